@@ -1,0 +1,96 @@
+# gatewayd: what a developer and a first-time user run. Needs Python 3.11 or later, git, make and a package index.
+#
+#   make demo    the main job on a seeded instance        ARGS="--port 9000 --once"
+#   make run     the daemon with your configuration       ARGS="--config FILE"
+#   make test    the whole suite, or a part of it         ARGS="tests/config -q"
+#   make check   lint, formatting, types, structure
+#   make bench   the benchmarks, side by side in one run
+#   make generate, make lock, make clean
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo run test check bench generate lock clean
+
+ARGS ?=
+VENV := .venv
+BIN := $(VENV)/bin
+RUNTIME := $(VENV)/.runtime-installed
+DEV := $(VENV)/.dev-installed
+LOCK_TOOL := build/lock-tool
+
+# pip may neither ask nor look for newer versions of itself; the locks decide, and each file must have a known hash.
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_NO_INPUT := 1
+PIP_INSTALL = $(BIN)/python -m pip install --quiet
+# The project itself, without fetching anything: its build backend is in the locks.
+INSTALL_SELF = $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+
+help:
+	@sed -n '/^#   /s/^#   //p' Makefile
+
+demo: $(RUNTIME)
+	@$(BIN)/gatewayd demo $(ARGS)
+
+run: $(RUNTIME)
+	@$(BIN)/gatewayd serve $(ARGS)
+
+test: $(DEV)
+	@$(BIN)/python -m pytest $(ARGS)
+
+check: $(DEV)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/python -m pytest tests/structure
+
+bench: $(DEV)
+	@$(BIN)/python -m pytest tests/bench --capture=no $(ARGS)
+
+generate: $(DEV)
+	@$(BIN)/python -c 'from pathlib import Path; from gatewayd.config import example; Path("conf/gatewayd.toml").write_text(example(), "utf-8")'
+
+# --- environment: a stamp is written only after its install ended well, so an interrupted one is taken up again ---------
+
+# Absent or half made (no pip): made anew. The first interpreter that is new enough and can make environments.
+$(BIN)/python:
+	@for python in python3.11 python3.12 python3.13 python3.14 python3; do \
+	  if "$$python" -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	    echo "making $(VENV) with $$("$$python" --version)"; \
+	    exec "$$python" -m venv --clear $(VENV); \
+	  fi; \
+	done; \
+	echo 'gatewayd needs Python 3.11 or later with its venv module (on Debian: python3-venv)' >&2; \
+	exit 1
+
+$(RUNTIME): requirements.lock pyproject.toml | $(BIN)/python
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null
+	@echo 'installing what requirements.lock names'
+	@$(PIP_INSTALL) --require-hashes --requirement requirements.lock
+	@$(INSTALL_SELF)
+	@touch $@
+
+# After the runtime, never beside it: two installs into one environment would meet.
+$(DEV): requirements-dev.lock $(RUNTIME)
+	@echo 'installing what requirements-dev.lock names'
+	@$(PIP_INSTALL) --require-hashes --requirement requirements-dev.lock
+	@touch $@
+
+# --- locks: versions and hashes, no address of any index; `make lock ARGS=--upgrade` takes the newest versions ----------
+
+COMPILE = $(LOCK_TOOL)/bin/uv pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' $(ARGS)
+
+lock: $(LOCK_TOOL)/bin/uv
+	@$(LOCK_TOOL)/bin/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' > build/backend.txt
+	@$(COMPILE) --output-file requirements.lock pyproject.toml build/backend.txt
+	@$(COMPILE) --constraint requirements.lock --extra dev --output-file requirements-dev.lock pyproject.toml build/backend.txt
+
+$(LOCK_TOOL)/bin/uv: | $(BIN)/python
+	@$(BIN)/python -m venv --clear $(LOCK_TOOL)
+	@$(LOCK_TOOL)/bin/python -m pip install --quiet uv
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis .pytest_cache
+	find gatewayd tests -type d -name __pycache__ -prune -exec rm -rf {} +

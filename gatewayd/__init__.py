@@ -1,0 +1,1 @@
+"""gatewayd: a self-hosted accounting and tax-compliance API in one process."""

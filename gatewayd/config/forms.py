@@ -1,0 +1,196 @@
+"""Forms of text that settings take: addresses to listen on, networks, URLs, paths.
+
+A `..._complaint` function returns what is wrong with a text, as the rest of a sentence, or None.
+"""
+
+import ipaddress
+import os
+import re
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+UNIX_PATH_BYTES_MAX = 107  # unix(7): sun_path holds 108 with its closing NUL
+FIRST_PASSED_DESCRIPTOR = 3  # sd_listen_fds(3)
+CREDENTIAL = "credential:"
+DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class TcpBind:
+    """A host (address literal without brackets, or name) and a port; port 0 takes any free one."""
+
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnixBind:
+    """An absolute path in the file system."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class FdBind:
+    """A listening socket handed over by the service manager."""
+
+    number: int
+
+
+Bind = TcpBind | UnixBind | FdBind
+
+
+def parse_bind(text: str) -> Bind:
+    """The meaning of one entry of `server.bind` or `metrics.bind`; ValueError carries a sentence."""
+    if text.startswith("unix:"):
+        return _parse_unix(text.removeprefix("unix:"))
+    if text.startswith("fd://"):
+        number = text.removeprefix("fd://")
+        if not re.fullmatch(r"[0-9]{1,4}", number) or int(number) < FIRST_PASSED_DESCRIPTOR:
+            raise ValueError(f"fd:// needs a descriptor number from {FIRST_PASSED_DESCRIPTOR} on, not {shown(number)}")
+        return FdBind(int(number))
+    host, colon, port = text.rpartition(":")
+    if not colon or not host:
+        raise ValueError(f"must be host:port, unix:/absolute/path or fd://N, not {shown(text)}")
+    if not re.fullmatch(r"[0-9]{1,5}", port) or int(port) > 65535:
+        raise ValueError(f"the port must be a number from 0 to 65535, not {shown(port)}")
+    if host.startswith("[") and host.endswith("]") and isinstance(_address(host[1:-1]), ipaddress.IPv6Address):
+        return TcpBind(host[1:-1], int(port))
+    if ":" in host:
+        raise ValueError(f"an IPv6 address goes in square brackets, as in [::1]:{port}, not {shown(text)}")
+    if not _is_host(host):
+        raise ValueError(f"{shown(host)} is neither an address nor a host name")
+    return TcpBind(host, int(port))
+
+
+def _parse_unix(path: str) -> UnixBind:
+    if not path.startswith("/") or path.endswith("/") or _has_control(path):
+        raise ValueError(f"unix: needs the absolute path of a socket, not {shown(path)}")
+    if len(os.fsencode(path)) > UNIX_PATH_BYTES_MAX:
+        raise ValueError(f"the path of a unix socket may have at most {UNIX_PATH_BYTES_MAX} bytes")
+    return UnixBind(path)
+
+
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        return None
+
+
+def _is_host(text: str) -> bool:
+    """An address literal or a host name in ASCII; a last label of digits would make it a broken IPv4 address."""
+    if _address(text) is not None:
+        return True
+    label = r"[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
+    return len(text) <= 253 and bool(re.fullmatch(rf"({label}\.)*(?![0-9]+$){label}", text))
+
+
+def is_loopback(host: str) -> bool:
+    """Whether the host can only be this machine: a loopback address, localhost or a name under it (RFC 6761 §6.3)."""
+    address = _address(host)
+    return address.is_loopback if address else f".{host.lower()}".endswith(".localhost")
+
+
+def bind_complaint(text: str) -> str | None:
+    try:
+        parse_bind(text)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def network_complaint(text: str) -> str | None:
+    try:
+        ipaddress.ip_network(text)
+    except ValueError:
+        pass
+    else:
+        return None
+    try:
+        inside = ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return f"must be a network such as 10.0.0.0/8 or fd00::/8, not {shown(text)}"
+    return f"{shown(text)} has host bits set; did you mean {str(inside)!r}?"
+
+
+def url_complaint(text: str) -> str | None:
+    """Complains of anything but http(s)://host[:port][/path]; never repeats a text that may hold a password."""
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return "is not a URL: its host or port cannot be read"
+    if parts.scheme not in DEFAULT_PORTS or not re.fullmatch(r"[!-~]+", text):
+        return "must begin with https:// or http:// and hold no spaces and no letters outside ASCII"
+    if "@" in parts.netloc:
+        return "must not hold a user name or password"
+    if "?" in text or "#" in text:
+        return "must not hold a query or a fragment"
+    written = f"[{host}]" if isinstance(_address(host), ipaddress.IPv6Address) else host
+    if not _is_host(host) or parts.netloc.lower() != (written if port is None else f"{written}:{port}"):
+        return f"{shown(parts.netloc)} is not a host, or a host and a port"
+    if port == 0:
+        return "the port must be a number from 1 to 65535"
+    return None
+
+
+def secure_url_complaint(text: str) -> str | None:
+    # Chosen: plain http is refused, not warned of, unless the host is loopback: credentials and tokens would cross a
+    # network in the clear, RFC 8414 §2 demands https of an issuer, and browsers keep no Secure cookie there.
+    complaint = url_complaint(text)
+    if complaint is None and text.startswith("http://") and not is_loopback(urlsplit(text).hostname or ""):
+        return "must begin with https:// because its host is not loopback"
+    return complaint
+
+
+def origin_complaint(text: str) -> str | None:
+    """Complains of a URL that is not written as browsers write an origin (RFC 6454 §6.1): clients compare bytes."""
+    complaint = url_complaint(text)
+    if complaint is not None:
+        return complaint
+    parts = urlsplit(text)
+    if parts.path:
+        return f"must be an origin: scheme, host and port only, without {shown(parts.path)} at the end"
+    if text != text.lower():
+        return f"must be in lower case: {shown(text.lower())}"
+    if parts.port == DEFAULT_PORTS[parts.scheme]:
+        return f"must leave out the port {parts.port}, which {parts.scheme} has by default"
+    return None
+
+
+def public_url_complaint(text: str) -> str | None:
+    return origin_complaint(text) or secure_url_complaint(text)
+
+
+def embeddings_complaint(text: str) -> str | None:
+    if text in {"wordllama", "off"} or url_complaint(text) is None:
+        return None
+    return 'must be "wordllama", "off" or the https:// or http:// URL of an OpenAI-compatible service'
+
+
+def path_complaint(text: str) -> str | None:
+    if _has_control(text):
+        return "must not hold control characters"
+    if text.startswith("~"):
+        return "~ has no meaning here; write the whole path"
+    return None
+
+
+def file_complaint(text: str) -> str | None:
+    """As a path, or the name of a credential, which is a plain file name (systemd.exec(5))."""
+    name = text.removeprefix(CREDENTIAL)
+    if text.startswith(CREDENTIAL) and (not name or "/" in name or name in {".", ".."}):
+        return f"{CREDENTIAL} needs the plain name of a credential, not {shown(name)}"
+    return path_complaint(text)
+
+
+def _has_control(text: str) -> bool:
+    return any(ord(character) < 32 or ord(character) == 127 for character in text)
+
+
+def shown(value: object) -> str:
+    """A value as a person may see it in one line: escaped and cut."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

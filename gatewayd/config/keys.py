@@ -1,0 +1,218 @@
+"""Every key of the configuration: its default, meaning, unit and rule, on its field."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from gatewayd.config import forms
+
+OCTAL = "octal"  # the unit of file modes: written 0o660
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """A number from `low` to `high`, both included."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A text of a certain form: in words, and as a function that returns what is wrong or None."""
+
+    words: str
+    complaint: Callable[[str], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """One text of a closed set."""
+
+    choices: tuple[str, ...]
+
+
+Rule = Between | Form | OneOf
+
+BIND = Form("host:port, unix:/absolute/path, or fd://N (a socket passed by the service manager)", forms.bind_complaint)
+NETWORK = Form("a network, such as 10.0.0.0/8 or fd00::/8", forms.network_complaint)
+ORIGIN = Form("an origin: scheme, host and port, nothing after", forms.origin_complaint)
+PUBLIC_URL = Form("an origin without a closing slash; https unless the host is loopback", forms.public_url_complaint)
+SECURE_URL = Form("a URL; https unless the host is loopback", forms.secure_url_complaint)
+EMBEDDINGS = Form('"wordllama", "off", or the URL of an OpenAI-compatible service', forms.embeddings_complaint)
+FOLDER = Form("the path of a folder", forms.path_complaint)
+FILE = Form("the path of a file, or credential:NAME", forms.file_complaint)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What a reader of the example file and the checker must know of a key; an empty default allows empty text."""
+
+    meaning: str
+    rule: Rule | None
+    unit: str
+
+
+def key(default: T, meaning: str, rule: Rule | None = None, unit: str = "") -> T:
+    """A field of a section: its type is its default's."""
+    return field(default=default, metadata={"key": Key(meaning, rule, unit)})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Server:
+    """Where the daemon listens, and what clients see."""
+
+    bind: tuple[str, ...] = key(("127.0.0.1:8080",), "Addresses to listen on. Port 0 takes any free port.", BIND)
+    public_url: str = key(
+        "http://127.0.0.1:8080",
+        "The origin that clients see: issuer of tokens and resource they are for. When the key is absent it follows the"
+        " first loopback host:port of bind (https with tls_certificate).",
+        PUBLIC_URL,
+    )
+    trusted_proxies: tuple[str, ...] = key((), "Networks whose X-Forwarded-* headers are believed.", NETWORK)
+    tls_certificate: str = key("", "Certificate chain in PEM. Empty: plain HTTP, behind a reverse proxy.", FILE)
+    tls_key: str = key("", "Private key of tls_certificate in PEM.", FILE)
+    cors_origins: tuple[str, ...] = key((), "Origins whose pages may call the API from a browser.", ORIGIN)
+    socket_mode: int = key(0o660, "Permissions of unix: sockets.", Between(0, 0o777), OCTAL)
+    max_connections: int = key(1024, "Connections open at a time; more wait.", Between(1, 1_000_000))
+    header_timeout_seconds: float = key(
+        10.0, "Longest time from the first byte of a request to the end of its headers.", Between(0.1, 600), "seconds"
+    )
+    keep_alive_timeout_seconds: float = key(
+        75.0, "Longest idle time between requests. 0: one request per connection.", Between(0, 3600), "seconds"
+    )
+    request_read_timeout_seconds: float = key(
+        300.0, "Longest time to receive a whole request body, uploads included.", Between(0.1, 86400), "seconds"
+    )
+    drain_seconds: float = key(30.0, "Time that running requests get at shutdown.", Between(0, 3600), "seconds")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Store:
+    """Where the data lies."""
+
+    directory: str = key(
+        "", "Database and documents. Empty: $STATE_DIRECTORY, else the user's data folder for gatewayd.", FOLDER
+    )
+    key_file: str = key(
+        "",
+        "The instance key that seals secrets at rest. Empty: instance.key in the directory above, made at the first"
+        " start and readable by its owner only (mode 0600). Without it the sealed secrets are lost: keep a copy.",
+        FILE,
+    )
+    read_budget_ms: int = key(
+        2, "Work a read may do beside other requests before it is moved to a thread.", Between(1, 1000), "milliseconds"
+    )
+    busy_timeout_seconds: float = key(
+        5.0, "Longest wait for another process that is writing to the database.", Between(0, 600), "seconds"
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OAuth:
+    """Sign-in of other programs."""
+
+    refresh_grace_seconds: int = key(
+        120,
+        "Time in which a used refresh token may be used again, by a client that lost the answer. 0: never.",
+        Between(0, 3600),
+        "seconds",
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Webhooks:
+    """Delivery of events to subscribers."""
+
+    timeout_seconds: float = key(
+        10.0, "Longest time for one attempt, from name to answer.", Between(0.1, 600), "seconds"
+    )
+    max_attempts: int = key(8, "Attempts before a delivery is exhausted.", Between(1, 100))
+    first_retry_seconds: int = key(
+        30, "Wait after the first failed attempt; it doubles with each further one.", Between(1, 86400), "seconds"
+    )
+    retry_cap_seconds: int = key(21600, "Longest wait between attempts.", Between(1, 604800), "seconds")
+    per_subscription: int = key(4, "Attempts under way at a time to one subscription.", Between(1, 1000))
+    concurrency: int = key(64, "Attempts under way at a time in all.", Between(1, 10_000))
+    allow_networks: tuple[str, ...] = key(
+        (), "Networks that may receive although they are not public, for receivers in your own network.", NETWORK
+    )
+    allow_http: bool = key(False, "Whether http:// receivers are allowed: anybody on the way can read the events.")
+    ca_file: str = key("", "Authorities in PEM for receivers' certificates. Empty: the system's.", FILE)
+    retention_days: int = key(
+        30, "Time that finished deliveries are kept and can be sent again.", Between(1, 3650), "days"
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tax:
+    """The way to the tax authority."""
+
+    mode: str = key(
+        "off",
+        "off: refuse; sandbox: a pretended authority in this process; forward: pass requests to upstream as they are;"
+        " hmrc: map them to HMRC's own API.",
+        OneOf(("off", "sandbox", "forward", "hmrc")),
+    )
+    upstream: str = key("", "Where requests go. Needed when mode is forward.", SECURE_URL)
+    ca_file: str = key("", "Authorities in PEM for upstream's certificate. Empty: the system's.", FILE)
+    timeout_seconds: float = key(30.0, "Longest time for one request to upstream.", Between(0.1, 600), "seconds")
+    fraud_headers: str = key(
+        "require",
+        "Fraud-prevention headers that are missing or malformed. require: refuse the request; warn: note it in the log;"
+        " off: do not look.",
+        OneOf(("require", "warn", "off")),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Vault:
+    """Documents."""
+
+    max_upload_bytes: int = key(104857600, "Largest document, 100 MiB by default.", Between(1, 2**40), "bytes")
+    trash_days: int = key(30, "Time that a deleted document can be brought back.", Between(0, 3650), "days")
+    embeddings: str = key("wordllama", "What makes search by meaning. off: search by words only.", EMBEDDINGS)
+    ocr: str = key("auto", "Text in pictures. auto: read it when tesseract is installed.", OneOf(("auto", "off")))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Limits:
+    """What one caller may ask for."""
+
+    requests_per_minute: int = key(600, "Requests per credential. 0: no limit.", Between(0, 10_000_000))
+    sign_in_attempts: int = key(10, "Wrong passwords or codes in a row before the account locks.", Between(1, 1000))
+    json_body_bytes: int = key(1048576, "Largest JSON body.", Between(1024, 2**30), "bytes")
+    header_bytes: int = key(32768, "Largest request line and headers together.", Between(1024, 2**20), "bytes")
+    concurrent_requests: int = key(64, "Requests of one caller under way at a time.", Between(1, 100_000))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Metrics:
+    """Numbers for Prometheus."""
+
+    bind: str = key("", 'Where /metrics is served, such as "127.0.0.1:9464". Empty: nowhere.', BIND)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Log:
+    """What the daemon says on standard error."""
+
+    format: str = key("auto", "auto: console on a terminal, else json.", OneOf(("auto", "console", "json")))
+    level: str = key("info", "The least severe event that is written.", OneOf(("debug", "info", "warning", "error")))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Config:
+    """All settings. From `load`, every path is resolved and `store.directory` and `store.key_file` are never empty."""
+
+    server: Server = field(default_factory=Server)
+    store: Store = field(default_factory=Store)
+    oauth: OAuth = field(default_factory=OAuth)
+    webhooks: Webhooks = field(default_factory=Webhooks)
+    tax: Tax = field(default_factory=Tax)
+    vault: Vault = field(default_factory=Vault)
+    limits: Limits = field(default_factory=Limits)
+    metrics: Metrics = field(default_factory=Metrics)
+    log: Log = field(default_factory=Log)

@@ -1,0 +1,278 @@
+"""From a file to settings: find it, read it, check every key, resolve every path."""
+
+import dataclasses
+import difflib
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import platformdirs
+
+from gatewayd.config import forms
+from gatewayd.config.keys import FILE, FOLDER, OCTAL, Between, Config, Form, Key, OneOf, Server, Store
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+SYSTEM_CONFIG = Path("/etc/gatewayd/gatewayd.toml")
+FILE_BYTES_MAX = 1_048_576  # Chosen: a hundred times a full file; ends the reading of a path that is something else
+KEY_FILE_NAME = "instance.key"
+TYPE_WORDS = (
+    (bool, "true or false"),  # before int, whose subclass it is
+    (int, "a whole number"),
+    (float, "a number"),
+    (str, "text in quotes"),
+    (dict, "a table"),
+    (list, "a list"),
+)
+
+Section = TypeVar("Section", bound="DataclassInstance")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One mistake: `path` is the key's path (`server.bind[1]`), or empty when the whole file is meant."""
+
+    path: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}" if self.path else self.message
+
+
+class ConfigError(Exception):
+    """The configuration cannot be used; `problems` holds every reason."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__("\n".join(str(problem) for problem in problems))
+        self.problems: tuple[Problem, ...] = tuple(problems)
+
+
+def find_path(flag: str | None, environ: Mapping[str, str], folders: Sequence[Path] | None = None) -> Path | None:
+    """The file to read: --config, $GATEWAYD_CONFIG, then the first that exists of the usual ones; None: all defaults.
+
+    A file that was named is returned even when it is missing, so that `load` says so. `folders` replaces the usual
+    files, /etc/gatewayd/gatewayd.toml and gatewayd.toml in the user's configuration folder.
+    """
+    named = flag or environ.get("GATEWAYD_CONFIG")
+    if named:
+        return Path(named)
+    user = platformdirs.user_config_path("gatewayd", appauthor=False) / "gatewayd.toml"
+    usual = (SYSTEM_CONFIG, user) if folders is None else folders
+    return next((path for path in usual if _is_there(path)), None)
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except PermissionError:
+        return True  # a file that must not be read is to be reported, not passed over
+
+
+def data_directory(environ: Mapping[str, str]) -> Path:
+    """Where data lies when `store.directory` is empty: the first of $STATE_DIRECTORY, else the user's data folder."""
+    state = environ.get("STATE_DIRECTORY", "").split(":")[0]  # systemd.exec(5): several are joined by colons
+    return Path(state) if state else platformdirs.user_data_path("gatewayd", appauthor=False)
+
+
+def load(source: str | Path | None, environ: Mapping[str, str]) -> Config:
+    """Settings from a file (Path), from TOML text (str) or from defaults alone (None); ConfigError tells all mistakes.
+
+    Relative paths are taken from the file's folder, and left as they are when the source is text. `environ` gives
+    $STATE_DIRECTORY and $CREDENTIALS_DIRECTORY.
+    """
+    table = _parse(_read(source) if isinstance(source, Path) else source or "")
+    reader = _Reader(environ, source.absolute().parent if isinstance(source, Path) else None)
+    config = reader.config(table)
+    if reader.problems:
+        raise ConfigError(reader.problems)
+    if "public_url" not in table.get("server", {}):
+        config = dataclasses.replace(config, server=_follow_bind(config.server))
+    return dataclasses.replace(config, store=_place(config.store, environ))
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            data = file.read(FILE_BYTES_MAX + 1)
+    except FileNotFoundError:
+        raise ConfigError([Problem("", f"the file {path} does not exist")]) from None
+    except OSError as error:
+        raise ConfigError([Problem("", f"the file {path} cannot be read: {error.strerror}")]) from None
+    if len(data) > FILE_BYTES_MAX:
+        raise ConfigError([Problem("", f"the file {path} is larger than {FILE_BYTES_MAX} bytes")])
+    try:
+        return data.decode("utf-8-sig")  # Chosen: a byte order mark, as some editors write, is passed over
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ConfigError([Problem("", f"the file {path} is not UTF-8 text (at line {line})")]) from None
+
+
+def _parse(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ConfigError([Problem("", "not valid TOML: nested too deeply")]) from None
+    except ValueError as error:  # TOMLDecodeError, and a number of more digits than int() takes
+        raise ConfigError([Problem("", f"not valid TOML: {str(error).splitlines()[0]}")]) from None
+
+
+def _follow_bind(server: Server) -> Server:
+    """The public URL nobody wrote: the first loopback address with a fixed port, else the default."""
+    scheme = "https" if server.tls_certificate else "http"
+    for text in server.bind:
+        match forms.parse_bind(text):
+            case forms.TcpBind(host, port) if port and forms.is_loopback(host):
+                host = f"[{host}]" if ":" in host else host
+                default = port == forms.DEFAULT_PORTS[scheme]
+                url = f"{scheme}://{host}" if default else f"{scheme}://{host}:{port}"
+                return dataclasses.replace(server, public_url=url.lower())
+    return server
+
+
+def _place(store: Store, environ: Mapping[str, str]) -> Store:
+    directory = store.directory or str(data_directory(environ))
+    return dataclasses.replace(
+        store, directory=directory, key_file=store.key_file or str(Path(directory) / KEY_FILE_NAME)
+    )
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Walks the table of a file; what it cannot use it notes in `problems` and replaces by the default."""
+
+    environ: Mapping[str, str]
+    base: Path | None
+    problems: list[Problem] = field(default_factory=list)
+
+    def config(self, table: Mapping[str, object]) -> Config:
+        config = Config()
+        names = [section.name for section in dataclasses.fields(config)]
+        for name in table:
+            if name not in names:
+                self._unknown(name, table[name])
+        sections = {name: self._section(name, getattr(config, name), table.get(name, {})) for name in names}
+        config = dataclasses.replace(config, **sections)
+        wrong = {problem.path.partition("[")[0] for problem in self.problems}
+        for paths, message in _conflicts(config):
+            if wrong.isdisjoint(paths):
+                self._note(paths[0], message)
+        return config
+
+    def _note(self, path: str, message: str) -> None:
+        self.problems.append(Problem(path, message))
+
+    def _unknown(self, name: str, value: object) -> None:
+        sections = [section.name for section in dataclasses.fields(Config)]
+        owner = next((section for section in sections if name in _names(getattr(Config(), section))), None)
+        if owner is not None and not isinstance(value, dict):
+            self._note(_written(name), f"unknown key; did you mean {owner}.{name}?")
+        else:
+            kind = "section" if isinstance(value, dict) else "key"
+            self._note(_written(name), f"unknown {kind}{_suggestion(name, sections)}")
+
+    def _section(self, section: str, defaults: Section, table: object) -> Section:
+        if not isinstance(table, dict):
+            self._note(section, f"must be a table that begins with [{section}], not {_type_words(table)}")
+            return defaults
+        fields = {each.name: each for each in dataclasses.fields(defaults)}
+        changes: dict[str, Any] = {}
+        for name, value in table.items():
+            path = f"{section}.{_written(name)}"
+            if name not in fields:
+                self._note(path, f"unknown key{_suggestion(name, list(fields))}")
+            else:
+                default = getattr(defaults, name)
+                changes[name] = self._value(path, value, default, fields[name].metadata["key"])
+        return dataclasses.replace(defaults, **changes)
+
+    def _value(self, path: str, value: object, default: object, key: Key) -> object:
+        """The value as its field holds it, or the default when it is wrong."""
+        before = len(self.problems)
+        if not isinstance(default, tuple):
+            value = self._scalar(path, value, default, key)
+        elif isinstance(value, list):
+            value = tuple(self._scalar(f"{path}[{number}]", each, " ", key) for number, each in enumerate(value))
+        else:
+            self._note(path, f"must be a list, not {_type_words(value)}")
+        return value if len(self.problems) == before else default
+
+    def _scalar(self, path: str, value: object, default: object, key: Key) -> object:
+        complaint = _type_complaint(value, default) or _rule_complaint(value, default, key)
+        if complaint is not None:
+            self._note(path, complaint)
+            return default
+        if isinstance(default, float) and isinstance(value, int):
+            return float(value)
+        return self._resolved(path, value) if key.rule in (FILE, FOLDER) and isinstance(value, str) and value else value
+
+    def _resolved(self, path: str, text: str) -> str:
+        if not text.startswith(forms.CREDENTIAL):
+            return str(self.base / text) if self.base else text
+        folder = self.environ.get("CREDENTIALS_DIRECTORY")
+        if not folder:
+            self._note(path, f"{forms.shown(text)} needs a service manager that passes credentials, and none did")
+            return text
+        return str(Path(folder) / text.removeprefix(forms.CREDENTIAL))
+
+
+def _conflicts(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:
+    """What only several keys together show: the paths, the one to report first, and the sentence."""
+    server, tax, webhooks = config.server, config.tax, config.webhooks
+    if not server.bind:
+        yield ("server.bind",), "must have at least one address"
+    if len(set(server.bind)) < len(server.bind):
+        yield ("server.bind",), "has the same address twice"
+    if server.tls_certificate and not server.tls_key:
+        yield ("server.tls_key", "server.tls_certificate"), "is needed beside server.tls_certificate"
+    if server.tls_key and not server.tls_certificate:
+        yield ("server.tls_certificate", "server.tls_key"), "is needed beside server.tls_key"
+    if tax.mode == "forward" and not tax.upstream:
+        yield ("tax.upstream", "tax.mode"), 'is needed when tax.mode is "forward"'
+    if webhooks.retry_cap_seconds < webhooks.first_retry_seconds:
+        paths = ("webhooks.retry_cap_seconds", "webhooks.first_retry_seconds")
+        yield paths, "must not be less than webhooks.first_retry_seconds"
+
+
+def _type_complaint(value: object, default: object) -> str | None:
+    wanted = type(default)
+    fits = isinstance(value, (int, float) if wanted is float else wanted)
+    if fits and isinstance(value, bool) == (wanted is bool):
+        return None
+    found = forms.shown(value) if isinstance(value, float) else _type_words(value)
+    return f"must be {_type_words(default)}, not {found}"
+
+
+def _rule_complaint(value: object, default: object, key: Key) -> str | None:
+    match key.rule, value:
+        case Between(low, high), int() | float() if not low <= value <= high:
+            if key.unit == OCTAL:
+                return f"must be from 0o{int(low):03o} to 0o{int(high):03o}"
+            return f"must be from {low:.12g} to {high:.12g} {key.unit}".rstrip()
+        case OneOf(choices), str() if value not in choices:
+            return f"must be one of {', '.join(map(json.dumps, choices))}, not {forms.shown(value)}"
+        case Form(_, complaint), str() if value or default:
+            return complaint(value)
+    return None
+
+
+def _type_words(value: object) -> str:
+    return next((words for kind, words in TYPE_WORDS if isinstance(value, kind)), "a date or time")
+
+
+def _names(section: "DataclassInstance") -> list[str]:
+    return [each.name for each in dataclasses.fields(section)]
+
+
+def _written(name: str) -> str:
+    """A key as TOML writes it: bare, or in quotes when it holds other characters."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name)
+
+
+def _suggestion(name: str, known: Sequence[str]) -> str:
+    close = difflib.get_close_matches(name.lower().replace("-", "_"), known, n=1)
+    return f"; did you mean {close[0]}?" if close else f"; known are {', '.join(known)}"

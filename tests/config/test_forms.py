@@ -1,0 +1,156 @@
+"""Forms of text: what is taken, what is refused, and that a refusal says why."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatewayd.config import FdBind, TcpBind, UnixBind, forms, is_loopback, parse_bind
+
+
+@pytest.mark.parametrize(
+    ("text", "meaning"),
+    [
+        ("127.0.0.1:8080", TcpBind("127.0.0.1", 8080)),
+        ("0.0.0.0:0", TcpBind("0.0.0.0", 0)),
+        ("[::1]:443", TcpBind("::1", 443)),
+        ("localhost:65535", TcpBind("localhost", 65535)),
+        ("my_host.internal:80", TcpBind("my_host.internal", 80)),
+        ("unix:/run/gatewayd/api.sock", UnixBind("/run/gatewayd/api.sock")),
+        ("fd://3", FdBind(3)),
+    ],
+)
+def test_bind_addresses_are_understood(text: str, meaning: object) -> None:
+    assert parse_bind(text) == meaning
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "must be host:port"),
+        ("8080", "must be host:port"),
+        (":8080", "must be host:port"),
+        ("127.0.0.1", "must be host:port"),
+        ("127.0.0.1:", "the port must be"),
+        ("127.0.0.1:65536", "the port must be"),
+        ("127.0.0.1:-1", "the port must be"),
+        ("127.0.0.1:٣", "the port must be"),
+        ("::1:80", "square brackets"),
+        ("[127.0.0.1]:80", "neither an address nor a host name"),
+        ("256.1.1.1:80", "neither an address nor a host name"),
+        ("a b:80", "neither an address nor a host name"),
+        ("unix:relative.sock", "absolute path"),
+        ("unix:/folder/", "absolute path"),
+        ("unix:/new\nline", "absolute path"),
+        ("unix:/" + "x" * 107, "at most 107 bytes"),
+        ("fd://", "descriptor number"),
+        ("fd://2", "descriptor number"),
+        ("fd://x", "descriptor number"),
+    ],
+)
+def test_bad_bind_addresses_are_refused_with_the_reason(text: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        parse_bind(text)
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["http://127.0.0.1:8080", "http://localhost", "http://[::1]:1", "http://app.localhost:3", "https://tax.example"],
+)
+def test_public_urls_are_taken(origin: str) -> None:
+    assert forms.public_url_complaint(origin) is None
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("https://tax.example/", "must be an origin"),
+        ("https://tax.example/api", "must be an origin"),
+        ("http://tax.example", "must begin with https://"),
+        ("http://192.168.1.9:8080", "must begin with https://"),
+        ("http://localhost.example", "must begin with https://"),
+        ("ftp://tax.example", "must begin with https:// or http://"),
+        ("tax.example", "must begin with https:// or http://"),
+        ("https://münchen.example", "outside ASCII"),
+        ("https://tax.example\n", "no spaces"),
+        ("https://Tax.example", "lower case"),
+        ("https://tax.example:443", "leave out the port 443"),
+        ("http://127.0.0.1:80", "leave out the port 80"),
+        ("https://tax.example:", "is not a host"),
+        ("https://tax.example:08443", "is not a host"),
+        ("https://tax.example:0", "from 1 to 65535"),
+        ("https://tax.example:99999", "cannot be read"),
+        ("https://[::1", "cannot be read"),
+        ("https://[127.0.0.1]", "is not a host|cannot be read"),
+        ("https://", "is not a host"),
+        ("https://tax.example?", "query"),
+        ("https://tax.example#x", "fragment"),
+    ],
+)
+def test_bad_public_urls_are_refused_with_the_reason(url: str, reason: str) -> None:
+    complaint = forms.public_url_complaint(url)
+    assert complaint is not None
+    assert any(word in complaint for word in reason.split("|"))
+
+
+def test_a_password_in_a_url_is_not_repeated() -> None:
+    for url in ("https://me:hunter2@tax.example", "https://me:hunter2@[bad", "ftp://me:hunter2@x"):
+        assert "hunter2" not in (forms.secure_url_complaint(url) or "hunter2")
+        assert "hunter2" not in (forms.embeddings_complaint(url) or "hunter2")
+
+
+def test_networks() -> None:
+    assert forms.network_complaint("10.0.0.0/8") is None
+    assert forms.network_complaint("fd00::/8") is None
+    assert forms.network_complaint("127.0.0.1") is None
+    assert forms.network_complaint("10.1.2.3/8") == "'10.1.2.3/8' has host bits set; did you mean '10.0.0.0/8'?"
+    assert "must be a network" in (forms.network_complaint("10.0.0.0/33") or "")
+    assert "must be a network" in (forms.network_complaint("home") or "")
+
+
+def test_embeddings() -> None:
+    for text in ("wordllama", "off", "http://192.168.1.20:11434/v1", "https://x.example/v1"):
+        assert forms.embeddings_complaint(text) is None
+    assert forms.embeddings_complaint("openai") is not None
+
+
+def test_paths_and_credentials() -> None:
+    assert forms.file_complaint("credential:tls.key") is None
+    assert forms.file_complaint("/etc/x") is None
+    for text in ("credential:", "credential:../x", "credential:..", "~/x", "a\0b"):
+        assert forms.file_complaint(text) is not None
+
+
+@pytest.mark.parametrize(
+    ("host", "loopback"),
+    [
+        ("127.9.9.9", True),
+        ("::1", True),
+        ("LOCALHOST", True),
+        ("a.localhost", True),
+        ("notlocalhost", False),
+        ("1.1.1.1", False),
+    ],
+)
+def test_loopback(host: str, loopback: bool) -> None:
+    assert is_loopback(host) is loopback
+
+
+@given(st.text() | st.from_regex(r"https?://[^/]*/?", fullmatch=True))
+def test_any_text_is_judged_without_an_accident(text: str) -> None:
+    checks = (
+        forms.bind_complaint,
+        forms.network_complaint,
+        forms.public_url_complaint,
+        forms.secure_url_complaint,
+        forms.embeddings_complaint,
+        forms.file_complaint,
+    )
+    for check in checks:
+        complaint = check(text)
+        assert complaint is None or (complaint and complaint.isprintable())
+
+
+@given(st.ip_addresses(), st.integers(0, 65535))
+def test_every_address_and_port_can_be_bound(address: object, port: int) -> None:
+    host = str(address)
+    assert parse_bind(f"[{host}]:{port}" if ":" in host else f"{host}:{port}") == TcpBind(host, port)
