@@ -1,0 +1,85 @@
+"""The only place that asks what time it is; everything else takes a `Clock`."""
+
+import datetime
+import functools
+import time
+import zoneinfo
+from typing import NewType, Protocol
+
+Instant = NewType("Instant", int)
+"""Microseconds UTC since the Unix epoch."""
+
+SECOND = 1_000_000
+MINUTE = 60 * SECOND
+HOUR = 60 * MINUTE
+DAY = 24 * HOUR
+
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+_LONDON = zoneinfo.ZoneInfo("Europe/London")
+
+
+class Clock(Protocol):
+    """Says what time it is. Callable from any thread."""
+
+    def now(self) -> Instant:
+        """The present instant."""
+        ...
+
+
+class SystemClock:
+    """The machine's wall clock."""
+
+    def now(self) -> Instant:
+        return Instant(time.time_ns() // 1000)
+
+
+class SettableClock:
+    """A clock that stands still until it is moved: for tests and for replaying a day.
+
+    `follow` is added to the instant when given, in seconds: pass a mock clock's `current_time`, and wall time
+    advances with virtual time.
+    """
+
+    def __init__(self, start: Instant, follow: "FollowedTime | None" = None) -> None:
+        self._start = start
+        self._follow = follow
+
+    def now(self) -> Instant:
+        elapsed = self._follow() if self._follow is not None else 0.0
+        return Instant(self._start + round(elapsed * SECOND))
+
+    def advance(self, microseconds: int) -> None:
+        """Move by `microseconds`; a negative number jumps back, as a corrected machine clock does."""
+        self._start = Instant(self._start + microseconds)
+
+
+class FollowedTime(Protocol):
+    def __call__(self) -> float: ...
+
+
+def to_wire(instant: Instant) -> str:
+    """`2026-11-20T09:30:00.125Z`: UTC with `Z` and milliseconds, rounded down."""
+    moment = _EPOCH + datetime.timedelta(microseconds=instant)
+    return moment.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+
+
+def from_wire(text: str) -> Instant:
+    """The instant of an ISO 8601 timestamp that names its offset.
+
+    Raises `ValueError` for a malformed timestamp, or one without an offset.
+    """
+    moment = datetime.datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise ValueError("the timestamp has no offset: write it with Z")
+    return Instant((moment - _EPOCH) // datetime.timedelta(microseconds=1))
+
+
+def london_date(instant: Instant) -> str:
+    """The civil date in Europe/London, `YYYY-MM-DD`: what "today" means for deadlines."""
+    return _london_date_of_minute(instant // MINUTE)
+
+
+@functools.lru_cache(maxsize=64)  # the zone's offset only ever changes on a whole minute
+def _london_date_of_minute(minute: int) -> str:
+    moment = _EPOCH + datetime.timedelta(minutes=minute)
+    return moment.astimezone(_LONDON).date().isoformat()

@@ -1,0 +1,141 @@
+"""The closed set of errors of the API (domain model §0.2). `http/render.py` is the one place that writes them out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class ErrorKind(NamedTuple):
+    """What never changes about an error: its HTTP status and its short title."""
+
+    status: int
+    title: str
+
+
+ERRORS: Mapping[str, ErrorKind] = {
+    "invalid_request": ErrorKind(400, "The request is malformed"),
+    "invalid_json": ErrorKind(400, "The body is not valid JSON"),
+    "unknown_parameter": ErrorKind(400, "A parameter or field is not known"),
+    "invalid_cursor": ErrorKind(400, "The cursor does not belong to this list"),
+    "authentication_required": ErrorKind(401, "A credential is needed"),
+    "invalid_token": ErrorKind(401, "The credential is not valid"),
+    "insufficient_scope": ErrorKind(403, "The credential lacks a scope"),
+    "forbidden": ErrorKind(403, "The role of the caller does not allow this"),
+    "not_found": ErrorKind(404, "There is no such thing"),
+    "method_not_allowed": ErrorKind(405, "The method is not allowed here"),
+    "not_acceptable": ErrorKind(406, "The answer is only available as JSON"),
+    "already_exists": ErrorKind(409, "It exists already"),
+    "idempotency_conflict": ErrorKind(409, "The idempotency key was used with another request"),
+    "invalid_state": ErrorKind(409, "The state does not allow this"),
+    "limit_reached": ErrorKind(409, "A limit is reached"),
+    "number_taken": ErrorKind(409, "The number is taken"),
+    "period_closed": ErrorKind(409, "The period is closed"),
+    "possible_duplicate": ErrorKind(409, "It looks like one that exists"),
+    "version_conflict": ErrorKind(409, "It has changed meanwhile"),
+    "payload_too_large": ErrorKind(413, "The body is too large"),
+    "unsupported_media_type": ErrorKind(415, "The body must be JSON"),
+    "validation_failed": ErrorKind(422, "Some values are not valid"),
+    "rate_limited": ErrorKind(429, "Too many requests"),
+    "request_timeout": ErrorKind(408, "The request took too long to arrive"),
+    "headers_too_large": ErrorKind(431, "The headers are too large"),
+    "uri_too_long": ErrorKind(414, "The address is too long"),
+    "not_implemented": ErrorKind(501, "The transfer coding is not supported"),
+    "version_not_supported": ErrorKind(505, "The HTTP version is not supported"),
+    "internal_error": ErrorKind(500, "Something went wrong on our side"),
+    "unavailable": ErrorKind(503, "The service cannot answer now"),
+}
+
+FIELD_CODES = frozenset(
+    {
+        "required",
+        "invalid_format",
+        "invalid_decimal",
+        "out_of_range",
+        "unknown_reference",
+        "unknown_parameter",
+        "invalid_enum",
+        "date_order",
+        "currency_mismatch",
+        "conflict",
+        "invalid_company_number",
+        "invalid_nino",
+        "invalid_url",
+        "invalid_utr",
+        "invalid_vrn",
+        "reverse_charge_end_user",
+        "reverse_charge_needs_vrn",
+        "unknown_event",
+        "vat_not_registered",
+        "vat_rate_invalid_on_date",
+    }
+)
+"""Codes of single fields, in `errors[]` of a problem."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """One field that is wrong. `path` is dotted from the body's root: `lines[0].unitPrice`."""
+
+    path: str
+    code: str
+    message: str
+
+
+class Problem(Exception):
+    """An error the caller is meant to read.
+
+    `code` is a key of `ERRORS`; `extra` members are added to the answer (`currentState`, `allowedStates`);
+    `headers` are sent with it.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        errors: tuple[FieldError, ...] = (),
+        extra: Mapping[str, object] | None = None,
+        headers: tuple[tuple[bytes, bytes], ...] = (),
+    ) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = code
+        self.message = message
+        self.errors = errors
+        self.extra = extra or {}
+        self.headers = headers
+
+    @property
+    def status(self) -> int:
+        """The HTTP status."""
+        return ERRORS[self.code].status
+
+
+def not_found(kind: str) -> Problem:
+    """404: no such `kind` in the caller's organization; another organization's looks the same."""
+    return Problem("not_found", f"There is no such {kind}.")
+
+
+def invalid(*errors: FieldError) -> Problem:
+    """422 with every field that is wrong."""
+    first = errors[0]
+    more = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
+    return Problem("validation_failed", f"{first.path}: {first.message}{more}", errors=errors)
+
+
+def invalid_field(path: str, code: str, message: str) -> Problem:
+    """422 with one field that is wrong."""
+    return invalid(FieldError(path, code, message))
+
+
+def invalid_state(message: str, current: str, allowed: tuple[str, ...]) -> Problem:
+    """409: a transition that the state machine does not have."""
+    return Problem("invalid_state", message, extra={"currentState": current, "allowedStates": list(allowed)})
+
+
+def version_conflict(expected: int, actual: int) -> Problem:
+    """409: `expectedVersion` is not the version stored."""
+    return Problem(
+        "version_conflict",
+        f"Version {expected} was expected, but it is at version {actual}.",
+        extra={"currentVersion": actual},
+    )

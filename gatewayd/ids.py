@@ -1,0 +1,47 @@
+"""Identifiers: a prefix that says what the thing is, then a ULID, so that ids sort by the time they were made."""
+
+import threading
+from collections.abc import Callable
+
+from gatewayd.clock import Clock
+
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford base32, lower case
+_PAIRS = tuple(high + low for high in _ALPHABET for low in _ALPHABET)
+_RANDOM_BITS = 80
+ULID_LENGTH = 26
+
+
+class IdSource:
+    """Makes ids that never repeat and never go backwards within one process. Callable from any thread.
+
+    `random_bytes` is injected (`secrets.token_bytes` outside tests). Within one millisecond, and while the clock
+    stands still or runs backwards, the random part counts up instead of being drawn again.
+    """
+
+    def __init__(self, clock: Clock, random_bytes: Callable[[int], bytes]) -> None:
+        self._clock = clock
+        self._random_bytes = random_bytes
+        self._last = 0
+        self._lock = threading.Lock()
+
+    def new(self, prefix: str) -> str:
+        """`<prefix>_<26 characters>`, at most 64 characters in all."""
+        return f"{prefix}_{_base32(self._next())}"
+
+    def _next(self) -> int:
+        millisecond = self._clock.now() // 1000
+        with self._lock:
+            if millisecond > self._last >> _RANDOM_BITS:
+                self._last = millisecond << _RANDOM_BITS | int.from_bytes(self._random_bytes(10), "big") >> 1
+            else:
+                self._last += 1 + self._random_bytes(1)[0]
+            return self._last
+
+
+def _base32(value: int) -> str:
+    pairs = []
+    for _ in range(ULID_LENGTH // 2):
+        pairs.append(_PAIRS[value & 1023])
+        value >>= 10
+    pairs.reverse()
+    return "".join(pairs)

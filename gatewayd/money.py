@@ -1,0 +1,81 @@
+"""Decimals and money: strings on the wire, minor units inside, never a float (domain model §0.2)."""
+
+import re
+from decimal import ROUND_HALF_UP, Context, Decimal
+from typing import NewType
+
+Minor = NewType("Minor", int)
+"""An amount in the currency's minor unit: pence for GBP, yen for JPY."""
+
+AMOUNT_PATTERN = r"^-?[0-9]{1,13}(\.[0-9]{1,4})?$"  # [0-9]: \d is every script's digits to Python
+DECIMAL_PATTERN = r"^-?[0-9]{1,13}(\.[0-9]{1,12})?$"
+_AMOUNT = re.compile(AMOUNT_PATTERN)
+_DECIMAL = re.compile(DECIMAL_PATTERN)
+_EXACT = Context(prec=200)  # Chosen: holds a product of several decimals whole; the default context keeps 28 digits
+
+_TWO_DIGITS = """
+AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CNY COP CRC CUP CVE
+CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GTQ GYD HKD HNL HTG HUF IDR ILS INR IRR JMD KES KGS KHR
+KPW KYD KZT LAK LBP LKR LRD LSL MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD PAB
+PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TOP TRY
+TTD TWD TZS UAH USD UYU UZS VED VES WST XCD XCG YER ZAR ZMW ZWG
+"""
+_NO_DIGITS = "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF"
+_THREE_DIGITS = "BHD IQD JOD KWD LYD OMR TND"
+_EXPONENTS = {  # ISO 4217, active codes
+    **dict.fromkeys(_TWO_DIGITS.split(), 2),
+    **dict.fromkeys(_NO_DIGITS.split(), 0),
+    **dict.fromkeys(_THREE_DIGITS.split(), 3),
+}
+CURRENCIES = frozenset(_EXPONENTS)
+
+
+def exponent(currency: str) -> int:
+    """How many fraction digits the currency has. Raises `KeyError` for an unknown code."""
+    return _EXPONENTS[currency]
+
+
+def is_decimal(text: str) -> bool:
+    """True for a quantity, price or rate: at most 13 whole and 12 fraction digits, no exponent, no plus sign."""
+    return _DECIMAL.fullmatch(text) is not None
+
+
+def is_amount(text: str) -> bool:
+    """True for an amount of money: at most 13 whole and 4 fraction digits."""
+    return _AMOUNT.fullmatch(text) is not None
+
+
+def to_minor(text: str, currency: str) -> Minor:
+    """The amount in minor units.
+
+    Raises `ValueError` when the text is no decimal, or has more fraction digits than the currency (`1.005` GBP).
+    """
+    if not is_amount(text):
+        raise ValueError("an amount is a decimal string such as 1234.50")
+    scaled = Decimal(text).scaleb(_EXPONENTS[currency])
+    if scaled != scaled.to_integral_value():
+        raise ValueError(f"{currency} has {_EXPONENTS[currency]} fraction digits")
+    return Minor(int(scaled))
+
+
+def from_minor(amount: int, currency: str) -> str:
+    """The wire form, padded to the currency's exponent: `1234.50`."""
+    digits = _EXPONENTS[currency]
+    if digits == 0:
+        return str(amount)
+    sign = "-" if amount < 0 else ""
+    text = str(abs(amount)).rjust(digits + 1, "0")
+    return f"{sign}{text[:-digits]}.{text[-digits:]}"
+
+
+def round_minor(amount: Decimal, currency: str) -> Minor:
+    """An amount in major units rounded half up, away from zero, to minor units (VATREC12030)."""
+    return Minor(int(amount.scaleb(_EXPONENTS[currency], _EXACT).quantize(Decimal(1), ROUND_HALF_UP, _EXACT)))
+
+
+def canonical(text: str) -> str:
+    """The canonical form of a decimal: no leading or trailing zeros, no negative zero: `07.50` is `7.5`."""
+    plain = f"{Decimal(text):f}"
+    if "." in plain:
+        plain = plain.rstrip("0").rstrip(".")
+    return "0" if plain == "-0" else plain

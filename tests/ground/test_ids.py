@@ -1,0 +1,88 @@
+"""Ids are unique, sort by time, and never go backwards."""
+
+import random
+import re
+import threading
+
+import pytest
+
+from gatewayd.clock import DAY, SECOND, Instant, SettableClock, from_wire
+from gatewayd.ids import ULID_LENGTH, IdSource
+
+_START = from_wire("2026-11-20T09:30:00Z")
+
+
+@pytest.fixture
+def clock() -> SettableClock:
+    return SettableClock(_START)
+
+
+@pytest.fixture
+def ids(clock: SettableClock) -> IdSource:
+    return IdSource(clock, random.Random(1).randbytes)
+
+
+def test_an_id_is_a_prefix_and_26_characters(ids: IdSource) -> None:
+    new = ids.new("inv")
+    assert ULID_LENGTH == 26
+    assert re.fullmatch("inv_[0-7][0-9a-hjkmnp-tv-z]{25}", new)
+
+
+def test_the_first_ten_characters_are_the_millisecond() -> None:
+    alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
+    ulid = IdSource(SettableClock(_START), lambda count: b"\xff" * count).new("x").partition("_")[2]
+    value = 0
+    for character in ulid:
+        value = value * 32 + alphabet.index(character)
+    assert value >> 80 == _START // 1000
+    assert value & (1 << 80) - 1 == (1 << 79) - 1  # the top bit is left clear, as room to count up
+
+
+def test_ids_sort_as_they_were_made(ids: IdSource, clock: SettableClock) -> None:
+    made = []
+    for step in (0, 0, 1, 999, 1000, 1_001, SECOND, DAY, 400 * DAY):
+        clock.advance(step)
+        made += [ids.new("a"), ids.new("a")]
+    assert made == sorted(set(made))
+
+
+def test_ids_go_up_while_the_clock_stands_still(ids: IdSource) -> None:
+    made = [ids.new("a") for _ in range(5_000)]
+    assert made == sorted(set(made))
+
+
+def test_ids_go_up_when_the_clock_jumps_back(ids: IdSource, clock: SettableClock) -> None:
+    made = [ids.new("a")]
+    for _ in range(50):
+        clock.advance(-DAY)
+        made.append(ids.new("a"))
+    assert made == sorted(set(made))
+
+
+def test_a_full_random_part_carries_into_no_older_id() -> None:
+    ids = IdSource(SettableClock(_START), lambda count: b"\xff" * count)
+    made = [ids.new("a") for _ in range(1_000)]
+    assert made == sorted(set(made))
+
+
+def test_a_clock_before_1970_still_gives_ids() -> None:
+    ids = IdSource(SettableClock(Instant(-DAY)), lambda count: b"\x00" * count)
+    assert ids.new("a") < ids.new("a")
+
+
+def test_threads_never_get_the_same_id(ids: IdSource) -> None:
+    made: list[list[str]] = [[] for _ in range(8)]
+    ready = threading.Barrier(8)
+
+    def make(into: list[str]) -> None:
+        ready.wait(timeout=10)
+        into += [ids.new("a") for _ in range(500)]
+
+    threads = [threading.Thread(target=make, args=(into,)) for into in made]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=10)
+    everything = [new for one in made for new in one]
+    assert len(everything) == len(set(everything)) == 4_000
+    assert all(one == sorted(one) for one in made)

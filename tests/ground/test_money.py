@@ -1,0 +1,172 @@
+"""Money is a decimal string outside and minor units inside, and nothing is ever lost between them."""
+
+import re
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatewayd.money import (
+    CURRENCIES,
+    canonical,
+    exponent,
+    from_minor,
+    is_amount,
+    is_decimal,
+    round_minor,
+    to_minor,
+)
+
+_decimals = st.from_regex(r"-?[0-9]{1,13}(\.[0-9]{1,12})?", fullmatch=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "currency", "minor", "written"),
+    [
+        ("1234.5", "GBP", 123450, "1234.50"),
+        ("1234.50", "GBP", 123450, "1234.50"),
+        ("1234.5000", "GBP", 123450, "1234.50"),
+        ("0.07", "GBP", 7, "0.07"),
+        ("-0.07", "GBP", -7, "-0.07"),
+        ("-0.00", "GBP", 0, "0.00"),
+        ("007", "GBP", 700, "7.00"),
+        ("1500", "JPY", 1500, "1500"),
+        ("-1500.00", "JPY", -1500, "-1500"),
+        ("1.234", "KWD", 1234, "1.234"),
+        ("0.005", "KWD", 5, "0.005"),
+        ("9999999999999.99", "GBP", 999_999_999_999_999, "9999999999999.99"),
+    ],
+)
+def test_amounts(text: str, currency: str, minor: int, written: str) -> None:
+    assert to_minor(text, currency) == minor
+    assert from_minor(minor, currency) == written
+
+
+@pytest.mark.parametrize(("text", "currency"), [("1.005", "GBP"), ("0.1", "JPY"), ("1.2345", "KWD"), ("1.0001", "EUR")])
+def test_more_digits_than_the_currency_has_are_refused(text: str, currency: str) -> None:
+    with pytest.raises(ValueError, match=f"{currency} has {exponent(currency)} fraction digits"):
+        to_minor(text, currency)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "1.",
+        ".5",
+        "+1",
+        "1e3",
+        "1,000",
+        "0x1",
+        "NaN",
+        "Infinity",
+        "1.00\n",
+        " 1",
+        "1_000",
+        "١٢",
+        "１２",
+        "--1",
+        "1.23456",
+        "12345678901234",
+        "1.0.0",
+        "-",
+        "1\x00",
+    ],
+)
+def test_what_is_no_amount_is_refused(text: str) -> None:
+    assert not is_amount(text)
+    with pytest.raises(ValueError, match="decimal string"):
+        to_minor(text, "GBP")
+
+
+def test_decimals_have_up_to_twelve_fraction_digits() -> None:
+    assert is_decimal("0.123456789012")
+    assert not is_decimal("0.1234567890123")
+    assert not is_decimal("1.5\n")
+    assert not is_amount("0.12345")
+
+
+def test_an_unknown_currency_is_a_key_error() -> None:
+    with pytest.raises(KeyError):
+        exponent("GBX")
+    with pytest.raises(KeyError):
+        to_minor("1", "gbp")
+
+
+def test_every_currency_has_its_exponent() -> None:
+    assert {exponent(currency) for currency in CURRENCIES} == {0, 2, 3}
+    assert [exponent(currency) for currency in ("GBP", "EUR", "JPY", "KWD", "ISK", "TND")] == [2, 2, 0, 3, 0, 3]
+    assert all(re.fullmatch("[A-Z]{3}", currency) for currency in CURRENCIES)
+    assert len(CURRENCIES) > 150
+
+
+@given(st.integers(min_value=-(10**15) + 1, max_value=10**15 - 1), st.sampled_from(sorted(CURRENCIES)))
+def test_every_amount_survives_the_round_trip(minor: int, currency: str) -> None:
+    text = from_minor(minor, currency)
+    if is_amount(text):  # not those of more than 13 whole digits
+        assert to_minor(text, currency) == minor
+    whole, _, fraction = text.lstrip("-").partition(".")
+    assert len(fraction) == exponent(currency)
+    assert Decimal(text) == Decimal(minor).scaleb(-exponent(currency))
+    assert whole == "0" or not whole.startswith("0")
+
+
+@pytest.mark.parametrize(
+    ("amount", "currency", "minor"),
+    [
+        ("0.005", "GBP", 1),
+        ("0.015", "GBP", 2),  # not banker's rounding
+        ("0.025", "GBP", 3),
+        ("-0.005", "GBP", -1),
+        ("-0.025", "GBP", -3),
+        ("0.0049999999999999999999999999999999999999", "GBP", 0),
+        ("0.5", "JPY", 1),
+        ("-0.5", "JPY", -1),
+        ("0.49", "JPY", 0),
+        ("1.0005", "KWD", 1001),
+        ("99999999999999999999999999999999.005", "GBP", 9999999999999999999999999999999901),
+    ],
+)
+def test_half_a_minor_unit_goes_away_from_zero(amount: str, currency: str, minor: int) -> None:
+    assert round_minor(Decimal(amount), currency) == minor
+
+
+@given(_decimals, st.sampled_from(["GBP", "JPY", "KWD"]))
+def test_rounding_is_symmetric_and_at_most_half_a_unit_off(text: str, currency: str) -> None:
+    amount = Decimal(text)
+    rounded = round_minor(amount, currency)
+    assert round_minor(amount.copy_negate(), currency) == -rounded
+    assert abs(Decimal(rounded) - amount.scaleb(exponent(currency))) <= Decimal("0.5")
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("07.50", "7.5"),
+        ("100", "100"),
+        ("-0", "0"),
+        ("-0.00", "0"),
+        ("0.10", "0.1"),
+        ("000", "0"),
+        ("-1.50", "-1.5"),
+        ("1234567890123.123456789012", "1234567890123.123456789012"),
+        ("0.000000000001", "0.000000000001"),
+    ],
+)
+def test_the_canonical_form(text: str, form: str) -> None:
+    assert canonical(text) == form
+
+
+@given(_decimals)
+def test_the_canonical_form_is_the_same_number_and_stable(text: str) -> None:
+    form = canonical(text)
+    assert Decimal(form) == Decimal(text)
+    assert canonical(form) == form
+    assert is_decimal(form)
+
+
+@given(_decimals, _decimals)
+def test_equal_decimals_have_one_canonical_form(one: str, other: str) -> None:
+    assert (canonical(one) == canonical(other)) == (Decimal(one) == Decimal(other))
