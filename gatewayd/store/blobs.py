@@ -1,0 +1,131 @@
+"""Bytes too large for the database: files named by their SHA-256 under the data directory."""
+
+import contextlib
+import hashlib
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from gatewayd.store.failures import StoreFailure
+from gatewayd.store.sealing import sync_directory
+
+_DIGEST = re.compile("[0-9a-f]{64}")
+CHUNK_BYTES = 1 << 20
+
+
+class BlobInfo(NamedTuple):
+    """What was stored."""
+
+    sha256: str
+    size_bytes: int
+
+
+class BlobTooLarge(Exception):
+    """More bytes came than were allowed; none were kept."""
+
+
+class BlobDraft:
+    """Bytes on their way in: write chunks, then `keep` or `drop`. Until kept they have no name anyone can read."""
+
+    def __init__(self, folder: Path, drafts: Path, max_bytes: int) -> None:
+        self._folder = folder
+        self._path = drafts / secrets.token_hex(16)
+        self._max_bytes = max_bytes
+        self._hash = hashlib.sha256()
+        self._size = 0
+        try:
+            self._file: BinaryIO = os.fdopen(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+        except OSError as error:
+            raise _refused(error) from error
+
+    def __enter__(self) -> "BlobDraft":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """What was not kept is dropped."""
+        self.drop()
+
+    def write(self, chunk: bytes) -> None:
+        """Append. Raises `BlobTooLarge`, or `StoreFailure` when the disk refuses; the draft is then gone."""
+        self._size += len(chunk)
+        if self._size > self._max_bytes:
+            self.drop()
+            raise BlobTooLarge
+        self._hash.update(chunk)
+        try:
+            self._file.write(chunk)
+        except OSError as error:
+            self.drop()
+            raise _refused(error) from error
+
+    def keep(self) -> BlobInfo:
+        """Make the bytes durable under their digest. Raises `StoreFailure`; the draft is then gone."""
+        digest = self._hash.hexdigest()
+        target = self._folder / digest[:2] / digest
+        try:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
+            target.parent.mkdir(mode=0o700, exist_ok=True)
+            sync_directory(self._folder)  # also where another draft made it: its own sync may be yet to come
+            os.rename(self._path, target)
+            sync_directory(target.parent)
+        except OSError as error:
+            self.drop()
+            raise _refused(error) from error
+        return BlobInfo(digest, self._size)
+
+    def drop(self) -> None:
+        """Forget the bytes, unless they are kept already."""
+        with contextlib.suppress(OSError):  # the buffer may not fit a full disk; the file goes next
+            self._file.close()
+        self._path.unlink(missing_ok=True)
+
+
+def _refused(error: OSError) -> StoreFailure:
+    return StoreFailure(f"the upload cannot be stored: {error.strerror}")
+
+
+class Blobs:
+    """Content-addressed files. The same bytes stored twice are one file."""
+
+    def __init__(self, directory: Path) -> None:
+        self._folder = directory / "blobs"
+        self._drafts = directory / "blobs" / "drafts"
+        self._drafts.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def draft(self, max_bytes: int) -> BlobDraft:
+        """Begin to store at most `max_bytes`."""
+        return BlobDraft(self._folder, self._drafts, max_bytes)
+
+    def path(self, sha256: str) -> Path:
+        """Where the bytes are. Raises `ValueError` for what is no digest, `FileNotFoundError` when they are gone."""
+        if not _DIGEST.fullmatch(sha256):
+            raise ValueError("a blob is named by 64 lower-case hexadecimal digits")
+        path = self._folder / sha256[:2] / sha256
+        if not path.is_file():
+            raise FileNotFoundError(path)
+        return path
+
+    def chunks(self, sha256: str) -> Iterator[bytes]:
+        """The bytes, a mebibyte at a time."""
+        with self.path(sha256).open("rb") as file:
+            while chunk := file.read(CHUNK_BYTES):
+                yield chunk
+
+    def remove(self, sha256: str) -> None:
+        """Delete the bytes; nothing happens where they are gone already."""
+        try:
+            self.path(sha256).unlink()
+        except FileNotFoundError:
+            return
+
+    def sweep_drafts(self) -> int:
+        """Delete what a crash left half stored and answer how many files that was. Call before serving."""
+        stale = list(self._drafts.iterdir())
+        for path in stale:
+            path.unlink(missing_ok=True)
+        return len(stale)

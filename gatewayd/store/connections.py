@@ -1,0 +1,60 @@
+"""Opening SQLite the one way this service uses it."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+
+from gatewayd.store.failures import StoreFailure
+
+PAGE_BYTES = 8192  # a page of fifty 1.4 kB rows costs a tenth less CPU than with 4096
+CACHE_KIBIBYTES = 16_384
+WAL_CHECKPOINT_PAGES = 2_000  # about 16 MB of log
+MEMORY = Path(":memory:")
+
+
+def open_writer(path: Path, busy_timeout_seconds: float) -> apsw.Connection:
+    """The connection that writes: WAL, and a commit is on disk before it returns.
+
+    Raises `StoreFailure` when the file cannot be opened or is no database.
+    """
+    with _opening(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE, busy_timeout_seconds) as connection:
+        connection.pragma("page_size", PAGE_BYTES)
+        if path != MEMORY and connection.pragma("journal_mode", "wal") != "wal":
+            raise StoreFailure(f"{path} cannot use a write-ahead log: is it on a network file system?")
+        connection.pragma("synchronous", "FULL")
+        connection.pragma("wal_autocheckpoint", WAL_CHECKPOINT_PAGES)
+    return connection
+
+
+def open_reader(path: Path, busy_timeout_seconds: float) -> apsw.Connection:
+    """A connection that cannot write. Raises `StoreFailure`."""
+    with _opening(path, apsw.SQLITE_OPEN_READONLY, busy_timeout_seconds) as connection:
+        connection.pragma("query_only", True)
+    return connection
+
+
+@contextlib.contextmanager
+def _opening(path: Path, flags: int, busy_timeout_seconds: float) -> Iterator[apsw.Connection]:
+    """A connection that stays open unless something goes wrong in the block."""
+    with contextlib.ExitStack() as opened:
+        try:
+            connection = apsw.Connection(str(path), flags=flags, statementcachesize=300)
+            opened.callback(connection.close)
+            connection.set_busy_timeout(round(busy_timeout_seconds * 1000))
+            yield connection
+            _settle(connection)
+        except apsw.Error as error:
+            raise StoreFailure(f"{path} cannot be opened: {error}") from error
+        opened.pop_all()
+
+
+def _settle(connection: apsw.Connection) -> None:
+    connection.pragma("foreign_keys", True)
+    connection.pragma("trusted_schema", False)
+    connection.pragma("cache_size", -CACHE_KIBIBYTES)
+    connection.pragma("temp_store", "memory")
+    for option in (apsw.SQLITE_DBCONFIG_DQS_DML, apsw.SQLITE_DBCONFIG_DQS_DDL):
+        connection.config(option, 0)  # "text" is a name, never a string
+    connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)

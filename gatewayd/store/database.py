@@ -1,0 +1,295 @@
+"""The store: reads inline on the event loop under a budget, writes through the one writer.
+
+reader   the loop thread's read-only connection; a progress handler stops a read that takes too long
+threads  further read-only connections, for reads that may take their time
+writer   see writer.py
+"""
+
+import contextlib
+import math
+import secrets
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import apsw
+import outcome
+import trio
+
+from gatewayd.clock import Clock
+from gatewayd.ids import IdSource
+from gatewayd.store import connections, schema
+from gatewayd.store.failures import ENGINE_FAILURES, OverBudget, StoreFailure
+from gatewayd.store.sealing import Sealer, load_key
+from gatewayd.store.transactions import Bindings, ReadTx, WriteTx
+from gatewayd.store.writer import Job, Writer, WriterParts
+
+T = TypeVar("T")
+
+DATABASE_NAME = "gatewayd.db"
+STEPS_PER_TICK = 4_000
+STEPS_PER_MILLISECOND = 13_000  # measured on a 2-core VM over 1.4 kB rows
+LONG_READ_SECONDS = 30.0  # Chosen: past it the answer is 503
+READER_THREADS = 2
+POLL_SECONDS = 0.25  # how soon another process's commit is noticed
+MAX_WAITING_WRITES = 4_096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreSettings:
+    """Where the database is and how patient the store is."""
+
+    directory: Path
+    read_budget_ms: float = 2.0
+    busy_timeout_seconds: float = 5.0
+
+    @property
+    def path(self) -> Path:
+        return self.directory / DATABASE_NAME
+
+
+class Budget:
+    """A progress handler that counts the steps of one read."""
+
+    def __init__(self, milliseconds: float) -> None:
+        self.limit = max(1, math.ceil(milliseconds * STEPS_PER_MILLISECOND / STEPS_PER_TICK))
+        self._ticks = 0
+
+    def restart(self) -> None:
+        self._ticks = 0
+
+    def tick(self) -> bool:
+        """True interrupts the statement that is running."""
+        self._ticks += 1
+        return self._ticks > self.limit
+
+    def tick_on_thread(self) -> bool:
+        """The same on a thread of trio's, which also ends the read when the caller is cancelled."""
+        trio.from_thread.check_cancelled()
+        return self.tick()
+
+
+class Store:
+    """One open database. Made by `open_store`."""
+
+    def __init__(self, settings: StoreSettings, clock: Clock, sealer: Sealer, ids: IdSource) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._sealer = sealer
+        with contextlib.ExitStack() as opened:
+            writer = connections.open_writer(settings.path, settings.busy_timeout_seconds)
+            opened.callback(writer.close)
+            schema.migrate(writer, schema.packaged(), clock.now())
+            self._reader = connections.open_reader(settings.path, 0)  # the loop waits for nobody's lock
+            opened.pop_all()
+        self._writer = Writer(WriterParts(writer, clock, sealer, ids.new), self._deliver, MAX_WAITING_WRITES)
+        self._budget = Budget(settings.read_budget_ms)
+        self._reader.set_progress_handler(self._budget.tick, STEPS_PER_TICK)
+        self._idle_readers: list[apsw.Connection] = []
+        self._reader_limiter = trio.CapacityLimiter(READER_THREADS)
+        self._token = trio.lowlevel.current_trio_token()
+        self._topics: dict[str, trio.Event] = {}
+        self._closed = False
+        self.version = -1
+        self.long_reads = 0
+
+    def now(self) -> int:
+        """The present instant, microseconds."""
+        return self._clock.now()
+
+    @property
+    def commits(self) -> int:
+        """How many transactions were committed since the start."""
+        return self._writer.commits
+
+    @property
+    def writable(self) -> bool:
+        """False once the writer has ended: by `aclose`, or by a fault that it did not survive."""
+        return self._writer.alive
+
+    # -- reads
+
+    def read_now(self, work: Callable[[ReadTx], T], org_id: str | None) -> T:
+        """Run a read on the loop's connection, and set `version` to the state of the database that it sees.
+
+        Raises `OverBudget` when it takes too many steps or another process holds the file.
+        """
+        reader = self._reader
+        self._budget.restart()
+        try:
+            reader.execute("BEGIN")
+            try:
+                self.version = reader.execute("PRAGMA data_version").get  # this statement takes the snapshot
+                return work(ReadTx(reader, Bindings(org_id, self._clock.now()), self._sealer))
+            finally:
+                self._budget.restart()  # or the rollback could be interrupted too
+                if reader.in_transaction:
+                    reader.execute("ROLLBACK")
+        except (apsw.InterruptError, apsw.BusyError):
+            raise OverBudget("the read is too long for the event loop") from None
+        except ENGINE_FAILURES as error:
+            raise StoreFailure(f"the database cannot be read: {error}") from error
+
+    async def read_later(self, work: Callable[[ReadTx], T], org_id: str | None) -> T:
+        """Run a read on a thread, where it may take up to `LONG_READ_SECONDS`. Cancelled, it ends at once."""
+        self.long_reads += 1
+        try:
+            with trio.fail_after(LONG_READ_SECONDS):
+                await self._reader_limiter.acquire()
+        except trio.TooSlowError:
+            raise StoreFailure("the read waited too long for a thread") from None
+        try:
+            return await self._on_thread(work, org_id)
+        finally:
+            self._reader_limiter.release()
+
+    async def read(self, work: Callable[[ReadTx], T], org_id: str | None = None) -> T:
+        """Run a read inline, and again on a thread where it is too long for that."""
+        try:
+            return self.read_now(work, org_id)
+        except OverBudget:
+            return await self.read_later(work, org_id)
+
+    async def _on_thread(self, work: Callable[[ReadTx], T], org_id: str | None) -> T:
+        if self._closed:
+            raise StoreFailure("the store is closed")
+        connection = self._idle_readers.pop() if self._idle_readers else self._open_reader()
+        bindings = Bindings(org_id, self._clock.now())
+        try:
+            return await trio.to_thread.run_sync(self._read_on, connection, work, bindings)
+        finally:
+            self._put_back(connection)
+
+    def _put_back(self, connection: apsw.Connection) -> None:
+        if self._closed:
+            connection.close()
+        else:
+            self._idle_readers.append(connection)
+
+    def _read_on(self, connection: apsw.Connection, work: Callable[[ReadTx], T], bindings: Bindings) -> T:
+        try:
+            connection.execute("BEGIN")
+            connection.set_progress_handler(Budget(LONG_READ_SECONDS * 1000).tick_on_thread, STEPS_PER_TICK)
+            try:
+                return work(ReadTx(connection, bindings, self._sealer))
+            finally:
+                connection.set_progress_handler(None)
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+        except apsw.InterruptError:
+            raise StoreFailure("the read took too long") from None
+        except ENGINE_FAILURES as error:
+            raise StoreFailure(f"the database cannot be read: {error}") from error
+
+    def _open_reader(self) -> apsw.Connection:
+        return connections.open_reader(self._settings.path, self._settings.busy_timeout_seconds)
+
+    # -- writes
+
+    async def write(self, work: Callable[[WriteTx], T], org_id: str | None = None) -> T:
+        """Run a write and wait until it is durable. What `work` raises comes out here, rolled back.
+
+        Once queued it cannot be cancelled: whoever waits learns what became of it.
+        """
+        task = trio.lowlevel.current_task()
+        job = Job(work, org_id, lambda done: trio.lowlevel.reschedule(task, _outcome_of(done)))
+        self._writer.submit(job)
+        result: T = await trio.lowlevel.wait_task_rescheduled(lambda _: trio.lowlevel.Abort.FAILED)
+        return result
+
+    async def check_writer(self) -> None:
+        """Wait until the writer has decided an empty write: it is alive and can have the lock. May be cancelled."""
+        decided = trio.Event()
+        self._writer.submit(Job(lambda tx: None, None, lambda job: decided.set()))
+        await decided.wait()
+
+    def _deliver(self, batch: list[Job]) -> None:
+        """On the writer's thread: hand the batch over to the loop."""
+        with contextlib.suppress(trio.RunFinishedError):  # nobody waits any more; what was committed stays
+            self._token.run_sync_soon(self._answer, batch)
+
+    def _answer(self, batch: list[Job]) -> None:
+        topics: set[str] = set()
+        for job in batch:
+            topics |= job.topics
+            job.answered(job)
+        for topic in topics:
+            self._wake(topic)
+
+    # -- wake-ups
+
+    def topic(self, name: str) -> trio.Event:
+        """An event that is set when `name` is next announced, or another process has written anything.
+
+        Take the event first, then look, then wait: what is committed after the look sets the event.
+        """
+        return self._topics.setdefault(name, trio.Event())
+
+    def _wake(self, topic: str) -> None:
+        event = self._topics.pop(topic, None)
+        if event is not None:
+            event.set()
+
+    async def watch_other_processes(self) -> None:
+        """Wake every topic when another process commits. Runs until cancelled."""
+        connection = connections.open_reader(self._settings.path, 0)
+        seen = None  # so that the first look wakes all: another process may have written before this began
+        try:
+            while True:
+                await trio.sleep(POLL_SECONDS)
+                current = _data_version(connection)
+                if current is None or current != seen:  # also by our own writer: a false alarm costs one empty look
+                    for topic in list(self._topics):
+                        self._wake(topic)
+                seen = current
+        finally:
+            connection.close()
+
+    # -- life
+
+    def start(self) -> None:
+        """Start the writer's thread."""
+        self._writer.start()
+
+    async def aclose(self) -> None:
+        """Write what is queued and close every connection. A read that is under way on a thread ends by itself."""
+        with trio.CancelScope(shield=True):
+            await trio.to_thread.run_sync(self._writer.close)
+        self._closed = True
+        for connection in (self._reader, *self._idle_readers):
+            connection.close()
+
+
+def _data_version(connection: apsw.Connection) -> object:
+    """None where it cannot be read: whoever is woken by that finds out why."""
+    try:
+        return connection.pragma("data_version")
+    except ENGINE_FAILURES:
+        return None
+
+
+def _outcome_of(job: Job) -> "outcome.Outcome[object]":
+    return outcome.Error(job.error) if job.error is not None else outcome.Value(job.result)
+
+
+@asynccontextmanager
+async def open_store(settings: StoreSettings, clock: Clock, key_file: Path | None = None) -> AsyncIterator[Store]:
+    """Open, migrating first. Raises `StoreFailure` or `MigrationError`."""
+    ids = IdSource(clock, secrets.token_bytes)
+    store = Store(settings, clock, prepare(settings.directory, key_file), ids)
+    store.start()
+    try:
+        yield store
+    finally:
+        await store.aclose()
+
+
+def prepare(directory: Path, key_file: Path | None) -> Sealer:
+    """Make the data directory, private to its user, and load the instance key. Raises `StoreFailure`."""
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreFailure(f"the data directory {directory} cannot be made: {error.strerror}") from error
+    return Sealer(load_key(key_file or directory / "instance.key"))

@@ -1,0 +1,158 @@
+"""Forward-only migrations: numbered SQL files, one transaction each, checksummed."""
+
+import hashlib
+import importlib.resources
+import re
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import NamedTuple
+
+import apsw
+
+from gatewayd.clock import Instant
+from gatewayd.store import connections
+from gatewayd.store.failures import ENGINE_FAILURES, MigrationError, StoreFailure
+
+_FILE_NAME = re.compile(r"^(\d{4})_[a-z0-9_]+\.sql$")
+_CREATE_TABLE = """
+CREATE TABLE IF NOT EXISTS migrations (
+    number INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    sha256 TEXT NOT NULL,
+    applied_at INTEGER NOT NULL
+) STRICT
+"""
+
+
+class Migration(NamedTuple):
+    """One file. `number` starts at 1 and leaves no gap."""
+
+    number: int
+    name: str
+    sql: str
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.sql.encode()).hexdigest()
+
+
+def packaged() -> tuple[Migration, ...]:
+    """The migrations of this program, in order. Raises `MigrationError` for a gap."""
+    return numbered(importlib.resources.files("gatewayd.store").joinpath("migrations"))
+
+
+def numbered(folder: Traversable) -> tuple[Migration, ...]:
+    """The migrations in `folder`; files of other names are passed over. Raises `MigrationError` for a gap."""
+    found = []
+    for entry in sorted(folder.iterdir(), key=lambda item: item.name):
+        match = _FILE_NAME.match(entry.name)
+        if match is not None:
+            found.append(Migration(int(match[1]), entry.name, entry.read_text("utf-8")))
+    numbers = [migration.number for migration in found]
+    if numbers != list(range(1, len(found) + 1)):
+        raise MigrationError(f"the migrations are not numbered without gaps: {numbers}")
+    return tuple(found)
+
+
+def pending(connection: apsw.Connection, migrations: tuple[Migration, ...]) -> tuple[Migration, ...]:
+    """Those not applied yet.
+
+    Raises `MigrationError` when an applied one was changed since, or the file is from a newer program.
+    """
+    connection.execute(_CREATE_TABLE)
+    rows = connection.execute("SELECT number, sha256 FROM migrations").fetchall()
+    applied = {int(str(number)): str(digest) for number, digest in rows}
+    newest = len(migrations)
+    if applied and max(applied) > newest:
+        raise MigrationError(
+            f"the database is at migration {max(applied)} and this program knows {newest}: it needs a newer gatewayd"
+        )
+    for migration in migrations:
+        if applied.get(migration.number, migration.sha256) != migration.sha256:
+            raise MigrationError(f"migration {migration.name} is not the one that was applied to this database")
+    return tuple(migration for migration in migrations if migration.number not in applied)
+
+
+def migrate(connection: apsw.Connection, migrations: tuple[Migration, ...], now: Instant) -> int:
+    """Apply what is pending and answer how many that was. Two processes may do this at once.
+
+    Foreign keys are checked at the end of each migration instead of on the way, so that a table can be rebuilt
+    (SQLite, "ALTER TABLE" §7). Raises `MigrationError`, or `StoreFailure` when the disk or another process is in the
+    way; a migration that fails leaves nothing behind.
+    """
+    done = 0
+    connection.pragma("foreign_keys", False)
+    try:
+        while _apply_next(connection, migrations, now):
+            done += 1
+    except ENGINE_FAILURES as error:
+        raise StoreFailure(f"the database cannot be migrated: {error}") from error
+    finally:
+        connection.pragma("foreign_keys", True)
+    return done
+
+
+def _apply_next(connection: apsw.Connection, migrations: tuple[Migration, ...], now: Instant) -> bool:
+    """Apply the first that is pending, in a transaction; False where there is none."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        waiting = pending(connection, migrations)
+        if waiting:
+            _apply(connection, waiting[0], now)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    return bool(waiting)
+
+
+def _apply(connection: apsw.Connection, migration: Migration, now: Instant) -> None:
+    connection.authorizer = _refuse_transactions
+    try:
+        connection.execute(migration.sql).fetchall()
+    except ENGINE_FAILURES:
+        raise
+    except apsw.Error as error:
+        raise MigrationError(f"migration {migration.name} failed: {error}") from error
+    finally:
+        connection.authorizer = None
+    broken = connection.execute("PRAGMA foreign_key_check").fetchone()
+    if broken is not None:
+        raise MigrationError(f"migration {migration.name} leaves rows of {broken[0]} that refer to nothing")
+    connection.execute(
+        "INSERT INTO migrations (number, name, sha256, applied_at) VALUES (:number, :name, :sha256, :now)",
+        {"number": migration.number, "name": migration.name, "sha256": migration.sha256, "now": now},
+    )
+
+
+def _refuse_transactions(action: int, *_: str | None) -> int:
+    """A migration that could commit could leave half of itself behind."""
+    transactional = action in (apsw.SQLITE_TRANSACTION, apsw.SQLITE_SAVEPOINT)
+    return apsw.SQLITE_DENY if transactional else apsw.SQLITE_OK
+
+
+def schema(connection: apsw.Connection) -> str:
+    """The schema as it stands, readable and in a stable order: what `schema.sql` must equal."""
+    rows = connection.execute(
+        """
+        SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'
+        ORDER BY tbl_name, type = 'table' DESC, type, name
+        """
+    ).fetchall()
+    return "\n\n".join(f"{str(sql).strip()};" for (sql,) in rows) + "\n"
+
+
+def generated() -> str:
+    """What `schema.sql` must hold: the schema after every migration of this program."""
+    connection = connections.open_writer(connections.MEMORY, 0)
+    try:
+        migrate(connection, packaged(), Instant(0))
+        return "-- Generated from the migrations by `make generate`: read it, change them.\n\n" + schema(connection)
+    finally:
+        connection.close()
+
+
+def written() -> Path:
+    """Where `schema.sql` is."""
+    return Path(str(importlib.resources.files("gatewayd.store").joinpath("schema.sql")))

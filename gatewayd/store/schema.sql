@@ -1,0 +1,416 @@
+-- Generated from the migrations by `make generate`: read it, change them.
+
+CREATE TABLE api_keys (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    user_id TEXT NOT NULL REFERENCES users (id),
+    name TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 160),
+    hash BLOB NOT NULL UNIQUE,                  -- SHA-256 of the whole key
+    hint TEXT NOT NULL,                         -- what lists show of it
+    scopes TEXT NOT NULL,                       -- space separated; '' is a legacy full-access key
+    networks TEXT NOT NULL,                     -- space separated CIDR; '' is anywhere
+    tax_approved_at INTEGER,
+    expires_at INTEGER,
+    last_used_day TEXT,                         -- YYYY-MM-DD, UTC
+    revoked_at INTEGER,
+    replaced_by TEXT REFERENCES api_keys (id),  -- the key it was rotated to
+    created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX api_keys_of_org ON api_keys (org_id, id);
+
+CREATE TABLE audit_log (
+    id TEXT PRIMARY KEY,
+    org_id TEXT REFERENCES organizations (id),  -- NULL where it concerns the whole instance
+    at INTEGER NOT NULL,
+    actor TEXT NOT NULL,                        -- a user id, or 'operator' for the command line
+    action TEXT NOT NULL,
+    subject TEXT NOT NULL,                      -- the id it was done to
+    detail TEXT NOT NULL                        -- a JSON object without secrets
+) STRICT;
+
+CREATE INDEX audit_log_of_org ON audit_log (org_id, id);
+
+CREATE TABLE clients (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    external_id TEXT,
+    name TEXT NOT NULL,
+    name_folded TEXT NOT NULL,                  -- case-folded, single spaces: what duplicates are found by
+    kind TEXT NOT NULL CHECK (kind IN ('company', 'person', 'public_body')),
+    contact_name TEXT,
+    email TEXT,
+    cc_emails TEXT NOT NULL,                    -- JSON array
+    phone TEXT,
+    billing_address TEXT,                       -- JSON
+    company_number TEXT,
+    vat_number TEXT,                            -- GB: digits alone; elsewhere with the country's letters
+    vat_check_valid INTEGER CHECK (vat_check_valid IN (0, 1)),
+    vat_checked_at INTEGER,
+    vat_check_consultation TEXT,
+    country_code TEXT NOT NULL CHECK (length(country_code) = 2),
+    currency TEXT NOT NULL CHECK (length(currency) = 3),
+    payment_terms_days INTEGER NOT NULL CHECK (payment_terms_days BETWEEN 0 AND 365),
+    default_vat_treatment TEXT,
+    cis_contractor INTEGER NOT NULL CHECK (cis_contractor IN (0, 1)),
+    end_user INTEGER NOT NULL CHECK (end_user IN (0, 1)),
+    language TEXT NOT NULL,
+    notes TEXT,
+    archived_at INTEGER,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1),
+    search_text TEXT NOT NULL,                  -- names, address of email and numbers, case-folded
+    wire BLOB NOT NULL                          -- the JSON without balances and the closing brace
+) STRICT;
+
+CREATE INDEX clients_changes ON clients (org_id, updated_at, id);
+
+CREATE INDEX clients_company_numbers ON clients (org_id, company_number) WHERE company_number IS NOT NULL;
+
+CREATE UNIQUE INDEX clients_external_id ON clients (org_id, external_id) WHERE external_id IS NOT NULL;
+
+CREATE INDEX clients_names ON clients (org_id, name_folded);
+
+CREATE INDEX clients_page ON clients (org_id, id, archived_at, search_text);
+
+CREATE INDEX clients_vat_numbers ON clients (org_id, vat_number) WHERE vat_number IS NOT NULL;
+
+CREATE TABLE deliveries (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    subscription_id TEXT NOT NULL,                      -- outlives its subscription, as evidence
+    event_id TEXT NOT NULL REFERENCES events (id),
+    event TEXT NOT NULL,                                -- the event's kind
+    status TEXT NOT NULL CHECK (status IN ('pending', 'retrying', 'succeeded', 'exhausted', 'cancelled')),
+    attempts INTEGER NOT NULL CHECK (attempts >= 0),    -- counted when begun, before the POST
+    in_flight INTEGER NOT NULL CHECK (in_flight IN (0, 1)),
+    due_at INTEGER,                                     -- next attempt or, in flight, end of the lease; NULL: finished
+    response_code INTEGER,
+    last_error TEXT,
+    last_attempt_at INTEGER,
+    duration_ms INTEGER CHECK (duration_ms >= 0),
+    completed_at INTEGER,
+    replayed_from TEXT,
+    created_at INTEGER NOT NULL,
+    CHECK ((due_at IS NOT NULL) = (status IN ('pending', 'retrying'))),
+    CHECK ((completed_at IS NULL) = (due_at IS NOT NULL)),
+    CHECK (in_flight = 0 OR (due_at IS NOT NULL AND attempts > 0))
+) STRICT;
+
+CREATE INDEX deliveries_of_event ON deliveries (event_id);
+
+CREATE INDEX deliveries_of_subscription ON deliveries (subscription_id, id);
+
+CREATE INDEX deliveries_queue ON deliveries (subscription_id, due_at, id) WHERE due_at IS NOT NULL;
+
+CREATE TABLE events (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    kind TEXT NOT NULL CHECK (length(kind) BETWEEN 1 AND 64),   -- the closed set is EVENT_KINDS of events.py
+    data BLOB NOT NULL,                                 -- JSON, serialized once
+    created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE idempotency_keys (
+    org_id TEXT NOT NULL,
+    credential_id TEXT NOT NULL,
+    key TEXT NOT NULL,
+    request_hash BLOB NOT NULL,
+    operation TEXT NOT NULL,
+    response BLOB,                  -- NULL while a call is under way
+    sealed INTEGER NOT NULL CHECK (sealed IN (0, 1)),
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (org_id, credential_id, key)
+) STRICT;
+
+CREATE INDEX idempotency_keys_age ON idempotency_keys (created_at);
+
+CREATE TABLE invoice_lines (
+    org_id TEXT NOT NULL,
+    invoice_id TEXT NOT NULL REFERENCES invoices (id),
+    position INTEGER NOT NULL CHECK (position >= 1),
+    description TEXT NOT NULL,
+    quantity TEXT NOT NULL,
+    unit TEXT,
+    unit_price TEXT NOT NULL,                   -- major units
+    discount_percent TEXT NOT NULL,
+    vat_code TEXT NOT NULL,
+    vat_rate_percent TEXT NOT NULL,
+    category TEXT,
+    net INTEGER NOT NULL,
+    vat INTEGER NOT NULL,
+    gross INTEGER NOT NULL CHECK (gross = net + vat),
+    reverse_charge_vat INTEGER NOT NULL,
+    property_id TEXT,
+    cis_labour INTEGER NOT NULL CHECK (cis_labour IN (0, 1)),
+    PRIMARY KEY (invoice_id, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE invoice_payments (
+    org_id TEXT NOT NULL,
+    invoice_id TEXT NOT NULL REFERENCES invoices (id),
+    position INTEGER NOT NULL CHECK (position >= 1),
+    date TEXT NOT NULL,
+    amount INTEGER NOT NULL CHECK (amount > 0),
+    bank_transaction_id TEXT,
+    method TEXT,
+    reference TEXT,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (invoice_id, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE invoice_sequences (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    seller_key TEXT NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('invoice', 'credit_note')),
+    last_number INTEGER NOT NULL CHECK (last_number >= 1),
+    PRIMARY KEY (org_id, seller_key, kind)
+) STRICT;
+
+CREATE TABLE invoices (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    -- What a page reads comes first: SQLite finds early columns sooner
+    open_due_date TEXT,                         -- the due date where money is still due
+    wire BLOB NOT NULL,                         -- the JSON without lines, isOverdue and the closing brace
+    wire_lines BLOB NOT NULL,                   -- the JSON array of the lines
+    external_id TEXT,
+    kind TEXT NOT NULL CHECK (kind IN ('invoice', 'credit_note')),
+    origin TEXT NOT NULL CHECK (origin IN ('system', 'imported', 'extracted')),
+    status TEXT NOT NULL CHECK (status IN ('draft', 'issued', 'sent', 'part_paid', 'paid', 'void')),
+    number TEXT CHECK ((number IS NULL) = (status = 'draft')),
+    seller_key TEXT NOT NULL,                   -- the legal entity, or the organization that sells itself
+    legal_entity_id TEXT REFERENCES legal_entities (id),
+    business_id TEXT,
+    client_id TEXT NOT NULL REFERENCES clients (id),
+    credits_invoice_id TEXT REFERENCES invoices (id),
+    client_snapshot TEXT,                       -- JSON, NULL while draft
+    seller_snapshot TEXT,                       -- JSON, NULL while draft
+    issue_date TEXT NOT NULL,
+    supply_date TEXT NOT NULL,
+    due_date TEXT NOT NULL CHECK (due_date >= issue_date),
+    currency TEXT NOT NULL CHECK (length(currency) = 3),
+    base_currency TEXT NOT NULL CHECK (length(base_currency) = 3),
+    fx_rate TEXT,                               -- units of the base currency for one of the invoice's
+    amounts_are TEXT NOT NULL CHECK (amounts_are IN ('exclusive', 'inclusive', 'no_vat')),
+    vat_rounding TEXT NOT NULL CHECK (vat_rounding IN ('line', 'total', 'total_down')),
+    net_total INTEGER NOT NULL,
+    vat_total INTEGER NOT NULL,
+    gross_total INTEGER NOT NULL CHECK (gross_total = net_total + vat_total AND gross_total >= 0),
+    discount_amount INTEGER NOT NULL CHECK (discount_amount >= 0),
+    discount_total INTEGER NOT NULL,
+    reverse_charge_vat INTEGER NOT NULL,
+    vat_total_base INTEGER,                     -- minor units of the base currency
+    vat_summary TEXT NOT NULL,                  -- JSON array
+    cis_deduction INTEGER NOT NULL CHECK (cis_deduction >= 0),
+    cis_rate INTEGER CHECK (cis_rate IN (0, 20, 30)),
+    paid_total INTEGER NOT NULL CHECK (paid_total >= 0),
+    credited_total INTEGER NOT NULL,
+    balance_due INTEGER NOT NULL,
+    reference TEXT,
+    po_number TEXT,
+    notes TEXT,
+    terms TEXT,
+    bank_account_id TEXT,
+    property_id TEXT,
+    sent_at INTEGER,
+    viewed_at INTEGER,
+    paid_date TEXT,
+    voided_at INTEGER,
+    void_reason TEXT,
+    pdf_document_id TEXT,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1),
+    search_text TEXT NOT NULL,                  -- number and reference, case-folded
+    -- Kept, not generated: an index that holds a generated column never covers a query
+    CHECK (open_due_date IS CASE WHEN status IN ('issued', 'sent', 'part_paid') AND balance_due > 0 THEN due_date END),
+    CHECK ((kind = 'credit_note') = (credits_invoice_id IS NOT NULL))
+) STRICT;
+
+CREATE INDEX invoices_changes ON invoices (org_id, updated_at, id);
+
+CREATE INDEX invoices_credits ON invoices (credits_invoice_id) WHERE credits_invoice_id IS NOT NULL;
+
+CREATE INDEX invoices_due_dates ON invoices (org_id, due_date, id);
+
+CREATE UNIQUE INDEX invoices_external_id ON invoices (org_id, external_id) WHERE external_id IS NOT NULL;
+
+CREATE INDEX invoices_issue_dates ON invoices (org_id, issue_date, id);
+
+CREATE UNIQUE INDEX invoices_number ON invoices (org_id, seller_key, number) WHERE number IS NOT NULL;
+
+CREATE INDEX invoices_of_business ON invoices (org_id, business_id, id) WHERE business_id IS NOT NULL;
+
+CREATE INDEX invoices_of_client ON invoices (org_id, client_id, id);
+
+CREATE INDEX invoices_open ON invoices (org_id, client_id, currency, open_due_date, balance_due)
+    WHERE open_due_date IS NOT NULL;
+
+CREATE INDEX invoices_page ON invoices (org_id, id, currency, business_id, search_text);
+
+CREATE INDEX invoices_states ON invoices (org_id, status, id, open_due_date);
+
+CREATE TABLE leads (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    external_id TEXT,
+    source TEXT NOT NULL CHECK (length(source) BETWEEN 1 AND 64),
+    name TEXT,
+    email TEXT,
+    phone TEXT,
+    company TEXT,
+    notes TEXT,
+    status TEXT NOT NULL CHECK (status IN ('new', 'contacted', 'qualified', 'disqualified', 'converted')),
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1)
+) STRICT;
+
+CREATE INDEX leads_changes ON leads (org_id, updated_at, id);
+
+CREATE UNIQUE INDEX leads_external_id ON leads (org_id, external_id) WHERE external_id IS NOT NULL;
+
+CREATE INDEX leads_page ON leads (org_id, id);
+
+CREATE TABLE legal_entities (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    external_id TEXT,
+    name TEXT NOT NULL,
+    legal_name TEXT,
+    type TEXT NOT NULL CHECK (type IN (
+        'individual', 'sole_trader', 'limited_company', 'llp', 'partnership', 'trust', 'charity', 'club', 'other')),
+    company_number TEXT,
+    utr TEXT,
+    nino_sealed BLOB,                           -- encrypted at rest
+    nino_hint TEXT,                             -- the last three characters
+    vat_number TEXT,                            -- nine digits, without GB
+    vat_status TEXT NOT NULL CHECK (vat_status IN ('not_registered', 'registered', 'deregistered', 'pending')),
+    vat_effective_date TEXT,
+    vat_deregistration_date TEXT,
+    vat_scheme TEXT CHECK (vat_scheme IN ('standard', 'cash', 'flat_rate', 'annual')),
+    vat_return_frequency TEXT CHECK (vat_return_frequency IN ('monthly', 'quarterly', 'annual')),
+    vat_stagger_group INTEGER CHECK (vat_stagger_group BETWEEN 1 AND 3),
+    vat_period_end_month INTEGER CHECK (vat_period_end_month BETWEEN 1 AND 12),
+    vat_flat_rate_category TEXT,
+    vat_flat_rate_percent TEXT,
+    vat_flat_rate_start_date TEXT,
+    year_end_month INTEGER NOT NULL CHECK (year_end_month BETWEEN 1 AND 12),
+    year_end_day INTEGER NOT NULL CHECK (year_end_day BETWEEN 1 AND 31),
+    base_currency TEXT NOT NULL CHECK (length(base_currency) = 3),
+    country_code TEXT NOT NULL CHECK (length(country_code) = 2),
+    tax_residency TEXT CHECK (tax_residency IN ('england_ni', 'scotland', 'wales', 'non_uk')),
+    address TEXT,                               -- JSON
+    email TEXT,
+    phone TEXT,
+    website TEXT,
+    cis_contractor INTEGER NOT NULL CHECK (cis_contractor IN (0, 1)),
+    cis_subcontractor INTEGER NOT NULL CHECK (cis_subcontractor IN (0, 1)),
+    cis_verified_rate INTEGER CHECK (cis_verified_rate IN (0, 20, 30)),
+    archived_at INTEGER,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1),
+    search_text TEXT NOT NULL,                  -- names and numbers, case-folded
+    wire BLOB NOT NULL                          -- the JSON without utr, nino and the closing brace
+) STRICT;
+
+CREATE INDEX legal_entities_changes ON legal_entities (org_id, updated_at, id);
+
+CREATE UNIQUE INDEX legal_entities_company_number ON legal_entities (org_id, company_number)
+    WHERE company_number IS NOT NULL;
+
+CREATE UNIQUE INDEX legal_entities_external_id ON legal_entities (org_id, external_id) WHERE external_id IS NOT NULL;
+
+CREATE INDEX legal_entities_page ON legal_entities (org_id, id);
+
+CREATE UNIQUE INDEX legal_entities_vat_number ON legal_entities (org_id, vat_number) WHERE vat_number IS NOT NULL;
+
+CREATE TABLE memberships (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    user_id TEXT NOT NULL REFERENCES users (id),
+    role TEXT NOT NULL CHECK (role IN ('owner', 'admin', 'member')),
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (org_id, user_id)
+) STRICT;
+
+CREATE INDEX memberships_of_user ON memberships (user_id, org_id);
+
+CREATE TABLE migrations (
+    number INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    sha256 TEXT NOT NULL,
+    applied_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE opportunities (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    external_id TEXT,
+    lead_id TEXT REFERENCES leads (id),
+    name TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 160),
+    pipeline_id TEXT NOT NULL CHECK (length(pipeline_id) BETWEEN 1 AND 64),
+    stage TEXT NOT NULL CHECK (length(stage) BETWEEN 1 AND 64),
+    amount INTEGER CHECK (amount >= 0),                 -- minor units
+    currency TEXT NOT NULL CHECK (length(currency) = 3),
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1)
+) STRICT;
+
+CREATE INDEX opportunities_changes ON opportunities (org_id, updated_at, id);
+
+CREATE UNIQUE INDEX opportunities_external_id ON opportunities (org_id, external_id) WHERE external_id IS NOT NULL;
+
+CREATE INDEX opportunities_of_lead ON opportunities (lead_id, id) WHERE lead_id IS NOT NULL;
+
+CREATE INDEX opportunities_page ON opportunities (org_id, id);
+
+CREATE TABLE organizations (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 160),
+    created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE period_locks (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    legal_entity_id TEXT NOT NULL REFERENCES legal_entities (id),
+    start_date TEXT NOT NULL,
+    end_date TEXT NOT NULL CHECK (end_date >= start_date),
+    closed_at INTEGER NOT NULL,
+    PRIMARY KEY (org_id, legal_entity_id, start_date, end_date)
+) STRICT;
+
+CREATE TABLE users (
+    id TEXT PRIMARY KEY,
+    email TEXT NOT NULL,
+    email_folded TEXT NOT NULL UNIQUE,          -- lower case: one account per address
+    name TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 160),
+    password_hash TEXT,                         -- argon2id, NULL where none was set
+    instance_admin INTEGER NOT NULL CHECK (instance_admin IN (0, 1)),
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE webhook_subscriptions (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    url TEXT NOT NULL CHECK (length(url) BETWEEN 1 AND 2048),
+    events TEXT NOT NULL CHECK (length(events) > 0),    -- event kinds, space separated, in the subscriber's order
+    enabled INTEGER NOT NULL CHECK (enabled IN (0, 1)),
+    disabled_reason TEXT CHECK (disabled_reason IN ('caller', 'receiver_gone')),
+    secret_sealed BLOB NOT NULL,                        -- encrypted at rest
+    secret_prefix TEXT NOT NULL,                        -- what lists show of it
+    previous_secret_sealed BLOB,                        -- signs beside the new one during a rotation
+    previous_secret_expires_at INTEGER,
+    created_by TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1),
+    CHECK ((disabled_reason IS NULL) = (enabled = 1)),
+    CHECK ((previous_secret_sealed IS NULL) = (previous_secret_expires_at IS NULL))
+) STRICT;
+
+CREATE INDEX webhook_subscriptions_of_org ON webhook_subscriptions (org_id, id);

@@ -1,0 +1,85 @@
+"""Secrets that are needed back stand in the database encrypted with the instance key, which is not in it."""
+
+import os
+import secrets
+from pathlib import Path
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from gatewayd.store.failures import StoreFailure
+
+KEY_BYTES = 32
+_NONCE_BYTES = 12
+_FORMAT = b"\x01"
+
+
+class Sealer:
+    """AES-256-GCM. What is sealed under one context cannot be opened under another."""
+
+    def __init__(self, key: bytes) -> None:
+        if len(key) != KEY_BYTES:
+            raise ValueError(f"the instance key has {len(key)} bytes, not {KEY_BYTES}")
+        self._cipher = AESGCM(key)
+
+    def __repr__(self) -> str:
+        return "Sealer(...)"
+
+    def seal(self, secret: bytes, context: str) -> bytes:
+        """Format byte, nonce, ciphertext and tag."""
+        nonce = secrets.token_bytes(_NONCE_BYTES)
+        return _FORMAT + nonce + self._cipher.encrypt(nonce, secret, context.encode())
+
+    def unseal(self, sealed: bytes, context: str) -> bytes:
+        """The secret. Raises `StoreFailure` where key, context or bytes are not the ones it was sealed with."""
+        nonce, ciphertext = sealed[1 : 1 + _NONCE_BYTES], sealed[1 + _NONCE_BYTES :]
+        try:
+            if sealed[:1] != _FORMAT:
+                raise InvalidTag
+            return self._cipher.decrypt(nonce, ciphertext, context.encode())
+        except (InvalidTag, ValueError):
+            raise StoreFailure(f"a sealed secret ({context}) does not open with this instance key") from None
+
+
+def load_key(path: Path) -> bytes:
+    """The instance key at `path`, made there with mode 0600 where there is none.
+
+    Raises `StoreFailure` when the file is not a key, or cannot be read or made.
+    """
+    try:
+        _create(path)
+        key = path.read_bytes()
+    except OSError as error:
+        raise StoreFailure(f"the instance key {path} cannot be read or made: {error.strerror}") from error
+    if len(key) != KEY_BYTES:
+        raise StoreFailure(f"the instance key {path} has {len(key)} bytes, not {KEY_BYTES}")
+    return key
+
+
+def _create(path: Path) -> None:
+    """Appears whole or not at all, and never replaces a key that is there."""
+    if path.exists():
+        return
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(secrets.token_bytes(KEY_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            os.link(draft, path)
+        except FileExistsError:
+            return  # another process was first
+    finally:
+        draft.unlink()
+    sync_directory(path.parent)
+
+
+def sync_directory(path: Path) -> None:
+    """Make the names in a directory durable."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,94 @@
+"""What handlers hold: a transaction bound to one organization and one instant."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import apsw
+
+from gatewayd.clock import Instant, london_date
+from gatewayd.store.sealing import Sealer
+
+Row = tuple[Any, ...]
+
+
+class Bindings(NamedTuple):
+    """What every statement of a transaction may name: `:org_id` and `:now`.
+
+    `org_id` is None for work of the daemon itself, whose statements then cannot name it.
+    """
+
+    org_id: str | None
+    now: Instant
+
+
+class ReadTx:
+    """A consistent snapshot of the database. Nothing in it can write."""
+
+    def __init__(self, connection: apsw.Connection, bindings: Bindings, sealer: Sealer) -> None:
+        self._execute = connection.execute
+        self._bound: dict[str, Any] = {"now": bindings.now}
+        if bindings.org_id is not None:
+            self._bound["org_id"] = bindings.org_id
+        self._sealer = sealer
+        self.now = bindings.now
+
+    def bind(self, org_id: str) -> None:
+        """Act for this organization from here on: once it is known who is calling."""
+        self._bound["org_id"] = org_id
+
+    @property
+    def org_id(self) -> str:
+        """The organization this transaction acts for. Raises `KeyError` in the daemon's own work."""
+        return str(self._bound["org_id"])
+
+    @property
+    def today(self) -> str:
+        """The civil date in Europe/London at `now`."""
+        return london_date(self.now)
+
+    def rows(self, sql: str, /, **values: object) -> list[Row]:
+        """Every row of a statement."""
+        return self._execute(sql, {**self._bound, **values}).fetchall()
+
+    def row(self, sql: str, /, **values: object) -> Row | None:
+        """The first row, or None."""
+        return self._execute(sql, {**self._bound, **values}).fetchone()
+
+    def value(self, sql: str, /, **values: object) -> Any:
+        """The first column of the first row, or None where there is no row."""
+        row = self._execute(sql, {**self._bound, **values}).fetchone()
+        return None if row is None else row[0]
+
+    def unseal(self, sealed: bytes, context: str) -> str:
+        """The secret text behind `sealed`; `context` is the one it was sealed under."""
+        return self._sealer.unseal(sealed, context).decode()
+
+
+class WriteTx(ReadTx):
+    """One operation's savepoint inside a group commit: to raise is to roll back, and nobody commits."""
+
+    def __init__(
+        self, connection: apsw.Connection, bindings: Bindings, sealer: Sealer, new_id: Callable[[str], str]
+    ) -> None:
+        super().__init__(connection, bindings, sealer)
+        self._connection = connection
+        self.new_id = new_id
+        self.topics: set[str] = set()
+
+    def run(self, sql: str, /, **values: object) -> int:
+        """Run a statement that changes rows; answers how many it changed."""
+        self._execute(sql, {**self._bound, **values}).fetchall()
+        return self._connection.changes()
+
+    def run_each(self, sql: str, many: list[Mapping[str, object]]) -> None:
+        """Run one statement for each set of values."""
+        for values in many:
+            self._execute(sql, {**self._bound, **values})
+
+    def seal(self, secret: str, context: str) -> bytes:
+        """`secret` encrypted at rest. `context` names the row and column it is for, and must be given again."""
+        return self._sealer.seal(secret.encode(), context)
+
+    def announce(self, topic: str) -> None:
+        """Wake whoever waits for `topic`, once this is durable."""
+        self.topics.add(topic)

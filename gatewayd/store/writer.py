@@ -1,0 +1,178 @@
+"""The one writer: a thread that commits everything that waits with a single fsync.
+
+Callers queue jobs; the thread takes all that wait, runs each in a savepoint of its own inside one `BEGIN IMMEDIATE`,
+commits once, and only then answers any of them. Acknowledged therefore means durable. A job that raises is rolled
+back alone. Where the whole transaction is lost (disk full, I/O error, locked by another process), every job of it is
+answered with `StoreFailure`, also the one that had raised something of its own: what it raised may rest on what a
+neighbour wrote, and that was not kept.
+"""
+
+import contextlib
+import queue
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import apsw
+
+from gatewayd.clock import Clock, Instant
+from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure
+from gatewayd.store.sealing import Sealer
+from gatewayd.store.transactions import Bindings, WriteTx
+
+MAX_BATCH = 256  # Chosen: bounds how long the first of a batch waits for the last
+Work = Callable[[WriteTx], Any]
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """One operation that waits to be written, and what became of it once `decided`."""
+
+    work: Work
+    org_id: str | None
+    answered: Callable[["Job"], None]
+    decided: bool = False
+    result: Any = None
+    error: BaseException | None = None
+    topics: set[str] = field(default_factory=set)
+
+    def fail(self, error: BaseException) -> None:
+        """Nothing of the job was kept, because of `error`."""
+        self.result, self.topics = None, set()
+        self.error = StoreFailure(f"the write could not be made durable: {error}")
+        self.error.__cause__ = error
+
+
+@dataclass(frozen=True, slots=True)
+class WriterParts:
+    """What the writer needs to make transactions."""
+
+    connection: apsw.Connection
+    clock: Clock
+    sealer: Sealer
+    new_id: Callable[[str], str]
+
+
+class Writer:
+    """Owns the writing connection. `deliver` is called on the writer's thread with each batch that is decided."""
+
+    def __init__(self, parts: WriterParts, deliver: Callable[[list[Job]], None], max_waiting: int) -> None:
+        self._parts = parts
+        self._deliver = deliver
+        self._max_waiting = max_waiting
+        self._waiting: queue.SimpleQueue[Job | None] = queue.SimpleQueue()  # None: nothing comes after it
+        self._gate = threading.Lock()  # so that no job is queued after the end
+        self._open = True
+        self._last_now = Instant(0)
+        self.commits = 0
+        self._thread = threading.Thread(target=self._run, name="gatewayd-writer", daemon=True)
+
+    @property
+    def alive(self) -> bool:
+        """True while jobs are taken and written."""
+        return self._thread.is_alive() and self._open
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def submit(self, job: Job) -> None:
+        """Queue a job. Raises `StoreFailure` when too many wait or the writer has ended or is closing."""
+        with self._gate:
+            if not self._open:
+                raise StoreFailure("the store is closed")
+            if self._waiting.qsize() >= self._max_waiting:
+                raise StoreFailure("too many writes are waiting")
+            self._waiting.put(job)
+
+    def close(self) -> None:
+        """Write what waits, then end the thread and close the connection. It blocks: call it off the event loop."""
+        with self._gate:
+            self._open = False
+            self._waiting.put(None)
+        if self._thread.ident is None:
+            self._run()
+        else:
+            self._thread.join()
+        self._parts.connection.close()
+
+    def _run(self) -> None:
+        batch: list[Job] = []
+        try:
+            while batch := self._take():
+                self.write(batch)
+                self._deliver(batch)
+        finally:
+            self._end(batch)
+
+    def _take(self) -> list[Job]:
+        """The next batch; empty when the writer is to end."""
+        batch: list[Job] = []
+        job = self._waiting.get()  # may last: the documented wait for work
+        while job is not None:
+            batch.append(job)
+            if len(batch) == MAX_BATCH or self._waiting.empty():
+                return batch
+            job = self._waiting.get_nowait()  # this thread alone takes
+        if batch:
+            self._waiting.put(None)
+        return batch
+
+    def _end(self, batch: list[Job]) -> None:
+        """After a fault of the writer itself nobody may wait forever: `batch` is what it was at."""
+        with self._gate:
+            self._open = False
+            waiting = [self._waiting.get_nowait() for _ in range(self._waiting.qsize())]
+        undelivered = [*batch, *(job for job in waiting if job is not None)]
+        for job in undelivered:
+            if not job.decided:
+                job.fail(RuntimeError("the writer ended"))
+        if undelivered:
+            self._deliver(undelivered)
+
+    def write(self, batch: list[Job]) -> None:
+        """Decide every job of the batch."""
+        connection = self._parts.connection
+        try:
+            if connection.in_transaction:  # an earlier ROLLBACK failed
+                connection.execute("ROLLBACK")
+            connection.execute("BEGIN IMMEDIATE")
+            for job in batch:
+                self._attempt(job)
+            connection.execute("COMMIT")
+            self.commits += 1
+        except (apsw.Error, StoreFailure) as error:
+            self._abandon(batch, error)
+        for job in batch:
+            job.decided = True
+
+    def _attempt(self, job: Job) -> None:
+        """Run one job in its savepoint. Raises only what ends the whole transaction."""
+        connection, execute = self._parts.connection, self._parts.connection.execute
+        transaction = WriteTx(connection, self._bindings(job), self._parts.sealer, self._parts.new_id)
+        execute("SAVEPOINT operation")
+        try:
+            job.result = job.work(transaction)
+            job.topics = transaction.topics
+            execute("RELEASE operation")
+        except BaseException as error:
+            if not connection.in_transaction:
+                raise StoreFailure(f"the transaction was given up: {error}") from error
+            execute("ROLLBACK TO operation")
+            execute("RELEASE operation")
+            if isinstance(error, ENGINE_FAILURES):
+                job.fail(error)
+            else:
+                job.result, job.error, job.topics = None, error, set()
+
+    def _bindings(self, job: Job) -> Bindings:
+        """Time never runs backwards over commits of one process, so that `updatedSince` misses nothing."""
+        self._last_now = max(self._last_now, self._parts.clock.now())
+        return Bindings(job.org_id, self._last_now)
+
+    def _abandon(self, batch: list[Job], error: BaseException) -> None:
+        if self._parts.connection.in_transaction:
+            with contextlib.suppress(apsw.Error):  # tried again before the next batch
+                self._parts.connection.execute("ROLLBACK")
+        for job in batch:
+            job.fail(error)

@@ -1,0 +1,52 @@
+"""Opening a real store with a table to write to."""
+
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from gatewayd.clock import Clock, SystemClock
+from gatewayd.store import ReadTx, Store, WriteTx
+from gatewayd.store.database import StoreSettings, open_store
+
+ROOT = Path(__file__).parents[2]
+_CREATE = "CREATE TABLE IF NOT EXISTS notes (id TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT"
+_INSERT = "INSERT INTO notes (id, text) VALUES (:id, :text)"
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+
+
+@asynccontextmanager
+async def opened(
+    directory: Path, *, clock: Clock | None = None, busy_timeout_seconds: float = 5.0
+) -> AsyncIterator[Store]:
+    settings = StoreSettings(directory=directory, busy_timeout_seconds=busy_timeout_seconds)
+    async with open_store(settings, clock or SystemClock()) as store:
+        await store.write(lambda tx: tx.run(_CREATE))
+        yield store
+
+
+async def add(store: Store, name: str, text: str = "") -> str:
+    """Write one note and answer its id, once it is durable."""
+    return await store.write(lambda tx: insert(tx, name, text))
+
+
+def insert(tx: WriteTx, name: str, text: str = "") -> str:
+    tx.run(_INSERT, id=name, text=text)
+    return name
+
+
+def names(tx: ReadTx) -> list[str]:
+    return [row[0] for row in tx.rows("SELECT id FROM notes ORDER BY id")]
+
+
+def child(module: str, *arguments: str) -> "subprocess.Popen[str]":
+    """Start a module of these tests in a process of its own; it talks over its pipes."""
+    return subprocess.Popen(
+        [sys.executable, "-m", module, *arguments],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        bufsize=1,
+    )

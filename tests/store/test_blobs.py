@@ -1,0 +1,123 @@
+"""Blobs: whole under their digest, or not there."""
+
+import hashlib
+import stat
+from pathlib import Path
+
+import pytest
+
+from gatewayd.store import StoreFailure
+from gatewayd.store.blobs import CHUNK_BYTES, Blobs, BlobTooLarge
+from tests.store.opening import child
+
+_BYTES = b"statement" * 300_000
+_DIGEST = hashlib.sha256(_BYTES).hexdigest()
+
+
+@pytest.fixture
+def blobs(tmp_path: Path) -> Blobs:
+    return Blobs(tmp_path)
+
+
+def _files(tmp_path: Path) -> list[Path]:
+    return [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def _keep(blobs: Blobs, content: bytes = _BYTES) -> str:
+    with blobs.draft(len(content)) as draft:
+        for start in range(0, len(content), 100_000):
+            draft.write(content[start : start + 100_000])
+        info = draft.keep()
+    assert info.size_bytes == len(content)
+    return info.sha256
+
+
+def test_what_is_kept_is_read_back_in_chunks(blobs: Blobs) -> None:
+    assert _keep(blobs) == _DIGEST
+    chunks = list(blobs.chunks(_DIGEST))
+    assert b"".join(chunks) == _BYTES
+    assert [len(chunk) for chunk in chunks] == [CHUNK_BYTES, CHUNK_BYTES, len(_BYTES) - 2 * CHUNK_BYTES]
+
+
+def test_nothing_at_all_can_be_kept(blobs: Blobs) -> None:
+    assert list(blobs.chunks(_keep(blobs, b""))) == []
+
+
+def test_the_same_bytes_are_one_file_for_its_owner_alone(blobs: Blobs, tmp_path: Path) -> None:
+    assert _keep(blobs) == _keep(blobs) == _DIGEST
+    assert _files(tmp_path) == [blobs.path(_DIGEST)]
+    assert stat.S_IMODE(blobs.path(_DIGEST).stat().st_mode) == 0o600
+
+
+def test_two_drafts_of_the_same_bytes_at_once(blobs: Blobs, tmp_path: Path) -> None:
+    with blobs.draft(10) as one, blobs.draft(10) as two:
+        one.write(b"same")
+        two.write(b"same")
+        assert one.keep() == two.keep()
+    assert len(_files(tmp_path)) == 1
+
+
+def test_too_many_bytes_leave_nothing(blobs: Blobs, tmp_path: Path) -> None:
+    with blobs.draft(10) as draft:
+        draft.write(b"x" * 10)
+        with pytest.raises(BlobTooLarge):
+            draft.write(b"x")
+    assert _files(tmp_path) == []
+
+
+def test_a_draft_that_is_dropped_or_left_leaves_nothing(blobs: Blobs, tmp_path: Path) -> None:
+    blobs.draft(10).drop()
+    with blobs.draft(10) as draft:
+        draft.write(b"half")
+    assert _files(tmp_path) == []
+
+
+def test_a_draft_has_no_name_anyone_can_read(blobs: Blobs) -> None:
+    with blobs.draft(len(_BYTES)) as draft:
+        draft.write(_BYTES)
+        with pytest.raises(FileNotFoundError):
+            blobs.path(_DIGEST)
+
+
+def test_what_a_crash_left_is_swept(blobs: Blobs, tmp_path: Path) -> None:
+    kept = _keep(blobs)
+    left = blobs.draft(10)
+    left.write(b"half")
+    assert Blobs(tmp_path).sweep_drafts() == 1
+    assert _files(tmp_path) == [blobs.path(kept)]
+    assert Blobs(tmp_path).sweep_drafts() == 0
+    left.drop()
+
+
+def test_remove_can_be_repeated(blobs: Blobs, tmp_path: Path) -> None:
+    blobs.remove(_keep(blobs))
+    blobs.remove(_DIGEST)
+    assert _files(tmp_path) == []
+    with pytest.raises(FileNotFoundError):
+        list(blobs.chunks(_DIGEST))
+
+
+@pytest.mark.parametrize(
+    "name", ["", "../../etc/passwd", "drafts", _DIGEST.upper(), _DIGEST + "\n", _DIGEST[:-1], "/" + _DIGEST[1:]]
+)
+def test_what_is_no_digest_names_nothing(blobs: Blobs, name: str) -> None:
+    for use in (blobs.path, blobs.remove):
+        with pytest.raises(ValueError, match="64 lower-case"):
+            use(name)
+
+
+@pytest.mark.parametrize("size", [20_000, 2_000_000])
+def test_a_disk_that_refuses_leaves_nothing(blobs: Blobs, tmp_path: Path, size: int) -> None:
+    """The smaller one fits the buffer of the file and fails when it is flushed."""
+    limit = 10_000
+    with child("tests.store.uploading_child", str(tmp_path), str(limit), str(size)) as process:
+        output, _ = process.communicate(timeout=30)
+    assert output.startswith("the upload cannot be stored: ")
+    assert _files(tmp_path) == []
+    assert _keep(blobs) == _DIGEST
+
+
+def test_a_draft_that_cannot_be_begun_is_a_failure(blobs: Blobs, tmp_path: Path) -> None:
+    (tmp_path / "blobs" / "drafts").rmdir()
+    with pytest.raises(StoreFailure, match="cannot be stored"):
+        blobs.draft(10)

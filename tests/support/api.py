@@ -1,0 +1,228 @@
+"""The API as an ASGI callable over a real store: requests without a socket, callers without a key."""
+
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import msgspec
+import trio
+
+from gatewayd.clock import SettableClock
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.scopes import FULL_ACCESS
+from gatewayd.errors import Problem
+from gatewayd.http.cors import Cors
+from gatewayd.http.dispatch import Api, ApiParts, Authenticate, Exchange
+from gatewayd.http.rate_limits import RateLimits
+from gatewayd.http.render import Answer
+from gatewayd.store import ReadTx, Store
+from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
+from tests.support.store import START, make_caller
+
+ANSWER_SECONDS = 20.0
+_ADD_ORG = "INSERT INTO organizations (id, name, created_at) VALUES (:id, :id, :now)"
+
+Fields = Iterable[tuple[bytes, bytes]]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the API answered."""
+
+    status: int
+    headers: list[tuple[bytes, bytes]]
+    body: bytes
+
+    def __getitem__(self, name: str) -> str:
+        """The one value of a header field; fails where there are several."""
+        values = [value for key, value in self.headers if key == name.encode()]
+        assert len(values) == 1, (name, self.headers)
+        return values[0].decode("ascii")
+
+    def __contains__(self, name: str) -> bool:
+        return any(key == name.encode() for key, _ in self.headers)
+
+    def json(self) -> Any:
+        return msgspec.json.decode(self.body)
+
+    @property
+    def code(self) -> str:
+        """The `code` of a problem."""
+        assert self["content-type"] == "application/problem+json", (self.status, self.body)
+        return str(self.json()["code"])
+
+
+class Doorkeeper:
+    """A stand-in for the identity floor: knows the tokens that the test gave out."""
+
+    def __init__(self) -> None:
+        self.callers: dict[str, Caller] = {}
+        self.asked: list[tuple[str, str | None]] = []
+
+    def __call__(self, tx: ReadTx, version: int, token: str, peer: str | None) -> Caller:
+        self.asked.append((token, peer))
+        caller = self.callers.get(token)
+        if caller is None:
+            raise Problem("invalid_token", "The API key is unknown, revoked or expired.")
+        return caller
+
+
+@dataclass
+class Errors:
+    """The log. Errors that the test does not claim fail it when the API is closed."""
+
+    logged: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+
+    def error(self, event: str, **values: Any) -> None:
+        self.logged.append((event, values))
+
+    def claim(self, event: str) -> dict[str, Any]:
+        """The one error of this name, which then is no fault."""
+        matching = [values for name, values in self.logged if name == event]
+        assert len(matching) == 1, self.logged
+        self.logged = [entry for entry in self.logged if entry[0] != event]
+        return matching[0]
+
+
+class Body:
+    """A request body as a door hands it over, in pieces. `read` counts how often it was asked for."""
+
+    def __init__(self, *pieces: bytes, broken_off: bool = False) -> None:
+        self._messages: list[dict[str, Any]] = [
+            {"type": "http.request", "body": piece, "more_body": broken_off or index + 1 < len(pieces)}
+            for index, piece in enumerate(pieces)
+        ]
+        if broken_off:
+            self._messages.append({"type": "http.disconnect"})
+        self.read = 0
+
+    async def receive(self) -> dict[str, Any]:
+        await trio.lowlevel.checkpoint()
+        self.read += 1
+        return self._messages.pop(0)
+
+
+@dataclass
+class TestedApi:
+    """The API, its store, and what a test does with them."""
+
+    __test__ = False
+    api: Api
+    store: Store
+    clock: SettableClock
+    doorkeeper: Doorkeeper
+    errors: Errors
+    limits: RateLimits
+    observed: list[tuple[Exchange, Answer]]
+
+    async def org(self, org_id: str, token: str, scopes: Iterable[str] = FULL_ACCESS) -> Caller:
+        """An organization and a token of it."""
+        await self.store.write(lambda tx: tx.run(_ADD_ORG, id=org_id))
+        return self.token(org_id, token, scopes)
+
+    def token(self, org_id: str, token: str, scopes: Iterable[str] = FULL_ACCESS) -> Caller:
+        """One more token of an organization, a credential of its own."""
+        caller = msgspec.structs.replace(make_caller(org_id, scopes=frozenset(scopes)), credential_id=f"key_{token}")
+        self.doorkeeper.callers[token] = caller
+        return caller
+
+    async def __call__(
+        self,
+        method: str,
+        path: str,
+        *,
+        token: str | None = "good",
+        query: Mapping[str, object] | str = "",
+        json: object = msgspec.UNSET,
+        body: Body | bytes | None = None,
+        headers: Fields = (),
+    ) -> Reply:
+        """One request. `json` is encoded; `query` as a string is sent as it is."""
+        fields = [(b"host", b"api.example.com"), (b"accept", b"*/*")]
+        if token is not None:
+            fields.append((b"authorization", b"Bearer " + token.encode()))
+        if json is not msgspec.UNSET:
+            fields.append((b"content-type", b"application/json"))
+            body = msgspec.json.encode(json)
+        source = body if isinstance(body, Body) else Body(body or b"")
+        text = query if isinstance(query, str) else urlencode({k: _text(v) for k, v in query.items()})
+        scope = {
+            "type": "http",
+            "method": method,
+            "path": path,
+            "raw_path": quote(path).encode(),
+            "query_string": text.encode("utf-8", "surrogateescape"),
+            "headers": [*(field for field in fields if field[0] not in {name for name, _ in headers}), *headers],
+            "client": ("192.0.2.7", 40000),
+        }
+        return await self.send(scope, source)
+
+    async def send(self, scope: dict[str, Any], body: Body) -> Reply:
+        """A request as a door would pass it on."""
+        sent: list[dict[str, Any]] = []
+
+        async def send(message: dict[str, Any]) -> None:
+            sent.append(message)
+
+        with trio.fail_after(ANSWER_SECONDS):
+            await self.api(scope, body.receive, send)
+        start, end = sent
+        return Reply(start["status"], start["headers"], end["body"])
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tuning:
+    """What tests vary."""
+
+    per_minute: int = 0
+    concurrent: int = 64
+    origins: tuple[str, ...] = ()
+    json_body_bytes: int = 1 << 20
+    read_budget_ms: float = 2.0
+    busy_timeout_seconds: float = 5.0
+    deps: object = None
+    authenticate: Authenticate | None = None
+
+
+@asynccontextmanager
+async def open_api(
+    directory: Path,
+    image: bytes,
+    operations: Iterable[Operation],
+    tuning: Tuning = Tuning(),
+) -> AsyncIterator[TestedApi]:
+    """The API over an empty migrated store in `directory`, with one organization `org_a` and its token `good`."""
+    (directory / DATABASE_NAME).write_bytes(image)
+    clock = SettableClock(START)
+    doorkeeper, errors = Doorkeeper(), Errors()
+    observed: list[tuple[Exchange, Answer]] = []
+    settings = StoreSettings(
+        directory=directory,
+        read_budget_ms=tuning.read_budget_ms,
+        busy_timeout_seconds=tuning.busy_timeout_seconds,
+    )
+    limits = RateLimits(tuning.per_minute, tuning.concurrent)
+    async with open_store(settings, clock) as store:
+        parts = ApiParts(
+            operations=operations,
+            store=store,
+            authenticate=tuning.authenticate or doorkeeper,
+            limits=limits,
+            cors=Cors(tuning.origins),
+            log=errors,
+            observe=lambda exchange, answer: observed.append((exchange, answer)),
+            deps=tuning.deps,
+            json_body_bytes=tuning.json_body_bytes,
+        )
+        tested = TestedApi(Api(parts), store, clock, doorkeeper, errors, limits, observed)
+        await tested.org("org_a", "good")
+        yield tested
+        assert errors.logged == []

@@ -1,0 +1,32 @@
+"""Webhook subscriptions and events for tests, made through the operations."""
+
+from gatewayd import events
+from gatewayd.outbound.transport import Policy
+from gatewayd.store import WriteTx
+from gatewayd.webhooks import subscriptions
+from gatewayd.webhooks.subscriptions import CreatedSubscription, CreateSubscription, UpdateSubscription
+from tests.support.store import MemoryStore, make_caller
+
+
+def subscribe(
+    store: MemoryStore, org_id: str, url: str, *kinds: str, enabled: bool = True, policy: Policy | None = None
+) -> CreatedSubscription:
+    """Make a subscription, to `lead.created` unless kinds are given."""
+    caller = make_caller(org_id)
+    request = CreateSubscription(url=url, events=list(kinds or ("lead.created",)))
+    policy = policy or Policy()
+    made = store.write(lambda tx: subscriptions.create_subscription(tx, caller, request, policy=policy), org_id)
+    if not enabled:
+        change = UpdateSubscription(id=made.id, enabled=False)
+        store.write(lambda tx: subscriptions.update_subscription(tx, caller, change, policy=policy), org_id)
+    return made
+
+
+def emit(store: MemoryStore, org_id: str, count: int = 1, source: str = "website") -> None:
+    """Record that many `lead.created` events."""
+
+    def work(tx: WriteTx) -> None:
+        for number in range(count):
+            events.append(tx, "lead.created", {"lead_id": f"lead_{number}", "source": source, "status": "new"})
+
+    store.write(work, org_id)
