@@ -1,0 +1,32 @@
+"""Who is calling, as the operations see it."""
+
+from typing import Literal
+
+import msgspec
+
+CallerKind = Literal["api_key", "access_token", "operator"]
+Role = Literal["owner", "admin", "member"]
+
+
+class Caller(msgspec.Struct, frozen=True, kw_only=True):
+    """One authenticated caller. Every request acts on behalf of exactly one organization (Spec §1).
+
+    `operator` is the command line on the machine itself; it has no user and holds every scope.
+    """
+
+    kind: CallerKind
+    credential_id: str
+    org_id: str
+    user_id: str | None
+    role: Role
+    scopes: frozenset[str]
+
+    @property
+    def is_admin(self) -> bool:
+        """True for owners and administrators of the organization, and for the operator."""
+        return self.role != "member"
+
+    @property
+    def reference(self) -> str:
+        """What `createdBy` shows: the user, or the credential where there is none."""
+        return self.user_id or self.credential_id

@@ -1,0 +1,76 @@
+"""The row: everything the API does is one `Operation`, and all else is derived from it."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import msgspec
+
+from gatewayd.contract.caller import Caller
+
+Kind = Literal["read", "write", "call"]
+Method = Literal["GET", "POST", "PATCH", "DELETE"]
+
+Handler = Callable[[Any, Caller, Any], Any]
+"""`(tx or deps, caller, request) -> response`. Plain `def` for read and write rows, `async def` for call rows.
+
+A handler answers its response struct, the `Rendered` JSON of it, or a `Listing`.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One operation of the API.
+
+    `scopes` are all needed. `path` is relative to the mount, with `:name` parameters that are fields of `request`.
+    `errors` names the codes beyond the common ones. `long` reads go to a reader thread at once.
+    `secret` responses are sealed where the idempotency record keeps them. `extension` rows are not in the spec.
+    `example` is a request that is valid but for the ids in it. `cost` is what one call takes from the rate limit.
+    """
+
+    id: str
+    kind: Kind
+    method: Method
+    path: str
+    scopes: tuple[str, ...]
+    request: type[msgspec.Struct]
+    response: Any
+    handler: Handler
+    errors: tuple[str, ...] = ()
+    long: bool = False
+    secret: bool = False
+    extension: bool = False
+    cost: int = 1
+    example: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def area(self) -> str:
+        """The part of the id before its dot."""
+        return self.id.partition(".")[0]
+
+    @property
+    def alias(self) -> str:
+        """The RPC-style path of the same row: `/accounting/listInvoices`."""
+        return "/" + self.id.replace(".", "/")
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the path parameters, in order, as the wire spells them."""
+        return tuple(part[1:] for part in self.path.split("/") if part.startswith(":"))
+
+    @property
+    def has_body(self) -> bool:
+        """True where the request is a JSON body; otherwise it is the query."""
+        return self.method in ("POST", "PATCH")
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """One area's rows under the heading it has in the description."""
+
+    name: str
+    title: str
+    operations: tuple[Operation, ...]
+
+
+Call = Callable[[Any, Caller, Any], Awaitable[Any]]

@@ -1,0 +1,86 @@
+"""Lists: keyset pages whose cursors are bound to the filters they were made under (domain model §0.2)."""
+
+import base64
+import binascii
+import zlib
+from collections.abc import Sequence
+from typing import Annotated, Generic, NamedTuple, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+from gatewayd.contract.wire import Request, Response, Since
+from gatewayd.errors import Problem
+
+T = TypeVar("T")
+
+_INT64 = range(-(1 << 63), 1 << 63)  # what the database holds
+MAX_KEY = "\x7f"
+"""Sorts after every id, so that a first page is a page `before` it."""
+
+
+class PageRequest(Request, frozen=True, kw_only=True):
+    """Root of list requests."""
+
+    limit: Annotated[int, Meta(ge=1, le=100, description="How many to answer at most.")] = 50
+    cursor: Annotated[str, Meta(max_length=512, description="`nextCursor` of the page before.")] | None = None
+
+
+class SyncRequest(PageRequest, frozen=True, kw_only=True):
+    """Root of list requests of resources that change.
+
+    With `updatedSince` the order is `updatedAt`, oldest first; otherwise newest created first.
+    """
+
+    updated_since: Since | None = None
+
+
+class Page(Response, Generic[T], frozen=True, kw_only=True):
+    """A list answer."""
+
+    data: list[T]
+    next_cursor: str | None
+
+
+class Listing(NamedTuple):
+    """A page as a handler answers it: each item's JSON, and the key of the last one where more follow."""
+
+    items: Sequence[bytes]
+    next_cursor: str | None
+    extra: bytes = b""
+    """Further members of the answer, each preceded by its comma."""
+
+
+def cursor_key(request: PageRequest, *types: type) -> tuple[int | str, ...] | None:
+    """The sort key at which the page starts, or None for the first page.
+
+    Raises `Problem` `invalid_cursor` for a cursor that is broken or belongs to other filters.
+    """
+    if request.cursor is None:
+        return None
+    try:
+        raw = base64.urlsafe_b64decode(request.cursor.encode("ascii") + b"==")
+        binding, *key = msgspec.msgpack.decode(raw, type=list[int | str])
+    except (ValueError, binascii.Error, msgspec.DecodeError):
+        raise _invalid() from None
+    if binding != _binding(request) or tuple(map(type, key)) != types:
+        raise _invalid()
+    if any(isinstance(part, int) and part not in _INT64 for part in key):
+        raise _invalid()
+    return tuple(key)
+
+
+def next_cursor(request: PageRequest, key: tuple[int | str, ...]) -> str:
+    """The cursor of the page that starts after `key`."""
+    raw = msgspec.msgpack.encode((_binding(request), *key))
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode("ascii")  # goes into a query as it is
+
+
+def _binding(request: PageRequest) -> int:
+    unpaged = msgspec.structs.replace(request, limit=1, cursor=None)
+    kind = type(request)
+    return zlib.crc32(f"{kind.__module__}.{kind.__qualname__}".encode() + msgspec.json.encode(unpaged))
+
+
+def _invalid() -> Problem:
+    return Problem("invalid_cursor", "The cursor is not one of this list with these filters: start again without it.")

@@ -1,0 +1,55 @@
+"""The scopes a credential may carry (Spec §5) and the narrower ones this service adds."""
+
+from collections.abc import Mapping
+
+SCOPES: Mapping[str, str] = {  # Spec §5, the meanings in its words
+    "openid": "Verify identity for sign-in.",
+    "offline_access": "Stay connected: yields a refresh token.",
+    "entities:read": "View legal entities and income sources.",
+    "entities:write": "Create and update legal entities and income sources.",
+    "accounting:read": "View invoices, quotes, counterparties, transactions and reports.",
+    "accounting:write": "Create and update invoices, quotes, counterparties and transactions.",
+    "banking:read": "View connected bank accounts and their transactions.",
+    "vault:read": "View vault documents.",
+    "vault:write": "Upload and update vault documents.",
+    "billing:read": "View billing, subscription and credits information.",
+    "periods:read": "View accounting period status and close state.",
+    "webhooks:read": "View webhook subscriptions and delivery history.",
+    "webhooks:write": "Create, update and delete webhook subscriptions.",
+    "tax:read": "View tax-authority filing status and submissions. Restricted.",
+    "tax:write": "Submit filings to the tax authority on the user's behalf. Restricted.",
+}
+
+EXTENSION_SCOPES: Mapping[str, str] = {  # Chosen: narrower grants for keys, and the CRM that feeds the webhooks
+    "assets:read": "View portfolios, positions and investment income only.",
+    "assets:write": "Create and update portfolios and investment transactions only.",
+    "landlord:read": "View properties, tenancies and their reports only.",
+    "landlord:write": "Create and update properties and tenancies only.",
+    "crm:read": "View leads and opportunities.",
+    "crm:write": "Create leads and move opportunities.",
+}
+
+ALL_SCOPES: Mapping[str, str] = {**SCOPES, **EXTENSION_SCOPES}
+
+RESTRICTED = frozenset({"tax:read", "tax:write"})
+"""Granted only after manual approval (Spec §5, rule 4)."""
+
+SIGN_IN_ONLY = frozenset({"openid", "offline_access"})
+"""Meaningful in an OAuth flow only; a key cannot carry them."""
+
+KEY_SCOPES = frozenset(ALL_SCOPES) - SIGN_IN_ONLY
+FULL_ACCESS = KEY_SCOPES - RESTRICTED
+"""What a legacy key without scopes may do (Spec §5, API keys, rule 6) until tax access is approved."""
+
+_NARROWER = {
+    "assets:read": "accounting:read",
+    "assets:write": "accounting:write",
+    "landlord:read": "accounting:read",
+    "landlord:write": "accounting:write",
+}
+
+
+def narrower(area: str, scope: str) -> str | None:
+    """The extension scope that also opens `scope` within `area`: `landlord:read` for landlord's `accounting:read`."""
+    candidate = f"{area}:{scope.partition(':')[2]}"
+    return candidate if _NARROWER.get(candidate) == scope else None
