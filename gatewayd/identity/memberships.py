@@ -1,0 +1,119 @@
+"""Memberships: who belongs to an organization, and with which role. An organization keeps at least one owner."""
+
+from typing import get_args
+
+from gatewayd.clock import Instant, to_wire
+from gatewayd.contract.caller import Role
+from gatewayd.contract.wire import Response, Timestamp
+from gatewayd.errors import Problem, invalid_field, not_found
+from gatewayd.identity import audit, organizations, users
+from gatewayd.store import ReadTx, Row, WriteTx
+
+ROLES: tuple[Role, ...] = get_args(Role)
+LIST_LIMIT = 10_000  # Chosen
+
+_INSERT = """
+INSERT INTO memberships (org_id, user_id, role, created_at) VALUES (:org_id, :user_id, :role, :now)
+ON CONFLICT (org_id, user_id) DO NOTHING
+"""
+_ROLE = "SELECT role FROM memberships WHERE org_id = :org_id AND user_id = :user_id"
+_LIST = """
+SELECT org_id, user_id, role, created_at FROM memberships WHERE org_id = :org_id ORDER BY user_id LIMIT :limit
+"""
+_OF_USER = """
+SELECT org_id, user_id, role, created_at FROM memberships WHERE user_id = :user_id ORDER BY org_id LIMIT :limit
+"""
+_LIST_ALL = "SELECT org_id, user_id, role, created_at FROM memberships ORDER BY user_id, org_id LIMIT :limit"
+_OWNERS = "SELECT count(*) FROM memberships WHERE org_id = :org_id AND role = 'owner'"
+_CHANGE = "UPDATE memberships SET role = :role WHERE org_id = :org_id AND user_id = :user_id"
+_DELETE = "DELETE FROM memberships WHERE org_id = :org_id AND user_id = :user_id"
+
+
+class Membership(Response, frozen=True, kw_only=True):
+    """One person in one organization."""
+
+    org_id: str
+    user_id: str
+    role: Role
+    created_at: Timestamp
+
+
+def add(tx: WriteTx, user_id: str, role: Role, actor: str) -> Membership:
+    """Let a user into the transaction's organization.
+
+    Raises `Problem`: `not_found` for the organization or the user, `already_exists` for a member.
+    """
+    organizations.get(tx, tx.org_id)
+    user = users.get(tx, user_id)
+    _check(role)
+    if not tx.run(_INSERT, user_id=user_id, role=role):
+        raise Problem("already_exists", f"{user.email} is a member of this organization already.")
+    _record(tx, "membership.added", user_id, actor, {"role": role})
+    return Membership(org_id=tx.org_id, user_id=user_id, role=role, created_at=to_wire(tx.now))
+
+
+def change_role(tx: WriteTx, user_id: str, role: Role, actor: str) -> None:
+    """Give a member another role. Raises `Problem` `not_found`, or `invalid_state` for the last owner."""
+    _check(role)
+    before = role_of(tx, user_id)
+    if before == role:
+        return
+    _keep_an_owner(tx, before)
+    tx.run(_CHANGE, user_id=user_id, role=role)
+    _record(tx, "membership.role_changed", user_id, actor, {"from": before, "to": role})
+
+
+def remove(tx: WriteTx, user_id: str, actor: str) -> None:
+    """Take a member out; the keys they made stop working. Raises as `change_role` does."""
+    before = role_of(tx, user_id)
+    _keep_an_owner(tx, before)
+    tx.run(_DELETE, user_id=user_id)
+    _record(tx, "membership.removed", user_id, actor, {"role": before})
+
+
+def role_of(tx: ReadTx, user_id: str) -> Role:
+    """The user's role in the transaction's organization. Raises `Problem` `not_found`."""
+    role: Role | None = tx.value(_ROLE, user_id=user_id)
+    if role is None:
+        raise not_found("member")
+    return role
+
+
+def is_member(tx: ReadTx, user_id: str) -> bool:
+    """Whether the user belongs to the transaction's organization."""
+    return tx.value(_ROLE, user_id=user_id) is not None
+
+
+def list_members(tx: ReadTx) -> list[Membership]:
+    """The members of the transaction's organization."""
+    return [_membership(row) for row in tx.rows(_LIST, limit=LIST_LIMIT)]
+
+
+def of_user(tx: ReadTx, user_id: str) -> list[Membership]:
+    """The organizations one person belongs to, oldest first."""
+    return [_membership(row) for row in tx.rows(_OF_USER, user_id=user_id, limit=LIST_LIMIT)]
+
+
+def list_all(tx: ReadTx) -> list[Membership]:
+    """Every membership of the instance, by user."""
+    return [_membership(row) for row in tx.rows(_LIST_ALL, limit=LIST_LIMIT)]
+
+
+def _check(role: str) -> None:
+    if role not in ROLES:
+        raise invalid_field("role", "invalid_enum", f"Use one of: {', '.join(ROLES)}.")
+
+
+def _keep_an_owner(tx: ReadTx, role: Role) -> None:
+    """Called before an owner stops being one."""
+    if role == "owner" and tx.value(_OWNERS) == 1:  # Chosen: without an owner nobody could let anyone in again
+        raise Problem("invalid_state", "An organization keeps at least one owner: make somebody else owner first.")
+
+
+def _record(tx: WriteTx, action: audit.Action, user_id: str, actor: str, detail: audit.Detail) -> None:
+    audit.record(tx, audit.Act(actor=actor, action=action, subject=user_id, org_id=tx.org_id, detail=detail))
+
+
+def _membership(row: Row) -> Membership:
+    org_id, user_id, role, created_at = row
+    return Membership(org_id=org_id, user_id=user_id, role=role, created_at=to_wire(Instant(created_at)))

@@ -1,0 +1,138 @@
+"""Users: the people who sign in. What they may do in an organization stands in their membership."""
+
+import unicodedata
+
+import msgspec
+
+from gatewayd.clock import Instant, to_wire
+from gatewayd.contract.wire import Email, Response, Timestamp
+from gatewayd.errors import Problem, invalid_field, not_found
+from gatewayd.identity import audit
+from gatewayd.identity.organizations import checked_name
+from gatewayd.store import ReadTx, Row, WriteTx
+
+LIST_LIMIT = 10_000  # Chosen
+
+_INSERT = """
+INSERT INTO users (id, email, email_folded, name, password_hash, instance_admin, created_at, updated_at)
+VALUES (:id, :email, :email_folded, :name, :password_hash, :instance_admin, :now, :now)
+ON CONFLICT (email_folded) DO NOTHING
+"""
+_GET = "SELECT id, email, name, instance_admin, created_at FROM users WHERE id = :id"
+_FIND = "SELECT id, email, name, instance_admin, created_at FROM users WHERE email_folded = :email_folded"
+_LIST = "SELECT id, email, name, instance_admin, created_at FROM users ORDER BY id LIMIT :limit"
+_CREDENTIALS = "SELECT id, password_hash FROM users WHERE email_folded = :email_folded"
+_SET_PASSWORD = "UPDATE users SET password_hash = :password_hash, updated_at = :now WHERE id = :id"
+
+
+class User(Response, frozen=True, kw_only=True):
+    """One person."""
+
+    id: str
+    email: str
+    name: str
+    instance_admin: bool
+    created_at: Timestamp
+
+
+class NewUser(msgspec.Struct, frozen=True, kw_only=True):
+    """What a user is made from. Without `password_hash` nobody can sign in as them with a password."""
+
+    email: str
+    name: str
+    password_hash: str | None = None
+    instance_admin: bool = False
+
+    def __repr__(self) -> str:
+        return f"NewUser(email={self.email!r})"
+
+
+class Credentials(msgspec.Struct, frozen=True):
+    """What a password is verified against; `password_hash` is None where no password was set."""
+
+    user_id: str
+    password_hash: str | None
+
+    def __repr__(self) -> str:
+        return f"Credentials(user_id={self.user_id!r})"
+
+
+def create(tx: WriteTx, new: NewUser, actor: str) -> User:
+    """Make a user. Raises `Problem` `validation_failed`, or `already_exists` where the address has an account."""
+    email, name = checked_email(new.email), checked_name("name", new.name)
+    user_id = tx.new_id("usr")
+    made = tx.run(
+        _INSERT,
+        id=user_id,
+        email=email,
+        email_folded=folded(email),
+        name=name,
+        password_hash=new.password_hash,
+        instance_admin=int(new.instance_admin),
+    )
+    if not made:
+        raise Problem("already_exists", f"There is a user with the address {email} already.")
+    detail: audit.Detail = {"email": email, "instanceAdmin": "yes" if new.instance_admin else "no"}
+    audit.record(tx, audit.Act(actor=actor, action="user.created", subject=user_id, org_id=None, detail=detail))
+    return User(id=user_id, email=email, name=name, instance_admin=new.instance_admin, created_at=to_wire(tx.now))
+
+
+def get(tx: ReadTx, user_id: str) -> User:
+    """One user. Raises `Problem` `not_found`."""
+    row = tx.row(_GET, id=user_id)
+    if row is None:
+        raise not_found("user")
+    return _user(row)
+
+
+def find(tx: ReadTx, email: str) -> User | None:
+    """The user with this address, in any letter case."""
+    row = tx.row(_FIND, email_folded=folded(email))
+    return None if row is None else _user(row)
+
+
+def list_all(tx: ReadTx) -> list[User]:
+    """Every user of the instance, oldest first."""
+    return [_user(row) for row in tx.rows(_LIST, limit=LIST_LIMIT)]
+
+
+def credentials(tx: ReadTx, email: str) -> Credentials | None:
+    """What sign-in verifies a password against; None where the address has no account."""
+    row = tx.row(_CREDENTIALS, email_folded=folded(email))
+    return None if row is None else Credentials(*row)
+
+
+def reset_password(tx: WriteTx, user_id: str, password_hash: str, actor: str) -> None:
+    """Replace the password and record who did. Raises `Problem` `not_found`."""
+    rehash_password(tx, user_id, password_hash)
+    audit.record(tx, audit.Act(actor=actor, action="user.password_reset", subject=user_id, org_id=None))
+
+
+def rehash_password(tx: WriteTx, user_id: str, password_hash: str) -> None:
+    """Store the same password hashed with today's parameters. Raises `Problem` `not_found`."""
+    if not tx.run(_SET_PASSWORD, id=user_id, password_hash=password_hash):
+        raise not_found("user")
+
+
+def checked_email(email: str) -> str:
+    """The address without spaces around it. Raises `Problem` `validation_failed`."""
+    try:
+        return msgspec.convert(unicodedata.normalize("NFC", email.strip()), Email)
+    except msgspec.ValidationError:
+        raise invalid_field("email", "invalid_format", "Expected an address such as name@example.com.") from None
+
+
+def folded(email: str) -> str:
+    """The form by which addresses are compared."""
+    return unicodedata.normalize("NFC", email.strip()).lower()
+
+
+def _user(row: Row) -> User:
+    user_id, email, name, instance_admin, created_at = row
+    return User(
+        id=user_id,
+        email=email,
+        name=name,
+        instance_admin=bool(instance_admin),
+        created_at=to_wire(Instant(created_at)),
+    )

@@ -1,0 +1,256 @@
+"""API keys: made, listed, rotated, revoked, approved for tax, and noted as used."""
+
+import msgspec
+import pytest
+
+from gatewayd.clock import DAY, HOUR, Instant, to_wire
+from gatewayd.contract.scopes import FULL_ACCESS, KEY_SCOPES
+from gatewayd.errors import Problem
+from gatewayd.identity import api_keys, audit, memberships
+from gatewayd.identity.api_keys import ApiKey, CreatedKey, NewKey, effective_scopes
+from gatewayd.identity.key_format import checksum_ok, hash_key
+from tests.support.store import START, MemoryStore
+
+RANDOM = bytes(range(32))
+OTHER_RANDOM = bytes(32)
+
+
+def make(store: MemoryStore, org_id: str, new: NewKey, random: bytes = RANDOM) -> CreatedKey:
+    return store.write(lambda tx: api_keys.create(tx, new, random, "operator"), org_id)
+
+
+def rotate(store: MemoryStore, org_id: str, key_id: str, overlap: int, random: bytes = OTHER_RANDOM) -> CreatedKey:
+    return store.write(lambda tx: api_keys.rotate(tx, key_id, overlap, random, "operator"), org_id)
+
+
+def get(store: MemoryStore, org_id: str, key_id: str) -> ApiKey:
+    return store.read(lambda tx: api_keys.get(tx, key_id), org_id)
+
+
+def refusal(caught: pytest.ExceptionInfo[Problem]) -> tuple[str, ...]:
+    return (caught.value.code, *(error.path for error in caught.value.errors))
+
+
+def test_a_key_is_shown_once_and_stored_as_its_hash(store: MemoryStore) -> None:
+    org_id = store.org()
+    user_id = store.user(org_id)
+    made = make(store, org_id, NewKey(name=" CI ", user_id=user_id, scopes=("webhooks:read", "accounting:read")))
+    assert checksum_ok(made.key)
+    assert made.scopes == ["accounting:read", "webhooks:read"]
+    assert made.key not in repr(made)
+    assert store.read(lambda tx: tx.value("SELECT hash FROM api_keys")) == hash_key(made.key)
+    assert made.key.encode() not in store.connection.serialize("main")
+    shown = get(store, org_id, made.id)
+    assert shown == ApiKey(
+        id=made.id,
+        org_id=org_id,
+        user_id=user_id,
+        name="CI",
+        hint=made.key[:10] + "…",
+        scopes=["accounting:read", "webhooks:read"],
+        full_access=False,
+        effective_scopes=["accounting:read", "webhooks:read"],
+        tax_approved=False,
+        networks=[],
+        expires_at=None,
+        last_used=None,
+        revoked_at=None,
+        replaced_by=None,
+        created_at=to_wire(START),
+    )
+    entry = store.read(audit.list_entries, org_id)[0]
+    assert (entry.action, entry.subject, entry.actor) == ("key.created", made.id, "operator")
+    assert entry.detail == {"name": "CI", "scopes": ["accounting:read", "webhooks:read"]}
+
+
+def test_no_scopes_is_legacy_full_access_and_says_so(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = make(store, org_id, NewKey(name="old", user_id=store.user(org_id)))
+    shown = get(store, org_id, made.id)
+    assert (made.scopes, shown.full_access) == ([], True)
+    assert set(shown.effective_scopes) == FULL_ACCESS
+
+
+@pytest.mark.parametrize(
+    ("scopes", "approved", "opens"),
+    [
+        ("", False, FULL_ACCESS),
+        ("", True, KEY_SCOPES),
+        ("tax:read", False, frozenset()),
+        ("tax:read", True, {"tax:read"}),
+        ("accounting:read tax:read tax:write", False, {"accounting:read"}),
+        ("accounting:read", True, {"accounting:read"}),
+    ],
+)
+def test_what_scopes_open(scopes: str, approved: bool, opens: frozenset[str]) -> None:
+    assert effective_scopes(scopes, approved) == opens
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        ({"name": " "}, "name"),
+        ({"scopes": ("accounting:read", "openid")}, "scopes"),
+        ({"scopes": ("everything",)}, "scopes"),
+        ({"networks": ("10.0.0.1/8",)}, "networks"),
+        ({"networks": ("home",)}, "networks"),
+        ({"networks": ("10.0.0.0/8",) * 33}, "networks"),
+        ({"expires_at": START}, "expiresAt"),
+        ({"user_id": "usr_none"}, "userId"),
+    ],
+)
+def test_refuses_and_keeps_nothing(store: MemoryStore, change: dict[str, object], path: str) -> None:
+    org_id = store.org()
+    new = msgspec.structs.replace(NewKey(name="CI", user_id=store.user(org_id)), **change)
+    with pytest.raises(Problem) as caught:
+        make(store, org_id, new)
+    assert refusal(caught) == ("validation_failed", path)
+    assert store.read(api_keys.list_all) == []
+    assert store.read(audit.list_all) == []
+
+
+def test_the_creator_must_be_a_member_here(store: MemoryStore) -> None:
+    acme, beta = store.org("Acme"), store.org("Beta")
+    ann = store.user(acme)
+    with pytest.raises(Problem) as caught:
+        make(store, beta, NewKey(name="CI", user_id=ann))
+    assert refusal(caught) == ("validation_failed", "userId")
+
+
+def test_networks_are_kept_in_canonical_form(store: MemoryStore) -> None:
+    org_id = store.org()
+    new = NewKey(name="CI", user_id=store.user(org_id), networks=("192.0.2.7", "2001:DB8::/32"))
+    assert get(store, org_id, make(store, org_id, new).id).networks == ["192.0.2.7/32", "2001:db8::/32"]
+
+
+def test_lists_newest_first_and_of_one_organization(store: MemoryStore) -> None:
+    acme, beta = store.org("Acme"), store.org("Beta")
+    first = make(store, acme, NewKey(name="1", user_id=store.user(acme)), bytes([1]) * 32)
+    second = make(store, acme, NewKey(name="2", user_id=store.user(acme)), bytes([2]) * 32)
+    third = make(store, beta, NewKey(name="3", user_id=store.user(beta)), bytes([3]) * 32)
+    assert [key.id for key in store.read(api_keys.list_keys, acme)] == [second.id, first.id]
+    assert [key.id for key in store.read(api_keys.list_all)] == [third.id, second.id, first.id]
+    assert store.read(lambda tx: api_keys.organization_of(tx, third.id)) == beta
+
+
+def test_revokes_now_once_and_on_record(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = make(store, org_id, NewKey(name="CI", user_id=store.user(org_id)))
+    store.clock.advance(HOUR)
+    revoked = store.write(lambda tx: api_keys.revoke(tx, made.id, "usr_1"), org_id)
+    store.clock.advance(HOUR)
+    again = store.write(lambda tx: api_keys.revoke(tx, made.id, "usr_2"), org_id)
+    assert revoked.revoked_at == to_wire(Instant(START + HOUR))
+    assert again == revoked
+    entries = store.read(audit.list_entries, org_id)
+    assert [(entry.action, entry.actor) for entry in entries] == [("key.revoked", "usr_1"), ("key.created", "operator")]
+
+
+def test_another_organizations_key_is_not_found(store: MemoryStore) -> None:
+    acme, beta = store.org("Acme"), store.org("Beta")
+    made = make(store, acme, NewKey(name="CI", user_id=store.user(acme)))
+    before = get(store, acme, made.id)
+    with pytest.raises(Problem) as reading:
+        get(store, beta, made.id)
+    with pytest.raises(Problem) as revoking:
+        store.write(lambda tx: api_keys.revoke(tx, made.id, "operator"), beta)
+    with pytest.raises(Problem) as rotating:
+        rotate(store, beta, made.id, HOUR)
+    with pytest.raises(Problem) as approving:
+        store.write(lambda tx: api_keys.set_tax_approval(tx, made.id, "declared", "operator"), beta)
+    assert {refusal(each) for each in (reading, revoking, rotating, approving)} == {("not_found",)}
+    assert get(store, acme, made.id) == before
+
+
+def test_rotation_keeps_the_settings_and_ends_the_old_key(store: MemoryStore) -> None:
+    org_id = store.org()
+    new = NewKey(
+        name="CI",
+        user_id=store.user(org_id),
+        scopes=("tax:read",),
+        networks=("10.0.0.0/8",),
+        expires_at=Instant(START + DAY),
+    )
+    old = make(store, org_id, new)
+    store.write(lambda tx: api_keys.set_tax_approval(tx, old.id, "declared", "operator"), org_id)
+    store.clock.advance(HOUR)
+    successor = rotate(store, org_id, old.id, 2 * HOUR)
+    ended, fresh = get(store, org_id, old.id), get(store, org_id, successor.id)
+    assert (ended.expires_at, ended.replaced_by) == (to_wire(Instant(START + 3 * HOUR)), successor.id)
+    assert (fresh.name, fresh.scopes, fresh.networks, fresh.tax_approved) == ("CI", ["tax:read"], ["10.0.0.0/8"], True)
+    assert (fresh.expires_at, fresh.replaced_by) == (to_wire(Instant(START + HOUR + DAY)), None)
+    assert successor.key != old.key
+    entry = store.read(audit.list_entries, org_id)[0]
+    assert (entry.action, entry.subject) == ("key.rotated", old.id)
+    assert entry.detail == {"replacedBy": successor.id, "worksUntil": ended.expires_at}
+
+
+def test_the_overlap_never_lengthens_the_old_key(store: MemoryStore) -> None:
+    org_id = store.org()
+    old = make(store, org_id, NewKey(name="CI", user_id=store.user(org_id), expires_at=Instant(START + HOUR)))
+    rotate(store, org_id, old.id, DAY)
+    assert get(store, org_id, old.id).expires_at == to_wire(Instant(START + HOUR))
+    assert store.read(audit.list_entries, org_id)[0].detail["worksUntil"] == to_wire(Instant(START + HOUR))
+
+
+@pytest.mark.parametrize("state", ["revoked", "rotated", "expired", "left"])
+def test_a_dead_key_is_not_rotated(store: MemoryStore, state: str) -> None:
+    org_id = store.org()
+    store.user(org_id)
+    user_id = store.user(org_id)
+    old = make(store, org_id, NewKey(name="CI", user_id=user_id, expires_at=Instant(START + HOUR)))
+    match state:
+        case "revoked":
+            store.write(lambda tx: api_keys.revoke(tx, old.id, "operator"), org_id)
+        case "rotated":
+            rotate(store, org_id, old.id, HOUR, bytes([9]) * 32)
+        case "expired":
+            store.clock.advance(HOUR)
+        case "left":
+            store.write(lambda tx: memberships.remove(tx, user_id, "operator"), org_id)
+    before = store.read(api_keys.list_all)
+    with pytest.raises(Problem) as caught:
+        rotate(store, org_id, old.id, HOUR)
+    assert refusal(caught) == ("invalid_state",)
+    assert store.read(api_keys.list_all) == before
+
+
+@pytest.mark.parametrize("overlap", [-1, 30 * DAY + 1])
+def test_the_overlap_has_bounds(store: MemoryStore, overlap: int) -> None:
+    org_id = store.org()
+    old = make(store, org_id, NewKey(name="CI", user_id=store.user(org_id)))
+    with pytest.raises(Problem) as caught:
+        rotate(store, org_id, old.id, overlap)
+    assert refusal(caught) == ("validation_failed", "overlap")
+
+
+def test_tax_approval_on_and_off(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = make(store, org_id, NewKey(name="CI", user_id=store.user(org_id), scopes=("accounting:read", "tax:write")))
+    on = store.write(lambda tx: api_keys.set_tax_approval(tx, made.id, "We are the vendor.", "usr_admin"), org_id)
+    off = store.write(lambda tx: api_keys.set_tax_approval(tx, made.id, None, "usr_admin"), org_id)
+    assert (on.tax_approved, on.effective_scopes) == (True, ["accounting:read", "tax:write"])
+    assert (off.tax_approved, off.effective_scopes) == (False, ["accounting:read"])
+    withdrawn, approved = store.read(audit.list_entries, org_id)[:2]
+    assert (approved.action, approved.detail) == ("key.tax_approved", {"attestation": "We are the vendor."})
+    assert (withdrawn.action, withdrawn.actor) == ("key.tax_withdrawn", "usr_admin")
+
+
+def test_notes_the_day_of_use_once(store: MemoryStore) -> None:
+    org_id = store.org()
+    used = make(store, org_id, NewKey(name="1", user_id=store.user(org_id)))
+    unused = make(store, org_id, NewKey(name="2", user_id=store.user(org_id)), OTHER_RANDOM)
+
+    def note() -> int:
+        before = store.connection.total_changes()
+        store.write(lambda tx: api_keys.note_use(tx, {used.id, "grt_of_another_kind"}))
+        return store.connection.total_changes() - before
+
+    assert note() == 1
+    store.clock.advance(14 * HOUR)
+    assert note() == 0
+    assert get(store, org_id, used.id).last_used == "2026-11-20"
+    store.clock.advance(HOUR)
+    assert note() == 1
+    assert get(store, org_id, used.id).last_used == "2026-11-21"
+    assert get(store, org_id, unused.id).last_used is None

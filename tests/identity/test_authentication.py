@@ -1,0 +1,285 @@
+"""Authentication: who is admitted, for how long, from where, and what the refused are told."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+import trio
+
+from gatewayd.clock import HOUR, Instant, SettableClock
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.scopes import FULL_ACCESS, KEY_SCOPES
+from gatewayd.errors import Problem
+from gatewayd.identity import api_keys, memberships, organizations, users
+from gatewayd.identity.api_keys import CreatedKey, NewKey
+from gatewayd.identity.authentication import NEVER, Admission, ApiKeyVerifier, Authenticator
+from gatewayd.identity.key_format import make_key
+from gatewayd.store import ReadTx, WriteTx
+from gatewayd.store.database import StoreSettings, open_store
+from tests.support.store import START, MemoryStore, make_caller
+
+RANDOM = bytes(range(32))
+
+
+class CountingKeys(ApiKeyVerifier):
+    """Counts the look-ups."""
+
+    def __init__(self) -> None:
+        self.looked_up = 0
+
+    def verify(self, tx: ReadTx, token: str, digest: bytes) -> Admission:
+        self.looked_up += 1
+        return super().verify(tx, token, digest)
+
+
+class Door:
+    """An authenticator over a store in memory, whose data_version the test counts itself."""
+
+    def __init__(self, store: MemoryStore, admissions_max: int = 10) -> None:
+        self.store = store
+        self.keys = CountingKeys()
+        self.authenticator = Authenticator((self.keys,), admissions_max)
+        self.version = 1
+        self.org_id = store.org()
+        self.user_id = store.user(self.org_id, "admin")
+        store.user(self.org_id)
+
+    def make(self, number: int = 0, **values: object) -> CreatedKey:
+        self.version += 1
+        new = msgspec.structs.replace(NewKey(name="CI", user_id=self.user_id), **values)
+        random = bytes([number]) + RANDOM[1:]
+        return self.store.write(lambda tx: api_keys.create(tx, new, random, "operator"), self.org_id)
+
+    def knock(self, token: str, peer: str | None = "192.0.2.1") -> Caller:
+        return self.store.read(lambda tx: self.authenticator.authenticate(tx, self.version, token, peer))
+
+    def refused(self, token: str, peer: str | None = "192.0.2.1") -> str:
+        with pytest.raises(Problem) as caught:
+            self.knock(token, peer)
+        assert (caught.value.code, caught.value.status) == ("invalid_token", 401)
+        assert not token or token not in caught.value.message
+        return caught.value.message
+
+
+@pytest.fixture
+def door(store: MemoryStore) -> Door:
+    return Door(store)
+
+
+def test_a_key_acts_as_its_organization_with_its_creators_role(door: Door) -> None:
+    made = door.make(scopes=("accounting:read",))
+    assert door.knock(made.key) == Caller(
+        kind="api_key",
+        credential_id=made.id,
+        org_id=door.org_id,
+        user_id=door.user_id,
+        role="admin",
+        scopes=frozenset({"accounting:read"}),
+    )
+
+
+def test_is_looked_up_once_until_anything_changes(door: Door) -> None:
+    made = door.make()
+    callers = [door.knock(made.key) for _ in range(3)]
+    assert callers[0] is callers[2]
+    assert door.keys.looked_up == 1
+    door.version += 1
+    assert door.knock(made.key) == callers[0]
+    assert door.keys.looked_up == 2
+
+
+def test_a_mistyped_key_is_told_without_a_look_up(door: Door) -> None:
+    made = door.make()
+    mistyped = made.key[:-1] + ("0" if made.key[-1] != "0" else "1")
+    assert "mistyped" in door.refused(mistyped)
+    assert "mistyped" in door.refused(made.key[:-5])
+
+
+@pytest.mark.parametrize("token", ["", "Bearer", "ghp_abc", "eyJhbGciOiJFUzI1NiJ9.e30.c2ln", "\ud800", "gwd", "ÿþ"])
+def test_what_has_no_known_form_is_refused(door: Door, token: str) -> None:
+    assert "form" in door.refused(token)
+    assert door.keys.looked_up == 0
+
+
+def test_unknown_revoked_and_expired_are_told_alike(door: Door) -> None:
+    revoked, expired = door.make(1), door.make(2, expires_at=Instant(START + HOUR))
+    door.store.write(lambda tx: api_keys.revoke(tx, revoked.id, "operator"), door.org_id)
+    door.store.clock.advance(HOUR)
+    told = {door.refused(token) for token in (make_key(bytes(32)), revoked.key, expired.key)}
+    assert told == {ApiKeyVerifier.NOT_VALID}
+
+
+def test_revoked_is_refused_at_the_next_version(door: Door) -> None:
+    made = door.make()
+    door.knock(made.key)
+    door.store.write(lambda tx: api_keys.revoke(tx, made.id, "operator"), door.org_id)
+    door.version += 1
+    assert door.refused(made.key) == ApiKeyVerifier.NOT_VALID
+
+
+def test_expires_at_the_instant_though_it_was_cached(door: Door) -> None:
+    made = door.make(expires_at=Instant(START + HOUR))
+    door.store.clock.advance(HOUR - 1)
+    door.knock(made.key)
+    door.store.clock.advance(1)
+    door.refused(made.key)
+    assert door.keys.looked_up == 1
+
+
+def test_both_keys_work_through_a_rotation(door: Door) -> None:
+    old = door.make()
+    random = bytes(32)
+    new = door.store.write(lambda tx: api_keys.rotate(tx, old.id, HOUR, random, "operator"), door.org_id)
+    door.version += 1
+    assert (door.knock(old.key).credential_id, door.knock(new.key).credential_id) == (old.id, new.id)
+    door.store.clock.advance(HOUR)
+    door.refused(old.key)
+    assert door.knock(new.key).credential_id == new.id
+
+
+def test_a_creator_who_left_disables_the_key(door: Door) -> None:
+    made = door.make()
+    door.knock(made.key)
+    door.store.write(lambda tx: memberships.remove(tx, door.user_id, "operator"), door.org_id)
+    door.version += 1
+    assert "no longer a member" in door.refused(made.key)
+
+
+def test_a_creator_in_another_organization_counts_for_nothing(door: Door) -> None:
+    made = door.make()
+    beta = door.store.org("Beta")
+    door.store.write(lambda tx: memberships.add(tx, door.user_id, "owner", "operator"), beta)
+    assert door.knock(made.key).role == "admin"
+    door.store.write(lambda tx: memberships.remove(tx, door.user_id, "operator"), door.org_id)
+    door.version += 1
+    door.refused(made.key)
+
+
+def test_a_changed_role_acts_at_the_next_version(door: Door) -> None:
+    made = door.make()
+    door.knock(made.key)
+    door.store.write(lambda tx: memberships.change_role(tx, door.user_id, "member", "operator"), door.org_id)
+    door.version += 1
+    assert door.knock(made.key).role == "member"
+
+
+@pytest.mark.parametrize(
+    ("peer", "admitted"),
+    [
+        ("10.1.2.3", True),
+        ("::ffff:10.1.2.3", True),
+        ("2001:db8::7", True),
+        ("11.0.0.1", False),
+        ("2001:db9::7", False),
+        ("::ffff:11.0.0.1", False),
+        ("localhost", False),
+        ("", False),
+        (None, False),
+    ],
+)
+def test_the_allow_list(door: Door, peer: str | None, admitted: bool) -> None:
+    made = door.make(networks=("10.0.0.0/8", "2001:db8::/32"))
+    door.knock(made.key, "10.0.0.1")
+    if admitted:
+        assert door.knock(made.key, peer).credential_id == made.id
+    else:
+        assert "address" in door.refused(made.key, peer)
+
+
+def test_without_an_allow_list_any_peer_will_do(door: Door) -> None:
+    made = door.make()
+    assert door.knock(made.key, None) == door.knock(made.key, "whatever")
+
+
+def test_a_revoked_key_is_not_told_of_its_allow_list(door: Door) -> None:
+    made = door.make(networks=("10.0.0.0/8",))
+    door.store.write(lambda tx: api_keys.revoke(tx, made.id, "operator"), door.org_id)
+    assert door.refused(made.key, "11.0.0.1") == ApiKeyVerifier.NOT_VALID
+
+
+@pytest.mark.parametrize(
+    ("scopes", "before", "after"),
+    [((), FULL_ACCESS, KEY_SCOPES), (("tax:read", "vault:read"), {"vault:read"}, {"tax:read", "vault:read"})],
+)
+def test_tax_only_while_approved(
+    door: Door, scopes: tuple[str, ...], before: frozenset[str], after: frozenset[str]
+) -> None:
+    made = door.make(scopes=scopes)
+
+    def set_approval(attestation: str | None) -> None:
+        door.version += 1
+        door.store.write(lambda tx: api_keys.set_tax_approval(tx, made.id, attestation, "operator"), door.org_id)
+
+    assert door.knock(made.key).scopes == before
+    set_approval("declared")
+    assert door.knock(made.key).scopes == after
+    set_approval(None)
+    assert door.knock(made.key).scopes == before
+
+
+def test_the_memory_is_bounded_and_the_refused_take_none(store: MemoryStore) -> None:
+    door = Door(store, admissions_max=2)
+    first, second, third = (door.make(number).key for number in range(1, 4))
+    for token in (first, second, *(make_key(bytes([n]) * 32) for n in range(5, 9)), first, second):
+        if token in (first, second):
+            door.knock(token)
+        else:
+            door.refused(token)
+    assert door.keys.looked_up == 2 + 4
+    door.knock(third)
+    door.knock(first)
+    assert door.keys.looked_up == 8
+
+
+def test_notes_the_admitted_only(door: Door) -> None:
+    admitted, far = door.make(1), door.make(2, networks=("10.0.0.0/8",))
+    door.knock(admitted.key)
+    door.refused(far.key)
+    door.refused(make_key(bytes(32)))
+    assert door.authenticator.use.due(START) == {admitted.id}
+
+
+class TokenOfAnotherKind:
+    """Stands for access tokens: recognizes a dot."""
+
+    def recognizes(self, token: str) -> bool:
+        return "." in token
+
+    def verify(self, tx: ReadTx, token: str, digest: bytes) -> Admission:
+        return Admission(make_caller("org_1", kind="access_token"), NEVER, "ended", ())
+
+
+def test_the_form_chooses_the_verifier(door: Door) -> None:
+    made = door.make()
+    authenticator = Authenticator((TokenOfAnotherKind(), ApiKeyVerifier()))
+
+    def kind_of(token: str) -> str:
+        return door.store.read(lambda tx: authenticator.authenticate(tx, 1, token, None).kind)
+
+    assert (kind_of("a.b.c"), kind_of(made.key)) == ("access_token", "api_key")
+
+
+async def test_a_revocation_by_another_process_acts_on_the_next_request(tmp_path: Path, database_image: bytes) -> None:
+    settings = StoreSettings(directory=tmp_path)
+    settings.path.write_bytes(database_image)
+    clock = SettableClock(START)
+    authenticator = Authenticator((ApiKeyVerifier(),))
+
+    def make(tx: WriteTx) -> tuple[str, str]:
+        org_id = organizations.create(tx, "Acme", "operator").id
+        return org_id, users.create(tx, users.NewUser(email="a@example.com", name="Ann"), "operator").id
+
+    with trio.fail_after(20):
+        async with open_store(settings, clock) as daemon, open_store(settings, clock) as command_line:
+            org_id, user_id = await command_line.write(make)
+            await command_line.write(lambda tx: memberships.add(tx, user_id, "owner", "operator"), org_id)
+            new = NewKey(name="CI", user_id=user_id)
+            made = await command_line.write(lambda tx: api_keys.create(tx, new, RANDOM, "operator"), org_id)
+
+            def knock(tx: ReadTx) -> str:
+                return authenticator.authenticate(tx, daemon.version, made.key, None).credential_id
+
+            assert daemon.read_now(knock, None) == daemon.read_now(knock, None) == made.id
+            await command_line.write(lambda tx: api_keys.revoke(tx, made.id, "operator"), org_id)
+            with pytest.raises(Problem, match="revoked"):
+                daemon.read_now(knock, None)
