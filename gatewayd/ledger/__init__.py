@@ -1,0 +1,1 @@
+"""What several areas stand on: references, sellers, closed periods, dated rates, lists."""

@@ -1,0 +1,77 @@
+"""Lists over one table: the two orders every list of the API has, from constant pieces of SQL.
+
+The SELECT a caller gives names `id` and `updated_at` as its first two columns, ends inside its WHERE clause
+(`... WHERE org_id = :org_id`), and is followed by the filters in force and one of the two orders:
+
+    newest first          by id, which sorts by creation
+    `updatedSince` given  by `updated_at` and id, oldest first, so that a client can follow changes
+"""
+
+import functools
+import re
+from collections.abc import Callable, Mapping
+from typing import cast
+
+from gatewayd.clock import SECOND
+from gatewayd.contract.pages import MAX_KEY, Listing, SyncRequest, cursor_key, next_cursor
+from gatewayd.store import ReadTx, Row
+
+_NEWEST = " AND id < :after_id ORDER BY id DESC LIMIT :count"
+_CHANGES = " AND (updated_at, id) > (:after_at, :after_id) ORDER BY updated_at, id LIMIT :count"
+
+
+def sync_page(
+    tx: ReadTx, request: SyncRequest, select: str, filters: Mapping[str, object], item: Callable[[Row], bytes]
+) -> Listing:
+    """One page of `select`.
+
+    `filters` maps a condition (`status = :status`) to the value of the one parameter that it names; conditions whose
+    value is None are left out. `item` renders a row. Raises `Problem` `invalid_cursor`.
+    """
+    values: dict[str, object] = {}
+    for condition, value in filters.items():
+        if value is not None:
+            select += f" AND {condition}"
+            values[_parameter(condition)] = value
+    if request.updated_since is None:
+        rows, cursor = _newest(tx, request, select, values)
+    else:
+        rows, cursor = _changes(tx, request, select, values)
+    return Listing([item(row) for row in rows], cursor)
+
+
+def _newest(tx: ReadTx, request: SyncRequest, select: str, values: dict[str, object]) -> tuple[list[Row], str | None]:
+    key = cursor_key(request, str)
+    after_id = MAX_KEY if key is None else key[0]
+    rows = tx.rows(select + _NEWEST, after_id=after_id, count=request.limit + 1, **values)
+    if len(rows) <= request.limit:
+        return rows, None
+    rows.pop()
+    return rows, next_cursor(request, (rows[-1][0],))
+
+
+def _changes(tx: ReadTx, request: SyncRequest, select: str, values: dict[str, object]) -> tuple[list[Row], str | None]:
+    key = cursor_key(request, int, str)
+    assert request.updated_since is not None
+    since = round(request.updated_since.timestamp() * SECOND)
+    after_at, after_id = (since, "") if key is None else key
+    rows = tx.rows(select + _CHANGES, after_at=after_at, after_id=after_id, count=request.limit + 1, **values)
+    if len(rows) <= request.limit:
+        return rows, None
+    rows.pop()
+    return rows, next_cursor(request, (cast(int, rows[-1][1]), rows[-1][0]))
+
+
+@functools.cache  # conditions are constants of the program
+def _parameter(condition: str) -> str:
+    names = set(re.findall(r":([a-z_]+)", condition))
+    assert len(names) == 1, condition
+    return str(names.pop())
+
+
+def contains(text: str | None) -> str | None:
+    """The LIKE pattern of rows whose folded text holds `text` (use with `ESCAPE '!'`); None stays None."""
+    if text is None:
+        return None
+    escaped = text.casefold().replace("!", "!!").replace("%", "!%").replace("_", "!_")
+    return f"%{escaped}%"

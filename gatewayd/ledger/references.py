@@ -1,0 +1,47 @@
+"""References between resources: does an id that a body names exist in the caller's organization?
+
+Another organization's id looks like one that does not exist (domain model §0.2).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Literal, NamedTuple
+
+from gatewayd.errors import FieldError
+from gatewayd.store import ReadTx
+
+Kind = Literal["legal_entity", "client", "business", "property", "bank_account"]
+
+_SELECT_LEGAL_ENTITY = "SELECT 1 FROM legal_entities WHERE org_id = :org_id AND id = :id"
+_SELECT_CLIENT = "SELECT 1 FROM clients WHERE org_id = :org_id AND id = :id"
+
+_SELECTS: Mapping[str, str] = {
+    "legal_entity": _SELECT_LEGAL_ENTITY,
+    "client": _SELECT_CLIENT,
+}
+"""Which statement answers for a kind. A kind without one has no resources yet, so that every id of it is unknown."""
+
+
+class Reference(NamedTuple):
+    """One field of a body that names a resource. `id` None is a field that was left out."""
+
+    path: str
+    kind: Kind
+    id: str | None
+
+
+def exists(tx: ReadTx, kind: Kind, id_: str) -> bool:
+    """True where the caller's organization has a resource of this kind and id."""
+    select = _SELECTS.get(kind)
+    return select is not None and tx.row(select, id=id_) is not None
+
+
+def unknown(tx: ReadTx, references: Iterable[Reference]) -> Iterator[FieldError]:
+    """An `unknown_reference` for each reference that leads nowhere."""
+    for reference in references:
+        if reference.id is not None and not exists(tx, reference.kind, reference.id):
+            yield unknown_reference(reference.path, reference.kind)
+
+
+def unknown_reference(path: str, kind: Kind) -> FieldError:
+    """The error of one field that names a resource which does not exist."""
+    return FieldError(path, "unknown_reference", f"There is no such {kind.replace('_', ' ')}.")

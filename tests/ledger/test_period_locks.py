@@ -1,0 +1,88 @@
+"""Closed periods: both ends count, ranges may overlap, and each belongs to one legal entity of one organization."""
+
+import pytest
+
+from gatewayd.errors import Problem
+from gatewayd.ledger import period_locks
+from tests.areas.accounting.books import Books
+from tests.support.store import MemoryStore
+
+QUARTER = ("2026-01-01", "2026-03-31")
+
+
+def closed(books: Books, entity: str | None, date: str) -> bool:
+    return books.store.read(lambda tx: period_locks.is_closed(tx, entity, date), books.org_id)
+
+
+def close(books: Books, entity: str, start: str, end: str) -> bool:
+    return books.store.write(lambda tx: period_locks.close(tx, entity, start, end), books.org_id)
+
+
+def reopen(books: Books, entity: str, start: str, end: str) -> bool:
+    return books.store.write(lambda tx: period_locks.reopen(tx, entity, start, end), books.org_id)
+
+
+def test_both_ends_of_a_closed_range_are_closed(store: MemoryStore) -> None:
+    books = Books(store)
+    entity = books.entity()
+    assert close(books, entity, *QUARTER)
+    days = ("2025-12-31", "2026-01-01", "2026-02-14", "2026-03-31", "2026-04-01")
+    assert [closed(books, entity, day) for day in days] == [False, True, True, True, False]
+
+
+def test_closing_twice_changes_nothing(store: MemoryStore) -> None:
+    books = Books(store)
+    entity = books.entity()
+    assert close(books, entity, *QUARTER)
+    assert not close(books, entity, *QUARTER)
+    assert reopen(books, entity, *QUARTER)
+    assert not reopen(books, entity, *QUARTER)
+    assert not closed(books, entity, "2026-02-14")
+
+
+def test_reopening_leaves_overlapping_ranges_closed(store: MemoryStore) -> None:
+    books = Books(store)
+    entity = books.entity()
+    close(books, entity, *QUARTER)
+    close(books, entity, "2026-01-01", "2026-12-31")
+    reopen(books, entity, *QUARTER)
+    assert closed(books, entity, "2026-02-14")
+
+
+def test_a_range_belongs_to_one_entity_of_one_organization(store: MemoryStore) -> None:
+    books, others = Books(store), Books(store)
+    entity = books.entity()
+    sibling = books.unregistered_entity(name="Elm")
+    close(books, entity, *QUARTER)
+    assert not closed(books, sibling, "2026-02-14")
+    assert not closed(others, entity, "2026-02-14")
+    assert not reopen(others, entity, *QUARTER)
+    assert closed(books, entity, "2026-02-14")
+
+
+def test_any_closed(store: MemoryStore) -> None:
+    books = Books(store)
+    entity = books.entity()
+    assert not store.read(lambda tx: period_locks.any_closed(tx, entity), books.org_id)
+    close(books, entity, *QUARTER)
+    assert store.read(lambda tx: period_locks.any_closed(tx, entity), books.org_id)
+
+
+def test_the_organization_itself_has_no_closed_days(store: MemoryStore) -> None:
+    assert not closed(Books(store), None, "2026-02-14")
+
+
+def test_a_range_that_ends_before_it_starts_is_refused(store: MemoryStore) -> None:
+    books = Books(store)
+    entity = books.entity()
+    with pytest.raises(ValueError, match="before it starts"):
+        close(books, entity, "2026-03-31", "2026-01-01")
+
+
+def test_refuse_closed_names_the_day(store: MemoryStore) -> None:
+    books = Books(store)
+    entity = books.entity()
+    close(books, entity, *QUARTER)
+    with pytest.raises(Problem) as caught:
+        store.read(lambda tx: period_locks.refuse_closed(tx, entity, "2026-04-01", "2026-03-31"), books.org_id)
+    assert (caught.value.code, caught.value.extra["date"]) == ("period_closed", "2026-03-31")

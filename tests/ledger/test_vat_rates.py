@@ -1,0 +1,57 @@
+"""The dated table of VAT rates: the days on which a rate changed."""
+
+import datetime
+from decimal import Decimal
+from typing import get_args
+
+import pytest
+
+from gatewayd.ledger import vat_rates
+from gatewayd.ledger.vat_rates import DOMESTIC_REVERSE_CHARGES, VatCode, VatRate, rate_on
+
+
+@pytest.mark.parametrize(
+    ("code", "date", "percent"),
+    [
+        ("standard", "2026-11-20", "20"),
+        ("standard", "2011-01-04", "20"),
+        ("standard", "2011-01-03", "17.5"),
+        ("standard", "2010-01-01", "17.5"),
+        ("standard", "2009-12-31", "15"),
+        ("standard", "2008-12-01", "15"),
+        ("standard", "2008-11-30", "17.5"),
+        ("standard", "1991-04-01", "17.5"),
+        ("standard", "1991-03-31", None),
+        ("reduced", "1997-09-01", "5"),
+        ("reduced", "1997-08-31", None),
+        ("reverse_charge_domestic_standard", "2021-03-01", "20"),
+        ("reverse_charge_domestic_standard", "2021-02-28", None),
+        ("reverse_charge_domestic_reduced", "2021-03-01", "5"),
+        ("reverse_charge_domestic_reduced", "2021-02-28", None),
+        ("ni_eu_goods_zero", "2021-01-01", "0"),
+        ("ni_eu_goods_zero", "2020-12-31", None),
+        ("reverse_charge_services_overseas", "2026-11-20", "0"),
+        ("outside_scope", "1973-04-01", "0"),
+    ],
+)
+def test_rate_on_a_day(code: VatCode, date: str, percent: str | None) -> None:
+    rate = rate_on(code, date)
+    assert (None if rate is None else rate.percent) == (None if percent is None else Decimal(percent))
+
+
+def test_only_domestic_codes_reverse_the_charge() -> None:
+    reversed_codes = {code for code in get_args(VatCode) if rate_on(code, "2026-11-20").reverse_charge}
+    assert reversed_codes == DOMESTIC_REVERSE_CHARGES
+
+
+def test_standard_rate_has_neither_gap_nor_overlap_since_1991() -> None:
+    day = datetime.date(1991, 4, 1)
+    while day < datetime.date(2027, 1, 1):
+        fitting = [
+            rate
+            for rate in vat_rates._STANDARD
+            if rate.first <= day.isoformat() and (rate.last is None or day.isoformat() <= rate.last)
+        ]
+        assert [VatRate(fitting[0].percent, False)] == [rate_on("standard", day.isoformat())]
+        assert len(fitting) == 1
+        day += datetime.timedelta(days=1)
