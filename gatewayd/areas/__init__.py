@@ -1,0 +1,1 @@
+"""What customers store and read. Areas never import each other."""

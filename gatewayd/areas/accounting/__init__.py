@@ -1,0 +1,6 @@
+"""Accounting: invoices and billing clients (Spec §4)."""
+
+from gatewayd.areas.accounting import clients, invoices
+from gatewayd.contract.operation import Area
+
+AREA = Area("accounting", "Accounting", (*invoices.OPERATIONS, *clients.OPERATIONS))

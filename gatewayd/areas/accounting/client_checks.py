@@ -1,0 +1,69 @@
+"""Checks of a billing client's numbers: form and check digits, by country. Pure."""
+
+import re
+
+import stdnum.eu.vat
+import stdnum.exceptions
+import stdnum.gb.vat
+
+_COMPANY_NUMBER = re.compile(r"^(\d{8}|[A-Z]{2}\d{6})$", re.ASCII)  # Companies House
+_FOREIGN_NUMBER = re.compile(r"^[A-Z0-9]{2,20}$", re.ASCII)
+_SEPARATORS = re.compile(r"[\s.\-/]+")
+_GREECE = "EL"  # its VAT numbers do not bear the ISO code
+_BRITISH = frozenset({"GB", "XI", "GD", "HA"})  # Northern Ireland, government departments, health authorities
+_MEMBERS = (stdnum.eu.vat.MEMBER_STATES - {"xi"}) | {_GREECE.lower()}
+
+
+def vat_number(text: str, country_code: str) -> str | None:
+    """The number as it is kept, or None where it is not valid.
+
+    British numbers are kept as bare digits; others bear the letters of their country. A number without letters is one
+    of `country_code`. Outside the United Kingdom and the European Union only the form is checked.
+    """
+    compact = _SEPARATORS.sub("", text).upper()
+    if compact[:2] in _BRITISH or (country_code == "GB" and compact[:1].isdigit()):
+        return _british(compact)
+    member = _GREECE if country_code == "GR" else country_code
+    if compact[:2].lower() not in _MEMBERS and member.lower() in _MEMBERS:
+        compact = member + compact
+    if compact[:2].lower() in _MEMBERS:
+        return _european(compact)
+    return compact if _FOREIGN_NUMBER.match(compact) else None
+
+
+def is_british(number: str) -> bool:
+    """True for a kept VAT number of the United Kingdom."""
+    return number[:1].isdigit() or number[:2] in _BRITISH
+
+
+def company_number(text: str, country_code: str) -> str | None:
+    """The number as it is kept, or None. Companies House numbers have eight characters; leading zeros are restored.
+
+    Outside the United Kingdom any number of up to 20 letters and digits will do.
+    """
+    compact = _SEPARATORS.sub("", text).upper()
+    if country_code != "GB":
+        return compact if _FOREIGN_NUMBER.match(compact) else None
+    if compact.isdigit():
+        compact = compact.rjust(8, "0")
+    return compact if _COMPANY_NUMBER.match(compact) else None
+
+
+def folded(name: str) -> str:
+    """A name as duplicates are compared: case-folded, with single spaces."""
+    return " ".join(name.casefold().split())
+
+
+def _british(compact: str) -> str | None:
+    try:
+        digits = str(stdnum.gb.vat.validate(compact))
+    except stdnum.exceptions.ValidationError:
+        return None
+    return "XI" + digits if compact.startswith("XI") else digits
+
+
+def _european(compact: str) -> str | None:
+    try:
+        return str(stdnum.eu.vat.validate(compact))
+    except stdnum.exceptions.ValidationError:
+        return None

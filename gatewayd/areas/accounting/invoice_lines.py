@@ -1,0 +1,133 @@
+"""From the lines of a request to taxed lines: which VAT code each bears, at what rate, and whether it may. Pure."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import NamedTuple
+
+from gatewayd.areas.accounting.invoice_rendering import LineRow, percent_text
+from gatewayd.areas.accounting.invoice_shapes import LineRequest
+from gatewayd.areas.accounting.invoice_totals import AmountsAre, LineInput, LineTotals
+from gatewayd.errors import FieldError, invalid
+from gatewayd.ledger.vat_rates import DOMESTIC_REVERSE_CHARGES, NEEDS_REGISTRATION, VatCode, VatRate, rate_on
+from gatewayd.money import canonical
+
+NO_VAT_CODE: VatCode = "outside_scope"
+
+
+class TaxContext(NamedTuple):
+    """What decides how lines are taxed. `default_code` is borne by lines that name none."""
+
+    amounts_are: AmountsAre
+    supply_date: str
+    registered: bool
+    default_code: VatCode
+    client_is_vat_registered: bool
+    client_is_end_user: bool
+
+
+class TaxedLine(NamedTuple):
+    """A line with its code, and the figures its totals are computed from."""
+
+    request: LineRequest
+    figures: LineInput
+
+
+def default_code(amounts_are: AmountsAre, registered: bool, client_treatment: VatCode | None) -> VatCode:
+    """What a line bears that names no code.
+
+    Chosen: the client's default treatment, else standard; outside the scope where no VAT can be charged.
+    """
+    if amounts_are == "no_vat" or not registered:
+        return NO_VAT_CODE
+    return client_treatment or "standard"
+
+
+def taxed(lines: Sequence[LineRequest], context: TaxContext) -> list[TaxedLine]:
+    """The lines with their codes and rates. Raises `Problem` `validation_failed` naming every line that is wrong."""
+    errors: list[FieldError] = []
+    found = [_taxed(line, f"lines[{index}]", context, errors) for index, line in enumerate(lines)]
+    if errors:
+        raise invalid(*errors)
+    return [line for line in found if line is not None]
+
+
+def registration_errors(codes: Sequence[VatCode], registered: bool) -> list[FieldError]:
+    """A `vat_not_registered` for each line whose code only a registered seller may use."""
+    if registered:
+        return []
+    return [_unregistered(f"lines[{index}]") for index, code in enumerate(codes) if code in NEEDS_REGISTRATION]
+
+
+def kept(lines: Sequence[TaxedLine], totals: Sequence[LineTotals]) -> list[LineRow]:
+    """The lines as they are stored."""
+    return [_kept(index, line, total) for index, (line, total) in enumerate(zip(lines, totals, strict=True), start=1)]
+
+
+def _taxed(line: LineRequest, path: str, context: TaxContext, errors: list[FieldError]) -> TaxedLine | None:
+    before = len(errors)
+    code = line.vat_code or context.default_code
+    discount = Decimal(line.discount_percent)
+    if not 0 <= discount <= 100:
+        errors.append(FieldError(f"{path}.discountPercent", "out_of_range", "Expected a percentage from 0 to 100."))
+    error = _code_error(code, f"{path}.vatCode", context)
+    rate = rate_on(code, context.supply_date)
+    if error is not None:
+        errors.append(error)
+    elif rate is None:
+        message = f"{code} had no rate on {context.supply_date}."
+        errors.append(FieldError(f"{path}.vatCode", "vat_rate_invalid_on_date", message))
+    if rate is None or len(errors) > before:
+        return None
+    return TaxedLine(line, _figures(line, code, discount, rate))
+
+
+def _figures(line: LineRequest, code: VatCode, discount: Decimal, rate: VatRate) -> LineInput:
+    return LineInput(
+        quantity=Decimal(line.quantity),
+        unit_price=Decimal(line.unit_price),
+        discount_percent=discount,
+        vat_code=code,
+        rate_percent=rate.percent,
+        reverse_charge=rate.reverse_charge,
+        cis_labour=line.cis_labour,
+    )
+
+
+def _code_error(code: VatCode, path: str, context: TaxContext) -> FieldError | None:
+    if context.amounts_are == "no_vat":
+        if code == NO_VAT_CODE:
+            return None
+        return FieldError(path, "conflict", f"With amountsAre no_vat every line is {NO_VAT_CODE}.")
+    if not context.registered and code in NEEDS_REGISTRATION:
+        return _unregistered(path.removesuffix(".vatCode"))
+    if code in DOMESTIC_REVERSE_CHARGES:
+        if not context.client_is_vat_registered:  # VATREVCON23000: the customer is registered in the United Kingdom
+            return FieldError(path, "reverse_charge_needs_vrn", "The client has no British VAT number.")
+        if context.client_is_end_user:  # VATREVCON23500
+            return FieldError(path, "reverse_charge_end_user", "The client is an end user: charge VAT as usual.")
+    return None
+
+
+def _unregistered(path: str) -> FieldError:
+    return FieldError(f"{path}.vatCode", "vat_not_registered", "The seller is not registered for VAT on that day.")
+
+
+def _kept(position: int, line: TaxedLine, total: LineTotals) -> LineRow:
+    request, figures = line
+    return LineRow(
+        position=position,
+        description=request.description,
+        quantity=canonical(request.quantity),
+        unit=request.unit,
+        unit_price=canonical(request.unit_price),
+        discount_percent=canonical(request.discount_percent),
+        vat_code=figures.vat_code,
+        vat_rate_percent=percent_text(figures.rate_percent),
+        category=request.category,
+        net=total.net,
+        vat=total.vat,
+        gross=total.gross,
+        reverse_charge_vat=total.reverse_charge_vat,
+        property_id=request.property_id,
+        cis_labour=int(request.cis_labour),
+    )

@@ -1,0 +1,185 @@
+"""Pages of invoices: one statement for each combination of filters, built from constant pieces and kept.
+
+Every filter alone stays flat with a million invoices, because the order follows the filter:
+
+    updatedSince                  by `updated_at`, oldest first
+    issueDateFrom, issueDateTo    by issue date, latest first
+    dueDateFrom, dueDateTo        by due date, latest first
+    anything else                 newest created first
+
+Each order is total, by the id in the end. Several states are a merge of one ordered branch for each.
+"""
+
+import datetime
+import functools
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from gatewayd.areas.accounting.invoice_rendering import LINES, NOT_OVERDUE, OVERDUE
+from gatewayd.areas.accounting.invoice_shapes import ListInvoices
+from gatewayd.areas.accounting.invoice_states import OPEN, STATUSES
+from gatewayd.clock import from_wire
+from gatewayd.contract.pages import MAX_KEY, Listing, cursor_key, next_cursor
+from gatewayd.ledger.lists import contains
+from gatewayd.store import ReadTx, Row
+
+Order = Literal["newest", "changes", "issued", "due"]
+
+
+class _Ordering(NamedTuple):
+    """`columns` are the sort key, `after` the rows behind the cursor, `key` the types of the cursor's members."""
+
+    columns: str
+    after: str
+    by: str
+    key: tuple[type, ...]
+
+
+_ORDERINGS: dict[Order, _Ordering] = {
+    "newest": _Ordering("id", "id < :after_id", "id DESC", (str,)),
+    "changes": _Ordering("updated_at, id", "(updated_at, id) > (:after_at, :after_id)", "updated_at, id", (int, str)),
+    "issued": _Ordering(
+        "issue_date, id", "(issue_date, id) < (:after_at, :after_id)", "issue_date DESC, id DESC", (str, str)
+    ),
+    "due": _Ordering("due_date, id", "(due_date, id) < (:after_at, :after_id)", "due_date DESC, id DESC", (str, str)),
+}
+_CONDITIONS = {
+    "client_id": "client_id = :client_id",
+    "business_id": "business_id = :business_id",
+    "issue_date_from": "issue_date >= :issue_date_from",
+    "issue_date_to": "issue_date <= :issue_date_to",
+    "due_date_from": "due_date >= :due_date_from",
+    "due_date_to": "due_date <= :due_date_to",
+    "currency": "currency = :currency",
+    "pattern": "search_text LIKE :pattern ESCAPE '!'",
+}
+_SELECT_PAGE = """
+SELECT {wire}, open_due_date < :today, {columns} FROM invoices WHERE org_id = :org_id AND {after}{conditions}
+"""
+_UNINDEXED = " || ''"
+_LAST_DATE = "9999-12-31"
+
+
+class _Branch(NamedTuple):
+    """Invoices of one stored state, all of them or those that are overdue."""
+
+    status: str
+    overdue: bool
+
+
+def page(tx: ReadTx, request: ListInvoices) -> Listing:
+    """One page of invoices. Raises `Problem` `invalid_cursor`."""
+    order = _order(request)
+    ordering = _ORDERINGS[order]
+    branches = _branches(request.status)
+    filters = _filters(request)
+    values: dict[str, object] = {**filters, **_start(request, order)}
+    for index, branch in enumerate(branches):
+        values[f"status_{index}"] = branch.status
+    sql = _page_sql(order, tuple(filters), tuple(branch.overdue for branch in branches), request.summary_only)
+    rows = tx.rows(sql, today=tx.today, count=request.limit + 1, **values)
+    cursor = None
+    if len(rows) > request.limit:
+        rows.pop()
+        cursor = next_cursor(request, rows[-1][-len(ordering.key) :])
+    return Listing(_summaries(rows) if request.summary_only else _wholes(rows), cursor)
+
+
+def _wholes(rows: list[Row]) -> list[bytes]:
+    join = b"".join
+    return [join((row[0], LINES, row[1], OVERDUE if row[2] else NOT_OVERDUE)) for row in rows]
+
+
+def _summaries(rows: list[Row]) -> list[bytes]:
+    return [row[0] + (OVERDUE if row[1] else NOT_OVERDUE) for row in rows]
+
+
+def _order(request: ListInvoices) -> Order:
+    if request.updated_since is not None:
+        return "changes"
+    if request.issue_date_from is not None or request.issue_date_to is not None:
+        return "issued"
+    if request.due_date_from is not None or request.due_date_to is not None:
+        return "due"
+    return "newest"
+
+
+def _start(request: ListInvoices, order: Order) -> dict[str, object]:
+    """Where the page starts."""
+    key = cursor_key(request, *_ORDERINGS[order].key)
+    if order == "newest":
+        return {"after_id": MAX_KEY if key is None else key[0]}
+    if key is not None:
+        return {"after_at": key[0], "after_id": key[1]}
+    if request.updated_since is not None:
+        return {"after_at": _microseconds(request.updated_since), "after_id": ""}
+    return {"after_at": _LAST_DATE, "after_id": MAX_KEY}
+
+
+def _microseconds(moment: datetime.datetime) -> int:
+    return from_wire(moment.isoformat())
+
+
+def _filters(request: ListInvoices) -> dict[str, object]:
+    values = {
+        "client_id": request.client_id,
+        "business_id": request.business_id,
+        "issue_date_from": _iso(request.issue_date_from),
+        "issue_date_to": _iso(request.issue_date_to),
+        "due_date_from": _iso(request.due_date_from),
+        "due_date_to": _iso(request.due_date_to),
+        "currency": request.currency,
+        "pattern": contains(request.q),
+    }
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _iso(date: datetime.date | None) -> str | None:
+    return None if date is None else date.isoformat()
+
+
+def _branches(wanted: Sequence[str] | None) -> list[_Branch]:
+    """The stored states asked for; `overdue` is a part of those in which money may be due. Empty is no filter."""
+    if wanted is None or set(wanted) >= set(STATUSES):
+        return []
+    branches = [_Branch(status, False) for status in STATUSES if status in wanted]
+    if "overdue" in wanted:
+        branches += [_Branch(status, True) for status in OPEN if status not in wanted]
+    return branches
+
+
+@functools.cache  # of constant pieces: as many as there are combinations of filters
+def _page_sql(order: Order, conditions: tuple[str, ...], branches: tuple[bool, ...], summary: bool) -> str:
+    ordering = _ORDERINGS[order]
+    parts = [_CONDITIONS[name] for name in conditions]
+    if order != "newest" or "client_id" in conditions or "business_id" in conditions:
+        states = _states(branches)
+        alternatives = [[*parts, states]] if states else [parts]
+    else:
+        alternatives = [[*parts, _state(index, overdue, "")] for index, overdue in enumerate(branches)] or [parts]
+    selects = [_select(ordering, alternative, summary) for alternative in alternatives]
+    return f"{' UNION ALL '.join(selects)} ORDER BY {ordering.by} LIMIT :count"
+
+
+def _select(ordering: _Ordering, conditions: list[str], summary: bool) -> str:
+    return _SELECT_PAGE.format(
+        wire="wire" if summary else "wire, wire_lines",
+        columns=ordering.columns,
+        after=ordering.after,
+        conditions="".join(f" AND {condition}" for condition in conditions),
+    )
+
+
+def _states(branches: tuple[bool, ...]) -> str:
+    """The states as one condition on rows that another index finds; `_UNINDEXED` keeps the index on states out of it.
+
+    It would be worse: a client has few invoices and a state has many.
+    """
+    if not branches:
+        return ""
+    return f"({' OR '.join(_state(index, overdue, _UNINDEXED) for index, overdue in enumerate(branches))})"
+
+
+def _state(index: int, overdue: bool, suffix: str) -> str:
+    condition = f"status{suffix} = :status_{index}"
+    return f"({condition} AND open_due_date < :today)" if overdue else condition

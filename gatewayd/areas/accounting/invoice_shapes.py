@@ -1,0 +1,227 @@
+"""What invoices look like on the wire (domain model B5): requests and responses."""
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, UnsetType
+
+from gatewayd.areas.accounting.clients import CreateClient
+from gatewayd.areas.accounting.invoice_numbers import InvoiceKind
+from gatewayd.areas.accounting.invoice_states import Status
+from gatewayd.areas.accounting.invoice_totals import AmountsAre, VatRounding
+from gatewayd.contract.pages import SyncRequest
+from gatewayd.contract.wire import (
+    Address,
+    Amount,
+    Currency,
+    Date,
+    DecimalText,
+    ExternalId,
+    Id,
+    Request,
+    Response,
+    Search,
+    Timestamp,
+)
+from gatewayd.ledger.sellers import CisRate
+from gatewayd.ledger.vat_rates import VatCode
+
+Origin = Literal["system", "imported", "extracted"]
+StatusFilter = Literal["draft", "issued", "sent", "part_paid", "paid", "void", "overdue"]
+
+Description = Annotated[str, Meta(min_length=1, max_length=2000)]
+Unit = Annotated[str, Meta(min_length=1, max_length=32, examples=["hours"])]
+Number = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[!-~]([ -~]*[!-~])?$", examples=["INV-000001"])]
+Category = Annotated[
+    str, Meta(max_length=64, pattern="^[a-z][a-z0-9_]*$", description="Income category.", examples=["turnover"])
+]
+DateText = Annotated[str, Meta(description="A civil date in Europe/London.", extra_json_schema={"format": "date"})]
+Reference = Annotated[str, Meta(max_length=128)]
+LongText = Annotated[str, Meta(max_length=4000)]
+TermsDays = Annotated[int, Meta(ge=0, le=365)]
+
+
+class LineRequest(Request, frozen=True, kw_only=True):
+    """One line. `unitPrice` has at most 4 fraction digits, is net or gross as `amountsAre` says, and may be negative.
+
+    Without `vatCode` it is the client's default treatment, else standard; a seller who is not registered for VAT on
+    the supply date sells outside its scope.
+    """
+
+    description: Description
+    unit_price: Amount
+    quantity: DecimalText = "1"
+    unit: Unit | None = None
+    discount_percent: DecimalText = "0"
+    vat_code: VatCode | None = None
+    category: Category | None = None
+    property_id: Id | None = None
+    cis_labour: bool = False
+
+
+class CreateInvoice(Request, frozen=True, kw_only=True):
+    """A new invoice or credit note. See the operation for what is taken where a field is left out."""
+
+    client_id: Id | None = None
+    client: CreateClient | None = None
+    legal_entity_id: Id | None = None
+    business_id: Id | None = None
+    kind: InvoiceKind = "invoice"
+    credits_invoice_id: Id | None = None
+    lines: Annotated[list[LineRequest], Meta(min_length=1, max_length=200)] | None = None
+    status: Literal["draft", "issued"] | None = None
+    issue_date: Date | None = None
+    due_date: Date | None = None
+    payment_terms_days: TermsDays | None = None
+    supply_date: Date | None = None
+    currency: Currency | None = None
+    fx_rate: DecimalText | None = None
+    amounts_are: AmountsAre | None = None
+    vat_rounding: VatRounding | None = None
+    discount_amount: Amount | None = None
+    reference: Reference | None = None
+    po_number: Reference | None = None
+    notes: LongText | None = None
+    terms: LongText | None = None
+    bank_account_id: Id | None = None
+    property_id: Id | None = None
+    external_id: ExternalId | None = None
+    origin: Literal["system", "imported"] = "system"
+    number: Number | None = None
+
+
+class ListInvoices(SyncRequest, frozen=True, kw_only=True):
+    """Filters of the list. Dates are inclusive. `q` looks in the number and the reference."""
+
+    status: Annotated[list[StatusFilter], Meta(min_length=1)] | None = None
+    client_id: Id | None = None
+    business_id: Id | None = None
+    issue_date_from: Date | None = None
+    issue_date_to: Date | None = None
+    due_date_from: Date | None = None
+    due_date_to: Date | None = None
+    currency: Currency | None = None
+    q: Search | None = None
+    summary_only: bool = False
+
+
+class ClientSnapshot(Response, frozen=True, kw_only=True):
+    """The client as the invoice prints it, frozen at issue."""
+
+    name: str
+    contact_name: str | None
+    billing_address: Address | None
+    vat_number: str | None
+    company_number: str | None
+    country_code: str
+
+
+class SellerSnapshot(Response, frozen=True, kw_only=True):
+    """The seller as the invoice prints it, frozen at issue. `vatNumber` only where VAT was registered that day."""
+
+    name: str
+    address: Address | None
+    vat_number: str | None
+    company_number: str | None
+
+
+class VatSummary(Response, frozen=True, kw_only=True):
+    """One VAT code and rate. With `reverseCharge` the VAT is the customer's to account for."""
+
+    vat_code: VatCode
+    rate_percent: DecimalText
+    net: Amount
+    vat: Amount
+    reverse_charge: bool
+
+
+class InvoicePayment(Response, frozen=True, kw_only=True):
+    """Money that was received."""
+
+    date: DateText
+    amount: Amount
+    bank_transaction_id: str | None
+    method: str | None
+    reference: str | None
+
+
+class InvoiceLine(Response, frozen=True, kw_only=True):
+    """One line with its totals."""
+
+    position: int
+    description: str
+    quantity: DecimalText
+    unit: str | None
+    unit_price: DecimalText
+    discount_percent: DecimalText
+    vat_code: VatCode
+    vat_rate_percent: DecimalText
+    category: str | None
+    net: Amount
+    vat: Amount
+    gross: Amount
+    property_id: str | None
+    cis_labour: bool
+
+
+class InvoiceHead(Response, frozen=True, kw_only=True):
+    """The part of an invoice whose JSON is kept with its row."""
+
+    id: Id
+    external_id: str | None
+    number: str | None
+    origin: Origin
+    kind: InvoiceKind
+    status: Status
+    legal_entity_id: str | None
+    business_id: str | None
+    client_id: Id
+    credits_invoice_id: str | None
+    client_snapshot: ClientSnapshot | None
+    seller_snapshot: SellerSnapshot | None
+    issue_date: DateText
+    supply_date: DateText
+    due_date: DateText
+    currency: str
+    fx_rate: DecimalText | None
+    amounts_are: AmountsAre
+    vat_rounding: VatRounding
+    net_total: Amount
+    vat_total: Amount
+    gross_total: Amount
+    discount_amount: Amount
+    discount_total: Amount
+    reverse_charge_vat: Amount
+    vat_total_base: Amount | None
+    vat_summary: list[VatSummary]
+    cis_deduction: Amount
+    cis_rate: CisRate | None
+    paid_total: Amount
+    credited_total: Amount
+    balance_due: Amount
+    payments: list[InvoicePayment]
+    reference: str | None
+    po_number: str | None
+    notes: str | None
+    terms: str | None
+    bank_account_id: str | None
+    property_id: str | None
+    sent_at: Timestamp | None
+    viewed_at: Timestamp | None
+    paid_date: DateText | None
+    voided_at: Timestamp | None
+    void_reason: str | None
+    pdf_document_id: str | None
+    created_at: Timestamp
+    updated_at: Timestamp
+    version: int
+
+
+class Invoice(InvoiceHead, frozen=True, kw_only=True):
+    """An invoice or a credit note. A number is allotted and the snapshots are frozen at issue.
+
+    `balanceDue` is gross less CIS deduction, paid and credited; negative is an overpayment. A credit note has no
+    balance of its own: it lowers that of the invoice it credits. `lines` are absent with `summaryOnly`.
+    """
+
+    lines: list[InvoiceLine] | UnsetType = UNSET
+    is_overdue: bool

@@ -1,0 +1,98 @@
+"""The states of an invoice and the moves between them, as a table (domain model B5). Pure.
+
+    draft --issue--> issued --send--> sent            issued, sent --void--> void
+      `--delete--> (gone)                             issued, sent, part_paid --settle--> part_paid or paid
+                                                      paid, part_paid --unsettle--> part_paid or sent
+
+Whether an invoice is overdue is no state: it follows from its due date and from what is still due.
+"""
+
+from typing import Literal, NamedTuple
+
+from gatewayd.errors import Problem, invalid_state
+
+Status = Literal["draft", "issued", "sent", "part_paid", "paid", "void"]
+Move = Literal["issue", "delete", "send", "settle", "unsettle", "void"]
+
+STATUSES: tuple[Status, ...] = ("draft", "issued", "sent", "part_paid", "paid", "void")
+OPEN: tuple[Status, ...] = ("issued", "sent", "part_paid")
+"""States in which money may be due."""
+CREDITABLE = frozenset({"issued", "sent", "part_paid", "paid"})
+"""States in which a credit note may be made out against an invoice."""
+
+TRANSITIONS: dict[Move, dict[Status, tuple[Status, ...]]] = {
+    "issue": {"draft": ("issued",)},
+    "delete": {"draft": ()},
+    "send": {"issued": ("sent",)},
+    "settle": {
+        "issued": ("part_paid", "paid"),
+        "sent": ("part_paid", "paid"),
+        "part_paid": ("part_paid", "paid"),
+        "paid": ("paid",),
+    },
+    "unsettle": {"paid": ("paid", "part_paid", "sent"), "part_paid": ("part_paid", "sent")},
+    "void": {"issued": ("void",), "sent": ("void",)},
+}
+"""For each move: from which state, to which states. An invoice that is paid can be settled further by a credit note
+alone: what the client then has in hand is a negative balance."""
+
+
+class Settlement(NamedTuple):
+    """What stands against an invoice, minor units: `due` is gross less CIS deduction, `settled` paid and credited."""
+
+    due: int
+    settled: int
+
+    @property
+    def balance(self) -> int:
+        """What is still due; negative is an overpayment."""
+        return self.due - self.settled
+
+
+def check(move: Move, status: Status) -> None:
+    """Raises `Problem` `invalid_state` where the table has no such move from this state."""
+    if status not in TRANSITIONS[move]:
+        allowed = tuple(TRANSITIONS[move])
+        raise invalid_state(f"An invoice that is {status} cannot {_VERBS[move]}.", status, allowed)
+
+
+def check_payment(status: Status) -> None:
+    """Raises `Problem` `invalid_state` where no payment can be taken. A paid invoice takes none."""
+    if status not in OPEN:
+        raise invalid_state(f"An invoice that is {status} cannot be paid.", status, OPEN)
+
+
+def after_settlement(status: Status, settlement: Settlement) -> Status:
+    """The state once more was paid or credited."""
+    check("settle", status)
+    return "paid" if settlement.balance <= 0 else "part_paid"
+
+
+def after_unsettlement(status: Status, settlement: Settlement) -> Status:
+    """The state once a payment bounced, was unmatched, or a credit note was voided.
+
+    Chosen: with nothing left against it the invoice is `sent`, as B5 says, for whoever paid it has seen it.
+    """
+    check("unsettle", status)
+    if settlement.settled <= 0:
+        return "sent"
+    return "paid" if settlement.balance <= 0 else "part_paid"
+
+
+def refuse_void(status: Status, has_payments: bool, is_filed: bool) -> None:
+    """Raises `Problem`: `invalid_state` for a wrong state or with payments, `period_closed` where VAT was filed."""
+    check("void", status)
+    if has_payments:
+        raise invalid_state("An invoice with payments or credits cannot be voided.", status, ())
+    if is_filed:
+        raise Problem("period_closed", "The period of the invoice is closed: make out a credit note instead.")
+
+
+_VERBS: dict[Move, str] = {
+    "issue": "be issued",
+    "delete": "be deleted",
+    "send": "be marked as sent",
+    "settle": "be settled",
+    "unsettle": "lose a payment",
+    "void": "be voided",
+}

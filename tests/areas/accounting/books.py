@@ -1,0 +1,103 @@
+"""One organization's books in a test: its operations called with wire values, as a request would."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from gatewayd.areas.accounting import AREA
+from gatewayd.areas.legal_entities.legal_entities import CreateLegalEntity, create_legal_entity
+from gatewayd.contract.decoding import RequestDecoder
+from gatewayd.contract.pages import Listing
+from gatewayd.errors import Problem
+from tests.support.store import MemoryStore, make_caller
+
+BRITISH_VAT_NUMBER = "980780684"
+OTHER_BRITISH_VAT_NUMBER = "GB 434 0314 94"
+OPERATIONS = {operation.id.partition(".")[2]: operation for operation in AREA.operations}
+DECODERS = {name: RequestDecoder(operation) for name, operation in OPERATIONS.items()}
+LINE = {"description": "Joinery", "unitPrice": "100.00"}
+
+Json = dict[str, Any]
+
+
+class Books:
+    """An organization that sells. `caller` may be replaced to act as somebody else."""
+
+    def __init__(self, store: MemoryStore, name: str = "Oak Ltd") -> None:
+        self.store = store
+        self.org_id = store.org(name)
+        self.caller = make_caller(self.org_id)
+
+    def post(self, operation: str, /, **body: object) -> Json:
+        """Call a write with a JSON body; raises what the handler raises."""
+        request = DECODERS[operation].body(msgspec.json.encode(body))
+        handler = OPERATIONS[operation].handler
+        rendered = self.store.write(lambda tx: handler(tx, self.caller, request), self.org_id)
+        answer: Json = msgspec.json.decode(rendered)
+        checked = msgspec.convert(answer, OPERATIONS[operation].response)
+        assert msgspec.json.decode(msgspec.json.encode(checked)) == answer
+        return answer
+
+    def get(self, operation: str, query: str = "") -> tuple[list[Json], str | None]:
+        """Call a list with a query string; answers its items and the next cursor."""
+        listing = self.listing(operation, query)
+        items = [msgspec.json.decode(item) for item in listing.items]
+        msgspec.convert({"data": items, "nextCursor": listing.next_cursor}, OPERATIONS[operation].response)
+        return items, listing.next_cursor
+
+    def listing(self, operation: str, query: str = "") -> Listing:
+        request = DECODERS[operation].query(query)
+        handler = OPERATIONS[operation].handler
+        answer: Listing = self.store.read(lambda tx: handler(tx, self.caller, request), self.org_id)
+        return answer
+
+    def walk(self, operation: str, query: str) -> list[Json]:
+        """Every item of a list, page by page."""
+        items, cursor = self.get(operation, query)
+        while cursor is not None:
+            more, cursor = self.get(operation, f"{query}&cursor={cursor}")
+            assert more
+            items += more
+        return items
+
+    def client(self, name: str = "Harbour Ltd", **fields: object) -> str:
+        return str(self.post("createClient", **{"name": name, "allowDuplicate": True, **fields})["id"])
+
+    def invoice(self, **fields: object) -> Json:
+        """An issued invoice for a client of its own, with one line of 100.00, but for what `fields` say."""
+        if "clientId" not in fields and "client" not in fields and "creditsInvoiceId" not in fields:
+            fields["clientId"] = self.client()
+        return self.post("createInvoice", **{"status": "issued", "lines": [LINE], **fields})
+
+    def credit(self, invoice_id: str, /, **fields: object) -> Json:
+        """An issued credit note for all of an invoice, but for what `fields` say."""
+        body: dict[str, object] = {"status": "issued", "kind": "credit_note", "creditsInvoiceId": invoice_id, **fields}
+        return self.post("createInvoice", **body)
+
+    def entity(self, **fields: object) -> str:
+        """A legal entity that is registered for VAT, but for what `fields` say."""
+        body: Mapping[str, object] = {
+            "name": "Oak",
+            "type": "sole_trader",
+            "vatNumber": BRITISH_VAT_NUMBER,
+            "vat": {"status": "registered", "effectiveDate": "2000-01-01"},
+            **fields,
+        }
+        request = msgspec.convert({name: value for name, value in body.items() if value is not None}, CreateLegalEntity)
+        rendered = self.store.write(lambda tx: create_legal_entity(tx, self.caller, request), self.org_id)
+        return str(msgspec.json.decode(rendered)["id"])
+
+    def unregistered_entity(self, **fields: object) -> str:
+        return self.entity(**{"vatNumber": None, "vat": None, **fields})
+
+
+def fields_of(problem: Problem) -> list[tuple[str, str]]:
+    """Path and code of each field that is wrong."""
+    assert problem.code == "validation_failed"
+    return [(error.path, error.code) for error in problem.errors]
+
+
+def lines(*each: dict[str, object]) -> list[dict[str, object]]:
+    """Lines of a request: `LINE` but for what each says."""
+    return [{**LINE, **fields} for fields in each]

@@ -1,0 +1,233 @@
+"""What happens to an invoice after it was made: issue, send, pay, unpay, void, delete."""
+
+from collections.abc import Callable
+
+import pytest
+
+from gatewayd.areas.accounting import invoice_moves as moves
+from gatewayd.areas.accounting import invoice_rows
+from gatewayd.areas.accounting.invoice_moves import Payment
+from gatewayd.clock import DAY
+from gatewayd.errors import Problem
+from gatewayd.ledger import period_locks
+from tests.areas.accounting.books import LINE, Books, Json, fields_of
+from tests.support.store import MemoryStore
+
+
+def move(books: Books, work: Callable[..., object], invoice_id: str, *arguments: object) -> Json:
+    """Make a move and answer the invoice as it is then listed."""
+    books.store.write(lambda tx: work(tx, invoice_id, *arguments), books.org_id)
+    return found(books, invoice_id)
+
+
+def found(books: Books, invoice_id: str) -> Json:
+    (invoice,) = [each for each in books.get("listInvoices")[0] if each["id"] == invoice_id]
+    return invoice
+
+
+def refused(books: Books, work: Callable[..., object], *arguments: object) -> Problem:
+    with pytest.raises(Problem) as caught:
+        books.store.write(lambda tx: work(tx, *arguments), books.org_id)
+    return caught.value
+
+
+def test_issue_a_draft(registered: Books) -> None:
+    draft = registered.invoice(status="draft")
+    registered.store.clock.advance(DAY)
+    invoice = move(registered, moves.issue, draft["id"])
+    assert (invoice["status"], invoice["number"], invoice["version"]) == ("issued", "INV-000001", 2)
+    assert invoice["issueDate"] == draft["issueDate"]
+    assert invoice["sellerSnapshot"]["vatNumber"] == "980780684"
+    assert invoice["lines"] == draft["lines"]
+    assert refused(registered, moves.issue, draft["id"]).code == "invalid_state"
+
+
+def test_snapshots_are_frozen_at_issue(registered: Books) -> None:
+    invoice = registered.invoice()
+    registered.store.write(
+        lambda tx: tx.run("UPDATE legal_entities SET name = 'New' WHERE org_id = :org_id"), registered.org_id
+    )
+    assert move(registered, moves.mark_sent, invoice["id"])["sellerSnapshot"]["name"] == "Oak"
+
+
+def test_issue_checks_the_period(store: MemoryStore) -> None:
+    books = Books(store)
+    entity = books.entity()
+    draft = books.invoice(status="draft")
+    store.write(lambda tx: period_locks.close(tx, entity, "2026-11-01", "2026-11-30"), books.org_id)
+    assert refused(books, moves.issue, draft["id"]).code == "period_closed"
+    store.write(lambda tx: period_locks.reopen(tx, entity, "2026-11-01", "2026-11-30"), books.org_id)
+    assert move(books, moves.issue, draft["id"])["number"] == "INV-000001"
+
+
+def test_issue_checks_the_registration_again(registered: Books) -> None:
+    draft = registered.invoice(status="draft", lines=[{**LINE, "vatCode": "zero"}, LINE])
+    sql = "UPDATE legal_entities SET vat_status = 'deregistered', vat_deregistration_date = '2026-11-20'"
+    registered.store.write(lambda tx: tx.run(sql))
+    assert fields_of(refused(registered, moves.issue, draft["id"])) == [("lines[1].vatCode", "vat_not_registered")]
+
+
+def test_issue_needs_a_rate_of_exchange_for_foreign_vat(registered: Books) -> None:
+    draft = registered.invoice(status="draft", currency="EUR")
+    assert fields_of(refused(registered, moves.issue, draft["id"])) == [("fxRate", "required")]
+
+
+def test_issue_a_credit_note(registered: Books) -> None:
+    invoice = registered.invoice()
+    first, second = (registered.credit(invoice["id"], status="draft") for _ in range(2))
+    assert move(registered, moves.issue, first["id"])["number"] == "CN-000001"
+    assert found(registered, invoice["id"])["status"] == "paid"
+    assert fields_of(refused(registered, moves.issue, second["id"])) == [("lines", "out_of_range")]
+
+
+def test_issue_a_credit_note_of_what_was_voided(registered: Books) -> None:
+    invoice = registered.invoice()
+    credit = registered.credit(invoice["id"], status="draft")
+    move(registered, moves.void, invoice["id"], "made twice")
+    problem = refused(registered, moves.issue, credit["id"])
+    assert (problem.code, problem.extra["currentState"]) == ("invalid_state", "void")
+
+
+def test_mark_sent(registered: Books) -> None:
+    invoice = move(registered, moves.mark_sent, registered.invoice()["id"])
+    assert (invoice["status"], invoice["sentAt"]) == ("sent", "2026-11-20T09:30:00.000Z")
+    assert refused(registered, moves.mark_sent, invoice["id"]).code == "invalid_state"
+
+
+def test_pay_in_parts(registered: Books) -> None:
+    invoice = registered.invoice()
+    part = move(registered, moves.pay, invoice["id"], Payment("20", "2026-11-01", "card", "r-1"))
+    assert (part["status"], part["paidTotal"], part["balanceDue"], part["paidDate"]) == (
+        "part_paid",
+        "20.00",
+        "100.00",
+        None,
+    )
+    paid = move(registered, moves.pay, invoice["id"], Payment())
+    assert (paid["status"], paid["balanceDue"], paid["paidDate"]) == ("paid", "0.00", "2026-11-20")
+    assert paid["payments"] == [
+        {"date": "2026-11-01", "amount": "20.00", "bankTransactionId": None, "method": "card", "reference": "r-1"},
+        {"date": "2026-11-20", "amount": "100.00", "bankTransactionId": None, "method": None, "reference": None},
+    ]
+    assert refused(registered, moves.pay, invoice["id"], Payment("1")).code == "invalid_state"
+
+
+def test_an_overpayment_is_a_negative_balance(registered: Books) -> None:
+    paid = move(registered, moves.pay, registered.invoice()["id"], Payment("150"))
+    assert (paid["status"], paid["balanceDue"]) == ("paid", "-30.00")
+
+
+def test_a_paid_invoice_can_be_credited(registered: Books) -> None:
+    invoice = registered.invoice()
+    move(registered, moves.pay, invoice["id"], Payment())
+    registered.credit(invoice["id"])
+    credited = found(registered, invoice["id"])
+    assert (credited["status"], credited["balanceDue"]) == ("paid", "-120.00")
+
+
+@pytest.mark.parametrize(
+    ("payment", "error"),
+    [
+        (Payment("0"), ("amount", "out_of_range")),
+        (Payment("-1"), ("amount", "out_of_range")),
+        (Payment("0.001"), ("amount", "invalid_decimal")),
+        (Payment("ten"), ("amount", "invalid_decimal")),
+        (Payment("1", "2026-11-21"), ("date", "out_of_range")),
+    ],
+)
+def test_payments_that_are_none(registered: Books, payment: Payment, error: tuple[str, str]) -> None:
+    invoice = registered.invoice()
+    assert fields_of(refused(registered, moves.pay, invoice["id"], payment)) == [error]
+    assert found(registered, invoice["id"]) == invoice
+
+
+def test_where_nothing_is_due_nothing_is_paid_by_default(registered: Books) -> None:
+    invoice = registered.invoice(lines=[{**LINE, "unitPrice": "0"}])
+    problem = refused(registered, moves.pay, invoice["id"], Payment())
+    assert fields_of(problem) == [("amount", "out_of_range")]
+
+
+def test_payments_out_of_range_together(registered: Books) -> None:
+    invoice = registered.invoice(lines=[{**LINE, "unitPrice": "8000000000000", "vatCode": "zero"}])
+    move(registered, moves.pay, invoice["id"], Payment("7000000000000"))
+    problem = refused(registered, moves.pay, invoice["id"], Payment("7000000000000"))
+    assert fields_of(problem) == [("amount", "out_of_range")]
+
+
+def test_a_draft_and_a_credit_note_take_no_payment(registered: Books) -> None:
+    draft, credit = registered.invoice(status="draft"), registered.credit(registered.invoice()["id"])
+    assert refused(registered, moves.pay, draft["id"], Payment("1")).code == "invalid_state"
+    assert refused(registered, moves.pay, credit["id"], Payment("1")).code == "invalid_state"
+
+
+def test_unpay(registered: Books) -> None:
+    invoice = registered.invoice()
+    move(registered, moves.pay, invoice["id"], Payment("20"))
+    move(registered, moves.pay, invoice["id"], Payment())
+    part = move(registered, moves.unpay, invoice["id"], 1)
+    assert (part["status"], part["balanceDue"], part["paidDate"]) == ("part_paid", "20.00", None)
+    assert [payment["amount"] for payment in part["payments"]] == ["100.00"]
+    assert refused(registered, moves.unpay, invoice["id"], 1).code == "not_found"
+    sent = move(registered, moves.unpay, invoice["id"], 2)
+    assert (sent["status"], sent["balanceDue"], sent["payments"]) == ("sent", "120.00", [])
+    assert refused(registered, moves.unpay, invoice["id"], 2).code == "invalid_state"
+
+
+def test_void(registered: Books) -> None:
+    invoice = move(registered, moves.void, registered.invoice()["id"], "made twice")
+    assert (invoice["status"], invoice["voidReason"], invoice["balanceDue"]) == ("void", "made twice", "0.00")
+    assert invoice["voidedAt"] == "2026-11-20T09:30:00.000Z"
+    assert invoice["number"] == "INV-000001"
+    assert refused(registered, moves.void, invoice["id"], "again").code == "invalid_state"
+
+
+def test_void_needs_a_reason_and_no_payments(registered: Books) -> None:
+    invoice = registered.invoice()
+    assert fields_of(refused(registered, moves.void, invoice["id"], " ")) == [("reason", "out_of_range")]
+    move(registered, moves.pay, invoice["id"], Payment("1"))
+    assert refused(registered, moves.void, invoice["id"], "x").code == "invalid_state"
+
+
+def test_void_in_a_closed_period(store: MemoryStore) -> None:
+    books = Books(store)
+    entity = books.entity()
+    invoice = books.invoice()
+    store.write(lambda tx: period_locks.close(tx, entity, "2026-11-20", "2026-11-20"), books.org_id)
+    assert refused(books, moves.void, invoice["id"], "x").code == "period_closed"
+
+
+def test_voiding_a_credit_note_brings_the_balance_back(registered: Books) -> None:
+    invoice = registered.invoice()
+    credit = registered.credit(invoice["id"])
+    move(registered, moves.void, credit["id"], "wrong invoice")
+    again = found(registered, invoice["id"])
+    assert (again["status"], again["creditedTotal"], again["balanceDue"]) == ("sent", "0.00", "120.00")
+    assert registered.credit(invoice["id"])["number"] == "CN-000002"
+
+
+def test_delete_a_draft_and_nothing_else(registered: Books) -> None:
+    draft, invoice = registered.invoice(status="draft"), registered.invoice()
+    registered.store.write(lambda tx: moves.delete_draft(tx, draft["id"]), registered.org_id)
+    assert [each["id"] for each in registered.get("listInvoices")[0]] == [invoice["id"]]
+    assert registered.store.read(lambda tx: invoice_rows.lines_of(tx, draft["id"]), registered.org_id) == []
+    assert refused(registered, moves.delete_draft, invoice["id"]).code == "invalid_state"
+
+
+@pytest.mark.parametrize(
+    ("work", "arguments"),
+    [
+        (moves.issue, ()),
+        (moves.mark_sent, ()),
+        (moves.pay, (Payment(),)),
+        (moves.unpay, (1,)),
+        (moves.void, ("x",)),
+        (moves.delete_draft, ()),
+    ],
+)
+def test_another_organizations_invoice_is_not_found(
+    store: MemoryStore, registered: Books, work: Callable[..., object], arguments: tuple[object, ...]
+) -> None:
+    other = Books(store)
+    invoice = other.invoice()
+    assert refused(registered, work, invoice["id"], *arguments).code == "not_found"
+    assert found(other, invoice["id"]) == invoice

@@ -1,0 +1,87 @@
+"""What is kept rendered equals what the typed columns give, whatever an entity holds."""
+
+import datetime
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gatewayd.areas.legal_entities.legal_entities import render_again
+from gatewayd.errors import Problem
+from tests.areas.legal_entities.entities import NINO, UTR, VRN, Firm
+from tests.support.store import MemoryStore
+
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=40)
+DATES = st.dates(datetime.date(1970, 1, 1), datetime.date(2100, 1, 1)).map(str)
+
+
+def or_null(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.none() | values
+
+
+VAT = st.fixed_dictionaries(
+    {"status": st.sampled_from(["not_registered", "registered", "pending"])},
+    optional={
+        "effectiveDate": or_null(DATES),
+        "scheme": or_null(st.sampled_from(["standard", "cash", "flat_rate", "annual"])),
+        "returnFrequency": or_null(st.sampled_from(["monthly", "quarterly", "annual"])),
+        "staggerGroup": or_null(st.integers(1, 3)),
+        "periodEndMonth": or_null(st.integers(1, 12)),
+        "flatRatePercent": or_null(st.sampled_from(["0", "7.5", "16.50"])),
+    },
+)
+ADDRESS = st.fixed_dictionaries(
+    {"line1": TEXT, "countryCode": st.sampled_from(["GB", "IE"])}, optional={"line2": or_null(TEXT), "town": TEXT}
+)
+FIELDS = {
+    "legalName": or_null(TEXT),
+    "externalId": or_null(TEXT),
+    "companyNumber": or_null(st.sampled_from(["1234567", "SC123456"])),
+    "utr": or_null(st.just(UTR)),
+    "nino": or_null(st.just(NINO)),
+    "vatNumber": or_null(st.just(VRN)),
+    "vat": VAT,
+    "accountingYearEnd": st.fixed_dictionaries({"month": st.integers(1, 12), "day": st.integers(1, 28)}),
+    "baseCurrency": st.sampled_from(["GBP", "JPY"]),
+    "countryCode": st.sampled_from(["GB", "FR"]),
+    "taxResidency": or_null(st.sampled_from(["england_ni", "scotland", "wales", "non_uk"])),
+    "address": or_null(ADDRESS),
+    "email": or_null(st.just("a@b.example")),
+    "phone": or_null(TEXT.map(lambda text: text[:32])),
+    "website": or_null(TEXT),
+    "cis": st.fixed_dictionaries({"contractor": st.booleans(), "subcontractor": st.just(True)}),
+}
+KINDS = st.sampled_from(["individual", "sole_trader", "trust", "limited_company"])
+CREATIONS = st.fixed_dictionaries({"name": TEXT, "type": KINDS}, optional=FIELDS)
+CHANGES = st.fixed_dictionaries({}, optional={"name": TEXT, "type": KINDS, **FIELDS})
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(creation=CREATIONS, change=CHANGES)
+def test_rendering_again_gives_the_same_bytes(
+    store: MemoryStore, creation: dict[str, Any], change: dict[str, Any]
+) -> None:
+    firm = Firm(store)
+    made = _unless_invalid(firm.create, **creation)
+    if made is not None:
+        _expect_same(firm, made)
+        _expect_same(firm, _unless_invalid(firm.update, made["id"], **change) or made)
+
+
+def _unless_invalid(action: Callable[..., dict[str, Any]], *arguments: str, **values: Any) -> dict[str, Any] | None:
+    """The answer, or None where the values break a rule."""
+    try:
+        return action(*arguments, **values)
+    except Problem as problem:
+        if problem.code != "validation_failed":
+            raise
+        return None
+
+
+def _expect_same(firm: Firm, answered: dict[str, Any]) -> None:
+    entity_id = answered["id"]
+    select = "SELECT wire FROM legal_entities WHERE id = :id"
+    stored = firm.store.read(lambda tx: tx.value(select, id=entity_id), firm.org_id)
+    assert stored == firm.store.read(lambda tx: render_again(tx, entity_id), firm.org_id)
+    assert firm.get(entity_id) == answered
