@@ -1,0 +1,151 @@
+"""The outbox: what happened, written with the change itself, and one delivery for each subscription that wants it.
+
+An event, its deliveries and the change behind it are one transaction: there is no moment at which a crash could keep
+one of them without the others. Only this file inserts into `deliveries`; `webhooks/deliveries.py` alone updates them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Generic, TypeVar
+
+import msgspec
+
+from gatewayd.clock import Instant, to_wire
+from gatewayd.contract.wire import Timestamp, encode
+from gatewayd.errors import invalid_field
+from gatewayd.store import WriteTx
+
+TOPIC: Final = "deliveries"
+"""Announced when there are new deliveries to send."""
+
+D = TypeVar("D")
+
+
+class EventData(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Root of the events' data. snake_case on the wire, as Spec §2 writes `lead_id`."""
+
+
+class LeadCreated(EventData, frozen=True, kw_only=True):
+    """A new lead was created in the CRM (Spec §2, §6)."""
+
+    lead_id: str
+    source: str
+    status: str
+
+
+class OpportunityStageChanged(EventData, frozen=True, kw_only=True):
+    """An opportunity moved to a different pipeline stage (Spec §6)."""
+
+    # Chosen: Spec §6 does not show the fields.
+    opportunity_id: str
+    pipeline_id: str
+    from_stage: str
+    to_stage: str
+    changed_by: str
+    lead_id: str | None
+
+
+class FormSubmitted(EventData, frozen=True, kw_only=True):
+    """Reserved for forms (Spec §6): may be subscribed to, and is not sent yet."""
+
+    # Chosen: the least that a form's event can say; nothing fires it.
+    form_id: str
+    submission_id: str
+
+
+class EventBody(msgspec.Struct, Generic[D], frozen=True, kw_only=True, rename="camel"):
+    """What a receiver gets: the bytes are the same in every attempt of one delivery (Spec §2)."""
+
+    id: str
+    event: str
+    data: D
+    sent_at: Timestamp
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventKind:
+    """One row of the table of events. `fired` is False for a kind that is only reserved."""
+
+    name: str
+    meaning: str
+    data: type[EventData]
+    sample: EventData
+    fired: bool = True
+
+
+_KINDS: Final = (
+    EventKind(
+        name="lead.created",
+        meaning="A new lead is created in the CRM.",
+        data=LeadCreated,
+        sample=LeadCreated(lead_id="lead_01kaqf6m40a1b2c3d4e5f6g7h8", source="website", status="new"),
+    ),
+    EventKind(
+        name="opportunity.stage_changed",
+        meaning="An opportunity moves to a different pipeline stage.",
+        data=OpportunityStageChanged,
+        sample=OpportunityStageChanged(
+            opportunity_id="opp_01kaqf7t80m9n8p7q6r5s4t3v2",
+            pipeline_id="default",
+            from_stage="proposal",
+            to_stage="won",
+            changed_by="usr_01kaqexz00w1x2y3z4a5b6c7d8",
+            lead_id="lead_01kaqf6m40a1b2c3d4e5f6g7h8",
+        ),
+    ),
+    EventKind(
+        name="form.submitted",
+        meaning="Reserved for a future forms feature. Subscribing is accepted, but no events are delivered yet.",
+        data=FormSubmitted,
+        sample=FormSubmitted(form_id="form_contact", submission_id="sub_01kaqf9v00e1f2g3h4j5k6m7n8"),
+        fired=False,
+    ),
+)
+EVENT_KINDS: Final[Mapping[str, EventKind]] = {kind.name: kind for kind in _KINDS}
+"""The closed set of event kinds (Spec §6), in its order."""
+
+_INSERT_EVENT = """
+INSERT INTO events (id, org_id, kind, data, created_at) VALUES (:id, :org_id, :kind, :data, :now)
+"""
+_SELECT_SUBSCRIBERS = """
+SELECT id, events FROM webhook_subscriptions WHERE org_id = :org_id AND enabled = 1 ORDER BY id
+"""
+_INSERT_DELIVERY = """
+INSERT INTO deliveries (id, org_id, subscription_id, event_id, event, status, attempts, in_flight, due_at, created_at)
+VALUES (:id, :org_id, :subscription_id, :event_id, :kind, 'pending', 0, 0, :now, :now)
+"""
+
+
+def append(tx: WriteTx, kind: str, data: Mapping[str, object]) -> str:
+    """Record an event of the transaction's organization, with a delivery for each enabled subscription to its kind.
+
+    Answers the event's id. Raises `Problem` `validation_failed` for a kind that is unknown or never fired, and for
+    data that is not the kind's.
+    """
+    event_id = tx.new_id("evt")
+    tx.run(_INSERT_EVENT, id=event_id, kind=kind, data=encode(_checked(kind, data)))
+    subscribers = [row[0] for row in tx.rows(_SELECT_SUBSCRIBERS) if kind in row[1].split(" ")]
+    for subscription_id in subscribers:
+        tx.run(_INSERT_DELIVERY, id=tx.new_id("wdlv"), subscription_id=subscription_id, event_id=event_id, kind=kind)
+    if subscribers:
+        tx.announce(TOPIC)
+    return event_id
+
+
+def _checked(kind: str, data: Mapping[str, object]) -> EventData:
+    known = EVENT_KINDS.get(kind)
+    if known is None or not known.fired:
+        fired = ", ".join(name for name, one in EVENT_KINDS.items() if one.fired)
+        why = "is not known" if known is None else "is reserved and not sent yet"
+        raise invalid_field("event", "unknown_event", f"{kind!r} {why}; use one of: {fired}.")
+    try:
+        return msgspec.convert(data, known.data)
+    except msgspec.ValidationError as error:
+        raise invalid_field("data", "invalid_format", f"{error}.") from None
+
+
+def render_body(delivery_id: str, kind: str, data: bytes, sent_at: Instant) -> bytes:
+    """The JSON of an `EventBody` around data that is JSON already; the same arguments give the same bytes."""
+    # Ids, kinds and timestamps are ours and hold nothing that JSON escapes.
+    head = f'{{"id":"{delivery_id}","event":"{kind}","data":'.encode()
+    return b'%b%b,"sentAt":"%b"}' % (head, data, to_wire(sent_at).encode())

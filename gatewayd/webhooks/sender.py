@@ -1,0 +1,271 @@
+"""One attempt: one POST over HTTP/1.1 on the guarded transport, within one deadline, never sent twice.
+
+A kept connection is used only if the peer has been silent on it since; once a byte of the request was written, a
+failure is this attempt's failure. Redirects are not followed. The answer is read to its end, or to a limit:
+a 2xx longer than the limit is a success and costs the connection; an answer that breaks off is none.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+import h11
+import trio
+
+from gatewayd.outbound.errors import ConnectError, DeadlineError, OutboundError, ProtocolError, RedirectError
+from gatewayd.outbound.phases import Phases
+from gatewayd.outbound.targets import Target, parse_target
+from gatewayd.outbound.transport import GuardedStream, GuardedTransport, broken
+from gatewayd.webhooks.stash import IDLE_SECONDS, Key, Stash
+
+TIMEOUT_SECONDS: Final = 10.0  # Spec §8
+ANSWER_BYTES_READ: Final = 64 * 1024  # Chosen: of the body
+ANSWER_BYTES_KEPT: Final = 16 * 1024  # Chosen: for the console
+HEADER_BYTES: Final = 16 * 1024  # Chosen: status line and headers together
+WIRE_BYTES: Final = 256 * 1024  # Chosen: everything received, so that chunk framing and 1xx cannot go on for ever
+INTERIM_ANSWERS: Final = 16  # Chosen: 1xx before the real one (RFC 9110 §15.2 sets no bound)
+RECEIVE_BYTES: Final = 16 * 1024
+RETRY_AFTER_CHARACTERS: Final = 100  # an HTTP-date has 29
+
+Headers = tuple[tuple[str, str], ...]
+
+_KEEP_ALIVE_TIMEOUT = re.compile(r"timeout=([0-9]{1,6})")  # RFC 2068 §19.7.1.1
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptResult:
+    """What came of one POST. `error` is a stable code, `detail` for the operator's log only."""
+
+    response_code: int | None  # None: no status line arrived
+    error: str | None  # None: a complete (or overlong) 2xx answer
+    detail: str
+    headers: Headers  # the answer's, names in lower case
+    body_excerpt: bytes
+    retry_after: str | None
+    duration_ms: int
+    timings: tuple[tuple[str, int], ...]  # phases as run: dns, connect, tls, send, headers, body; microseconds
+    reused: bool  # sent on a kept connection
+
+
+@dataclass(slots=True)
+class _Answer:
+    """The answer as far as it has arrived."""
+
+    status: int | None = None
+    headers: Headers = ()
+    retry_after: str | None = None
+    keep_seconds: float = IDLE_SECONDS
+    excerpt: bytearray = field(default_factory=bytearray)
+    body_bytes: int = 0
+    reused: bool = False
+
+
+class _Connection:
+    """One connection to one receiver, between or within exchanges."""
+
+    __slots__ = ("_base", "_drained", "_ended", "_http", "_stream", "_wire_bytes", "born", "idle_until")
+
+    def __init__(self, stream: GuardedStream, target: Target, user_agent: str) -> None:
+        self.born = trio.current_time()
+        self.idle_until = 0.0
+        self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEADER_BYTES)
+        self._stream = stream
+        self._drained = True  # the parser has nothing left to say until more bytes arrive
+        self._ended = False
+        self._wire_bytes = 0
+        self._base = (target.request_target.encode(), target.authority.encode(), user_agent.encode())
+
+    def alive(self) -> bool:
+        """Whether the peer has been silent since: readable now means closed, reset, or talking out of turn."""
+        return not _socket(self._stream).is_readable()
+
+    def close(self) -> None:
+        """Closes at once; without the TLS goodbye, which HTTP does not need (framing tells where an answer ends)."""
+        _socket(self._stream).close()
+
+    async def send(self, headers: Headers, body: bytes) -> None:
+        """Writes one request in one piece."""
+        self._wire_bytes = 0
+        self._drained = True
+        request_target, authority, user_agent = self._base
+        fields = [
+            (b"Host", authority),
+            (b"User-Agent", user_agent),
+            (b"Content-Type", b"application/json"),
+            (b"Content-Length", b"%d" % len(body)),
+        ]
+        fields += [(name.encode(), value.encode()) for name, value in headers]
+        http = self._http
+        head = http.send(h11.Request(method=b"POST", target=request_target, headers=fields))
+        http.send(h11.Data(data=body))
+        http.send(h11.EndOfMessage())  # framed by Content-Length: adds no bytes
+        await self._stream.send_all(head + body)
+
+    async def next_event(self) -> h11.Event:
+        """The next event of the answer. Raises ProtocolError, or ConnectError when the answer breaks off."""
+        while True:
+            if self._drained:
+                data = await self._stream.receive_some(RECEIVE_BYTES)
+                self._ended = not data
+                self._wire_bytes += len(data)
+                if self._wire_bytes > WIRE_BYTES:
+                    raise ProtocolError(f"more than {WIRE_BYTES} bytes received")
+                self._http.receive_data(bytes(data))
+            try:
+                event = self._http.next_event()
+            except h11.RemoteProtocolError as error:
+                raise (ConnectError if self._ended else ProtocolError)(str(error)) from error
+            self._drained = isinstance(event, type)  # NEED_DATA; events are instances
+            if not isinstance(event, type):
+                return event
+
+    def reusable(self) -> bool:
+        """Whether another exchange may follow; readies the parser for it."""
+        http = self._http
+        if http.our_state is not h11.DONE or http.their_state is not h11.DONE or http.trailing_data[0]:
+            return False
+        http.start_next_cycle()
+        return True
+
+
+class Sender:
+    """Sends attempts and keeps idle connections between them."""
+
+    def __init__(
+        self, transport: GuardedTransport, *, user_agent: str, timeout_seconds: float = TIMEOUT_SECONDS
+    ) -> None:
+        self._transport = transport
+        self._user_agent = user_agent
+        self._timeout = timeout_seconds
+        self._stash: Stash[_Connection] = Stash()
+
+    @property
+    def idle(self) -> int:
+        """How many connections are kept, for metrics."""
+        return len(self._stash)
+
+    async def post(self, url: str, headers: Headers, body: bytes, *, slot_key: str) -> AttemptResult:
+        """Makes one attempt. Never raises for anything a receiver or network can do; only trio.Cancelled passes.
+
+        `headers` are the attempt's own, besides Host, User-Agent, Content-Type and Content-Length.
+        `slot_key` is the subscription: connections are kept per slot and URL.
+        """
+        phases = Phases()
+        answer = _Answer()
+        failure: OutboundError | None = None
+        with trio.move_on_after(self._timeout) as deadline:
+            try:
+                await self._exchange((slot_key, url), headers, body, answer, phases)
+            except OutboundError as error:
+                failure = error
+            except trio.BrokenResourceError as error:
+                failure = broken(error, phases.current)
+        if deadline.cancelled_caught:
+            failure = DeadlineError(f"no complete answer within {self._timeout:g} s; got as far as: {phases.current}")
+        return _result(answer, failure, phases)
+
+    def sweep(self) -> None:
+        """Closes idle connections past their time; the dispatcher calls it now and then."""
+        self._stash.sweep(trio.current_time())
+
+    def forget(self, slot_key: str) -> None:
+        """Closes the idle connections of a subscription that was changed, disabled or deleted."""
+        self._stash.drop(slot_key)
+
+    async def aclose(self) -> None:
+        """Closes all idle connections; attempts under way close theirs when they end."""
+        self._stash.close()
+        await trio.lowlevel.checkpoint()
+
+    async def _exchange(self, key: Key, headers: Headers, body: bytes, answer: _Answer, phases: Phases) -> None:
+        connection = self._stash.take(key, trio.current_time())
+        answer.reused = connection is not None
+        if connection is None:
+            target = parse_target(key[1], allow_http=self._transport.policy.allow_http)
+            stream = await self._transport.connect(target, phases)
+            connection = _Connection(stream, target, self._user_agent)
+        whole = False
+        try:
+            phases.enter("send")
+            await connection.send(headers, body)
+            phases.enter("headers")
+            whole = await _receive(connection, answer, phases)
+        finally:
+            if whole and connection.reusable():
+                now = trio.current_time()
+                connection.idle_until = now + answer.keep_seconds
+                self._stash.put(key, connection, now)
+            else:
+                connection.close()
+
+
+async def _receive(connection: _Connection, answer: _Answer, phases: Phases) -> bool:
+    """Reads the answer; False when it is longer than the limit and the rest was left unread."""
+    interim = 0
+    while True:
+        event = await connection.next_event()
+        if type(event) is h11.Response:
+            phases.enter("body")
+            _take_head(event, answer)
+        elif type(event) is h11.Data:
+            room = ANSWER_BYTES_KEPT - len(answer.excerpt)
+            answer.excerpt += event.data[:room] if room > 0 else b""
+            answer.body_bytes += len(event.data)
+            if answer.body_bytes > ANSWER_BYTES_READ:
+                return False
+        elif type(event) is h11.EndOfMessage:
+            return True
+        elif type(event) is h11.InformationalResponse:
+            interim += 1
+            if interim > INTERIM_ANSWERS:
+                raise ProtocolError(f"more than {INTERIM_ANSWERS} interim answers")
+        else:  # ConnectionClosed, the only other event a server can cause
+            raise ConnectError("closed before the answer")
+
+
+def _take_head(event: h11.Response, answer: _Answer) -> None:
+    answer.status = event.status_code
+    answer.headers = tuple([(name.decode("latin-1"), value.decode("latin-1")) for name, value in event.headers])
+    for name, value in answer.headers:
+        if name == "retry-after":
+            answer.retry_after = value[:RETRY_AFTER_CHARACTERS]
+        elif name == "keep-alive":
+            answer.keep_seconds = _keep_seconds(value)
+
+
+def _keep_seconds(header: str) -> float:
+    """How long the receiver says it keeps an idle connection (`timeout=5`), less a second for the way there."""
+    promised = _KEEP_ALIVE_TIMEOUT.search(header)
+    return IDLE_SECONDS if promised is None else min(IDLE_SECONDS, int(promised[1]) - 1)
+
+
+def _result(answer: _Answer, failure: OutboundError | None, phases: Phases) -> AttemptResult:
+    error, detail = (failure.code, failure.detail) if failure is not None else _judge(answer.status)
+    return AttemptResult(
+        response_code=answer.status,
+        error=error,
+        detail=detail,
+        headers=answer.headers,
+        body_excerpt=bytes(answer.excerpt),
+        retry_after=answer.retry_after,
+        duration_ms=phases.total_ms(),
+        timings=phases.spent(),
+        reused=answer.reused,
+    )
+
+
+def _judge(status: int | None) -> tuple[str | None, str]:
+    """Error code and detail of an answer that arrived."""
+    if status is None:
+        return ConnectError.code, "no answer"
+    if 200 <= status < 300:  # Spec §6
+        return None, ""
+    if status < 400:
+        return RedirectError.code, f"answered {status}; redirects are not followed"
+    if status < 600:
+        return f"http_{status // 100}xx", f"answered {status}"
+    return ProtocolError.code, f"answered {status}, which is no HTTP status"
+
+
+def _socket(stream: GuardedStream) -> trio.socket.SocketType:
+    return stream.socket if isinstance(stream, trio.SocketStream) else stream.transport_stream.socket

@@ -1,0 +1,59 @@
+"""What the webhook engine is told by the configuration."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from gatewayd.clock import SECOND
+from gatewayd.config.keys import Webhooks
+from gatewayd.outbound.addresses import parse_networks
+from gatewayd.outbound.listeners import Listener, no_listeners
+from gatewayd.outbound.transport import Policy
+from gatewayd.webhooks.schedule import RetryPolicy
+from gatewayd.webhooks.sender import TIMEOUT_SECONDS
+
+LEASE_MARGIN_SECONDS = 5.0  # Chosen: between the end of an attempt and its record, on a disk that is busy
+RESERVE_SHARE = 4  # Chosen: a quarter of the slots is kept for subscriptions with nothing in flight
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookSettings:
+    """The `[webhooks]` table. Times in seconds."""
+
+    policy: Policy = field(default_factory=Policy)
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+    timeout_seconds: float = TIMEOUT_SECONDS
+    per_subscription: int = 4
+    concurrency: int = 64
+    stop_seconds: float = TIMEOUT_SECONDS  # Chosen: a stop waits this long for attempts under way
+
+    @property
+    def lease(self) -> int:
+        """Microseconds after which an attempt that was not recorded counts as interrupted."""
+        return round((self.timeout_seconds + LEASE_MARGIN_SECONDS) * SECOND)
+
+    @property
+    def reserve(self) -> int:
+        """Slots that only a subscription with nothing in flight may take."""
+        return self.concurrency // RESERVE_SHARE
+
+
+def settings_from(
+    webhooks: Webhooks, own_listeners: Callable[[], Iterable[Listener]] = no_listeners
+) -> WebhookSettings:
+    """The settings of a configuration. Raises `ValueError` for waits that contradict one another."""
+    return WebhookSettings(
+        policy=Policy(
+            allow_networks=parse_networks(webhooks.allow_networks),
+            allow_http=webhooks.allow_http,
+            ca_file=webhooks.ca_file or None,
+            own_listeners=own_listeners,
+        ),
+        retry=RetryPolicy(
+            max_attempts=webhooks.max_attempts,
+            first_retry_seconds=webhooks.first_retry_seconds,
+            retry_cap_seconds=webhooks.retry_cap_seconds,
+        ),
+        timeout_seconds=webhooks.timeout_seconds,
+        per_subscription=webhooks.per_subscription,
+        concurrency=webhooks.concurrency,
+    )

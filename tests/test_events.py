@@ -1,0 +1,115 @@
+"""The outbox: one transaction for an event and its deliveries, and bodies that never change."""
+
+import msgspec
+import pytest
+
+from gatewayd import events
+from gatewayd.clock import Instant
+from gatewayd.contract.wire import encode
+from gatewayd.errors import Problem
+from gatewayd.store import WriteTx
+from tests.support.store import START, MemoryStore
+from tests.support.subscribing import subscribe
+
+LEAD = {"lead_id": "lead_1", "source": "website", "status": "new"}
+_DELIVERIES = """
+SELECT subscription_id, event, status, attempts, due_at FROM deliveries WHERE org_id = :org_id ORDER BY id
+"""
+
+
+def test_every_kind_of_the_specification_is_known_with_a_sample_of_its_data() -> None:
+    assert list(events.EVENT_KINDS) == ["lead.created", "opportunity.stage_changed", "form.submitted"]
+    for name, kind in events.EVENT_KINDS.items():
+        assert kind.name == name
+        assert msgspec.json.decode(encode(kind.sample), type=kind.data) == kind.sample
+
+
+def test_samples_are_spelled_as_the_specification_spells_them() -> None:
+    spelled = {name: list(msgspec.to_builtins(kind.sample)) for name, kind in events.EVENT_KINDS.items()}
+    assert spelled["lead.created"] == ["lead_id", "source", "status"]
+    assert spelled["opportunity.stage_changed"] == [
+        "opportunity_id",
+        "pipeline_id",
+        "from_stage",
+        "to_stage",
+        "changed_by",
+        "lead_id",
+    ]
+
+
+def test_an_event_becomes_a_delivery_for_each_enabled_subscription_to_its_kind(store: MemoryStore) -> None:
+    org_id = store.org()
+    first = subscribe(store, org_id, "https://a.example/", "lead.created")
+    second = subscribe(store, org_id, "https://b.example/", "opportunity.stage_changed", "lead.created")
+    subscribe(store, org_id, "https://c.example/", "opportunity.stage_changed")
+    subscribe(store, org_id, "https://d.example/", "lead.created", enabled=False)
+    other = store.org("Other Ltd")
+    subscribe(store, other, "https://e.example/", "lead.created")
+    store.announced.clear()
+    event_id = store.write(lambda tx: events.append(tx, "lead.created", LEAD), org_id)
+    assert event_id.startswith("evt_")
+    assert store.read(lambda tx: tx.rows(_DELIVERIES), org_id) == [
+        (first.id, "lead.created", "pending", 0, START),
+        (second.id, "lead.created", "pending", 0, START),
+    ]
+    assert store.read(lambda tx: tx.rows(_DELIVERIES), other) == []
+    assert store.announced == {events.TOPIC}
+
+
+def test_an_event_nobody_subscribed_to_is_kept_and_wakes_nobody(store: MemoryStore) -> None:
+    org_id = store.org()
+    event_id = store.write(lambda tx: events.append(tx, "lead.created", LEAD), org_id)
+    assert store.read(lambda tx: tx.rows("SELECT id FROM events WHERE org_id = :org_id"), org_id) == [(event_id,)]
+    assert store.announced == set()
+
+
+def test_an_event_stands_or_falls_with_the_transaction_of_its_change(store: MemoryStore) -> None:
+    org_id = store.org()
+    subscribe(store, org_id, "https://a.example/", "lead.created")
+    store.announced.clear()
+
+    def change_and_fail(tx: WriteTx) -> None:
+        events.append(tx, "lead.created", LEAD)
+        raise LookupError("the change failed")
+
+    with pytest.raises(LookupError, match="the change failed"):
+        store.write(change_and_fail, org_id)
+    assert store.read(lambda tx: tx.value("SELECT COUNT(*) FROM events WHERE org_id = :org_id"), org_id) == 0
+    assert store.read(lambda tx: tx.rows(_DELIVERIES), org_id) == []
+    assert store.announced == set()
+
+
+@pytest.mark.parametrize("kind", ["form.submitted", "lead.deleted", ""])
+def test_a_kind_that_is_reserved_or_unknown_is_refused(store: MemoryStore, kind: str) -> None:
+    org_id = store.org()
+    with pytest.raises(Problem) as refused:
+        store.write(lambda tx: events.append(tx, kind, {"form_id": "f", "submission_id": "s"}), org_id)
+    assert [error.code for error in refused.value.errors] == ["unknown_event"]
+
+
+@pytest.mark.parametrize("data", [{}, LEAD | {"extra": 1}, LEAD | {"status": 7}, {"leadId": "lead_1"}])
+def test_data_that_is_not_the_kinds_is_refused(store: MemoryStore, data: dict[str, object]) -> None:
+    org_id = store.org()
+    with pytest.raises(Problem) as refused:
+        store.write(lambda tx: events.append(tx, "lead.created", data), org_id)
+    assert [error.path for error in refused.value.errors] == ["data"]
+    assert store.read(lambda tx: tx.value("SELECT COUNT(*) FROM events WHERE org_id = :org_id"), org_id) == 0
+
+
+def test_a_body_is_the_json_of_its_struct() -> None:
+    sample = events.EVENT_KINDS["lead.created"].sample
+    body = events.render_body("wdlv_1", "lead.created", encode(sample), Instant(1_795_000_000_123_456))
+    decoded = msgspec.json.decode(body, type=events.EventBody[events.LeadCreated], strict=True)
+    assert decoded == events.EventBody(
+        id="wdlv_1", event="lead.created", data=sample, sent_at="2026-11-18T11:06:40.123Z"
+    )
+    assert body == encode(decoded)
+
+
+def test_text_of_the_data_is_json_in_the_body_too(store: MemoryStore) -> None:
+    data = LEAD | {"source": 'quotes " and \\ and é'}
+    org_id = store.org()
+    store.write(lambda tx: events.append(tx, "lead.created", data), org_id)
+    stored = store.read(lambda tx: tx.value("SELECT data FROM events WHERE org_id = :org_id"), org_id)
+    body = msgspec.json.decode(events.render_body("wdlv_1", "lead.created", stored, START))
+    assert body["data"] == data

@@ -1,0 +1,469 @@
+"""The dispatcher on virtual time: what is sent when, and what survives failures, crashes and stops."""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import pytest
+import trio
+from trio.testing import MockClock, wait_all_tasks_blocked
+
+from gatewayd.clock import HOUR, SECOND, SettableClock, to_wire
+from gatewayd.webhooks import deliveries, subscriptions
+from gatewayd.webhooks.deliveries import ListDeliveries
+from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
+from gatewayd.webhooks.settings import WebhookSettings
+from gatewayd.webhooks.signature import verify
+from gatewayd.webhooks.subscriptions import RemoveSubscription, UpdateSubscription
+from tests.support.store import START, MemoryStore, make_caller
+from tests.support.subscribing import emit, subscribe
+from tests.support.virtual import Held, InlineStore, RecordingLog, ScriptedSender, answered, unanswered
+
+URL = "https://receiver.example/hooks"
+WAITS = (30, 60, 120, 240, 480, 960, 1920)  # Spec §8, seconds
+LEASE_SECONDS = WebhookSettings().lease / SECOND
+
+
+@dataclass(eq=False)
+class House:
+    """A store, a scripted network and everything a dispatcher is made of, on virtual time."""
+
+    memory: MemoryStore
+    outbox: InlineStore
+    sender: ScriptedSender
+    clock: SettableClock
+    log: RecordingLog
+    org_id: str
+
+    def dispatcher(self, settings: WebhookSettings | None = None, fraction: float = 0.0) -> Dispatcher:
+        return Dispatcher(
+            DispatcherParts(
+                store=self.outbox,
+                sender=self.sender,
+                clock=self.clock,
+                settings=settings or WebhookSettings(),
+                log=self.log,
+                fraction=lambda: fraction,
+            )
+        )
+
+    @asynccontextmanager
+    async def dispatching(self, dispatcher: Dispatcher | None = None) -> AsyncIterator[Dispatcher]:
+        dispatcher = dispatcher or self.dispatcher()
+        async with trio.open_nursery() as nursery:
+            await nursery.start(dispatcher.run)
+            yield dispatcher
+            nursery.cancel_scope.cancel()
+
+    def emit(self, count: int = 1) -> None:
+        emit(self.memory, self.org_id, count)
+        self.outbox.wake()
+
+    def records(self, subscription_id: str) -> list[dict[str, Any]]:
+        """Delivery records, oldest first."""
+        request = ListDeliveries(id=subscription_id, limit=100)
+        caller = make_caller(self.org_id)
+        page = self.memory.read(lambda tx: deliveries.list_deliveries(tx, caller, request, max_attempts=8), self.org_id)
+        return [msgspec.json.decode(item) for item in reversed(page.items)]
+
+    async def until(self, met: Callable[[], bool], seconds: float = 4_000) -> None:
+        """Let at most that much virtual time pass until `met`, looking 200 times."""
+        with trio.fail_after(seconds):
+            while not met():
+                await trio.sleep(seconds / 200)
+
+
+@pytest.fixture
+def house(database_image: bytes, autojump_clock: MockClock) -> Iterator[House]:
+    origin = autojump_clock.current_time()
+    clock = SettableClock(START, lambda: autojump_clock.current_time() - origin)
+    memory = MemoryStore(database_image, clock)
+    yield House(memory, InlineStore(memory), ScriptedSender(clock), clock, RecordingLog(), memory.org())
+    memory.close()
+
+
+def seconds_after_start(instant: int) -> float:
+    return (instant - START) / SECOND
+
+
+# -- one delivery
+
+
+async def test_an_event_is_posted_signed_and_recorded(autojump_clock: MockClock, house: House) -> None:
+    made = subscribe(house.memory, house.org_id, URL)
+    async with house.dispatching() as dispatcher:
+        await wait_all_tasks_blocked()
+        house.emit()
+        await house.until(lambda: dispatcher.counts.succeeded == 1, 5)
+        await wait_all_tasks_blocked()
+    (post,) = house.sender.posts
+    assert (post.url, post.slot_key) == (URL, made.id)
+    assert post.headers["X-Service-Event"] == "lead.created"
+    verify(post.headers["X-Service-Signature"], post.body, made.secret, now=START // SECOND)
+    (record,) = house.records(made.id)
+    assert post.headers["X-Service-Delivery"] == post.headers["webhook-id"] == record["id"]
+    assert msgspec.json.decode(post.body)["id"] == record["id"]
+    assert (record["status"], record["attempts"], record["responseCode"]) == ("succeeded", 1, 200)
+    assert house.log.lines == []
+
+
+async def test_what_waits_from_before_the_start_is_sent(autojump_clock: MockClock, house: House) -> None:
+    made = subscribe(house.memory, house.org_id, URL)
+    house.emit(7)
+    async with house.dispatching():
+        await house.until(lambda: all(one["status"] == "succeeded" for one in house.records(made.id)), 5)
+    assert len(house.sender.posts) == 7
+
+
+async def test_retries_come_at_the_exact_instants_of_the_schedule_and_end_exhausted(
+    autojump_clock: MockClock, house: House
+) -> None:
+    made = subscribe(house.memory, house.org_id, URL)
+    house.sender.script(URL, answered(500))
+    house.emit()
+    async with house.dispatching():
+        await house.until(lambda: house.records(made.id)[0]["status"] == "exhausted")
+        await trio.sleep(4 * 3600)
+    expected = [float(sum(WAITS[:n])) for n in range(8)]
+    assert [seconds_after_start(post.at) for post in house.sender.posts] == expected
+    assert len({post.body for post in house.sender.posts}) == 1
+    assert len({post.headers["X-Service-Signature"] for post in house.sender.posts}) == 8
+    (record,) = house.records(made.id)
+    assert (record["attempts"], record["responseCode"], record["lastError"]) == (8, 500, "http_5xx")
+    assert (record["nextAttemptAt"], record["completedAt"]) == (None, to_wire(house.sender.posts[-1].at))
+    assert house.log.events("warning") == ["delivery_exhausted"]
+
+
+async def test_a_receiver_that_does_not_answer_is_tried_again_after_its_ten_seconds(
+    autojump_clock: MockClock, house: House
+) -> None:
+    made = subscribe(house.memory, house.org_id, URL)
+    house.sender.script(URL, 10.0, answered(200))
+    house.emit()
+    async with house.dispatching():
+        await house.until(lambda: house.records(made.id)[0]["status"] == "succeeded")
+    assert [seconds_after_start(post.at) for post in house.sender.posts] == [0.0, 40.0]
+
+
+async def test_jitter_only_lengthens_a_wait(autojump_clock: MockClock, house: House) -> None:
+    subscribe(house.memory, house.org_id, URL)
+    house.sender.script(URL, answered(500), answered(200))
+    house.emit()
+    async with house.dispatching(house.dispatcher(fraction=0.5)):
+        await house.until(lambda: len(house.sender.posts) == 2)
+    assert seconds_after_start(house.sender.posts[1].at) == 31.5
+
+
+async def test_retry_after_lengthens_a_wait_and_never_shortens_it(autojump_clock: MockClock, house: House) -> None:
+    subscribe(house.memory, house.org_id, URL)
+    house.sender.script(URL, answered(429, retry_after="100"), answered(503, retry_after="1"), answered(200))
+    house.emit()
+    async with house.dispatching():
+        await house.until(lambda: len(house.sender.posts) == 3)
+    assert [seconds_after_start(post.at) for post in house.sender.posts] == [0.0, 100.0, 160.0]
+
+
+async def test_410_ends_the_delivery_and_disables_the_subscription_with_notice(
+    autojump_clock: MockClock, house: House
+) -> None:
+    made = subscribe(house.memory, house.org_id, URL)
+    house.sender.script(URL, answered(410))
+    house.emit()
+    async with house.dispatching():
+        await house.until(lambda: house.records(made.id)[0]["status"] == "exhausted")
+        house.emit()
+        await trio.sleep(3600)
+    assert len(house.sender.posts) == 1
+    sql = "SELECT enabled, disabled_reason, version FROM webhook_subscriptions WHERE org_id = :org_id"
+    assert house.memory.read(lambda tx: tx.row(sql), house.org_id) == (0, "receiver_gone", 2)
+    assert house.log.events("warning") == ["delivery_exhausted", "subscription_disabled"]
+    assert house.sender.forgotten == [made.id]
+    assert len(house.records(made.id)) == 1
+
+
+async def test_410_of_an_address_that_was_left_meanwhile_disables_nothing(
+    autojump_clock: MockClock, house: House
+) -> None:
+    made = subscribe(house.memory, house.org_id, URL)
+    gone = trio.Event()
+    house.sender.script(URL, Held(gone, answered(410)))
+    house.emit()
+    async with house.dispatching():
+        await house.until(lambda: len(house.sender.posts) == 1, 5)
+        change = UpdateSubscription(id=made.id, url="https://b.example/")
+        policy = WebhookSettings().policy
+        caller = make_caller(house.org_id)
+        house.memory.write(
+            lambda tx: subscriptions.update_subscription(tx, caller, change, policy=policy), house.org_id
+        )
+        gone.set()
+        await house.until(lambda: house.records(made.id)[0]["status"] == "exhausted", 5)
+        house.emit()
+        await house.until(lambda: len(house.sender.posts_to("https://b.example/")) == 1, 5)
+
+
+async def test_an_error_on_our_side_fails_one_attempt_and_is_told(autojump_clock: MockClock, house: House) -> None:
+    made = subscribe(house.memory, house.org_id, URL)
+    house.sender.script(URL, RuntimeError("a defect"), answered(200))
+    house.emit()
+    async with house.dispatching() as dispatcher:
+        await house.until(lambda: house.records(made.id)[0]["status"] == "succeeded")
+    assert [seconds_after_start(post.at) for post in house.sender.posts] == [0.0, 30.0]
+    assert dispatcher.counts.failed_here == 1
+    ((level, event, values),) = house.log.lines
+    assert (level, event) == ("error", "delivery_failed_here")
+    assert isinstance(values["exc_info"], RuntimeError)
+
+
+async def test_a_secret_that_does_not_open_fails_its_attempts_and_no_others(
+    autojump_clock: MockClock, house: House
+) -> None:
+    broken = subscribe(house.memory, house.org_id, "https://broken.example/")
+    whole = subscribe(house.memory, house.org_id, URL)
+    sql = "UPDATE webhook_subscriptions SET secret_sealed = x'0102' WHERE org_id = :org_id AND id = :id"
+    house.memory.write(lambda tx: tx.run(sql, id=broken.id), house.org_id)
+    house.emit()
+    async with house.dispatching():
+        await house.until(lambda: house.records(whole.id)[0]["status"] == "succeeded", 5)
+        await house.until(lambda: house.records(broken.id)[0]["status"] == "retrying", 5)
+    assert house.records(broken.id)[0]["lastError"] == "internal"
+    assert house.sender.posts_to("https://broken.example/") == []
+    assert house.log.events("error") == ["delivery_failed_here"]
+
+
+async def test_secrets_are_in_no_log_line(autojump_clock: MockClock, house: House) -> None:
+    made = subscribe(house.memory, house.org_id, URL)
+    house.sender.script(URL, RuntimeError("a defect"), answered(500), unanswered("tls"), answered(410))
+    house.emit()
+    async with house.dispatching():
+        await house.until(lambda: house.records(made.id)[0]["status"] == "exhausted")
+    assert len(house.log.lines) == 5
+    assert made.secret not in repr(house.log.lines)
+
+
+async def test_a_rotated_secret_signs_beside_the_old_one_for_a_day(autojump_clock: MockClock, house: House) -> None:
+    made = subscribe(house.memory, house.org_id, URL)
+    caller, policy = make_caller(house.org_id), WebhookSettings().policy
+    change = UpdateSubscription(id=made.id, rotate_secret=True)
+    rotated = house.memory.write(
+        lambda tx: subscriptions.update_subscription(tx, caller, change, policy=policy), house.org_id
+    )
+    assert isinstance(rotated.secret, str)
+    async with house.dispatching():
+        house.emit()
+        await house.until(lambda: len(house.sender.posts) == 1, 5)
+        await trio.sleep(24 * 3600)
+        house.emit()
+        await house.until(lambda: len(house.sender.posts) == 2, 5)
+    early, late = house.sender.posts
+    for secret in (rotated.secret, made.secret):
+        verify(early.headers["X-Service-Signature"], early.body, secret, now=early.at // SECOND)
+    assert early.headers["X-Service-Signature"].count("v1=") == 2
+    verify(late.headers["X-Service-Signature"], late.body, rotated.secret, now=late.at // SECOND)
+    assert late.headers["X-Service-Signature"].count("v1=") == 1
+
+
+# -- limits and isolation
+
+
+async def test_a_hanging_receiver_does_not_hold_up_the_others(autojump_clock: MockClock, house: House) -> None:
+    hanging = [f"https://h{n}.example/" for n in range(20)]
+    for url in hanging:
+        subscribe(house.memory, house.org_id, url)
+        house.sender.script(url, 10.0)
+    house.emit(10)
+    async with house.dispatching():
+        await wait_all_tasks_blocked()
+        healthy = subscribe(house.memory, house.org_id, URL)
+        for _ in range(5):
+            house.emit()
+            await trio.sleep(0.2)
+        records = house.records(healthy.id)
+    assert [one["status"] for one in records] == ["succeeded"] * 5
+    assert [one["lastAttemptAt"] for one in records] == [one["createdAt"] for one in records]
+
+
+@pytest.mark.parametrize(("concurrency", "used"), [(64, 12), (6, 5)])  # of 6 one is kept for an idle subscription
+async def test_limits_hold_for_each_subscription_and_over_all(
+    autojump_clock: MockClock, house: House, concurrency: int, used: int
+) -> None:
+    urls = [f"https://r{n}.example/" for n in range(4)]
+    for url in urls:
+        subscribe(house.memory, house.org_id, url)
+        house.sender.script(url, 2.0)
+    house.emit(12)
+    settings = WebhookSettings(per_subscription=3, concurrency=concurrency)
+    async with house.dispatching(house.dispatcher(settings)) as dispatcher:
+        await house.until(lambda: dispatcher.counts.succeeded == 48, 100)
+    assert max(house.sender.most_in_flight[url] for url in urls) == 3
+    assert used <= house.sender.most_at_once <= min(concurrency, 12)
+    assert house.sender.overlaps == []
+
+
+async def test_one_slot_is_enough_to_get_on(autojump_clock: MockClock, house: House) -> None:
+    for n in range(3):
+        subscribe(house.memory, house.org_id, f"https://r{n}.example/")
+    house.emit(5)
+    settings = WebhookSettings(per_subscription=1, concurrency=1)
+    async with house.dispatching(house.dispatcher(settings)) as dispatcher:
+        await house.until(lambda: dispatcher.counts.succeeded == 15, 5)
+    assert house.sender.most_at_once == 1
+
+
+async def test_a_deleted_subscription_gets_nothing_more(autojump_clock: MockClock, house: House) -> None:
+    made = subscribe(house.memory, house.org_id, URL)
+    house.sender.script(URL, answered(500))
+    house.emit()
+    async with house.dispatching():
+        await house.until(lambda: len(house.sender.posts) == 1, 5)
+        await wait_all_tasks_blocked()
+        request = RemoveSubscription(id=made.id)
+        caller = make_caller(house.org_id)
+        house.memory.write(lambda tx: subscriptions.remove_subscription(tx, caller, request), house.org_id)
+        await trio.sleep(3600)
+    assert len(house.sender.posts) == 1
+
+
+async def test_a_disabled_subscription_waits_and_is_served_once_enabled(
+    autojump_clock: MockClock, house: House
+) -> None:
+    made = subscribe(house.memory, house.org_id, URL)
+    caller, policy = make_caller(house.org_id), WebhookSettings().policy
+
+    def enable(enabled: bool) -> None:
+        change = UpdateSubscription(id=made.id, enabled=enabled)
+        house.memory.write(
+            lambda tx: subscriptions.update_subscription(tx, caller, change, policy=policy), house.org_id
+        )
+        house.outbox.wake()
+
+    house.emit()
+    enable(False)
+    async with house.dispatching():
+        await trio.sleep(3600)
+        assert house.sender.posts == []
+        enable(True)
+        await house.until(lambda: len(house.sender.posts) == 1, 1)
+
+
+# -- crashes, stops, clocks
+
+
+async def test_a_crash_between_claim_and_record_leaves_the_attempt_counted(
+    autojump_clock: MockClock, house: House
+) -> None:
+    """The process dies: nothing of its memory is left, not even the chance to record."""
+    made = subscribe(house.memory, house.org_id, URL)
+    house.sender.script(URL, Held(trio.Event(), answered(200)))
+    house.emit()
+    crashed = house.dispatcher(WebhookSettings(stop_seconds=0))
+    async with trio.open_nursery() as nursery:
+        await nursery.start(crashed.run)
+        await house.until(lambda: len(house.sender.posts) == 1, 5)
+        house.outbox.failing = 1  # the record that a stop would still make is lost with the process
+        nursery.cancel_scope.cancel()
+    (record,) = house.records(made.id)
+    assert (record["status"], record["attempts"], record["nextAttemptAt"]) == ("pending", 1, None)
+    house.sender.script(URL, answered(200))
+    async with house.dispatching():
+        await house.until(lambda: house.records(made.id)[0]["status"] == "succeeded", 60)
+    assert [seconds_after_start(post.at) for post in house.sender.posts][1] == LEASE_SECONDS
+    assert house.records(made.id)[0]["attempts"] == 2
+
+
+async def test_never_more_than_eight_attempts_whatever_crashes(autojump_clock: MockClock, house: House) -> None:
+    made = subscribe(house.memory, house.org_id, URL)
+    house.sender.script(URL, Held(trio.Event(), answered(200)))
+    house.emit()
+    for _ in range(10):
+        house.outbox.failing = 0
+        async with trio.open_nursery() as nursery:
+            await nursery.start(house.dispatcher(WebhookSettings(stop_seconds=0)).run)
+            await trio.sleep(LEASE_SECONDS / 2)
+            house.outbox.failing = 1
+            nursery.cancel_scope.cancel()
+        await trio.sleep(LEASE_SECONDS)
+    assert len(house.sender.posts) == 8
+    (record,) = house.records(made.id)
+    assert (record["status"], record["attempts"], record["lastError"]) == ("exhausted", 8, "interrupted")
+
+
+async def test_a_stop_lets_attempts_under_way_end_and_records_them(autojump_clock: MockClock, house: House) -> None:
+    made = subscribe(house.memory, house.org_id, URL)
+    house.sender.script(URL, 5.0)
+    house.emit(6)
+    async with house.dispatching():
+        await house.until(lambda: len(house.sender.posts) == 4, 1)
+    records = house.records(made.id)
+    assert [one["status"] for one in records] == ["succeeded"] * 4 + ["pending"] * 2
+    assert [one["attempts"] for one in records] == [1] * 4 + [0] * 2
+
+
+async def test_a_stop_does_not_wait_for_ever_and_leaves_what_it_broke_off_due(
+    autojump_clock: MockClock, house: House
+) -> None:
+    made = subscribe(house.memory, house.org_id, URL)
+    house.sender.script(URL, Held(trio.Event(), answered(200)))
+    house.emit()
+    began = trio.current_time()
+    async with house.dispatching(house.dispatcher(WebhookSettings(stop_seconds=3))) as dispatcher:
+        await house.until(lambda: len(house.sender.posts) == 1, 1)
+        ran = [dispatcher.running]
+    assert 3 <= trio.current_time() - began < 4
+    assert [*ran, dispatcher.running] == [True, False]
+    (record,) = house.records(made.id)
+    assert (record["status"], record["attempts"], record["lastError"]) == ("retrying", 1, "interrupted")
+    house.sender.script(URL, answered(200))
+    async with house.dispatching():
+        await house.until(lambda: house.records(made.id)[0]["status"] == "succeeded", 1)
+
+
+async def test_two_dispatchers_on_one_database_send_each_attempt_once(autojump_clock: MockClock, house: House) -> None:
+    made = subscribe(house.memory, house.org_id, URL)
+    house.sender.script(URL, 0.3)
+    async with house.dispatching() as first, house.dispatching() as second:
+        for _ in range(10):
+            house.emit(3)
+            await trio.sleep(0.1)
+        await house.until(lambda: first.counts.succeeded + second.counts.succeeded == 30, 60)
+    assert len(house.sender.posts) == 30
+    assert house.sender.overlaps == []
+    assert min(first.counts.succeeded, second.counts.succeeded) > 0
+    assert {one["attempts"] for one in house.records(made.id)} == {1}
+
+
+async def test_a_full_disk_loses_no_result_and_sends_nothing_twice(autojump_clock: MockClock, house: House) -> None:
+    made = subscribe(house.memory, house.org_id, URL)
+    house.sender.script(URL, 5.0)
+    house.emit()
+    async with house.dispatching() as dispatcher:
+        await house.until(lambda: len(house.sender.posts) == 1, 1)
+        house.outbox.failing = 60
+        await house.until(lambda: house.outbox.failing == 0, 120)
+        await house.until(lambda: house.records(made.id)[0]["status"] == "succeeded", 10)
+        assert dispatcher.counts.store_failures == 60
+    assert len(house.sender.posts) == 1
+    assert set(house.log.events("error")) == {"webhooks_not_recorded"}
+
+
+@pytest.mark.parametrize("jump", [-HOUR, HOUR])
+async def test_a_clock_that_is_set_stops_nothing_and_doubles_nothing(
+    autojump_clock: MockClock, house: House, jump: int
+) -> None:
+    made = subscribe(house.memory, house.org_id, URL)
+    house.sender.script(URL, 5.0, answered(500), answered(200))
+    house.emit(2)
+    async with house.dispatching():
+        await house.until(lambda: len(house.sender.posts) == 2, 1)
+        house.clock.advance(jump)
+        with trio.fail_after(120):
+            while {one["status"] for one in house.records(made.id)} != {"succeeded"}:
+                await trio.sleep(0.5)
+        house.emit()
+        with trio.fail_after(30):
+            while house.records(made.id)[-1]["status"] != "succeeded":
+                await trio.sleep(0.5)
+    assert house.sender.overlaps == []
+    assert sorted(one["attempts"] for one in house.records(made.id)) == [1, 1, 2]

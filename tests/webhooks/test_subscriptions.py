@@ -1,0 +1,363 @@
+"""Subscriptions: what may receive, what is shown of the secret, and what a change or a deletion does to the queue."""
+
+import base64
+from ipaddress import ip_network
+
+import msgspec
+import pytest
+
+from gatewayd.clock import HOUR
+from gatewayd.contract.decoding import RequestDecoder
+from gatewayd.errors import Problem
+from gatewayd.outbound.transport import Policy
+from gatewayd.webhooks import area, deliveries, subscriptions
+from gatewayd.webhooks.subscriptions import (
+    MAX_PER_ORGANIZATION,
+    CreatedSubscription,
+    CreateSubscription,
+    ListSubscriptions,
+    RemoveSubscription,
+    Subscription,
+    UpdatedSubscription,
+    UpdateSubscription,
+)
+from tests.support.store import MemoryStore, make_caller
+from tests.support.subscribing import emit, subscribe
+
+URL = "https://receiver.example/hooks"
+STRICT = Policy()
+
+
+def update(
+    store: MemoryStore, org_id: str, request: UpdateSubscription, policy: Policy = STRICT
+) -> UpdatedSubscription:
+    caller = make_caller(org_id)
+    return store.write(lambda tx: subscriptions.update_subscription(tx, caller, request, policy=policy), org_id)
+
+
+def remove(store: MemoryStore, org_id: str, request: RemoveSubscription) -> subscriptions.Removed:
+    return store.write(lambda tx: subscriptions.remove_subscription(tx, make_caller(org_id), request), org_id)
+
+
+def items(store: MemoryStore, org_id: str, request: ListSubscriptions | None = None) -> list[bytes]:
+    request = request or ListSubscriptions()
+    listing = store.read(lambda tx: subscriptions.list_subscriptions(tx, make_caller(org_id), request), org_id)
+    return list(listing.items)
+
+
+def field_errors(error: Problem) -> list[tuple[str, str]]:
+    assert error.code == "validation_failed"
+    return [(one.path, one.code) for one in error.errors]
+
+
+def statuses(store: MemoryStore, org_id: str) -> list[str]:
+    sql = "SELECT status FROM deliveries WHERE org_id = :org_id ORDER BY id"
+    return [row[0] for row in store.read(lambda tx: tx.rows(sql), org_id)]
+
+
+# -- create
+
+
+def test_create_answers_the_subscription_with_its_secret(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = subscribe(store, org_id, URL, "lead.created", "form.submitted")
+    assert made == CreatedSubscription(
+        id=made.id,
+        url=URL,
+        events=["lead.created", "form.submitted"],
+        enabled=True,
+        disabled_reason=None,
+        secret_prefix=made.secret[:10],
+        created_by=make_caller(org_id).reference,
+        created_at="2026-11-20T09:30:00.000Z",
+        updated_at="2026-11-20T09:30:00.000Z",
+        version=1,
+        secret=made.secret,
+    )
+    assert made.id.startswith("wsub_")
+    assert made.secret.startswith("whsec_")
+    assert len(base64.b64decode(made.secret.removeprefix("whsec_"), validate=True)) == 32
+
+
+def test_events_are_deduplicated_in_their_order(store: MemoryStore) -> None:
+    made = subscribe(store, store.org(), URL, "opportunity.stage_changed", "lead.created", "opportunity.stage_changed")
+    assert made.events == ["opportunity.stage_changed", "lead.created"]
+
+
+def test_no_two_secrets_are_the_same_and_none_is_in_the_database(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = [subscribe(store, org_id, URL) for _ in range(3)]
+    assert len({one.secret for one in made}) == 3
+    image = store.connection.serialize("main")
+    for one in made:
+        assert one.secret[10:].encode() not in image
+        assert base64.b64decode(one.secret.removeprefix("whsec_")) not in image
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://receiver.example/",
+        "ftp://receiver.example/",
+        "https://user:word@receiver.example/",
+        "https://127.0.0.1/",
+        "https://2130706433/",
+        "https://[::1]/",
+        "https://[::ffff:10.0.0.1]/",
+        "https://10.0.0.8:8443/x",
+        "https://169.254.169.254/",
+        "https://localhost/",
+        "https://a.localhost:8443/",
+        "https://receiver.example/#part",
+        "receiver.example",
+        "https:///hooks",
+    ],
+)
+def test_validation_failed_invalid_url_for_what_may_not_receive(store: MemoryStore, url: str) -> None:
+    with pytest.raises(Problem) as refused:
+        subscribe(store, store.org(), url)
+    assert field_errors(refused.value) == [("url", "invalid_url")]
+
+
+def test_the_operator_can_allow_networks_and_plain_http(store: MemoryStore) -> None:
+    org_id = store.org()
+    policy = Policy(allow_networks=(ip_network("127.0.0.0/8"),), allow_http=True)
+    for url in ("https://127.0.0.1:8443/", "http://localhost:8000/hooks"):
+        assert subscribe(store, org_id, url, policy=policy).url == url
+    with pytest.raises(Problem):
+        subscribe(store, org_id, "https://10.0.0.8/", policy=policy)
+
+
+def test_validation_failed_unknown_event_names_each_one(store: MemoryStore) -> None:
+    with pytest.raises(Problem) as refused:
+        subscribe(store, store.org(), "http://receiver.example/", "lead.created", "lead.deleted", "*")
+    assert field_errors(refused.value) == [
+        ("url", "invalid_url"),
+        ("events[1]", "unknown_event"),
+        ("events[2]", "unknown_event"),
+    ]
+
+
+def test_limit_reached_counts_one_organizations_subscriptions(store: MemoryStore) -> None:
+    org_id, other = store.org(), store.org("Other Ltd")
+    for _ in range(MAX_PER_ORGANIZATION):
+        subscribe(store, org_id, URL)
+    with pytest.raises(Problem) as refused:
+        subscribe(store, org_id, URL)
+    assert refused.value.code == "limit_reached"
+    subscribe(store, other, URL)
+
+
+# -- list
+
+
+def test_list_is_newest_first_and_without_secrets(store: MemoryStore) -> None:
+    org_id, other = store.org(), store.org("Other Ltd")
+    made = [subscribe(store, org_id, URL) for _ in range(2)]
+    subscribe(store, other, URL)
+    found = items(store, org_id)
+    assert [msgspec.json.decode(item, type=Subscription).id for item in found] == [made[1].id, made[0].id]
+    for one, item in zip(reversed(made), found, strict=True):
+        assert "secret" not in msgspec.json.decode(item)
+        assert one.secret.encode() not in item
+        assert msgspec.json.decode(item)["secretPrefix"] == one.secret[:10]
+
+
+def test_list_goes_on_where_a_page_ended(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = [subscribe(store, org_id, URL) for _ in range(2)]
+    first = ListSubscriptions(limit=1)
+    listing = store.read(lambda tx: subscriptions.list_subscriptions(tx, make_caller(org_id), first), org_id)
+    second = items(store, org_id, ListSubscriptions(limit=1, cursor=listing.next_cursor))
+    assert msgspec.json.decode(second[0])["id"] == made[0].id
+
+
+# -- update
+
+
+def test_update_changes_what_is_given_and_answers_no_secret(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = subscribe(store, org_id, URL)
+    store.clock.advance(HOUR)
+    changed = update(store, org_id, UpdateSubscription(id=made.id, url="https://b.example/", events=["form.submitted"]))
+    assert (changed.url, changed.events, changed.enabled, changed.version) == (
+        "https://b.example/",
+        ["form.submitted"],
+        True,
+        2,
+    )
+    assert changed.updated_at == "2026-11-20T10:30:00.000Z"
+    assert "secret" not in msgspec.to_builtins(changed)
+    assert msgspec.json.decode(items(store, org_id)[0])["url"] == "https://b.example/"
+
+
+def test_update_takes_the_alias_subscription_id(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = subscribe(store, org_id, URL)
+    assert update(store, org_id, UpdateSubscription(subscription_id=made.id, enabled=False)).enabled is False
+    assert update(store, org_id, UpdateSubscription(id=made.id, subscription_id=made.id, enabled=True)).enabled
+
+
+def test_validation_failed_without_an_id_or_with_two(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = subscribe(store, org_id, URL)
+    with pytest.raises(Problem) as refused:
+        update(store, org_id, UpdateSubscription(enabled=False))
+    assert field_errors(refused.value) == [("id", "required")]
+    with pytest.raises(Problem) as refused:
+        update(store, org_id, UpdateSubscription(id=made.id, subscription_id="wsub_other", enabled=False))
+    assert field_errors(refused.value) == [("subscriptionId", "conflict")]
+
+
+def test_update_without_a_change_leaves_the_version(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = subscribe(store, org_id, URL)
+    unchanged = update(store, org_id, UpdateSubscription(id=made.id, url=URL, events=["lead.created"], enabled=True))
+    assert unchanged.version == 1
+
+
+def test_version_conflict_changes_nothing(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = subscribe(store, org_id, URL)
+    with pytest.raises(Problem) as refused:
+        update(store, org_id, UpdateSubscription(id=made.id, enabled=False, expected_version=2))
+    assert refused.value.code == "version_conflict"
+    assert msgspec.json.decode(items(store, org_id)[0])["enabled"] is True
+
+
+def test_validation_failed_when_an_update_names_a_private_url_or_an_unknown_event(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = subscribe(store, org_id, URL)
+    request = UpdateSubscription(id=made.id, url="https://10.0.0.1/", events=["nothing"])
+    with pytest.raises(Problem) as refused:
+        update(store, org_id, request)
+    assert field_errors(refused.value) == [("url", "invalid_url"), ("events[0]", "unknown_event")]
+
+
+def test_not_found_for_another_organizations_subscription(store: MemoryStore) -> None:
+    org_id, other = store.org(), store.org("Other Ltd")
+    theirs = subscribe(store, other, URL)
+    for unknown in (theirs.id, "wsub_nothing"):
+        with pytest.raises(Problem) as refused:
+            update(store, org_id, UpdateSubscription(id=unknown, enabled=False))
+        assert refused.value.code == "not_found"
+        with pytest.raises(Problem) as refused:
+            remove(store, org_id, RemoveSubscription(id=unknown))
+        assert refused.value.code == "not_found"
+    assert msgspec.json.decode(items(store, other)[0])["enabled"] is True
+
+
+def test_disabling_holds_what_is_pending_and_enabling_wakes_the_dispatcher(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = subscribe(store, org_id, URL)
+    emit(store, org_id)
+    store.announced.clear()
+    disabled = update(store, org_id, UpdateSubscription(id=made.id, enabled=False))
+    assert disabled.disabled_reason == "caller"
+    emit(store, org_id)
+    assert statuses(store, org_id) == ["pending"]
+    assert store.announced == set()
+    enabled = update(store, org_id, UpdateSubscription(id=made.id, enabled=True))
+    assert (enabled.enabled, enabled.disabled_reason) == (True, None)
+    assert store.announced == {"deliveries"}
+
+
+def test_rotation_answers_a_new_secret_and_keeps_the_old_one_a_day(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = subscribe(store, org_id, URL)
+    changed = update(store, org_id, UpdateSubscription(id=made.id, rotate_secret=True))
+    assert isinstance(changed.secret, str)
+    assert changed.secret != made.secret
+    assert changed.secret_prefix == changed.secret[:10]
+
+    def live() -> tuple[str, ...]:
+        receiver = store.read(lambda tx: subscriptions.receiver(tx, org_id, made.id, store.clock.now()))
+        assert receiver is not None
+        return receiver.secrets
+
+    assert live() == (changed.secret, made.secret)
+    store.clock.advance(24 * HOUR - 1)
+    assert live() == (changed.secret, made.secret)
+    store.clock.advance(1)
+    assert live() == (changed.secret,)
+
+
+def test_a_second_rotation_drops_the_first_secret(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = subscribe(store, org_id, URL)
+    second, third = (update(store, org_id, UpdateSubscription(id=made.id, rotate_secret=True)) for _ in range(2))
+    receiver = store.read(lambda tx: subscriptions.receiver(tx, org_id, made.id, store.clock.now()))
+    assert receiver is not None
+    assert receiver.secrets == (third.secret, second.secret)
+
+
+def test_a_receiver_never_shows_its_secrets(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = subscribe(store, org_id, URL)
+    receiver = store.read(lambda tx: subscriptions.receiver(tx, org_id, made.id, store.clock.now()))
+    assert "whsec_" not in repr(receiver)
+
+
+# -- delete
+
+
+def test_delete_removes_the_subscription_and_cancels_what_is_pending(store: MemoryStore) -> None:
+    org_id = store.org()
+    made, kept = subscribe(store, org_id, URL), subscribe(store, org_id, "https://b.example/")
+    emit(store, org_id, 2)
+    answer = remove(store, org_id, RemoveSubscription(subscription_id=made.id))
+    assert msgspec.to_builtins(answer) == {"id": made.id, "deleted": True}
+    assert [msgspec.json.decode(item)["id"] for item in items(store, org_id)] == [kept.id]
+    sql = "SELECT status, COUNT(*) FROM deliveries WHERE org_id = :org_id AND subscription_id = :id GROUP BY status"
+    assert store.read(lambda tx: tx.rows(sql, id=made.id), org_id) == [("cancelled", 2)]
+    assert store.read(lambda tx: tx.rows(sql, id=kept.id), org_id) == [("pending", 2)]
+
+
+def test_a_long_queue_is_cancelled_by_and_by(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = subscribe(store, org_id, URL)
+    emit(store, org_id, deliveries.CANCEL_AT_ONCE + 1)
+    store.announced.clear()
+    remove(store, org_id, RemoveSubscription(id=made.id))
+    assert statuses(store, org_id).count("cancelled") == deliveries.CANCEL_AT_ONCE
+    assert store.announced == {"deliveries"}
+
+
+# -- rows
+
+
+def test_the_rows_are_those_of_the_specification() -> None:
+    rows = {(row.method, row.path): row for row in area(STRICT).operations}
+    assert sorted(row.id for row in rows.values()) == [
+        "webhooks.create",
+        "webhooks.list",
+        "webhooks.listDeliveries",
+        "webhooks.remove",
+        "webhooks.update",
+    ]
+    assert rows["POST", "/webhooks/subscriptions"].secret
+    assert rows["POST", "/webhooks/subscriptions/update"].secret
+    assert all(
+        row.scopes == (("webhooks:read",) if row.method == "GET" else ("webhooks:write",)) for row in rows.values()
+    )
+
+
+def test_every_example_is_a_request_its_row_accepts() -> None:
+    for row in area(STRICT).operations:
+        decoder = RequestDecoder(row)
+        if row.has_body:
+            decoder.body(msgspec.json.encode(row.example))
+        else:
+            decoder.query("&".join(f"{name}={value}" for name, value in row.example.items()))
+
+
+def test_handlers_of_two_policies_do_not_know_each_other(store: MemoryStore) -> None:
+    org_id = store.org()
+    open_house = area(Policy(allow_networks=(ip_network("127.0.0.0/8"),)))
+    request = CreateSubscription(url="https://127.0.0.1/", events=["lead.created"])
+    caller = make_caller(org_id)
+    (strict_create,) = (row for row in area(STRICT).operations if row.id == "webhooks.create")
+    (open_create,) = (row for row in open_house.operations if row.id == "webhooks.create")
+    with pytest.raises(Problem):
+        store.write(lambda tx: strict_create.handler(tx, caller, request), org_id)
+    assert store.write(lambda tx: open_create.handler(tx, caller, request), org_id).url == "https://127.0.0.1/"
