@@ -59,8 +59,14 @@ class FollowedTime(Protocol):
 
 def to_wire(instant: Instant) -> str:
     """`2026-11-20T09:30:00.125Z`: UTC with `Z` and milliseconds, rounded down."""
-    moment = _EPOCH + datetime.timedelta(microseconds=instant)
-    return moment.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+    second, rest = divmod(instant, SECOND)
+    return f"{_second_to_wire(second)}{rest // 1000:03d}Z"
+
+
+@functools.lru_cache(maxsize=256)  # rows of one page, and one operation's own instants, share their seconds
+def _second_to_wire(second: int) -> str:
+    moment = _EPOCH + datetime.timedelta(seconds=second)
+    return moment.isoformat().removesuffix("+00:00") + "."
 
 
 def from_wire(text: str) -> Instant:

@@ -23,6 +23,7 @@ from gatewayd.ids import IdSource
 from gatewayd.store import connections, schema
 from gatewayd.store.failures import ENGINE_FAILURES, OverBudget, StoreFailure
 from gatewayd.store.sealing import Sealer, load_key
+from gatewayd.store.snapshot import PULSE_NAME, Pulse, Snapshot
 from gatewayd.store.transactions import Bindings, ReadTx, WriteTx
 from gatewayd.store.writer import Job, Writer, WriterParts
 
@@ -84,7 +85,13 @@ class Store:
             schema.migrate(writer, schema.packaged(), clock.now())
             self._reader = connections.open_reader(settings.path, 0)  # the loop waits for nobody's lock
             opened.pop_all()
-        self._writer = Writer(WriterParts(writer, clock, sealer, ids.new), self._deliver, MAX_WAITING_WRITES)
+        self._pulse = Pulse(settings.directory / PULSE_NAME)
+        self._writer = Writer(
+            WriterParts(writer, clock, sealer, ids.new, self._pulse.beat), self._deliver, MAX_WAITING_WRITES
+        )
+        self._snapshot = Snapshot(self._reader, self._pulse)
+        self._writing = 0
+        self._watching = False
         self._budget = Budget(settings.read_budget_ms)
         self._reader.set_progress_handler(self._budget.tick, STEPS_PER_TICK)
         self._idle_readers: list[apsw.Connection] = []
@@ -109,6 +116,11 @@ class Store:
         """False once the writer has ended: by `aclose`, or by a fault that it did not survive."""
         return self._writer.alive
 
+    @property
+    def holds_snapshot(self) -> bool:
+        """True while the loop's read transaction is kept for the next read."""
+        return self._snapshot.is_open
+
     # -- reads
 
     def read_now(self, work: Callable[[ReadTx], T], org_id: str | None) -> T:
@@ -116,21 +128,25 @@ class Store:
 
         Raises `OverBudget` when it takes too many steps or another process holds the file.
         """
-        reader = self._reader
         self._budget.restart()
         try:
-            reader.execute("BEGIN")
-            try:
-                self.version = reader.execute("PRAGMA data_version").get  # this statement takes the snapshot
-                return work(ReadTx(reader, Bindings(org_id, self._clock.now()), self._sealer))
-            finally:
-                self._budget.restart()  # or the rollback could be interrupted too
-                if reader.in_transaction:
-                    reader.execute("ROLLBACK")
+            self.version = self._snapshot.take()
+            return work(ReadTx(self._reader, Bindings(org_id, self._clock.now()), self._sealer))
         except (apsw.InterruptError, apsw.BusyError):
+            self._let_go()
             raise OverBudget("the read is too long for the event loop") from None
         except ENGINE_FAILURES as error:
+            self._let_go()
             raise StoreFailure(f"the database cannot be read: {error}") from error
+        finally:
+            if self._writing or not self._watching:
+                self._let_go()
+
+    def _let_go(self) -> None:
+        """End the loop's snapshot: before our own commits, and where nobody would notice those of others."""
+        self._budget.restart()  # or the rollback could be interrupted too
+        with contextlib.suppress(*ENGINE_FAILURES):
+            self._snapshot.release()
 
     async def read_later(self, work: Callable[[ReadTx], T], org_id: str | None) -> T:
         """Run a read on a thread, where it may take up to `LONG_READ_SECONDS`. Cancelled, it ends at once."""
@@ -194,16 +210,20 @@ class Store:
         Once queued it cannot be cancelled: whoever waits learns what became of it.
         """
         task = trio.lowlevel.current_task()
-        job = Job(work, org_id, lambda done: trio.lowlevel.reschedule(task, _outcome_of(done)))
-        self._writer.submit(job)
+        self._submit(Job(work, org_id, lambda done: trio.lowlevel.reschedule(task, _outcome_of(done))))
         result: T = await trio.lowlevel.wait_task_rescheduled(lambda _: trio.lowlevel.Abort.FAILED)
         return result
 
     async def check_writer(self) -> None:
         """Wait until the writer has decided an empty write: it is alive and can have the lock. May be cancelled."""
         decided = trio.Event()
-        self._writer.submit(Job(lambda tx: None, None, lambda job: decided.set()))
+        self._submit(Job(lambda tx: None, None, lambda job: decided.set()))
         await decided.wait()
+
+    def _submit(self, job: Job) -> None:
+        self._writer.submit(job)
+        self._writing += 1
+        self._let_go()  # or the log could not be written over while reads and writes go on side by side
 
     def _deliver(self, batch: list[Job]) -> None:
         """On the writer's thread: hand the batch over to the loop."""
@@ -212,6 +232,7 @@ class Store:
 
     def _answer(self, batch: list[Job]) -> None:
         topics: set[str] = set()
+        self._writing -= len(batch)
         for job in batch:
             topics |= job.topics
             job.answered(job)
@@ -235,16 +256,19 @@ class Store:
     async def watch_other_processes(self) -> None:
         """Wake every topic when another process commits. Runs until cancelled."""
         connection = connections.open_reader(self._settings.path, 0)
+        self._watching = True
         seen = None  # so that the first look wakes all: another process may have written before this began
         try:
             while True:
                 await trio.sleep(POLL_SECONDS)
                 current = _data_version(connection)
                 if current is None or current != seen:  # also by our own writer: a false alarm costs one empty look
+                    self._let_go()
                     for topic in list(self._topics):
                         self._wake(topic)
                 seen = current
         finally:
+            self._watching = False
             connection.close()
 
     # -- life
@@ -258,6 +282,8 @@ class Store:
         with trio.CancelScope(shield=True):
             await trio.to_thread.run_sync(self._writer.close)
         self._closed = True
+        self._let_go()
+        self._pulse.close()
         for connection in (self._reader, *self._idle_readers):
             connection.close()
 

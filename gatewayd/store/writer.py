@@ -52,6 +52,8 @@ class WriterParts:
     clock: Clock
     sealer: Sealer
     new_id: Callable[[str], str]
+    committed: Callable[[], None] = lambda: None
+    """Called on the writer's thread after each commit that changed something, before anybody is answered."""
 
 
 class Writer:
@@ -137,10 +139,13 @@ class Writer:
             if connection.in_transaction:  # an earlier ROLLBACK failed
                 connection.execute("ROLLBACK")
             connection.execute("BEGIN IMMEDIATE")
+            unchanged = connection.total_changes()
             for job in batch:
                 self._attempt(job)
             connection.execute("COMMIT")
             self.commits += 1
+            if connection.total_changes() != unchanged:
+                self._parts.committed()
         except (apsw.Error, StoreFailure) as error:
             self._abandon(batch, error)
         for job in batch:
