@@ -1,0 +1,97 @@
+"""Every operation there is. The only place that imports every area."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from inspect import iscoroutinefunction
+
+import msgspec
+
+from gatewayd import webhooks
+from gatewayd.areas import accounting, crm, legal_entities
+from gatewayd.contract.operation import Area, Operation
+from gatewayd.contract.scopes import ALL_SCOPES
+from gatewayd.errors import ERRORS, FIELD_CODES
+from gatewayd.http.openapi import explanation
+from gatewayd.outbound.transport import Policy
+
+
+class CatalogueError(Exception):
+    """The rows contradict each other or themselves. Found at start, never at import."""
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """Areas whose rows are proven to fit together."""
+
+    areas: tuple[Area, ...]
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        return tuple(operation for area in self.areas for operation in area.operations)
+
+    def by_id(self, operation_id: str) -> Operation:
+        """The row with this id. Raises `KeyError`."""
+        for operation in self.operations:
+            if operation.id == operation_id:
+                return operation
+        raise KeyError(operation_id)
+
+
+def build(receivers: Policy, max_attempts: int) -> Catalogue:
+    """All areas. `receivers` says which webhook URLs are allowed. Raises `CatalogueError`."""
+    return checked((legal_entities.AREA, accounting.AREA, webhooks.area(receivers, max_attempts), crm.AREA))
+
+
+def checked(areas: tuple[Area, ...]) -> Catalogue:
+    """The areas as a catalogue. Raises `CatalogueError` naming every fault."""
+    catalogue = Catalogue(areas)
+    faults = [fault for operation in catalogue.operations for fault in _faults(operation)]
+    faults.extend(_clashes(catalogue.operations))
+    if faults:
+        raise CatalogueError("; ".join(faults))
+    return catalogue
+
+
+def _faults(operation: Operation) -> Iterator[str]:
+    name = operation.id
+    if not operation.scopes:
+        yield f"{name} has no scope"
+    for scope in operation.scopes:
+        if scope not in ALL_SCOPES:
+            yield f"{name} names the unknown scope {scope}"
+    if operation.kind == "write" and operation.method == "GET":
+        yield f"{name} is a GET that writes"
+    if (operation.kind == "call") != iscoroutinefunction(operation.handler):
+        yield f"{name} is a {operation.kind} row whose handler is of the other kind"
+    fields = {field.encode_name for field in msgspec.structs.fields(operation.request)}
+    for parameter in operation.parameters:
+        if parameter not in fields:
+            yield f"{name} has no field for its path parameter {parameter}"
+    for code in operation.errors:
+        if code not in ERRORS and code not in FIELD_CODES:
+            yield f"{name} names the unknown error {code}"
+    if not explanation(operation):
+        yield f"{name} has no description"
+
+
+def _clashes(operations: Iterable[Operation]) -> Iterator[str]:
+    """Rows that share an id, or a method and shape of path; the RPC-style alias is a path too.
+
+    A literal path goes before parameters, so that `/documents/recent` is never taken for a `/documents/:documentId`.
+    """
+    ids: set[str] = set()
+    owners: dict[tuple[str, str], str] = {}
+    for operation in operations:
+        if operation.id in ids:
+            yield f"{operation.id} is there twice"
+            continue
+        ids.add(operation.id)
+        alias_method = "GET" if operation.method == "GET" else "POST"
+        for address in {(operation.method, _shape(operation.path)), (alias_method, operation.alias)}:
+            owner = owners.setdefault(address, operation.id)
+            if owner != operation.id:
+                yield f"{operation.id} and {owner} both claim {' '.join(address)}"
+
+
+def _shape(path: str) -> str:
+    return "/".join(":" if part.startswith(":") else part for part in path.split("/"))

@@ -1,0 +1,288 @@
+"""One HTTP/1.1 connection: reads requests, runs the application, writes responses (RFC 9112).
+
+One task serves a connection; requests are answered in the order they came. Nothing is read while the application works
+unless it calls receive(). Deadlines are plain attributes that the server's reaper looks at: a cancel scope per wait
+would cost more than the parsing. Whatever ends a request early (a fault in its body, a deadline, a peer that is gone)
+cancels the connection's one scope: the application is unwound by trio.Cancelled and cannot take it for its own error.
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from typing import Final
+
+import trio
+
+from gatewayd.http.door import (
+    Address,
+    AsgiVersions,
+    Door,
+    HttpScope,
+    PeerGoneError,
+)
+from gatewayd.http.exchange import BODY, CLOSING, HEAD, IDLE, WORKING, Exchange
+from gatewayd.http.messages import Fault, Request, RequestParser, status_line
+from gatewayd.http.proxy_headers import TrustedProxies
+from gatewayd.http.sockets import Transport
+
+_ASGI: Final[AsgiVersions] = {"version": "3.0", "spec_version": "2.4"}
+_BODY_TYPE: Final = b"content-type: application/problem+json\r\n"
+
+_TOO_SLOW: Final = {
+    HEAD: Fault(408, "The header block did not arrive in time."),
+    BODY: Fault(408, "The request body did not arrive in time."),
+}
+
+
+class Connection:
+    """A conversation with one peer over one transport. `trusted` is set when its forwarding headers are believed."""
+
+    __slots__ = (
+        "_answered",
+        "_cancel",
+        "_ending",
+        "_exchange",
+        "_fault",
+        "_peer",
+        "_reset",
+        "_scheme",
+        "_server",
+        "_trusted",
+        "deadline",
+        "door",
+        "parser",
+        "phase",
+        "phase_began",
+        "transport",
+        "write_deadline",
+    )
+
+    def __init__(
+        self, door: Door, transport: Transport, addresses: tuple[Address | None, tuple[str, int | None]], scheme: str
+    ) -> None:
+        self.door = door
+        self.transport = transport
+        self._peer, self._server = addresses
+        self._scheme = scheme
+        self._trusted: TrustedProxies | None = None
+        self.parser = RequestParser(door.settings)
+        self.phase = IDLE
+        self.phase_began = door.now
+        self.deadline = door.deadline_in(door.settings.keep_alive_seconds)
+        self.write_deadline = math.inf
+        self._cancel = trio.CancelScope()
+        self._exchange: Exchange | None = None
+        self._fault: Fault | None = None
+        self._reset = False
+        # The scope is cancelled: nothing that is read now may start or go on with work.
+        self._ending = False
+        # The driver answered in the application's place, which ends the connection.
+        self._answered = False
+
+    def believe(self, proxies: TrustedProxies) -> None:
+        """Take the client and the scheme from forwarding headers if the peer is a trusted proxy."""
+        if proxies.believes(self._peer):
+            self._trusted = proxies
+
+    async def run(self) -> None:
+        """Serve the connection to its end. The transport is closed whatever happens."""
+        try:
+            with self._cancel:
+                await self._converse()
+            if self._cancel.cancelled_caught:
+                await self._answer_after_cancel()
+        finally:
+            self.parser.close()
+            self.transport.close(reset=self._reset)
+
+    # The reaper's side.
+
+    def check(self, now: float) -> None:
+        """End the connection if a deadline has passed."""
+        if now > self.deadline:
+            self._fault = _TOO_SLOW.get(self.phase)
+            self._stop()
+        elif now > self.write_deadline:
+            self._reset = True
+            self._stop()
+
+    def close_if_idle(self) -> bool:
+        """End the connection at once if no request has begun; whether it was so."""
+        if self.phase == IDLE:
+            self._stop()
+        return self.phase == IDLE
+
+    def _stop(self) -> None:
+        self._ending = True
+        self._cancel.cancel()
+
+    # The exchange's side.
+
+    async def fail(self, fault: Fault) -> None:
+        """Unwind the application and answer the fault, unless a response has begun."""
+        self._fault = fault
+        self._stop()
+        await trio.lowlevel.checkpoint()
+
+    async def give_up(self) -> None:
+        """Unwind the application: nobody reads its response any more."""
+        self._reset = True
+        self._stop()
+        await trio.lowlevel.checkpoint()
+
+    async def read(self) -> bytes:
+        """Wait for bytes; empty when the peer is gone."""
+        data = await self.transport.receive()
+        if self._ending:
+            # Bytes and the end came together: the end counts.
+            await trio.lowlevel.checkpoint()
+        return data
+
+    def write_progress(self) -> None:
+        """A write waits, or the peer has taken something."""
+        self.write_deadline = self.door.deadline_in(self.door.settings.write_timeout_seconds)
+
+    async def write(self, data: bytes) -> None:
+        """Send everything under the write deadline. Raises PeerGoneError."""
+        await self.transport.send(data, self.write_progress)
+        self.write_deadline = math.inf
+
+    # The conversation.
+
+    async def _converse(self) -> None:
+        door, parser = self.door, self.parser
+        while (request := await self._next_request()) is not None:
+            self.phase = WORKING
+            self.deadline = math.inf
+            door.counters.requests += 1
+            exchange = self._exchange = Exchange(self, request)
+            await exchange.run(self._scope(request))
+            if not (exchange.reusable and await self._swallow(request)):
+                await self._end(exchange)
+                return
+            self._exchange = None
+            if parser.requests:
+                # A peer that pipelines must not keep the loop to itself.
+                await trio.lowlevel.checkpoint()
+
+    async def _next_request(self) -> Request | None:
+        """The next request with a complete header block; None when there will be none."""
+        parser, door = self.parser, self.door
+        if not (parser.requests or parser.in_head or parser.fault):
+            self.phase = IDLE
+            self.phase_began = door.now
+            self.deadline = door.deadline_in(door.settings.keep_alive_seconds)
+        while not parser.requests:
+            if parser.fault is not None:
+                await self._answer(parser.fault)
+                return None
+            if self.phase == IDLE and door.draining:
+                return None
+            if self.phase == WORKING:  # the head of a pipelined request is half here
+                self._head_begins()
+            data = await self.read()
+            if not data:
+                if parser.in_head:
+                    await self._answer(Fault(400, "The request ended within its header block."))
+                return None
+            if self.phase == IDLE:
+                self._head_begins()
+            parser.feed(data)
+        return parser.requests.popleft()
+
+    def _head_begins(self) -> None:
+        self.phase = HEAD
+        self.deadline = self.door.deadline_in(self.door.settings.header_timeout_seconds)
+
+    def _scope(self, request: Request) -> HttpScope:
+        client, scheme = self._peer, self._scheme
+        if self._trusted is not None:
+            client, scheme = self._trusted.resolve(client, scheme, request.headers)
+        return {
+            "type": "http",
+            "asgi": _ASGI,
+            "http_version": request.version,
+            "method": request.method,
+            "scheme": scheme,
+            "path": request.path,
+            "raw_path": request.raw_path,
+            "query_string": request.query_string,
+            "root_path": "",
+            "headers": request.headers,
+            "client": client,
+            "server": self._server,
+        }
+
+    async def _swallow(self, request: Request) -> bool:
+        """Read what the application left of the body; whether the connection can go on."""
+        request.body.clear()
+        if request.complete:
+            return True
+        request.discarding = True
+        self.phase = CLOSING
+        self.deadline = self.door.deadline_in(self.door.settings.linger_seconds)
+        swallowed = await self._read_away(request, request.received + self.door.settings.max_drain_bytes)
+        self.phase = WORKING
+        self.deadline = math.inf
+        return swallowed
+
+    async def _read_away(self, request: Request, allowed: int) -> bool:
+        while not request.complete:
+            if request.received > allowed or self.parser.fault is not None:
+                return False
+            data = await self.read()
+            if not data:
+                return False
+            self.parser.feed(data)
+        return True
+
+    async def _end(self, exchange: Exchange) -> None:
+        """Close after the last exchange: aborted, answered here, or complete."""
+        fault = exchange.unanswered
+        if fault is not None:
+            await self._answer(fault)
+        elif not exchange.complete:
+            self._reset = True
+        elif not exchange.request_complete:
+            await self._linger()
+        else:
+            with trio.move_on_after(self.door.settings.linger_seconds):
+                await self.transport.finish()
+
+    # Answers of the driver's own.
+
+    async def _answer_after_cancel(self) -> None:
+        started = self._exchange is not None and self._exchange.started
+        if self._fault is not None and not started:
+            await self._answer(self._fault)
+        elif started and not (self._exchange is not None and self._exchange.complete):
+            self._reset = True
+
+    async def _answer(self, fault: Fault) -> None:
+        """Refuse through the one place that builds error bodies, then close."""
+        if self._answered:
+            return
+        self._answered = True
+        door = self.door
+        door.counters.refused += 1
+        body = door.refuse(fault.status, fault.detail)
+        head_only = self._exchange is not None and self._exchange.head_only
+        head = b"%b%b%bcontent-length: %d\r\nconnection: close\r\n\r\n"
+        data = head % (status_line(fault.status), door.date_line, _BODY_TYPE, len(body))
+        self.phase = CLOSING
+        self.deadline = math.inf
+        with trio.move_on_after(door.settings.linger_seconds), suppress(PeerGoneError):
+            await self.transport.send(data if head_only else data + body, self.write_progress)
+            await self._linger()
+
+    async def _linger(self) -> None:
+        """Read on for a while: closing over unread bytes sends a reset that may destroy the answer (RFC 9112 §9.6)."""
+        settings = self.door.settings
+        self.phase = CLOSING
+        self.deadline = self.write_deadline = math.inf
+        left = settings.max_drain_bytes
+        with trio.move_on_after(settings.linger_seconds):
+            self.transport.shut_down()
+            while left > 0 and (data := await self.transport.receive()):
+                left -= len(data)

@@ -1,0 +1,346 @@
+"""From an ASGI request to a row and back: the one path every API request takes.
+
+    find the route -> authenticate -> rate limit -> scope -> decode -> idempotency -> run -> encode
+
+A read row does all of it in one transaction on the loop's own connection. A write row authenticates there, reads its
+body, and runs in the writer. Everything that goes wrong is a `Problem` by the end. What can be told from path, method
+and headers alone (404, 405, 406) is told before anyone is asked who they are: it is public in the description.
+"""
+
+import secrets
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+from urllib.parse import quote
+
+import msgspec
+import trio
+
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.pages import Listing
+from gatewayd.errors import Problem
+from gatewayd.http import bearer, idempotency
+from gatewayd.http.bodies import BodyLimit, read_body
+from gatewayd.http.cors import Cors
+from gatewayd.http.rate_limits import Allowance, RateLimits
+from gatewayd.http.render import ALWAYS, JSON, Answer, listing, problem, success
+from gatewayd.http.routes import Route, Routes
+from gatewayd.store import OverBudget, ReadTx, Store, StoreFailure, WriteTx
+
+SLOW_BODY_SECONDS = 0.05  # Chosen: a key may have been revoked while such a body arrived
+
+Scope = dict[str, Any]
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+
+_SINGLE_FIELDS = frozenset(
+    {b"authorization", b"content-encoding", b"content-length", b"content-type", b"idempotency-key", b"origin"}
+)
+"""Request header fields that hold one value. Two of them could be read as one by us and as the other by a proxy."""
+
+_URL_CHARACTERS = "!$%&'()*+,-./:;=?@_~"
+
+
+class Authenticate(Protocol):
+    """Says who a token is; raises `Problem` `invalid_token`."""
+
+    def __call__(self, tx: ReadTx, version: int, token: str, peer: str | None) -> Caller: ...
+
+
+class Observe(Protocol):
+    """Told of each request once it is answered, for the access log and the metrics."""
+
+    def __call__(self, exchange: "Exchange", answer: Answer) -> None: ...
+
+
+class Log(Protocol):
+    def error(self, event: str, **values: Any) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiParts:
+    """What the API door is made of."""
+
+    operations: Iterable[Operation]
+    store: Store
+    authenticate: Authenticate
+    limits: RateLimits
+    cors: Cors
+    log: Log
+    observe: Observe
+    deps: object = None
+    json_body_bytes: int = 1 << 20
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One request on its way through."""
+
+    request_id: str
+    started: float
+    method: str
+    path: str
+    scope: Scope
+    headers: Mapping[bytes, bytes]
+    route: Route | None = None
+    parameters: Sequence[str] = ()
+    caller: Caller | None = None
+    allowance: Allowance | None = None
+
+    @property
+    def target(self) -> str:
+        """Path and query as they were sent, in characters that a header field can hold."""
+        path = self.scope.get("raw_path") or self.path.encode()
+        query = self.scope["query_string"]
+        return quote(b"%b?%b" % (path, query) if query else path, safe=_URL_CHARACTERS)
+
+
+class Api:
+    """The ASGI callable that serves every row."""
+
+    def __init__(self, parts: ApiParts) -> None:
+        self._store = parts.store
+        self._authenticate = parts.authenticate
+        self._limits = parts.limits
+        self._cors = parts.cors
+        self._log = parts.log
+        self._observe = parts.observe
+        self._deps = parts.deps
+        self._body_limit = BodyLimit(parts.json_body_bytes)
+        self._routes = Routes(parts.operations)
+        self._boot = secrets.token_hex(4)
+        self._count = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        exchange = self._open(scope)
+        try:
+            answer = await self._answer(exchange, receive)
+        except Problem as error:
+            answer = problem(bearer.challenged(error), exchange.request_id)
+        except (StoreFailure, OverBudget) as error:
+            self._log.error("store_failed", request_id=exchange.request_id, path=exchange.path, exc_info=error)
+            answer = problem(_UNAVAILABLE, exchange.request_id)
+        except Exception as error:  # noqa: BLE001 - the request border: one request fails, the daemon goes on
+            self._log.error("request_failed", request_id=exchange.request_id, path=exchange.path, exc_info=error)
+            answer = problem(Problem("internal_error", "The error was recorded."), exchange.request_id)
+        finally:
+            if exchange.allowance is not None:
+                exchange.allowance.running -= 1
+        await self._send(exchange, answer, send)
+
+    def _open(self, scope: Scope) -> Exchange:
+        self._count += 1
+        return Exchange(
+            f"req_{self._boot}{self._count:08x}",
+            trio.current_time(),
+            scope["method"],
+            scope["path"],
+            scope,
+            dict(scope["headers"]),
+        )
+
+    async def _answer(self, exchange: Exchange, receive: Receive) -> Answer:
+        if len(exchange.headers) != len(exchange.scope["headers"]):
+            exchange.headers = _joined(exchange.scope["headers"])
+        routes, exchange.parameters = self._routes.find(exchange.path)
+        route = exchange.route = routes.get("GET" if exchange.method == "HEAD" else exchange.method)
+        if route is None:
+            return self._other_method(exchange, routes)
+        _check_accept(exchange.headers.get(b"accept"))
+        kind = route.operation.kind
+        if kind == "read":
+            return self._read_inline(exchange, route) or await self._run_read(exchange, route, receive)
+        if kind == "write":
+            return await self._run_write(exchange, route, receive)
+        return await self._run_call(exchange, route, receive)
+
+    def _other_method(self, exchange: Exchange, routes: Mapping[str, Route]) -> Answer:
+        if not routes:
+            raise Problem("not_found", "There is nothing at this path.")
+        allowed = {*routes, "OPTIONS", *(["HEAD"] if "GET" in routes else [])}
+        allow = (b"allow", ", ".join(sorted(allowed)).encode())
+        if exchange.method != "OPTIONS":
+            raise Problem("method_not_allowed", f"Use {' or '.join(sorted(routes))} here.", headers=(allow,))
+        return Answer(204, b"", (allow, *self._cors.preflight(exchange.headers, sorted(routes))))
+
+    # -- the three kinds
+
+    def _read_inline(self, exchange: Exchange, route: Route) -> Answer | None:
+        """The whole of a read in one step; None where it has a body to wait for, or is too long for the loop."""
+        if route.in_body or route.operation.long:
+            return None
+        try:
+            result = self._store.read_now(lambda tx: self._read(exchange, route, None, tx), None)
+        except OverBudget:
+            return None
+        return _answered(exchange, result)
+
+    async def _run_read(self, exchange: Exchange, route: Route, receive: Receive) -> Answer:
+        """A read that waits for its body, or runs on a thread."""
+        body: bytes | None = None
+        if exchange.caller is None:
+            self._store.read_now(lambda tx: self._admit(exchange, route, tx), None)
+        if route.in_body:
+            body = await read_body(exchange.headers, receive, self._body_limit)
+
+        def work(tx: ReadTx) -> object:
+            return self._read(exchange, route, body, tx)
+
+        if route.in_body and not route.operation.long:
+            return _answered(exchange, await self._store.read(work))
+        return _answered(exchange, await self._store.read_later(work, None))
+
+    def _read(self, exchange: Exchange, route: Route, body: bytes | None, tx: ReadTx) -> object:
+        # A second run is admitted and charged already; who is calling is never asked on another thread.
+        caller = exchange.caller or self._admit(exchange, route, tx)
+        tx.bind(caller.org_id)
+        return route.operation.handler(tx, caller, self._decode(exchange, route, body))
+
+    async def _run_write(self, exchange: Exchange, route: Route, receive: Receive) -> Answer:
+        caller, request = await self._admitted_request(exchange, route, receive)
+        record = self._record(exchange, route, caller, request)
+        handler = route.operation.handler
+
+        def work(tx: WriteTx) -> bytes:
+            if record is not None:
+                idempotency.begin(tx, record)
+            body = _encoded(handler(tx, caller, request))
+            if record is not None:
+                idempotency.keep(tx, record, body)
+            return body
+
+        try:
+            return success(await self._store.write(work, caller.org_id))
+        except idempotency.Replay as replay:
+            return _replayed(replay)
+
+    async def _run_call(self, exchange: Exchange, route: Route, receive: Receive) -> Answer:
+        caller, request = await self._admitted_request(exchange, route, receive)
+        record = self._record(exchange, route, caller, request)
+        if record is None:
+            return _answered(exchange, await route.operation.handler(self._deps, caller, request))
+        try:
+            await self._store.write(lambda tx: _reserve(tx, record), caller.org_id)
+        except idempotency.Replay as replay:
+            return _replayed(replay)
+        try:
+            body = _encoded(await route.operation.handler(self._deps, caller, request))
+        except BaseException:
+            with trio.CancelScope(shield=True):
+                await self._store.write(lambda tx: idempotency.forget(tx, record), caller.org_id)
+            raise
+        await self._store.write(lambda tx: idempotency.keep(tx, record, body), caller.org_id)
+        return success(body)
+
+    # -- the steps
+
+    async def _admitted_request(
+        self, exchange: Exchange, route: Route, receive: Receive
+    ) -> tuple[Caller, msgspec.Struct]:
+        caller = self._store.read_now(lambda tx: self._admit(exchange, route, tx), None)
+        body = None
+        if route.in_body:
+            body = await read_body(exchange.headers, receive, self._body_limit)
+            if trio.current_time() - exchange.started > SLOW_BODY_SECONDS:
+                caller = self._store.read_now(lambda tx: self._identify(exchange, tx), None)
+        return caller, self._decode(exchange, route, body)
+
+    def _admit(self, exchange: Exchange, route: Route, tx: ReadTx) -> Caller:
+        """Authenticate, charge the rate limit, check the scope."""
+        caller = exchange.caller = self._identify(exchange, tx)
+        exchange.allowance = self._limits.take(caller.credential_id, route.operation.cost, exchange.started)
+        if not route.allows(caller.scopes):
+            raise bearer.lacking(route.operation.scopes)
+        return caller
+
+    def _identify(self, exchange: Exchange, tx: ReadTx) -> Caller:
+        client = exchange.scope.get("client")
+        token = bearer.token_of(exchange.headers.get(b"authorization"))
+        return self._authenticate(tx, self._store.version, token, client[0] if client else None)
+
+    def _decode(self, exchange: Exchange, route: Route, body: bytes | None) -> msgspec.Struct:
+        query: bytes = exchange.scope["query_string"]
+        values = exchange.parameters
+        parameters = dict(zip(route.parameters, values, strict=True)) if values else _NO_PARAMETERS
+        if body is None:
+            return route.decoder.query(query.decode("latin-1"), parameters)
+        if query:
+            raise Problem("unknown_parameter", "This operation takes its parameters in the body.")
+        return route.decoder.body(body, parameters)
+
+    def _record(
+        self, exchange: Exchange, route: Route, caller: Caller, request: msgspec.Struct
+    ) -> idempotency.Record | None:
+        key = exchange.headers.get(b"idempotency-key")
+        if key is None or exchange.method != "POST":
+            return None
+        return idempotency.record_of(key, route.operation, caller, request)
+
+    async def _send(self, exchange: Exchange, answer: Answer, send: Send) -> None:
+        body = answer.body
+        headers = [
+            *answer.headers,
+            *ALWAYS,
+            (b"x-request-id", exchange.request_id.encode()),
+            (b"content-length", b"%d" % len(body)),
+        ]
+        if answer.status == 204:
+            headers.pop()  # RFC 9110 §8.6
+        if exchange.allowance is not None:
+            headers += self._limits.headers(exchange.allowance)
+        if self._cors.active:
+            headers += self._cors.headers(exchange.headers)
+        self._observe(exchange, answer)
+        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+        await send({"type": "http.response.body", "body": b"" if exchange.method == "HEAD" else body})
+
+
+_NO_PARAMETERS: Mapping[str, str] = {}
+_UNAVAILABLE = Problem("unavailable", "The database cannot do it now. Try again.", headers=((b"retry-after", b"1"),))
+
+
+def _joined(fields: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+    """Header fields by name where some name came twice; lists are joined (RFC 9110 §5.3).
+
+    Raises `Problem` `invalid_request` for a second value of a field that holds one.
+    """
+    joined: dict[bytes, bytes] = {}
+    for name, value in fields:
+        if name not in joined:
+            joined[name] = value
+        elif name in _SINGLE_FIELDS:
+            raise Problem("invalid_request", f"The header {name.decode('ascii')} was sent more than once.")
+        else:
+            joined[name] += b", " + value
+    return joined
+
+
+def _check_accept(accept: bytes | None) -> None:
+    if not accept or b"*/*" in accept or b"application/json" in accept:
+        return
+    accept = accept.lower()
+    if b"json" not in accept and b"application/*" not in accept:
+        raise Problem("not_acceptable", "This API answers application/json.")
+
+
+def _answered(exchange: Exchange, result: object) -> Answer:
+    """200 with the result of a read; a page that a GET asked for says where the next one is."""
+    if type(result) is Listing and result.next_cursor is not None and exchange.method != "POST":
+        return success(result, exchange.target)
+    return success(result)
+
+
+def _encoded(result: object) -> bytes:
+    if type(result) is bytes:
+        return result
+    return listing(result) if type(result) is Listing else msgspec.json.encode(result)
+
+
+def _reserve(tx: WriteTx, record: idempotency.Record) -> None:
+    idempotency.begin(tx, record)
+    idempotency.keep(tx, record, None)
+
+
+def _replayed(replay: idempotency.Replay) -> Answer:
+    return Answer(200, replay.body, (JSON, (b"idempotent-replayed", b"true")))

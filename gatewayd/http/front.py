@@ -1,0 +1,88 @@
+"""Which of the daemon's applications answers a request: health, the description, or the API."""
+
+import gzip
+import secrets
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
+
+import msgspec
+
+from gatewayd.errors import Problem
+from gatewayd.http.cors import Cors
+from gatewayd.http.dispatch import Receive, Scope, Send
+from gatewayd.http.render import JSON, Answer, problem
+
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+WORTH_ZIPPING_BYTES = 1_024
+ALLOW = (b"allow", b"GET, HEAD, OPTIONS")
+ReadinessCheck = Callable[[], Awaitable["dict[str, str]"]]
+"""Each part of the daemon by name, with `ok` or what is wrong with it."""
+
+
+class Front(NamedTuple):
+    """The door's one ASGI callable: fixed paths first, everything else is the API's."""
+
+    fixed: dict[str, App]
+    api: App
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self.fixed.get(scope["path"], self.api)(scope, receive, send)
+
+
+def document(body: bytes) -> App:
+    """An application that serves one public JSON document to any origin."""
+    zipped = gzip.compress(body, mtime=0) if len(body) >= WORTH_ZIPPING_BYTES else None
+    cors = Cors(["*"])
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        request = dict(scope["headers"])
+        answer: Answer | Problem
+        if scope["method"] == "OPTIONS":
+            answer = Answer(204, b"", (ALLOW, *cors.preflight(request, ["GET"]), *cors.headers(request)))
+        elif scope["method"] not in ("GET", "HEAD"):
+            answer = _not_allowed(ALLOW)
+        else:
+            headers = [JSON, (b"cache-control", b"no-cache"), *cors.headers(request)]
+            if zipped is not None:
+                headers.append((b"vary", b"accept-encoding"))
+            if zipped is not None and b"gzip" in request.get(b"accept-encoding", b""):
+                answer = Answer(200, zipped, (*headers, (b"content-encoding", b"gzip")))
+            else:
+                answer = Answer(200, body, headers)
+        await _respond(scope, send, answer)
+
+    return app
+
+
+def alive() -> App:
+    """`/healthz`: the process answers."""
+    return document(b'{"status":"ok"}')
+
+
+def ready(check: ReadinessCheck) -> App:
+    """`/readyz`: 200 when every part is well, else 503 naming the parts that are not."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] not in ("GET", "HEAD"):
+            await _respond(scope, send, _not_allowed((b"allow", b"GET, HEAD")))
+            return
+        parts = await check()
+        well = all(state == "ok" for state in parts.values())
+        body = msgspec.json.encode({"status": "ready" if well else "not_ready", "checks": parts})
+        await _respond(scope, send, Answer(200 if well else 503, body, (JSON, (b"cache-control", b"no-store"))))
+
+    return app
+
+
+def _not_allowed(allow: tuple[bytes, bytes]) -> Problem:
+    return Problem("method_not_allowed", "Use GET here.", headers=(allow,))
+
+
+async def _respond(scope: Scope, send: Send, told: Answer | Problem) -> None:
+    request_id = f"req_{secrets.token_hex(8)}"
+    answer = problem(told, request_id) if isinstance(told, Problem) else told
+    headers = [*answer.headers, (b"x-request-id", request_id.encode("ascii"))]
+    if answer.status != 204:
+        headers.append((b"content-length", b"%d" % len(answer.body)))
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else answer.body})

@@ -1,0 +1,266 @@
+"""HTTP/2 over TLS through Hypercorn's own server, one instance per connection, with what it lacks put around it.
+
+Hypercorn 0.18 raises out of a connection when DATA follows an early response, leaves a stream open when the application
+fails after its response began, and shields its writes (pgjones/hypercorn #225, #312, #334). So: a response that comes
+before the end of its request is finished only when the rest of the body was swallowed; a stream that cannot be finished
+ends its connection; and the socket is closed under a shielded write.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Awaitable, Callable
+from typing import Final, cast
+
+import trio
+from hypercorn.config import Config
+from hypercorn.events import Event, Updated
+from hypercorn.trio.tcp_server import TCPServer
+from hypercorn.trio.worker_context import WorkerContext
+from hypercorn.typing import AppWrapper, ASGIReceiveCallable, ASGISendCallable, ConnectionState, LifespanState, Scope
+
+from gatewayd.http.door import Door, HttpScope, ReceiveMessage, ResponseMessage
+from gatewayd.http.messages import decode_path, render_fields, status_line
+from gatewayd.http.proxy_headers import TrustedProxies
+
+_MAX_STREAMS: Final = 100
+# Applications still running for streams the peer has reset count too (CVE-2023-44487).
+_MAX_RUNNING: Final = 2 * _MAX_STREAMS
+# The end of a stream leaves Hypercorn a turn of the loop after its application returned.
+_LAST_FRAMES_SECONDS: Final = 0.05
+# Chosen: Hypercorn drops responses in flight when it reaches its limit, so that it never should.
+_MAX_REQUESTS: Final = 2**31
+
+
+class _Connection(TCPServer):
+    """Hypercorn's connection, which would otherwise keep the socket of a departed peer for the keep-alive time."""
+
+    _peer_left = False
+
+    async def _read_data(self) -> None:
+        await super()._read_data()
+        self._peer_left = True
+        await self.idle_task.stop()
+
+    async def protocol_send(self, event: Event) -> None:
+        # A stream that ends only now would start the keep-alive time anew.
+        if not (self._peer_left and isinstance(event, Updated)):
+            await super().protocol_send(event)
+
+
+async def serve_http2(
+    door: Door, stream: trio.SSLStream[trio.SocketStream], drain: trio.Event, proxies: TrustedProxies
+) -> None:
+    """Serve one connection that negotiated h2 to its end. Exceptions of Hypercorn's come out of here: contain them."""
+    transport = stream.transport_stream.socket
+    _bound_unread_writes(transport, door.settings.write_timeout_seconds)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_close_when_cancelled, transport)
+        gate = _Gate(door, proxies, nursery.cancel_scope.cancel)
+        context = WorkerContext(None)
+        nursery.start_soon(_terminate_when_drained, drain, gate, context)
+        state = ConnectionState(LifespanState())
+        await _Connection(cast(AppWrapper, gate.serve), _config(door), context, state, stream).run()
+        nursery.cancel_scope.cancel()
+
+
+async def _terminate_when_drained(drain: trio.Event, gate: _Gate, context: WorkerContext) -> None:
+    """Close the connection once no stream is under way; told earlier, Hypercorn drops the ends of responses."""
+    await drain.wait()
+    await gate.wait_idle()
+    await trio.sleep(_LAST_FRAMES_SECONDS)
+    await context.terminated.set()
+
+
+async def _close_when_cancelled(transport: trio.socket.SocketType) -> None:
+    try:
+        await trio.sleep_forever()
+    finally:
+        transport.close()
+
+
+def _bound_unread_writes(transport: trio.socket.SocketType, seconds: float) -> None:
+    """Let the kernel end a connection whose peer takes nothing: Hypercorn's own frames are written without deadline."""
+    if transport.family != socket.AF_UNIX:
+        transport.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(seconds * 1000))
+
+
+def _config(door: Door) -> Config:
+    settings = door.settings
+    config = Config()
+    config.errorlog = None
+    config.include_server_header = False
+    # Ours, from the door's clock: see _Stream.send.
+    config.include_date_header = False
+    config.h2_max_concurrent_streams = _MAX_STREAMS
+    config.h2_max_header_list_size = settings.max_header_bytes
+    config.keep_alive_timeout = settings.keep_alive_seconds
+    config.keep_alive_max_requests = _MAX_REQUESTS
+    config.ssl_handshake_timeout = settings.handshake_timeout_seconds
+    return config
+
+
+class _Gate:
+    """The application as one HTTP/2 connection meets it."""
+
+    def __init__(self, door: Door, proxies: TrustedProxies, end_connection: Callable[[], None]) -> None:
+        self._door = door
+        self._proxies = proxies
+        self._end_connection = end_connection
+        self._running = 0
+        self._idle = trio.Event()
+
+    async def wait_idle(self) -> None:
+        """Return when no stream is under way."""
+        while self._running:
+            self._idle = trio.Event()
+            await self._idle.wait()
+
+    async def serve(
+        self,
+        scope: Scope,
+        receive: ASGIReceiveCallable,
+        send: ASGISendCallable,
+        _sync_spawn: object,
+        _call_soon: object,
+    ) -> None:
+        """Run one stream. This is the request border of the HTTP/2 door."""
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1000, "reason": None})
+            return
+        if self._running >= _MAX_RUNNING:
+            self._end_connection()
+            return
+        self._running += 1
+        self._door.counters.requests += 1
+        stream = _Stream(
+            self._door, cast(Callable[[], Awaitable[ReceiveMessage]], receive), cast(_RawSend, send), scope["method"]
+        )
+        try:
+            finished = await self._run(cast(HttpScope, scope), stream)
+        finally:
+            self._running -= 1
+            if not self._running:
+                self._idle.set()
+        if not finished:
+            self._end_connection()
+
+    async def _run(self, scope: HttpScope, stream: _Stream) -> bool:
+        """Whether the stream has its whole answer."""
+        door = self._door
+        path = decode_path(scope["raw_path"])
+        if path is None:
+            await stream.refuse(400, "The request path is not percent-encoded UTF-8.")
+            return True
+        scope["path"] = path
+        if self._proxies.believes(scope["client"]):
+            scope["client"], scope["scheme"] = self._proxies.resolve(scope["client"], scope["scheme"], scope["headers"])
+        try:
+            with stream.cancel:
+                await door.app(scope, stream.receive, stream.send)
+        except Exception as error:
+            door.counters.app_errors += 1
+            door.log.error("app_failed", method=scope["method"], path=path, exc_info=error)
+        if stream.complete or stream.gone:
+            return not stream.overrun
+        if stream.started:
+            return False
+        if stream.late is not None:
+            await stream.refuse(408, stream.late)
+            return not stream.overrun
+        await stream.refuse(500, "The request could not be answered.")
+        return True
+
+
+_RawSend = Callable[[ResponseMessage], Awaitable[None]]
+
+
+class _Stream:
+    """receive() and send() of one stream, with deadlines and early responses put right."""
+
+    def __init__(
+        self, door: Door, receive: Callable[[], Awaitable[ReceiveMessage]], send: _RawSend, method: str
+    ) -> None:
+        self._door = door
+        self._receive = receive
+        self._send = send
+        self._method = method
+        self._body_done = False
+        self.started = False
+        self.complete = False
+        self.gone = False
+        # Why the application was unwound: the peer sent no body, or took no response, in the time it had.
+        self.late: str | None = None
+        # More of the body came after the response than is swallowed: the connection cannot go on.
+        self.overrun = False
+        self.cancel = trio.CancelScope()
+
+    async def receive(self) -> ReceiveMessage:
+        """The next body part under the idle deadline, which unwinds the application."""
+        if self.complete or self.gone:
+            return {"type": "http.disconnect"}
+        if self._body_done:
+            return self._note(await self._receive())
+        with trio.move_on_after(self._door.settings.body_idle_timeout_seconds):
+            return self._note(await self._receive())
+        await self._unwind("The request body did not arrive in time.")
+        return {"type": "http.disconnect"}
+
+    async def _unwind(self, reason: str) -> None:
+        self.late = reason
+        self.cancel.cancel()
+        await trio.lowlevel.checkpoint()
+
+    def _note(self, message: ReceiveMessage) -> ReceiveMessage:
+        if message["type"] == "http.disconnect":
+            self.gone = True
+        elif not message["more_body"]:
+            self._body_done = True
+        return message
+
+    async def send(self, message: ResponseMessage) -> None:
+        """Vet and pass on a response message. Raises ValueError for what would not be a header field."""
+        if message["type"] == "http.response.start":
+            headers = list(message.get("headers", ()))
+            status_line(message["status"])
+            fields = render_fields(headers)
+            if not fields.dated:
+                headers.append((b"date", self._door.date_line[len("date: ") :].rstrip()))
+            # Connection fields do not exist in HTTP/2 (RFC 9113 §8.2.2).
+            kept = [(name.lower(), value) for name, value in headers if name.lower() not in _HOP_BY_HOP]
+            await self._pass_on({"type": "http.response.start", "status": message["status"], "headers": kept})
+            self.started = True
+            return
+        body, more = message.get("body", b""), message.get("more_body", False)
+        if not more and not self._body_done and not self.gone:
+            await self._pass_on({"type": "http.response.body", "body": body, "more_body": True})
+            await self._swallow()
+            body = b""
+        await self._pass_on({"type": "http.response.body", "body": body, "more_body": more})
+        self.complete = not more
+
+    async def refuse(self, status: int, detail: str) -> None:
+        """Answer in the application's place."""
+        self._door.counters.refused += 1
+        body = self._door.refuse(status, detail)
+        headers = [(b"content-type", b"application/problem+json"), (b"content-length", b"%d" % len(body))]
+        await self.send({"type": "http.response.start", "status": status, "headers": headers})
+        await self.send({"type": "http.response.body", "body": b"" if self._method == "HEAD" else body})
+
+    async def _swallow(self) -> None:
+        """Take what is left of the request body, within limits; Hypercorn fails on DATA for a finished stream."""
+        left = self._door.settings.max_drain_bytes
+        with trio.move_on_after(self._door.settings.linger_seconds):
+            while left > 0 and not (self._body_done or self.gone):
+                message = self._note(await self._receive())
+                left -= len(message["body"]) if message["type"] == "http.request" else 0
+        self.overrun = not (self._body_done or self.gone)
+
+    async def _pass_on(self, message: ResponseMessage) -> None:
+        with trio.move_on_after(self._door.settings.write_timeout_seconds):
+            await self._send(message)
+            return
+        await self._unwind("The response was not taken in time.")
+
+
+_HOP_BY_HOP: Final = frozenset({b"connection", b"transfer-encoding", b"keep-alive", b"upgrade", b"proxy-connection"})

@@ -1,0 +1,254 @@
+"""The OpenAPI 3.1.1 description, derived from the rows."""
+
+import functools
+import inspect
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from gatewayd.contract.operation import Area, Operation
+from gatewayd.contract.pages import PageRequest
+from gatewayd.contract.scopes import ALL_SCOPES, EXTENSION_SCOPES
+from gatewayd.errors import ERRORS, FIELD_CODES
+
+OPENAPI_VERSION = "3.1.1"  # Spec §9
+INTERFACE_VERSION = "1.0.0"  # Spec §9
+MOUNT = "/api/rpc"
+_REFERENCE = "#/components/schemas/{name}"
+_COMMON_ERRORS = (
+    "invalid_request",
+    "invalid_json",
+    "unknown_parameter",
+    "authentication_required",
+    "invalid_token",
+    "insufficient_scope",
+    "not_found",
+    "not_acceptable",
+    "payload_too_large",
+    "unsupported_media_type",
+    "validation_failed",
+    "rate_limited",
+    "internal_error",
+    "unavailable",
+)
+
+Json = dict[str, Any]
+
+
+def describe(areas: Iterable[Area], public_url: str, events: Mapping[str, Any]) -> Json:
+    """The whole document. `events` maps each event kind to the struct of a delivery's body and a sample of it."""
+    areas = tuple(areas)
+    operations = [operation for area in areas for operation in area.operations]
+    types = [t for o in operations for t in (o.request, o.response)] + [body for body, _ in events.values()]
+    schemas, components = msgspec.json.schema_components(types, ref_template=_REFERENCE)
+    names = dict(zip(map(_key, types), schemas, strict=True))
+    paths: Json = {}
+    for area in areas:
+        for operation in area.operations:
+            item = paths.setdefault(_template(operation.path), {})
+            item[operation.method.lower()] = _operation(operation, area.title, names, components)
+    return {
+        "openapi": OPENAPI_VERSION,
+        "info": {
+            "title": "gatewayd",
+            "version": INTERFACE_VERSION,
+            "summary": "Accounting and tax compliance for small firms.",
+            "description": _INTRODUCTION,
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "jsonSchemaDialect": "https://spec.openapis.org/oas/3.1/dialect/base",
+        "servers": [{"url": public_url + MOUNT}],
+        "security": [{"apiKey": []}],
+        "tags": [{"name": area.title} for area in areas],
+        "paths": paths,
+        "webhooks": {kind: _webhook(kind, names[_key(body)], sample) for kind, (body, sample) in events.items()},
+        "components": {
+            "schemas": {**components, "Problem": _PROBLEM},
+            "responses": _responses(operations),
+            "securitySchemes": {
+                "apiKey": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "An API key or an OAuth 2.0 access token. Scopes: "
+                    + "; ".join(f"`{scope}`: {meaning}" for scope, meaning in ALL_SCOPES.items()),
+                }
+            },
+        },
+    }
+
+
+def explanation(operation: Operation) -> str:
+    """What the handler's docstring says: a line of summary, then the rest. Empty where it has none."""
+    handler = operation.handler
+    while isinstance(handler, functools.partial):  # whose own docstring is about partials
+        handler = handler.func
+    return inspect.cleandoc(handler.__doc__ or "").strip()
+
+
+def _key(described: Any) -> str:
+    return repr(described)
+
+
+def _template(path: str) -> str:
+    return "/".join(f"{{{part[1:]}}}" if part.startswith(":") else part for part in path.split("/"))
+
+
+def _operation(operation: Operation, tag: str, names: Mapping[str, Json], components: Mapping[str, Json]) -> Json:
+    summary, _, description = explanation(operation).partition("\n")
+    described: Json = {
+        "operationId": operation.id,
+        "summary": summary.strip(),
+        "description": description.strip(),
+        "tags": [tag],
+        "security": [{"apiKey": list(operation.scopes)}],
+        "responses": {
+            "200": {
+                "description": "Done.",
+                "headers": {"X-Request-Id": {"schema": {"type": "string"}}},
+                "content": {"application/json": {"schema": names[_key(operation.response)]}},
+            },
+            **{str(status): {"$ref": f"#/components/responses/{name}"} for status, name in _statuses(operation)},
+        },
+        "x-required-scopes": list(operation.scopes),
+        "x-error-codes": _codes(operation),
+        "x-aliases": [operation.alias] if operation.alias != operation.path else [],
+    }
+    schema = components[names[_key(operation.request)]["$ref"].rpartition("/")[2]]
+    in_path = set(operation.parameters)
+    described["parameters"] = _parameters(operation, schema, in_path)
+    if operation.has_body:
+        described["requestBody"] = _body(operation, names, schema, in_path)
+    if operation.method == "POST" and operation.kind != "read":
+        described["parameters"].append(_IDEMPOTENCY_KEY)
+    if operation.extension:
+        described["x-extension"] = True
+    return described
+
+
+def _parameters(operation: Operation, schema: Json, in_path: set[str]) -> list[Json]:
+    required = schema.get("required", [])
+    parameters = []
+    for name, member in schema.get("properties", {}).items():
+        if name not in in_path and operation.has_body:
+            continue
+        member = dict(member)
+        parameter: Json = {
+            "name": name,
+            "in": "path" if name in in_path else "query",
+            "required": name in in_path or name in required,
+            "schema": member,
+        }
+        if "description" in member:
+            parameter["description"] = member.pop("description")
+        if name in operation.example:
+            parameter["example"] = operation.example[name]
+        parameters.append(parameter)
+    return parameters
+
+
+def _body(operation: Operation, names: Mapping[str, Json], schema: Json, in_path: set[str]) -> Json:
+    described = names[_key(operation.request)]
+    if in_path:
+        described = {**schema, "properties": {n: p for n, p in schema["properties"].items() if n not in in_path}}
+        described["required"] = [name for name in schema.get("required", []) if name not in in_path]
+    example = {name: value for name, value in operation.example.items() if name not in in_path}
+    return {
+        "required": bool(described.get("required", schema.get("required"))),
+        "content": {"application/json": {"schema": described, "example": example}},
+    }
+
+
+def _statuses(operation: Operation) -> list[tuple[int, str]]:
+    statuses = {ERRORS[code].status for code in _codes(operation) if code in ERRORS}  # a field's code comes with 422
+    return [(status, f"Status{status}") for status in sorted(statuses)]
+
+
+def _codes(operation: Operation) -> list[str]:
+    """Every code that the operation may answer with, the common ones first."""
+    codes = dict.fromkeys((*_COMMON_ERRORS, *operation.errors))
+    if issubclass(operation.request, PageRequest):
+        codes["invalid_cursor"] = None
+    if operation.method == "POST" and operation.kind != "read":
+        codes["idempotency_conflict"] = None
+    return list(codes)
+
+
+def _responses(operations: Iterable[Operation]) -> Json:
+    """One response per status, naming the codes that come with it."""
+    codes = {code for operation in operations for code in _codes(operation) if code in ERRORS}
+    by_status: dict[int, list[str]] = {}
+    for code in sorted(codes):
+        by_status.setdefault(ERRORS[code].status, []).append(code)
+    return {
+        f"Status{status}": {
+            "description": " ".join(f"`{code}`: {ERRORS[code].title}." for code in found),
+            "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
+        }
+        for status, found in sorted(by_status.items())
+    }
+
+
+def _webhook(kind: str, schema: Json, sample: object) -> Json:
+    headers = [
+        ("X-Service-Event", "The event kind."),
+        ("X-Service-Signature", "`t=<unix seconds>,v1=<hex HMAC-SHA256 of t, a dot and the raw body>`."),
+        ("X-Service-Delivery", "The delivery id; the same on every attempt."),
+    ]
+    return {
+        "post": {
+            "operationId": f"on.{kind}",
+            "summary": f"{kind} is delivered to a subscription",
+            "security": [],
+            "parameters": [
+                {"name": name, "in": "header", "required": True, "description": text, "schema": {"type": "string"}}
+                for name, text in headers
+            ],
+            "requestBody": {
+                "required": True,
+                "content": {"application/json": {"schema": schema, "example": msgspec.to_builtins(sample)}},
+            },
+            "responses": {"2XX": {"description": "Received. Any other answer is tried again."}},
+        }
+    }
+
+
+_IDEMPOTENCY_KEY: Json = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "description": "Makes a retry safe: within 24 hours the same key and request get the first answer again.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+}
+_PROBLEM: Json = {
+    "type": "object",
+    "title": "Problem",
+    "description": "An error (RFC 9457).",
+    "required": ["type", "title", "status", "code", "message", "requestId"],
+    "properties": {
+        "type": {"type": "string", "format": "uri"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "code": {"type": "string", "enum": sorted(ERRORS)},
+        "message": {"type": "string"},
+        "requestId": {"type": "string"},
+        "errors": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["path", "code", "message"],
+                "properties": {
+                    "path": {"type": "string", "description": "Dotted from the body's root: `lines[0].unitPrice`."},
+                    "code": {"type": "string", "enum": sorted(FIELD_CODES)},
+                    "message": {"type": "string"},
+                },
+            },
+        },
+    },
+}
+_INTRODUCTION = """\
+Every request carries `Authorization: Bearer <token>`, an API key or an OAuth 2.0 access token, and acts on behalf of \
+one organization. Money is a decimal string. Lists answer `data` and `nextCursor`. Unknown fields and parameters are \
+refused. Errors are `application/problem+json` with a `code`.
+
+Operations marked `x-extension` are this service's own: """ + ", ".join(f"`{scope}`" for scope in EXTENSION_SCOPES)

@@ -1,0 +1,83 @@
+"""Answers as bytes. The one place that writes errors out: RFC 9457 with the members of domain model §0.2."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from gatewayd.contract.pages import Listing
+from gatewayd.errors import ERRORS, Problem
+
+Headers = Sequence[tuple[bytes, bytes]]
+
+JSON = (b"content-type", b"application/json")
+_JSON_ALONE = (JSON,)
+PROBLEM_JSON = (b"content-type", b"application/problem+json")
+ALWAYS: Headers = (  # answers are for one caller and are data, never pages
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+)
+PROBLEM_TYPE = "https://gatewayd.org/problems/"  # Chosen: an identifier; nothing is fetched from it
+
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(slots=True)
+class Answer:
+    """One response before it is sent. `headers` are added to the common ones."""
+
+    status: int
+    body: bytes
+    headers: Headers
+
+
+def success(result: object, target: str | None = None) -> Answer:
+    """200 with a handler's result. `target` is the address that a page's `Link` continues from; None: no `Link`."""
+    if type(result) is bytes:
+        return Answer(200, result, _JSON_ALONE)
+    if type(result) is not Listing:
+        return Answer(200, _encode(result), _JSON_ALONE)
+    body = listing(result)
+    if result.next_cursor is None or target is None:
+        return Answer(200, body, _JSON_ALONE)
+    return Answer(200, body, (JSON, (b"link", _next_link(target, result.next_cursor))))
+
+
+def listing(page: Listing) -> bytes:
+    """The JSON of a page: its items are spliced, not encoded."""
+    cursor = b"null" if page.next_cursor is None else b'"%b"' % page.next_cursor.encode("ascii")
+    return b"".join((b'{"data":[', *page.pieces, b'],"nextCursor":', cursor, page.extra, b"}"))
+
+
+def _next_link(target: str, cursor: str) -> bytes:
+    """RFC 8288."""
+    path, _, query = target.partition("?")
+    kept = [pair for pair in query.split("&") if pair and not pair.startswith("cursor=")]
+    return f'<{path}?{"&".join([*kept, f"cursor={cursor}"])}>; rel="next"'.encode("ascii")
+
+
+def problem(error: Problem, request_id: str) -> Answer:
+    """An error document. `code`, `message`, `status` and `requestId` are there in every one."""
+    kind = ERRORS[error.code]
+    document: dict[str, object] = {
+        "type": PROBLEM_TYPE + error.code,
+        "title": kind.title,
+        "status": kind.status,
+        "detail": error.message,
+        "code": error.code,
+        "message": error.message,
+        "requestId": request_id,
+        **error.extra,
+    }
+    if error.errors:
+        document["errors"] = [{"path": e.path, "code": e.code, "message": e.message} for e in error.errors]
+    return Answer(kind.status, _encode(document), (PROBLEM_JSON, *error.headers))
+
+
+_CODES_OF_STATUS = {kind.status: code for code, kind in reversed(list(ERRORS.items()))}
+
+
+def refusal(status: int, message: str) -> bytes:
+    """The body of an answer that the connection itself gives, before there is a request."""
+    code = _CODES_OF_STATUS.get(status, "invalid_request")
+    return problem(Problem(code, message), "").body

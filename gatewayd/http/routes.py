@@ -1,0 +1,111 @@
+"""From a method and a path to a row."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gatewayd.contract.decoding import RequestDecoder
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.scopes import narrower
+
+MOUNTS = ("/api/rpc", "")  # the webhook guide writes paths without the mount (Spec §4)
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One way to reach a row: its own path or the RPC-style alias."""
+
+    operation: Operation
+    method: str
+    path: str
+    in_body: bool
+    decoder: RequestDecoder
+    needed: frozenset[str]
+    narrow: frozenset[str]
+    """The scopes needed, and the narrower ones that are enough as well; the same where there are none."""
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the path parameters, in the order of their values."""
+        return self.operation.parameters
+
+    def allows(self, scopes: frozenset[str]) -> bool:
+        """True where `scopes` open the row."""
+        return self.needed <= scopes or self.narrow <= scopes
+
+
+@dataclass(slots=True)
+class _Node:
+    """One segment of the paths with parameters."""
+
+    literal: "dict[str, _Node]" = field(default_factory=dict)
+    parameter: "_Node | None" = None
+    routes: dict[str, Route] = field(default_factory=dict)
+
+
+class Routes:
+    """Every route of a catalogue. Literal segments go before parameters."""
+
+    def __init__(self, operations: Iterable[Operation]) -> None:
+        self._fixed: dict[str, dict[str, Route]] = {}
+        self._root = _Node()
+        for operation in operations:
+            for method, path in _addresses(operation):
+                self._add(_route(operation, method, path))
+
+    def find(self, path: str) -> tuple[Mapping[str, Route], Sequence[str]]:
+        """The routes of a path by method, and the values of its parameters; no routes where the path is unknown."""
+        fixed = self._fixed.get(path)
+        if fixed is not None:
+            return fixed, ()
+        for mount in MOUNTS:
+            if path.startswith(mount + "/"):
+                values: list[str] = []
+                node = _walk(self._root, path[len(mount) + 1 :].split("/"), 0, values)
+                if node is not None:
+                    return node.routes, values
+        return _NO_ROUTES, ()
+
+    def _add(self, route: Route) -> None:
+        if ":" not in route.path:
+            for mount in MOUNTS:
+                self._fixed.setdefault(mount + route.path, {})[route.method] = route
+            return
+        node = self._root
+        for segment in route.path.split("/")[1:]:
+            if segment.startswith(":"):
+                node.parameter = node.parameter or _Node()
+                node = node.parameter
+            else:
+                node = node.literal.setdefault(segment, _Node())
+        node.routes[route.method] = route
+
+
+_NO_ROUTES: Mapping[str, Route] = {}
+
+
+def _walk(node: _Node, segments: list[str], index: int, values: list[str]) -> _Node | None:
+    if index == len(segments):
+        return node if node.routes else None
+    segment = segments[index]
+    literal = node.literal.get(segment)
+    found = _walk(literal, segments, index + 1, values) if literal is not None else None
+    if found is not None or node.parameter is None or not segment:
+        return found
+    values.append(segment)
+    found = _walk(node.parameter, segments, index + 1, values)
+    if found is None:
+        values.pop()
+    return found
+
+
+def _addresses(operation: Operation) -> Iterator[tuple[str, str]]:
+    """Method and path of the row itself, then of its RPC-style alias."""
+    yield operation.method, operation.path
+    if operation.alias != operation.path:
+        yield "GET" if operation.method == "GET" else "POST", operation.alias
+
+
+def _route(operation: Operation, method: str, path: str) -> Route:
+    needed = frozenset(operation.scopes)
+    narrow = frozenset(narrower(operation.area, scope) or scope for scope in operation.scopes)
+    return Route(operation, method, path, method in ("POST", "PATCH"), RequestDecoder(operation), needed, narrow)

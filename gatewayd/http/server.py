@@ -1,0 +1,225 @@
+"""The door's sockets: accepts connections, contains each of them, watches their deadlines, drains (libraries.md).
+
+An exception out of one connection is logged, counted and ends that connection only.
+"""
+
+from __future__ import annotations
+
+import errno
+import socket
+import ssl
+from typing import Final
+
+import trio
+
+from gatewayd.http.connection import Connection
+from gatewayd.http.door import App, Clock, Door, DoorCounters, DoorSettings, Log, Refuse
+from gatewayd.http.exchange import IDLE
+from gatewayd.http.http2 import serve_http2
+from gatewayd.http.proxy_headers import TrustedProxies
+from gatewayd.http.sockets import (
+    PlainTransport,
+    TlsTransport,
+    Transport,
+    connection_limit,
+    create_ssl_context,
+    describe,
+    open_listeners,
+    peer_of,
+    server_of,
+    unix_inodes,
+    unlink_unix,
+)
+
+__all__ = ["DoorCounters", "DoorSettings", "Server"]
+
+# accept(2): the system is short of something; it is worth waiting.
+_SHORTAGES: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS})
+_SHORTAGE_PAUSE_SECONDS: Final = 0.1
+# Connections taken from one listener before others get a turn.
+_ACCEPT_BATCH: Final = 64
+
+
+class Server:
+    """One door: `serve()` runs it, `drain()` asks it to end well."""
+
+    def __init__(self, app: App, settings: DoorSettings, *, refuse: Refuse, log: Log, clock: Clock) -> None:
+        """Raises ValueError for a trusted proxy that is no network."""
+        self._door = Door(app, settings, refuse, log, clock)
+        self._settings = settings
+        self._proxies = TrustedProxies.parse(settings.trusted_proxies)
+        # In the order they came; the values say nothing.
+        self._connections: dict[Connection, None] = {}
+        self._drain = trio.Event()
+        self._open = 0
+        self._limit = settings.max_connections
+        # Replaced each time a connection ends; waited on by whoever needs a place.
+        self._ended = trio.Event()
+
+    @property
+    def counters(self) -> DoorCounters:
+        """What the door has seen since it opened."""
+        return self._door.counters
+
+    @property
+    def open_connections(self) -> int:
+        """Connections accepted and not yet closed."""
+        return self._open
+
+    def drain(self) -> None:
+        """Stop accepting, close idle connections, let requests in flight finish; serve() then returns."""
+        self._drain.set()
+
+    async def serve(self, *, task_status: trio.TaskStatus[list[str]] = trio.TASK_STATUS_IGNORED) -> None:
+        """Serve until cancelled or drained. Starts with the addresses: `http://127.0.0.1:8080`, `unix:/path`.
+
+        Raises OSError, ValueError or ssl.SSLError before it has started if it cannot listen.
+        """
+        settings, door = self._settings, self._door
+        context = create_ssl_context(settings)
+        listeners = open_listeners(settings)
+        inodes = unix_inodes(settings)
+        self._limit = connection_limit(settings.max_connections)
+        door.tick_seconds = settings.tick_seconds()
+        door.tick(trio.current_time())
+        try:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._reap)
+                connections = await nursery.start(self._hold_connections)
+                async with trio.open_nursery() as accepting:
+                    for listener in listeners:
+                        accepting.start_soon(self._accept, listener, context, connections)
+                    scheme = "https" if context is not None else "http"
+                    task_status.started([describe(listener, scheme) for listener in listeners])
+                    await self._drain.wait()
+                    accepting.cancel_scope.cancel()
+                await self._finish(listeners)
+                nursery.cancel_scope.cancel()
+        finally:
+            for listener in listeners:
+                listener.close()
+            unlink_unix(inodes)
+
+    async def _hold_connections(self, task_status: trio.TaskStatus[trio.Nursery]) -> None:
+        async with trio.open_nursery() as nursery:
+            task_status.started(nursery)
+            await trio.sleep_forever()
+
+    async def _finish(self, listeners: list[socket.socket]) -> None:
+        """Wait for the requests in flight, at most drain_seconds."""
+        self._door.draining = True
+        for listener in listeners:
+            listener.close()
+        for connection in list(self._connections):
+            connection.close_if_idle()
+        with trio.move_on_after(self._settings.drain_seconds):
+            while self._open:
+                await self._ended.wait()
+
+    async def _reap(self) -> None:
+        """Move the door's clock on and end the connections whose deadline has passed."""
+        door = self._door
+        while True:
+            now = trio.current_time()
+            door.tick(now)
+            for connection in list(self._connections):
+                connection.check(now)
+            await trio.sleep(door.tick_seconds)
+
+    async def _accept(self, listener: socket.socket, context: ssl.SSLContext | None, connections: trio.Nursery) -> None:
+        while True:
+            await trio.lowlevel.wait_readable(listener)
+            while self._open >= self._limit:
+                await self._make_room()
+            try:
+                self._accept_waiting(listener, context, connections)
+            except OSError as error:
+                # ECONNABORTED and its like concern one connection that is gone already.
+                if error.errno in _SHORTAGES:
+                    await self._wait_out_shortage(error)
+
+    def _accept_waiting(
+        self, listener: socket.socket, context: ssl.SSLContext | None, connections: trio.Nursery
+    ) -> None:
+        """Take what waits at a listener, as far as there is room. Raises OSError of accept(2)."""
+        for _ in range(min(_ACCEPT_BATCH, self._limit - self._open)):
+            try:
+                accepted, _ = listener.accept()
+            except BlockingIOError:
+                return
+            accepted.setblocking(False)
+            self._open += 1
+            self._door.counters.connections += 1
+            connections.start_soon(self._contain, accepted, context)
+
+    async def _make_room(self) -> None:
+        """End the connection that has been idle for longest, and wait for any to end or to become idle."""
+        ended = self._ended
+        idle = min(
+            (connection for connection in self._connections if connection.phase == IDLE),
+            key=lambda connection: connection.phase_began,
+            default=None,
+        )
+        if idle is not None:
+            idle.close_if_idle()
+        with trio.move_on_after(_SHORTAGE_PAUSE_SECONDS):
+            await ended.wait()
+
+    async def _wait_out_shortage(self, error: OSError) -> None:
+        counters = self._door.counters
+        counters.accept_shortages += 1
+        self._door.log.error("accept_shortage", reason=str(error), open_connections=self._open)
+        await trio.sleep(_SHORTAGE_PAUSE_SECONDS)
+        await self._make_room()
+
+    async def _contain(self, accepted: socket.socket, context: ssl.SSLContext | None) -> None:
+        """Serve one connection; whatever comes out of it stays here. A connection is a request border."""
+        try:
+            if context is None:
+                await self._converse(PlainTransport(accepted), accepted, "http")
+            else:
+                await self._serve_tls(accepted, context)
+        except Exception as error:
+            self._door.counters.connection_errors += 1
+            self._door.log.error("connection_failed", exc_info=error)
+        finally:
+            accepted.close()
+            self._open -= 1
+            ended, self._ended = self._ended, trio.Event()
+            ended.set()
+
+    async def _converse(self, transport: Transport, accepted: socket.socket, scheme: str) -> None:
+        try:
+            addresses = peer_of(accepted), server_of(accepted)
+        except OSError:
+            return  # reset before it was looked at
+        connection = Connection(self._door, transport, addresses, scheme)
+        connection.believe(self._proxies)
+        self._connections[connection] = None
+        try:
+            await connection.run()
+        finally:
+            del self._connections[connection]
+
+    async def _serve_tls(self, accepted: socket.socket, context: ssl.SSLContext) -> None:
+        plain = trio.SocketStream(trio.socket.from_stdlib_socket(accepted))
+        stream = trio.SSLStream(plain, context, server_side=True, https_compatible=True)
+        try:
+            if await self._handshake(stream):
+                if stream.selected_alpn_protocol() == "h2":
+                    await serve_http2(self._door, stream, self._drain, self._proxies)
+                else:
+                    await self._converse(TlsTransport(stream), accepted, "https")
+        finally:
+            plain.socket.close()
+
+    async def _handshake(self, stream: trio.SSLStream[trio.SocketStream]) -> bool:
+        with trio.move_on_after(self._settings.handshake_timeout_seconds):
+            try:
+                await stream.do_handshake()
+            except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
+                self._door.log.debug("tls_handshake_failed", reason=str(error.__cause__ or error))
+            else:
+                return True
+        self._door.counters.failed_handshakes += 1
+        return False

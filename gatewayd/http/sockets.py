@@ -1,0 +1,327 @@
+"""Listening sockets, and the two transports a connection runs on: a plain socket and TLS."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import socket
+import ssl
+import stat
+import struct
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, Protocol
+
+import trio
+
+from gatewayd.http.door import Address, DoorSettings, PeerGoneError
+
+READ_BYTES: Final = 64 * 1024
+# Descriptors left to the store, the log, the workers and outbound connections.
+_RESERVED_DESCRIPTORS: Final = 256
+_LEAST_CONNECTIONS: Final = 16
+
+# A write calls this whenever the peer has taken something: the moment to move its deadline.
+Progress = Callable[[], None]
+
+
+def open_listeners(settings: DoorSettings) -> list[socket.socket]:
+    """Bind and listen on every address of the settings. Raises OSError or ValueError naming the address."""
+    listeners: list[socket.socket] = []
+    try:
+        for bind in settings.bind:
+            listeners.extend(_open_one(bind, settings))
+    except BaseException:
+        for listener in listeners:
+            listener.close()
+        raise
+    return listeners
+
+
+def _open_one(bind: str, settings: DoorSettings) -> list[socket.socket]:
+    try:
+        if bind.startswith("unix:"):
+            return [_listen_unix(bind.removeprefix("unix:"), settings)]
+        if bind.startswith("fd://"):
+            return [_inherit(int(bind.removeprefix("fd://")))]
+        return _listen_tcp(bind, settings.backlog)
+    except OSError as error:
+        raise OSError(error.errno, f"cannot listen on {bind}: {error.strerror or error}") from error
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"cannot listen on {bind}: {error}") from error
+
+
+def _listen_tcp(bind: str, backlog: int) -> list[socket.socket]:
+    host, _, port_text = bind.rpartition(":")
+    port = int(port_text)
+    found = socket.getaddrinfo(
+        host.strip("[]") or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE | socket.AI_NUMERICSERV
+    )
+    listeners: list[socket.socket] = []
+    failure: OSError | None = None
+    for family, kind, protocol, _, address in found:
+        # A name with several addresses (localhost) shares the port the first one was given.
+        wanted = (address[0], port or (listeners[0].getsockname()[1] if listeners else 0), *address[2:])
+        try:
+            listeners.append(_bound(socket.socket(family, kind, protocol), wanted, backlog))
+        except OSError as error:
+            failure = error
+            if error.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
+                break
+    if failure is not None and (not listeners or failure.errno == errno.EADDRINUSE):
+        for listener in listeners:
+            listener.close()
+        raise failure
+    return listeners
+
+
+def _bound(listener: socket.socket, address: tuple[object, ...], backlog: int) -> socket.socket:
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # Accepted sockets inherit it.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if listener.family == socket.AF_INET6:
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        listener.bind(address)
+        listener.listen(backlog)
+        listener.setblocking(False)
+    except BaseException:
+        listener.close()
+        raise
+    return listener
+
+
+def _listen_unix(path: str, settings: DoorSettings) -> socket.socket:
+    """Listen under another name, then rename over a stale socket: nobody meets a socket with the wrong mode."""
+    _refuse_living_socket(path)
+    fresh = f"{path}.{os.getpid()}"
+    with suppress(FileNotFoundError):
+        os.unlink(fresh)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        listener.bind(fresh)
+        os.chmod(fresh, settings.unix_mode)
+        listener.listen(settings.backlog)
+        os.rename(fresh, path)
+        listener.setblocking(False)
+    except BaseException:
+        listener.close()
+        with suppress(FileNotFoundError):
+            os.unlink(fresh)
+        raise
+    return listener
+
+
+def _refuse_living_socket(path: str) -> None:
+    try:
+        mode = os.lstat(path).st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISSOCK(mode):
+        raise FileExistsError(errno.EEXIST, "a file that is no socket stands there")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.settimeout(1)
+        try:
+            probe.connect(path)
+        except OSError:
+            return
+    raise OSError(errno.EADDRINUSE, "another process listens there")
+
+
+def _inherit(descriptor: int) -> socket.socket:
+    """A listening socket handed over by systemd (sd_listen_fds(3)) or another parent."""
+    listener = socket.socket(fileno=descriptor)
+    if listener.type != socket.SOCK_STREAM or not listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+        listener.detach()
+        raise ValueError("not a listening stream socket")
+    if listener.family in (socket.AF_INET, socket.AF_INET6):
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    listener.set_inheritable(False)
+    listener.setblocking(False)
+    return listener
+
+
+def unlink_unix(inodes: dict[str, int]) -> None:
+    """Remove the unix sockets that are still ours by inode."""
+    for path, inode in inodes.items():
+        with suppress(FileNotFoundError):
+            if os.lstat(path).st_ino == inode:
+                os.unlink(path)
+
+
+def unix_inodes(settings: DoorSettings) -> dict[str, int]:
+    """Paths and inodes of the unix sockets just bound."""
+    paths = [bind.removeprefix("unix:") for bind in settings.bind if bind.startswith("unix:")]
+    return {path: Path(path).lstat().st_ino for path in paths}
+
+
+def describe(listener: socket.socket, scheme: str) -> str:
+    """A listener's address as people write it: `http://127.0.0.1:8080` or `unix:/path`."""
+    address = listener.getsockname()
+    if listener.family == socket.AF_UNIX:
+        # Bound under a passing name: see _listen_unix.
+        return f"unix:{str(address).removesuffix(f'.{os.getpid()}')}"
+    host = f"[{address[0]}]" if listener.family == socket.AF_INET6 else address[0]
+    return f"{scheme}://{host}:{address[1]}"
+
+
+def connection_limit(wanted: int) -> int:
+    """How many connections the descriptors allow, after raising the process's own soft limit as far as needed."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = wanted + _RESERVED_DESCRIPTORS
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        raised = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (raised, hard))
+            soft = raised
+    if soft == resource.RLIM_INFINITY:
+        return wanted
+    return min(wanted, max(_LEAST_CONNECTIONS, soft - _RESERVED_DESCRIPTORS))
+
+
+def peer_of(accepted: socket.socket) -> Address | None:
+    """The peer's address; None on a unix socket. Raises OSError when the peer is gone already."""
+    if accepted.family == socket.AF_UNIX:
+        return None
+    address = accepted.getpeername()
+    return address[0], address[1]
+
+
+def server_of(accepted: socket.socket) -> tuple[str, int | None]:
+    """The address the peer reached, in the shape of the ASGI scope."""
+    address = accepted.getsockname()
+    return (str(address), None) if accepted.family == socket.AF_UNIX else (address[0], address[1])
+
+
+def create_ssl_context(settings: DoorSettings) -> ssl.SSLContext | None:
+    """The server's TLS with h2 and http/1.1 on offer; None without a certificate. Raises OSError, ssl.SSLError."""
+    if not settings.tls_certificate:
+        return None
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.options |= ssl.OP_NO_COMPRESSION | ssl.OP_NO_RENEGOTIATION  # RFC 9113 §9.2.1
+    context.set_alpn_protocols(["h2", "http/1.1"])
+    context.load_cert_chain(settings.tls_certificate, settings.tls_key or None)
+    return context
+
+
+class Transport(Protocol):
+    """What a connection reads from and writes to."""
+
+    async def receive(self) -> bytes:
+        """Wait for bytes: at most READ_BYTES, empty at the end or when the peer is gone."""
+
+    async def send(self, data: bytes, progress: Progress) -> None:
+        """Send everything; may return without a checkpoint. Raises PeerGoneError."""
+
+    def shut_down(self) -> None:
+        """Say that nothing more will be sent, where the transport can."""
+
+    async def finish(self) -> None:
+        """Say goodbye after a conversation that ended well; close() follows."""
+
+    def close(self, *, reset: bool = False) -> None:
+        """Close at once; `reset` lets the peer know that what it got is not whole."""
+
+
+class PlainTransport:
+    """A non-blocking socket, used directly: trio's stream costs two more checkpoints per request."""
+
+    __slots__ = ("_socket",)
+
+    def __init__(self, accepted: socket.socket) -> None:
+        self._socket = accepted
+
+    async def receive(self) -> bytes:
+        while True:
+            await trio.lowlevel.wait_readable(self._socket)
+            try:
+                return self._socket.recv(READ_BYTES)
+            except BlockingIOError:
+                continue
+            except OSError:
+                return b""
+
+    async def send(self, data: bytes, progress: Progress) -> None:
+        try:
+            sent = self._socket.send(data)
+        except BlockingIOError:
+            sent = 0
+        except OSError as error:
+            raise PeerGoneError(str(error)) from error
+        if sent != len(data):
+            progress()
+            await self._send_rest(memoryview(data)[sent:], progress)
+
+    async def _send_rest(self, rest: memoryview, progress: Progress) -> None:
+        while rest:
+            await trio.lowlevel.wait_writable(self._socket)
+            try:
+                rest = rest[self._socket.send(rest) :]
+            except BlockingIOError:
+                continue
+            except OSError as error:
+                raise PeerGoneError(str(error)) from error
+            progress()
+
+    def shut_down(self) -> None:
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_WR)
+
+    async def finish(self) -> None:
+        """Closing says it all."""
+
+    def close(self, *, reset: bool = False) -> None:
+        if self._socket.fileno() < 0:
+            return
+        if reset:
+            reset_on_close(self._socket)
+        trio.lowlevel.notify_closing(self._socket)
+        self._socket.close()
+
+
+class TlsTransport:
+    """TLS over trio's stream, its handshake done."""
+
+    __slots__ = ("_stream",)
+
+    def __init__(self, stream: trio.SSLStream[trio.SocketStream]) -> None:
+        self._stream = stream
+
+    async def receive(self) -> bytes:
+        try:
+            return bytes(await self._stream.receive_some(READ_BYTES))
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            return b""
+
+    async def send(self, data: bytes, progress: Progress) -> None:
+        progress()
+        try:
+            for start in range(0, len(data), READ_BYTES):
+                await self._stream.send_all(data[start : start + READ_BYTES])
+                progress()
+        except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
+            raise PeerGoneError(str(error)) from error
+
+    def shut_down(self) -> None:
+        """TLS has no half-close that every client understands."""
+
+    async def finish(self) -> None:
+        """Send close_notify: without it a body that ends with the connection looks cut."""
+        with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+            await self._stream.aclose()
+
+    def close(self, *, reset: bool = False) -> None:
+        # trio's transport is typed as any stream; here it is the one made from the accepted socket.
+        transport = self._stream.transport_stream.socket
+        if reset and transport.fileno() >= 0:
+            reset_on_close(transport)
+        transport.close()
+
+
+def reset_on_close(plain: socket.socket | trio.socket.SocketType) -> None:
+    """Make the next close() send RST instead of FIN."""
+    with suppress(OSError):
+        plain.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

@@ -1,0 +1,30 @@
+"""The whole catalogue over a real store, with one of everything in it."""
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+from tests.contract.rows import OPERATIONS, seed
+from tests.support.api import TestedApi, open_api
+
+
+class OpenCatalogue(Protocol):
+    """`async with open_catalogue() as (api, ids)`: `ids` are those of the seeded resources by prefix."""
+
+    def __call__(self) -> AbstractAsyncContextManager[tuple[TestedApi, dict[str, str]]]: ...
+
+
+@pytest.fixture
+def open_catalogue(database_image: bytes, tmp_path: Path) -> OpenCatalogue:
+    """Organization `org_a` (token `good`) has one of everything; `org_b` (token `other`) has nothing."""
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[tuple[TestedApi, dict[str, str]]]:
+        async with open_api(tmp_path, database_image, OPERATIONS) as api:
+            await api.org("org_b", "other")
+            yield api, await seed(api)
+
+    return opened

@@ -1,0 +1,123 @@
+"""The promised operations: the table of the specification, and which of them are not built yet."""
+
+import csv
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Promise(NamedTuple):
+    """One line of `operations.tsv`."""
+
+    area: str
+    method: str
+    path: str
+    operation_id: str
+    scopes: tuple[str, ...]
+    kind: str
+
+
+def read() -> dict[str, Promise]:
+    """The table by operation id."""
+    with (Path(__file__).parent / "operations.tsv").open(newline="") as file:
+        _, *lines = csv.reader(file, delimiter="\t")
+    rows = [
+        Promise(area, method, path, id_, tuple(scope.split()), kind) for area, method, path, id_, scope, kind in lines
+    ]
+    return {row.operation_id: row for row in rows}
+
+
+PENDING = frozenset(
+    {
+        "businesses.list",
+        "businesses.get",
+        "businesses.businessPnl",
+        "businesses.create",
+        "businesses.update",
+        "businesses.archive",
+        "businesses.setStatus",
+        "businesses.syncTaxBusiness",
+        "assets.listPortfolios",
+        "assets.getPortfolio",
+        "assets.listAccounts",
+        "assets.getAccount",
+        "assets.listInstruments",
+        "assets.searchInstruments",
+        "assets.listPositions",
+        "assets.listTransactions",
+        "assets.listIncomeEvents",
+        "assets.createPortfolio",
+        "assets.updatePortfolio",
+        "assets.archivePortfolio",
+        "assets.createAccount",
+        "assets.updateAccount",
+        "assets.createTransaction",
+        "landlord.getDashboardSummary",
+        "landlord.listProperties",
+        "landlord.listLinkedTransactions",
+        "landlord.getProperty",
+        "landlord.listTenants",
+        "landlord.listTenancies",
+        "landlord.listMortgages",
+        "landlord.listPropertyUnits",
+        "landlord.listPropertyValuations",
+        "landlord.listCertificates",
+        "landlord.propertyPnl",
+        "landlord.createProperty",
+        "landlord.updateProperty",
+        "landlord.createTenant",
+        "landlord.createTenancy",
+        "landlord.createMortgage",
+        "landlord.createPropertyUnit",
+        "landlord.updatePropertyUnit",
+        "landlord.createPropertyValuation",
+        "landlord.createCertificate",
+        "landlord.updateCertificate",
+        "landlord.deleteCertificate",
+        "banking.listInstitutions",
+        "banking.getAccountDetails",
+        "banking.getTransactions",
+        "vault.getFolders",
+        "vault.createFolder",
+        "vault.getFolderDocuments",
+        "vault.getDocumentDownloadUrl",
+        "vault.getRecentDocuments",
+        "vault.getStarredDocuments",
+        "vault.getOrganizationDocuments",
+        "vault.searchDocuments",
+        "vault.countFailedDocuments",
+        "vault.generateTemporalLink",
+        "vault.createDocumentRecord",
+        "vault.confirmUpload",
+        "vault.updateFolderName",
+        "vault.deleteFolder",
+        "vault.deleteDocument",
+        "vault.updateDocument",
+        "vault.toggleDocumentStar",
+        "vault.updateDocumentFolder",
+        "vault.updateFolderParent",
+        "vault.setDocumentThumbnailUrl",
+        "vault.generateAndCacheThumbnail",
+        "vault.updateDocumentContractId",
+        "vault.bulkMoveDocuments",
+        "billing.getBalance",
+        "billing.getLedger",
+        "billing.getUsageSummary",
+        "billing.getPlans",
+        "billing.getOperationCosts",
+        "periods.list",
+        "periods.get",
+        "obligations.list",
+        "obligations.get",
+        "vat.getObligations",
+        "vat.getLiabilities",
+        "vat.getPayments",
+        "vat.getVatReturn",
+        "itsaStatus.get",
+        "itsaObligations.list",
+        "itsaCalculations.list",
+        "itsaCalculations.get",
+        "selfAssessment.listTaxYears",
+        "selfAssessment.getFilingSummary",
+    }
+)
+"""Rows of the table that the catalogue does not have yet. This list only ever gets shorter."""

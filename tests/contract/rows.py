@@ -1,0 +1,158 @@
+"""The rows under test, and requests made from what the rows themselves say."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+import msgspec
+
+from gatewayd import catalogue, events
+from gatewayd.clock import to_wire
+from gatewayd.contract.operation import Operation
+from gatewayd.events import EventBody
+from gatewayd.http import openapi
+from gatewayd.outbound.transport import Policy
+from gatewayd.webhooks.schedule import RetryPolicy
+from tests.support.api import Fields, Reply, TestedApi
+from tests.support.store import START
+
+CATALOGUE = catalogue.build(Policy(), RetryPolicy.max_attempts)
+OPERATIONS = CATALOGUE.operations
+BY_ID = {operation.id: operation for operation in OPERATIONS}
+
+_PLACEHOLDER = re.compile(r"([a-z]+)_01k0{22}a")
+_DELIVERED = {
+    kind.name: (
+        EventBody[kind.data],  # type of the body
+        EventBody(id="wdlv_01k0000000000000000000000a", event=kind.name, data=kind.sample, sent_at=to_wire(START)),
+    )
+    for kind in events.EVENT_KINDS.values()
+}
+DOCUMENT: dict[str, Any] = msgspec.json.decode(
+    msgspec.json.encode(openapi.describe(CATALOGUE.areas, "https://gateway.example.com", _DELIVERED))
+)
+
+_SEED: tuple[tuple[str, Mapping[str, object]], ...] = (
+    ("legalEntity.createLegalEntity", {"name": "Elm Farm", "type": "sole_trader", "utr": "1955839661"}),
+    ("accounting.createClient", {"name": "Birch & Co", "email": "accounts@birch.example"}),
+    ("accounting.createInvoice", {"lines": [{"description": "Work", "quantity": "1", "unitPrice": "100.00"}]}),
+    ("crm.createLead", {"source": "phone", "name": "Ash Brown"}),
+    ("crm.createOpportunity", {"name": "Roof", "stage": "proposal"}),
+    ("webhooks.create", {"url": "https://seed.example.com/hook", "events": ["lead.created"]}),
+)
+
+
+async def seed(api: TestedApi) -> dict[str, str]:
+    """One of everything in `org_a`, made through the API; the ids by their prefix."""
+    ids: dict[str, str] = {}
+    for operation_id, values in _SEED:
+        operation = BY_ID[operation_id]
+        values = dict(values)
+        if operation_id == "accounting.createInvoice":
+            values["clientId"] = ids["cli"]
+        reply = await api(operation.method, operation.path, json=values)
+        assert reply.status == 200, (operation_id, reply.body)
+        made = str(reply.json()["id"])
+        ids[made.partition("_")[0]] = made
+    # The subscription comes last and has a delivery of its own.
+    lead = await api("POST", BY_ID["crm.createLead"].path, json={"source": "fair"})
+    assert lead.status == 200
+    return ids
+
+
+def example(operation: Operation, ids: Mapping[str, str]) -> dict[str, Any]:
+    """The row's own example with ids of resources that exist."""
+    return {name: _settled(value, ids) for name, value in operation.example.items()}
+
+
+def references(operation: Operation) -> dict[str, str]:
+    """Top-level fields of the example that name a resource, with the prefix of its ids."""
+    found = {n: _PLACEHOLDER.fullmatch(v) for n, v in operation.example.items() if isinstance(v, str)}
+    return {name: match[1] for name, match in found.items() if match is not None}
+
+
+def _settled(value: object, ids: Mapping[str, str]) -> object:
+    match = _PLACEHOLDER.fullmatch(value) if isinstance(value, str) else None
+    return value if match is None else ids[match[1]]
+
+
+@dataclass(frozen=True)
+class Address:
+    """One of the ways to reach a row."""
+
+    method: str
+    path: str
+    in_path: tuple[str, ...]
+
+
+def addresses(operation: Operation) -> list[Address]:
+    """Its own path and its alias, under both mounts."""
+    alias_method = "GET" if operation.method == "GET" else "POST"
+    own = [Address(operation.method, mount + operation.path, operation.parameters) for mount in ("/api/rpc", "")]
+    alias = [Address(alias_method, mount + operation.alias, ()) for mount in ("/api/rpc", "")]
+    return own if operation.alias == operation.path else own + alias
+
+
+async def send(
+    api: TestedApi,
+    operation: Operation,
+    values: Mapping[str, Any],
+    *,
+    at: Address | None = None,
+    token: str | None = "good",
+    headers: Fields = (),
+) -> Reply:
+    """The request that `values` make at one of the row's addresses, by default its own under the mount."""
+    address = at or addresses(operation)[0]
+    path, rest = address.path, dict(values)
+    for name in address.in_path:
+        path = path.replace(f":{name}", str(rest.pop(name, "x")))
+    if address.method in ("POST", "PATCH"):
+        return await api(address.method, path, json=rest, token=token, headers=headers)
+    query = urlencode([(n, _text(i)) for n, v in rest.items() for i in (v if isinstance(v, list) else [v])])
+    return await api(address.method, path, query=query, token=token, headers=headers)
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def described(operation: Operation) -> dict[str, Any]:
+    """The row in the OpenAPI document."""
+    template = re.sub(r":(\w+)", r"{\1}", operation.path)
+    item: dict[str, Any] = DOCUMENT["paths"][template][operation.method.lower()]
+    return item
+
+
+def answer_schema(operation: Operation) -> dict[str, Any]:
+    """The JSON Schema of the 200 answer, standing alone."""
+    return standing_alone(described(operation)["responses"]["200"]["content"]["application/json"]["schema"])
+
+
+def request_schema(operation: Operation) -> dict[str, Any]:
+    """The JSON Schema of the body, or of the parameters as an object."""
+    row = described(operation)
+    if "requestBody" in row:
+        return standing_alone(row["requestBody"]["content"]["application/json"]["schema"])
+    parameters = [parameter for parameter in row["parameters"] if parameter["in"] != "header"]
+    return standing_alone(
+        {
+            "type": "object",
+            "properties": {parameter["name"]: parameter["schema"] for parameter in parameters},
+            "required": [parameter["name"] for parameter in parameters if parameter["required"]],
+            "additionalProperties": False,
+        }
+    )
+
+
+def standing_alone(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema of the document that its references can be followed from."""
+    return {**schema, "components": DOCUMENT["components"]}
+
+
+def fields(operation: Operation) -> list[str]:
+    """Every field of the request but those in the path, as the wire spells them."""
+    names = [field.encode_name for field in msgspec.structs.fields(operation.request)]
+    return [name for name in names if name not in operation.parameters]

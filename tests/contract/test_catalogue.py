@@ -1,0 +1,107 @@
+"""The catalogue against the table of the specification."""
+
+import functools
+
+import pytest
+
+from gatewayd.areas import legal_entities
+from gatewayd.catalogue import CatalogueError, checked
+from gatewayd.contract.operation import Area, Operation
+from gatewayd.http.openapi import explanation
+from tests.contract.promises import PENDING, read
+from tests.contract.rows import BY_ID, CATALOGUE, OPERATIONS
+from tests.http import probes
+from tests.http.probes import row
+
+PROMISES = read()
+
+
+def test_the_table_has_103_operations() -> None:
+    assert len(PROMISES) == 103
+
+
+def test_what_is_not_built_is_on_the_list_and_nothing_else() -> None:
+    assert sorted(PROMISES.keys() - BY_ID.keys() - PENDING) == [], "these are neither built nor on the list"
+    assert sorted(PENDING & BY_ID.keys()) == [], "these are built: take them off the list"
+    assert sorted(PENDING - PROMISES.keys()) == [], "these were never promised"
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)
+def test_a_row_is_the_one_promised_or_an_extension(operation: Operation) -> None:
+    promise = PROMISES.get(operation.id)
+    assert (promise is None) == operation.extension
+    if promise is not None:
+        assert (operation.method, operation.path, operation.scopes) == (promise.method, promise.path, promise.scopes)
+        assert operation.kind in (promise.kind, "call")
+
+
+def test_a_row_is_found_by_its_id() -> None:
+    assert CATALOGUE.by_id("accounting.listInvoices").path == "/invoices"
+    with pytest.raises(KeyError):
+        CATALOGUE.by_id("accounting.listQuotes")
+
+
+# -- what `checked` refuses
+
+
+def refused(*operations: Operation) -> str:
+    with pytest.raises(CatalogueError) as caught:
+        checked((Area("a", "A", operations),))
+    return str(caught.value)
+
+
+def test_the_probe_rows_and_an_area_alone_are_fine() -> None:
+    assert checked((Area("probe", "Probe", probes.OPERATIONS),)).operations == probes.OPERATIONS
+    assert checked((legal_entities.AREA,)).areas == (legal_entities.AREA,)
+
+
+def test_an_id_twice() -> None:
+    same = row("a.one", "read", probes.read, "/one")
+    assert refused(same, row("a.one", "read", probes.read, "/two")) == "a.one is there twice"
+
+
+def test_a_path_twice() -> None:
+    message = refused(row("a.one", "read", probes.read, "/x"), row("a.two", "read", probes.read, "/x"))
+    assert message == "a.two and a.one both claim GET /x"
+
+
+def test_a_shape_twice() -> None:
+    first = row("a.one", "read", probes.get_thing, "/x/:thingId", request=probes.Target)
+    second = row("a.two", "read", probes.get_thing, "/x/:word", request=probes.Target)
+    assert refused(first, second) == "a.two and a.one both claim GET /x/:"
+
+
+def test_a_path_that_is_the_alias_of_another() -> None:
+    message = refused(row("a.one", "read", probes.read, "/x"), row("b.two", "read", probes.read, "/a/one"))
+    assert message == "b.two and a.one both claim GET /a/one"
+
+
+def test_the_same_path_for_another_method_is_fine() -> None:
+    rows = (row("a.one", "read", probes.read, "/x"), row("a.two", "write", probes.write, "/x"))
+    assert checked((Area("a", "A", rows),)).operations == rows
+
+
+def undocumented(tx: object, caller: object, request: object) -> None:  # its missing docstring is the point
+    raise NotImplementedError
+
+
+@pytest.mark.parametrize(
+    ("faulty", "message"),
+    [
+        (row("a.x", "read", probes.read, "/x", scopes=()), "has no scope"),
+        (row("a.x", "read", probes.read, "/x", scopes=("no:such",)), "unknown scope no:such"),
+        (row("a.x", "write", probes.write, "/x", method="GET"), "a GET that writes"),
+        (row("a.x", "read", probes.call, "/x"), "of the other kind"),
+        (row("a.x", "call", probes.read, "/x"), "of the other kind"),
+        (row("a.x", "read", probes.read, "/x/:thingId"), "no field for its path parameter thingId"),
+        (row("a.x", "read", probes.read, "/x", errors=("no_such_code",)), "unknown error no_such_code"),
+        (row("a.x", "read", undocumented, "/x"), "no description"),
+        (row("a.x", "read", functools.partial(undocumented), "/x"), "no description"),
+    ],
+)
+def test_a_row_that_contradicts_itself(faulty: Operation, message: str) -> None:
+    assert message in refused(faulty)
+
+
+def test_a_bound_handler_is_explained_by_its_own_words() -> None:
+    assert explanation(row("a.x", "read", functools.partial(probes.read), "/x")) == "Read a word."

@@ -1,0 +1,98 @@
+"""What the door serves beside the API: health and public documents."""
+
+import gzip
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from gatewayd.http import front
+from gatewayd.http.front import App
+from tests.support.api import Body, Reply
+
+
+async def ask(app: App, method: str = "GET", path: str = "/", *headers: tuple[bytes, bytes]) -> Reply:
+    sent: list[dict[str, Any]] = []
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": method, "path": path, "query_string": b"", "headers": list(headers)}
+    await app(scope, Body(b"").receive, send)
+    start, end = sent
+    return Reply(start["status"], start["headers"], end["body"])
+
+
+def readiness(**parts: str) -> Callable[[], Awaitable[dict[str, str]]]:
+    async def check() -> dict[str, str]:
+        return parts
+
+    return check
+
+
+async def test_alive() -> None:
+    reply = await ask(front.alive())
+    assert (reply.status, reply.json()) == (200, {"status": "ok"})
+    assert reply["x-request-id"].startswith("req_")
+
+
+async def test_ready_when_every_part_is_well() -> None:
+    reply = await ask(front.ready(readiness(store="ok", dispatcher="ok")))
+    assert (reply.status, reply.json()["status"]) == (200, "ready")
+    assert reply["cache-control"] == "no-store"
+
+
+async def test_not_ready_names_the_part() -> None:
+    reply = await ask(front.ready(readiness(store="does not answer", dispatcher="ok")))
+    assert reply.status == 503
+    assert reply.json() == {"status": "not_ready", "checks": {"store": "does not answer", "dispatcher": "ok"}}
+
+
+@pytest.mark.parametrize("method", ["POST", "DELETE"])
+@pytest.mark.parametrize("app", [front.alive(), front.ready(readiness())], ids=["alive", "ready"])
+async def test_other_methods_are_405(app: App, method: str) -> None:
+    reply = await ask(app, method)
+    assert (reply.status, reply.code) == (405, "method_not_allowed")
+    assert "GET" in reply["allow"]
+    assert reply.json()["requestId"] == reply["x-request-id"]
+
+
+async def test_head_has_no_body() -> None:
+    for app in (front.alive(), front.ready(readiness())):
+        got, head = await ask(app), await ask(app, "HEAD")
+        assert (head.status, head.body) == (200, b"")
+        assert head["content-length"] == str(len(got.body))
+
+
+async def test_a_large_document_is_zipped_for_those_who_take_it() -> None:
+    body = b'{"paths":"' + b"x" * 2_000 + b'"}'
+    app = front.document(body)
+    plain = await ask(app)
+    zipped = await ask(app, "GET", "/", (b"accept-encoding", b"br, gzip"))
+    assert plain.body == body
+    assert "content-encoding" not in plain
+    assert zipped["content-encoding"] == "gzip"
+    assert gzip.decompress(zipped.body) == body
+    assert zipped["content-length"] == str(len(zipped.body))
+    for reply in (plain, zipped):
+        assert (b"vary", b"accept-encoding") in reply.headers
+
+
+async def test_documents_may_be_read_by_any_page() -> None:
+    origin = (b"origin", b"https://anywhere.example")
+    reply = await ask(front.document(b"{}"), "GET", "/", origin)
+    assert reply["access-control-allow-origin"] == "https://anywhere.example"
+    preflight = await ask(front.document(b"{}"), "OPTIONS", "/", origin, (b"access-control-request-method", b"GET"))
+    assert (preflight.status, preflight["access-control-allow-methods"]) == (204, "GET")
+    assert preflight["access-control-allow-origin"] == "https://anywhere.example"
+    assert "content-length" not in preflight
+
+
+async def test_fixed_paths_go_before_the_api() -> None:
+    async def api(scope: dict[str, Any], receive: object, send: Callable[[dict[str, Any]], Awaitable[None]]) -> None:
+        await send({"type": "http.response.start", "status": 418, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    door = front.Front({"/healthz": front.alive()}, api)
+    assert (await ask(door, path="/healthz")).status == 200
+    assert (await ask(door, path="/healthz/")).status == 418

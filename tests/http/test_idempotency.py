@@ -1,0 +1,242 @@
+"""`Idempotency-Key`: what is sent twice acts once (domain model §0.2)."""
+
+import pytest
+import trio
+
+from gatewayd.clock import DAY, SECOND
+from gatewayd.contract.caller import Caller
+from gatewayd.http import idempotency
+from gatewayd.store import StoreFailure
+from tests.http.conftest import OpenProbes
+from tests.http.probes import Deps, Said, Word, said
+from tests.support.api import ANSWER_SECONDS, Fields, Reply, TestedApi
+
+WRITE = "/probe/write"
+CALL = "/probe/call"
+_NAME = "SELECT name FROM organizations WHERE id = 'org_a'"
+_RECORDS = "SELECT COUNT(*) FROM idempotency_keys"
+_RESPONSES = "SELECT response FROM idempotency_keys"
+
+
+def key(text: str) -> Fields:
+    return [(b"idempotency-key", text.encode()), (b"content-type", b"application/json")]
+
+
+async def post(api: TestedApi, path: str, word: str, under: str = "k1", token: str = "good") -> Reply:
+    return await api("POST", path, json={"word": word}, headers=key(under), token=token)
+
+
+async def value(api: TestedApi, sql: str) -> object:
+    return await api.store.read(lambda tx: tx.value(sql))
+
+
+async def test_a_repeated_write_gets_the_first_answer_and_acts_once(open_probes: OpenProbes) -> None:
+    async with open_probes() as api:
+        first = await post(api, WRITE, "!")
+        second = await post(api, WRITE, "!")
+        assert await value(api, _NAME) == "org_a!"
+    assert (first.status, second.status) == (200, 200)
+    assert first.body == second.body
+    assert "idempotent-replayed" not in first
+    assert second["idempotent-replayed"] == "true"
+
+
+async def test_the_same_request_written_otherwise_is_the_same(open_probes: OpenProbes) -> None:
+    async with open_probes() as api:
+        first = await api("POST", WRITE, body=b'{"word":"!","count":0}', headers=key("k1"))
+        second = await api("POST", "/api/rpc/probe/write", body=b'{ "word": "\\u0021" }', headers=key("k1"))
+    assert second["idempotent-replayed"] == "true"
+    assert first.body == second.body
+
+
+async def test_another_body_under_the_key_is_a_conflict(open_probes: OpenProbes) -> None:
+    async with open_probes() as api:
+        await post(api, WRITE, "!")
+        reply = await post(api, WRITE, "?")
+        assert (reply.status, reply.code) == (409, "idempotency_conflict")
+        assert "retry-after" not in reply
+        assert await value(api, _NAME) == "org_a!"
+
+
+async def test_another_operation_under_the_key_is_a_conflict(open_probes: OpenProbes) -> None:
+    async with open_probes() as api:
+        await post(api, WRITE, "!")
+        assert (await post(api, "/probe/secret", "!")).code == "idempotency_conflict"
+
+
+async def test_keys_are_each_credentials_own(open_probes: OpenProbes) -> None:
+    async with open_probes() as api:
+        await api.org("org_b", "b")
+        api.token("org_a", "second")
+        replies = [await post(api, WRITE, "!", token=token) for token in ("good", "second", "b")]
+        assert [said(reply.body) for reply in replies] == ["org_a!", "org_a!!", "org_b!"]
+
+
+async def test_two_at_once_act_once(open_probes: OpenProbes) -> None:
+    replies: list[Reply] = []
+
+    async def send(api: TestedApi) -> None:
+        replies.append(await post(api, WRITE, "!"))
+
+    async with open_probes() as api:
+        async with trio.open_nursery() as nursery:
+            for _ in range(8):
+                nursery.start_soon(send, api)
+        assert await value(api, _NAME) == "org_a!"
+    assert {reply.body for reply in replies} == {replies[0].body}
+    assert sum("idempotent-replayed" in reply for reply in replies) == 7
+
+
+@pytest.mark.parametrize(("age", "replayed"), [(DAY - SECOND, True), (DAY, False)])
+async def test_a_record_is_kept_for_a_day(open_probes: OpenProbes, age: int, replayed: bool) -> None:
+    async with open_probes() as api:
+        await post(api, WRITE, "!")
+        api.clock.advance(age)
+        assert ("idempotent-replayed" in await post(api, WRITE, "!")) == replayed
+
+
+async def test_a_key_may_be_used_for_another_request_after_a_day(open_probes: OpenProbes) -> None:
+    async with open_probes() as api:
+        await post(api, WRITE, "!")
+        api.clock.advance(DAY)
+        assert said((await post(api, WRITE, "?")).body) == "org_a!?"
+        assert (await post(api, WRITE, "?"))["idempotent-replayed"] == "true"
+        assert await value(api, _RECORDS) == 1
+
+
+async def test_the_sweep_deletes_what_is_older_than_a_day(open_probes: OpenProbes) -> None:
+    async with open_probes() as api:
+        await post(api, WRITE, "!", under="old")
+        api.clock.advance(DAY)
+        await post(api, WRITE, "!", under="new")
+        assert await api.store.write(idempotency.sweep) == 1
+        assert "idempotent-replayed" in await post(api, WRITE, "!", under="new")
+
+
+@pytest.mark.parametrize("word", ["missing", "raise"])
+async def test_a_first_attempt_that_failed_leaves_the_key_free(open_probes: OpenProbes, word: str) -> None:
+    async with open_probes() as api:
+        assert (await post(api, WRITE, word)).status in (404, 500)
+        api.errors.logged.clear()
+        assert await value(api, _RECORDS) == 0
+        assert said((await post(api, WRITE, "!")).body) == "org_a!"
+
+
+async def test_a_secret_answer_is_sealed_and_comes_back_whole(open_probes: OpenProbes) -> None:
+    async with open_probes(deps=Deps()) as api:
+        for path, under in (("/probe/secret", "k1"), ("/probe/secretCall", "k2")):
+            first = await post(api, path, "whsec", under)
+            second = await post(api, path, "whsec", under)
+            assert first.body == second.body
+            assert second["idempotent-replayed"] == "true"
+        rows = await api.store.read(lambda tx: tx.rows(_RESPONSES))
+    assert len(rows) == 2
+    assert not any(b"whsec" in row[0] for row in rows)
+
+
+async def test_an_answer_that_is_no_secret_is_kept_as_it_is(open_probes: OpenProbes) -> None:
+    async with open_probes() as api:
+        first = await post(api, WRITE, "!")
+        assert await value(api, _RESPONSES) == first.body
+
+
+@pytest.mark.parametrize("text", ["", " ", "k" * 256, "a\tb", "a\x7fb"])
+async def test_a_key_that_is_none_is_refused(open_probes: OpenProbes, text: str) -> None:
+    async with open_probes() as api:
+        reply = await post(api, WRITE, "!", under=text)
+        assert (reply.status, reply.code) == (400, "invalid_request")
+        assert await value(api, _NAME) == "org_a"
+
+
+async def test_the_longest_key_is_taken(open_probes: OpenProbes) -> None:
+    async with open_probes() as api:
+        await post(api, WRITE, "!", under="k" * 255)
+        assert "idempotent-replayed" in await post(api, WRITE, "!", under="k" * 255)
+
+
+async def test_a_replay_needs_the_scope_still(open_probes: OpenProbes) -> None:
+    async with open_probes() as api:
+        await post(api, WRITE, "!")
+        api.token("org_a", "good", ["entities:read"])
+        assert (await post(api, WRITE, "!")).status == 403
+
+
+async def test_a_read_does_not_look_at_the_key(open_probes: OpenProbes) -> None:
+    async with open_probes() as api:
+        assert (await post(api, "/probe/search", "a")).status == 200
+        assert (await post(api, "/probe/search", "b")).status == 200
+        assert await value(api, _RECORDS) == 0
+
+
+# -- calls: no transaction spans them
+
+
+async def test_a_repeated_call_is_made_once(open_probes: OpenProbes) -> None:
+    deps = Deps()
+    async with open_probes(deps=deps) as api:
+        first, second = await post(api, CALL, "!"), await post(api, CALL, "!")
+        assert (await post(api, CALL, "?")).code == "idempotency_conflict"
+    assert first.body == second.body
+    assert second["idempotent-replayed"] == "true"
+    assert deps.calls == ["!"]
+
+
+async def test_a_call_repeated_while_it_runs_is_a_conflict_for_now(open_probes: OpenProbes) -> None:
+    entered, leave = trio.Event(), trio.Event()
+
+    async def wait(caller: Caller, request: Word) -> Said:
+        entered.set()
+        await leave.wait()
+        return Said(said=request.word, org="")
+
+    deps = Deps(act=wait)
+    async with open_probes(deps=deps) as api, trio.open_nursery() as nursery:
+        nursery.start_soon(post, api, CALL, "!")
+        with trio.fail_after(ANSWER_SECONDS):
+            await entered.wait()
+        reply = await post(api, CALL, "!")
+        assert (reply.status, reply.code, reply["retry-after"]) == (409, "idempotency_conflict", "1")
+        leave.set()
+    assert deps.calls == ["!"]
+
+
+async def test_a_call_that_failed_leaves_the_key_free(open_probes: OpenProbes) -> None:
+    async def fail(caller: Caller, request: Word) -> Said:
+        raise StoreFailure("the disk is full")
+
+    async with open_probes(deps=Deps(act=fail)) as api:
+        for _ in range(2):
+            assert (await post(api, CALL, "!")).status == 503
+            api.errors.claim("store_failed")
+        assert await value(api, _RECORDS) == 0
+
+
+async def test_a_call_that_was_cancelled_leaves_the_key_free(open_probes: OpenProbes) -> None:
+    entered = trio.Event()
+
+    async def wait(caller: Caller, request: Word) -> Said:
+        entered.set()
+        await trio.sleep_forever()
+        raise AssertionError
+
+    async with open_probes(deps=Deps(act=wait)) as api:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(post, api, CALL, "!")
+            with trio.fail_after(ANSWER_SECONDS):
+                await entered.wait()
+            nursery.cancel_scope.cancel()
+        assert await value(api, _RECORDS) == 0
+
+
+async def test_a_call_that_the_process_died_in_is_forgotten_at_start(open_probes: OpenProbes) -> None:
+    """What such a process leaves behind is the mark of a call under way."""
+    deps = Deps()
+    async with open_probes(deps=deps) as api:
+        await post(api, WRITE, "!", under="done")
+        await post(api, CALL, "!")
+        await api.store.write(lambda tx: tx.run("UPDATE idempotency_keys SET response = NULL WHERE key = 'k1'"))
+        assert (await post(api, CALL, "!")).code == "idempotency_conflict"
+        assert await api.store.write(idempotency.forget_interrupted) == 1
+        assert (await post(api, CALL, "!")).status == 200
+        assert "idempotent-replayed" in await post(api, WRITE, "!", under="done")
+    assert deps.calls == ["!", "!"]

@@ -1,0 +1,88 @@
+"""The description that `/openapi.json` serves."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from gatewayd.contract.operation import Area, Operation
+from gatewayd.contract.scopes import ALL_SCOPES
+from gatewayd.errors import ERRORS, FIELD_CODES
+from gatewayd.events import EVENT_KINDS
+from gatewayd.http.openapi import describe
+from tests.contract.promises import PENDING, read
+from tests.contract.rows import DOCUMENT, OPERATIONS, described
+from tests.http.probes import OPERATIONS as PROBES
+
+METHODS = ("get", "post", "patch", "delete")
+
+
+def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for path, item in DOCUMENT["paths"].items():
+        for method in METHODS:
+            if method in item:
+                yield method.upper(), path, item[method]
+
+
+def test_it_is_valid_openapi() -> None:
+    OpenAPIV31SpecValidator(DOCUMENT).validate()
+
+
+def test_it_carries_the_versions_of_the_specification() -> None:
+    assert (DOCUMENT["openapi"], DOCUMENT["info"]["version"]) == ("3.1.1", "1.0.0")
+    assert DOCUMENT["servers"] == [{"url": "https://gateway.example.com/api/rpc"}]
+
+
+def test_it_lists_what_is_promised_and_built_and_the_extensions() -> None:
+    listed = {row["operationId"]: (method, path) for method, path, row in operations() if "x-extension" not in row}
+    promised = {
+        id_: (p.method, "/".join(f"{{{part[1:]}}}" if part[:1] == ":" else part for part in p.path.split("/")))
+        for id_, p in read().items()
+        if id_ not in PENDING
+    }
+    assert listed == promised
+    extensions = {row["operationId"] for _, _, row in operations() if row.get("x-extension")}
+    assert extensions == {operation.id for operation in OPERATIONS if operation.extension}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)
+def test_each_operation_says_what_a_reader_needs(operation: Operation) -> None:
+    row = described(operation)
+    assert 10 <= len(row["summary"]) <= 120
+    assert row["summary"].endswith(".")
+    assert row["security"] == [{"apiKey": list(operation.scopes)}]
+    assert row["x-required-scopes"] == list(operation.scopes)
+    assert set(operation.scopes) <= ALL_SCOPES.keys()
+    codes = row["x-error-codes"]
+    assert set(operation.errors) <= set(codes) <= ERRORS.keys() | FIELD_CODES
+    assert len(codes) == len(set(codes))
+    statuses = {str(ERRORS[code].status) for code in codes if code in ERRORS}
+    assert set(row["responses"]) == {"200"} | statuses
+    assert row["x-aliases"] == ([operation.alias] if operation.alias != operation.path else [])
+    names = {parameter["name"] for parameter in row["parameters"]}
+    assert ("Idempotency-Key" in names) == (operation.method == "POST" and operation.kind != "read")
+    assert {p["name"] for p in row["parameters"] if p["in"] == "path"} == set(operation.parameters)
+    assert ("requestBody" in row) == operation.has_body
+
+
+def test_every_event_kind_is_described_with_a_sample() -> None:
+    assert list(DOCUMENT["webhooks"]) == list(EVENT_KINDS)
+    for kind, item in DOCUMENT["webhooks"].items():
+        sample = item["post"]["requestBody"]["content"]["application/json"]["example"]
+        assert sample["event"] == kind
+
+
+def test_problems_close_over_the_known_codes() -> None:
+    problem = DOCUMENT["components"]["schemas"]["Problem"]["properties"]
+    assert set(problem["code"]["enum"]) == set(ERRORS)
+    assert set(problem["errors"]["items"]["properties"]["code"]["enum"]) == FIELD_CODES
+
+
+def test_path_parameters_stay_out_of_the_body() -> None:
+    document = describe([Area("probe", "Probe", PROBES)], "https://x.example", {})
+    row = document["paths"]["/things/{thingId}"]["patch"]
+    schema = row["requestBody"]["content"]["application/json"]["schema"]
+    assert list(schema["properties"]) == ["word"]
+    assert [p["name"] for p in row["parameters"] if p["in"] == "path"] == ["thingId"]
+    OpenAPIV31SpecValidator(document).validate()

@@ -1,0 +1,57 @@
+"""The program's sources as syntax trees."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "gatewayd"
+TESTS = ROOT / "tests"
+
+
+class Source(NamedTuple):
+    """One file. `name` is its path from the repository's root, with slashes."""
+
+    path: Path
+    name: str
+    text: str
+    tree: ast.Module
+
+    def at(self, node: ast.AST) -> str:
+        """`gatewayd/x.py:12`, as editors understand it."""
+        return f"{self.name}:{getattr(node, 'lineno', 1)}"
+
+
+def sources(under: Path = PACKAGE) -> list[Source]:
+    """Every Python file below a folder."""
+    return [_source(path) for path in sorted(under.rglob("*.py"))]
+
+
+def _source(path: Path) -> Source:
+    text = path.read_text("utf-8")
+    return Source(path, path.relative_to(ROOT).as_posix(), text, ast.parse(text, str(path)))
+
+
+class Import(NamedTuple):
+    """One imported name: `from gatewayd.areas import crm` imports `gatewayd.areas.crm`."""
+
+    source: Source
+    node: ast.Import | ast.ImportFrom
+    target: str
+
+    @property
+    def where(self) -> str:
+        return self.source.at(self.node)
+
+
+def imports(source: Source) -> Iterator[Import]:
+    """Every import of a file, also those inside functions and for type checkers alone."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(source, node, alias.name)
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            for alias in node.names:
+                yield Import(source, node, "." * node.level + f"{module}.{alias.name}")

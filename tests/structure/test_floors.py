@@ -1,0 +1,221 @@
+"""The house stands on its floors: a module imports only from floors below its own, and rooms don't know each other."""
+
+import ast
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from tests.structure.sources import PACKAGE, Import, Source, imports, sources
+
+FLOORS = {
+    **dict.fromkeys(["clock", "config", "errors", "ids", "logs", "money", "service_manager"], 0),
+    **dict.fromkeys(["contract", "outbound", "store"], 1),
+    **dict.fromkeys(["events", "identity"], 2),
+    "ledger": 3,
+    **dict.fromkeys(["webhooks", "tax", "parsing"], 5),
+    **dict.fromkeys(["http", "oauth", "console"], 6),
+    "catalogue": 7,
+    "daemon": 8,
+    **dict.fromkeys(["__main__", "cli"], 9),
+}
+"""Every file and package that may stand in `gatewayd/`, but for the areas."""
+
+AREAS_FLOOR = 4
+AREAS = frozenset(
+    {"legal_entities", "businesses", "assets", "landlord", "accounting"}
+    | {"banking", "vault", "billing", "periods", "crm"}
+)
+NEIGHBOURS = {("ids", "clock"), ("__main__", "cli")}
+"""Rooms of one floor that do know each other: ids sort by the time they are made."""
+
+FREE = frozenset({"msgspec", "trio"})
+CONFINED = {
+    "apsw": ("gatewayd/store/",),
+    "argon2": ("gatewayd/identity/passwords.py",),
+    "cryptography": ("gatewayd/store/sealing.py", "gatewayd/oauth/"),
+    "h11": ("gatewayd/webhooks/sender.py",),
+    "httptools": ("gatewayd/http/",),
+    "httpx": ("gatewayd/tax/upstream.py", "gatewayd/oauth/"),
+    "hypercorn": ("gatewayd/http/", "gatewayd/daemon.py"),
+    "idna": ("gatewayd/outbound/targets.py",),
+    "outcome": ("gatewayd/store/database.py",),
+    "platformdirs": ("gatewayd/config/reading.py",),
+    "prometheus_client": ("gatewayd/http/",),
+    "quart": ("gatewayd/console/", "gatewayd/oauth/", "gatewayd/daemon.py"),
+    "quart_trio": ("gatewayd/console/", "gatewayd/oauth/", "gatewayd/daemon.py"),
+    "rich": ("gatewayd/cli/output.py",),
+    "stdnum": ("gatewayd/areas/",),
+    "structlog": ("gatewayd/logs.py",),
+    "trustme": ("gatewayd/cli/demo_receiver.py",),
+    "_typeshed": ("gatewayd/config/",),  # types alone
+}
+"""Third parties by name, and where alone they may be imported."""
+
+ON_A_THREAD = frozenset({"gatewayd/identity/passwords.py"})  # hashing takes long on purpose
+WITHOUT_TRIO = ("gatewayd/contract/", "gatewayd/identity/", "gatewayd/ledger/", "gatewayd/areas/", "gatewayd/events.py")
+WALL_CLOCK = {
+    "time": {"time", "time_ns", "localtime", "gmtime", "ctime", "strftime"},
+    "datetime": {"now", "utcnow", "today"},
+    "date": {"today"},
+}
+
+SOURCES = sources()
+
+
+def room_of(dotted: str) -> str:
+    """The room of a module of ours: `http` for `gatewayd.http.server`, `areas.crm` for `gatewayd.areas.crm.leads`."""
+    parts = dotted.split(".")[1:]
+    if parts[:1] == ["areas"] and len(parts) > 1:
+        return ".".join(parts[:2])
+    return parts[0] if parts else ""
+
+
+def floor_of(room: str) -> int:
+    return AREAS_FLOOR if room.startswith("areas") else FLOORS[room]
+
+
+def dotted_name(source: Source) -> str:
+    return ".".join(source.path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+
+
+def faults_of(found: Import) -> Iterator[str]:
+    """What is wrong with an import of one of our own modules."""
+    if found.target.startswith("."):
+        yield f"{found.where}: relative imports hide where a module stands"
+        return
+    if found.target.partition(".")[0] != "gatewayd":
+        return
+    here, there = room_of(dotted_name(found.source)), room_of(found.target)
+    if not here:
+        yield f"{found.where}: gatewayd/__init__.py imports nothing of ours"
+    elif here == there or (here, there) in NEIGHBOURS or there in ("", "__version__"):
+        return
+    elif there not in FLOORS and there.removeprefix("areas.") not in AREAS:
+        yield f"{found.where}: {found.target} stands on no floor"
+    elif floor_of(there) >= floor_of(here):
+        yield f"{found.where}: {here} (floor {floor_of(here)}) imports {there} (floor {floor_of(there)})"
+
+
+def test_every_file_and_package_has_a_floor() -> None:
+    entries = {
+        path.name.removesuffix(".py") for path in PACKAGE.iterdir() if path.name not in ("__pycache__", "py.typed")
+    }
+    assert sorted(entries - FLOORS.keys() - {"__init__", "areas"}) == []
+    areas = {path.name for path in (PACKAGE / "areas").iterdir() if path.name not in ("__pycache__", "__init__.py")}
+    assert sorted(areas - AREAS) == []
+
+
+def test_imports_lead_downwards_only() -> None:
+    assert [fault for source in SOURCES for found in imports(source) for fault in faults_of(found)] == []
+
+
+def test_third_parties_stay_where_they_belong() -> None:
+    faults = []
+    for found in (found for source in SOURCES for found in imports(source)):
+        top = found.target.partition(".")[0]
+        if top in sys.stdlib_module_names or top in ("gatewayd", "") or top in FREE:
+            continue
+        if top not in CONFINED:
+            faults.append(f"{found.where}: {top} is not on the list of third parties")
+        elif not found.source.name.startswith(CONFINED[top]):
+            faults.append(f"{found.where}: {top} belongs to {', '.join(CONFINED[top])}")
+    assert faults == []
+
+
+def test_what_stands_in_a_transaction_does_not_know_the_event_loop() -> None:
+    assert [
+        found.where
+        for source in SOURCES
+        if source.name.startswith(WITHOUT_TRIO) and source.name not in ON_A_THREAD
+        for found in imports(source)
+        if found.target.partition(".")[0] == "trio"
+    ] == []
+
+
+def environment_reads(source: Source) -> Iterator[str]:
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Attribute) and ast.unparse(node) in ("os.environ", "os.environb", "os.getenv"):
+            yield source.at(node)
+    for found in imports(source):
+        if found.target in ("os.environ", "os.environb", "os.getenv", "os.putenv"):
+            yield found.where
+
+
+def wall_clock_reads(source: Source) -> Iterator[str]:
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Attribute):
+            owner = getattr(node.value, "id", None) or getattr(node.value, "attr", "")
+            if node.attr in WALL_CLOCK.get(owner, ()):
+                yield source.at(node)
+    for found in imports(source):
+        if found.target in ("time.time", "time.time_ns"):
+            yield found.where
+
+
+def test_the_environment_is_read_by_the_command_line_only() -> None:
+    outside = (source for source in SOURCES if not source.name.startswith("gatewayd/cli/"))
+    assert [where for source in outside for where in environment_reads(source)] == []
+
+
+def test_the_wall_clock_is_asked_in_one_place() -> None:
+    outside = (source for source in SOURCES if source.name != "gatewayd/clock.py")
+    assert [where for source in outside for where in wall_clock_reads(source)] == []
+
+
+# -- the tests' own eyes
+
+
+def written(name: str, text: str) -> Source:
+    return Source(PACKAGE.parent / name, name, text, ast.parse(text))
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "fault"),
+    [
+        ("gatewayd/store/x.py", "from gatewayd.http import server", "store (floor 1) imports http (floor 6)"),
+        ("gatewayd/store/x.py", "from gatewayd import contract", "store (floor 1) imports contract (floor 1)"),
+        (
+            "gatewayd/areas/crm/x.py",
+            "import gatewayd.areas.vault.y",
+            "areas.crm (floor 4) imports areas.vault (floor 4)",
+        ),
+        (
+            "gatewayd/areas/crm/x.py",
+            "from gatewayd.areas import vault",
+            "areas.crm (floor 4) imports areas.vault (floor 4)",
+        ),
+        ("gatewayd/clock.py", "from gatewayd.ids import IdSource", "clock (floor 0) imports ids (floor 0)"),
+        (
+            "gatewayd/http/x.py",
+            "def f():\n    from gatewayd.daemon import Daemon",
+            "http (floor 6) imports daemon (floor 8)",
+        ),
+        ("gatewayd/http/x.py", "from . import y", "relative imports"),
+        ("gatewayd/__init__.py", "from gatewayd import clock", "imports nothing of ours"),
+        ("gatewayd/http/x.py", "from gatewayd.utils import y", "stands on no floor"),
+    ],
+)
+def test_a_broken_floor_is_named_with_its_line(name: str, line: str, fault: str) -> None:
+    found = [fault for found in imports(written(name, f"\n{line}\n")) for fault in faults_of(found)]
+    assert len(found) == 1
+    assert fault in found[0]
+    assert found[0].startswith(f"{name}:{2 + line.count(chr(10))}:")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import time\ntime.time()",
+        "from time import time",
+        "import datetime\ndatetime.datetime.now(None)",
+        "from datetime import date\ndate.today()",
+    ],
+)
+def test_a_wall_clock_call_is_seen(line: str) -> None:
+    assert len(list(wall_clock_reads(written("gatewayd/http/x.py", line)))) == 1
+
+
+@pytest.mark.parametrize("line", ["import os\nos.environ['X']", "from os import getenv", "import os\nos.getenv('X')"])
+def test_a_look_at_the_environment_is_seen(line: str) -> None:
+    assert len(list(environment_reads(written("gatewayd/http/x.py", line)))) == 1

@@ -1,0 +1,218 @@
+"""Every SQL constant: bound to an organization, owned by one module, written in one way."""
+
+import ast
+import importlib
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import apsw
+import pytest
+import sqlglot
+from sqlglot import exp
+
+from gatewayd.store import connections, schema
+from tests.structure.sources import PACKAGE, Source, sources
+from tests.support.store import START
+
+MIGRATIONS = PACKAGE / "store" / "migrations"
+_CONSTANT = re.compile(r"_?[A-Z][A-Z0-9_]*")
+_STATEMENT = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH|REPLACE)\b", re.IGNORECASE)
+_TEXT = re.compile(r"'(?:[^']|'')*'")
+_PARAMETER = re.compile(r":[a-z_0-9]+")
+_KEYWORDS = re.compile(
+    r"\b(select|from|where|insert|into|values|update|set|delete|and|or|not|null|order|by|group|having|limit|join|left"
+    r"|on|in|is|exists|case|when|then|else|end|returning|conflict|do|like|escape|between|union|all|as|distinct|asc|desc)\b"
+)
+
+ANY_ORGANIZATION = {
+    "gatewayd/identity/authentication.py": {"_FIND_KEY"},  # finds out which organization a key belongs to
+    "gatewayd/identity/api_keys.py": {"_LIST_ALL", "_OWNER", "_NOTE_USE"},  # the operator's; the daemon's own record
+    "gatewayd/identity/audit.py": {"_INSERT", "_LIST_ALL"},  # what is done to the instance has no organization
+    "gatewayd/identity/memberships.py": {"_OF_USER", "_LIST_ALL"},  # a user's organizations; the operator's list
+    "gatewayd/webhooks/deliveries.py": {"_NEXT_HEAD"},  # the dispatcher works for all of them
+    "gatewayd/webhooks/subscriptions.py": {"_SELECT_ORGANIZATION"},  # the operator names a subscription alone
+    "gatewayd/areas/crm/opportunities.py": {"_SELECT_ORGANIZATION"},  # the operator names an opportunity alone
+}
+"""Statements that go beyond one organization. Elsewhere the name of such a constant ends in `_ANY_ORG`."""
+
+WRITERS = {"deliveries": {"gatewayd/events.py", "gatewayd/webhooks/deliveries.py", "gatewayd/webhooks/claims.py"}}
+"""Tables with several writers: the outbox inserts, the engine claims and updates."""
+INFRASTRUCTURE = frozenset({"migrations"})
+
+
+class Constant(NamedTuple):
+    """One statement of the program."""
+
+    module: str
+    name: str
+    sql: str
+
+    @property
+    def where(self) -> str:
+        return f"{self.module} {self.name}"
+
+    @property
+    def bare(self) -> str:
+        """Without what stands in quotes."""
+        return _TEXT.sub("''", self.sql)
+
+    @property
+    def is_template(self) -> bool:
+        """True where pieces of SQL are still to be put in."""
+        return "{" in self.sql
+
+
+def constants() -> Iterator[Constant]:
+    for source in sources():
+        if source.path.name == "__main__.py":
+            continue
+        dotted = ".".join(source.path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+        assigned = {n.id for n in ast.walk(source.tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        module = importlib.import_module(dotted)
+        for name, value in vars(module).items():
+            if name in assigned and _CONSTANT.fullmatch(name) and isinstance(value, str) and _STATEMENT.match(value):
+                yield Constant(source.name, name, value)
+
+
+CONSTANTS = tuple(constants())
+each = pytest.mark.parametrize("constant", CONSTANTS, ids=lambda constant: constant.where)
+
+
+@pytest.fixture(scope="module")
+def columns() -> dict[str, set[str]]:
+    """The columns of each table after all migrations."""
+    connection = connections.open_writer(connections.MEMORY, 0)
+    schema.migrate(connection, schema.packaged(), START)
+    names = [row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    found = {}
+    for name in names:
+        rows = connection.execute("SELECT name FROM pragma_table_info(:table)", {"table": name})
+        found[str(name)] = {str(row[0]) for row in rows}
+    connection.close()
+    return found
+
+
+def parsed(constant: Constant) -> exp.Expression:
+    statement = sqlglot.parse_one(constant.sql, dialect="sqlite")
+    assert isinstance(statement, exp.Expression)
+    return statement
+
+
+def test_there_are_statements_to_look_at() -> None:
+    assert len(CONSTANTS) > 50
+    assert {"gatewayd/areas/legal_entities/legal_entities.py", "gatewayd/events.py"} <= {c.module for c in CONSTANTS}
+
+
+@each
+def test_a_statement_is_bound_to_its_organization(constant: Constant, columns: dict[str, set[str]]) -> None:
+    tables = {table.name for table in parsed(constant).find_all(exp.Table)}
+    owned = {table for table in tables if "org_id" in columns.get(table, ())}
+    beyond = constant.name.endswith("_ANY_ORG") or constant.name in ANY_ORGANIZATION.get(constant.module, ())
+    assert not owned or beyond or ":org_id" in constant.sql, f"{constant.where} reads {owned} of every organization"
+
+
+def test_the_exceptions_are_still_there() -> None:
+    named = {(constant.module, constant.name) for constant in CONSTANTS}
+    assert {(m, n) for m, names in ANY_ORGANIZATION.items() for n in names} - named == set()
+
+
+@each
+def test_a_statement_is_written_in_the_house_style(constant: Constant) -> None:
+    lower = _KEYWORDS.findall(_PARAMETER.sub("", constant.bare))
+    assert lower == [], f"{constant.where} has keywords in lower case"
+    assert "?" not in constant.bare, f"{constant.where} has parameters without names"
+    assert not re.search(r"\bINSERT OR\b|\bREPLACE INTO\b|\browid\b", constant.bare, re.IGNORECASE), constant.where
+    assert not re.search(r"\bSELECT\s+\*", constant.bare), f"{constant.where} does not name its columns"
+
+
+@pytest.mark.parametrize("constant", [c for c in CONSTANTS if not c.is_template], ids=lambda constant: constant.where)
+def test_a_statement_runs_on_the_schema(constant: Constant, database_image: bytes) -> None:
+    connection = apsw.Connection(":memory:")
+    connection.deserialize("main", database_image)
+    try:
+        connection.execute(
+            f"EXPLAIN {constant.sql}", dict.fromkeys(name[1:] for name in _PARAMETER.findall(constant.bare))
+        )
+    finally:
+        connection.close()
+
+
+def written_table(statement: exp.Expression) -> str | None:
+    if not isinstance(statement, exp.Insert | exp.Update | exp.Delete):
+        return None
+    table = statement.this.find(exp.Table)
+    assert table is not None
+    return str(table.name)
+
+
+def test_a_table_is_written_by_one_module(columns: dict[str, set[str]]) -> None:
+    writers: dict[str, set[str]] = {table: set() for table in columns.keys() - INFRASTRUCTURE}
+    for constant in CONSTANTS:
+        table = written_table(parsed(constant))
+        if table is not None:
+            writers[table].add(constant.module)
+    unexpected = {t: sorted(w) for t, w in writers.items() if len(w) != 1 and not w <= WRITERS.get(t, set())}
+    assert unexpected == {}
+
+
+def test_sql_stands_in_constants() -> None:
+    """So that these tests see it. The store itself is what speaks SQL."""
+    outside = [source for source in sources() if not source.name.startswith("gatewayd/store/")]
+    assert [where for source in outside for where in inline(source)] == []
+
+
+def inline(source: Source) -> Iterator[str]:
+    pattern = re.compile(r"\s*(SELECT\s.+\sFROM|INSERT\s+INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM)\b", re.DOTALL)
+    for function in ast.walk(source.tree):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            for node in ast.walk(function):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str) and pattern.match(node.value):
+                    yield source.at(node)
+
+
+def migration_lines() -> Iterator[tuple[str, int, list[str]]]:
+    for path in sorted(MIGRATIONS.glob("*.sql")):
+        lines = path.read_text("utf-8").splitlines()
+        for number in range(len(lines)):
+            yield path.name, number, lines
+
+
+def test_an_index_is_named_with_its_query() -> None:
+    """A comment above says which query needs it; a unique index is a rule and speaks for itself."""
+    faults = []
+    for name, number, lines in migration_lines():
+        if re.match(r"CREATE INDEX\b", lines[number]):
+            above = next((line for line in reversed(lines[:number]) if not line.startswith("CREATE INDEX")), "")
+            previous = lines[number - 1]
+            if not (previous.startswith("-- ") or (above.startswith("-- ") and previous.startswith("CREATE INDEX"))):
+                faults.append(f"{name}:{number + 1}")
+    assert faults == []
+
+
+def test_tables_are_strict() -> None:
+    text = "\n".join(path.read_text("utf-8") for path in sorted(MIGRATIONS.glob("*.sql")))
+    text = re.sub(r"--[^\n]*", "", text)
+    for statement in re.findall(r"CREATE TABLE\b[^;]*;", text):
+        assert re.search(r"\)\s*STRICT(, WITHOUT ROWID)?;$", statement), statement[:80]
+
+
+# -- the tests' own eyes
+
+
+def test_sql_inside_a_function_is_seen() -> None:
+    text = 'def f(tx):\n    return tx.rows("SELECT id FROM users")\n'
+    assert list(inline(Source(PACKAGE, "gatewayd/x.py", text, ast.parse(text)))) == ["gatewayd/x.py:2"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "table"),
+    [
+        ("INSERT INTO users (id) VALUES (:id)", "users"),
+        ("UPDATE users SET id = :id", "users"),
+        ("DELETE FROM users WHERE id IN (SELECT id FROM events)", "users"),
+        ("SELECT id FROM users", None),
+    ],
+)
+def test_a_writing_statement_is_told_from_a_reading_one(sql: str, table: str | None) -> None:
+    assert written_table(parsed(Constant("", "", sql))) == table
