@@ -1,0 +1,60 @@
+"""The command line. Exit 0: done. 1: failed, the reason on standard error. 2: wrong usage or configuration."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from gatewayd.cli.parser import build_parser
+from gatewayd.cli.session import CommandError, Session
+from gatewayd.clock import SystemClock
+from gatewayd.config import ConfigError
+from gatewayd.errors import Problem
+
+DONE, FAILED, WRONG_USAGE = 0, 1, 2
+INTERRUPTED = 130  # as shells report a command that SIGINT ended
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and answer its exit code. `argv` is without the program's name; None: the process's own."""
+    try:
+        arguments = build_parser().parse_args(argv)
+    except SystemExit as stop:  # argparse has printed help, version or what is wrong
+        return stop.code if isinstance(stop.code, int) else WRONG_USAGE
+    return _run(arguments, Session(arguments.config, os.environ, SystemClock()))
+
+
+def _run(arguments: argparse.Namespace, session: Session) -> int:
+    """Run the command; what it raises becomes a sentence and an exit code."""
+    from gatewayd.store.failures import MigrationError, StoreFailure  # heavy: help and version go without
+
+    try:
+        code: int = arguments.run(arguments, session)
+        sys.stdout.flush()
+    except ConfigError as error:
+        return _fail("\n".join(str(problem) for problem in error.problems), WRONG_USAGE)
+    except CommandError as error:
+        return _fail(str(error), error.code)
+    except Problem as error:
+        return _fail(error.message, FAILED)
+    except (StoreFailure, MigrationError) as error:
+        return _fail(str(error), FAILED)
+    except BrokenPipeError:
+        return _output_closed()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return code
+
+
+def _fail(reason: str, code: int) -> int:
+    for line in reason.splitlines():
+        print(f"gatewayd: {line}", file=sys.stderr)
+    return code
+
+
+def _output_closed() -> int:
+    """The reader went away (`gatewayd key list | head -1`): the interpreter must not flush into the pipe again."""
+    with Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+    return FAILED

@@ -1,0 +1,142 @@
+"""`gatewayd backup`, `restore` and `verify`: the store's copy, the way back, and whether all is as it should be."""
+
+import argparse
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gatewayd.cli.output import note, print_made
+from gatewayd.cli.parser import Subparsers, add_command
+from gatewayd.cli.session import CommandError, Session
+
+if TYPE_CHECKING:
+    from gatewayd.store import ReadTx
+    from gatewayd.store.backup import Manifest
+
+CHUNK = 500  # rows that one read renders again
+SHOWN = 20  # faults that are printed
+
+_INVOICES = "SELECT id, wire FROM invoices WHERE org_id = :org_id AND id > :after ORDER BY id LIMIT :count"
+_CLIENTS = "SELECT id, wire FROM clients WHERE org_id = :org_id AND id > :after ORDER BY id LIMIT :count"
+_ENTITIES = "SELECT id, wire FROM legal_entities WHERE org_id = :org_id AND id > :after ORDER BY id LIMIT :count"
+
+
+def add_commands(subparsers: Subparsers) -> None:
+    """Add the commands of copies."""
+    command = add_command(
+        subparsers, "backup", "copy database and documents beside a running daemon", backup, json=True
+    )
+    command.add_argument("destination", type=Path, metavar="DEST", help="a directory that is empty or not there yet")
+    command.add_argument("--with-key", action="store_true", help="the instance key too, which opens the sealed secrets")
+    command = add_command(subparsers, "restore", "put a backup in the place of an empty store", restore, json=True)
+    command.add_argument("source", type=Path, metavar="SRC", help="the directory of a backup")
+    add_command(subparsers, "verify", "look for damage in the database", verify, json=True)
+
+
+def backup(arguments: argparse.Namespace, session: Session) -> int:
+    from gatewayd.store.backup import back_up
+
+    key_file = session.key_file if arguments.with_key else None
+    manifest = back_up(session.store_settings.directory, arguments.destination, session.clock.now(), key_file)
+    _tell(arguments, manifest, f"Copied to {arguments.destination}")
+    if not manifest.with_key:
+        note(f"the instance key is not in it: keep a copy of {session.key_file} elsewhere, or sealed secrets are lost")
+    return 0
+
+
+def restore(arguments: argparse.Namespace, session: Session) -> int:
+    from gatewayd.store import backup as copies
+
+    directory = session.store_settings.directory
+    manifest = copies.restore(arguments.source.absolute(), directory)
+    _tell(arguments, manifest, f"Restored to {directory}")
+    if not manifest.with_key:
+        note(f"put the instance key of that time at {session.key_file} before the daemon starts")
+    elif session.key_file != directory / copies.KEY_NAME:
+        note(
+            f"the instance key of the backup is {directory / copies.KEY_NAME}, but the settings name {session.key_file}"
+        )
+    return 0
+
+
+def verify(arguments: argparse.Namespace, session: Session) -> int:
+    """SQLite's own checks first; then every wire form that is kept is rendered again from the columns."""
+    from gatewayd.store import backup as copies
+
+    path = session.store_settings.path
+    if not path.exists():
+        raise CommandError(f"there is no database in {path.parent}")
+    found = copies.faults(path) or _stale_wires(session)
+    if found:
+        more = [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
+        raise CommandError("\n".join([*found[:SHOWN], *more]))
+    print_made(arguments, {"database": str(path), "faults": []}, [f"{path}: nothing is wrong."])
+    return 0
+
+
+def _tell(arguments: argparse.Namespace, manifest: "Manifest", sentence: str) -> None:
+    size = sum(file.bytes for file in manifest.files)
+    document = {"madeAt": manifest.made_at, "files": len(manifest.files), "bytes": size, "withKey": manifest.with_key}
+    print_made(arguments, document, [f"{sentence}: {len(manifest.files)} files, {size} bytes, of {manifest.made_at}."])
+
+
+def _stale_wires(session: Session) -> list[str]:
+    """Rows whose kept JSON is not what their columns give, in words."""
+    import trio
+
+    from gatewayd.identity import organizations
+    from gatewayd.store.database import open_store
+
+    async def run() -> list[str]:
+        found: list[str] = []
+        async with open_store(session.store_settings, session.clock, session.key_file) as store:
+            for org in await store.read(organizations.list_all):
+                for check in (_stale_invoices, _stale_clients, _stale_entities):
+                    after: str | None = ""
+                    while after is not None:
+                        stale, after = await store.read_later(_chunk(check, after), org.id)
+                        found += [f"{row_id} is served otherwise than its columns say" for row_id in stale]
+        return found
+
+    return trio.run(run)
+
+
+Check = Callable[["ReadTx", str], Iterator[tuple[str, bool]]]
+"""Each row after an id, in order: its id, and whether it is stale."""
+
+
+def _chunk(check: Check, after: str) -> "Callable[[ReadTx], tuple[list[str], str | None]]":
+    """A read that answers the stale rows of one chunk, and where the next begins; None: there is none."""
+
+    def work(tx: "ReadTx") -> tuple[list[str], str | None]:
+        rows = list(check(tx, after))
+        return [row_id for row_id, stale in rows if stale], rows[-1][0] if len(rows) == CHUNK else None
+
+    return work
+
+
+def _stale_invoices(tx: "ReadTx", after: str) -> Iterator[tuple[str, bool]]:
+    from gatewayd.areas.accounting import invoice_rendering, invoice_rows
+
+    for invoice_id, wire in tx.rows(_INVOICES, after=after, count=CHUNK):
+        row = invoice_rows.find(tx, invoice_id)
+        assert row is not None
+        texts = invoice_rendering.AmountTexts(row.currency)
+        head = invoice_rendering.head(row, invoice_rows.payments_of(tx, invoice_id), texts)
+        lines = invoice_rendering.lines(invoice_rows.lines_of(tx, invoice_id), texts)
+        yield invoice_id, head + lines != wire
+
+
+def _stale_clients(tx: "ReadTx", after: str) -> Iterator[tuple[str, bool]]:
+    from gatewayd.areas.accounting import clients
+
+    for client_id, wire in tx.rows(_CLIENTS, after=after, count=CHUNK):
+        row = clients.find(tx, client_id)
+        yield client_id, row is None or clients.render(row) != wire
+
+
+def _stale_entities(tx: "ReadTx", after: str) -> Iterator[tuple[str, bool]]:
+    from gatewayd.areas.legal_entities import legal_entities
+
+    for entity_id, wire in tx.rows(_ENTITIES, after=after, count=CHUNK):
+        yield entity_id, legal_entities.render_again(tx, entity_id) != wire

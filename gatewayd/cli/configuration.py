@@ -1,0 +1,18 @@
+"""`gatewayd check-config`."""
+
+import argparse
+
+from gatewayd.cli.parser import Subparsers, add_command
+from gatewayd.cli.session import Session
+
+
+def add_commands(subparsers: Subparsers) -> None:
+    """Add the command of the settings."""
+    add_command(subparsers, "check-config", "read the settings and report every mistake at once", check)
+
+
+def check(arguments: argparse.Namespace, session: Session) -> int:
+    """Mistakes come out as `ConfigError`."""
+    config = session.config
+    print(f"{session.config_path or 'No file, the defaults'}: good. Data in {config.store.directory}")
+    return 0

@@ -1,0 +1,90 @@
+"""`gatewayd lead`, `opportunity` and `event`: what happens in the CRM, written with its events in one transaction."""
+
+import argparse
+
+from gatewayd.cli.acting import act, operation_of
+from gatewayd.cli.output import print_made
+from gatewayd.cli.parser import Subparsers, add_command, add_group
+from gatewayd.cli.session import CommandError, Session
+
+
+def add_commands(subparsers: Subparsers) -> None:
+    """Add the commands of the CRM and of events."""
+    group = add_group(subparsers, "lead", "people who may become clients")
+    command = add_command(group, "create", "make a lead", create_lead, json=True)
+    command.add_argument("--org", required=True, metavar="ID")
+    command.add_argument("--source", required=True, help="where the lead came from")
+    command.add_argument("--name")
+    command.add_argument("--email")
+    command.add_argument("--status", default="new", help="new, contacted, qualified, disqualified or converted")
+    group = add_group(subparsers, "opportunity", "business that may be won")
+    command = add_command(group, "create", "make an opportunity", create_opportunity, json=True)
+    command.add_argument("--org", required=True, metavar="ID")
+    command.add_argument("--name", required=True)
+    command.add_argument("--lead", metavar="ID", help="the lead it is about")
+    command.add_argument("--pipeline", metavar="ID")
+    command.add_argument("--stage")
+    command.add_argument("--amount", help="a decimal such as 1234.50")
+    command.add_argument("--currency")
+    command = add_command(group, "move", "move an opportunity to another stage", move_opportunity, json=True)
+    command.add_argument("id", metavar="ID")
+    command.add_argument("--stage", required=True)
+    group = add_group(subparsers, "event", "what webhook subscriptions are told")
+    command = add_command(group, "emit", "record an event by hand", emit_event, json=True)
+    command.add_argument("kind", metavar="KIND", help="such as lead.created")
+    command.add_argument("--org", required=True, metavar="ID")
+    command.add_argument("--data", required=True, metavar="JSON", help="the event's data, a JSON object")
+
+
+def create_lead(arguments: argparse.Namespace, session: Session) -> int:
+    from gatewayd.areas.crm import AREA, leads
+
+    values = {name: getattr(arguments, name) for name in ("source", "name", "email", "status")}
+    lead = act(session, operation_of(AREA, "crm.createLead"), arguments.org, values)
+    assert isinstance(lead, leads.Lead)
+    print_made(arguments, lead, [f"Made the lead {lead.name or lead.source}: {lead.id}"])
+    return 0
+
+
+def create_opportunity(arguments: argparse.Namespace, session: Session) -> int:
+    from gatewayd.areas.crm import AREA, opportunities
+
+    values = {name: getattr(arguments, name) for name in ("name", "stage", "amount", "currency")}
+    values |= {"leadId": arguments.lead, "pipelineId": arguments.pipeline}
+    made = act(session, operation_of(AREA, "crm.createOpportunity"), arguments.org, values)
+    assert isinstance(made, opportunities.Opportunity)
+    print_made(arguments, made, [f"Made the opportunity {made.name}, in stage {made.stage}: {made.id}"])
+    return 0
+
+
+def move_opportunity(arguments: argparse.Namespace, session: Session) -> int:
+    from gatewayd.areas.crm import AREA, opportunities
+
+    org_id = session.read(lambda tx: opportunities.org_of(tx, arguments.id))
+    values = {"id": arguments.id, "stage": arguments.stage}
+    moved = act(session, operation_of(AREA, "crm.moveOpportunity"), org_id, values)
+    assert isinstance(moved, opportunities.Opportunity)
+    print_made(arguments, moved, [f"{moved.name} is in stage {moved.stage}."])
+    return 0
+
+
+def emit_event(arguments: argparse.Namespace, session: Session) -> int:
+    import msgspec
+
+    from gatewayd import events
+    from gatewayd.identity import organizations
+    from gatewayd.store import WriteTx
+
+    try:
+        data = msgspec.json.decode(arguments.data)
+    except msgspec.DecodeError as error:
+        raise CommandError(f"--data is not JSON: {error}", 2) from None
+
+    def work(tx: WriteTx) -> str:
+        organizations.get(tx, arguments.org)
+        return events.append(tx, arguments.kind, data)
+
+    event_id = session.write(work, arguments.org)
+    document = {"id": event_id, "event": arguments.kind}
+    print_made(arguments, document, [f"Recorded the event {arguments.kind}: {event_id}"])
+    return 0

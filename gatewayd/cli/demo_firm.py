@@ -1,0 +1,139 @@
+"""A believable small firm: what the demo's database holds before the play."""
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+from gatewayd.areas.accounting import clients, invoices
+from gatewayd.areas.crm import leads
+from gatewayd.areas.legal_entities import legal_entities
+from gatewayd.contract.caller import Caller, Role
+from gatewayd.contract.decoding import RequestDecoder
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.scopes import FULL_ACCESS
+from gatewayd.identity import api_keys, audit, memberships, organizations, users
+from gatewayd.store import WriteTx
+
+_ENTITY = {
+    "name": "Oak & Son Joinery",
+    "type": "limited_company",
+    "legalName": "Oak & Son Joinery Ltd",
+    "companyNumber": "09876543",
+    "vatNumber": "GB980780684",
+    "vat": {
+        "status": "registered",
+        "effectiveDate": "2023-04-01",
+        "scheme": "standard",
+        "returnFrequency": "quarterly",
+        "staggerGroup": 1,
+    },
+    "address": {"line1": "12 Oak Street", "town": "Leeds", "postcode": "LS1 4DY", "countryCode": "GB"},
+    "email": "office@oakandson.example",
+    "cis": {"subcontractor": True, "verifiedRate": 20},
+}
+_CLIENTS = (
+    {"name": "Birch Interiors Ltd", "kind": "company", "email": "accounts@birch.example", "paymentTermsDays": 14},
+    {"name": "Rowan Developments Ltd", "kind": "company", "vatNumber": "GB765432126", "cisContractor": True},
+    {"name": "Mrs A. Hazel", "kind": "person", "email": "hazel@example.net", "endUser": True},
+)
+_LINES = (
+    [
+        {"description": "Oak staircase, made to measure", "unitPrice": "4850.00"},
+        {"description": "Fitting", "quantity": "16", "unit": "hours", "unitPrice": "42.50"},
+    ],
+    [
+        {
+            "description": "First fix carpentry, plot 7",
+            "quantity": "5",
+            "unit": "days",
+            "unitPrice": "320.00",
+            "cisLabour": True,
+            "vatCode": "reverse_charge_domestic_standard",
+        }
+    ],
+    [
+        {"description": "Garden gate", "unitPrice": "385.00"},
+        {"description": "Energy-saving door set", "unitPrice": "640.00", "vatCode": "reduced"},
+    ],
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Firm:
+    """What the play needs to know. `key` is the API key in the clear."""
+
+    org_id: str
+    org_name: str
+    email: str
+    key_id: str
+    key: str
+    client_id: str
+
+
+def seed(tx: WriteTx) -> Firm:
+    """Two organizations, three people, a legal entity, clients, invoices and leads."""
+    firm = organizations.create(tx, "Oak & Son", audit.OPERATOR)
+    practice = organizations.create(tx, "Fern Bookkeeping", audit.OPERATOR)
+    tx.bind(firm.id)
+    people: tuple[tuple[str, str, Role], ...] = (
+        ("ann@oakandson.example", "Ann Oak", "owner"),
+        ("ben@oakandson.example", "Ben Oak", "member"),
+    )
+    ids = [_person(tx, email, name, role) for email, name, role in people]
+    tx.bind(practice.id)
+    accountant = _person(tx, "fay@fern.example", "Fay Fern", "owner")
+    tx.bind(firm.id)
+    memberships.add(tx, accountant, "admin", audit.OPERATOR)
+    client_ids = _books(tx, firm.id, ids[0])
+    key = api_keys.create(
+        tx, api_keys.NewKey(name="Demo shop", user_id=ids[0], scopes=_SCOPES), secrets.token_bytes(32), audit.OPERATOR
+    )
+    return Firm(firm.id, firm.name, people[0][0], key.id, key.key, client_ids[0])
+
+
+_SCOPES = (
+    "entities:read",
+    "accounting:read",
+    "accounting:write",
+    "webhooks:read",
+    "webhooks:write",
+    "crm:read",
+    "crm:write",
+)
+
+
+def _person(tx: WriteTx, email: str, name: str, role: Role) -> str:
+    user = users.create(tx, users.NewUser(email=email, name=name), audit.OPERATOR)
+    memberships.add(tx, user.id, role, audit.OPERATOR)
+    return user.id
+
+
+def _books(tx: WriteTx, org_id: str, user_id: str) -> list[str]:
+    """The entity, its clients with an invoice each, and two leads; answers the clients' ids."""
+    caller = Caller(
+        kind="operator", credential_id="operator", org_id=org_id, user_id=user_id, role="owner", scopes=FULL_ACCESS
+    )
+    _do(tx, caller, _row(legal_entities.OPERATIONS, "legalEntity.createLegalEntity"), _ENTITY)
+    client_ids = []
+    for client, lines in zip(_CLIENTS, _LINES, strict=True):
+        client_id = _do(tx, caller, _row(clients.OPERATIONS, "accounting.createClient"), client)
+        invoice = {"clientId": client_id, "status": "issued", "lines": lines}
+        _do(tx, caller, _row(invoices.OPERATIONS, "accounting.createInvoice"), invoice)
+        client_ids.append(client_id)
+    for lead in ({"source": "referral", "name": "Larch & Co"}, {"source": "fair", "name": "Willow House"}):
+        _do(tx, caller, _row(leads.OPERATIONS, "crm.createLead"), lead)
+    return client_ids
+
+
+def _row(operations: tuple[Operation, ...], operation_id: str) -> Operation:
+    return next(operation for operation in operations if operation.id == operation_id)
+
+
+def _do(tx: WriteTx, caller: Caller, operation: Operation, request: Mapping[str, object]) -> str:
+    """Run a write row as a caller would; answers the id of what it made."""
+    decoded = RequestDecoder(operation).body(msgspec.json.encode(request))
+    made = operation.handler(tx, caller, decoded)
+    body = made if isinstance(made, bytes) else msgspec.json.encode(made)
+    return str(msgspec.json.decode(body)["id"])

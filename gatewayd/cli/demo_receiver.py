@@ -1,0 +1,77 @@
+"""The demo's webhook receiver: HTTPS on loopback, and it believes only what is signed."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import trio
+import trustme
+
+from gatewayd.clock import SECOND, Clock
+from gatewayd.http.render import refusal
+from gatewayd.http.server import DoorSettings, Server
+from gatewayd.logs import Logger
+from gatewayd.webhooks.signature import SignatureError, verify
+
+MAX_BODY_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """One delivery as it came in."""
+
+    event: str
+    signature: str
+    body: bytes
+
+
+class Receiver:
+    """Answers 204 to what verifies against `secret`, 400 to the rest."""
+
+    def __init__(self, directory: Path, clock: Clock) -> None:
+        authority = trustme.CA()
+        certificate = authority.issue_cert("127.0.0.1", "localhost")
+        self.ca_file = directory / "receiver-ca.pem"
+        self._certificate = directory / "receiver-certificate.pem"
+        self._key = directory / "receiver-key.pem"
+        authority.cert_pem.write_to_path(self.ca_file)
+        self._key.touch(mode=0o600)
+        certificate.private_key_pem.write_to_path(self._key)
+        self._certificate.write_bytes(b"".join(blob.bytes() for blob in certificate.cert_chain_pems))
+        self._clock = clock
+        self.secret = ""
+        self._arrived, self.arrivals = trio.open_memory_channel[Arrival](math.inf)
+
+    async def serve(self, log: Logger, *, task_status: trio.TaskStatus[str] = trio.TASK_STATUS_IGNORED) -> None:
+        """Serve until cancelled. Starts with the URL to subscribe."""
+        settings = DoorSettings(bind=("127.0.0.1:0",), tls_certificate=str(self._certificate), tls_key=str(self._key))
+        server = Server(self._app, settings, refuse=refusal, log=log, clock=self._clock)
+        async with trio.open_nursery() as nursery:
+            (address,) = await nursery.start(server.serve)
+            task_status.started(f"{address}/hooks")
+
+    async def _app(self, scope: Any, receive: Any, send: Any) -> None:
+        body = await _whole_body(receive)
+        headers = dict(scope["headers"])
+        signature = headers.get(b"x-service-signature", b"").decode("latin-1")
+        status = 204
+        try:
+            verify(signature, body, self.secret, now=self._clock.now() // SECOND)
+        except SignatureError:
+            status = 400
+        else:
+            event = headers.get(b"x-service-event", b"").decode("latin-1")
+            self._arrived.send_nowait(Arrival(event, signature, body))
+        await send({"type": "http.response.start", "status": status, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+
+async def _whole_body(receive: Any) -> bytes:
+    body = b""
+    while len(body) <= MAX_BODY_BYTES:
+        message = await receive()
+        body += message.get("body", b"")
+        if not message.get("more_body", False):
+            break
+    return body

@@ -1,0 +1,34 @@
+"""`gatewayd openapi` and `gatewayd operations`: what the API offers, without a daemon."""
+
+import argparse
+
+from gatewayd.cli.output import print_document, print_list
+from gatewayd.cli.parser import Subparsers, add_command
+from gatewayd.cli.session import Session
+
+
+def add_commands(subparsers: Subparsers) -> None:
+    """Add `openapi` and `operations`."""
+    add_command(subparsers, "openapi", "print the OpenAPI description", openapi)
+    add_command(subparsers, "operations", "list the operations", operations, json=True)
+
+
+def openapi(arguments: argparse.Namespace, session: Session) -> int:
+    """One JSON document, as `/openapi.json` serves it."""
+    from gatewayd.daemon import description
+
+    print_document(description(session.config))
+    return 0
+
+
+def operations(arguments: argparse.Namespace, session: Session) -> int:
+    """A line for each row of the catalogue."""
+    from gatewayd.daemon import rows
+
+    found = [
+        {"id": row.id, "kind": row.kind, "method": row.method, "path": row.path, "scopes": row.scopes}
+        for row in rows(session.config).operations
+    ]
+    lines = [(row.id, row.method, row.path, " ".join(row.scopes)) for row in rows(session.config).operations]
+    print_list(arguments, found, ("operation", "method", "path", "scopes"), lines)
+    return 0

@@ -1,0 +1,132 @@
+"""`gatewayd doctor`: looks at what the daemon stands on, and says in plain sentences what it found."""
+
+import argparse
+import os
+import shutil
+import ssl
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from gatewayd.cli.output import print_document
+from gatewayd.cli.parser import Subparsers, add_command
+from gatewayd.cli.session import CommandError, Session
+
+FREE_BYTES_MIN = 512 * 2**20  # Chosen: backups, logs and the database's own log want room
+REACH_SECONDS = 5.0  # Chosen
+OTHERS = 0o077  # permission bits of everybody but the owner
+# 2025-01-01T00:00:00Z, in microseconds: a clock before it was never set.
+EARLIEST_NOW = 1_735_689_600_000_000
+
+
+class Finding(NamedTuple):
+    """One thing that was looked at."""
+
+    about: str
+    well: bool
+    sentence: str
+
+
+def add_commands(subparsers: Subparsers) -> None:
+    """Add `doctor`."""
+    add_command(subparsers, "doctor", "look for what would hinder the daemon; 1 if something does", doctor, json=True)
+
+
+def doctor(arguments: argparse.Namespace, session: Session) -> int:
+    """It changes nothing. The settings are checked before anything else, as by `check-config`."""
+    findings = [*_permissions(session), *_disk(session), *_store(session), *_tls(session), *_reach(session)]
+    if arguments.json:
+        print_document([finding._asdict() for finding in findings])
+    else:
+        for finding in findings:
+            print(f"{'ok' if finding.well else 'WRONG':5}  {finding.about}: {finding.sentence}")
+    wrong = sum(not finding.well for finding in findings)
+    if wrong:
+        raise CommandError("1 thing is wrong" if wrong == 1 else f"{wrong} things are wrong")
+    return 0
+
+
+def _permissions(session: Session) -> Iterator[Finding]:
+    directory = Path(session.config.store.directory)
+    if not directory.exists():
+        yield Finding("data directory", True, f"{directory} is not there yet; the first start makes it.")
+        return
+    yield _private("data directory", directory)
+    if session.key_file.exists():
+        yield _private("instance key", session.key_file)
+    elif (directory / "gatewayd.db").exists():
+        yield Finding("instance key", False, f"{session.key_file} is missing: what it sealed cannot be opened.")
+
+
+def _private(about: str, path: Path) -> Finding:
+    """Whether this user alone may use it."""
+    status = path.stat()
+    if status.st_uid != os.geteuid():
+        return Finding(about, False, f"{path} belongs to user {status.st_uid}, and you are {os.geteuid()}.")
+    if status.st_mode & OTHERS:
+        return Finding(about, False, f"{path} is open to other users (mode {status.st_mode & 0o777:03o}).")
+    if not os.access(path, os.R_OK | os.W_OK):
+        return Finding(about, False, f"{path} cannot be read and written.")
+    return Finding(about, True, f"{path} is private to you.")
+
+
+def _disk(session: Session) -> Iterator[Finding]:
+    place = Path(session.config.store.directory)
+    while not place.exists():
+        place = place.parent
+    free = shutil.disk_usage(place).free
+    enough = free >= FREE_BYTES_MIN
+    yield Finding("disk", enough, f"{free // 2**20} MiB are free at {place}{'' if enough else ', which is little'}.")
+
+
+def _store(session: Session) -> Iterator[Finding]:
+    from gatewayd.store import StoreFailure
+    from gatewayd.store.backup import faults, newest
+
+    path = session.store_settings.path
+    now, seen, found = session.clock.now(), EARLIEST_NOW, list[str]()
+    if not path.exists():
+        yield Finding("database", True, f"{path} is not there yet; the first start makes it.")
+    else:
+        try:
+            found = faults(path)
+            seen = max(seen, newest(path))
+        except StoreFailure as error:
+            found.append(str(error))
+        yield Finding("database", not found, f"{path}: {found[0] if found else 'nothing is wrong'}.")
+    sane = now > seen
+    yield Finding("clock", sane, "It is set." if sane else "It was never set, or has gone back.")
+
+
+def _tls(session: Session) -> Iterator[Finding]:
+    server = session.config.server
+    if not server.tls_certificate:
+        return
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(server.tls_certificate, server.tls_key)
+    except (OSError, ssl.SSLError) as error:
+        yield Finding("TLS", False, f"{server.tls_certificate} and {server.tls_key} cannot be used: {error}.")
+        return
+    yield Finding("TLS", True, f"{server.tls_certificate} and its key belong together.")
+    if Path(server.tls_key).stat().st_mode & 0o007:
+        yield Finding("TLS key", False, f"{server.tls_key} can be read by everybody.")
+
+
+def _reach(session: Session) -> Iterator[Finding]:
+    """Whether a client that is told the public URL comes to this service."""
+    url = session.config.server.public_url
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(f"{url}/healthz", timeout=REACH_SECONDS) as answer:
+            well = b'"status":"ok"' in answer.read(1024)
+    except urllib.error.HTTPError as error:
+        with error:
+            yield Finding("public URL", False, f"{url}/healthz answers {error.code}: does the proxy lead here?")
+        return
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", error)
+        yield Finding("public URL", False, f"Nothing answers at {url} ({reason}): is the daemon running?")
+        return
+    yield Finding("public URL", well, f"{url} {'leads to this service' if well else 'leads to something else'}.")

@@ -1,0 +1,132 @@
+"""`gatewayd init`: from nothing to an instance with its first organization and owner."""
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gatewayd.cli.output import print_made
+from gatewayd.cli.parser import Subparsers, add_command
+from gatewayd.cli.session import CommandError, Session
+
+if TYPE_CHECKING:
+    from gatewayd.store import WriteTx
+
+DEFAULT_URL = "http://127.0.0.1:8080"
+SYSTEM_FILE = Path("/etc/gatewayd/gatewayd.toml")
+
+
+def add_commands(subparsers: Subparsers) -> None:
+    """Add `init`."""
+    command = add_command(subparsers, "init", "write the settings and make the first organization", init, json=True)
+    command.add_argument("--public-url", metavar="URL", help=f"the origin that clients see, such as {DEFAULT_URL}")
+    command.add_argument("--organization", metavar="NAME", help="the name of the first organization")
+    command.add_argument("--email", help="the address of its owner")
+    command.add_argument("--name", help="the name of its owner")
+    command.add_argument("--directory", type=Path, metavar="DIR", help="where the data lies; else the usual place")
+
+
+def init(arguments: argparse.Namespace, session: Session) -> int:
+    """What is not given by a flag is asked for on a terminal. The owner administrates the instance too.
+
+    The settings come to their place last: a run that fails on the way can simply be made again.
+    """
+    from gatewayd.identity.passwords import Hasher, make_password
+
+    target = _target(session)
+    if target.exists():
+        raise CommandError(f"{target} is there already: it is not written over")
+    url = _asked(arguments.public_url, "Public URL", DEFAULT_URL)
+    organization = _asked(arguments.organization, "Organization")
+    email = _asked(arguments.email, "E-mail address of its owner")
+    name = _asked(arguments.name, "Name of its owner")
+    password = make_password()
+    text = _settings(url, arguments.directory)
+    draft = _write_draft(target, text)
+    try:
+        fresh = Session(str(draft), session.environ, session.clock)
+        org_id, user_id = _seed(fresh, organization, (email, name, Hasher().hash(password)))
+        os.link(draft, target)
+    except FileExistsError:
+        raise CommandError(f"{target} is there already: it is not written over") from None
+    finally:
+        draft.unlink()
+    document = {"config": str(target), "orgId": org_id, "userId": user_id, "email": email, "password": password}
+    lines = [
+        f"Wrote {target}",
+        f"Made the organization {organization}: {org_id}",
+        f"Its owner is {email}; the password is {password}",
+        "It is not shown again.",
+        f"Next: gatewayd serve --config {target}",
+    ]
+    print_made(arguments, document, lines)
+    return 0
+
+
+def _target(session: Session) -> Path:
+    """The file to write: the one that is named, else the usual one of root or of this user."""
+    if session.config_path is not None:
+        return session.config_path
+    if os.geteuid() == 0:
+        return SYSTEM_FILE
+    folder = session.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
+    return Path(folder) / "gatewayd" / "gatewayd.toml"
+
+
+def _asked(given: str | None, question: str, default: str = "") -> str:
+    """The answer to a question. Raises `CommandError` 2 where nobody can be asked."""
+    if given is not None:
+        return given
+    if not sys.stdin.isatty():
+        raise CommandError(f"{question}: give it with its flag, see gatewayd init --help", 2)
+    shown = f" [{default}]" if default else ""
+    while True:
+        print(f"{question}{shown}: ", end="", file=sys.stderr, flush=True)
+        line = sys.stdin.readline()
+        if not line:
+            raise CommandError("the answers ended", 2)
+        if answer := line.strip() or default:
+            return answer
+
+
+def _settings(url: str, directory: Path | None) -> str:
+    """The TOML: what was asked for; every other key has its default, and conf/gatewayd.toml lists them."""
+    lines = ["[server]", f"public_url = {json.dumps(url)}"]
+    if directory is not None:
+        lines += ["", "[store]", f"directory = {json.dumps(str(directory.absolute()))}"]
+    return "\n".join(lines) + "\n"
+
+
+def _write_draft(target: Path, text: str) -> Path:
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise CommandError(f"{target} cannot be written: {error.strerror}") from error
+    return draft
+
+
+def _seed(session: Session, organization: str, owner: tuple[str, str, str]) -> tuple[str, str]:
+    """Make the organization and its owner (address, name, hash of the password); answers their ids."""
+    from gatewayd.identity import audit, memberships, organizations, users
+
+    email, name, password_hash = owner
+
+    def work(tx: "WriteTx") -> tuple[str, str]:
+        if organizations.list_all(tx):
+            raise CommandError("the store has an organization already: init is for a new instance")
+        org = organizations.create(tx, organization, audit.OPERATOR)
+        tx.bind(org.id)
+        new = users.NewUser(email=email, name=name, password_hash=password_hash, instance_admin=True)
+        user = users.create(tx, new, audit.OPERATOR)
+        memberships.add(tx, user.id, "owner", audit.OPERATOR)
+        return org.id, user.id
+
+    return session.write(work)

@@ -1,0 +1,168 @@
+"""`gatewayd invoice`: what happens to invoices after they were made, for which the public API has no operation."""
+
+import argparse
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from gatewayd.cli.output import print_document, print_list, print_made
+from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
+from gatewayd.cli.session import CommandError, Session
+
+if TYPE_CHECKING:
+    from gatewayd.areas.accounting.invoice_shapes import Invoice
+    from gatewayd.store import ReadTx, WriteTx
+
+STATUSES = ("draft", "issued", "sent", "part_paid", "paid", "void", "overdue")
+LIST_MAX = 100  # one page of the API
+LIST_DEFAULT = 50
+
+
+def add_commands(subparsers: Subparsers) -> None:
+    """Add the commands of invoices."""
+    group = add_group(subparsers, "invoice", "invoices and credit notes")
+    command = _add(group, "issue", "issue a draft and give it its number", issue)
+    command.add_argument("--fx-rate", metavar="R", help="units of the seller's currency for one of the invoice's")
+    _add(group, "send", "record that an issued invoice went out", send)
+    command = _add(group, "void", "void an invoice that was issued by mistake", void)
+    command.add_argument("--reason", required=True)
+    command = _add(group, "pay", "record money received", pay)
+    command.add_argument("--amount", metavar="A", help="a decimal such as 1234.50; all that is due by default")
+    command.add_argument("--date", metavar="D", type=_date, help="YYYY-MM-DD, today by default")
+    command.add_argument("--method", metavar="M", help="such as bank_transfer")
+    command.add_argument("--reference", metavar="R")
+    command = _add(group, "unpay", "take back a payment that bounced or was matched wrongly", unpay)
+    command.add_argument("--payment", required=True, type=whole_number(1, 10**6), metavar="N", help="1 is the first")
+    _add(group, "delete", "delete a draft", delete)
+    _add(group, "show", "show one invoice", show)
+    command = add_command(group, "list", "list the invoices of an organization, newest first", list_some, json=True)
+    command.add_argument("--org", required=True, metavar="ID")
+    command.add_argument("--status", action="append", choices=STATUSES, help="may be given again")
+    command.add_argument("--limit", type=whole_number(1, LIST_MAX), default=LIST_DEFAULT, metavar="N")
+
+
+def issue(arguments: argparse.Namespace, session: Session) -> int:
+    from gatewayd.areas.accounting import invoice_moves
+
+    return _move(arguments, session, lambda tx: invoice_moves.issue(tx, arguments.id, arguments.fx_rate))
+
+
+def send(arguments: argparse.Namespace, session: Session) -> int:
+    from gatewayd.areas.accounting import invoice_moves
+
+    return _move(arguments, session, lambda tx: invoice_moves.mark_sent(tx, arguments.id))
+
+
+def void(arguments: argparse.Namespace, session: Session) -> int:
+    from gatewayd.areas.accounting import invoice_moves
+
+    return _move(arguments, session, lambda tx: invoice_moves.void(tx, arguments.id, arguments.reason))
+
+
+def pay(arguments: argparse.Namespace, session: Session) -> int:
+    from gatewayd.areas.accounting import invoice_moves
+
+    payment = invoice_moves.Payment(arguments.amount, arguments.date, arguments.method, arguments.reference)
+    return _move(arguments, session, lambda tx: invoice_moves.pay(tx, arguments.id, payment))
+
+
+def unpay(arguments: argparse.Namespace, session: Session) -> int:
+    from gatewayd.areas.accounting import invoice_moves
+
+    return _move(arguments, session, lambda tx: invoice_moves.unpay(tx, arguments.id, arguments.payment))
+
+
+def delete(arguments: argparse.Namespace, session: Session) -> int:
+    from gatewayd.areas.accounting import invoice_moves
+
+    session.write(lambda tx: invoice_moves.delete_draft(tx, arguments.id), _org_id(arguments, session))
+    print_made(arguments, {"id": arguments.id}, [f"Deleted the draft {arguments.id}."])
+    return 0
+
+
+def show(arguments: argparse.Namespace, session: Session) -> int:
+    invoice = session.read(lambda tx: _read(tx, arguments.id), _org_id(arguments, session))
+    print_document(invoice)
+    return 0
+
+
+def list_some(arguments: argparse.Namespace, session: Session) -> int:
+    import msgspec
+
+    from gatewayd.areas.accounting import invoice_pages
+    from gatewayd.areas.accounting.invoice_shapes import Invoice, ListInvoices
+    from gatewayd.identity import organizations
+
+    request = ListInvoices(limit=arguments.limit, status=arguments.status, summary_only=True)
+
+    def work(tx: "ReadTx") -> list[Invoice]:
+        organizations.get(tx, arguments.org)
+        return msgspec.json.decode(invoice_pages.page(tx, request).data, type=list[Invoice])
+
+    found = session.read(work, arguments.org)
+    columns = ("id", "number", "status", "issued", "due", "gross", "balance", "currency")
+    print_list(arguments, found, columns, [_cells(invoice) for invoice in found])
+    return 0
+
+
+def _add(
+    group: Subparsers, name: str, summary: str, run: Callable[[argparse.Namespace, Session], int]
+) -> argparse.ArgumentParser:
+    command = add_command(group, name, summary, run, json=True)
+    command.add_argument("id", metavar="ID")
+    return command
+
+
+def _move(arguments: argparse.Namespace, session: Session, work: "Callable[[WriteTx], object]") -> int:
+    """Make one move and print the invoice as it then is."""
+
+    def move(tx: "WriteTx") -> "Invoice":
+        work(tx)
+        return _read(tx, arguments.id)
+
+    invoice = session.write(move, _org_id(arguments, session))
+    name = invoice.number or invoice.id
+    print_made(
+        arguments, invoice, [f"{name} is {invoice.status}; {invoice.currency} {invoice.balance_due} is due on it."]
+    )
+    return 0
+
+
+def _org_id(arguments: argparse.Namespace, session: Session) -> str:
+    from gatewayd.areas.accounting import invoice_rows
+
+    return session.read(lambda tx: invoice_rows.organization_of(tx, arguments.id))
+
+
+def _read(tx: "ReadTx", invoice_id: str) -> "Invoice":
+    import msgspec
+
+    from gatewayd.areas.accounting import invoice_rows
+    from gatewayd.areas.accounting.invoice_shapes import Invoice
+
+    wire = invoice_rows.wire_of(tx, invoice_id)
+    if wire is None:
+        raise CommandError(f"the invoice {invoice_id} was deleted meanwhile")
+    return msgspec.json.decode(wire, type=Invoice)
+
+
+def _cells(invoice: "Invoice") -> tuple[str, ...]:
+    status = "overdue" if invoice.is_overdue else invoice.status
+    return (
+        invoice.id,
+        invoice.number or "",
+        status,
+        invoice.issue_date,
+        invoice.due_date,
+        invoice.gross_total,
+        invoice.balance_due,
+        invoice.currency,
+    )
+
+
+def _date(text: str) -> str:
+    import datetime
+
+    try:
+        return datetime.date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a date written YYYY-MM-DD") from None

@@ -1,0 +1,25 @@
+"""Running what lives in nurseries: one cause out of a group of exceptions."""
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import trio
+
+T = TypeVar("T")
+
+
+def run(work: Callable[[T], Awaitable[None]], argument: T) -> None:
+    """`trio.run`, raising the one exception behind a group: an interruption if there is one, else the first."""
+    try:
+        trio.run(work, argument)
+    except BaseExceptionGroup as group:
+        causes = list(_leaves(group))
+        interruptions = [cause for cause in causes if isinstance(cause, KeyboardInterrupt)]
+        raise (interruptions or causes)[0] from group
+
+
+def _leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:
+    found: list[BaseException] = []
+    for each in group.exceptions:
+        found += _leaves(each) if isinstance(each, BaseExceptionGroup) else [each]
+    return found

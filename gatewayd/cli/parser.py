@@ -1,0 +1,104 @@
+"""The tree of commands, put together from the modules that own a group each."""
+
+import argparse
+import importlib
+import importlib.metadata
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias, cast
+
+from gatewayd.cli.session import Session
+
+GROUPS = (
+    "serve",
+    "demo",
+    "description",
+    "configuration",
+    "store",
+    "init",
+    "doctor",
+    "backup",
+    "organizations",
+    "users",
+    "keys",
+    "invoices",
+    "crm",
+    "webhooks",
+)
+"""Modules of this package that add commands, in the order of the help text. They import what is heavy when run."""
+
+Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+Command = Callable[[argparse.Namespace, Session], int]
+"""`(arguments, session) -> exit code`. What it raises of `CommandError`, `Problem`, `StoreFailure` is reported."""
+
+
+class Group(Protocol):
+    """A module of the command line."""
+
+    def add_commands(self, subparsers: Subparsers) -> None:
+        """Add the module's commands."""
+        ...
+
+
+class _Version(argparse.Action):
+    """Looks the version up only when it is asked for: that costs more than the rest of the parser."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str) -> None:
+        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, help="print the version and exit")
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        try:
+            version = importlib.metadata.version("gatewayd")
+        except importlib.metadata.PackageNotFoundError:
+            version = "(run from its source, not installed)"
+        print(f"gatewayd {version}")
+        parser.exit()
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The whole tree; every leaf sets `run`."""
+    parser = argparse.ArgumentParser(
+        prog="gatewayd", description="Self-hosted API gateway of accounting and tax compliance.", allow_abbrev=False
+    )
+    parser.add_argument("--version", action=_Version)
+    parser.add_argument("--config", metavar="FILE", help="the settings; else $GATEWAYD_CONFIG, else the usual places")
+    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name in GROUPS:
+        cast(Group, importlib.import_module(f"gatewayd.cli.{name}")).add_commands(subparsers)
+    return parser
+
+
+def add_group(subparsers: Subparsers, name: str, summary: str) -> Subparsers:
+    """`gatewayd NAME ...`: answers where its commands are added."""
+    group = subparsers.add_parser(name, help=summary, description=_sentence(summary), allow_abbrev=False)
+    return group.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+
+def add_command(
+    subparsers: Subparsers, name: str, summary: str, run: Command, *, json: bool = False
+) -> argparse.ArgumentParser:
+    """One command, with `--config`, and with `--json` where it makes or lists something."""
+    parser = subparsers.add_parser(name, help=summary, description=_sentence(summary), allow_abbrev=False)
+    parser.add_argument("--config", metavar="FILE", default=argparse.SUPPRESS, help="the settings")
+    if json:
+        parser.add_argument("--json", action="store_true", help="print exactly one JSON document")
+    parser.set_defaults(run=run)
+    return parser
+
+
+def whole_number(low: int, high: int) -> Callable[[str], int]:
+    """The type of an argument that is a whole number from `low` to `high`."""
+
+    def convert(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            number = low - 1
+        if not low <= number <= high:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {low} to {high}")
+        return number
+
+    return convert
+
+
+def _sentence(summary: str) -> str:
+    return f"{summary[0].upper()}{summary[1:]}."

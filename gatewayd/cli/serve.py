@@ -1,0 +1,30 @@
+"""`gatewayd serve`: the daemon."""
+
+import argparse
+import sys
+
+from gatewayd.cli.parser import Subparsers, add_command
+from gatewayd.cli.session import CommandError, Session
+
+
+def add_commands(subparsers: Subparsers) -> None:
+    """Add `serve`."""
+    add_command(subparsers, "serve", "run the daemon until it is told to stop", serve)
+
+
+def serve(arguments: argparse.Namespace, session: Session) -> int:
+    """Migrate, serve, and drain on SIGTERM or SIGINT."""
+    from gatewayd.catalogue import CatalogueError
+    from gatewayd.cli.lifetimes import run
+    from gatewayd.daemon import Daemon, Surroundings, run_until_signalled
+    from gatewayd.service_manager import from_environ
+
+    surroundings = Surroundings(log_stream=sys.stderr, clock=session.clock, notifier=from_environ(session.environ))
+    daemon = Daemon(session.config, surroundings)
+    try:
+        run(run_until_signalled, daemon)
+    except (OSError, ValueError, CatalogueError) as error:
+        if daemon.started:
+            raise  # a fault of ours, which needs its traceback
+        raise CommandError(f"cannot serve: {error}") from error
+    return 0

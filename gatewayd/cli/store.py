@@ -1,0 +1,30 @@
+"""`gatewayd migrate`."""
+
+import argparse
+
+from gatewayd.cli.output import print_made
+from gatewayd.cli.parser import Subparsers, add_command
+from gatewayd.cli.session import Session
+
+
+def add_commands(subparsers: Subparsers) -> None:
+    """Add the command of the database."""
+    add_command(subparsers, "migrate", "bring the database to the form this program needs", migrate, json=True)
+
+
+def migrate(arguments: argparse.Namespace, session: Session) -> int:
+    """Every command that opens the store migrates too; this one says what it did."""
+    from gatewayd.store import connections, schema
+    from gatewayd.store.database import prepare
+
+    settings = session.store_settings
+    prepare(settings.directory, session.key_file)
+    connection = connections.open_writer(settings.path, settings.busy_timeout_seconds)
+    migrations = schema.packaged()
+    try:
+        applied = schema.migrate(connection, migrations, session.clock.now())
+    finally:
+        connection.close()
+    document = {"applied": applied, "migration": len(migrations), "database": str(settings.path)}
+    print_made(arguments, document, [f"{settings.path} is at migration {len(migrations)}; applied now: {applied}."])
+    return 0

@@ -1,0 +1,339 @@
+"""The daemon: the store, then the engines, then the doors, and the same way back.
+
+    open_store            everything durable
+      background          wake-ups, housekeeping, heartbeat
+        dispatcher        webhook deliveries
+          server          the API door
+
+A stop leaves in the reverse order: no new connections, requests in flight are answered, deliveries in flight are
+recorded or left to their lease, the store is closed last.
+"""
+
+import math
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TextIO, cast
+
+import msgspec
+import trio
+
+import gatewayd
+from gatewayd import catalogue
+from gatewayd.clock import Clock, SystemClock, from_wire, to_wire
+from gatewayd.config import Config, TcpBind, parse_bind
+from gatewayd.events import EVENT_KINDS, EventBody
+from gatewayd.http import front, idempotency, openapi
+from gatewayd.http.cors import Cors
+from gatewayd.http.dispatch import Api, ApiParts, Exchange
+from gatewayd.http.door import App
+from gatewayd.http.rate_limits import RateLimits
+from gatewayd.http.render import Answer, refusal
+from gatewayd.http.server import DoorSettings, Server
+from gatewayd.identity import api_keys
+from gatewayd.identity.authentication import ApiKeyVerifier, Authenticator
+from gatewayd.identity.credential_use import CredentialUse
+from gatewayd.logs import Access, AccessLog, Level, LogFormat, Logger, make_logger
+from gatewayd.outbound.transport import GuardedTransport
+from gatewayd.service_manager import Notifier
+from gatewayd.store import Store, StoreFailure
+from gatewayd.store.database import StoreSettings, open_store
+from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
+from gatewayd.webhooks.sender import Sender
+from gatewayd.webhooks.settings import WebhookSettings, settings_from
+
+USER_AGENT = f"gatewayd/{gatewayd.__version__}"
+HOUSEKEEPING_SECONDS = 60.0
+ACCESS_LOG_SECONDS = 1.0
+BEAT_SECONDS = 1.0  # Chosen: how often the store is asked whether it answers
+READY_SECONDS = 2.0  # Chosen: how long it may take before the daemon is not ready
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surroundings:
+    """What a daemon takes from outside: everything that is not a setting."""
+
+    log_stream: TextIO
+    clock: Clock = field(default_factory=SystemClock)
+    notifier: Notifier = field(default_factory=Notifier)
+    access_log: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Running:
+    """A daemon that serves. `addresses` are those it is bound to."""
+
+    addresses: tuple[str, ...]
+    store: Store
+
+
+class Daemon:
+    """One daemon. Two of them in one process share nothing."""
+
+    def __init__(self, config: Config, surroundings: Surroundings) -> None:
+        self.config = config
+        self._outside = surroundings
+        log_format = cast(LogFormat, config.log.format)
+        self._log: Logger = make_logger(log_format, cast(Level, config.log.level), surroundings.log_stream)
+        self._access = AccessLog(log_format, surroundings.log_stream)
+        self._use = CredentialUse()
+        self._addresses: tuple[str, ...] = ()
+        self._store_answers = False
+        self._stop = trio.Event()
+        self.ended = trio.Event()
+
+    @property
+    def started(self) -> bool:
+        """Whether it has come as far as serving: what went wrong before is about its surroundings."""
+        return bool(self._addresses)
+
+    def stop(self) -> None:
+        """Ask it to end well."""
+        self._stop.set()
+
+    async def run(self, *, task_status: trio.TaskStatus[Running] = trio.TASK_STATUS_IGNORED) -> None:
+        """Serve until `stop`.
+
+        Raises `StoreFailure`, `MigrationError`, `CatalogueError`, `OSError` or `ValueError` when it cannot start.
+        """
+        config, outside = self.config, self._outside
+        settings = settings_from(config.webhooks, self._own_listeners)
+        async with (
+            open_store(store_settings(config), outside.clock, Path(config.store.key_file)) as store,
+            self._background(store),
+            self._delivering(store, settings) as dispatcher,
+            trio.open_nursery() as doors,
+        ):
+            server = self._server(store, settings, dispatcher)
+            self._addresses = tuple(await doors.start(server.serve))
+            self._log.info("serving", addresses=self._addresses, directory=config.store.directory)
+            outside.notifier.ready(f"serving on {', '.join(self._addresses)}")
+            task_status.started(Running(addresses=self._addresses, store=store))
+            await self._stop.wait()  # may last: the documented wait for a signal
+            outside.notifier.stopping()
+            self._log.info("stopping")
+            server.drain()
+        await self._write_access_log()
+        self._log.info("stopped")
+        self.ended.set()
+
+    @asynccontextmanager
+    async def _background(self, store: Store) -> AsyncIterator[None]:
+        """What goes on beside the requests; at the end of a good stop the house is tidied once more."""
+        await store.write(idempotency.forget_interrupted)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(store.watch_other_processes)
+            nursery.start_soon(self._keep_house, store)
+            nursery.start_soon(self._keep_access_log)
+            await nursery.start(self._beat, store)
+            yield
+            nursery.cancel_scope.cancel()
+        await self._tidy(store)
+
+    @asynccontextmanager
+    async def _delivering(self, store: Store, settings: WebhookSettings) -> AsyncIterator[Dispatcher]:
+        transport = GuardedTransport(settings.policy)
+        sender = Sender(transport, user_agent=USER_AGENT, timeout_seconds=settings.timeout_seconds)
+        parts = DispatcherParts(store=store, sender=sender, clock=self._outside.clock, settings=settings, log=self._log)
+        dispatcher = Dispatcher(parts)
+        try:
+            async with trio.open_nursery() as nursery:
+                await nursery.start(dispatcher.run)
+                yield dispatcher
+                nursery.cancel_scope.cancel()  # it takes its time: attempts under way may end first
+        finally:
+            with trio.CancelScope(shield=True):
+                await sender.aclose()
+
+    # -- the doors
+
+    def _server(self, store: Store, settings: WebhookSettings, dispatcher: Dispatcher) -> Server:
+        api = Api(
+            ApiParts(
+                operations=_catalogue(settings).operations,
+                store=store,
+                authenticate=Authenticator([ApiKeyVerifier()]).authenticate,
+                limits=RateLimits(self.config.limits.requests_per_minute, self.config.limits.concurrent_requests),
+                cors=Cors(self.config.server.cors_origins),
+                log=self._log,
+                observe=self._observe,
+                json_body_bytes=self.config.limits.json_body_bytes,
+            )
+        )
+        app = front.Front(
+            {
+                "/healthz": front.alive(),
+                "/readyz": front.ready(lambda: self._readiness(dispatcher)),
+                "/openapi.json": front.document(msgspec.json.encode(description(self.config))),
+            },
+            api,
+        )
+        return Server(
+            cast(App, app), door_settings(self.config), refuse=refusal, log=self._log, clock=self._outside.clock
+        )
+
+    def _observe(self, exchange: Exchange, answer: Answer) -> None:
+        caller = exchange.caller
+        if caller is not None:
+            self._use.note(caller.credential_id)
+        if self._outside.access_log:
+            self._access.add(
+                self._outside.clock.now(),
+                Access(
+                    request_id=exchange.request_id,
+                    operation=exchange.route.operation.id if exchange.route else "none",
+                    status=answer.status,
+                    milliseconds=(trio.current_time() - exchange.started) * 1000,
+                    organization=caller.org_id if caller else None,
+                    caller=caller.kind if caller else None,
+                ),
+            )
+
+    def _own_listeners(self) -> list[tuple[str, int]]:
+        """The TCP addresses this daemon answers on: webhooks may not lead back to them."""
+        bound = [parse_bind(address.partition("://")[2]) for address in self._addresses if "://" in address]
+        return [(bind.host, bind.port) for bind in bound if isinstance(bind, TcpBind)]
+
+    # -- the background
+
+    async def _keep_house(self, store: Store) -> None:
+        while True:
+            await trio.sleep(HOUSEKEEPING_SECONDS)
+            await self._tidy(store)
+
+    async def _tidy(self, store: Store) -> None:
+        """Write down which credentials were used, and sweep what has expired."""
+        due = self._use.due(self._outside.clock.now())
+        try:
+            if due:
+                await store.write(lambda tx: api_keys.note_use(tx, due))
+                self._use.written(due)
+            while await store.write(idempotency.sweep) == idempotency.SWEEP_ROWS:
+                pass
+        except StoreFailure as error:  # a full disk: the next round does it
+            self._log.error("housekeeping_failed", exc_info=error)
+
+    async def _keep_access_log(self) -> None:
+        while True:
+            await trio.sleep(ACCESS_LOG_SECONDS)
+            await self._write_access_log()
+
+    async def _write_access_log(self) -> None:
+        """On a thread, and left there when it is stuck: a log that nobody reads may not hold the daemon."""
+        with trio.move_on_after(ACCESS_LOG_SECONDS):
+            await trio.to_thread.run_sync(self._access.flush, abandon_on_cancel=True)
+
+    async def _beat(self, store: Store, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Ask the store whether it answers, and for as long as it does tell the service manager that all is well.
+
+        Readiness is read off the last beat, so that asking for it often costs the store nothing.
+        """
+        notifier = self._outside.notifier
+        interval = notifier.watchdog_seconds or math.inf
+        ping_at = 0.0 if notifier.watchdog_seconds else math.inf
+        self._store_answers = await _answers(store)
+        task_status.started()
+        while True:
+            if self._store_answers and trio.current_time() >= ping_at:
+                notifier.watchdog()
+                ping_at = trio.current_time() + interval
+            await trio.sleep(min(BEAT_SECONDS, interval / 2))
+            self._note_answers(await _answers(store))
+
+    def _note_answers(self, answers: bool) -> None:
+        if answers != self._store_answers:
+            tell = self._log.info if answers else self._log.error
+            tell("store_answers_again" if answers else "store_does_not_answer")
+        self._store_answers = answers
+
+    async def _readiness(self, dispatcher: Dispatcher) -> dict[str, str]:
+        return {
+            "store": "ok" if self._store_answers else "does not answer",
+            "dispatcher": "ok" if dispatcher.running else "is not running",
+            "stopping": "yes" if self._stop.is_set() else "ok",
+        }
+
+
+async def _answers(store: Store) -> bool:
+    """True when a read and an empty commit come back in time."""
+    try:
+        with trio.fail_after(READY_SECONDS):
+            await store.read(lambda tx: tx.value("SELECT 1"))
+            await store.check_writer()
+    except (trio.TooSlowError, StoreFailure):
+        return False
+    return True
+
+
+def rows(config: Config) -> catalogue.Catalogue:
+    """The operations of a daemon with these settings. Raises `CatalogueError`."""
+    return _catalogue(settings_from(config.webhooks))
+
+
+def description(config: Config) -> dict[str, Any]:
+    """The OpenAPI document of a daemon with these settings."""
+    return openapi.describe(rows(config).areas, config.server.public_url, _described_events())
+
+
+def _described_events() -> dict[str, tuple[Any, object]]:
+    """Each event kind with the struct of a delivery's body and a sample of it."""
+    sent_at = to_wire(from_wire("2026-11-20T09:30:00.125Z"))
+    return {
+        name: (
+            cast(Any, EventBody)[kind.data],
+            EventBody(id="wdlv_01kaqfb2r0j1k2m3n4p5q6r7s8", event=name, data=kind.sample, sent_at=sent_at),
+        )
+        for name, kind in EVENT_KINDS.items()
+    }
+
+
+def _catalogue(settings: WebhookSettings) -> catalogue.Catalogue:
+    return catalogue.build(settings.policy, settings.retry.max_attempts)
+
+
+def store_settings(config: Config) -> StoreSettings:
+    """The store that `config` names."""
+    return StoreSettings(
+        directory=Path(config.store.directory),
+        read_budget_ms=config.store.read_budget_ms,
+        busy_timeout_seconds=config.store.busy_timeout_seconds,
+    )
+
+
+def door_settings(config: Config) -> DoorSettings:
+    """The door that `config` names. Raises `OSError` where a certificate or its key cannot be read."""
+    server = config.server
+    for path in filter(None, (server.tls_certificate, server.tls_key)):
+        Path(path).open("rb").close()  # raises with the name of the file, which OpenSSL leaves out
+    return DoorSettings(
+        bind=server.bind,
+        tls_certificate=server.tls_certificate,
+        tls_key=server.tls_key,
+        trusted_proxies=server.trusted_proxies,
+        unix_mode=server.socket_mode,
+        max_connections=server.max_connections,
+        max_header_bytes=config.limits.header_bytes,
+        header_timeout_seconds=server.header_timeout_seconds,
+        keep_alive_seconds=server.keep_alive_timeout_seconds,
+        request_read_seconds=server.request_read_timeout_seconds,
+        drain_seconds=server.drain_seconds,
+    )
+
+
+async def run_until_signalled(daemon: Daemon) -> None:
+    """Serve until SIGTERM or SIGINT; a second one ends the process at once, as it ends any other."""
+    with trio.open_signal_receiver(*STOP_SIGNALS) as signals:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_stop_on_signal, daemon, signals)
+            await daemon.run()
+            nursery.cancel_scope.cancel()
+
+
+async def _stop_on_signal(daemon: Daemon, signals: AsyncIterator[int]) -> None:
+    async for _ in signals:
+        for number in STOP_SIGNALS:  # the kernel's own way: it works whatever the daemon is stuck in
+            signal.signal(number, signal.SIG_DFL)
+        daemon.stop()

@@ -1,0 +1,16 @@
+"""Looks into the store that a test's commands wrote."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from gatewayd.cli.session import Session
+from gatewayd.clock import SystemClock
+from gatewayd.store import ReadTx
+
+T = TypeVar("T")
+
+
+def stored(config_file: Path, work: Callable[[ReadTx], T]) -> T:
+    """What `work` reads in the store of this configuration."""
+    return Session(str(config_file), {}, SystemClock()).read(work)

@@ -1,0 +1,156 @@
+"""`gatewayd demo`: it does the main job for real, and fails when a step does not work."""
+
+import io
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import trio
+
+from gatewayd.cli import main
+from gatewayd.cli.demo_play import DemoFailed, Stage, perform
+from gatewayd.cli.demo_receiver import Receiver
+from gatewayd.clock import SystemClock
+from tests.daemon.instance import ROOT, SECONDS, environment
+
+
+def demo(*arguments: str, directory: Path) -> subprocess.CompletedProcess[str]:
+    """The demo as a program; `directory` is where temporary directories are made."""
+    return subprocess.run(
+        [sys.executable, "-m", "gatewayd", "demo", *arguments],
+        env=environment(TMPDIR=str(directory)),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=2 * SECONDS,
+        check=False,
+    )
+
+
+def test_once_plays_the_main_job_and_leaves_nothing(tmp_path: Path) -> None:
+    ran = demo("--once", "--port", "0", directory=tmp_path)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    steps = [line.split(".")[0] for line in ran.stdout.splitlines() if line[:1].isdigit()]
+    assert steps == ["1", "2", "3", "4", "5"]
+    assert "INV-000004: 1516.25 + VAT 303.25 = 1819.50 GBP" in ran.stdout
+    assert "succeeded, HTTP 204, attempt 1 of 8" in ran.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_port_that_is_taken_is_gone_round(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            taken.bind(("127.0.0.1", 8080))
+            taken.listen()
+        except OSError:
+            pass  # somebody else has it, which is as good
+        ran = demo("--once", directory=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert "http://127.0.0.1:8080\n" not in ran.stdout
+
+
+def test_a_port_that_was_asked_for_and_is_taken_is_an_error(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        ran = demo("--once", "--port", str(port), directory=tmp_path)
+    assert ran.returncode == 1
+    (line,) = ran.stderr.splitlines()
+    assert f"cannot listen on 127.0.0.1:{port}" in line
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_named_directory_is_kept_and_not_used_twice(tmp_path: Path) -> None:
+    named = tmp_path / "new" / "firm"
+    assert demo("--once", "--port", "0", "--directory", str(named), directory=tmp_path).returncode == 0
+    assert (named / "gatewayd.db").exists()
+    assert named.stat().st_mode & 0o077 == 0
+    again = demo("--once", "--port", "0", "--directory", str(named), directory=tmp_path)
+    assert (again.returncode, again.stdout) == (1, "")
+    assert "is not empty" in again.stderr
+
+
+def test_a_directory_that_is_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "file"
+    path.touch()
+    assert main(["demo", "--once", "--directory", str(path)]) == 1
+    assert "cannot be used" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_serves_on_until_a_signal_and_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "gatewayd", "demo", "--port", "0"],
+        env=environment(TMPDIR=str(tmp_path)),
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if "/openapi.json" in line:
+                    break
+            assert process.poll() is None
+            process.send_signal(number)
+            _, errors = process.communicate(timeout=SECONDS)
+        finally:
+            if process.poll() is None:
+                process.kill()
+    assert (process.returncode, errors) == (0, "")
+    assert list(tmp_path.iterdir()) == []
+
+
+class Sceptic(Receiver):
+    """Believes no signature."""
+
+    @property
+    def secret(self) -> str:
+        return "whsec_of_somebody_else"
+
+    @secret.setter
+    def secret(self, value: str) -> None:
+        return
+
+
+def _stage(directory: Path, receiver: Receiver, output: io.StringIO) -> Stage:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    return Stage(
+        directory=directory,
+        port=port,
+        once=True,
+        clock=SystemClock(),
+        output=output,
+        receiver=receiver,
+        step_seconds=3,
+    )
+
+
+def test_a_receiver_that_rejects_fails_the_demo(tmp_path: Path) -> None:
+    output = io.StringIO()
+    stage = _stage(tmp_path, Sceptic(tmp_path, SystemClock()), output)
+    with pytest.RaisesGroup(pytest.RaisesExc(DemoFailed, match="no webhook arrived"), flatten_subgroups=True):
+        trio.run(perform, stage)
+    assert "3. The app subscribes" in output.getvalue()
+    assert "4. " not in output.getvalue()
+
+
+def test_an_interrupted_play_is_no_success(tmp_path: Path) -> None:
+    stage = _stage(tmp_path, Sceptic(tmp_path, SystemClock()), io.StringIO())
+
+    async def interrupted() -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(perform, stage)
+            with trio.fail_after(SECONDS):
+                while not (tmp_path / "gatewayd.db").exists():
+                    await trio.sleep(0.01)
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.RaisesGroup(pytest.RaisesExc(DemoFailed, match="interrupted"), flatten_subgroups=True):
+        trio.run(interrupted)

@@ -1,0 +1,88 @@
+"""`gatewayd doctor`."""
+
+import json
+from pathlib import Path
+
+import apsw
+import pytest
+import trustme
+
+from gatewayd.cli.doctor import doctor
+from gatewayd.cli.parser import build_parser
+from gatewayd.cli.session import CommandError, Session
+from gatewayd.clock import DAY, SettableClock, SystemClock
+from tests.cli.conftest import Run
+from tests.daemon.instance import Instance, serving
+
+
+def findings(run: Run) -> dict[str, tuple[bool, str]]:
+    return {each["about"]: (each["well"], each["sentence"]) for each in json.loads(run("doctor", "--json").out)}
+
+
+def test_a_healthy_instance(tmp_path: Path) -> None:
+    with serving(Instance(tmp_path)) as running:
+        instance = Instance(tmp_path, extra_server=f'public_url = "{running.url}"')
+        ran = instance.run("doctor")
+        assert (ran.returncode, ran.stderr) == (0, "")
+        assert running.end() == 0
+    assert {line.split(":")[0].split()[0] for line in ran.stdout.splitlines()} == {"ok"}
+    assert "leads to this service" in ran.stdout
+    ran = instance.run("doctor")
+    assert (ran.returncode, ran.stderr) == (1, "gatewayd: 1 thing is wrong\n")
+    assert "Nothing answers at" in ran.stdout
+
+
+def test_it_makes_nothing(run: Run, config_file: Path) -> None:
+    found = findings(run)
+    assert found["database"] == (
+        True,
+        f"{config_file.parent}/data/gatewayd.db is not there yet; the first start makes it.",
+    )
+    assert not (config_file.parent / "data").exists()
+
+
+def test_open_permissions_and_a_missing_key(run: Run, org_id: str, config_file: Path) -> None:
+    data = config_file.parent / "data"
+    data.chmod(0o755)
+    (data / "instance.key").chmod(0o644)
+    found = findings(run)
+    assert found["data directory"] == (False, f"{data} is open to other users (mode 755).")
+    assert not found["instance key"][0]
+    (data / "instance.key").unlink()
+    assert "is missing" in findings(run)["instance key"][1]
+    assert not (data / "instance.key").exists()
+
+
+def test_a_damaged_database(run: Run, org_id: str, config_file: Path) -> None:
+    path = config_file.parent / "data" / "gatewayd.db"
+    connection = apsw.Connection(str(path))
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    with path.open("r+b") as file:
+        file.seek(8192)
+        file.write(b"\xff" * 65_536)
+    assert findings(run)["database"][0] is False
+    assert run("doctor").code == 1
+
+
+def test_tls_files(run: Run, config_file: Path) -> None:
+    first, second = trustme.CA().issue_cert("a.example"), trustme.CA().issue_cert("b.example")
+    folder = config_file.parent
+    first.cert_chain_pems[0].write_to_path(folder / "cert.pem")
+    first.private_key_pem.write_to_path(folder / "key.pem")
+    (folder / "key.pem").chmod(0o600)
+    second.private_key_pem.write_to_path(folder / "other.pem")
+    text = '[server]\ntls_certificate = "cert.pem"\ntls_key = "{}"\n[store]\ndirectory = "data"\n'
+    config_file.write_text(text.format("key.pem"))
+    assert findings(run)["TLS"][0]
+    config_file.write_text(text.format("other.pem"))
+    assert not findings(run)["TLS"][0]
+
+
+def test_a_clock_that_went_back(run: Run, org_id: str, config_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = build_parser().parse_args(["doctor"])
+    past = SettableClock(SystemClock().now())
+    past.advance(-DAY)
+    with pytest.raises(CommandError):
+        doctor(arguments, Session(str(config_file), {}, past))
+    assert "or has gone back" in capsys.readouterr().out

@@ -1,0 +1,90 @@
+"""`gatewayd init`."""
+
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+from gatewayd.cli import main
+from gatewayd.cli.session import Session
+from gatewayd.clock import SystemClock
+from gatewayd.identity import memberships, users
+from gatewayd.identity.passwords import Hasher
+from tests.cli.conftest import Ran
+
+FLAGS = ("--public-url", "https://books.example.com", "--organization", "Oak", "--email", "a@x.org", "--name", "Ann")
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    return tmp_path / "etc" / "gatewayd.toml"
+
+
+def init(target: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> Ran:
+    data = target.parent.parent / "data"
+    code = main(["init", "--config", str(target), "--directory", str(data), *arguments])
+    return Ran(code, *capsys.readouterr())
+
+
+def test_it_makes_an_instance_that_works(target: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = init(target, capsys, *FLAGS).document
+    session = Session(str(target), {}, SystemClock())
+    assert session.config.server.public_url == "https://books.example.com"
+    assert session.key_file.stat().st_mode & 0o777 == 0o600
+    found = session.read(lambda tx: users.find(tx, "a@x.org"))
+    assert found is not None
+    assert (found.id, found.instance_admin) == (made["userId"], True)
+    assert session.read(lambda tx: memberships.role_of(tx, made["userId"]), made["orgId"]) == "owner"
+    stored = session.read(lambda tx: users.credentials(tx, "a@x.org"))
+    assert stored is not None
+    assert stored.password_hash is not None
+    assert Hasher().verify(stored.password_hash, made["password"])
+    assert made["password"] not in target.read_text()
+    assert [path.name for path in target.parent.iterdir()] == ["gatewayd.toml"]
+
+
+def test_it_writes_nothing_over(target: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert init(target, capsys, *FLAGS).code == 0
+    before = target.read_bytes()
+    again = init(target, capsys, *FLAGS)
+    assert (again.code, again.out) == (1, "")
+    assert "is there already" in again.err
+    assert target.read_bytes() == before
+    target.unlink()
+    other = init(target, capsys, *FLAGS)
+    assert other.code == 1
+    assert "init is for a new instance" in other.err
+    assert list(target.parent.iterdir()) == []
+
+
+def test_wrong_settings_leave_nothing(target: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ran = init(target, capsys, "--public-url", "ftp://x/y", *FLAGS[2:])
+    assert (ran.code, ran.out) == (2, "")
+    assert "server.public_url" in ran.err
+    assert list(target.parent.iterdir()) == []
+    assert not (target.parent.parent / "data").exists()
+
+
+def test_in_a_pipe_everything_must_be_given(
+    target: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("x\n"))
+    ran = init(target, capsys, *FLAGS[:4])
+    assert (ran.code, "E-mail" in ran.err) == (2, True)
+    assert not target.parent.exists()
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_on_a_terminal_it_asks(
+    target: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", Terminal("\nOak\n\na@x.org\nAnn\n"))
+    ran = init(target, capsys)
+    assert ran.document["email"] == "a@x.org"
+    assert "Public URL [http://127.0.0.1:8080]: Organization: E-mail" in ran.err
+    assert 'public_url = "http://127.0.0.1:8080"' in target.read_text()
