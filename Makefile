@@ -4,7 +4,7 @@
 #   make run     the daemon with your configuration       ARGS="--config FILE"
 #   make test    the whole suite, or a part of it         ARGS="tests/config -q"
 #   make check   lint, formatting, types, structure
-#   make bench   the benchmarks, side by side in one run
+#   make bench   the benchmarks, side by side in one run    ARGS="--quick"
 #   make generate, make lock, make clean
 
 SHELL := /bin/bash
@@ -46,10 +46,11 @@ check: $(DEV)
 	$(BIN)/python -m pytest tests/structure
 
 bench: $(DEV)
-	@$(BIN)/python -m pytest tests/bench --capture=no $(ARGS)
+	@$(BIN)/python -m tests.bench $(ARGS)
 
 generate: $(DEV)
 	@$(BIN)/python -c 'from pathlib import Path; from gatewayd.config import example; Path("conf/gatewayd.toml").write_text(example(), "utf-8")'
+	@$(BIN)/python -c 'from gatewayd.store import schema; schema.written().write_text(schema.generated(), "utf-8")'
 
 # --- environment: a stamp is written only after its install ended well, so an interrupted one is taken up again ---------
 

@@ -1,0 +1,105 @@
+"""`python -m tests.bench`: everything side by side in one run. See docs/benchmarks.md."""
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.bench import durable, flatness, footprint, servers, speed
+from tests.bench.measure import Effort
+from tests.bench.processes import pick_cores
+from tests.bench.report import Report
+from tests.bench.seeding import Seeded, seed
+
+PARTS = ("reads", "writes", "flat", "footprint")
+SMALL = 1_000
+BYTES_PER_INVOICE = 5_500  # on disk, indexes included
+RESULTS = servers.ROOT / "build" / "bench.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """How thorough a run is."""
+
+    effort: Effort
+    large: int
+    listed: int
+    starts: int
+
+
+FULL = Scale(effort=Effort(rounds=7, cpu_seconds=1.2), large=1_000_000, listed=100_000, starts=9)
+QUICK = Scale(effort=Effort(rounds=3, cpu_seconds=0.3, wall_seconds=1.5), large=50_000, listed=20_000, starts=3)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print, write the results. 0 however the figures are; 2 where the run cannot be made."""
+    options = _parser().parse_args(arguments)
+    scale = QUICK if options.quick else FULL
+    parts = options.only or PARTS
+    parent = servers.ROOT / "build"
+    parent.mkdir(exist_ok=True)
+    if (complaint := _complaint(parent, scale, parts)) is not None:
+        print(complaint, file=sys.stderr)
+        return 2
+    cores = pick_cores()
+    os.sched_setaffinity(0, {cores.client})
+    scratch = Path(tempfile.mkdtemp(prefix="bench-", dir=parent))
+    report = Report({"quick": options.quick, "parts": list(parts), "one_core_only": cores.server == cores.client})
+    try:
+        _run(parts, scale, servers.Bench(scratch, cores.server), report)
+    finally:
+        shutil.rmtree(scratch)
+    report.write(options.json)
+    print(f"\nwritten to {options.json}")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Ratios measured side by side.")
+    parser.add_argument("--quick", action="store_true", help="less of everything: for a look, not for a judgement")
+    parser.add_argument("--only", action="append", choices=PARTS, help="one part; may be repeated")
+    parser.add_argument("--json", type=Path, default=RESULTS, help="where the results go (default: build/bench.json)")
+    return parser
+
+
+def _complaint(parent: Path, scale: Scale, parts: Sequence[str]) -> str | None:
+    """Why the run cannot be made; None when it can."""
+    if {"flat", "footprint"} & set(parts):
+        needed = scale.large * BYTES_PER_INVOICE + (1 << 30)
+        free = shutil.disk_usage(parent).free
+        if free < needed:
+            return f"{parent} has {free >> 20} MiB free, {needed >> 20} MiB are needed: try --quick"
+    return None
+
+
+def _run(parts: Sequence[str], scale: Scale, bench: servers.Bench, report: Report) -> None:
+    scratch = bench.scratch
+    small = seed(scratch / "small", SMALL)
+    if {"reads", "writes"} & set(parts):
+        servers.prepare_peers()
+        report.settings["peers"] = dict(servers.versions_of_peers())
+        peer_data = servers.seed_peer(scratch / "peer.db", SMALL)
+        if "reads" in parts:
+            speed.measure_reads(bench, small, peer_data, scale.effort, report)
+        if "writes" in parts:
+            written = seed(scratch / "written", SMALL)
+            durable.measure_writes(bench, written, peer_data, scale.effort, report)
+    if {"flat", "footprint"} & set(parts):
+        large = _large(scratch, scale)
+        if "flat" in parts:
+            flatness.measure_flatness(bench, small, large, scale.effort, report)
+        if "footprint" in parts:
+            footprint.measure_footprint(bench, large, scale.listed, scale.starts, report)
+
+
+def _large(scratch: Path, scale: Scale) -> Seeded:
+    print(f"\nseeding {scale.large:,} invoices", flush=True)
+    return seed(scratch / "large", scale.large)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,35 @@
+"""The floor: the daemon's own HTTP driver in front of an application that does nothing."""
+
+import sys
+from typing import Any
+
+import trio
+
+from gatewayd.clock import SystemClock
+from gatewayd.http.door import DoorSettings
+from gatewayd.http.render import refusal
+from gatewayd.http.server import Server
+
+
+class _Silent:
+    def error(self, event: str, **fields: object) -> None:
+        print(event, fields, file=sys.stderr)
+
+    debug = error
+
+
+async def _empty(scope: Any, receive: Any, send: Any) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def _main() -> None:
+    settings = DoorSettings(bind=("127.0.0.1:0",))
+    server = Server(_empty, settings, refuse=refusal, log=_Silent(), clock=SystemClock())
+    async with trio.open_nursery() as nursery:
+        addresses = await nursery.start(server.serve)
+        print(f"serving {addresses[0]}", flush=True)
+
+
+if __name__ == "__main__":
+    trio.run(_main)

@@ -1,0 +1,112 @@
+"""Servers as child processes: pinned to one core, found by the address they announce, ended by their own id."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+START_SECONDS = 30.0
+STOP_SECONDS = 20.0
+_LOOK_SECONDS = 0.002
+_ANNOUNCED = re.compile(rb"http://127\.0\.0\.1:(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Cores:
+    """The core of the servers and the core of the client; one and the same where there is only one."""
+
+    server: int
+    client: int
+
+
+@dataclass(frozen=True, slots=True)
+class ServerProcess:
+    """A server that listens."""
+
+    name: str
+    pid: int
+    address: tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class CpuTime:
+    """CPU seconds of a process with all its threads. The kernel's ticks are 10 ms."""
+
+    user: float
+    system: float
+
+    def __sub__(self, earlier: "CpuTime") -> "CpuTime":
+        return CpuTime(self.user - earlier.user, self.system - earlier.system)
+
+    @property
+    def total(self) -> float:
+        return self.user + self.system
+
+
+class BenchError(Exception):
+    """Something that is measured does not work."""
+
+
+def pick_cores() -> Cores:
+    """The last core for servers, the first for the client."""
+    allowed = sorted(os.sched_getaffinity(0))
+    return Cores(server=allowed[-1], client=allowed[0])
+
+
+def cpu_time(pid: int) -> CpuTime:
+    """User and system time so far, from /proc (proc(5))."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    tick = os.sysconf("SC_CLK_TCK")
+    return CpuTime(int(fields[11]) / tick, int(fields[12]) / tick)
+
+
+def resident_mib(pid: int) -> float:
+    """VmRSS."""
+    line = next(line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmRSS:"))
+    return int(line.split()[1]) / 1024
+
+
+@contextmanager
+def running(name: str, command: Sequence[str | Path], log: Path, core: int) -> Iterator[ServerProcess]:
+    """A server from its first `http://127.0.0.1:PORT` in the log to the end of the block.
+
+    Raises `BenchError` when it ends or says nothing within START_SECONDS.
+    """
+    with log.open("wb") as sink:
+        process = subprocess.Popen(
+            [str(part) for part in command],
+            stdin=subprocess.DEVNULL,
+            stdout=sink,
+            stderr=sink,
+            preexec_fn=lambda: os.sched_setaffinity(0, {core}),
+        )
+    try:
+        yield ServerProcess(name, process.pid, ("127.0.0.1", _announced_port(name, process, log)))
+    finally:
+        _end(process)
+
+
+def _announced_port(name: str, process: "subprocess.Popen[bytes]", log: Path) -> int:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        text = log.read_bytes()
+        if (found := _ANNOUNCED.search(text)) is not None:
+            return int(found[1])
+        if process.poll() is not None:
+            raise BenchError(f"{name} ended with {process.returncode}:\n{text[-2000:].decode(errors='replace')}")
+        time.sleep(_LOOK_SECONDS)
+    raise BenchError(f"{name} announced no address within {START_SECONDS:g} s")
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
