@@ -15,7 +15,6 @@ import trio
 from gatewayd.http.connection import Connection
 from gatewayd.http.door import App, Clock, Door, DoorCounters, DoorSettings, Log, Refuse
 from gatewayd.http.exchange import IDLE
-from gatewayd.http.http2 import serve_http2
 from gatewayd.http.proxy_headers import TrustedProxies
 from gatewayd.http.sockets import (
     PlainTransport,
@@ -77,6 +76,8 @@ class Server:
         """
         settings, door = self._settings, self._door
         context = create_ssl_context(settings)
+        if context is not None:
+            import gatewayd.http.http2  # noqa: F401 - now, and not when the first connection waits for it
         listeners = open_listeners(settings)
         inodes = unix_inodes(settings)
         self._limit = connection_limit(settings.max_connections)
@@ -207,6 +208,8 @@ class Server:
         try:
             if await self._handshake(stream):
                 if stream.selected_alpn_protocol() == "h2":
+                    from gatewayd.http.http2 import serve_http2  # Hypercorn: a tenth of the start, for TLS alone
+
                     await serve_http2(self._door, stream, self._drain, self._proxies)
                 else:
                     await self._converse(TlsTransport(stream), accepted, "https")
