@@ -9,6 +9,7 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford base32, lower case
 _PAIRS = tuple(high + low for high in _ALPHABET for low in _ALPHABET)
 _RANDOM_BITS = 80
 ULID_LENGTH = 26
+_SHIFTS = tuple(range(5 * (ULID_LENGTH - 2), -1, -10))  # bits, of two characters at a time
 
 
 class IdSource:
@@ -39,9 +40,5 @@ class IdSource:
 
 
 def _base32(value: int) -> str:
-    pairs = []
-    for _ in range(ULID_LENGTH // 2):
-        pairs.append(_PAIRS[value & 1023])
-        value >>= 10
-    pairs.reverse()
-    return "".join(pairs)
+    pairs = _PAIRS
+    return "".join([pairs[value >> shift & 1023] for shift in _SHIFTS])

@@ -1,5 +1,6 @@
 """Decimals and money: strings on the wire, minor units inside, never a float (domain model §0.2)."""
 
+import functools
 import re
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import NewType
@@ -61,6 +62,9 @@ def to_minor(text: str, currency: str) -> Minor:
 def from_minor(amount: int, currency: str) -> str:
     """The wire form, padded to the currency's exponent: `1234.50`."""
     digits = _EXPONENTS[currency]
+    if amount >= 1000 and digits:  # nothing to pad: at most three fraction digits
+        text = str(amount)
+        return f"{text[:-digits]}.{text[-digits:]}"
     if digits == 0:
         return str(amount)
     sign = "-" if amount < 0 else ""
@@ -73,6 +77,7 @@ def round_minor(amount: Decimal, currency: str) -> Minor:
     return Minor(int(amount.scaleb(_EXPONENTS[currency], _EXACT).quantize(Decimal(1), ROUND_HALF_UP, _EXACT)))
 
 
+@functools.lru_cache(maxsize=1024)  # most quantities, prices and rates are of a few hundred
 def canonical(text: str) -> str:
     """The canonical form of a decimal: no leading or trailing zeros, no negative zero: `07.50` is `7.5`."""
     plain = f"{Decimal(text):f}"

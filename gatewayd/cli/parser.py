@@ -2,10 +2,10 @@
 
 import argparse
 import importlib
-import importlib.metadata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Protocol, TypeAlias, cast
 
+import gatewayd
 from gatewayd.cli.session import Session
 
 GROUPS = (
@@ -39,27 +39,12 @@ class Group(Protocol):
         ...
 
 
-class _Version(argparse.Action):
-    """Looks the version up only when it is asked for: that costs more than the rest of the parser."""
-
-    def __init__(self, option_strings: Sequence[str], dest: str) -> None:
-        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, help="print the version and exit")
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        try:
-            version = importlib.metadata.version("gatewayd")
-        except importlib.metadata.PackageNotFoundError:
-            version = "(run from its source, not installed)"
-        print(f"gatewayd {version}")
-        parser.exit()
-
-
 def build_parser() -> argparse.ArgumentParser:
     """The whole tree; every leaf sets `run`."""
     parser = argparse.ArgumentParser(
         prog="gatewayd", description="Self-hosted API gateway of accounting and tax compliance.", allow_abbrev=False
     )
-    parser.add_argument("--version", action=_Version)
+    parser.add_argument("--version", action="version", version=f"gatewayd {gatewayd.__version__}")
     parser.add_argument("--config", metavar="FILE", help="the settings; else $GATEWAYD_CONFIG, else the usual places")
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name in GROUPS:

@@ -3,8 +3,8 @@
 import base64
 import binascii
 import zlib
-from collections.abc import Sequence
-from typing import Annotated, Generic, NamedTuple, TypeVar
+from collections.abc import Iterable
+from typing import Annotated, Generic, NamedTuple, Self, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -43,12 +43,27 @@ class Page(Response, Generic[T], frozen=True, kw_only=True):
 
 
 class Listing(NamedTuple):
-    """A page as a handler answers it: each item's JSON, and the key of the last one where more follow."""
+    """A page as a handler answers it, in pieces of JSON that are joined once, when the answer is written.
 
-    items: Sequence[bytes]
+    `pieces` are the items with the commas between them, cut anywhere. `next_cursor` None: nothing follows.
+    """
+
+    pieces: list[bytes]
     next_cursor: str | None
     extra: bytes = b""
     """Further members of the answer, each preceded by its comma."""
+
+    @classmethod
+    def of(cls, items: Iterable[bytes], next_cursor: str | None, extra: bytes = b"") -> Self:
+        """A page of items whose JSON is at hand."""
+        pieces = [piece for item in items for piece in (item, b",")]
+        del pieces[-1:]
+        return cls(pieces, next_cursor, extra)
+
+    @property
+    def data(self) -> bytes:
+        """The JSON array of the items."""
+        return b"[%b]" % b"".join(self.pieces)
 
 
 def cursor_key(request: PageRequest, *types: type) -> tuple[int | str, ...] | None:

@@ -37,7 +37,7 @@ def sync_page(
         rows, cursor = _newest(tx, request, select, values)
     else:
         rows, cursor = _changes(tx, request, select, values)
-    return Listing([item(row) for row in rows], cursor)
+    return Listing.of(map(item, rows), cursor)
 
 
 def _newest(tx: ReadTx, request: SyncRequest, select: str, values: dict[str, object]) -> tuple[list[Row], str | None]:

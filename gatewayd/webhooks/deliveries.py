@@ -83,7 +83,7 @@ def list_deliveries(tx: ReadTx, caller: Caller, request: ListDeliveries, *, max_
         values |= wanted
     rows = tx.rows(select + _NEWEST_FIRST, count=request.limit + 1, **values)
     cursor = next_cursor(request, (rows[request.limit - 1][0],)) if len(rows) > request.limit else None
-    return Listing([encode(_delivery(row, max_attempts)) for row in rows[: request.limit]], cursor)
+    return Listing.of((encode(_delivery(row, max_attempts)) for row in rows[: request.limit]), cursor)
 
 
 def _delivery(row: Row, max_attempts: int) -> Delivery:
@@ -123,7 +123,7 @@ def operations(max_attempts: int) -> tuple[Operation, ...]:
             request=ListDeliveries,
             response=Page[Delivery],
             handler=functools.partial(list_deliveries, max_attempts=max_attempts),
-            example={"id": "wsub_01k0000000000000000000000a", "status": "exhausted", "limit": 20},
+            example={"id": "wsub_01k0000000000000000000000a", "status": ["exhausted"], "limit": 20},
         ),
     )
 

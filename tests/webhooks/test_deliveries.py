@@ -23,7 +23,7 @@ LEASE = SETTINGS.lease
 def listed(store: MemoryStore, org_id: str, request: ListDeliveries) -> tuple[list[dict[str, Any]], str | None]:
     caller = make_caller(org_id)
     page = store.read(lambda tx: deliveries.list_deliveries(tx, caller, request, max_attempts=8), org_id)
-    return [msgspec.json.decode(item) for item in page.items], page.next_cursor
+    return msgspec.json.decode(page.data), page.next_cursor
 
 
 def claim(

@@ -82,8 +82,7 @@ async def appended(store: Store) -> None:
 async def record(store: Store, caller: Caller, subscription_id: str) -> dict[str, Any]:
     request = ListDeliveries(id=subscription_id)
     page = await store.read(lambda tx: deliveries.list_deliveries(tx, caller, request, max_attempts=8), caller.org_id)
-    (item,) = page.items
-    found: dict[str, Any] = msgspec.json.decode(item)
+    (found,) = msgspec.json.decode(page.data, type=list[dict[str, Any]])
     return found
 
 

@@ -66,7 +66,8 @@ class House:
         request = ListDeliveries(id=subscription_id, limit=100)
         caller = make_caller(self.org_id)
         page = self.memory.read(lambda tx: deliveries.list_deliveries(tx, caller, request, max_attempts=8), self.org_id)
-        return [msgspec.json.decode(item) for item in reversed(page.items)]
+        newest_first: list[dict[str, Any]] = msgspec.json.decode(page.data)
+        return newest_first[::-1]
 
     async def until(self, met: Callable[[], bool], seconds: float = 4_000) -> None:
         """Let at most that much virtual time pass until `met`, looking 200 times."""

@@ -210,9 +210,8 @@ def list_clients(tx: ReadTx, caller: Caller, request: ListClients) -> Listing:
 
     listing = sync_page(tx, request, _SELECT_PAGE, filters, keep)
     balances = _balances(tx, [row[0] for row in rows])
-    return listing._replace(
-        items=[_served(wire, currency, *balances.get(id_, (0, 0))) for id_, _, wire, currency in rows]
-    )
+    items = (_served(wire, currency, *balances.get(id_, (0, 0))) for id_, _, wire, currency in rows)
+    return Listing.of(items, listing.next_cursor)
 
 
 def create_client(tx: WriteTx, caller: Caller, request: CreateClient) -> Rendered:

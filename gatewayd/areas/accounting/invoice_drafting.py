@@ -4,6 +4,7 @@ A draft is an `InvoiceRow` that is not stored yet. Whether it is also issued at 
 """
 
 import datetime
+import functools
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -118,15 +119,17 @@ def _refuse_conflicts(request: CreateInvoice) -> None:
 
 
 def _refuse_unknown(tx: WriteTx, request: CreateInvoice) -> None:
-    named = [
-        Reference("businessId", "business", request.business_id),
-        Reference("propertyId", "property", request.property_id),
-        Reference("bankAccountId", "bank_account", request.bank_account_id),
-    ]
+    named = []
+    if request.business_id is not None:
+        named.append(Reference("businessId", "business", request.business_id))
+    if request.property_id is not None:
+        named.append(Reference("propertyId", "property", request.property_id))
+    if request.bank_account_id is not None:
+        named.append(Reference("bankAccountId", "bank_account", request.bank_account_id))
     for index, line in enumerate(request.lines or ()):
         if line.property_id is not None:
             named.append(Reference(f"lines[{index}].propertyId", "property", line.property_id))
-    errors = tuple(references.unknown(tx, named))
+    errors = tuple(references.unknown(tx, named)) if named else ()
     if errors:
         raise invalid(*errors)
 
@@ -218,7 +221,12 @@ def _due_date(request: CreateInvoice, parties: Parties, issue: str) -> str:
     days = request.payment_terms_days
     if days is None:  # Chosen: a credit note is due at once
         days = 0 if parties.original is not None else parties.client.payment_terms_days
-    return issue if days == 0 else (datetime.date.fromisoformat(issue) + datetime.timedelta(days=days)).isoformat()
+    return _days_after(issue, days)
+
+
+@functools.lru_cache(maxsize=64)  # most invoices are made out today, on one of a few terms
+def _days_after(date: str, days: int) -> str:
+    return (datetime.date.fromisoformat(date) + datetime.timedelta(days=days)).isoformat()
 
 
 def _currency(request: CreateInvoice, parties: Parties) -> str:
@@ -291,20 +299,33 @@ def _copied(tx: WriteTx, original: InvoiceRow) -> Figures:
     )
 
 
-def _rate_of_exchange(request: CreateInvoice, parties: Parties, currency: str) -> str | None:
-    if currency == parties.seller.base_currency:
-        if request.fx_rate is not None and Decimal(request.fx_rate) != 1:
+def _fx_rate(request: CreateInvoice, parties: Parties, currency: str) -> str | None:
+    base_currency = parties.seller.base_currency
+    if request.fx_rate is not None:
+        return rate_of_exchange(request.fx_rate, currency, base_currency)
+    return None if parties.original is None or currency == base_currency else parties.original.fx_rate
+
+
+def rate_of_exchange(text: str, currency: str, base_currency: str) -> str | None:
+    """The rate as it is kept: units of the seller's currency for one of the invoice's, None where they are the same.
+
+    `text` is a decimal. Raises `Problem` `validation_failed`.
+    """
+    rate = Decimal(text)
+    if currency == base_currency:
+        if rate != 1:
             raise invalid_field("fxRate", "conflict", f"{currency} is the seller's own currency.")
         return None
-    if request.fx_rate is None:
-        return None if parties.original is None else parties.original.fx_rate
-    if Decimal(request.fx_rate) <= 0:
+    if rate <= 0:
         raise invalid_field("fxRate", "out_of_range", "A rate of exchange is above zero.")
-    return canonical(request.fx_rate)
+    return canonical(text)
 
 
-def _vat_in_base(vat: int, fx_rate: str | None, currency: str, base_currency: str) -> int | None:
-    """The VAT total in the seller's currency, which a foreign invoice prints too (VAT Regulations 1995 reg. 14(1A))."""
+def vat_in_base(vat: int, fx_rate: str | None, currency: str, base_currency: str) -> int | None:
+    """The VAT total in the seller's currency, which a foreign invoice prints too (VAT Regulations 1995 reg. 14(1A)).
+
+    None without a rate. Raises `Problem` `validation_failed`.
+    """
     if fx_rate is None:
         return None
     converted = invoice_totals.convert(vat, Decimal(fx_rate), exponent(currency), exponent(base_currency))
@@ -318,7 +339,7 @@ def _row(
 ) -> InvoiceRow:
     seller, totals = parties.seller, figures.totals
     credit = request.kind == "credit_note"
-    fx_rate = _rate_of_exchange(request, parties, currency)
+    fx_rate = _fx_rate(request, parties, currency)
     return InvoiceRow(
         id=tx.new_id("inv"),
         external_id=request.external_id,
@@ -347,7 +368,7 @@ def _row(
         discount_amount=figures.discount_amount,
         discount_total=totals.discount,
         reverse_charge_vat=totals.reverse_charge_vat,
-        vat_total_base=_vat_in_base(totals.vat, fx_rate, currency, seller.base_currency),
+        vat_total_base=vat_in_base(totals.vat, fx_rate, currency, seller.base_currency),
         vat_summary=figures.vat_summary,
         cis_deduction=totals.cis_deduction,
         cis_rate=totals.cis_rate,

@@ -12,6 +12,7 @@ from gatewayd.ledger.vat_rates import DOMESTIC_REVERSE_CHARGES, NEEDS_REGISTRATI
 from gatewayd.money import canonical
 
 NO_VAT_CODE: VatCode = "outside_scope"
+_NIL, _ALL = Decimal(0), Decimal(100)  # percent
 
 
 class TaxContext(NamedTuple):
@@ -45,17 +46,25 @@ def default_code(amounts_are: AmountsAre, registered: bool, client_treatment: Va
 def taxed(lines: Sequence[LineRequest], context: TaxContext) -> list[TaxedLine]:
     """The lines with their codes and rates. Raises `Problem` `validation_failed` naming every line that is wrong."""
     errors: list[FieldError] = []
-    found = [_taxed(line, f"lines[{index}]", context, errors) for index, line in enumerate(lines)]
+    rates: dict[VatCode, VatRate] = {}
+    found = []
+    for index, line in enumerate(lines):
+        code = line.vat_code or context.default_code
+        discount = _discount(line.discount_percent, index, errors)
+        rate = rates.get(code) or _rate(code, index, context, errors)
+        if rate is not None:
+            rates[code] = rate
+            found.append(TaxedLine(line, _figures(line, code, discount, rate)))
     if errors:
         raise invalid(*errors)
-    return [line for line in found if line is not None]
+    return found
 
 
 def registration_errors(codes: Sequence[VatCode], registered: bool) -> list[FieldError]:
     """A `vat_not_registered` for each line whose code only a registered seller may use."""
     if registered:
         return []
-    return [_unregistered(f"lines[{index}]") for index, code in enumerate(codes) if code in NEEDS_REGISTRATION]
+    return [_unregistered(index) for index, code in enumerate(codes) if code in NEEDS_REGISTRATION]
 
 
 def kept(lines: Sequence[TaxedLine], totals: Sequence[LineTotals]) -> list[LineRow]:
@@ -63,53 +72,57 @@ def kept(lines: Sequence[TaxedLine], totals: Sequence[LineTotals]) -> list[LineR
     return [_kept(index, line, total) for index, (line, total) in enumerate(zip(lines, totals, strict=True), start=1)]
 
 
-def _taxed(line: LineRequest, path: str, context: TaxContext, errors: list[FieldError]) -> TaxedLine | None:
-    before = len(errors)
-    code = line.vat_code or context.default_code
-    discount = Decimal(line.discount_percent)
-    if not 0 <= discount <= 100:
-        errors.append(FieldError(f"{path}.discountPercent", "out_of_range", "Expected a percentage from 0 to 100."))
-    error = _code_error(code, f"{path}.vatCode", context)
-    rate = rate_on(code, context.supply_date)
+def _discount(text: str, index: int, errors: list[FieldError]) -> Decimal:
+    if text == "0":
+        return _NIL
+    discount = Decimal(text)
+    if not _NIL <= discount <= _ALL:
+        path = f"lines[{index}].discountPercent"
+        errors.append(FieldError(path, "out_of_range", "Expected a percentage from 0 to 100."))
+    return discount
+
+
+def _rate(code: VatCode, index: int, context: TaxContext, errors: list[FieldError]) -> VatRate | None:
+    """The rate of a code that the line may bear; otherwise None, and what is wrong with it in `errors`."""
+    error = _code_error(code, index, context)
     if error is not None:
         errors.append(error)
-    elif rate is None:
-        message = f"{code} had no rate on {context.supply_date}."
-        errors.append(FieldError(f"{path}.vatCode", "vat_rate_invalid_on_date", message))
-    if rate is None or len(errors) > before:
         return None
-    return TaxedLine(line, _figures(line, code, discount, rate))
+    rate = rate_on(code, context.supply_date)
+    if rate is None:
+        message = f"{code} had no rate on {context.supply_date}."
+        errors.append(FieldError(_code_path(index), "vat_rate_invalid_on_date", message))
+    return rate
 
 
 def _figures(line: LineRequest, code: VatCode, discount: Decimal, rate: VatRate) -> LineInput:
-    return LineInput(
-        quantity=Decimal(line.quantity),
-        unit_price=Decimal(line.unit_price),
-        discount_percent=discount,
-        vat_code=code,
-        rate_percent=rate.percent,
-        reverse_charge=rate.reverse_charge,
-        cis_labour=line.cis_labour,
-    )
+    quantity, unit_price = Decimal(line.quantity), Decimal(line.unit_price)
+    return LineInput(quantity, unit_price, discount, code, rate.percent, rate.reverse_charge, line.cis_labour)
 
 
-def _code_error(code: VatCode, path: str, context: TaxContext) -> FieldError | None:
+def _code_error(code: VatCode, index: int, context: TaxContext) -> FieldError | None:
     if context.amounts_are == "no_vat":
         if code == NO_VAT_CODE:
             return None
-        return FieldError(path, "conflict", f"With amountsAre no_vat every line is {NO_VAT_CODE}.")
+        return FieldError(_code_path(index), "conflict", f"With amountsAre no_vat every line is {NO_VAT_CODE}.")
     if not context.registered and code in NEEDS_REGISTRATION:
-        return _unregistered(path.removesuffix(".vatCode"))
+        return _unregistered(index)
     if code in DOMESTIC_REVERSE_CHARGES:
         if not context.client_is_vat_registered:  # VATREVCON23000: the customer is registered in the United Kingdom
-            return FieldError(path, "reverse_charge_needs_vrn", "The client has no British VAT number.")
+            return FieldError(_code_path(index), "reverse_charge_needs_vrn", "The client has no British VAT number.")
         if context.client_is_end_user:  # VATREVCON23500
-            return FieldError(path, "reverse_charge_end_user", "The client is an end user: charge VAT as usual.")
+            return FieldError(
+                _code_path(index), "reverse_charge_end_user", "The client is an end user: charge VAT as usual."
+            )
     return None
 
 
-def _unregistered(path: str) -> FieldError:
-    return FieldError(f"{path}.vatCode", "vat_not_registered", "The seller is not registered for VAT on that day.")
+def _unregistered(index: int) -> FieldError:
+    return FieldError(_code_path(index), "vat_not_registered", "The seller is not registered for VAT on that day.")
+
+
+def _code_path(index: int) -> str:
+    return f"lines[{index}].vatCode"
 
 
 def _kept(position: int, line: TaxedLine, total: LineTotals) -> LineRow:

@@ -6,14 +6,13 @@ write transaction. Money that is no longer due, or due again, always goes throug
 
 from typing import NamedTuple
 
-import msgspec
 from msgspec.structs import replace
 
 from gatewayd.areas.accounting import clients, invoice_drafting, invoice_lines, invoice_numbers, invoice_rows
 from gatewayd.areas.accounting import invoice_states as states
 from gatewayd.areas.accounting.clients import ClientRow
 from gatewayd.areas.accounting.invoice_drafting import Parties, refuse_excess_credit
-from gatewayd.areas.accounting.invoice_rendering import InvoiceRow, PaymentRow
+from gatewayd.areas.accounting.invoice_rendering import InvoiceRow, PaymentRow, at_hand
 from gatewayd.areas.accounting.invoice_shapes import ClientSnapshot, SellerSnapshot
 from gatewayd.areas.accounting.invoice_states import Settlement
 from gatewayd.areas.accounting.invoice_totals import fits
@@ -21,7 +20,7 @@ from gatewayd.contract.wire import Address, encode
 from gatewayd.errors import Problem, invalid, invalid_field, invalid_state, not_found
 from gatewayd.ledger import period_locks
 from gatewayd.ledger.sellers import Seller
-from gatewayd.money import exponent, to_minor
+from gatewayd.money import exponent, is_decimal, to_minor
 from gatewayd.store import ReadTx, WriteTx
 
 MAX_REASON_CHARACTERS = 500  # Chosen
@@ -70,8 +69,10 @@ def credit_changed(tx: WriteTx, invoice_id: str) -> None:
         _settle(tx, replace(row, credited_total=credited_total), tx.today, grows=grows)
 
 
-def issue(tx: WriteTx, invoice_id: str) -> InvoiceRow:
+def issue(tx: WriteTx, invoice_id: str, fx_rate: str | None = None) -> InvoiceRow:
     """Issue a draft. Registration, period and credit are checked again, as they are today.
+
+    `fx_rate` is decimal text, units of the seller's currency for one of the invoice's, and goes before the draft's own.
 
     Raises `Problem`: `not_found`, `invalid_state`, `period_closed`, `validation_failed`.
     """
@@ -82,6 +83,8 @@ def issue(tx: WriteTx, invoice_id: str) -> InvoiceRow:
     errors = invoice_lines.registration_errors(codes, parties.seller.registered_on(row.supply_date))
     if errors and row.kind == "invoice":  # a credit takes back what was charged, rightly or not
         raise invalid(*errors)
+    if fx_rate is not None:
+        row = _at_rate(row, fx_rate)
     row = invoice_rows.update(tx, issued(tx, row, parties, None))
     if row.credits_invoice_id is not None:
         credit_changed(tx, row.credits_invoice_id)
@@ -153,6 +156,14 @@ def delete_draft(tx: WriteTx, invoice_id: str) -> None:
     invoice_rows.delete(tx, invoice_id)
 
 
+def _at_rate(row: InvoiceRow, text: str) -> InvoiceRow:
+    if not is_decimal(text):
+        raise invalid_field("fxRate", "invalid_decimal", "A rate of exchange is a decimal such as 0.8412.")
+    fx_rate = invoice_drafting.rate_of_exchange(text, row.currency, row.base_currency)
+    vat = invoice_drafting.vat_in_base(row.vat_total, fx_rate, row.currency, row.base_currency)
+    return replace(row, fx_rate=fx_rate, vat_total_base=vat)
+
+
 def _get(tx: ReadTx, invoice_id: str) -> InvoiceRow:
     row = invoice_rows.find(tx, invoice_id)
     if row is None:
@@ -221,4 +232,4 @@ def _seller_snapshot(seller: Seller, supply_date: str) -> str:
 
 
 def _address(text: str | None) -> Address | None:
-    return None if text is None else msgspec.json.decode(text, type=Address)
+    return None if text is None else at_hand(text, Address)

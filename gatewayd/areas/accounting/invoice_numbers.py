@@ -14,8 +14,12 @@ _PREFIXES: dict[InvoiceKind, str] = {"invoice": "INV", "credit_note": "CN"}
 DIGITS = 6
 
 _COUNT_ON = """
+UPDATE invoice_sequences SET last_number = last_number + 1
+WHERE org_id = :org_id AND seller_key = :seller_key AND kind = :kind
+RETURNING last_number
+"""
+_BEGIN = """
 INSERT INTO invoice_sequences (org_id, seller_key, kind, last_number) VALUES (:org_id, :seller_key, :kind, 1)
-ON CONFLICT (org_id, seller_key, kind) DO UPDATE SET last_number = last_number + 1
 RETURNING last_number
 """
 _SELECT_HOLDER = """
@@ -37,6 +41,9 @@ def holder(tx: ReadTx, seller_key: str, number: str) -> str | None:
 def allot(tx: WriteTx, seller_key: str, kind: InvoiceKind) -> str:
     """The next number of the seller's sequence. Numbers that an imported invoice took are passed over."""
     while True:
-        number = written(kind, tx.value(_COUNT_ON, seller_key=seller_key, kind=kind))
+        count = tx.value(_COUNT_ON, seller_key=seller_key, kind=kind)
+        if count is None:
+            count = tx.value(_BEGIN, seller_key=seller_key, kind=kind)
+        number = written(kind, count)
         if holder(tx, seller_key, number) is None:
             return number

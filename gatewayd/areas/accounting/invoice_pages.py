@@ -15,7 +15,7 @@ import functools
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from gatewayd.areas.accounting.invoice_rendering import LINES, NOT_OVERDUE, OVERDUE
+from gatewayd.areas.accounting.invoice_rendering import NOT_OVERDUE, OVERDUE, id_of
 from gatewayd.areas.accounting.invoice_shapes import ListInvoices
 from gatewayd.areas.accounting.invoice_states import OPEN, STATUSES
 from gatewayd.clock import from_wire
@@ -54,8 +54,9 @@ _CONDITIONS = {
     "pattern": "search_text LIKE :pattern ESCAPE '!'",
 }
 _SELECT_PAGE = """
-SELECT {wire}, open_due_date < :today, {columns} FROM invoices WHERE org_id = :org_id AND {after}{conditions}
+SELECT {wire}, open_due_date < :today{key} FROM invoices WHERE org_id = :org_id AND {after}{conditions}
 """
+_ENDS = {None: NOT_OVERDUE + b",", 0: NOT_OVERDUE + b",", 1: OVERDUE + b","}
 _UNINDEXED = " || ''"
 _LAST_DATE = "9999-12-31"
 
@@ -70,7 +71,6 @@ class _Branch(NamedTuple):
 def page(tx: ReadTx, request: ListInvoices) -> Listing:
     """One page of invoices. Raises `Problem` `invalid_cursor`."""
     order = _order(request)
-    ordering = _ORDERINGS[order]
     branches = _branches(request.status)
     filters = _filters(request)
     values: dict[str, object] = {**filters, **_start(request, order)}
@@ -81,17 +81,17 @@ def page(tx: ReadTx, request: ListInvoices) -> Listing:
     cursor = None
     if len(rows) > request.limit:
         rows.pop()
-        cursor = next_cursor(request, rows[-1][-len(ordering.key) :])
-    return Listing(_summaries(rows) if request.summary_only else _wholes(rows), cursor)
+        wire, _, *key = rows[-1]
+        cursor = next_cursor(request, tuple(key) or (id_of(wire),))
+    return Listing(_pieces(rows), cursor)
 
 
-def _wholes(rows: list[Row]) -> list[bytes]:
-    join = b"".join
-    return [join((row[0], LINES, row[1], OVERDUE if row[2] else NOT_OVERDUE)) for row in rows]
-
-
-def _summaries(rows: list[Row]) -> list[bytes]:
-    return [row[0] + (OVERDUE if row[1] else NOT_OVERDUE) for row in rows]
+def _pieces(rows: list[Row]) -> list[bytes]:
+    """The pieces of a `Listing`; rows start with the kept bytes and whether it is overdue (None: nothing is due)."""
+    pieces = [piece for row in rows for piece in (row[0], _ENDS[row[1]])]
+    if pieces:
+        pieces[-1] = pieces[-1][:-1]
+    return pieces
 
 
 def _order(request: ListInvoices) -> Order:
@@ -157,14 +157,17 @@ def _page_sql(order: Order, conditions: tuple[str, ...], branches: tuple[bool, .
         alternatives = [[*parts, states]] if states else [parts]
     else:
         alternatives = [[*parts, _state(index, overdue, "")] for index, overdue in enumerate(branches)] or [parts]
-    selects = [_select(ordering, alternative, summary) for alternative in alternatives]
+    # Every column costs, and the key of the last row alone is used: of a page by id it is taken from the JSON. A merge
+    # needs the columns that it is ordered by.
+    key = "" if order == "newest" and len(alternatives) == 1 else f", {ordering.columns}"
+    selects = [_select(ordering, alternative, summary, key) for alternative in alternatives]
     return f"{' UNION ALL '.join(selects)} ORDER BY {ordering.by} LIMIT :count"
 
 
-def _select(ordering: _Ordering, conditions: list[str], summary: bool) -> str:
+def _select(ordering: _Ordering, conditions: list[str], summary: bool, key: str) -> str:
     return _SELECT_PAGE.format(
-        wire="wire" if summary else "wire, wire_lines",
-        columns=ordering.columns,
+        wire="substr(wire, 1, head_length)" if summary else "wire",
+        key=key,
         after=ordering.after,
         conditions="".join(f" AND {condition}" for condition in conditions),
     )

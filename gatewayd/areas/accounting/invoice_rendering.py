@@ -1,13 +1,14 @@
 """Rows of an invoice, and how they become the bytes that are kept and served. Pure.
 
-    wire        the JSON of the invoice without `lines`, `isOverdue` and the closing brace
-    wire_lines  the JSON array of its lines
+    wire         the JSON of the invoice, its lines last, without `isOverdue` and the closing brace
+    head_length  the bytes of it before `,"lines":`
 
-Served are `wire`, the lines where they are asked for, and whether it is overdue today.
+Served are `wire`, or its head where no lines are asked for, and whether it is overdue today.
 """
 
 from collections.abc import Sequence
 from decimal import Decimal
+from typing import TypeVar, cast
 
 import msgspec
 
@@ -29,9 +30,12 @@ from gatewayd.ledger.sellers import CisRate
 from gatewayd.ledger.vat_rates import VatCode
 from gatewayd.money import exponent, from_minor
 
-LINES = b',"lines":'
+_LINES = b',"lines":'
 OVERDUE = b',"isOverdue":true}'
 NOT_OVERDUE = b',"isOverdue":false}'
+_ID = b'{"id":"'
+
+T = TypeVar("T")
 
 
 class InvoiceRow(msgspec.Struct, frozen=True):
@@ -119,14 +123,19 @@ class PaymentRow(msgspec.Struct, frozen=True):
     reference: str | None
 
 
-_client_snapshot = msgspec.json.Decoder(ClientSnapshot)
-_seller_snapshot = msgspec.json.Decoder(SellerSnapshot)
-_vat_summary = msgspec.json.Decoder(list[VatSummary])
+class AmountTexts(dict[int, str]):
+    """The wire form of minor units of one currency. The amounts of an invoice are the same few, again and again."""
+
+    def __init__(self, currency: str) -> None:
+        self.currency = currency
+
+    def __missing__(self, amount: int) -> str:
+        text = self[amount] = from_minor(amount, self.currency)
+        return text
 
 
-def head(row: InvoiceRow, payments: Sequence[PaymentRow]) -> bytes:
-    """`wire`."""
-    currency = row.currency
+def head(row: InvoiceRow, payments: Sequence[PaymentRow], texts: AmountTexts) -> bytes:
+    """`wire` without its lines. `texts` are those of the invoice's currency."""
     updated_at = to_wire(row.updated_at)
     client, seller = row.client_snapshot, row.seller_snapshot
     return open_wire(
@@ -141,29 +150,29 @@ def head(row: InvoiceRow, payments: Sequence[PaymentRow]) -> bytes:
             business_id=row.business_id,
             client_id=row.client_id,
             credits_invoice_id=row.credits_invoice_id,
-            client_snapshot=None if client is None else _client_snapshot.decode(client),
-            seller_snapshot=None if seller is None else _seller_snapshot.decode(seller),
+            client_snapshot=None if client is None else at_hand(client, ClientSnapshot),
+            seller_snapshot=None if seller is None else at_hand(seller, SellerSnapshot),
             issue_date=row.issue_date,
             supply_date=row.supply_date,
             due_date=row.due_date,
-            currency=currency,
+            currency=row.currency,
             fx_rate=row.fx_rate,
             amounts_are=row.amounts_are,
             vat_rounding=row.vat_rounding,
-            net_total=from_minor(row.net_total, currency),
-            vat_total=from_minor(row.vat_total, currency),
-            gross_total=from_minor(row.gross_total, currency),
-            discount_amount=from_minor(row.discount_amount, currency),
-            discount_total=from_minor(row.discount_total, currency),
-            reverse_charge_vat=from_minor(row.reverse_charge_vat, currency),
+            net_total=texts[row.net_total],
+            vat_total=texts[row.vat_total],
+            gross_total=texts[row.gross_total],
+            discount_amount=texts[row.discount_amount],
+            discount_total=texts[row.discount_total],
+            reverse_charge_vat=texts[row.reverse_charge_vat],
             vat_total_base=None if row.vat_total_base is None else from_minor(row.vat_total_base, row.base_currency),
-            vat_summary=_vat_summary.decode(row.vat_summary),
-            cis_deduction=from_minor(row.cis_deduction, currency),
+            vat_summary=at_hand(row.vat_summary, list[VatSummary]),
+            cis_deduction=texts[row.cis_deduction],
             cis_rate=row.cis_rate,
-            paid_total=from_minor(row.paid_total, currency),
-            credited_total=from_minor(row.credited_total, currency),
-            balance_due=from_minor(row.balance_due, currency),
-            payments=[_payment(payment, currency) for payment in payments],
+            paid_total=texts[row.paid_total],
+            credited_total=texts[row.credited_total],
+            balance_due=texts[row.balance_due],
+            payments=[_payment(payment, texts) for payment in payments],
             reference=row.reference,
             po_number=row.po_number,
             notes=row.notes,
@@ -183,25 +192,30 @@ def head(row: InvoiceRow, payments: Sequence[PaymentRow]) -> bytes:
     )
 
 
-def lines(rows: Sequence[LineRow], currency: str) -> bytes:
-    """`wire_lines`."""
-    return encode([_line(row, currency) for row in rows])
+def lines(rows: Sequence[LineRow], texts: AmountTexts) -> bytes:
+    """The rest of `wire`."""
+    digits = exponent(texts.currency)
+    return _LINES + encode([_line(row, texts, digits) for row in rows])
 
 
-def whole(wire: bytes, wire_lines: bytes, overdue: bool) -> bytes:
+def whole(wire: bytes, overdue: bool) -> bytes:
     """One invoice as it is served."""
-    return b"".join((wire, LINES, wire_lines, OVERDUE if overdue else NOT_OVERDUE))
+    return wire + (OVERDUE if overdue else NOT_OVERDUE)
+
+
+def id_of(wire: bytes) -> str:
+    """The id of an invoice, which is the first member of its JSON and has nothing to escape."""
+    return wire[len(_ID) : wire.index(b'"', len(_ID))].decode()
+
+
+def at_hand(text: str, kind: type[T]) -> T:
+    """JSON in the place of the `kind` that it is the encoding of: encoders write it out as it is."""
+    return cast(T, msgspec.Raw(text.encode()))
 
 
 def open_due_date(row: InvoiceRow) -> str | None:
     """The due date where money is still due, else None."""
     return row.due_date if row.status in OPEN and row.balance_due > 0 else None
-
-
-def is_overdue(row: InvoiceRow, today: str) -> bool:
-    """True where money is still due and was due before today."""
-    due = open_due_date(row)
-    return due is not None and due < today
 
 
 def summary_text(groups: Sequence[VatGroup], currency: str) -> str:
@@ -225,30 +239,30 @@ def percent_text(percent: Decimal) -> str:
     return f"{percent:f}"
 
 
-def _payment(payment: PaymentRow, currency: str) -> InvoicePayment:
+def _payment(payment: PaymentRow, texts: AmountTexts) -> InvoicePayment:
     return InvoicePayment(
         date=payment.date,
-        amount=from_minor(payment.amount, currency),
+        amount=texts[payment.amount],
         bank_transaction_id=payment.bank_transaction_id,
         method=payment.method,
         reference=payment.reference,
     )
 
 
-def _line(row: LineRow, currency: str) -> InvoiceLine:
+def _line(row: LineRow, texts: AmountTexts, digits: int) -> InvoiceLine:
     return InvoiceLine(
         position=row.position,
         description=row.description,
         quantity=row.quantity,
         unit=row.unit,
-        unit_price=_padded(row.unit_price, exponent(currency)),
+        unit_price=_padded(row.unit_price, digits),
         discount_percent=row.discount_percent,
         vat_code=row.vat_code,
         vat_rate_percent=row.vat_rate_percent,
         category=row.category,
-        net=from_minor(row.net, currency),
-        vat=from_minor(row.vat, currency),
-        gross=from_minor(row.gross, currency),
+        net=texts[row.net],
+        vat=texts[row.vat],
+        gross=texts[row.gross],
         property_id=row.property_id,
         cis_labour=bool(row.cis_labour),
     )

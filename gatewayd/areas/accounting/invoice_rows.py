@@ -1,13 +1,13 @@
 """Invoices as they are kept. Owns the tables `invoices`, `invoice_lines` and `invoice_payments`.
 
 Money is in minor units, decimals are canonical text, dates ISO text, instants microseconds. The typed columns are the
-truth; `wire` and `wire_lines` are their JSON, written with them and never without.
+truth; `wire` is their JSON, written with them and never without.
 """
 
-import msgspec
+from msgspec.structs import asdict, astuple, replace
 
 from gatewayd.areas.accounting import invoice_rendering as rendering
-from gatewayd.areas.accounting.invoice_rendering import InvoiceRow, LineRow, PaymentRow
+from gatewayd.areas.accounting.invoice_rendering import AmountTexts, InvoiceRow, LineRow, PaymentRow
 from gatewayd.errors import not_found
 from gatewayd.store import ReadTx, Row, WriteTx
 
@@ -19,8 +19,8 @@ _PAYMENT_COLUMNS = ", ".join(PaymentRow.__struct_fields__)
 _PAYMENT_VALUES = ", ".join(f":{name}" for name in PaymentRow.__struct_fields__)
 
 _INSERT = f"""
-INSERT INTO invoices (org_id, {_COLUMNS}, search_text, open_due_date, wire, wire_lines)
-VALUES (:org_id, {_VALUES}, :search_text, :open_due_date, :wire, :wire_lines)
+INSERT INTO invoices (org_id, {_COLUMNS}, search_text, open_due_date, head_length, wire)
+VALUES (:org_id, {_VALUES}, :search_text, :open_due_date, :head_length, :wire)
 """
 _INSERT_LINE = f"""
 INSERT INTO invoice_lines (org_id, invoice_id, {_LINE_COLUMNS}) VALUES (:org_id, :invoice_id, {_LINE_VALUES})
@@ -37,8 +37,9 @@ _SELECT_PAYMENTS = f"""
 SELECT {_PAYMENT_COLUMNS} FROM invoice_payments WHERE org_id = :org_id AND invoice_id = :id ORDER BY position
 """
 _SELECT_WIRE = """
-SELECT wire, wire_lines, open_due_date < :today FROM invoices WHERE org_id = :org_id AND id = :id
+SELECT wire, open_due_date < :today FROM invoices WHERE org_id = :org_id AND id = :id
 """
+_SELECT_LINES_WIRE = "SELECT substr(wire, head_length + 1) FROM invoices WHERE org_id = :org_id AND id = :id"
 _SELECT_EXTERNAL = "SELECT id FROM invoices WHERE org_id = :org_id AND external_id = :external_id"
 _SELECT_CREDITED = """
 SELECT coalesce(sum(gross_total), 0), coalesce(sum(gross_total - cis_deduction), 0) FROM invoices
@@ -50,7 +51,8 @@ UPDATE invoices SET
     paid_total = :paid_total, credited_total = :credited_total, balance_due = :balance_due, sent_at = :sent_at,
     viewed_at = :viewed_at, paid_date = :paid_date, voided_at = :voided_at, void_reason = :void_reason,
     pdf_document_id = :pdf_document_id, updated_at = :updated_at, version = :version,
-    search_text = :search_text, open_due_date = :open_due_date, wire = :wire
+    search_text = :search_text, open_due_date = :open_due_date, head_length = :head_length, wire = :wire,
+    fx_rate = :fx_rate, vat_total_base = :vat_total_base
 WHERE org_id = :org_id AND id = :id
 """
 _SELECT_ORGANIZATION_ANY_ORG = "SELECT org_id FROM invoices WHERE id = :id"
@@ -88,7 +90,7 @@ def payments_of(tx: ReadTx, invoice_id: str) -> list[PaymentRow]:
 def wire_of(tx: ReadTx, invoice_id: str) -> bytes | None:
     """Its whole JSON, from the bytes that are kept."""
     row: Row | None = tx.row(_SELECT_WIRE, id=invoice_id, today=tx.today)
-    return None if row is None else rendering.whole(row[0], row[1], bool(row[2]))
+    return None if row is None else rendering.whole(row[0], bool(row[1]))
 
 
 def find_external(tx: ReadTx, external_id: str) -> str | None:
@@ -106,24 +108,28 @@ def credited(tx: ReadTx, invoice_id: str) -> tuple[int, int]:
 
 def insert(tx: WriteTx, row: InvoiceRow, lines: list[LineRow]) -> bytes:
     """Keep a new invoice and answer its whole JSON."""
-    wire, wire_lines = rendering.head(row, []), rendering.lines(lines, row.currency)
-    tx.run(_INSERT, **_values(row), wire=wire, wire_lines=wire_lines)
-    bound = {"org_id": tx.org_id, "invoice_id": row.id}
-    tx.run_each(_INSERT_LINE, [bound | msgspec.structs.asdict(line) for line in lines])
-    return rendering.whole(wire, wire_lines, rendering.is_overdue(row, tx.today))
+    texts = AmountTexts(row.currency)
+    head = rendering.head(row, [], texts)
+    wire = head + rendering.lines(lines, texts)
+    org_id, open_due_date = tx.org_id, rendering.open_due_date(row)
+    tx.run_each(_INSERT, [(org_id, *astuple(row), _search_text(row), open_due_date, len(head), wire)])
+    tx.run_each(_INSERT_LINE, [(org_id, row.id, *astuple(line)) for line in lines])
+    return rendering.whole(wire, open_due_date is not None and open_due_date < tx.today)
 
 
 def update(tx: WriteTx, row: InvoiceRow) -> InvoiceRow:
     """Keep what a move changed, as the next version."""
-    row = msgspec.structs.replace(row, version=row.version + 1, updated_at=tx.now)
-    wire = rendering.head(row, payments_of(tx, row.id))
-    tx.run(_UPDATE, **_values(row), wire=wire)
+    row = replace(row, version=row.version + 1, updated_at=tx.now)
+    head = rendering.head(row, payments_of(tx, row.id), AmountTexts(row.currency))
+    wire = head + tx.value(_SELECT_LINES_WIRE, id=row.id)
+    follow = {"search_text": _search_text(row), "open_due_date": rendering.open_due_date(row)}
+    tx.run(_UPDATE, **asdict(row), **follow, head_length=len(head), wire=wire)
     return row
 
 
 def insert_payment(tx: WriteTx, invoice_id: str, payment: PaymentRow) -> None:
     """Keep a payment; the invoice is updated after it."""
-    tx.run(_INSERT_PAYMENT, invoice_id=invoice_id, **msgspec.structs.asdict(payment))
+    tx.run(_INSERT_PAYMENT, invoice_id=invoice_id, **asdict(payment))
 
 
 def delete_payment(tx: WriteTx, invoice_id: str, position: int) -> None:
@@ -137,9 +143,5 @@ def delete(tx: WriteTx, invoice_id: str) -> None:
     tx.run(_DELETE, id=invoice_id)
 
 
-def _values(row: InvoiceRow) -> dict[str, object]:
-    """The typed columns, with those that follow from them."""
-    values = msgspec.structs.asdict(row)
-    values["search_text"] = "\n".join(text.casefold() for text in (row.number, row.reference) if text)
-    values["open_due_date"] = rendering.open_due_date(row)
-    return values
+def _search_text(row: InvoiceRow) -> str:
+    return "\n".join([text.casefold() for text in (row.number, row.reference) if text])

@@ -22,8 +22,10 @@ VatRounding = Literal["line", "total", "total_down"]
 """`total_down` drops the fraction of a penny, which HMRC lets the total VAT on an invoice do (VATREC12010)."""
 
 _EXACT = decimal.Context(prec=80, rounding=ROUND_HALF_UP)  # 13+12 digits x 13+4 x a percentage of 15: nothing is lost
+_ZERO = Decimal(0)
 _ONE = Decimal(1)
 _HUNDRED = Decimal(100)
+_PERCENT = Decimal("0.01")
 MAX_WHOLE_DIGITS = 13  # domain model §0.2: what an amount on the wire can hold
 
 
@@ -94,24 +96,15 @@ def compute(lines: Sequence[LineInput], terms: Terms) -> Totals:
     with decimal.localcontext(_EXACT):
         before, amounts = _amounts(lines, terms)
         totals = _line_totals(lines, amounts, terms)
-        net, vat, gross, reverse_charge_vat = (sum(column) for column in zip(*totals, strict=True))
+        net, vat, gross, reverse_charge_vat = map(sum, zip(*totals, strict=True))
         discount, summary = before - sum(amounts), _summary(lines, totals)
         rate = terms.cis_rate if terms.cis_rate is not None and any(line.cis_labour for line in lines) else None
         deduction = 0 if rate is None else _deduction(lines, totals, rate)
     parts = [net, vat, gross, reverse_charge_vat, discount, deduction]
-    parts += [amount for group in summary for amount in (group.net, group.vat)]
+    for group in summary:
+        parts += group.net, group.vat
     _refuse_misfits(totals, gross, parts, terms.exponent)
-    return Totals(
-        lines=totals,
-        net=net,
-        vat=vat,
-        gross=gross,
-        discount=discount,
-        reverse_charge_vat=reverse_charge_vat,
-        vat_summary=summary,
-        cis_deduction=deduction,
-        cis_rate=rate,
-    )
+    return Totals(totals, net, vat, gross, discount, reverse_charge_vat, summary, deduction, rate)
 
 
 def spread(amount: int, weights: Sequence[int]) -> list[int]:
@@ -141,7 +134,7 @@ def fits(amount: int, exponent: int) -> bool:
 
 def _rounded(amount: Decimal) -> int:
     """Half up, away from zero (VATREC12030)."""
-    return int(amount.quantize(_ONE, ROUND_HALF_UP))
+    return int(amount.to_integral_value(ROUND_HALF_UP))
 
 
 def _amounts(lines: Sequence[LineInput], terms: Terms) -> tuple[int, list[int]]:
@@ -153,7 +146,7 @@ def _amounts(lines: Sequence[LineInput], terms: Terms) -> tuple[int, list[int]]:
         rounded = _rounded(full)
         before += rounded
         if line.discount_percent:
-            rounded = _rounded(full * (_HUNDRED - line.discount_percent) / _HUNDRED)
+            rounded = _rounded(full * (_HUNDRED - line.discount_percent) * _PERCENT)
         amounts.append(rounded)
     if terms.discount:
         weights = [max(0, amount) for amount in amounts]
@@ -164,27 +157,28 @@ def _amounts(lines: Sequence[LineInput], terms: Terms) -> tuple[int, list[int]]:
 
 
 def _line_totals(lines: Sequence[LineInput], amounts: Sequence[int], terms: Terms) -> tuple[LineTotals, ...]:
-    exact = [
-        _exact_vat(amount, line.rate_percent, terms.amounts_are, line.reverse_charge)
-        for line, amount in zip(lines, amounts, strict=True)
-    ]
+    amounts_are = terms.amounts_are
+    exact = [_exact_vat(line, amount, amounts_are) for line, amount in zip(lines, amounts, strict=True)]
     if terms.vat_rounding == "line":
         vats = [_rounded(vat) for vat in exact]
     else:
         vats = _grouped(lines, exact, ROUND_HALF_UP if terms.vat_rounding == "total" else ROUND_DOWN)
-    inclusive = terms.amounts_are == "inclusive"
+    inclusive = amounts_are == "inclusive"
     return tuple(
-        _line_total(amount, vat, inclusive, line.reverse_charge)
-        for line, amount, vat in zip(lines, amounts, vats, strict=True)
+        [
+            _line_total(amount, vat, inclusive, line.reverse_charge)
+            for line, amount, vat in zip(lines, amounts, vats, strict=True)
+        ]
     )
 
 
-def _exact_vat(amount: int, rate: Decimal, amounts_are: AmountsAre, reverse_charge: bool) -> Decimal:
+def _exact_vat(line: LineInput, amount: int, amounts_are: AmountsAre) -> Decimal:
+    rate = line.rate_percent
     if amounts_are == "no_vat" or not rate:
-        return Decimal(0)
-    if amounts_are == "inclusive" and not reverse_charge:
+        return _ZERO
+    if amounts_are == "inclusive" and not line.reverse_charge:
         return amount * rate / (_HUNDRED + rate)
-    return amount * rate / _HUNDRED  # a reverse-charged price never holds VAT
+    return amount * rate * _PERCENT  # a reverse-charged price never holds VAT
 
 
 def _line_total(amount: int, vat: int, inclusive: bool, reverse_charge: bool) -> LineTotals:
@@ -226,23 +220,30 @@ def _deduction(lines: Sequence[LineInput], totals: Sequence[LineTotals], rate: C
 
 
 def _summary(lines: Sequence[LineInput], totals: Sequence[LineTotals]) -> tuple[VatGroup, ...]:
-    sums: dict[tuple[VatCode, Decimal, bool], list[int]] = {}
-    for line, total in zip(lines, totals, strict=True):
-        group = sums.setdefault((line.vat_code, line.rate_percent, line.reverse_charge), [0, 0])
-        group[0] += total.net
-        group[1] += total.vat + total.reverse_charge_vat
-    return tuple(VatGroup(code, rate, net, vat, reverse) for (code, rate, reverse), (net, vat) in sums.items())
+    groups: list[VatGroup] = []  # searched, not hashed: there are few, and the hash of a Decimal is dear
+    for line, (net, vat, _, reverse_charge_vat) in zip(lines, totals, strict=True):
+        code, rate, reverse_charge = line.vat_code, line.rate_percent, line.reverse_charge
+        vat += reverse_charge_vat
+        for index, group in enumerate(groups):
+            if group.vat_code == code and group.rate_percent == rate and group.reverse_charge == reverse_charge:
+                groups[index] = VatGroup(code, rate, group.net + net, group.vat + vat, reverse_charge)
+                break
+        else:
+            groups.append(VatGroup(code, rate, net, vat, reverse_charge))
+    return tuple(groups)
 
 
 def _refuse_misfits(totals: Sequence[LineTotals], gross: int, parts: Sequence[int], exponent: int) -> None:
-    errors = [
-        FieldError(f"lines[{index}].unitPrice", "out_of_range", "The line comes to more than 13 whole digits.")
-        for index, total in enumerate(totals)
-        if not fits(max(map(abs, total)), exponent)
-    ]
-    if errors:
-        raise invalid(*errors)
+    limit = 10 ** (MAX_WHOLE_DIGITS + exponent)
+    if max(map(max, totals)) >= limit or min(map(min, totals)) <= -limit:
+        raise invalid(
+            *(
+                FieldError(f"lines[{index}].unitPrice", "out_of_range", "The line comes to more than 13 whole digits.")
+                for index, total in enumerate(totals)
+                if not fits(max(map(abs, total)), exponent)
+            )
+        )
     if gross < 0:
         raise invalid(FieldError("lines", "out_of_range", "The total is below zero: make out a credit note."))
-    if not fits(max(map(abs, parts)), exponent):
+    if max(parts) >= limit or min(parts) <= -limit:
         raise invalid(FieldError("lines", "out_of_range", "The lines come to more than 13 whole digits."))

@@ -42,7 +42,7 @@ class Books:
     def get(self, operation: str, query: str = "") -> tuple[list[Json], str | None]:
         """Call a list with a query string; answers its items and the next cursor."""
         listing = self.listing(operation, query)
-        items = [msgspec.json.decode(item) for item in listing.items]
+        items: list[Json] = msgspec.json.decode(listing.data)
         msgspec.convert({"data": items, "nextCursor": listing.next_cursor}, OPERATIONS[operation].response)
         return items, listing.next_cursor
 

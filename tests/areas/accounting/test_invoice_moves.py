@@ -72,6 +72,31 @@ def test_issue_needs_a_rate_of_exchange_for_foreign_vat(registered: Books) -> No
     assert fields_of(refused(registered, moves.issue, draft["id"])) == [("fxRate", "required")]
 
 
+def test_issue_at_a_rate_of_exchange(registered: Books) -> None:
+    draft = registered.invoice(status="draft", currency="EUR")
+    invoice = move(registered, moves.issue, draft["id"], "0.8500")
+    assert (invoice["status"], invoice["fxRate"], invoice["vatTotalBase"]) == ("issued", "0.85", "17.00")
+    row = registered.store.read(lambda tx: invoice_rows.find(tx, draft["id"]), registered.org_id)
+    assert row is not None
+    assert (row.fx_rate, row.vat_total_base) == ("0.85", 1700)
+
+
+@pytest.mark.parametrize(
+    ("currency", "rate", "code"),
+    [
+        ("EUR", "0", "out_of_range"),
+        ("EUR", "-1", "out_of_range"),
+        ("EUR", "a", "invalid_decimal"),
+        ("EUR", "9999999999999", "out_of_range"),
+        ("GBP", "2", "conflict"),
+    ],
+)
+def test_rates_of_exchange_that_are_none(registered: Books, currency: str, rate: str, code: str) -> None:
+    draft = registered.invoice(status="draft", currency=currency)
+    assert fields_of(refused(registered, moves.issue, draft["id"], rate)) == [("fxRate", code)]
+    assert found(registered, draft["id"])["status"] == "draft"
+
+
 def test_issue_a_credit_note(registered: Books) -> None:
     invoice = registered.invoice()
     first, second = (registered.credit(invoice["id"], status="draft") for _ in range(2))

@@ -91,6 +91,7 @@ def test_a_move_to_the_same_stage_changes_and_tells_nothing(store: MemoryStore) 
     assert moves(store, org_id) == []
 
 
+@pytest.mark.outcome("crm.moveOpportunity", "version_conflict")
 def test_version_conflict_moves_nothing(store: MemoryStore) -> None:
     org_id = store.org()
     made = make(store, org_id, CreateOpportunity(name="Bookkeeping", stage="proposal"))
@@ -110,6 +111,7 @@ def test_not_found_for_an_unknown_id_and_for_another_organizations(store: Memory
     assert moves(store, other) == []
 
 
+@pytest.mark.outcome("crm.createOpportunity", "already_exists")
 def test_already_exists_for_an_external_id_used_before(store: MemoryStore) -> None:
     org_id = store.org()
     first = make(store, org_id, CreateOpportunity(name="A", external_id="x"))
@@ -148,7 +150,7 @@ def test_lists_newest_first_with_filters_and_only_the_organizations_own(store: M
 
     def ids(request: ListOpportunities) -> list[str]:
         page = store.read(lambda tx: list_opportunities(tx, make_caller(org_id), request), org_id)
-        return [msgspec.json.decode(item, type=Opportunity).id for item in page.items]
+        return [found.id for found in msgspec.json.decode(page.data, type=list[Opportunity])]
 
     assert ids(ListOpportunities()) == [second.id, first.id]
     assert ids(ListOpportunities(lead_id=lead_id)) == [first.id]
