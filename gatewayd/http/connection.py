@@ -266,14 +266,15 @@ class Connection:
         self._answered = True
         door = self.door
         door.counters.refused += 1
-        body = door.refuse(fault.status, fault.detail)
+        refusal = door.refuse(fault.status, fault.detail)
         head_only = self._exchange is not None and self._exchange.head_only
-        head = b"%b%b%bcontent-length: %d\r\nconnection: close\r\n\r\n"
-        data = head % (status_line(fault.status), door.date_line, _BODY_TYPE, len(body))
+        head = b"%b%b%bx-request-id: %b\r\ncontent-length: %d\r\nconnection: close\r\n\r\n"
+        values = (status_line(fault.status), door.date_line, _BODY_TYPE, refusal.request_id, len(refusal.body))
+        data = head % values
         self.phase = CLOSING
         self.deadline = math.inf
         with trio.move_on_after(door.settings.linger_seconds), suppress(PeerGoneError):
-            await self.transport.send(data if head_only else data + body, self.write_progress)
+            await self.transport.send(data if head_only else data + refusal.body, self.write_progress)
             await self._linger()
 
     async def _linger(self) -> None:

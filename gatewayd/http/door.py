@@ -6,7 +6,7 @@ import math
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from email.utils import formatdate
-from typing import Literal, Protocol, TypedDict
+from typing import Literal, NamedTuple, Protocol, TypedDict
 
 Headers = list[tuple[bytes, bytes]]
 Address = tuple[str, int]
@@ -68,8 +68,16 @@ Receive = Callable[[], Awaitable[ReceiveMessage]]
 Send = Callable[[ResponseMessage], Awaitable[None]]
 App = Callable[[HttpScope, Receive, Send], Awaitable[None]]
 
-# Status and a sentence for the reader; returns the body of an application/problem+json answer.
-Refuse = Callable[[int, str], bytes]
+
+class Refusal(NamedTuple):
+    """An answer that the door gives in the application's place: an application/problem+json body and its request id."""
+
+    body: bytes
+    request_id: bytes
+
+
+# Status and a sentence for the reader.
+Refuse = Callable[[int, str], Refusal]
 
 
 class Log(Protocol):

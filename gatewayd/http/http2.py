@@ -242,8 +242,12 @@ class _Stream:
     async def refuse(self, status: int, detail: str) -> None:
         """Answer in the application's place."""
         self._door.counters.refused += 1
-        body = self._door.refuse(status, detail)
-        headers = [(b"content-type", b"application/problem+json"), (b"content-length", b"%d" % len(body))]
+        body, request_id = self._door.refuse(status, detail)
+        headers = [
+            (b"content-type", b"application/problem+json"),
+            (b"content-length", b"%d" % len(body)),
+            (b"x-request-id", request_id),
+        ]
         await self.send({"type": "http.response.start", "status": status, "headers": headers})
         await self.send({"type": "http.response.body", "body": b"" if self._method == "HEAD" else body})
 

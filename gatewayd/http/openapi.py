@@ -217,7 +217,12 @@ _IDEMPOTENCY_KEY: Json = {
     "name": "Idempotency-Key",
     "in": "header",
     "description": "Makes a retry safe: within 24 hours the same key and request get the first answer again.",
-    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+    "schema": {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": 255,
+        "pattern": r"^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$",
+    },
 }
 _PROBLEM: Json = {
     "type": "object",

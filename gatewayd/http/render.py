@@ -1,5 +1,6 @@
 """Answers as bytes. The one place that writes errors out: RFC 9457 with the members of domain model §0.2."""
 
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -7,6 +8,7 @@ import msgspec
 
 from gatewayd.contract.pages import Listing
 from gatewayd.errors import ERRORS, Problem
+from gatewayd.http.door import Refusal
 
 Headers = Sequence[tuple[bytes, bytes]]
 
@@ -17,7 +19,7 @@ ALWAYS: Headers = (  # answers are for one caller and are data, never pages
     (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),
 )
-PROBLEM_TYPE = "https://gatewayd.org/problems/"  # Chosen: an identifier; nothing is fetched from it
+PROBLEM_TYPE = "urn:gatewayd:problem:"  # Chosen: an identifier that nobody tries to fetch
 
 _encode = msgspec.json.Encoder().encode
 
@@ -77,7 +79,8 @@ def problem(error: Problem, request_id: str) -> Answer:
 _CODES_OF_STATUS = {kind.status: code for code, kind in reversed(list(ERRORS.items()))}
 
 
-def refusal(status: int, message: str) -> bytes:
-    """The body of an answer that the connection itself gives, before there is a request."""
+def refusal(status: int, message: str) -> Refusal:
+    """The answer that the connection itself gives, before there is a request."""
     code = _CODES_OF_STATUS.get(status, "invalid_request")
-    return problem(Problem(code, message), "").body
+    request_id = f"req_{secrets.token_hex(8)}"
+    return Refusal(problem(Problem(code, message), request_id).body, request_id.encode())

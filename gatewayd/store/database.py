@@ -215,10 +215,16 @@ class Store:
         return result
 
     async def check_writer(self) -> None:
-        """Wait until the writer has decided an empty write: it is alive and can have the lock. May be cancelled."""
+        """Wait until the writer has committed an empty write: it is alive and had the lock. May be cancelled.
+
+        Raises `StoreFailure` when it could not.
+        """
         decided = trio.Event()
-        self._submit(Job(lambda tx: None, None, lambda job: decided.set()))
+        job = Job(lambda tx: None, None, lambda done: decided.set())
+        self._submit(job)
         await decided.wait()
+        if job.error is not None:
+            raise job.error
 
     def _submit(self, job: Job) -> None:
         self._writer.submit(job)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import trio
 
-from gatewayd.http.door import App, DoorSettings, HttpScope, Receive, Send
+from gatewayd.http.door import App, DoorSettings, HttpScope, Receive, Refusal, Send
 from gatewayd.http.server import Server
 
 # 2026-01-02 03:04:05 UTC
@@ -47,9 +47,9 @@ class RecordingLog:
         raise AssertionError(f"{event} was not logged: {self.errors}")
 
 
-def refuse(status: int, detail: str) -> bytes:
-    """The body of an error answer, as the daemon's one place would build it."""
-    return json.dumps({"status": status, "detail": detail}).encode()
+def refuse(status: int, detail: str) -> Refusal:
+    """An error answer, as the daemon's one place would build it."""
+    return Refusal(json.dumps({"status": status, "detail": detail}).encode(), b"req_of_the_door")
 
 
 @dataclass

@@ -361,7 +361,7 @@ async def test_a_problem_has_the_members_of_the_domain_model(open_probes: OpenPr
         reply: Reply = await api("GET", READ)
     document = reply.json()
     assert document == {
-        "type": "https://gatewayd.org/problems/validation_failed",
+        "type": "urn:gatewayd:problem:validation_failed",
         "title": "Some values are not valid",
         "status": 422,
         "detail": "word: This field is needed.",

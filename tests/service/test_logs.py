@@ -124,6 +124,7 @@ def test_harmless_names(name: str) -> None:
         {"headers": [(b"authorization", b"PLANTED"), (b"host", b"x")]},
         {"text": "Authorization was Bearer PLANTED123"},
         {"text": "signed with whsec_PLANTED"},
+        {"text": "the key gwd_PLANTED0123456789 was used"},
         {"rows": {1: {"code": "PLANTED"}}},
     ],
 )

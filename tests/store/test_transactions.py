@@ -29,7 +29,7 @@ def test_run_answers_how_many_rows_changed(notes: MemoryStore) -> None:
 
 
 def test_rows_row_and_value(notes: MemoryStore) -> None:
-    notes.write(lambda tx: tx.run_each("INSERT INTO notes (text) VALUES (:text)", [{"text": "a"}, {"text": "b"}]))
+    notes.write(lambda tx: tx.run_each("INSERT INTO notes (text) VALUES (:text)", [("a",), ("b",)]))
     assert notes.read(lambda tx: tx.rows("SELECT text FROM notes ORDER BY id")) == [("a",), ("b",)]
     assert notes.read(lambda tx: tx.row("SELECT id, text FROM notes ORDER BY id")) == (1, "a")
     assert notes.read(lambda tx: tx.row("SELECT id FROM notes WHERE text = 'c'")) is None

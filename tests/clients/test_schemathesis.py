@@ -1,0 +1,41 @@
+"""Schemathesis reads the description and asks for everything in it, rightly and wrongly."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.daemon.conftest import Shared, shared
+from tests.daemon.instance import environment
+
+__all__ = ["shared"]
+
+EXAMPLES = 8
+SEED = 20_261_120
+# positive_data_acceptance stays out: JSON Schema cannot say what several fields mean together, or which ids exist.
+CHECKS = (
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_schema_conformance",
+    "negative_data_rejection",
+)
+LONGEST_SECONDS = 120
+
+
+def test_every_answer_is_as_described(shared: Shared, tmp_path: Path) -> None:
+    program = Path(sys.executable).with_name("schemathesis")
+    url = shared.running.url
+    command = [str(program), "run", f"{url}/openapi.json", "--url", f"{url}/api/rpc"]
+    command += ["--header", f"Authorization: Bearer {shared.firm.key}", "--checks", ",".join(CHECKS)]
+    command += ["--phases", "examples,fuzzing", "--max-examples", str(EXAMPLES), "--seed", str(SEED), "--no-color"]
+    ran = subprocess.run(
+        command,
+        env=environment(),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=LONGEST_SECONDS,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout[-8000:] + ran.stderr[-2000:]
+    assert "18/18" in ran.stdout or "Tested:" in ran.stdout

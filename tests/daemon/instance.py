@@ -1,0 +1,292 @@
+"""A daemon as a process of its own on a directory of the test, and the firm that its database holds."""
+
+import json
+import os
+import re
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx
+import msgspec
+
+from gatewayd.areas import accounting, crm, legal_entities
+from gatewayd.cli.acting import act, operation_of
+from gatewayd.cli.session import Session
+from gatewayd.clock import Instant, SystemClock
+from gatewayd.contract.operation import Area
+from gatewayd.identity import api_keys, audit, memberships, organizations, users
+from gatewayd.identity.key_format import RANDOM_BYTES
+from gatewayd.store import ReadTx, WriteTx
+
+SECONDS = 30.0  # the longest that anything here waits; nothing is measured with it
+ROOT = Path(__file__).parents[2]
+
+T = TypeVar("T")
+AREAS: Mapping[str, Area] = {"legalEntity": legal_entities.AREA, "accounting": accounting.AREA, "crm": crm.AREA}
+ENTITY = {
+    "name": "Oak & Son",
+    "type": "limited_company",
+    "companyNumber": "09876543",
+    "vatNumber": "GB980780684",
+    "vat": {"status": "registered", "effectiveDate": "2023-04-01", "scheme": "standard"},
+}
+
+
+@dataclass(frozen=True)
+class Firm:
+    """An organization with an owner, an entity, a client, and a key that opens everything."""
+
+    org_id: str
+    user_id: str
+    email: str
+    key_id: str
+    key: str
+    client_id: str
+
+
+def environment(**more: str) -> dict[str, str]:
+    """What a child process gets to see."""
+    return {"PATH": os.defpath, "HOME": "/nonexistent", "LANG": "C.UTF-8", **more}
+
+
+@dataclass
+class Instance:
+    """A directory with a configuration, and its store as another process sees it."""
+
+    directory: Path
+    settings: str = ""
+    bind: str = '["127.0.0.1:0"]'
+    extra_server: str = ""
+    config: Path = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.config = self.directory / "gatewayd.toml"
+        self.config.write_text(
+            f"[server]\nbind = {self.bind}\n{self.extra_server}\n"
+            f'[store]\ndirectory = "data"\n[log]\nformat = "json"\n{self.settings}\n'
+        )
+
+    @property
+    def session(self) -> Session:
+        return Session(str(self.config), {}, SystemClock())
+
+    @property
+    def database(self) -> Path:
+        return self.directory / "data" / "gatewayd.db"
+
+    def write(self, work: Callable[[WriteTx], T], org_id: str | None = None) -> T:
+        return self.session.write(work, org_id)
+
+    def read(self, work: Callable[[ReadTx], T], org_id: str | None = None) -> T:
+        return self.session.read(work, org_id)
+
+    def do(self, org_id: str, operation_id: str, **values: object) -> dict[str, Any]:
+        """Run an operation as the operator; answers its JSON."""
+        made = act(self.session, operation_of(AREAS[operation_id.split(".")[0]], operation_id), org_id, values)
+        document: dict[str, Any] = json.loads(made if isinstance(made, bytes) else _encoded(made))
+        return document
+
+    def firm(self, name: str = "Oak & Son") -> Firm:
+        """Make an organization that can issue invoices."""
+        email = f"owner-{secrets.token_hex(4)}@example.com"
+
+        def work(tx: WriteTx) -> tuple[str, str]:
+            org = organizations.create(tx, name, audit.OPERATOR)
+            tx.bind(org.id)
+            user = users.create(tx, users.NewUser(email=email, name="Ann Oak"), audit.OPERATOR)
+            memberships.add(tx, user.id, "owner", audit.OPERATOR)
+            return org.id, user.id
+
+        org_id, user_id = self.write(work)
+        self.do(org_id, "legalEntity.createLegalEntity", **ENTITY)
+        client = self.do(org_id, "accounting.createClient", name="Birch Ltd")
+        made = self.key(org_id, user_id)
+        return Firm(org_id, user_id, email, made.id, made.key, client["id"])
+
+    def key(
+        self, org_id: str, user_id: str, scopes: Sequence[str] = (), expires_at: int | None = None
+    ) -> api_keys.CreatedKey:
+        """One more key; without scopes it opens everything."""
+        at = None if expires_at is None else Instant(expires_at)
+        new = api_keys.NewKey(name="Shop", user_id=user_id, scopes=scopes, expires_at=at)
+        return self.write(
+            lambda tx: api_keys.create(tx, new, secrets.token_bytes(RANDOM_BYTES), audit.OPERATOR), org_id
+        )
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a command of gatewayd to its end, as a process of its own."""
+        command = [sys.executable, "-m", "gatewayd", *arguments, "--config", str(self.config)]
+        return subprocess.run(
+            command, env=environment(), cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False
+        )
+
+
+def _encoded(document: object) -> bytes:
+    return msgspec.json.encode(document)
+
+
+class Supervisor:
+    """The service manager's end of the notification socket: messages in the order they came."""
+
+    def __init__(self) -> None:
+        self.name = f"@gatewayd-{secrets.token_hex(8)}"
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._socket.bind("\0" + self.name[1:])
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def next(self, seconds: float = SECONDS) -> dict[str, str]:
+        """The next message. Raises `TimeoutError`."""
+        self._socket.settimeout(seconds)
+        text = self._socket.recv(4096).decode()
+        return dict(line.split("=", 1) for line in text.splitlines())
+
+    def until(self, name: str, seconds: float = SECONDS) -> dict[str, str]:
+        """The next message that sets `name`; those before it are dropped."""
+        while name not in (message := self.next(seconds)):
+            pass
+        return message
+
+    def quiet(self, seconds: float) -> bool:
+        """Whether nothing is said for so long, after what was said already."""
+        self._socket.settimeout(0)
+        try:
+            while True:
+                self._socket.recv(4096)
+        except BlockingIOError:
+            pass
+        try:
+            self.next(seconds)
+        except TimeoutError:
+            return True
+        return False
+
+
+class Running:
+    """A daemon that serves, as its test sees it."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", manager: Supervisor, log: Path) -> None:
+        self.process = process
+        self.supervisor = manager
+        self.log = log
+        self.claimed: set[str] = set()
+        self.addresses: list[str] = []
+        self._client: httpx.Client | None = None
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    @property
+    def url(self) -> str:
+        return self.addresses[0]
+
+    @property
+    def port(self) -> int:
+        return int(self.url.rpartition(":")[2])
+
+    def wait_ready(self) -> None:
+        """Wait until it says so. Raises `AssertionError` with its log when it ends first."""
+        try:
+            status = self.supervisor.until("READY")["STATUS"]
+        except TimeoutError:
+            raise AssertionError(self.log.read_text()) from None
+        self.addresses = status.removeprefix("serving on ").split(", ")
+
+    @property
+    def client(self) -> httpx.Client:
+        """Keeps its connections; closed with the daemon."""
+        if self._client is None:
+            self._client = plain_client(self.url)
+        return self._client
+
+    def call(
+        self, key: str, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None
+    ) -> httpx.Response:
+        """One request with a key."""
+        fields = {"Authorization": f"Bearer {key}", **(headers or {})}
+        if body is None:
+            return self.client.request(method, path, headers=fields)
+        return self.client.request(method, path, headers=fields, json=body)
+
+    def connect(self) -> socket.socket:
+        """A raw connection to the first address."""
+        return socket.create_connection(("127.0.0.1", self.port), timeout=SECONDS)
+
+    def lines(self) -> list[dict[str, Any]]:
+        """The log so far."""
+        return [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
+
+    def terminate(self, number: int = signal.SIGTERM) -> None:
+        self.process.send_signal(number)
+
+    def end(self) -> int:
+        """Ask it to end and wait for that; answers its exit code."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+        if self.process.poll() is None:
+            self.terminate()
+        return self.process.wait(SECONDS)
+
+    def memory_kb(self, name: str = "VmRSS") -> int:
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        match = re.search(rf"^{name}:\s+(\d+) kB", status, re.MULTILINE)
+        assert match is not None
+        return int(match[1])
+
+
+def plain_client(url: str) -> httpx.Client:
+    """An HTTP/1.1 client that believes nothing of its environment."""
+    return httpx.Client(base_url=url, timeout=SECONDS, trust_env=False, verify=False)
+
+
+@contextmanager
+def serving(instance: Instance, *, descriptors: Sequence[int] = (), **environ: str) -> Iterator[Running]:
+    """Run the daemon for the length of the block. At its end it must not have logged an error nobody claimed."""
+    manager = Supervisor()
+    log = instance.directory / "log"
+    with log.open("ab") as stream:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "gatewayd", "serve", "--config", str(instance.config)],
+            env=environment(NOTIFY_SOCKET=manager.name, **environ),
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=stream,
+            pass_fds=descriptors,
+        )
+    running = Running(process, manager, log)
+    try:
+        running.wait_ready()
+        yield running
+        running.end()
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait(SECONDS)
+        if running._client is not None:
+            running._client.close()
+        manager.close()
+    errors = [line for line in running.lines() if line["level"] == "error" and line["event"] not in running.claimed]
+    assert errors == []
+
+
+def until(condition: Callable[[], T | None], seconds: float = SECONDS) -> T:
+    """Poll another process until it shows something true; fails after `seconds`."""
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < deadline, "it did not come about"
+        threading.Event().wait(0.01)
+    return found

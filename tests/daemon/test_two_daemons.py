@@ -1,0 +1,56 @@
+"""Two daemons in one process share nothing."""
+
+import io
+import json
+from pathlib import Path
+
+import httpx
+import trio
+
+from gatewayd.config import load
+from gatewayd.daemon import Daemon, Surroundings
+from tests.daemon.instance import SECONDS, Instance
+
+LIMIT = "[limits]\nrequests_per_minute = 60\n"
+
+
+def made(directory: Path, settings: str) -> tuple[Instance, Daemon, io.StringIO]:
+    directory.mkdir()
+    instance, log = Instance(directory, settings), io.StringIO()
+    return instance, Daemon(load(instance.config, {}), Surroundings(log_stream=log)), log
+
+
+async def status(url: str, key: str) -> int:
+    async with httpx.AsyncClient(base_url=url, trust_env=False) as client:
+        answer = await client.get("/api/rpc/invoices", headers={"Authorization": f"Bearer {key}"})
+        return answer.status_code
+
+
+def events(log: io.StringIO) -> list[str]:
+    return [json.loads(line)["event"] for line in log.getvalue().splitlines()]
+
+
+async def test_two_daemons_side_by_side(tmp_path: Path) -> None:
+    (first, one, log_one), (second, two, log_two) = await trio.to_thread.run_sync(
+        lambda: (made(tmp_path / "one", LIMIT), made(tmp_path / "two", ""))
+    )
+    firm = await trio.to_thread.run_sync(first.firm)
+    other = await trio.to_thread.run_sync(second.firm)
+    with trio.fail_after(SECONDS):
+        async with trio.open_nursery() as nursery:
+            url_one = (await nursery.start(one.run)).addresses[0]
+            url_two = (await nursery.start(two.run)).addresses[0]
+            assert await status(url_one, firm.key) == 200
+            assert await status(url_two, other.key) == 200
+            assert await status(url_two, firm.key) == 401
+            assert await status(url_one, other.key) == 401
+            statuses = [await status(url_one, firm.key) for _ in range(70)]
+            assert 429 in statuses
+            assert await status(url_two, other.key) == 200
+            one.stop()
+            await one.ended.wait()
+            assert await status(url_two, other.key) == 200
+            two.stop()
+    assert events(log_one)[-1] == events(log_two)[-1] == "stopped"
+    assert events(log_one).count("request") == 72
+    assert events(log_two).count("request") == 4
