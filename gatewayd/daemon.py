@@ -3,7 +3,7 @@
     open_store            everything durable
       background          wake-ups, housekeeping, heartbeat
         dispatcher        webhook deliveries
-          server          the API door
+          doors           the API, and the metrics on an address of their own
 
 A stop leaves in the reverse order: no new connections, requests in flight are answered, deliveries in flight are
 recorded or left to their lease, the store is closed last.
@@ -23,9 +23,9 @@ import trio
 import gatewayd
 from gatewayd import catalogue
 from gatewayd.clock import Clock, SystemClock, from_wire, to_wire
-from gatewayd.config import Config, TcpBind, parse_bind
+from gatewayd.config import Config, TcpBind, parse_bind, without_effect
 from gatewayd.events import EVENT_KINDS, EventBody
-from gatewayd.http import front, idempotency, openapi
+from gatewayd.http import front, idempotency, metrics, openapi
 from gatewayd.http.cors import Cors
 from gatewayd.http.dispatch import Api, ApiParts, Exchange
 from gatewayd.http.door import App
@@ -49,6 +49,7 @@ HOUSEKEEPING_SECONDS = 60.0
 ACCESS_LOG_SECONDS = 1.0
 BEAT_SECONDS = 1.0  # Chosen: how often the store is asked whether it answers
 READY_SECONDS = 2.0  # Chosen: how long it may take before the daemon is not ready
+METRICS_CONNECTIONS = 16  # Chosen: a few scrapers and a person
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -64,7 +65,7 @@ class Surroundings:
 
 @dataclass(frozen=True, kw_only=True)
 class Running:
-    """A daemon that serves. `addresses` are those it is bound to."""
+    """A daemon that serves. `addresses` are those its API is bound to."""
 
     addresses: tuple[str, ...]
     store: Store
@@ -79,8 +80,10 @@ class Daemon:
         log_format = cast(LogFormat, config.log.format)
         self._log: Logger = make_logger(log_format, cast(Level, config.log.level), surroundings.log_stream)
         self._access = AccessLog(log_format, surroundings.log_stream)
+        self._requests = metrics.RequestTallies()
         self._use = CredentialUse()
         self._addresses: tuple[str, ...] = ()
+        self._metrics_addresses: tuple[str, ...] = ()
         self._store_answers = False
         self._stop = trio.Event()
         self.ended = trio.Event()
@@ -108,17 +111,28 @@ class Daemon:
             trio.open_nursery() as doors,
         ):
             server = self._server(store, settings, dispatcher)
+            numbers = self._metrics_server(server, store, dispatcher)
+            if numbers is not None:
+                self._metrics_addresses = tuple(await doors.start(numbers.serve))
             self._addresses = tuple(await doors.start(server.serve))
-            self._log.info("serving", addresses=self._addresses, directory=config.store.directory)
-            outside.notifier.ready(f"serving on {', '.join(self._addresses)}")
+            self._tell_serving()
             task_status.started(Running(addresses=self._addresses, store=store))
             await self._stop.wait()  # may last: the documented wait for a signal
             outside.notifier.stopping()
             self._log.info("stopping")
             server.drain()
+            if numbers is not None:
+                numbers.drain()
         await self._write_access_log()
         self._log.info("stopped")
         self.ended.set()
+
+    def _tell_serving(self) -> None:
+        if changed := without_effect(self.config):
+            self._log.warning("settings_without_effect_yet", settings=changed)
+        places = {"metrics": self._metrics_addresses} if self._metrics_addresses else {}
+        self._log.info("serving", addresses=self._addresses, **places, directory=self.config.store.directory)
+        self._outside.notifier.ready(f"serving on {', '.join(self._addresses)}")
 
     @asynccontextmanager
     async def _background(self, store: Store) -> AsyncIterator[None]:
@@ -175,8 +189,33 @@ class Daemon:
             cast(App, app), door_settings(self.config), refuse=refusal, log=self._log, clock=self._outside.clock
         )
 
+    def _metrics_server(self, server: Server, store: Store, dispatcher: Dispatcher) -> Server | None:
+        """The door of the numbers, for an operator's own network: plain HTTP, no credential. None: not wanted."""
+        if not self.config.metrics.bind:
+            return None
+        page = metrics.page(
+            metrics.Watched(
+                requests=self._requests,
+                server=server,
+                store=store,
+                dispatcher=dispatcher,
+                access_log=self._access,
+                is_ready=lambda: all(state == "ok" for state in self._states(dispatcher).values()),
+            )
+        )
+        settings = DoorSettings(
+            bind=(self.config.metrics.bind,),
+            unix_mode=self.config.server.socket_mode,
+            max_connections=METRICS_CONNECTIONS,
+            drain_seconds=self.config.server.drain_seconds,
+        )
+        return Server(cast(App, page), settings, refuse=refusal, log=self._log, clock=self._outside.clock)
+
     def _observe(self, exchange: Exchange, answer: Answer) -> None:
         caller = exchange.caller
+        operation = exchange.route.operation.id if exchange.route else metrics.NO_OPERATION
+        seconds = trio.current_time() - exchange.started
+        self._requests.note(operation, answer.status, seconds)
         if caller is not None:
             self._use.note(caller.credential_id)
         if self._outside.access_log:
@@ -184,9 +223,9 @@ class Daemon:
                 self._outside.clock.now(),
                 Access(
                     request_id=exchange.request_id,
-                    operation=exchange.route.operation.id if exchange.route else "none",
+                    operation=operation,
                     status=answer.status,
-                    milliseconds=(trio.current_time() - exchange.started) * 1000,
+                    milliseconds=seconds * 1000,
                     organization=caller.org_id if caller else None,
                     caller=caller.kind if caller else None,
                 ),
@@ -194,7 +233,8 @@ class Daemon:
 
     def _own_listeners(self) -> list[tuple[str, int]]:
         """The TCP addresses this daemon answers on: webhooks may not lead back to them."""
-        bound = [parse_bind(address.partition("://")[2]) for address in self._addresses if "://" in address]
+        addresses = (*self._addresses, *self._metrics_addresses)
+        bound = [parse_bind(address.partition("://")[2]) for address in addresses if "://" in address]
         return [(bind.host, bind.port) for bind in bound if isinstance(bind, TcpBind)]
 
     # -- the background
@@ -250,6 +290,10 @@ class Daemon:
         self._store_answers = answers
 
     async def _readiness(self, dispatcher: Dispatcher) -> dict[str, str]:
+        return self._states(dispatcher)
+
+    def _states(self, dispatcher: Dispatcher) -> dict[str, str]:
+        """Each part of the daemon, with `ok` or what is wrong with it."""
         return {
             "store": "ok" if self._store_answers else "does not answer",
             "dispatcher": "ok" if dispatcher.running else "is not running",

@@ -4,6 +4,7 @@ import argparse
 
 from gatewayd.cli.parser import Subparsers, add_command
 from gatewayd.cli.session import Session
+from gatewayd.config import without_effect, without_effect_sentence
 
 
 def add_commands(subparsers: Subparsers) -> None:
@@ -15,4 +16,6 @@ def check(arguments: argparse.Namespace, session: Session) -> int:
     """Mistakes come out as `ConfigError`."""
     config = session.config
     print(f"{session.config_path or 'No file, the defaults'}: good. Data in {config.store.directory}")
+    if changed := without_effect(config):
+        print(without_effect_sentence(changed))
     return 0

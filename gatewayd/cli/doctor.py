@@ -13,6 +13,7 @@ from typing import NamedTuple
 from gatewayd.cli.output import print_document
 from gatewayd.cli.parser import Subparsers, add_command
 from gatewayd.cli.session import CommandError, Session
+from gatewayd.config import without_effect, without_effect_sentence
 
 FREE_BYTES_MIN = 512 * 2**20  # Chosen: backups, logs and the database's own log want room
 REACH_SECONDS = 5.0  # Chosen
@@ -36,7 +37,8 @@ def add_commands(subparsers: Subparsers) -> None:
 
 def doctor(arguments: argparse.Namespace, session: Session) -> int:
     """It changes nothing. The settings are checked before anything else, as by `check-config`."""
-    findings = [*_permissions(session), *_disk(session), *_store(session), *_tls(session), *_reach(session)]
+    looks = (_settings, _permissions, _disk, _store, _tls, _reach)
+    findings = [finding for look in looks for finding in look(session)]
     if arguments.json:
         print_document([finding._asdict() for finding in findings])
     else:
@@ -46,6 +48,12 @@ def doctor(arguments: argparse.Namespace, session: Session) -> int:
     if wrong:
         raise CommandError("1 thing is wrong" if wrong == 1 else f"{wrong} things are wrong")
     return 0
+
+
+def _settings(session: Session) -> Iterator[Finding]:
+    """Nothing is wrong with a key that waits for a later version, but who set it should know."""
+    if changed := without_effect(session.config):
+        yield Finding("settings", True, without_effect_sentence(changed))
 
 
 def _permissions(session: Session) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import functools
 import zlib
 from collections.abc import Iterable
 from typing import Annotated, Generic, NamedTuple, Self, TypeVar
@@ -93,8 +94,12 @@ def next_cursor(request: PageRequest, key: tuple[int | str, ...]) -> str:
 
 def _binding(request: PageRequest) -> int:
     unpaged = msgspec.structs.replace(request, limit=1, cursor=None)
-    kind = type(request)
-    return zlib.crc32(f"{kind.__module__}.{kind.__qualname__}".encode() + msgspec.json.encode(unpaged))
+    return zlib.crc32(msgspec.json.encode(unpaged), _seed(type(request)))
+
+
+@functools.cache
+def _seed(kind: type) -> int:
+    return zlib.crc32(f"{kind.__module__}.{kind.__qualname__}".encode())
 
 
 def _invalid() -> Problem:

@@ -40,7 +40,7 @@ def document(body: bytes) -> App:
         if scope["method"] == "OPTIONS":
             answer = Answer(204, b"", (ALLOW, *cors.preflight(request, ["GET"]), *cors.headers(request)))
         elif scope["method"] not in ("GET", "HEAD"):
-            answer = _not_allowed(ALLOW)
+            answer = not_allowed(ALLOW)
         else:
             headers = [JSON, (b"cache-control", b"no-cache"), *cors.headers(request)]
             if zipped is not None:
@@ -49,7 +49,7 @@ def document(body: bytes) -> App:
                 answer = Answer(200, zipped, (*headers, (b"content-encoding", b"gzip")))
             else:
                 answer = Answer(200, body, headers)
-        await _respond(scope, send, answer)
+        await respond(scope, send, answer)
 
     return app
 
@@ -64,21 +64,32 @@ def ready(check: ReadinessCheck) -> App:
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] not in ("GET", "HEAD"):
-            await _respond(scope, send, _not_allowed((b"allow", b"GET, HEAD")))
+            await respond(scope, send, not_allowed((b"allow", b"GET, HEAD")))
             return
         parts = await check()
         well = all(state == "ok" for state in parts.values())
         body = msgspec.json.encode({"status": "ready" if well else "not_ready", "checks": parts})
-        await _respond(scope, send, Answer(200 if well else 503, body, (JSON, (b"cache-control", b"no-store"))))
+        await respond(scope, send, Answer(200 if well else 503, body, (JSON, (b"cache-control", b"no-store"))))
 
     return app
 
 
-def _not_allowed(allow: tuple[bytes, bytes]) -> Problem:
+def nothing() -> App:
+    """Any path of a door that has but its fixed ones: 404."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await respond(scope, send, Problem("not_found", "There is nothing at this path."))
+
+    return app
+
+
+def not_allowed(allow: tuple[bytes, bytes]) -> Problem:
+    """405, with the methods that are."""
     return Problem("method_not_allowed", "Use GET here.", headers=(allow,))
 
 
-async def _respond(scope: Scope, send: Send, told: Answer | Problem) -> None:
+async def respond(scope: Scope, send: Send, told: Answer | Problem) -> None:
+    """Send an answer, with a request id of its own."""
     request_id = f"req_{secrets.token_hex(8)}"
     answer = problem(told, request_id) if isinstance(told, Problem) else told
     headers = [*answer.headers, (b"x-request-id", request_id.encode("ascii"))]

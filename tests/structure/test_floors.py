@@ -41,7 +41,7 @@ CONFINED = {
     "idna": ("gatewayd/outbound/targets.py",),
     "outcome": ("gatewayd/store/database.py",),
     "platformdirs": ("gatewayd/config/reading.py",),
-    "prometheus_client": ("gatewayd/http/",),
+    "prometheus_client": ("gatewayd/http/metrics.py",),
     "quart": ("gatewayd/console/", "gatewayd/oauth/", "gatewayd/daemon.py"),
     "quart_trio": ("gatewayd/console/", "gatewayd/oauth/", "gatewayd/daemon.py"),
     "rich": ("gatewayd/cli/output.py",),

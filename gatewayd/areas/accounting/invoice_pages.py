@@ -53,6 +53,7 @@ _CONDITIONS = {
     "currency": "currency = :currency",
     "pattern": "search_text LIKE :pattern ESCAPE '!'",
 }
+_PLAIN_FILTERS = tuple(name for name in _CONDITIONS if name != "pattern")
 _SELECT_PAGE = """
 SELECT {wire}, open_due_date < :today{key} FROM invoices WHERE org_id = :org_id AND {after}{conditions}
 """
@@ -88,9 +89,13 @@ def page(tx: ReadTx, request: ListInvoices) -> Listing:
 
 def _pieces(rows: list[Row]) -> list[bytes]:
     """The pieces of a `Listing`; rows start with the kept bytes and whether it is overdue (None: nothing is due)."""
-    pieces = [piece for row in rows for piece in (row[0], _ENDS[row[1]])]
-    if pieces:
-        pieces[-1] = pieces[-1][:-1]
+    if not rows:
+        return []
+    wires, overdue, *_ = zip(*rows, strict=True)
+    pieces = [b""] * (2 * len(rows))  # filled a column at a time: half the cost of a loop over the rows
+    pieces[::2] = wires
+    pieces[1::2] = map(_ENDS.__getitem__, overdue)
+    pieces[-1] = pieces[-1][:-1]
     return pieces
 
 
@@ -121,21 +126,14 @@ def _microseconds(moment: datetime.datetime) -> int:
 
 
 def _filters(request: ListInvoices) -> dict[str, object]:
-    values = {
-        "client_id": request.client_id,
-        "business_id": request.business_id,
-        "issue_date_from": _iso(request.issue_date_from),
-        "issue_date_to": _iso(request.issue_date_to),
-        "due_date_from": _iso(request.due_date_from),
-        "due_date_to": _iso(request.due_date_to),
-        "currency": request.currency,
-        "pattern": contains(request.q),
-    }
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def _iso(date: datetime.date | None) -> str | None:
-    return None if date is None else date.isoformat()
+    given: dict[str, object] = {}
+    for name in _PLAIN_FILTERS:
+        value = getattr(request, name)
+        if value is not None:
+            given[name] = value.isoformat() if isinstance(value, datetime.date) else value
+    if request.q is not None:
+        given["pattern"] = contains(request.q)
+    return given
 
 
 def _branches(wanted: Sequence[str] | None) -> list[_Branch]:

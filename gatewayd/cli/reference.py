@@ -1,0 +1,109 @@
+"""The reference of the command line, `docs/commands.md`, made from the parser."""
+
+import argparse
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from gatewayd.cli.parser import build_parser
+
+HEADER = """\
+# Commands
+
+Made from the program's own parser by `make generate`. `gatewayd COMMAND --help` says the same.
+
+Every command takes `--config FILE`; without it the settings are those of `$GATEWAYD_CONFIG`, else of
+`/etc/gatewayd/gatewayd.toml`, else of the user's configuration folder. Commands work beside a running daemon and
+without one. `--json` prints exactly one JSON document on standard output; what a command made is printed like that in a
+pipe too. Exit codes: 0 done, 1 failed with the reason on standard error, 2 wrong usage or configuration.
+"""
+
+EXAMPLES: Final[Mapping[str, str]] = {
+    "serve": "--config /etc/gatewayd/gatewayd.toml",
+    "demo": "--port 9000 --once",
+    "openapi": "> openapi.json",
+    "operations": "--json",
+    "check-config": "--config gatewayd.toml",
+    "migrate": "",
+    "init": '--public-url https://books.example.com --organization "Oak & Son" --email ann@example.com --name Ann',
+    "doctor": "",
+    "backup": "/var/backups/gatewayd/monday",
+    "restore": "/var/backups/gatewayd/monday",
+    "verify": "",
+    "org create": '--name "Oak & Son"',
+    "org list": "--json",
+    "user create": '--email ann@example.com --name "Ann Oak" --org ORG_ID --role owner',
+    "user list": "--org ORG_ID",
+    "user reset-password": "ann@example.com",
+    "key create": "--org ORG_ID --user ann@example.com --name Shop --scope accounting:read --scope accounting:write",
+    "key list": "--org ORG_ID",
+    "key revoke": "KEY_ID",
+    "key rotate": "KEY_ID --overlap-hours 48",
+    "invoice issue": "INVOICE_ID",
+    "invoice send": "INVOICE_ID",
+    "invoice void": 'INVOICE_ID --reason "Issued twice"',
+    "invoice pay": "INVOICE_ID --amount 504.00 --date 2026-11-20 --method bank_transfer",
+    "invoice unpay": "INVOICE_ID --payment 1",
+    "invoice delete": "INVOICE_ID",
+    "invoice show": "INVOICE_ID --json",
+    "invoice list": "--org ORG_ID --status overdue",
+    "lead create": '--org ORG_ID --source website --name "B. Birch"',
+    "opportunity create": '--org ORG_ID --name "Oak doors" --lead LEAD_ID --amount 1234.50 --currency GBP',
+    "opportunity move": "OPPORTUNITY_ID --stage won",
+    "event emit": """lead.created --org ORG_ID --data '{"lead_id": "LEAD_ID", "source": "website", "status": "new"}'""",
+    "webhook create": "--org ORG_ID --url https://example.com/hooks --event lead.created",
+    "webhook list": "--org ORG_ID",
+    "webhook deliveries": "SUBSCRIPTION_ID --limit 10",
+}
+"""What follows each command's name in its example."""
+
+EVERYWHERE: Final = frozenset({"help", "config"})
+"""Arguments that the header describes."""
+
+
+def reference() -> str:
+    """The whole file: a section for each command, in the order of the help text."""
+    sections = ["\n".join(_section(name, parser)) for name, parser in commands(build_parser())]
+    return "\n".join([HEADER, *sections])
+
+
+def commands(parser: argparse.ArgumentParser, name: str = "") -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    """Every command that can be run, as `org create`, with its parser."""
+    groups = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    if not groups:
+        yield name, parser
+    for group in groups:
+        for word, child in group.choices.items():
+            yield from commands(child, f"{name} {word}".strip())
+
+
+def example(name: str) -> str:
+    """A line that a person may type."""
+    return f"gatewayd {name} {EXAMPLES[name]}".rstrip()
+
+
+def _section(name: str, parser: argparse.ArgumentParser) -> Iterator[str]:
+    yield from (f"## `gatewayd {name}`", "", parser.description or "", "", f"    {example(name)}", "")
+    arguments = [action for action in parser._actions if action.dest not in EVERYWHERE]
+    if arguments:
+        yield from ("| argument | needed | meaning |", "|---|---|---|", *map(_row, arguments), "")
+
+
+def _row(action: argparse.Action) -> str:
+    """Spelling, whether it is needed, meaning."""
+    spelling = " ".join(filter(None, [", ".join(action.option_strings), _value(action)]))
+    meaning = "; ".join(_meaning(action)).replace("|", r"\|")
+    return f"| `{spelling}` | {'yes' if action.required else ''} | {meaning} |"
+
+
+def _meaning(action: argparse.Action) -> Iterator[str]:
+    if action.help:
+        yield action.help
+    if action.choices:
+        yield f"one of {', '.join(map(str, action.choices))}"
+    if action.default and action.option_strings and "default" not in (action.help or ""):
+        yield f"default {action.default}"
+
+
+def _value(action: argparse.Action) -> str:
+    """The placeholder of the argument's value; empty for a flag."""
+    return "" if action.nargs == 0 else str(action.metavar or action.dest.upper())

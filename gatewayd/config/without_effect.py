@@ -1,0 +1,42 @@
+"""Settings that are understood and checked, but that this version does not act on yet."""
+
+from collections.abc import Sequence
+
+from gatewayd.config.keys import Config
+
+WITHOUT_EFFECT = frozenset(
+    {
+        "oauth.refresh_grace_seconds",
+        "webhooks.retention_days",
+        "tax.mode",
+        "tax.upstream",
+        "tax.ca_file",
+        "tax.timeout_seconds",
+        "tax.fraud_headers",
+        "vault.max_upload_bytes",
+        "vault.trash_days",
+        "vault.embeddings",
+        "vault.ocr",
+        "limits.sign_in_attempts",
+    }
+)
+"""By key path. What is built takes its keys off; a test compares this with what the program reads."""
+
+
+def without_effect(config: Config) -> tuple[str, ...]:
+    """The key paths that were changed for nothing, in alphabetical order."""
+    defaults = Config()
+    return tuple(path for path in sorted(WITHOUT_EFFECT) if _value(config, path) != _value(defaults, path))
+
+
+def without_effect_sentence(paths: Sequence[str]) -> str:
+    """The same for people: `tax.mode and vault.ocr have no effect yet.` There is one path at least."""
+    *others, last = paths
+    if not others:
+        return f"{last} has no effect yet."
+    return f"{', '.join(others)} and {last} have no effect yet."
+
+
+def _value(config: Config, path: str) -> object:
+    section, _, key = path.partition(".")
+    return getattr(getattr(config, section), key)
