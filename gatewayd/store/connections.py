@@ -58,3 +58,5 @@ def _settle(connection: apsw.Connection) -> None:
     for option in (apsw.SQLITE_DBCONFIG_DQS_DML, apsw.SQLITE_DBCONFIG_DQS_DDL):
         connection.config(option, 0)  # "text" is a name, never a string
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+    # One plan for a statement whatever is bound: or SQLite prepares every range query anew at each execution (STAT4).
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
