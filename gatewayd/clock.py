@@ -77,6 +77,11 @@ def from_wire(text: str) -> Instant:
     moment = datetime.datetime.fromisoformat(text)
     if moment.tzinfo is None:
         raise ValueError("the timestamp has no offset: write it with Z")
+    return from_moment(moment)
+
+
+def from_moment(moment: datetime.datetime) -> Instant:
+    """The instant of a datetime that knows its offset."""
     return Instant((moment - _EPOCH) // datetime.timedelta(microseconds=1))
 
 

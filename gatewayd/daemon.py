@@ -105,7 +105,7 @@ class Daemon:
         config, outside = self.config, self._outside
         settings = settings_from(config.webhooks, self._own_listeners)
         async with (
-            open_store(store_settings(config), outside.clock, Path(config.store.key_file)) as store,
+            open_store(StoreSettings.of(config.store), outside.clock, Path(config.store.key_file)) as store,
             self._background(store),
             self._delivering(store, settings) as dispatcher,
             trio.open_nursery() as doors,
@@ -165,9 +165,10 @@ class Daemon:
     # -- the doors
 
     def _server(self, store: Store, settings: WebhookSettings, dispatcher: Dispatcher) -> Server:
+        built = _catalogue(settings)
         api = Api(
             ApiParts(
-                operations=_catalogue(settings).operations,
+                operations=built.operations,
                 store=store,
                 authenticate=Authenticator([ApiKeyVerifier()]).authenticate,
                 limits=RateLimits(self.config.limits.requests_per_minute, self.config.limits.concurrent_requests),
@@ -181,7 +182,7 @@ class Daemon:
             {
                 "/healthz": front.alive(),
                 "/readyz": front.ready(lambda: self._readiness(dispatcher)),
-                "/openapi.json": front.document(msgspec.json.encode(description(self.config))),
+                "/openapi.json": front.document(msgspec.json.encode(_described(built, self.config))),
             },
             api,
         )
@@ -319,7 +320,11 @@ def rows(config: Config) -> catalogue.Catalogue:
 
 def description(config: Config) -> dict[str, Any]:
     """The OpenAPI document of a daemon with these settings."""
-    return openapi.describe(rows(config).areas, config.server.public_url, _described_events())
+    return _described(rows(config), config)
+
+
+def _described(built: catalogue.Catalogue, config: Config) -> dict[str, Any]:
+    return openapi.describe(built.areas, config.server.public_url, _described_events())
 
 
 def _described_events() -> dict[str, tuple[Any, object]]:
@@ -336,15 +341,6 @@ def _described_events() -> dict[str, tuple[Any, object]]:
 
 def _catalogue(settings: WebhookSettings) -> catalogue.Catalogue:
     return catalogue.build(settings.policy, settings.retry.max_attempts)
-
-
-def store_settings(config: Config) -> StoreSettings:
-    """The store that `config` names."""
-    return StoreSettings(
-        directory=Path(config.store.directory),
-        read_budget_ms=config.store.read_budget_ms,
-        busy_timeout_seconds=config.store.busy_timeout_seconds,
-    )
 
 
 def door_settings(config: Config) -> DoorSettings:

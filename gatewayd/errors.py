@@ -132,6 +132,12 @@ def invalid_state(message: str, current: str, allowed: tuple[str, ...]) -> Probl
     return Problem("invalid_state", message, extra={"currentState": current, "allowedStates": list(allowed)})
 
 
+def external_id_exists(kind: str, existing_id: str) -> Problem:
+    """409: `kind` (with its article) with this externalId is there already."""
+    message = f"{kind} with this externalId exists: {existing_id}."
+    return Problem("already_exists", message, extra={"existingId": existing_id, "field": "externalId"})
+
+
 def version_conflict(expected: int, actual: int) -> Problem:
     """409: `expectedVersion` is not the version stored."""
     return Problem(

@@ -25,10 +25,10 @@ def operations(arguments: argparse.Namespace, session: Session) -> int:
     """A line for each row of the catalogue."""
     from gatewayd.daemon import rows
 
+    listed = rows(session.config).operations
     found = [
-        {"id": row.id, "kind": row.kind, "method": row.method, "path": row.path, "scopes": row.scopes}
-        for row in rows(session.config).operations
+        {"id": row.id, "kind": row.kind, "method": row.method, "path": row.path, "scopes": row.scopes} for row in listed
     ]
-    lines = [(row.id, row.method, row.path, " ".join(row.scopes)) for row in rows(session.config).operations]
+    lines = [(row.id, row.method, row.path, " ".join(row.scopes)) for row in listed]
     print_list(arguments, found, ("operation", "method", "path", "scopes"), lines)
     return 0

@@ -49,12 +49,7 @@ class Session:
         """Where the store of these settings is."""
         from gatewayd.store.database import StoreSettings
 
-        section = self.config.store
-        return StoreSettings(
-            directory=Path(section.directory),
-            read_budget_ms=section.read_budget_ms,
-            busy_timeout_seconds=section.busy_timeout_seconds,
-        )
+        return StoreSettings.of(self.config.store)
 
     @property
     def key_file(self) -> Path:

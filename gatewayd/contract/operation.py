@@ -1,6 +1,6 @@
 """The row: everything the API does is one `Operation`, and all else is derived from it."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -71,6 +71,3 @@ class Area:
     name: str
     title: str
     operations: tuple[Operation, ...]
-
-
-Call = Callable[[Any, Caller, Any], Awaitable[Any]]

@@ -2,7 +2,7 @@
 
 import codecs
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from gatewayd.errors import Problem
 
@@ -10,13 +10,7 @@ Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 
 
-class BodyLimit(NamedTuple):
-    """The most a JSON body may have."""
-
-    bytes: int
-
-
-async def read_body(headers: Mapping[bytes, bytes], receive: Receive, limit: BodyLimit) -> bytes:
+async def read_body(headers: Mapping[bytes, bytes], receive: Receive, max_bytes: int) -> bytes:
     """The whole body, without the byte order mark that some clients put first (RFC 8259 §8.1 lets us ignore it).
 
     Raises `Problem`: `unsupported_media_type`, `payload_too_large` (before reading, where the length is declared), or
@@ -24,23 +18,23 @@ async def read_body(headers: Mapping[bytes, bytes], receive: Receive, limit: Bod
     """
     _check_type(headers)
     length = headers.get(b"content-length")
-    if length is not None and length.isdigit() and int(length) > limit.bytes:
-        raise _too_large(limit)
+    if length is not None and length.isdigit() and int(length) > max_bytes:
+        raise _too_large(max_bytes)
     message = await receive()
     if message["type"] == "http.request" and not message.get("more_body", False):
         body: bytes = message.get("body", b"")
-        if len(body) > limit.bytes:
-            raise _too_large(limit)
+        if len(body) > max_bytes:
+            raise _too_large(max_bytes)
         return body.removeprefix(codecs.BOM_UTF8)
-    return (await _read_on(message, receive, limit)).removeprefix(codecs.BOM_UTF8)
+    return (await _read_on(message, receive, max_bytes)).removeprefix(codecs.BOM_UTF8)
 
 
-async def _read_on(message: Message, receive: Receive, limit: BodyLimit) -> bytes:
+async def _read_on(message: Message, receive: Receive, max_bytes: int) -> bytes:
     body = bytearray()
     while message["type"] == "http.request":
         body += message.get("body", b"")
-        if len(body) > limit.bytes:
-            raise _too_large(limit)
+        if len(body) > max_bytes:
+            raise _too_large(max_bytes)
         if not message.get("more_body", False):
             return bytes(body)
         message = await receive()
@@ -57,5 +51,5 @@ def _check_type(headers: Mapping[bytes, bytes]) -> None:
         raise Problem("unsupported_media_type", "Send the body without a content coding.")
 
 
-def _too_large(limit: BodyLimit) -> Problem:
-    return Problem("payload_too_large", f"A body may have at most {limit.bytes} bytes.")
+def _too_large(max_bytes: int) -> Problem:
+    return Problem("payload_too_large", f"A body may have at most {max_bytes} bytes.")

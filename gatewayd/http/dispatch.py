@@ -21,7 +21,7 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing
 from gatewayd.errors import Problem
 from gatewayd.http import bearer, idempotency
-from gatewayd.http.bodies import BodyLimit, read_body
+from gatewayd.http.bodies import read_body
 from gatewayd.http.cors import Cors
 from gatewayd.http.rate_limits import Allowance, RateLimits
 from gatewayd.http.render import ALWAYS, JSON, Answer, listing, problem, success
@@ -107,7 +107,7 @@ class Api:
         self._log = parts.log
         self._observe = parts.observe
         self._deps = parts.deps
-        self._body_limit = BodyLimit(parts.json_body_bytes)
+        self._max_body_bytes = parts.json_body_bytes
         self._routes = Routes(parts.operations)
         self._boot = secrets.token_hex(4)
         self._count = 0
@@ -182,7 +182,7 @@ class Api:
         if exchange.caller is None:
             self._store.read_now(lambda tx: self._admit(exchange, route, tx), None)
         if route.in_body:
-            body = await read_body(exchange.headers, receive, self._body_limit)
+            body = await read_body(exchange.headers, receive, self._max_body_bytes)
 
         def work(tx: ReadTx) -> object:
             return self._read(exchange, route, body, tx)
@@ -241,7 +241,7 @@ class Api:
         caller = self._store.read_now(lambda tx: self._admit(exchange, route, tx), None)
         body = None
         if route.in_body:
-            body = await read_body(exchange.headers, receive, self._body_limit)
+            body = await read_body(exchange.headers, receive, self._max_body_bytes)
             if trio.current_time() - exchange.started > SLOW_BODY_SECONDS:
                 caller = self._store.read_now(lambda tx: self._identify(exchange, tx), None)
         return caller, self._decode(exchange, route, body)

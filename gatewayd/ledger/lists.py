@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import cast
 
-from gatewayd.clock import SECOND
+from gatewayd.clock import from_moment
 from gatewayd.contract.pages import MAX_KEY, Listing, SyncRequest, cursor_key, next_cursor
 from gatewayd.store import ReadTx, Row
 
@@ -53,7 +53,7 @@ def _newest(tx: ReadTx, request: SyncRequest, select: str, values: dict[str, obj
 def _changes(tx: ReadTx, request: SyncRequest, select: str, values: dict[str, object]) -> tuple[list[Row], str | None]:
     key = cursor_key(request, int, str)
     assert request.updated_since is not None
-    since = round(request.updated_since.timestamp() * SECOND)
+    since = from_moment(request.updated_since)
     after_at, after_id = (since, "") if key is None else key
     rows = tx.rows(select + _CHANGES, after_at=after_at, after_id=after_id, count=request.limit + 1, **values)
     if len(rows) <= request.limit:

@@ -18,6 +18,7 @@ import apsw
 import outcome
 import trio
 
+from gatewayd import config
 from gatewayd.clock import Clock
 from gatewayd.ids import IdSource
 from gatewayd.store import connections, schema
@@ -49,6 +50,15 @@ class StoreSettings:
     @property
     def path(self) -> Path:
         return self.directory / DATABASE_NAME
+
+    @classmethod
+    def of(cls, store: config.Store) -> "StoreSettings":
+        """The `[store]` table of a loaded configuration."""
+        return cls(
+            directory=Path(store.directory),
+            read_budget_ms=store.read_budget_ms,
+            busy_timeout_seconds=store.busy_timeout_seconds,
+        )
 
 
 class Budget:

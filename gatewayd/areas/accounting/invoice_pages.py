@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 from gatewayd.areas.accounting.invoice_rendering import NOT_OVERDUE, OVERDUE, id_of
 from gatewayd.areas.accounting.invoice_shapes import ListInvoices
 from gatewayd.areas.accounting.invoice_states import OPEN, STATUSES
-from gatewayd.clock import from_wire
+from gatewayd.clock import from_moment
 from gatewayd.contract.pages import MAX_KEY, Listing, cursor_key, next_cursor
 from gatewayd.ledger.lists import contains
 from gatewayd.store import ReadTx, Row
@@ -117,12 +117,8 @@ def _start(request: ListInvoices, order: Order) -> dict[str, object]:
     if key is not None:
         return {"after_at": key[0], "after_id": key[1]}
     if request.updated_since is not None:
-        return {"after_at": _microseconds(request.updated_since), "after_id": ""}
+        return {"after_at": from_moment(request.updated_since), "after_id": ""}
     return {"after_at": _LAST_DATE, "after_id": MAX_KEY}
-
-
-def _microseconds(moment: datetime.datetime) -> int:
-    return from_wire(moment.isoformat())
 
 
 def _filters(request: ListInvoices) -> dict[str, object]:

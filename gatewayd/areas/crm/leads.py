@@ -10,7 +10,7 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page, SyncRequest
 from gatewayd.contract.wire import Email, ExternalId, Id, Name, Request, Response, Timestamp, encode
-from gatewayd.errors import Problem
+from gatewayd.errors import external_id_exists
 from gatewayd.ledger.lists import sync_page
 from gatewayd.store import ReadTx, Row, WriteTx
 
@@ -77,8 +77,7 @@ def create_lead(tx: WriteTx, caller: Caller, request: CreateLead) -> Lead:
     if request.external_id is not None:
         existing_id = tx.value(_SELECT_BY_EXTERNAL_ID, external_id=request.external_id)
         if existing_id is not None:
-            message = f"A lead with this externalId exists: {existing_id}."
-            raise Problem("already_exists", message, extra={"existingId": existing_id, "field": "externalId"})
+            raise external_id_exists("A lead", existing_id)
     row = tx.row(
         _INSERT,
         id=tx.new_id("lead"),

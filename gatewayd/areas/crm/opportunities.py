@@ -25,7 +25,7 @@ from gatewayd.contract.wire import (
     Version,
     encode,
 )
-from gatewayd.errors import Problem, invalid_field, not_found, version_conflict
+from gatewayd.errors import external_id_exists, invalid_field, not_found, version_conflict
 from gatewayd.ledger.lists import sync_page
 from gatewayd.money import Minor, from_minor, to_minor
 from gatewayd.store import ReadTx, Row, WriteTx
@@ -109,8 +109,7 @@ def create_opportunity(tx: WriteTx, caller: Caller, request: CreateOpportunity) 
     if request.external_id is not None:
         existing_id = tx.value(_SELECT_BY_EXTERNAL_ID, external_id=request.external_id)
         if existing_id is not None:
-            message = f"An opportunity with this externalId exists: {existing_id}."
-            raise Problem("already_exists", message, extra={"existingId": existing_id, "field": "externalId"})
+            raise external_id_exists("An opportunity", existing_id)
     row = tx.row(
         _INSERT,
         id=tx.new_id("opp"),
