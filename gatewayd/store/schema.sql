@@ -92,7 +92,7 @@ CREATE TABLE deliveries (
     duration_ms INTEGER CHECK (duration_ms >= 0),
     completed_at INTEGER,
     replayed_from TEXT,
-    created_at INTEGER NOT NULL,
+    created_at INTEGER NOT NULL, test INTEGER NOT NULL DEFAULT 0 CHECK (test IN (0, 1)),
     CHECK ((due_at IS NOT NULL) = (status IN ('pending', 'retrying'))),
     CHECK ((completed_at IS NULL) = (due_at IS NOT NULL)),
     CHECK (in_flight = 0 OR (due_at IS NOT NULL AND attempts > 0))
@@ -104,13 +104,28 @@ CREATE INDEX deliveries_of_subscription ON deliveries (subscription_id, id);
 
 CREATE INDEX deliveries_queue ON deliveries (subscription_id, due_at, id) WHERE due_at IS NOT NULL;
 
+CREATE INDEX deliveries_replays ON deliveries (replayed_from) WHERE replayed_from IS NOT NULL;
+
+CREATE INDEX deliveries_troubled ON deliveries (subscription_id, status, id)
+    WHERE status IN ('retrying', 'exhausted', 'cancelled');
+
+CREATE TABLE delivery_attempts (
+    delivery_id TEXT NOT NULL REFERENCES deliveries (id) ON DELETE CASCADE,
+    attempt INTEGER NOT NULL CHECK (attempt >= 1),
+    org_id TEXT NOT NULL,
+    wire BLOB NOT NULL,                                 -- its record as `include=attempts` shows it, serialized once
+    PRIMARY KEY (delivery_id, attempt)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE events (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
     kind TEXT NOT NULL CHECK (length(kind) BETWEEN 1 AND 64),   -- the closed set is EVENT_KINDS of events.py
     data BLOB NOT NULL,                                 -- JSON, serialized once
     created_at INTEGER NOT NULL
-) STRICT;
+, test INTEGER NOT NULL DEFAULT 0 CHECK (test IN (0, 1))) STRICT;
+
+CREATE INDEX events_of_org ON events (org_id, id);
 
 CREATE TABLE idempotency_keys (
     org_id TEXT NOT NULL,
@@ -405,13 +420,16 @@ CREATE TABLE users (
     updated_at INTEGER NOT NULL
 ) STRICT;
 
-CREATE TABLE webhook_subscriptions (
+CREATE TABLE "webhook_subscriptions" (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
     url TEXT NOT NULL CHECK (length(url) BETWEEN 1 AND 2048),
     events TEXT NOT NULL CHECK (length(events) > 0),    -- event kinds, space separated, in the subscriber's order
     enabled INTEGER NOT NULL CHECK (enabled IN (0, 1)),
-    disabled_reason TEXT CHECK (disabled_reason IN ('caller', 'receiver_gone')),
+    disabled_reason TEXT CHECK (disabled_reason IN ('caller', 'receiver_gone', 'failing')),
+    disabled_at INTEGER,
+    failing_since INTEGER,                              -- the first failed attempt after the last success
+    failing_told_at INTEGER,                            -- when it was announced that it will be disabled
     secret_sealed BLOB NOT NULL,                        -- encrypted at rest
     secret_prefix TEXT NOT NULL,                        -- what lists show of it
     previous_secret_sealed BLOB,                        -- signs beside the new one during a rotation
@@ -421,6 +439,8 @@ CREATE TABLE webhook_subscriptions (
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1),
     CHECK ((disabled_reason IS NULL) = (enabled = 1)),
+    CHECK ((disabled_at IS NULL) = (enabled = 1)),
+    CHECK (failing_told_at IS NULL OR failing_since IS NOT NULL),
     CHECK ((previous_secret_sealed IS NULL) = (previous_secret_expires_at IS NULL))
 ) STRICT;
 

@@ -11,8 +11,9 @@ from typing import Final
 from gatewayd.clock import Instant
 from gatewayd.events import render_body
 from gatewayd.store import ReadTx, WriteTx
-from gatewayd.webhooks import deliveries, subscriptions
-from gatewayd.webhooks.deliveries import Due, Head
+from gatewayd.webhooks import queue as rows
+from gatewayd.webhooks import subscriptions
+from gatewayd.webhooks.queue import Due, Head
 from gatewayd.webhooks.settings import WebhookSettings
 
 FIRST: Final = ""  # sorts before every id
@@ -79,7 +80,7 @@ def claim_due(tx: WriteTx, slots: Slots, settings: WebhookSettings, at: Instant)
         if queue is not None:
             queues.append(queue)
     for queue, delivery in _shared_out(queues, slots.free, settings.reserve):
-        deliveries.begin_attempt(tx, queue.head, delivery.id, at, Instant(at + settings.lease))
+        rows.begin_attempt(tx, queue.head, delivery.id, at, Instant(at + settings.lease))
         look.claims.append(_claim(queue, delivery))
     if cut_short and len(look.claims) < slots.free:
         look.expect(at)
@@ -89,11 +90,11 @@ def claim_due(tx: WriteTx, slots: Slots, settings: WebhookSettings, at: Instant)
 def _circle(tx: ReadTx, after: str) -> Iterator[Head]:
     """Every subscription that has a queue, from the one behind `after` round to `after` itself."""
     position = after
-    while (head := deliveries.next_head(tx, position)) is not None:
+    while (head := rows.next_head(tx, position)) is not None:
         yield head
         position = head.subscription_id
     position = FIRST
-    while (head := deliveries.next_head(tx, position)) is not None and head.subscription_id <= after:
+    while (head := rows.next_head(tx, position)) is not None and head.subscription_id <= after:
         yield head
         position = head.subscription_id
 
@@ -107,7 +108,7 @@ def _queue_of(
     if room <= 0 or (in_flight and slots.free <= settings.reserve):
         return None
     if head.due_at > at and head.recorded_at > at:  # written by a clock that was ahead
-        deliveries.rewind(tx, head, at)
+        rows.rewind(tx, head, at)
         look.expect(at)
         return None
     if head.due_at > at:
@@ -115,15 +116,15 @@ def _queue_of(
         return None
     receiver = subscriptions.receiver(tx, head.org_id, head.subscription_id, at)
     if receiver is None:
-        deliveries.cancel_pending(tx, head.org_id, head.subscription_id)
+        rows.cancel_pending(tx, head.org_id, head.subscription_id)
         look.expect(at)
         return None
     if not receiver.enabled:
         return None
-    found = deliveries.due(tx, head, at, room + in_flight)
+    found = rows.due(tx, head, at, room + in_flight)
     waiting = [one for one in found if one.id not in slots.held]
     for spent in [one for one in waiting if one.attempts >= settings.retry.max_attempts]:
-        deliveries.exhaust(tx, head, spent.id, at)
+        rows.exhaust(tx, head, spent.id, at)
         waiting.remove(spent)
         look.expect(at)
     return _Queue(head, receiver, waiting[:room], in_flight) if waiting else None

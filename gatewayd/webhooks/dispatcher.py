@@ -19,9 +19,9 @@ import trio
 from gatewayd.clock import SECOND, Clock, Instant
 from gatewayd.events import TOPIC
 from gatewayd.store import StoreFailure, WriteTx
-from gatewayd.webhooks import deliveries, subscriptions
+from gatewayd.webhooks import queue, subscriptions
 from gatewayd.webhooks.claims import FIRST, Claim, Look, Slots, claim_due
-from gatewayd.webhooks.deliveries import INTERRUPTED, Completion
+from gatewayd.webhooks.queue import INTERRUPTED, Completion
 from gatewayd.webhooks.schedule import Decision, Finished, decide
 from gatewayd.webhooks.sender import AttemptResult, Headers
 from gatewayd.webhooks.settings import WebhookSettings
@@ -276,7 +276,7 @@ def _record(tx: WriteTx, ended: list[_Ended], at: Instant) -> list[_Ended]:
     """Record attempts; answers those that switched their subscription off."""
     gone = []
     for one in ended:
-        recorded = deliveries.complete(tx, one.completion, at)
+        recorded = queue.complete(tx, one.completion, at)
         claim = one.claim
         if recorded and one.gone and subscriptions.disable_gone(tx, claim.org_id, claim.subscription_id, claim.url):
             gone.append(one)

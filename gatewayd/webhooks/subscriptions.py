@@ -25,7 +25,7 @@ from gatewayd.outbound.errors import TargetError
 from gatewayd.outbound.targets import parse_target
 from gatewayd.outbound.transport import Policy
 from gatewayd.store import ReadTx, Row, StoreFailure, WriteTx
-from gatewayd.webhooks import deliveries
+from gatewayd.webhooks import queue
 from gatewayd.webhooks.signature import new_secret, secret_prefix
 
 KIND: Final = "subscription"
@@ -47,17 +47,23 @@ Url = Annotated[
         extra_json_schema={"format": "uri"},
     ),
 ]
-DisabledReason = Literal["caller", "receiver_gone"]
+DisabledReason = Literal["caller", "receiver_gone", "failing"]
 
 
 class Subscription(Response, frozen=True, kw_only=True):
-    """Who is told of which events. `disabledReason` is `receiver_gone` after the receiver answered 410."""
+    """Who is told of which events.
+
+    `disabledReason` is `receiver_gone` after the receiver answered 410, `failing` after five days of nothing but
+    failures. `failingSince` is the first failed attempt after the last success.
+    """
 
     id: Id
     url: str
     events: list[EventName]
     enabled: bool
     disabled_reason: DisabledReason | None
+    disabled_at: Timestamp | None
+    failing_since: Timestamp | None
     secret_prefix: str
     created_by: str
     created_at: Timestamp
@@ -135,6 +141,8 @@ class Stored(NamedTuple):
     events: str
     enabled: int
     disabled_reason: DisabledReason | None
+    disabled_at: Instant | None
+    failing_since: Instant | None
     secret_sealed: bytes
     secret_prefix: str
     previous_secret_sealed: bytes | None
@@ -164,13 +172,15 @@ VALUES (:id, :org_id, :url, :events, 1, NULL, :secret_sealed, :secret_prefix, :c
 """
 _UPDATE = """
 UPDATE webhook_subscriptions SET url = :url, events = :events, enabled = :enabled, disabled_reason = :disabled_reason,
+    disabled_at = :disabled_at, failing_since = :failing_since,
+    failing_told_at = CASE WHEN :failing_since IS NULL THEN NULL ELSE failing_told_at END,
     secret_sealed = :secret_sealed, secret_prefix = :secret_prefix, previous_secret_sealed = :previous_secret_sealed,
     previous_secret_expires_at = :previous_secret_expires_at, updated_at = :now, version = version + 1
 WHERE org_id = :org_id AND id = :id
 """
 _DISABLE_GONE = """
-UPDATE webhook_subscriptions SET enabled = 0, disabled_reason = 'receiver_gone', updated_at = :now,
-    version = version + 1
+UPDATE webhook_subscriptions SET enabled = 0, disabled_reason = 'receiver_gone', disabled_at = :now,
+    updated_at = :now, version = version + 1
 WHERE org_id = :org_id AND id = :id AND url = :url AND enabled = 1
 """
 _SELECT_RECEIVER = """
@@ -230,7 +240,7 @@ def remove_subscription(tx: WriteTx, caller: Caller, request: RemoveSubscription
     """Delete a webhook subscription and cancel its pending deliveries."""
     stored = _stored(tx, request.target)
     tx.run(_DELETE, id=stored.id)
-    deliveries.cancel_pending(tx, tx.org_id, stored.id)
+    queue.cancel_pending(tx, tx.org_id, stored.id)
     tx.announce(TOPIC)  # where more wait than one transaction cancels, the dispatcher goes on with it
     return Removed(id=stored.id, deleted=True)
 
@@ -291,6 +301,8 @@ def _changed(
     if request.enabled is not UNSET and request.enabled != bool(stored.enabled):
         changes["enabled"] = int(request.enabled)
         changes["disabled_reason"] = None if request.enabled else "caller"
+        changes["disabled_at"] = None if request.enabled else tx.now
+        changes["failing_since"] = None
     if not request.rotate_secret:
         return stored._replace(**changes), UNSET
     secret = new_secret(secrets.token_bytes)
@@ -333,6 +345,8 @@ def _shown(stored: Stored) -> dict[str, Any]:
         "events": stored.events.split(" "),
         "enabled": bool(stored.enabled),
         "disabled_reason": stored.disabled_reason,
+        "disabled_at": None if stored.disabled_at is None else to_wire(stored.disabled_at),
+        "failing_since": None if stored.failing_since is None else to_wire(stored.failing_since),
         "secret_prefix": stored.secret_prefix,
         "created_by": stored.created_by,
         "created_at": to_wire(stored.created_at),

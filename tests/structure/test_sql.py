@@ -30,13 +30,13 @@ ANY_ORGANIZATION = {
     "gatewayd/identity/api_keys.py": {"_LIST_ALL", "_OWNER", "_NOTE_USE"},  # the operator's; the daemon's own record
     "gatewayd/identity/audit.py": {"_INSERT", "_LIST_ALL"},  # what is done to the instance has no organization
     "gatewayd/identity/memberships.py": {"_OF_USER", "_LIST_ALL"},  # a user's organizations; the operator's list
-    "gatewayd/webhooks/deliveries.py": {"_NEXT_HEAD"},  # the dispatcher works for all of them
+    "gatewayd/webhooks/queue.py": {"_NEXT_HEAD"},  # the dispatcher works for all of them
     "gatewayd/webhooks/subscriptions.py": {"_SELECT_ORGANIZATION"},  # the operator names a subscription alone
     "gatewayd/areas/crm/opportunities.py": {"_SELECT_ORGANIZATION"},  # the operator names an opportunity alone
 }
 """Statements that go beyond one organization. Elsewhere the name of such a constant ends in `_ANY_ORG`."""
 
-WRITERS = {"deliveries": {"gatewayd/events.py", "gatewayd/webhooks/deliveries.py", "gatewayd/webhooks/claims.py"}}
+WRITERS = {"deliveries": {"gatewayd/events.py", "gatewayd/webhooks/queue.py", "gatewayd/webhooks/claims.py"}}
 """Tables with several writers: the outbox inserts, the engine claims and updates."""
 INFRASTRUCTURE = frozenset({"migrations"})
 

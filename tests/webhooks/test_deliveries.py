@@ -8,9 +8,10 @@ import pytest
 from gatewayd import events
 from gatewayd.clock import SECOND, Instant
 from gatewayd.errors import Problem
-from gatewayd.webhooks import claims, deliveries
+from gatewayd.webhooks import claims, deliveries, queue
 from gatewayd.webhooks.claims import FIRST, Look, Slots
-from gatewayd.webhooks.deliveries import Completion, ListDeliveries
+from gatewayd.webhooks.deliveries import ListDeliveries
+from gatewayd.webhooks.queue import Completion
 from gatewayd.webhooks.settings import WebhookSettings
 from tests.support.store import START, MemoryStore, make_caller
 from tests.support.subscribing import emit, subscribe
@@ -49,7 +50,7 @@ def complete(store: MemoryStore, one: claims.Claim, status: str, due_at: int | N
         error=None if status == "succeeded" else "http_5xx",
         duration_ms=12,
     )
-    return store.write(lambda tx: deliveries.complete(tx, completion, store.clock.now()))
+    return store.write(lambda tx: queue.complete(tx, completion, store.clock.now()))
 
 
 # -- the list
@@ -302,7 +303,9 @@ def test_a_disabled_subscription_keeps_its_queue_unsent(store: MemoryStore) -> N
     org_id = store.org()
     made = subscribe(store, org_id, URL)
     emit(store, org_id)
-    sql = "UPDATE webhook_subscriptions SET enabled = 0, disabled_reason = 'caller' WHERE org_id = :org_id"
+    sql = """
+    UPDATE webhook_subscriptions SET enabled = 0, disabled_reason = 'caller', disabled_at = :now WHERE org_id = :org_id
+    """
     store.write(lambda tx: tx.run(sql), org_id)
     look = claim(store)
     assert (look.claims, look.next_due) == ([], None)
@@ -312,10 +315,10 @@ def test_a_disabled_subscription_keeps_its_queue_unsent(store: MemoryStore) -> N
 def test_the_queue_of_a_deleted_subscription_is_cancelled_when_it_is_met(store: MemoryStore) -> None:
     org_id = store.org()
     subscribe(store, org_id, URL)
-    emit(store, org_id, deliveries.CANCEL_AT_ONCE + 1)
+    emit(store, org_id, queue.CANCEL_AT_ONCE + 1)
     store.write(lambda tx: tx.run("DELETE FROM webhook_subscriptions WHERE org_id = :org_id"), org_id)
     sql = "SELECT COUNT(*) FROM deliveries WHERE org_id = :org_id AND status = 'cancelled'"
-    for cancelled in (deliveries.CANCEL_AT_ONCE, deliveries.CANCEL_AT_ONCE + 1):
+    for cancelled in (queue.CANCEL_AT_ONCE, queue.CANCEL_AT_ONCE + 1):
         assert claim(store).claims == []
         assert store.read(lambda tx: tx.value(sql), org_id) == cancelled
     assert claim(store).next_due is None
@@ -347,10 +350,10 @@ def test_a_clock_set_back_does_not_hold_what_was_never_tried(store: MemoryStore)
 @pytest.mark.parametrize(
     ("sql", "index"),
     [
-        (deliveries._NEXT_HEAD, "deliveries_queue"),
-        (deliveries._SELECT_DUE, "deliveries_queue"),
-        (deliveries._REWIND, "deliveries_queue"),
-        (deliveries._CANCEL, "deliveries_queue"),
+        (queue._NEXT_HEAD, "deliveries_queue"),
+        (queue._SELECT_DUE, "deliveries_queue"),
+        (queue._REWIND, "deliveries_queue"),
+        (queue._CANCEL, "deliveries_queue"),
         (deliveries._SELECT_PAGE + deliveries._NEWEST_FIRST, "deliveries_of_subscription"),
     ],
 )

@@ -11,7 +11,7 @@ from gatewayd.clock import HOUR
 from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.errors import Problem
 from gatewayd.outbound.transport import Policy
-from gatewayd.webhooks import area, deliveries, subscriptions
+from gatewayd.webhooks import area, queue, subscriptions
 from gatewayd.webhooks.subscriptions import (
     MAX_PER_ORGANIZATION,
     CreatedSubscription,
@@ -68,6 +68,8 @@ def test_create_answers_the_subscription_with_its_secret(store: MemoryStore) -> 
         events=["lead.created", "form.submitted"],
         enabled=True,
         disabled_reason=None,
+        disabled_at=None,
+        failing_since=None,
         secret_prefix=made.secret[:10],
         created_by=make_caller(org_id).reference,
         created_at="2026-11-20T09:30:00.000Z",
@@ -319,10 +321,10 @@ def test_delete_removes_the_subscription_and_cancels_what_is_pending(store: Memo
 def test_a_long_queue_is_cancelled_by_and_by(store: MemoryStore) -> None:
     org_id = store.org()
     made = subscribe(store, org_id, URL)
-    emit(store, org_id, deliveries.CANCEL_AT_ONCE + 1)
+    emit(store, org_id, queue.CANCEL_AT_ONCE + 1)
     store.announced.clear()
     remove(store, org_id, RemoveSubscription(id=made.id))
-    assert statuses(store, org_id).count("cancelled") == deliveries.CANCEL_AT_ONCE
+    assert statuses(store, org_id).count("cancelled") == queue.CANCEL_AT_ONCE
     assert store.announced == {"deliveries"}
 
 
