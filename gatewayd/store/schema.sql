@@ -31,6 +31,34 @@ CREATE TABLE audit_log (
 
 CREATE INDEX audit_log_of_org ON audit_log (org_id, id);
 
+CREATE TABLE authorization_codes (
+    hash BLOB PRIMARY KEY,                              -- SHA-256 of the code
+    grant_id TEXT NOT NULL REFERENCES grants (id) ON DELETE CASCADE,
+    redirect_uri TEXT NOT NULL,                         -- as it was sent: the token request repeats it
+    code_challenge TEXT NOT NULL,                       -- S256
+    key_thumbprint TEXT,                                -- dpop_jkt of the authorization request (RFC 9449 §10)
+    expires_at INTEGER NOT NULL,
+    used_at INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX authorization_codes_by_expiry ON authorization_codes (expires_at);
+
+CREATE INDEX authorization_codes_of_grant ON authorization_codes (grant_id);
+
+CREATE TABLE authorization_requests (
+    hash BLOB PRIMARY KEY,                              -- SHA-256 of the handle
+    client_id TEXT NOT NULL REFERENCES oauth_clients (id) ON DELETE CASCADE,
+    pushed INTEGER NOT NULL CHECK (pushed IN (0, 1)),
+    parameters BLOB NOT NULL,                           -- JSON, checked
+    session_id TEXT REFERENCES sessions (id),           -- the browser session it was bound to at its first page
+    expires_at INTEGER NOT NULL,
+    created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX authorization_requests_by_expiry ON authorization_requests (expires_at);
+
+CREATE INDEX authorization_requests_of_client ON authorization_requests (client_id);
+
 CREATE TABLE clients (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -126,6 +154,35 @@ CREATE TABLE events (
 , test INTEGER NOT NULL DEFAULT 0 CHECK (test IN (0, 1))) STRICT;
 
 CREATE INDEX events_of_org ON events (org_id, id);
+
+CREATE TABLE grants (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    user_id TEXT NOT NULL REFERENCES users (id),
+    client_id TEXT NOT NULL REFERENCES oauth_clients (id),
+    scopes TEXT NOT NULL,                               -- space separated
+    session_id TEXT NOT NULL REFERENCES sessions (id),  -- `sid` of ID tokens
+    authenticated_at INTEGER NOT NULL,                  -- `auth_time`
+    methods TEXT NOT NULL,                              -- `amr`
+    nonce TEXT,
+    key_thumbprint TEXT,                                -- RFC 9449: tokens are bound to this key; NULL: bearer
+    generation INTEGER NOT NULL CHECK (generation >= 0),    -- of the newest refresh token; 0: none was issued
+    expires_at INTEGER NOT NULL,                        -- 30 days from the consent: no refresh after it
+    last_used_day TEXT,
+    revoked_at INTEGER,
+    revoked_reason TEXT CHECK (revoked_reason IN
+        ('user', 'client', 'operator', 'code_replayed', 'refresh_reused', 'password_changed', 'member_removed')),
+    created_at INTEGER NOT NULL,
+    CHECK ((revoked_at IS NULL) = (revoked_reason IS NULL))
+) STRICT;
+
+CREATE INDEX grants_of_client ON grants (client_id, id);
+
+CREATE INDEX grants_of_org ON grants (org_id, id);
+
+CREATE INDEX grants_of_session ON grants (session_id);
+
+CREATE INDEX grants_of_user ON grants (user_id, id);
 
 CREATE TABLE idempotency_keys (
     org_id TEXT NOT NULL,
@@ -371,6 +428,32 @@ CREATE TABLE migrations (
     applied_at INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE oauth_clients (
+    id TEXT PRIMARY KEY CHECK (length(id) BETWEEN 1 AND 2048),  -- ours, or the https URL of a metadata document
+    origin TEXT NOT NULL CHECK (origin IN ('registered', 'document')),
+    name TEXT NOT NULL,                                 -- what it calls itself: shown, never believed
+    metadata BLOB NOT NULL,                             -- JSON: what is honoured (RFC 7591 §2)
+    tax_approved_at INTEGER,
+    document_fresh_until INTEGER,                       -- the cached document is used without asking until then
+    revoked_at INTEGER,
+    last_used_day TEXT,                                 -- YYYY-MM-DD, UTC
+    created_at INTEGER NOT NULL,
+    CHECK ((document_fresh_until IS NOT NULL) = (origin = 'document'))
+) STRICT;
+
+CREATE INDEX oauth_clients_by_age ON oauth_clients (created_at);
+
+CREATE TABLE one_time_links (
+    hash BLOB PRIMARY KEY,                              -- SHA-256 of the token in the link
+    user_id TEXT NOT NULL REFERENCES users (id),
+    purpose TEXT NOT NULL CHECK (purpose IN ('sign_in', 'reset_password')),
+    expires_at INTEGER NOT NULL,
+    used_at INTEGER,
+    created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX one_time_links_by_expiry ON one_time_links (expires_at);
+
 CREATE TABLE opportunities (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -400,6 +483,20 @@ CREATE TABLE organizations (
     created_at INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE passkeys (
+    credential_id BLOB PRIMARY KEY,
+    user_id TEXT NOT NULL REFERENCES users (id),
+    public_key BLOB NOT NULL,                           -- COSE
+    sign_count INTEGER NOT NULL CHECK (sign_count >= 0),
+    transports TEXT NOT NULL,                           -- space separated
+    name TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 160),
+    backed_up INTEGER NOT NULL CHECK (backed_up IN (0, 1)),
+    last_used_at INTEGER,
+    created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX passkeys_of_user ON passkeys (user_id, created_at);
+
 CREATE TABLE period_locks (
     org_id TEXT NOT NULL REFERENCES organizations (id),
     legal_entity_id TEXT NOT NULL REFERENCES legal_entities (id),
@@ -408,6 +505,72 @@ CREATE TABLE period_locks (
     closed_at INTEGER NOT NULL,
     PRIMARY KEY (org_id, legal_entity_id, start_date, end_date)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE recovery_codes (
+    user_id TEXT NOT NULL REFERENCES users (id),
+    hash BLOB NOT NULL,                                 -- SHA-256 of the code, which is random
+    used_at INTEGER,
+    PRIMARY KEY (user_id, hash)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE refresh_tokens (
+    hash BLOB PRIMARY KEY,                              -- SHA-256 of the token
+    grant_id TEXT NOT NULL REFERENCES grants (id) ON DELETE CASCADE,
+    generation INTEGER NOT NULL CHECK (generation >= 1),
+    superseded_at INTEGER,
+    answer_sealed BLOB,                                 -- the answer that superseded it, encrypted, for the grace window
+    created_at INTEGER NOT NULL,
+    CHECK ((superseded_at IS NULL) = (answer_sealed IS NULL))
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX refresh_tokens_of_grant ON refresh_tokens (grant_id, generation);
+
+CREATE TABLE sessions (
+    id TEXT PRIMARY KEY,
+    hash BLOB NOT NULL UNIQUE,                          -- SHA-256 of the cookie's token
+    user_id TEXT NOT NULL REFERENCES users (id),
+    methods TEXT NOT NULL CHECK (length(methods) > 0),  -- space separated amr values (RFC 8176)
+    authenticated_at INTEGER NOT NULL,                  -- auth_time: when the password or passkey was last given
+    user_agent TEXT NOT NULL,
+    address TEXT NOT NULL,                              -- '' on a unix socket
+    last_seen_at INTEGER NOT NULL,                      -- written at most every few minutes
+    expires_at INTEGER NOT NULL,
+    ended_at INTEGER,
+    created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX sessions_by_expiry ON sessions (expires_at);
+
+CREATE INDEX sessions_of_user ON sessions (user_id, id);
+
+CREATE TABLE sign_in_failures (
+    subject TEXT PRIMARY KEY,                           -- 'account:<folded address>' or 'network:<prefix>'
+    failures INTEGER NOT NULL CHECK (failures >= 1),
+    first_at INTEGER NOT NULL,
+    last_at INTEGER NOT NULL,
+    locked_until INTEGER                                -- NULL: not locked
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX sign_in_failures_by_age ON sign_in_failures (last_at);
+
+CREATE TABLE signing_keys (
+    kid TEXT PRIMARY KEY,
+    alg TEXT NOT NULL CHECK (alg IN ('ES256', 'RS256')),
+    private_sealed BLOB NOT NULL,                       -- the private JWK, encrypted at rest
+    public_jwk TEXT NOT NULL,                           -- JSON
+    signs_from INTEGER NOT NULL,
+    signs_until INTEGER,                                -- NULL: until the next one is made
+    published_until INTEGER,                            -- NULL with signs_until; then later by the longest token's life
+    created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE totp_secrets (
+    user_id TEXT PRIMARY KEY REFERENCES users (id),
+    secret_sealed BLOB NOT NULL,                        -- encrypted at rest
+    confirmed_at INTEGER,                               -- NULL: shown, and not yet proved
+    last_step INTEGER NOT NULL,                         -- the newest time step used: a code works once (RFC 6238 §5.2)
+    created_at INTEGER NOT NULL
+) STRICT;
 
 CREATE TABLE users (
     id TEXT PRIMARY KEY,
