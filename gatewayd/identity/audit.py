@@ -12,6 +12,14 @@ Action = Literal[
     "organization.created",
     "user.created",
     "user.password_reset",
+    "user.password_changed",
+    "user.totp_on",
+    "user.totp_off",
+    "user.recovery_code_used",
+    "user.passkey_added",
+    "user.passkey_removed",
+    "user.unlocked",
+    "user.signed_out_everywhere",
     "membership.added",
     "membership.role_changed",
     "membership.removed",
@@ -20,6 +28,13 @@ Action = Literal[
     "key.revoked",
     "key.tax_approved",
     "key.tax_withdrawn",
+    "client.revoked",
+    "client.tax_approved",
+    "client.tax_withdrawn",
+    "grant.created",
+    "grant.revoked",
+    "grant.code_replayed",
+    "grant.refresh_reused",
 ]
 Detail = dict[str, str | list[str] | None]
 
@@ -42,7 +57,7 @@ SELECT id, org_id, at, actor, action, subject, detail FROM audit_log ORDER BY id
 
 
 class AuditEntry(Response, frozen=True, kw_only=True):
-    """One thing that was done. `actor` is a user id or `operator`; `subject` the id it was done to."""
+    """One thing that was done. `actor` is a user id, a client id or `operator`; `subject` the id it was done to."""
 
     id: str
     org_id: str | None

@@ -1,0 +1,66 @@
+"""Links that work once: to sign in without a password, or to set a new one. Owns the table `one_time_links`.
+
+There is no mail: the operator makes a link and hands it over.
+"""
+
+import secrets
+from typing import Literal
+
+from gatewayd.clock import DAY, HOUR, MINUTE
+from gatewayd.identity.sessions import hash_token
+from gatewayd.store import ReadTx, WriteTx
+
+Purpose = Literal["sign_in", "reset_password"]
+LIFETIMES = {"sign_in": 30 * MINUTE, "reset_password": 24 * HOUR}  # Chosen
+KEPT = DAY  # Chosen: a link that was used says so for a while, before it is unknown
+TOKEN_BYTES = 32
+SWEEP_ROWS = 500  # of one transaction
+
+_INSERT = """
+INSERT INTO one_time_links (hash, user_id, purpose, expires_at, created_at)
+VALUES (:hash, :user_id, :purpose, :expires_at, :now)
+"""
+_FIND = """
+SELECT user_id FROM one_time_links
+WHERE hash = :hash AND purpose = :purpose AND used_at IS NULL AND expires_at > :now
+"""
+_USE = """
+UPDATE one_time_links SET used_at = :now
+WHERE hash = :hash AND purpose = :purpose AND used_at IS NULL AND expires_at > :now RETURNING user_id
+"""
+_VOID = "UPDATE one_time_links SET used_at = :now WHERE user_id = :user_id AND used_at IS NULL"
+_SWEEP = """
+DELETE FROM one_time_links WHERE hash IN (
+    SELECT hash FROM one_time_links WHERE expires_at < :before LIMIT :count
+)
+"""
+
+
+def make(tx: WriteTx, user_id: str, purpose: Purpose) -> str:
+    """Make a link for a user; answers the token that stands in it, which is not kept."""
+    token = secrets.token_urlsafe(TOKEN_BYTES)
+    values = {"hash": hash_token(token), "user_id": user_id, "purpose": purpose}
+    tx.run(_INSERT, **values, expires_at=tx.now + LIFETIMES[purpose])
+    return token
+
+
+def find(tx: ReadTx, token: str, purpose: Purpose) -> str | None:
+    """Whose link it is, without using it; None when it is unknown, used or past its time."""
+    found = tx.value(_FIND, hash=hash_token(token), purpose=purpose)
+    return None if found is None else str(found)
+
+
+def use(tx: WriteTx, token: str, purpose: Purpose) -> str | None:
+    """Use a link up; answers whose it was, None when it is unknown, used or past its time."""
+    found = tx.value(_USE, hash=hash_token(token), purpose=purpose)
+    return None if found is None else str(found)
+
+
+def void(tx: WriteTx, user_id: str) -> None:
+    """Use up every link of a user, as after a change of password."""
+    tx.run(_VOID, user_id=user_id)
+
+
+def sweep(tx: WriteTx) -> int:
+    """Delete at most `SWEEP_ROWS` old links; answers how many."""
+    return tx.run(_SWEEP, before=tx.now - KEPT, count=SWEEP_ROWS)

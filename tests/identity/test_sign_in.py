@@ -1,0 +1,196 @@
+"""Signing in, by every way and around every lock."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import pyotp
+import pytest
+import trio
+from soft_webauthn import SoftWebauthnDevice
+
+from gatewayd.clock import MINUTE, SECOND
+from gatewayd.identity import passkeys, second_factors, sessions, users
+from gatewayd.identity.passwords import Hasher, Passwords
+from gatewayd.identity.sessions import Visitor
+from gatewayd.identity.sign_in import HALF_LIFE, CodeNeeded, Signed, SignIn, WrongCredentials
+from gatewayd.identity.throttling import Locked
+from gatewayd.store import WriteTx
+from tests.identity.test_passkeys import CHALLENGE, PARTY, created, signed
+from tests.support.store import MemoryStore
+
+T = TypeVar("T")
+
+PASSWORD = "correct horse battery"
+EMAIL = "ann@example.com"
+HERE = Visitor(user_agent="Test", address="192.0.2.7")
+ATTEMPTS = 3
+
+
+class Database:
+    """The store in memory, as the sign-in sees it."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        self._store = store
+
+    async def write(self, work: Callable[[WriteTx], T]) -> T:
+        await trio.lowlevel.checkpoint()
+        return self._store.write(work)
+
+
+class Firm:
+    """One person who can sign in."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        self.store = store
+        self.user_id = store.user(store.org(), email=EMAIL)
+        store.write(lambda tx: users.rehash_password(tx, self.user_id, Hasher().hash(PASSWORD)))
+        self.sign_in = SignIn(Database(store), Passwords(Hasher()), ATTEMPTS)
+
+    async def password(self, password: str = PASSWORD, email: str = EMAIL) -> Signed | CodeNeeded:
+        with trio.fail_after(30):
+            return await self.sign_in.with_password(email, password, HERE)
+
+    def second_factor(self) -> Callable[[], str]:
+        """Turn it on; answers what makes codes, each of a later step than the one before."""
+        secret = self.store.write(lambda tx: second_factors.propose(tx, self.user_id))
+
+        def code() -> str:
+            self.store.clock.advance(31 * SECOND)
+            return pyotp.TOTP(secret).generate_otp(self.store.now() // SECOND // 30)
+
+        first = code()
+        assert self.store.write(lambda tx: second_factors.confirm(tx, self.user_id, first))
+        return code
+
+
+@pytest.fixture
+def firm(store: MemoryStore) -> Firm:
+    return Firm(store)
+
+
+async def test_a_right_password_signs_in(firm: Firm) -> None:
+    outcome = await firm.password(email=" ANN@example.com")
+    assert isinstance(outcome, Signed)
+    assert (outcome.session.user_id, outcome.session.methods) == (firm.user_id, ("pwd",))
+    assert firm.store.read(lambda tx: sessions.find(tx, outcome.token)) == outcome.session
+    assert outcome.token not in repr(outcome)
+
+
+@pytest.mark.parametrize(("email", "password"), [(EMAIL, "wrong"), (EMAIL, ""), ("nobody@example.com", PASSWORD)])
+async def test_what_is_wrong_is_not_told_apart(firm: Firm, email: str, password: str) -> None:
+    with pytest.raises(WrongCredentials):
+        await firm.password(password, email)
+
+
+async def test_an_account_without_a_password_has_no_right_one(firm: Firm) -> None:
+    firm.store.user(firm.store.org(), email="bob@example.com")
+    with pytest.raises(WrongCredentials):
+        await firm.password("", "bob@example.com")
+
+
+async def test_the_account_locks_and_the_right_password_waits_too(firm: Firm) -> None:
+    for _ in range(ATTEMPTS):
+        with pytest.raises(WrongCredentials):
+            await firm.password("wrong")
+    with pytest.raises(Locked) as caught:
+        await firm.password()
+    assert caught.value.until - firm.store.now() == MINUTE
+    firm.store.clock.advance(MINUTE)
+    assert isinstance(await firm.password(), Signed)
+    for _ in range(ATTEMPTS):  # it starts anew
+        with pytest.raises(WrongCredentials):
+            await firm.password("wrong")
+
+
+async def test_no_more_guesses_at_once_than_in_a_row(firm: Firm) -> None:
+    outcomes: list[type[Exception]] = []
+
+    async def guess() -> None:
+        try:
+            await firm.password("wrong")
+        except (WrongCredentials, Locked) as error:
+            outcomes.append(type(error))
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(20):
+            nursery.start_soon(guess)
+    assert outcomes.count(WrongCredentials) == ATTEMPTS
+    assert outcomes.count(Locked) == 20 - ATTEMPTS
+
+
+async def test_a_second_factor_needs_its_code(firm: Firm) -> None:
+    code = firm.second_factor()
+    half = await firm.password()
+    assert isinstance(half, CodeNeeded)
+    assert half.half not in repr(half)
+    with pytest.raises(WrongCredentials):
+        await firm.sign_in.with_code(half.half, "000000", HERE)
+    outcome = await firm.sign_in.with_code(half.half, code(), HERE)
+    assert outcome.session.methods == ("pwd", "otp", "mfa")
+
+
+async def test_the_first_half_ends_by_itself(firm: Firm) -> None:
+    code = firm.second_factor()
+    half = await firm.password()
+    assert isinstance(half, CodeNeeded)
+    firm.store.clock.advance(HALF_LIFE)
+    with pytest.raises(WrongCredentials):
+        await firm.sign_in.with_code(half.half, code(), HERE)
+
+
+@pytest.mark.parametrize("half", ["", "x", "AAAA", "é", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"])
+async def test_a_half_that_is_none(firm: Firm, half: str) -> None:
+    code = firm.second_factor()
+    with pytest.raises(WrongCredentials):
+        await firm.sign_in.with_code(half, code(), HERE)
+
+
+async def test_codes_are_guessed_no_longer_than_passwords_though_the_password_is_known(firm: Firm) -> None:
+    firm.second_factor()
+    for _ in range(ATTEMPTS):
+        half = await firm.password()
+        assert isinstance(half, CodeNeeded)
+        with pytest.raises(WrongCredentials):
+            await firm.sign_in.with_code(half.half, "000000", HERE)
+    with pytest.raises(Locked):
+        await firm.password()
+    with pytest.raises(Locked):
+        await firm.sign_in.with_code(half.half, "000000", HERE)
+
+
+async def test_a_passkey_signs_in_though_the_account_is_locked(firm: Firm) -> None:
+    user = firm.store.read(lambda tx: users.get(tx, firm.user_id))
+    device = SoftWebauthnDevice()
+    answer = created(user, device)
+    firm.store.write(lambda tx: passkeys.register(tx, PARTY, user.id, "Laptop", answer, CHALLENGE))
+    for _ in range(ATTEMPTS):
+        with pytest.raises(WrongCredentials):
+            await firm.password("wrong")
+    outcome = await firm.sign_in.with_passkey(PARTY, signed(device), CHALLENGE, HERE)
+    assert isinstance(outcome, Signed)
+    assert outcome.session.methods == ("hwk",)
+    firm.second_factor()  # this device does not verify the person: now it stands for the password alone
+    assert isinstance(await firm.sign_in.with_passkey(PARTY, signed(device), CHALLENGE, HERE), CodeNeeded)
+
+
+async def test_proving_the_password_again(firm: Firm) -> None:
+    user = firm.store.read(lambda tx: users.get(tx, firm.user_id))
+    await firm.sign_in.prove_password(user, PASSWORD, HERE)
+    for _ in range(ATTEMPTS):
+        with pytest.raises(WrongCredentials):
+            await firm.sign_in.prove_password(user, "wrong", HERE)
+    with pytest.raises(Locked):
+        await firm.sign_in.prove_password(user, PASSWORD, HERE)
+
+
+async def test_an_old_hash_is_made_anew(firm: Firm) -> None:
+    from argon2 import PasswordHasher
+
+    weak = PasswordHasher(1, 8 * 1024, 1).hash(PASSWORD)
+    firm.store.write(lambda tx: users.rehash_password(tx, firm.user_id, weak))
+    assert isinstance(await firm.password(), Signed)
+    known = firm.store.read(lambda tx: users.credentials(tx, EMAIL))
+    assert known is not None
+    assert known.password_hash is not None
+    assert "m=19456,t=2" in known.password_hash
+    assert isinstance(await firm.password(), Signed)
