@@ -37,9 +37,10 @@ class Catalogue:
         raise KeyError(operation_id)
 
 
-def build(receivers: Policy, max_attempts: int) -> Catalogue:
+def build(receivers: Policy, max_attempts: int, retention_days: int) -> Catalogue:
     """All areas. `receivers` says which webhook URLs are allowed. Raises `CatalogueError`."""
-    return checked((legal_entities.AREA, accounting.AREA, webhooks.area(receivers, max_attempts), crm.AREA))
+    delivering = webhooks.area(receivers, max_attempts, retention_days)
+    return checked((legal_entities.AREA, accounting.AREA, delivering, crm.AREA))
 
 
 def checked(areas: tuple[Area, ...]) -> Catalogue:
@@ -63,6 +64,8 @@ def _faults(operation: Operation) -> Iterator[str]:
         yield f"{name} is a GET that writes"
     if (operation.kind == "call") != iscoroutinefunction(operation.handler):
         yield f"{name} is a {operation.kind} row whose handler is of the other kind"
+    if operation.relays and (operation.kind, operation.method) != ("call", "GET"):
+        yield f"{name} relays and is no GET of kind call"
     fields = {field.encode_name for field in msgspec.structs.fields(operation.request)}
     for parameter in operation.parameters:
         if parameter not in fields:

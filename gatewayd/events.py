@@ -1,12 +1,13 @@
 """The outbox: what happened, written with the change itself, and one delivery for each subscription that wants it.
 
 An event, its deliveries and the change behind it are one transaction: there is no moment at which a crash could keep
-one of them without the others. Only this file inserts into `deliveries`; `webhooks/deliveries.py` alone updates them.
+one of them without the others. An event nobody subscribed to is kept too: a subscription may ask for it later. Only
+this file inserts into `deliveries`; `webhooks/queue.py` alone updates them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 import msgspec
 
@@ -54,7 +55,10 @@ class FormSubmitted(EventData, frozen=True, kw_only=True):
 
 
 class EventBody(msgspec.Struct, Generic[D], frozen=True, kw_only=True, rename="camel"):
-    """What a receiver gets: the bytes are the same in every attempt of one delivery (Spec §2)."""
+    """What a receiver gets: the bytes are the same in every attempt of one delivery (Spec §2).
+
+    `sentAt` is the instant of the event, also where it is sent again later: the signature says when an attempt is made.
+    """
 
     id: str
     event: str
@@ -104,15 +108,27 @@ _KINDS: Final = (
 EVENT_KINDS: Final[Mapping[str, EventKind]] = {kind.name: kind for kind in _KINDS}
 """The closed set of event kinds (Spec §6), in its order."""
 
+
+class Owed(NamedTuple):
+    """A delivery that is to be made of a recorded event. `replayed_from`: the one it repeats, None: it is the first."""
+
+    event_id: str
+    kind: str
+    due_at: Instant
+    replayed_from: str | None
+    test: int = 0
+
+
 _INSERT_EVENT = """
-INSERT INTO events (id, org_id, kind, data, created_at) VALUES (:id, :org_id, :kind, :data, :now)
+INSERT INTO events (id, org_id, kind, data, test, created_at) VALUES (:id, :org_id, :kind, :data, :test, :now)
 """
 _SELECT_SUBSCRIBERS = """
 SELECT id, events FROM webhook_subscriptions WHERE org_id = :org_id AND enabled = 1 ORDER BY id
 """
 _INSERT_DELIVERY = """
-INSERT INTO deliveries (id, org_id, subscription_id, event_id, event, status, attempts, in_flight, due_at, created_at)
-VALUES (:id, :org_id, :subscription_id, :event_id, :kind, 'pending', 0, 0, :now, :now)
+INSERT INTO deliveries (id, org_id, subscription_id, event_id, event, status, attempts, in_flight, due_at,
+    replayed_from, test, created_at)
+VALUES (:id, :org_id, :subscription_id, :event_id, :kind, 'pending', 0, 0, :due_at, :replayed_from, :test, :now)
 """
 
 
@@ -122,13 +138,32 @@ def append(tx: WriteTx, kind: str, data: Mapping[str, object]) -> str:
     Answers the event's id. Raises `Problem` `validation_failed` for a kind that is unknown or never fired, and for
     data that is not the kind's.
     """
-    event_id = tx.new_id("evt")
-    tx.run(_INSERT_EVENT, id=event_id, kind=kind, data=encode(_checked(kind, data)))
-    subscribers = [row[0] for row in tx.rows(_SELECT_SUBSCRIBERS) if kind in row[1].split(" ")]
-    for subscription_id in subscribers:
-        tx.run(_INSERT_DELIVERY, id=tx.new_id("wdlv"), subscription_id=subscription_id, event_id=event_id, kind=kind)
-    if subscribers:
+    event_id = _record(tx, kind, _checked(kind, data), test=0)
+    for subscription_id in [row[0] for row in tx.rows(_SELECT_SUBSCRIBERS) if kind in row[1].split(" ")]:
+        deliver(tx, subscription_id, [Owed(event_id, kind, tx.now, None)])
+    return event_id
+
+
+def append_test(tx: WriteTx, kind: str, subscription_id: str) -> str:
+    """Record a test event with the sample of its kind, for one subscription alone. Answers the delivery's id."""
+    event_id = _record(tx, kind, EVENT_KINDS[kind].sample, test=1)
+    (delivery_id,) = deliver(tx, subscription_id, [Owed(event_id, kind, tx.now, None, test=1)])
+    return delivery_id
+
+
+def deliver(tx: WriteTx, subscription_id: str, owed: Sequence[Owed]) -> list[str]:
+    """Make deliveries of recorded events for one subscription. Answers their ids."""
+    ids = [tx.new_id("wdlv") for _ in owed]
+    for delivery_id, one in zip(ids, owed, strict=True):
+        tx.run(_INSERT_DELIVERY, id=delivery_id, subscription_id=subscription_id, **one._asdict())
+    if ids:
         tx.announce(TOPIC)
+    return ids
+
+
+def _record(tx: WriteTx, kind: str, data: EventData, *, test: int) -> str:
+    event_id = tx.new_id("evt")
+    tx.run(_INSERT_EVENT, id=event_id, kind=kind, data=encode(data), test=test)
     return event_id
 
 

@@ -10,6 +10,7 @@ _PAIRS = tuple(high + low for high in _ALPHABET for low in _ALPHABET)
 _RANDOM_BITS = 80
 ULID_LENGTH = 26
 _SHIFTS = tuple(range(5 * (ULID_LENGTH - 2), -1, -10))  # bits, of two characters at a time
+_MILLISECONDS = range(1 << 48)  # what a ULID can tell
 
 
 class IdSource:
@@ -37,6 +38,15 @@ class IdSource:
             else:
                 self._last += 1 + self._random_bytes(1)[0]
             return self._last
+
+
+def first_at(prefix: str, instant: int) -> str:
+    """The least id that can be made at `instant`, microseconds: sorts after all that were made before.
+
+    Instants that no id can tell are taken for the nearest that one can.
+    """
+    millisecond = min(max(instant // 1000, _MILLISECONDS[0]), _MILLISECONDS[-1])
+    return f"{prefix}_{_base32(millisecond << _RANDOM_BITS)}"
 
 
 def _base32(value: int) -> str:

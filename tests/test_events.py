@@ -79,6 +79,19 @@ def test_an_event_stands_or_falls_with_the_transaction_of_its_change(store: Memo
     assert store.announced == set()
 
 
+def test_a_test_event_has_the_sample_and_one_delivery_whoever_else_subscribes(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = subscribe(store, org_id, "https://a.example/", "form.submitted")
+    subscribe(store, org_id, "https://b.example/", "form.submitted")
+    delivery_id = store.write(lambda tx: events.append_test(tx, "form.submitted", made.id), org_id)
+    sql = """
+    SELECT d.id, d.subscription_id, d.test, d.due_at, e.test, e.data
+    FROM deliveries d JOIN events e ON e.id = d.event_id WHERE d.org_id = :org_id
+    """
+    sample = encode(events.EVENT_KINDS["form.submitted"].sample)
+    assert store.read(lambda tx: tx.rows(sql), org_id) == [(delivery_id, made.id, 1, START, 1, sample)]
+
+
 @pytest.mark.parametrize("kind", ["form.submitted", "lead.deleted", ""])
 def test_a_kind_that_is_reserved_or_unknown_is_refused(store: MemoryStore, kind: str) -> None:
     org_id = store.org()

@@ -1,29 +1,59 @@
 """`gatewayd webhook`: subscriptions and what became of their deliveries."""
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import Any, Final
 
+from gatewayd.cli import listen, recovery
 from gatewayd.cli.acting import act, operation_of
-from gatewayd.cli.output import print_list, print_made
+from gatewayd.cli.moments import MOMENT_FORMS, moment
+from gatewayd.cli.output import note, print_list, print_made
 from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
+from gatewayd.cli.recovery import area_of, of_subscription, span_values
 from gatewayd.cli.session import Session
 
-if TYPE_CHECKING:
-    from gatewayd.contract.operation import Area
+STATUSES: Final = "pending, retrying, succeeded, exhausted or cancelled"
 
 
 def add_commands(subparsers: Subparsers) -> None:
     """Add the commands of webhooks."""
     group = add_group(subparsers, "webhook", "webhook subscriptions and their deliveries")
+    _add_subscription_commands(group)
+    command = add_command(group, "deliveries", "list the deliveries of a subscription, newest first", sent, json=True)
+    command.add_argument("id", metavar="ID")
+    command.add_argument("--status", action="append", metavar="STATUS", help=f"{STATUSES}; may be given again")
+    command.add_argument("--event", metavar="KIND", help="only events of this kind")
+    command.add_argument("--since", type=moment, metavar="TIME", help=f"made since {MOMENT_FORMS}")
+    command.add_argument("--until", type=moment, metavar="TIME", help="made before")
+    command.add_argument("--limit", type=whole_number(1, 100), default=50, help="how many at most, 50 by default")
+    command = add_command(group, "delivery", "show a delivery with its body and its attempts", show, json=True)
+    command.add_argument("id", metavar="DELIVERY")
+    command = add_command(group, "resend", "send a finished delivery again", resend, json=True)
+    command.add_argument("id", metavar="DELIVERY")
+    command = add_command(group, "test", "send a test event to a subscription", send_test, json=True)
+    command.add_argument("id", metavar="ID")
+    command.add_argument("--event", metavar="KIND", help="one of its kinds, the first by default")
+    recovery.add_commands(group)
+    listen.add_commands(group)
+
+
+def _add_subscription_commands(group: Subparsers) -> None:
     command = add_command(group, "create", "subscribe a receiver to events", create, json=True)
     command.add_argument("--org", required=True, metavar="ID")
     command.add_argument("--url", required=True, help="where events are posted")
     command.add_argument("--event", required=True, action="append", metavar="KIND", help="may be given again")
     command = add_command(group, "list", "list the subscriptions of an organization", list_all, json=True)
     command.add_argument("--org", required=True, metavar="ID")
-    command = add_command(group, "deliveries", "list the deliveries of a subscription, newest first", sent, json=True)
+    command = add_command(group, "update", "change a subscription", update, json=True)
     command.add_argument("id", metavar="ID")
-    command.add_argument("--limit", type=whole_number(1, 100), default=50, help="how many at most, 50 by default")
+    command.add_argument("--url", help="where events are posted from now on")
+    command.add_argument("--event", action="append", metavar="KIND", help="instead of its kinds; may be given again")
+    switch = command.add_mutually_exclusive_group()
+    switch.add_argument("--enable", action="store_true", help="send what waits, and what comes")
+    switch.add_argument("--disable", action="store_true", help="let deliveries wait")
+    command.add_argument("--rotate-secret", action="store_true", help="a new secret; the old one signs for a day more")
+    command.add_argument("--end-rotation", action="store_true", help="the old secret signs no more")
+    command = add_command(group, "delete", "delete a subscription and cancel what waits", delete, json=True)
+    command.add_argument("id", metavar="ID")
 
 
 def create(arguments: argparse.Namespace, session: Session) -> int:
@@ -31,7 +61,7 @@ def create(arguments: argparse.Namespace, session: Session) -> int:
     from gatewayd.webhooks.subscriptions import CreatedSubscription
 
     values = {"url": arguments.url, "events": arguments.event}
-    made = act(session, operation_of(_area(session), "webhooks.create"), arguments.org, values)
+    made = act(session, operation_of(area_of(session), "webhooks.create"), arguments.org, values)
     assert isinstance(made, CreatedSubscription)
     lines = [f"Made the subscription {made.id} of {made.url}", f"Its signing secret, shown this once: {made.secret}"]
     print_made(arguments, made, lines)
@@ -48,11 +78,40 @@ def list_all(arguments: argparse.Namespace, session: Session) -> int:
     return 0
 
 
+def update(arguments: argparse.Namespace, session: Session) -> int:
+    """A new secret is printed this once."""
+    from gatewayd.webhooks.subscriptions import MISSED_COUNTED, UpdatedSubscription
+
+    values: dict[str, object] = {"id": arguments.id, "url": arguments.url, "events": arguments.event}
+    if arguments.enable or arguments.disable:
+        values["enabled"] = arguments.enable
+    values |= {"rotateSecret": arguments.rotate_secret, "endRotation": arguments.end_rotation}
+    changed = of_subscription(session, "webhooks.update", values)
+    assert isinstance(changed, UpdatedSubscription)
+    state = "enabled" if changed.enabled else f"disabled ({changed.disabled_reason})"
+    lines = [f"The subscription {changed.id} of {changed.url} is {state}."]
+    if isinstance(changed.secret, str):
+        lines.append(f"Its new signing secret, shown this once: {changed.secret}")
+    print_made(arguments, changed, lines)
+    if isinstance(changed.missed, int) and changed.missed:
+        hint = f"gatewayd webhook recover {changed.id} --since {changed.missed_since}"
+        count = f"{changed.missed}{' or more' if changed.missed >= MISSED_COUNTED else ''}"
+        note(f"events that did not arrive before: {count}; {hint} sends them again")
+    return 0
+
+
+def delete(arguments: argparse.Namespace, session: Session) -> int:
+    removed = of_subscription(session, "webhooks.remove", {"id": arguments.id})
+    print_made(arguments, removed, [f"The subscription {arguments.id} is deleted."])
+    return 0
+
+
 def sent(arguments: argparse.Namespace, session: Session) -> int:
     from gatewayd.webhooks import subscriptions
 
     org_id = session.read(lambda tx: subscriptions.org_of(tx, arguments.id))
-    values = {"id": arguments.id, "limit": arguments.limit}
+    values = {name: getattr(arguments, name) for name in ("id", "status", "event", "limit")}
+    values |= span_values(arguments, session)
     documents = _listed(session, "webhooks.listDeliveries", org_id, values)
     columns = ("id", "event", "status", "attempts", "responseCode", "lastError", "lastAttemptAt", "nextAttemptAt")
     rows = [tuple("" if each[name] is None else str(each[name]) for name in columns) for each in documents]
@@ -60,19 +119,66 @@ def sent(arguments: argparse.Namespace, session: Session) -> int:
     return 0
 
 
+def show(arguments: argparse.Namespace, session: Session) -> int:
+    """Its record, its body, and a line for each attempt."""
+    import msgspec
+
+    raw = _of_delivery(session, "webhooks.getDelivery", {"id": arguments.id, "include": ["attempts"]})
+    assert isinstance(raw, bytes)
+    document = msgspec.json.decode(raw, type=dict[str, Any])
+    print_made(arguments, document, _told(document))
+    return 0
+
+
+def resend(arguments: argparse.Namespace, session: Session) -> int:
+    from gatewayd.webhooks.deliveries import Delivery
+
+    made = _of_delivery(session, "webhooks.resendDelivery", {"id": arguments.id})
+    assert isinstance(made, Delivery)
+    print_made(arguments, made, [f"It is sent again as {made.id}."])
+    return 0
+
+
+def send_test(arguments: argparse.Namespace, session: Session) -> int:
+    from gatewayd.webhooks.deliveries import Delivery
+
+    made = of_subscription(session, "webhooks.sendTest", {"id": arguments.id, "event": arguments.event})
+    assert isinstance(made, Delivery)
+    print_made(arguments, made, [f"A test event {made.event} is on its way as {made.id}."])
+    return 0
+
+
+def _told(document: dict[str, Any]) -> list[str]:
+    """A delivery in lines for people."""
+    import msgspec
+
+    lines = [
+        f"{document['id']}: {document['event']} to {document['subscriptionId']}, {document['status']}",
+        f"Body: {msgspec.json.encode(document['payload']).decode()}",
+    ]
+    if document["replayedFrom"] is not None:
+        lines.append(f"Repeats {document['replayedFrom']}")
+    lines += [f"Repeated by {delivery_id}" for delivery_id in document["replays"]]
+    for attempt in document["attemptLog"]:
+        answer = attempt["error"] or attempt["responseCode"]
+        took = "" if attempt["durationMs"] is None else f", {attempt['durationMs']} ms"
+        lines.append(f"Attempt {attempt['attempt']} at {attempt['startedAt']}: {answer}{took}")
+    return lines
+
+
+def _of_delivery(session: Session, operation_id: str, values: dict[str, object]) -> object:
+    """Run an operation on the delivery that `values` name."""
+    from gatewayd.webhooks import deliveries
+
+    org_id = session.read(lambda tx: deliveries.org_of(tx, str(values["id"])))
+    return act(session, operation_of(area_of(session), operation_id), org_id, values)
+
+
 def _listed(session: Session, operation_id: str, org_id: str, values: dict[str, object]) -> list[dict[str, Any]]:
     import msgspec
 
     from gatewayd.contract.pages import Listing
 
-    listing = act(session, operation_of(_area(session), operation_id), org_id, values)
+    listing = act(session, operation_of(area_of(session), operation_id), org_id, values)
     assert isinstance(listing, Listing)
     return msgspec.json.decode(listing.data, type=list[dict[str, Any]])
-
-
-def _area(session: Session) -> "Area":
-    from gatewayd import webhooks
-    from gatewayd.webhooks.settings import settings_from
-
-    settings = settings_from(session.config.webhooks)
-    return webhooks.area(settings.policy, settings.retry.max_attempts)

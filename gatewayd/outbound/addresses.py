@@ -40,6 +40,7 @@ SPECIAL_IPV6: Final = (
     (IPv6Network("::1/128"), "loopback"),  # RFC 4291 §2.5.3
     (IPv6Network("::/128"), "unspecified"),  # RFC 4291 §2.5.2
     (IPv6Network("::/96"), "IPv4-compatible"),  # RFC 4291 §2.5.5.1, deprecated
+    (IPv6Network("::ffff:0:0:0/96"), "IPv4-translated"),  # RFC 2765 §2.1, obsolete
     (IPv6Network("64:ff9b:1::/48"), "local-use IPv4/IPv6 translation"),  # RFC 8215
     (IPv6Network("100::/64"), "discard only"),  # RFC 6666
     (IPv6Network("100:0:0:1::/64"), "dummy prefix"),  # RFC 9780
@@ -55,6 +56,7 @@ SPECIAL_IPV6: Final = (
     (IPv6Network("2002::/16"), "6to4"),  # RFC 3056
     (IPv6Network("2620:4f:8000::/48"), "AS112"),  # RFC 7534
     (IPv6Network("3fff::/20"), "documentation"),  # RFC 9637
+    (IPv6Network("3ffe::/16"), "6bone"),  # RFC 3701, returned
     (IPv6Network("5f00::/16"), "segment routing identifiers"),  # RFC 9602
     (IPv6Network("fc00::/7"), "unique local"),  # RFC 4193
     (IPv6Network("fe80::/10"), "link local"),  # RFC 4291 §2.5.6
@@ -69,6 +71,7 @@ METADATA: Final[frozenset[IPAddress]] = frozenset(
         IPv4Address("169.254.170.2"),  # AWS ECS task credentials
         IPv4Address("169.254.170.23"),  # AWS EKS pod identity
         IPv4Address("169.254.42.42"),  # Scaleway
+        IPv4Address("169.254.0.23"),  # Tencent Cloud
         IPv4Address("168.63.129.16"),  # Azure WireServer; looks public
         IPv4Address("100.100.100.200"),  # Alibaba Cloud
         IPv4Address("192.0.0.192"),  # Oracle Cloud
@@ -76,13 +79,20 @@ METADATA: Final[frozenset[IPAddress]] = frozenset(
         IPv6Address("fd00:ec2::23"),  # AWS EKS pod identity
         IPv6Address("fd20:ce::254"),  # Google Cloud
         IPv6Address("fd00:42::42"),  # Scaleway
+        IPv6Address("fd00:c1::a9fe:a9fe"),  # Oracle Cloud
+        IPv6Address("fd00:a9fe:a9fe::1"),  # Akamai (Linode)
+        IPv6Address("fe80::a9fe:a9fe"),  # OpenStack
     )
 )
 
 GLOBAL_UNICAST: Final = IPv6Network("2000::/3")  # RFC 4291 §2.4; all that IANA hands out
 NAT64: Final = IPv6Network("64:ff9b::/96")  # RFC 6052 §2.1: what DNS64 answers on an IPv6-only network
-SIXTOFOUR: Final = IPv6Network("2002::/16")  # RFC 3056
-LOW_32_BITS: Final = 0xFFFF_FFFF
+NAT64_LOCAL: Final = IPv6Network("64:ff9b:1::/48")  # RFC 8215 §5: translators use it with any prefix length
+LAST_32_BITS: Final = (  # what ends in an IPv4 address
+    NAT64,
+    IPv6Network("::/96"),  # IPv4-compatible
+    IPv6Network("::ffff:0:0:0/96"),  # IPv4-translated
+)
 ISATAP_MARK: Final = 0x0000_5EFE  # RFC 5214 §6.1: upper half of the interface identifier
 ISATAP_MASK: Final = 0xFDFF_FFFF  # the universal/local bit may be set (0200:5efe) or clear
 
@@ -99,34 +109,36 @@ def unmapped(address: IPAddress) -> IPAddress:
     return address
 
 
-def embedded_ipv4(address: IPAddress) -> IPv4Address | None:
-    """The IPv4 address a translator or tunnel would take out of this one; None when nothing is embedded."""
+def embedded_ipv4(address: IPAddress) -> tuple[IPv4Address, ...]:
+    """The IPv4 addresses that a translator or tunnel may take out of this one; empty when nothing is embedded."""
     if isinstance(address, IPv4Address):
-        return None
+        return ()
     if address.ipv4_mapped is not None:
-        return address.ipv4_mapped
-    if address.teredo is not None:  # RFC 4380 §4: client address, inverted
-        return address.teredo[1]
-    if address in SIXTOFOUR:
-        return address.sixtofour
-    number = int(address)
-    if address in NAT64 or (number >> 32) & ISATAP_MASK == ISATAP_MARK:
-        return IPv4Address(number & LOW_32_BITS)
-    return None
+        return (address.ipv4_mapped,)
+    if address.teredo is not None:  # RFC 4380 §4: the server, and the client inverted
+        return address.teredo
+    if address.sixtofour is not None:
+        return (address.sixtofour,)
+    octets = address.packed
+    if address in NAT64_LOCAL:  # RFC 6052 §2.2: prefixes of 48, 56, 64 and 96 bits; octet 8 carries nothing
+        cuts = (octets[6:8] + octets[9:11], octets[7:8] + octets[9:12], octets[9:13], octets[12:])
+        return tuple([IPv4Address(cut) for cut in cuts])
+    isatap = (int(address) >> 32) & ISATAP_MASK == ISATAP_MARK
+    return (IPv4Address(octets[12:]),) if isatap or any(address in network for network in LAST_32_BITS) else ()
 
 
 def refusal(address: IPAddress, allow: Sequence[IPNetwork] = ()) -> str | None:
     """Why this address may not be connected to, in a few words; None when it may.
 
-    `allow` opens ranges. A range does not open a metadata service inside it: only naming that one address does.
-    The unspecified address is never opened, as connecting to it reaches this machine.
+    `allow` opens ranges. A range does not open a metadata service inside it, plain or embedded: only naming that one
+    address does. The unspecified address is never opened, as connecting to it reaches this machine.
     """
     if isinstance(address, IPv6Address) and address.scope_id is not None:
         return "scoped address"
     address = unmapped(address)
     if address.is_unspecified:
         return "unspecified"
-    if address in METADATA:
+    if not METADATA.isdisjoint((address, *embedded_ipv4(address))):
         named = any(address in network and network.num_addresses == 1 for network in allow)
         return None if named else "cloud metadata"
     if any(address in network for network in allow):
@@ -140,9 +152,9 @@ def _registered(address: IPAddress) -> str | None:
     for network, name in SPECIAL_IPV6:
         if address in network:
             return name
-    inner = embedded_ipv4(address)
-    if inner is not None and (why := refusal(inner)) is not None:
-        return f"embeds IPv4: {why}"
+    for inner in embedded_ipv4(address):
+        if (why := refusal(inner)) is not None:
+            return f"embeds IPv4: {why}"
     if address in GLOBAL_UNICAST or address in NAT64:
         return None
     return "outside global unicast"

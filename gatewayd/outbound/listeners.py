@@ -21,8 +21,7 @@ def is_own(address: IPAddress, port: int, listeners: Iterable[Listener]) -> bool
     bound = [host for host, bound_port in listeners if bound_port == port]
     if not bound:
         return False
-    inner = embedded_ipv4(address)
-    reached = [unmapped(address)] if inner is None else [unmapped(address), inner]
+    reached = (unmapped(address), *embedded_ipv4(address))
     return any(_listens(host, one) for host in bound for one in reached)
 
 

@@ -2,11 +2,21 @@
 
 from gatewayd.contract.operation import Area
 from gatewayd.outbound.transport import Policy
-from gatewayd.webhooks import deliveries, subscriptions
+from gatewayd.webhooks import deliveries, replays, samples, subscriptions
+from gatewayd.webhooks.schedule import MAX_ATTEMPTS
+from gatewayd.webhooks.spans import RETENTION_DAYS
 
-MAX_ATTEMPTS = 8  # Spec §8
 
+def area(policy: Policy, max_attempts: int = MAX_ATTEMPTS, retention_days: int = RETENTION_DAYS) -> Area:
+    """The operations.
 
-def area(policy: Policy, max_attempts: int = MAX_ATTEMPTS) -> Area:
-    """The operations. `policy` says which URLs may receive; `max_attempts` is what delivery records show."""
-    return Area("webhooks", "Webhooks", subscriptions.operations(policy) + deliveries.operations(max_attempts))
+    `policy` says which URLs may receive; `max_attempts` is what delivery records show; what is older than
+    `retention_days` is not recovered.
+    """
+    operations = (
+        subscriptions.operations(policy, retention_days)
+        + samples.operations(max_attempts)
+        + deliveries.operations(max_attempts)
+        + replays.operations(max_attempts, retention_days)
+    )
+    return Area("webhooks", "Webhooks", operations)

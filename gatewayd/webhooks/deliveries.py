@@ -4,26 +4,49 @@ pending -> succeeded | retrying | exhausted | cancelled        retrying -> the s
 """
 
 import functools
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal, NamedTuple
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, Raw, UnsetType
 
 from gatewayd.clock import Instant, to_wire
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import MAX_KEY, Listing, Page, PageRequest, cursor_key, next_cursor
-from gatewayd.contract.wire import Id, Response, Timestamp, encode
+from gatewayd.contract.wire import Id, Rendered, Request, Response, Since, Timestamp, encode, open_wire
 from gatewayd.errors import invalid_field, not_found
-from gatewayd.events import EVENT_KINDS
-from gatewayd.store import ReadTx, Row
+from gatewayd.events import EVENT_KINDS, EventBody, render_body
+from gatewayd.store import ReadTx
+from gatewayd.webhooks import attempts
+from gatewayd.webhooks.attempts import Attempt
+from gatewayd.webhooks.spans import span_of
 
+KIND: Final = "delivery"
 Status = Literal["pending", "retrying", "succeeded", "exhausted", "cancelled"]
+FINISHED: Final = ("succeeded", "exhausted", "cancelled")
+SHORT_QUEUE: Final = 1000  # Chosen: a queue up to here is looked through to find its oldest delivery
+DETAILED_PAGE: Final = 20  # Chosen: records with attempts on a page, each of which may have 8 of 24 KiB
+MAX_REPLAYS: Final = 100  # Chosen: of one delivery, as they are shown
+
+Kind = Annotated[str, Meta(extra_json_schema={"enum": list(EVENT_KINDS)})]
+Include = Annotated[
+    list[Literal["attempts"]],
+    Meta(
+        max_length=10, description="`attempts` adds `attemptLog`, each attempt by itself; a page then has at most 20."
+    ),
+]
+
+AnyData = Annotated[Raw, Meta(extra_json_schema={"type": "object"}, description="The event's own fields.")]
 
 # -- the record
 
 
 class Delivery(Response, frozen=True, kw_only=True):
-    """One event on its way to one subscription. `nextAttemptAt` is null while an attempt is under way."""
+    """One event on its way to one subscription. `nextAttemptAt` is null while an attempt is under way.
+
+    `replayedFrom` is the delivery that this one repeats. `test`: the event is one that was asked for to try the
+    receiver. `attemptLog` has the attempts that are on record, first to last, where it was asked for.
+    """
 
     id: Id
     subscription_id: Id
@@ -39,23 +62,82 @@ class Delivery(Response, frozen=True, kw_only=True):
     completed_at: Timestamp | None
     duration_ms: int | None
     replayed_from: str | None
+    test: bool
+    attempt_log: list[Attempt] | UnsetType = UNSET
+
+
+class DeliveryDetail(Delivery, frozen=True, kw_only=True):
+    """A delivery with `payload`, its body as every attempt sends it, and the deliveries that repeat it."""
+
+    payload: EventBody[AnyData]
+    replays: list[Id]
 
 
 class ListDeliveries(PageRequest, frozen=True, kw_only=True):
-    """Whose deliveries, and filters of the list."""
+    """Whose deliveries, and filters of the list. `since` and `until` are about `createdAt`; `until` is not in it."""
 
     id: Id
-    status: list[Status] | None = None
-    event: Annotated[str, Meta(extra_json_schema={"enum": list(EVENT_KINDS)})] | None = None
+    status: Annotated[list[Status], Meta(max_length=20)] | None = None
+    event: Kind | None = None
+    since: Since | None = None
+    until: Since | None = None
+    include: Include | None = None
 
 
+class GetDelivery(Request, frozen=True, kw_only=True):
+    """Which delivery."""
+
+    id: Id
+    include: Include | None = None
+
+
+class Stored(NamedTuple):
+    """A row, as `_COLUMNS` has it."""
+
+    id: str
+    subscription_id: str
+    event_id: str
+    event: str
+    status: Status
+    attempts: int
+    in_flight: int
+    due_at: Instant | None
+    response_code: int | None
+    last_error: str | None
+    last_attempt_at: Instant | None
+    duration_ms: int | None
+    completed_at: Instant | None
+    replayed_from: str | None
+    test: int
+    created_at: Instant
+
+
+_COLUMNS = ", ".join(Stored._fields)
 _SELECT_SUBSCRIPTION = "SELECT id FROM webhook_subscriptions WHERE org_id = :org_id AND id = :id"
-_SELECT_PAGE = """
-SELECT id, subscription_id, event, status, attempts, in_flight, due_at, response_code, last_error, last_attempt_at,
-    duration_ms, completed_at, replayed_from, created_at
-FROM deliveries WHERE org_id = :org_id AND subscription_id = :id AND id < :before
+_SELECT_ONE = f"SELECT {_COLUMNS} FROM deliveries WHERE org_id = :org_id AND id = :id"
+_SELECT_PAGE = f"""
+SELECT {_COLUMNS} FROM deliveries
+WHERE org_id = :org_id AND subscription_id = :id AND id >= :from_id AND id < :to_id
+    AND created_at >= :since AND created_at < :until
 """
+_OF_EVENT = " AND event = :event"
+_TROUBLED = " AND status IN ('retrying', 'exhausted', 'cancelled') AND "  # as the index on these says it
+_OF_STATUS: Final[Mapping[Status, str]] = {
+    "pending": " AND status = 'pending'",
+    "retrying": _TROUBLED + "status = 'retrying'",
+    "succeeded": " AND status = 'succeeded'",
+    "exhausted": _TROUBLED + "status = 'exhausted'",
+    "cancelled": _TROUBLED + "status = 'cancelled'",
+}
 _NEWEST_FIRST = " ORDER BY id DESC LIMIT :count"
+_OLDEST_WAITING = """
+SELECT MIN(id), COUNT(*) FROM (
+    SELECT id FROM deliveries WHERE org_id = :org_id AND subscription_id = :id AND due_at IS NOT NULL LIMIT :most
+)
+"""
+_SELECT_EVENT = "SELECT data, created_at FROM events WHERE org_id = :org_id AND id = :event_id"
+_SELECT_REPLAYS = "SELECT id FROM deliveries WHERE org_id = :org_id AND replayed_from = :id ORDER BY id LIMIT :count"
+_SELECT_ORGANIZATION_ANY_ORG = "SELECT org_id FROM deliveries WHERE id = :id"
 
 
 def list_deliveries(tx: ReadTx, caller: Caller, request: ListDeliveries, *, max_attempts: int) -> Listing:
@@ -64,40 +146,99 @@ def list_deliveries(tx: ReadTx, caller: Caller, request: ListDeliveries, *, max_
         raise not_found("subscription")
     if request.event is not None and request.event not in EVENT_KINDS:
         raise invalid_field("event", "unknown_event", f"Use one of: {', '.join(EVENT_KINDS)}.")
-    key = cursor_key(request, str)
-    select = _SELECT_PAGE
-    values: dict[str, object] = {"id": request.id, "before": MAX_KEY if key is None else key[0]}
-    if request.event is not None:
-        select += " AND event = :event"
-        values["event"] = request.event
-    if request.status:
-        wanted = {f"status_{i}": status for i, status in enumerate(sorted(set(request.status)))}
-        select += f" AND status IN ({', '.join(f':{name}' for name in wanted)})"
-        values |= wanted
-    rows = tx.rows(select + _NEWEST_FIRST, count=request.limit + 1, **values)
-    cursor = next_cursor(request, (rows[request.limit - 1][0],)) if len(rows) > request.limit else None
-    return Listing.of((encode(_delivery(row, max_attempts)) for row in rows[: request.limit]), cursor)
+    limit = min(request.limit, DETAILED_PAGE) if request.include else request.limit
+    page = _newest(tx, request, limit + 1)
+    cursor = next_cursor(request, (page[limit - 1].id,)) if len(page) > limit else None
+    del page[limit:]
+    if not request.include or not page:
+        return Listing.of((encode(record(one, max_attempts)) for one in page), cursor)
+    logs = attempts.of_deliveries(tx, [one.id for one in page])
+    return Listing.of((_with_log(record(one, max_attempts), logs[one.id]) for one in page), cursor)
 
 
-def _delivery(row: Row, max_attempts: int) -> Delivery:
-    delivery_id, subscription_id, event, status, attempts, in_flight, due_at, response_code, last_error, *rest = row
-    last_attempt_at, duration_ms, completed_at, replayed_from, created_at = rest
+def get_delivery(tx: ReadTx, caller: Caller, request: GetDelivery, *, max_attempts: int) -> Rendered:
+    """Get a delivery, with its body as it is sent.
+
+    `payload` has the bytes that are signed. Its `sentAt` is the instant of the event, also where the event is sent
+    again later.
+    """
+    stored = find(tx, request.id)
+    data, event_at = tx.rows(_SELECT_EVENT, event_id=stored.event_id)[0]  # outlives its deliveries
+    payload = render_body(stored.id, stored.event, data, event_at)
+    replays = encode([row[0] for row in tx.rows(_SELECT_REPLAYS, id=stored.id, count=MAX_REPLAYS)])
+    shown = record(stored, max_attempts)
+    log = attempts.of_delivery(tx, stored.id) if request.include else None
+    wire = open_wire(shown) + b"}" if log is None else _with_log(shown, log)
+    return Rendered(b'%b,"payload":%b,"replays":%b}' % (wire[:-1], payload, replays))
+
+
+def find(tx: ReadTx, delivery_id: str) -> Stored:
+    """A delivery of the organization. Raises `Problem` `not_found`."""
+    row = tx.row(_SELECT_ONE, id=delivery_id)
+    if row is None:
+        raise not_found(KIND)
+    return Stored(*row)
+
+
+def org_of(tx: ReadTx, delivery_id: str) -> str:
+    """The organization of a delivery, for the operator. Raises `Problem` `not_found`."""
+    org_id = tx.value(_SELECT_ORGANIZATION_ANY_ORG, id=delivery_id)
+    if org_id is None:
+        raise not_found(KIND)
+    return str(org_id)
+
+
+def record(stored: Stored, max_attempts: int) -> Delivery:
+    """A row as callers see it."""
     return Delivery(
-        id=delivery_id,
-        subscription_id=subscription_id,
-        event=event,
-        status=status,
-        attempts=attempts,
+        id=stored.id,
+        subscription_id=stored.subscription_id,
+        event=stored.event,
+        status=stored.status,
+        attempts=stored.attempts,
         max_attempts=max_attempts,
-        response_code=response_code,
-        last_error=last_error,
-        last_attempt_at=_wire(last_attempt_at),
-        next_attempt_at=None if in_flight else _wire(due_at),
-        created_at=to_wire(created_at),
-        completed_at=_wire(completed_at),
-        duration_ms=duration_ms,
-        replayed_from=replayed_from,
+        response_code=stored.response_code,
+        last_error=stored.last_error,
+        last_attempt_at=_wire(stored.last_attempt_at),
+        next_attempt_at=None if stored.in_flight else _wire(stored.due_at),
+        created_at=to_wire(stored.created_at),
+        completed_at=_wire(stored.completed_at),
+        duration_ms=stored.duration_ms,
+        replayed_from=stored.replayed_from,
+        test=bool(stored.test),
     )
+
+
+def _newest(tx: ReadTx, request: ListDeliveries, count: int) -> list[Stored]:
+    """The first `count` rows of the page: of each status by itself, so that a rare one is found by its index."""
+    key = cursor_key(request, str)
+    values = {"id": request.id, "count": count, **span_of(request.since, request.until).bounds("wdlv")}
+    if key is not None:
+        values["to_id"] = min(str(key[0]), str(values["to_id"]))
+    select = _SELECT_PAGE
+    if request.event is not None:
+        select += _OF_EVENT
+        values["event"] = request.event
+    if not request.status:
+        return [Stored(*row) for row in tx.rows(select + _NEWEST_FIRST, **values)]
+    found: list[Stored] = []
+    for status in sorted(set(request.status)):
+        oldest = _oldest_waiting(tx, request.id) if status == "pending" else ""
+        bounds = {**values, "from_id": max(oldest, str(values["from_id"]))}
+        found += [Stored(*row) for row in tx.rows(select + _OF_STATUS[status] + _NEWEST_FIRST, **bounds)]
+    return sorted(found, key=lambda one: one.id, reverse=True)[:count]
+
+
+def _oldest_waiting(tx: ReadTx, subscription_id: str) -> str:
+    """An id that sorts before none that waits: what is pending need not be looked for among older ones."""
+    oldest, count = tx.rows(_OLDEST_WAITING, id=subscription_id, most=SHORT_QUEUE + 1)[0]
+    if count > SHORT_QUEUE:
+        return ""
+    return MAX_KEY if oldest is None else str(oldest)
+
+
+def _with_log(shown: Delivery, log: list[bytes]) -> bytes:
+    return b'%b,"attemptLog":[%b]}' % (open_wire(shown), b",".join(log))
 
 
 def _wire(instant: Instant | None) -> str | None:
@@ -105,7 +246,7 @@ def _wire(instant: Instant | None) -> str | None:
 
 
 def operations(max_attempts: int) -> tuple[Operation, ...]:
-    """The row; `max_attempts` is what records show."""
+    """The rows; `max_attempts` is what records show."""
     return (
         Operation(
             id="webhooks.listDeliveries",
@@ -117,5 +258,17 @@ def operations(max_attempts: int) -> tuple[Operation, ...]:
             response=Page[Delivery],
             handler=functools.partial(list_deliveries, max_attempts=max_attempts),
             example={"id": "wsub_01k0000000000000000000000a", "status": ["exhausted"], "limit": 20},
+        ),
+        Operation(
+            id="webhooks.getDelivery",
+            kind="read",
+            method="GET",
+            path="/webhooks/deliveries/:id",
+            scopes=("webhooks:read",),
+            request=GetDelivery,
+            response=DeliveryDetail,
+            handler=functools.partial(get_delivery, max_attempts=max_attempts),
+            extension=True,
+            example={"id": "wdlv_01k0000000000000000000000a", "include": ["attempts"]},
         ),
     )

@@ -10,28 +10,34 @@ interrupted and due at once; what cannot even be recorded comes back when its le
 
 import random
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Final, Protocol, TypeVar
 
 import trio
 
-from gatewayd.clock import SECOND, Clock, Instant
+from gatewayd.clock import SECOND, Clock, Instant, to_wire
 from gatewayd.events import TOPIC
+from gatewayd.outbound.errors import DeadlineError
 from gatewayd.store import StoreFailure, WriteTx
-from gatewayd.webhooks import queue, subscriptions
 from gatewayd.webhooks.claims import FIRST, Claim, Look, Slots, claim_due
-from gatewayd.webhooks.queue import INTERRUPTED, Completion
+from gatewayd.webhooks.failing import Notice
+from gatewayd.webhooks.keyring import Keyring
+from gatewayd.webhooks.queue import INTERRUPTED
+from gatewayd.webhooks.records import Ended, answered, record, unanswered
 from gatewayd.webhooks.schedule import Decision, Finished, decide
 from gatewayd.webhooks.sender import AttemptResult, Headers
 from gatewayd.webhooks.settings import WebhookSettings
-from gatewayd.webhooks.signature import signed_headers
+from gatewayd.webhooks.signature import confidential, signed_headers
+from gatewayd.webhooks.suspects import Suspects
+from gatewayd.webhooks.tallies import Tallies, Tally
 
 T = TypeVar("T")
 
 LOOK_AGAIN_SECONDS: Final = 15.0  # Chosen: longest wait between looks, so that a clock set forward is noticed
 STORE_PAUSE_SECONDS: Final = 1.0  # Chosen: between tries while the disk is full or the database is locked
 INTERNAL: Final = "internal"  # Chosen: last error of an attempt that failed on our side
+TIMEOUT: Final = DeadlineError.code
 
 
 class Outbox(Protocol):
@@ -86,15 +92,6 @@ class DispatcherParts:
     fraction: Callable[[], float] = random.random
 
 
-@dataclass(slots=True, eq=False)
-class _Ended:
-    """An attempt that waits to be recorded."""
-
-    claim: Claim
-    completion: Completion
-    gone: bool
-
-
 class Dispatcher:
     """The one reader of the outbox in this process. Another process may run one on the same database."""
 
@@ -105,8 +102,11 @@ class Dispatcher:
         self._settings = parts.settings
         self._log = parts.log
         self._fraction = parts.fraction
-        self._flights: dict[str, tuple[Claim, trio.CancelScope]] = {}
-        self._ended: list[_Ended] = []
+        self._flights: dict[str, Claim] = {}  # by delivery
+        self._ended: list[Ended] = []
+        self._suspects = Suspects()
+        self._keyring = Keyring()
+        self._tallies = Tallies()
         self._bell = trio.Event()
         self._after = FIRST
         self.counts = Counts()
@@ -117,17 +117,20 @@ class Dispatcher:
         """Attempts under way."""
         return len(self._flights)
 
+    @property
+    def tallies(self) -> Mapping[str, Tally]:
+        """What became of the attempts of each subscription since the start."""
+        return self._tallies.by_subscription
+
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Dispatch until cancelled."""
         try:
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(self._listen, self._store.topic(TOPIC))
+                looping = trio.CancelScope()
+                nursery.start_soon(self._listen, self._store.topic(TOPIC), looping)
                 self.running = True
                 task_status.started()
-                try:
-                    await self._go_round(nursery)
-                finally:
-                    self._stop_flights(trio.current_time() + self._settings.stop_seconds)
+                await self._fly(looping)
         finally:
             self.running = False
             with trio.CancelScope(shield=True):
@@ -135,14 +138,25 @@ class Dispatcher:
 
     # -- the loop
 
-    async def _listen(self, announced: trio.Event) -> None:
-        """Ring when the store has new deliveries. Runs until cancelled."""
-        while True:
-            await announced.wait()
-            announced = self._store.topic(TOPIC)  # before the look that follows, so that none is missed between
-            self._bell.set()
+    async def _listen(self, announced: trio.Event, looping: trio.CancelScope) -> None:
+        """Ring when the store has new deliveries. Runs until cancelled, and ends the loop with it."""
+        try:
+            while True:
+                await announced.wait()
+                announced = self._store.topic(TOPIC)  # before the look that follows, so that none is missed between
+                self._bell.set()
+        finally:
+            looping.cancel()
 
-    async def _go_round(self, nursery: trio.Nursery) -> None:
+    async def _fly(self, looping: trio.CancelScope) -> None:
+        """Go round until `looping` is cancelled; what is under way then has `stop_seconds` to end."""
+        with trio.CancelScope(shield=True) as grace:
+            async with trio.open_nursery() as flights:
+                with looping:
+                    await self._go_round(flights)
+                grace.deadline = trio.current_time() + self._settings.stop_seconds
+
+    async def _go_round(self, flights: trio.Nursery) -> None:
         while True:
             self._bell = trio.Event()
             look = await self._round()
@@ -150,37 +164,38 @@ class Dispatcher:
                 await trio.sleep(STORE_PAUSE_SECONDS)
                 continue
             for claim in look.claims:
-                scope = trio.CancelScope(shield=True)
-                self._flights[claim.delivery_id] = claim, scope
-                nursery.start_soon(self._attempt, claim, scope)
+                self._flights[claim.delivery_id] = claim
+                flights.start_soon(self._attempt, claim)
             self._sender.sweep()
             with trio.move_on_after(self._seconds_until(look.next_due)):
                 await self._bell.wait()
+            await trio.lowlevel.checkpoint()  # so that what ends together is recorded together
 
     async def _round(self) -> Look | None:
         """Record what has ended and claim what is due; None when the store could do neither."""
         ended, self._ended = self._ended, []
         slots = self._slots()
 
-        def work(tx: WriteTx) -> tuple[list[_Ended], Look]:
+        def work(tx: WriteTx) -> tuple[list[Notice], Look]:
             at = self._clock.now()
-            return _record(tx, ended, at), claim_due(tx, slots, self._settings, at)
+            return record(tx, ended, self._settings, at), claim_due(tx, slots, self._settings, at, self._keyring)
 
         try:
-            gone, look = await self._store.write(work)
+            notices, look = await self._store.write(work)
         except StoreFailure as error:
             self._ended[:0] = ended
             self.counts.store_failures += 1
             self._log.error("webhooks_not_recorded", waiting=len(self._ended), exc_info=error)
             return None
         self._after = look.after
-        self._tell_gone(gone)
+        self._tell_notices(notices)
+        self._tell_spent(look)
         return look
 
     def _slots(self) -> Slots:
-        by_subscription = Counter(claim.subscription_id for claim, _ in self._flights.values())
+        by_subscription = Counter([claim.subscription_id for claim in self._flights.values()])
         free = self._settings.concurrency - len(self._flights)
-        return Slots(free, by_subscription, frozenset(self._flights), self._after)
+        return Slots(free, by_subscription, frozenset(self._flights), self._after, self._suspects.copied())
 
     def _seconds_until(self, instant: Instant | None) -> float:
         if instant is None:
@@ -189,72 +204,79 @@ class Dispatcher:
 
     # -- one attempt
 
-    async def _attempt(self, claim: Claim, scope: trio.CancelScope) -> None:
+    async def _attempt(self, claim: Claim) -> None:
         try:
-            with scope:
-                ended = await self._send(claim)
-            if scope.cancelled_caught:
-                ended = self._interrupted(claim)
+            ended = await self._send(claim)
+        except trio.Cancelled:
+            self._land(self._interrupted(claim))
+            raise
         except Exception as error:  # noqa: BLE001 - the delivery border: one attempt fails, the rest go on
             self.counts.failed_here += 1
             self._log.error("delivery_failed_here", **_names(claim), exc_info=error)
             ended = self._failed_here(claim)
-        del self._flights[claim.delivery_id]
+        self._land(ended)
+
+    def _land(self, ended: Ended) -> None:
+        del self._flights[ended.claim.delivery_id]
         self._ended.append(ended)
         self._bell.set()
 
-    async def _send(self, claim: Claim) -> _Ended:
+    async def _send(self, claim: Claim) -> Ended:
         if not claim.secrets:
             raise StoreFailure("the signing secret does not open with this instance's key")
-        timestamp = self._clock.now() // SECOND
-        headers = (
-            ("X-Service-Event", claim.event),
-            ("X-Service-Delivery", claim.delivery_id),
-            *signed_headers(claim.secrets, claim.delivery_id, timestamp, claim.body),
-        )
+        signed = signed_headers(claim.secrets, claim.delivery_id, self._clock.now() // SECOND, claim.body)
+        headers = (("X-Service-Event", claim.event), ("X-Service-Delivery", claim.delivery_id), *signed)
         result = await self._sender.post(claim.url, headers, claim.body, slot_key=claim.subscription_id)
         decision = self._decide(claim, result)
         self._tell(claim, result, decision)
-        return _Ended(claim, _completion(claim, decision, result), decision.disable_subscription)
+        self._suspects.note(claim.subscription_id, hung=result.error == TIMEOUT)
+        if decision.status != "succeeded":
+            self._note_beside(claim)
+        claim = self._flights[claim.delivery_id]  # what was noted beside it
+        return answered(claim, decision, result, confidential(claim.secrets, signed))
 
     def _decide(self, claim: Claim, result: AttemptResult) -> Decision:
         finished = Finished(claim.attempt, result.response_code, result.error, result.retry_after)
         return decide(self._settings.retry, finished, now=self._clock.now(), fraction=self._fraction())
 
-    def _failed_here(self, claim: Claim) -> _Ended:
+    def _note_beside(self, failed: Claim) -> None:
+        """Let the other attempts at the same receiver know that one failed: the row they saw does not say so yet."""
+        for delivery_id, claim in self._flights.items():
+            beside = claim.subscription_id == failed.subscription_id and delivery_id != failed.delivery_id
+            if beside and claim.failing_since is None:
+                self._flights[delivery_id] = replace(claim, failing_since=self._clock.now())
+
+    def _failed_here(self, claim: Claim) -> Ended:
         finished = Finished(claim.attempt, None, INTERNAL, None)
         decision = decide(self._settings.retry, finished, now=self._clock.now(), fraction=0.0)
-        return _Ended(claim, _unanswered(claim, decision.status, decision.next_attempt_at, INTERNAL), gone=False)
+        return unanswered(claim, decision.status, decision.next_attempt_at, INTERNAL)
 
-    def _interrupted(self, claim: Claim) -> _Ended:
+    def _interrupted(self, claim: Claim) -> Ended:
         """Stopped by us: it counts, and the next one need not wait for what is not the receiver's fault."""
         self.counts.interrupted += 1
         last = claim.attempt >= self._settings.retry.max_attempts
         status, due_at = ("exhausted", None) if last else ("retrying", self._clock.now())
-        return _Ended(claim, _unanswered(claim, status, due_at, INTERRUPTED), gone=False)
+        return unanswered(claim, status, due_at, INTERRUPTED)
 
     # -- the end
-
-    def _stop_flights(self, deadline: float) -> None:
-        for _, scope in self._flights.values():
-            scope.deadline = deadline
 
     async def _record_the_last(self) -> None:
         if not self._ended:
             return
         ended = self._ended
         try:
-            gone = await self._store.write(lambda tx: _record(tx, ended, self._clock.now()))
+            notices = await self._store.write(lambda tx: record(tx, ended, self._settings, self._clock.now()))
         except StoreFailure as error:
             self.counts.store_failures += 1
             self._log.error("webhooks_not_recorded", waiting=len(ended), exc_info=error)
             return
         self._ended = []
-        self._tell_gone(gone)
+        self._tell_notices(notices)
 
     # -- what the operator sees
 
     def _tell(self, claim: Claim, result: AttemptResult, decision: Decision) -> None:
+        self._tallies.add(claim.subscription_id, decision.status, result.duration_ms / 1000)
         if decision.status == "succeeded":
             self.counts.succeeded += 1
             return
@@ -266,47 +288,23 @@ class Dispatcher:
             self.counts.retried += 1
             self._log.info("delivery_attempt_failed", **values, detail=result.detail)
 
-    def _tell_gone(self, gone: list[_Ended]) -> None:
-        for ended in gone:
-            self._sender.forget(ended.claim.subscription_id)
-            self._log.warning("subscription_disabled", reason="the receiver answered 410", **_names(ended.claim))
+    def _tell_spent(self, look: Look) -> None:
+        for head, delivery_id in look.spent:
+            self.counts.exhausted += 1
+            values = {"delivery_id": delivery_id, "subscription_id": head.subscription_id, "organization": head.org_id}
+            self._log.warning("delivery_exhausted", **values, error=INTERRUPTED, response_code=None)
 
-
-def _record(tx: WriteTx, ended: list[_Ended], at: Instant) -> list[_Ended]:
-    """Record attempts; answers those that switched their subscription off."""
-    gone = []
-    for one in ended:
-        recorded = queue.complete(tx, one.completion, at)
-        claim = one.claim
-        if recorded and one.gone and subscriptions.disable_gone(tx, claim.org_id, claim.subscription_id, claim.url):
-            gone.append(one)
-    return gone
-
-
-def _completion(claim: Claim, decision: Decision, result: AttemptResult) -> Completion:
-    return Completion(
-        delivery_id=claim.delivery_id,
-        org_id=claim.org_id,
-        attempt=claim.attempt,
-        status=decision.status,
-        due_at=None if decision.next_attempt_at is None else Instant(decision.next_attempt_at),
-        response_code=result.response_code,
-        error=result.error,
-        duration_ms=result.duration_ms,
-    )
-
-
-def _unanswered(claim: Claim, status: str, due_at: int | None, error: str) -> Completion:
-    return Completion(
-        delivery_id=claim.delivery_id,
-        org_id=claim.org_id,
-        attempt=claim.attempt,
-        status=status,
-        due_at=None if due_at is None else Instant(due_at),
-        response_code=None,
-        error=error,
-        duration_ms=None,
-    )
+    def _tell_notices(self, notices: list[Notice]) -> None:
+        for notice in notices:
+            values = _names(notice.claim)
+            if notice.failing_since is not None:
+                values["failing_since"] = to_wire(notice.failing_since)
+            if notice.disabled_at is not None:
+                values["disabled_at"] = to_wire(notice.disabled_at)
+                self._log.warning("webhook_subscription_failing", **values)
+            else:
+                self._sender.forget(notice.claim.subscription_id)
+                self._log.warning("subscription_disabled", reason=notice.reason, **values)
 
 
 def _names(claim: Claim) -> dict[str, object]:

@@ -5,6 +5,7 @@ The row is the queue. While attempts are left, `due_at` says when the next one m
 just recorded come from `events.py`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -25,12 +26,13 @@ class Head(NamedTuple):
 
 
 class Due(NamedTuple):
-    """A delivery whose time has come. `in_flight` is 1 where an attempt was begun and its lease ran out."""
+    """A delivery whose time has come. `in_flight` is 1 where an attempt began at `begun_at` and its lease ran out."""
 
     id: str
     event: str
     attempts: int
     in_flight: int
+    begun_at: Instant
     data: bytes
     event_at: Instant
 
@@ -54,7 +56,7 @@ SELECT org_id, subscription_id, due_at, COALESCE(last_attempt_at, created_at) FR
 WHERE due_at IS NOT NULL AND subscription_id > :after ORDER BY subscription_id, due_at, id LIMIT 1
 """
 _SELECT_DUE = """
-SELECT d.id, d.event, d.attempts, d.in_flight, e.data, e.created_at
+SELECT d.id, d.event, d.attempts, d.in_flight, COALESCE(d.last_attempt_at, d.created_at), e.data, e.created_at
 FROM deliveries d JOIN events e ON e.id = d.event_id
 WHERE d.org_id = :org_id AND d.subscription_id = :subscription_id AND d.due_at <= :at
 ORDER BY d.due_at, d.id LIMIT :count
@@ -70,9 +72,12 @@ UPDATE deliveries SET status = 'exhausted', in_flight = 0, due_at = NULL, comple
     last_error = CASE WHEN in_flight = 1 THEN '{INTERRUPTED}' ELSE last_error END
 WHERE org_id = :org_id AND id = :id
 """
+# An attempt that began before the clock was set back is brought over with it, or its next wait would look like one of
+# the clock that was ahead.
 _COMPLETE = """
 UPDATE deliveries SET status = :status, in_flight = 0, due_at = :due_at, response_code = :response_code,
-    last_error = :error, duration_ms = :duration_ms, completed_at = :completed_at
+    last_error = :error, duration_ms = :duration_ms, completed_at = :completed_at,
+    last_attempt_at = CASE WHEN last_attempt_at > :at THEN :at ELSE last_attempt_at END
 WHERE org_id = :org_id AND id = :id AND in_flight = 1 AND attempts = :attempt
 """
 _REWIND = """
@@ -102,9 +107,10 @@ def due(tx: ReadTx, head: Head, at: Instant, count: int) -> list[Due]:
     return [Due(*row) for row in rows]
 
 
-def begin_attempt(tx: WriteTx, head: Head, delivery_id: str, at: Instant, lease_until: Instant) -> None:
-    """Count the attempt and lease the delivery, before anything is sent."""
-    tx.run(_BEGIN_ATTEMPT, org_id=head.org_id, id=delivery_id, at=at, lease_until=lease_until)
+def begin_attempts(tx: WriteTx, begun: Sequence[tuple[str, str]], at: Instant, lease_until: Instant) -> None:
+    """Count an attempt of each delivery and lease it, before anything is sent. `begun`: organizations and ids."""
+    if begun:
+        tx.run_each(_BEGIN_ATTEMPT, [(lease_until, at, org_id, delivery_id) for org_id, delivery_id in begun])
 
 
 def exhaust(tx: WriteTx, head: Head, delivery_id: str, at: Instant) -> None:
@@ -126,6 +132,7 @@ def complete(tx: WriteTx, completion: Completion, at: Instant) -> bool:
         error=completion.error,
         duration_ms=completion.duration_ms,
         completed_at=at if completion.due_at is None else None,
+        at=at,
     )
     return changed == 1
 

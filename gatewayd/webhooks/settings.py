@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from gatewayd.clock import SECOND
+from gatewayd.clock import DAY, SECOND
 from gatewayd.config.keys import Webhooks
 from gatewayd.outbound.addresses import parse_networks
 from gatewayd.outbound.listeners import Listener, no_listeners
@@ -13,18 +13,21 @@ from gatewayd.webhooks.sender import TIMEOUT_SECONDS
 
 LEASE_MARGIN_SECONDS = 5.0  # Chosen: between the end of an attempt and its record, on a disk that is busy
 RESERVE_SHARE = 4  # Chosen: a quarter of the slots is kept for subscriptions with nothing in flight
+SUSPECTS_SHARE = 4  # Chosen: at most a quarter of the slots goes to subscriptions whose last attempt hung
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookSettings:
-    """The `[webhooks]` table. Times in seconds."""
+    """The `[webhooks]` table. Times in seconds, except `disable_after`."""
 
     policy: Policy = field(default_factory=Policy)
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     timeout_seconds: float = TIMEOUT_SECONDS
     per_subscription: int = 4
     concurrency: int = 64
+    retention_days: int = 30
     stop_seconds: float = TIMEOUT_SECONDS  # Chosen: a stop waits this long for attempts under way
+    disable_after: int = 5 * DAY  # Chosen: of nothing but failures; microseconds
 
     @property
     def lease(self) -> int:
@@ -35,6 +38,16 @@ class WebhookSettings:
     def reserve(self) -> int:
         """Slots that only a subscription with nothing in flight may take."""
         return self.concurrency // RESERVE_SHARE
+
+    @property
+    def suspects(self) -> int:
+        """Slots that all subscriptions whose last attempt hung may take together."""
+        return max(1, self.concurrency // SUSPECTS_SHARE)
+
+    @property
+    def tell_after(self) -> int:
+        """Microseconds of nothing but failures after which it is announced what follows."""
+        return self.disable_after // 2
 
 
 def settings_from(
@@ -56,4 +69,5 @@ def settings_from(
         timeout_seconds=webhooks.timeout_seconds,
         per_subscription=webhooks.per_subscription,
         concurrency=webhooks.concurrency,
+        retention_days=webhooks.retention_days,
     )

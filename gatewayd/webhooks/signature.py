@@ -60,6 +60,17 @@ def signed_headers(
     )
 
 
+def confidential(secrets: Sequence[str], headers: Sequence[tuple[str, str]]) -> list[str]:
+    """What of a signed attempt is between us and the receiver: the secrets' random part, and each signature alone."""
+    texts = [secret[len(SECRET_MARK) :] for secret in secrets]
+    for name, value in headers:
+        if name == "X-Service-Signature":
+            texts += [part.removeprefix("v1=") for part in value.split(",")[1:]]
+        elif name == "webhook-signature":
+            texts += [part.removeprefix("v1,") for part in value.split(" ")]
+    return texts
+
+
 def verify(header: str, body: bytes, secret: str, *, now: int, tolerance: int = TOLERANCE_SECONDS) -> None:
     """Checks an X-Service-Signature over the raw body; `now` and `tolerance` in seconds. Raises SignatureError."""
     timestamp, received = _parse(header)

@@ -6,47 +6,33 @@ The signing secret is shown when it is made and never again. A rotation keeps th
 
 import functools
 import secrets
-from dataclasses import dataclass, field
-from ipaddress import IPv4Address
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, UnsetType
 
 from gatewayd.clock import HOUR, Instant, to_wire
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page, SyncRequest
 from gatewayd.contract.wire import Id, Request, Response, Timestamp, Version, encode
-from gatewayd.errors import FieldError, Problem, invalid, invalid_field, not_found, version_conflict
-from gatewayd.events import EVENT_KINDS, TOPIC
+from gatewayd.errors import FieldError, Problem, invalid, invalid_state, not_found, version_conflict
+from gatewayd.events import TOPIC
 from gatewayd.ledger.lists import sync_page
-from gatewayd.outbound.addresses import IPAddress, refusal, unmapped
-from gatewayd.outbound.errors import TargetError
-from gatewayd.outbound.targets import parse_target
 from gatewayd.outbound.transport import Policy
-from gatewayd.store import ReadTx, Row, StoreFailure, WriteTx
-from gatewayd.webhooks import queue
+from gatewayd.store import ReadTx, WriteTx
+from gatewayd.webhooks import lost, queue
+from gatewayd.webhooks.naming import EventName, Events, Named, Url, event_errors, url_errors
+from gatewayd.webhooks.receivers import Address, secret_context
+from gatewayd.webhooks.settings import WebhookSettings
 from gatewayd.webhooks.signature import new_secret, secret_prefix
+from gatewayd.webhooks.spans import RETENTION_DAYS, Span
 
 KIND: Final = "subscription"
 MAX_PER_ORGANIZATION: Final = 50  # Chosen
+MISSED_COUNTED: Final = 1000  # Chosen: enough to say that there is something to recover
+DISABLE_AFTER: Final = WebhookSettings().disable_after
 ROTATION_OVERLAP: Final = 24 * HOUR  # Chosen: the old secret signs on for a day
-LOOPBACK: Final = IPv4Address("127.0.0.1")  # what `localhost` means everywhere (RFC 6761 §6.3)
 
-EventName = Annotated[
-    str, Meta(description="An event kind.", examples=["lead.created"], extra_json_schema={"enum": list(EVENT_KINDS)})
-]
-Events = Annotated[list[EventName], Meta(min_length=1, max_length=100, description="The event kinds to be sent.")]
-Url = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=2048,
-        description="Where events are posted: https, without a user name, not a private address.",
-        examples=["https://example.com/hooks"],
-        extra_json_schema={"format": "uri"},
-    ),
-]
 DisabledReason = Literal["caller", "receiver_gone", "failing"]
 
 
@@ -54,7 +40,8 @@ class Subscription(Response, frozen=True, kw_only=True):
     """Who is told of which events.
 
     `disabledReason` is `receiver_gone` after the receiver answered 410, `failing` after five days of nothing but
-    failures. `failingSince` is the first failed attempt after the last success.
+    failures. `failingSince` is the first failed attempt after the last success; `disablesAt`, once it is foreseeable,
+    when that will disable it. Until `previousSecretExpiresAt` the secret before the last rotation signs too.
     """
 
     id: Id
@@ -64,7 +51,9 @@ class Subscription(Response, frozen=True, kw_only=True):
     disabled_reason: DisabledReason | None
     disabled_at: Timestamp | None
     failing_since: Timestamp | None
+    disables_at: Timestamp | None
     secret_prefix: str
+    previous_secret_expires_at: Timestamp | None
     created_by: str
     created_at: Timestamp
     updated_at: Timestamp
@@ -78,9 +67,15 @@ class CreatedSubscription(Subscription, frozen=True, kw_only=True):
 
 
 class UpdatedSubscription(Subscription, frozen=True, kw_only=True):
-    """The subscription as it now is; the new signing secret is there only in the answer to `rotateSecret`."""
+    """The subscription as it now is; the new signing secret is there only in the answer to `rotateSecret`.
+
+    Where it was enabled again, `missed` counts the events since `missedSince` that did not arrive, at most 1,000:
+    `webhooks.recover` sends them.
+    """
 
     secret: str | UnsetType = UNSET
+    missed: int | UnsetType = UNSET
+    missed_since: Timestamp | UnsetType = UNSET
 
 
 class Removed(Response, frozen=True, kw_only=True):
@@ -101,30 +96,18 @@ class CreateSubscription(Request, frozen=True, kw_only=True):
     events: Events
 
 
-class Named(Request, frozen=True, kw_only=True):
-    """Root of requests that name a subscription in the body: by `id`, or by its alias `subscriptionId`."""
-
-    id: Id | UnsetType = UNSET
-    subscription_id: Annotated[Id, Meta(description="The same as `id`.")] | UnsetType = UNSET
-
-    @property
-    def target(self) -> str:
-        """The id given. Raises `Problem` `validation_failed` when there is none, or two that differ."""
-        given = {one for one in (self.id, self.subscription_id) if isinstance(one, str)}
-        if len(given) > 1:
-            raise invalid_field("subscriptionId", "conflict", "It differs from id: give one of the two.")
-        if not given:
-            raise invalid_field("id", "required", "This field is needed.")
-        return given.pop()
-
-
 class UpdateSubscription(Named, frozen=True, kw_only=True):
-    """The fields to change. `rotateSecret` makes a new secret and answers it; the old one is valid 24 hours more."""
+    """The fields to change.
+
+    `rotateSecret` makes a new secret and answers it; the old one signs for 24 hours more, beside the new one.
+    `endRotation` drops the old one at once, of this rotation or the last.
+    """
 
     url: Url | UnsetType = UNSET
     events: Events | UnsetType = UNSET
     enabled: bool | UnsetType = UNSET
     rotate_secret: bool = False
+    end_rotation: bool = False
     expected_version: Version | None = None
 
 
@@ -143,22 +126,14 @@ class Stored(NamedTuple):
     disabled_reason: DisabledReason | None
     disabled_at: Instant | None
     failing_since: Instant | None
+    failing_told_at: Instant | None
     secret_sealed: bytes
     secret_prefix: str
     previous_secret_sealed: bytes | None
-    previous_secret_expires_at: int | None
+    previous_secret_expires_at: Instant | None
     created_by: str
     created_at: Instant
     version: int
-
-
-@dataclass(frozen=True, slots=True)
-class Receiver:
-    """Where deliveries go. `secrets` newest first; empty when they do not open with this instance's key."""
-
-    url: str
-    enabled: bool
-    secrets: tuple[str, ...] = field(repr=False)
 
 
 _COLUMNS = ", ".join(Stored._fields)
@@ -173,19 +148,27 @@ VALUES (:id, :org_id, :url, :events, 1, NULL, :secret_sealed, :secret_prefix, :c
 _UPDATE = """
 UPDATE webhook_subscriptions SET url = :url, events = :events, enabled = :enabled, disabled_reason = :disabled_reason,
     disabled_at = :disabled_at, failing_since = :failing_since,
-    failing_told_at = CASE WHEN :failing_since IS NULL THEN NULL ELSE failing_told_at END,
+    failing_told_at = :failing_told_at,
     secret_sealed = :secret_sealed, secret_prefix = :secret_prefix, previous_secret_sealed = :previous_secret_sealed,
     previous_secret_expires_at = :previous_secret_expires_at, updated_at = :now, version = version + 1
 WHERE org_id = :org_id AND id = :id
 """
-_DISABLE_GONE = """
-UPDATE webhook_subscriptions SET enabled = 0, disabled_reason = 'receiver_gone', disabled_at = :now,
-    updated_at = :now, version = version + 1
-WHERE org_id = :org_id AND id = :id AND url = :url AND enabled = 1
+_AT_ADDRESS = "WHERE org_id = :org_id AND id = :id AND url = :url AND enabled = 1"
+_DISABLE = f"""
+UPDATE webhook_subscriptions SET enabled = 0, disabled_reason = :reason, disabled_at = :now, updated_at = :now,
+    version = version + 1
+{_AT_ADDRESS} AND (:failing_upto IS NULL OR failing_since <= :failing_upto)
 """
-_SELECT_RECEIVER = """
-SELECT url, enabled, secret_sealed, previous_secret_sealed, previous_secret_expires_at FROM webhook_subscriptions
-WHERE org_id = :org_id AND id = :id
+# Chosen: what is noted of a receiver is no change that a caller's `expectedVersion` could run into.
+_NOTE_FAILING = f"""
+UPDATE webhook_subscriptions SET failing_since = :at {_AT_ADDRESS} AND (failing_since IS NULL OR failing_since > :at)
+"""
+_NOTE_TOLD = f"""
+UPDATE webhook_subscriptions SET failing_told_at = :at
+{_AT_ADDRESS} AND failing_since IS NOT NULL AND failing_told_at IS NULL
+"""
+_CLEAR_FAILING = f"""
+UPDATE webhook_subscriptions SET failing_since = NULL, failing_told_at = NULL {_AT_ADDRESS}
 """
 _SELECT_ORGANIZATION = "SELECT org_id FROM webhook_subscriptions WHERE id = :id"
 _DELETE = "DELETE FROM webhook_subscriptions WHERE org_id = :org_id AND id = :id"
@@ -193,14 +176,14 @@ _DELETE = "DELETE FROM webhook_subscriptions WHERE org_id = :org_id AND id = :id
 
 def list_subscriptions(tx: ReadTx, caller: Caller, request: ListSubscriptions) -> Listing:
     """List webhook subscriptions; secrets are never in it."""
-    return sync_page(tx, request, _SELECT_PAGE, {}, _item)
+    return sync_page(tx, request, _SELECT_PAGE, {}, lambda row: encode(Subscription(**_shown(Stored(*row), tx.now))))
 
 
 def create_subscription(
     tx: WriteTx, caller: Caller, request: CreateSubscription, *, policy: Policy
 ) -> CreatedSubscription:
     """Create a webhook subscription. The answer holds the signing secret, which is not shown again."""
-    errors = [*_url_errors(request.url, policy), *_event_errors(request.events)]
+    errors = [*url_errors(request.url, policy), *event_errors(request.events)]
     if errors:
         raise invalid(*errors)
     if tx.value(_COUNT) >= MAX_PER_ORGANIZATION:
@@ -216,52 +199,72 @@ def create_subscription(
         secret_prefix=secret_prefix(secret),
         created_by=caller.reference,
     )
-    stored = _stored(tx, subscription_id)
-    return CreatedSubscription(**_shown(stored), secret=secret)
+    return CreatedSubscription(**_shown(find(tx, subscription_id), tx.now), secret=secret)
 
 
 def update_subscription(
-    tx: WriteTx, caller: Caller, request: UpdateSubscription, *, policy: Policy
+    tx: WriteTx, caller: Caller, request: UpdateSubscription, *, policy: Policy, retention_days: int = RETENTION_DAYS
 ) -> UpdatedSubscription:
     """Change a webhook subscription. While it is disabled its deliveries wait; enabling it sends them."""
-    stored = _stored(tx, request.target)
+    stored = find(tx, request.target)
     if request.expected_version is not None and request.expected_version != stored.version:
         raise version_conflict(request.expected_version, stored.version)
     changed, secret = _changed(tx, stored, request, policy)
+    missed: dict[str, Any] = {}
     if changed != stored:
         tx.run(_UPDATE, **changed._asdict())
         if changed.enabled and not stored.enabled:
+            missed = _missed(tx, stored, changed.events, retention_days)
             tx.announce(TOPIC)
-        changed = _stored(tx, stored.id)
-    return UpdatedSubscription(**_shown(changed), secret=secret)
+        changed = find(tx, stored.id)
+    return UpdatedSubscription(**_shown(changed, tx.now), secret=secret, **missed)
 
 
 def remove_subscription(tx: WriteTx, caller: Caller, request: RemoveSubscription) -> Removed:
     """Delete a webhook subscription and cancel its pending deliveries."""
-    stored = _stored(tx, request.target)
+    stored = find(tx, request.target)
     tx.run(_DELETE, id=stored.id)
     queue.cancel_pending(tx, tx.org_id, stored.id)
     tx.announce(TOPIC)  # where more wait than one transaction cancels, the dispatcher goes on with it
     return Removed(id=stored.id, deleted=True)
 
 
-def disable_gone(tx: WriteTx, org_id: str, subscription_id: str, url: str) -> bool:
-    """Switch off a subscription whose receiver at `url` is gone for good; False where it was changed meanwhile."""
-    return tx.run(_DISABLE_GONE, org_id=org_id, id=subscription_id, url=url) == 1
+def disable(tx: WriteTx, address: Address, reason: DisabledReason, failing_upto: Instant | None = None) -> bool:
+    """Switch a subscription off, where given only if it has been failing since that instant or longer.
+
+    False where it is not so, or was changed meanwhile.
+    """
+    return tx.run(_DISABLE, **address._asdict(), reason=reason, failing_upto=failing_upto) == 1
 
 
-def receiver(tx: ReadTx, org_id: str, subscription_id: str, at: Instant) -> Receiver | None:
-    """Who gets the deliveries of a subscription at that instant; None when it was deleted."""
-    row = tx.row(_SELECT_RECEIVER, org_id=org_id, id=subscription_id)
+def note_failing(tx: WriteTx, address: Address, at: Instant) -> None:
+    """Note that an attempt failed, if none has since the last success."""
+    tx.run(_NOTE_FAILING, **address._asdict(), at=at)
+
+
+def note_told(tx: WriteTx, address: Address, at: Instant) -> bool:
+    """Note that it is announced now what follows from failing; False where that was done, or is no longer so."""
+    return tx.run(_NOTE_TOLD, **address._asdict(), at=at) == 1
+
+
+def clear_failing(tx: WriteTx, address: Address) -> None:
+    """Note that an attempt succeeded."""
+    tx.run(_CLEAR_FAILING, **address._asdict())
+
+
+def find(tx: ReadTx, subscription_id: str) -> Stored:
+    """A subscription of the organization. Raises `Problem` `not_found`."""
+    row = tx.row(_SELECT_ONE, id=subscription_id)
     if row is None:
-        return None
-    url, enabled, sealed, previous, previous_expires_at = row
-    live = [sealed] if previous is None or previous_expires_at <= at else [sealed, previous]
-    try:
-        opened = tuple([tx.unseal(one, secret_context(subscription_id)) for one in live])
-    except StoreFailure:
-        opened = ()  # another instance key: its attempts fail and say so, the other subscriptions go on
-    return Receiver(url, bool(enabled), opened)
+        raise not_found(KIND)
+    return Stored(*row)
+
+
+def check_enabled(stored: Stored) -> None:
+    """Raises `Problem` `invalid_state` for a subscription to which nothing is sent."""
+    if not stored.enabled:
+        why = f"The subscription is disabled ({stored.disabled_reason}): enable it first."
+        raise invalid_state(why, "disabled", ("enabled",))
 
 
 def org_of(tx: ReadTx, subscription_id: str) -> str:
@@ -272,18 +275,6 @@ def org_of(tx: ReadTx, subscription_id: str) -> str:
     return str(org_id)
 
 
-def secret_context(subscription_id: str) -> str:
-    """What the secrets of a subscription are sealed under."""
-    return f"webhook_subscriptions.secret:{subscription_id}"
-
-
-def _stored(tx: ReadTx, subscription_id: str) -> Stored:
-    row = tx.row(_SELECT_ONE, id=subscription_id)
-    if row is None:
-        raise not_found(KIND)
-    return Stored(*row)
-
-
 def _changed(
     tx: WriteTx, stored: Stored, request: UpdateSubscription, policy: Policy
 ) -> tuple[Stored, str | UnsetType]:
@@ -291,10 +282,12 @@ def _changed(
     errors: list[FieldError] = []
     changes: dict[str, Any] = {}
     if request.url is not UNSET:
-        errors += _url_errors(request.url, policy)
+        errors += url_errors(request.url, policy)
         changes["url"] = request.url
+        if request.url != stored.url:  # what failed was the other receiver
+            changes["failing_since"] = changes["failing_told_at"] = None
     if request.events is not UNSET:
-        errors += _event_errors(request.events)
+        errors += event_errors(request.events)
         changes["events"] = _joined(request.events)
     if errors:
         raise invalid(*errors)
@@ -302,52 +295,46 @@ def _changed(
         changes["enabled"] = int(request.enabled)
         changes["disabled_reason"] = None if request.enabled else "caller"
         changes["disabled_at"] = None if request.enabled else tx.now
-        changes["failing_since"] = None
-    if not request.rotate_secret:
-        return stored._replace(**changes), UNSET
-    secret = new_secret(secrets.token_bytes)
-    changes["secret_sealed"] = tx.seal(secret, secret_context(stored.id))
-    changes["secret_prefix"] = secret_prefix(secret)
-    changes["previous_secret_sealed"] = stored.secret_sealed
-    changes["previous_secret_expires_at"] = tx.now + ROTATION_OVERLAP
+        changes["failing_since"] = changes["failing_told_at"] = None
+    secret: str | UnsetType = UNSET
+    if request.rotate_secret:
+        secret = new_secret(secrets.token_bytes)
+        changes["secret_sealed"] = tx.seal(secret, secret_context(stored.id))
+        changes["secret_prefix"] = secret_prefix(secret)
+        changes["previous_secret_sealed"] = stored.secret_sealed
+        changes["previous_secret_expires_at"] = tx.now + ROTATION_OVERLAP
+    if request.end_rotation:
+        changes["previous_secret_sealed"] = changes["previous_secret_expires_at"] = None
     return stored._replace(**changes), secret
 
 
-def _url_errors(url: str, policy: Policy) -> list[FieldError]:
-    """Names are looked up and vetted at each connection; what can be told from the URL alone is told here."""
-    try:
-        target = parse_target(url, allow_http=policy.allow_http)
-    except TargetError as error:
-        return [FieldError("url", "invalid_url", error.detail)]
-    address: IPAddress | None = target.address
-    if address is None and (target.host == "localhost" or target.host.endswith(".localhost")):
-        address = LOOPBACK
-    if address is not None and refusal(unmapped(address), policy.allow_networks) is not None:
-        return [FieldError("url", "invalid_url", "The address is not public.")]
-    return []
-
-
-def _event_errors(names: list[str]) -> list[FieldError]:
-    message = f"Use one of: {', '.join(EVENT_KINDS)}."
-    return [
-        FieldError(f"events[{i}]", "unknown_event", message) for i, name in enumerate(names) if name not in EVENT_KINDS
-    ]
+def _missed(tx: ReadTx, was: Stored, events: str, retention_days: int) -> dict[str, Any]:
+    """What a subscription that was disabled until now did not get."""
+    since = min(instant for instant in (was.disabled_at, was.failing_since, tx.now) if instant is not None)
+    span = Span(since).kept(tx.now, retention_days)
+    found, _ = lost.search(tx, lost.Search(was.id, span, events.split(" ")))
+    return {"missed": min(len(found), MISSED_COUNTED), "missed_since": to_wire(span.since)}
 
 
 def _joined(names: list[str]) -> str:
     return " ".join(dict.fromkeys(names))
 
 
-def _shown(stored: Stored) -> dict[str, Any]:
+def _shown(stored: Stored, now: Instant) -> dict[str, Any]:
+    told = stored.enabled and stored.failing_told_at is not None
+    disables_at = Instant(stored.failing_since + DISABLE_AFTER) if told and stored.failing_since is not None else None
+    expires_at = stored.previous_secret_expires_at
     return {
         "id": stored.id,
         "url": stored.url,
         "events": stored.events.split(" "),
         "enabled": bool(stored.enabled),
         "disabled_reason": stored.disabled_reason,
-        "disabled_at": None if stored.disabled_at is None else to_wire(stored.disabled_at),
-        "failing_since": None if stored.failing_since is None else to_wire(stored.failing_since),
+        "disabled_at": _wire(stored.disabled_at),
+        "failing_since": _wire(stored.failing_since),
+        "disables_at": _wire(disables_at),
         "secret_prefix": stored.secret_prefix,
+        "previous_secret_expires_at": _wire(expires_at) if expires_at is not None and expires_at > now else None,
         "created_by": stored.created_by,
         "created_at": to_wire(stored.created_at),
         "updated_at": to_wire(stored.updated_at),
@@ -355,12 +342,12 @@ def _shown(stored: Stored) -> dict[str, Any]:
     }
 
 
-def _item(row: Row) -> bytes:
-    return encode(Subscription(**_shown(Stored(*row))))
+def _wire(instant: Instant | None) -> str | None:
+    return None if instant is None else to_wire(instant)
 
 
-def operations(policy: Policy) -> tuple[Operation, ...]:
-    """The rows; `policy` says which URLs may receive."""
+def operations(policy: Policy, retention_days: int) -> tuple[Operation, ...]:
+    """The rows; `policy` says which URLs may receive, `retention_days` how long finished deliveries are kept."""
     return (
         Operation(
             id="webhooks.list",
@@ -394,7 +381,7 @@ def operations(policy: Policy) -> tuple[Operation, ...]:
             scopes=("webhooks:write",),
             request=UpdateSubscription,
             response=UpdatedSubscription,
-            handler=functools.partial(update_subscription, policy=policy),
+            handler=functools.partial(update_subscription, policy=policy, retention_days=retention_days),
             errors=("version_conflict",),
             secret=True,
             example={"id": "wsub_01k0000000000000000000000a", "enabled": False},

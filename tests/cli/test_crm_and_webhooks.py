@@ -1,7 +1,17 @@
 """`gatewayd lead`, `opportunity`, `event` and `webhook`."""
 
+from pathlib import Path
+
+import pytest
+
+from gatewayd.cli.session import Session
+from gatewayd.clock import SystemClock
 from tests.cli.conftest import Run
 
+FINISH_ALL = """
+UPDATE deliveries SET status = 'exhausted', due_at = NULL, completed_at = :now
+WHERE org_id = :org_id AND due_at IS NOT NULL
+"""
 URL = "https://receiver.example/hooks"
 
 
@@ -82,3 +92,119 @@ def test_a_private_url_fails_with_its_reason(run: Run, org_id: str) -> None:
 def test_deliveries_of_what_does_not_exist_fail(run: Run, org_id: str) -> None:
     ran = run("webhook", "deliveries", "wsub_nothing")
     assert (ran.code, ran.err) == (1, "gatewayd: There is no such subscription.\n")
+
+
+def emitted(run: Run, org_id: str, count: int = 1) -> None:
+    for number in range(count):
+        made = run("lead", "create", "--org", org_id, "--source", f"fair {number}")
+        assert made.code == 0, made.err
+
+
+def exhaust(config_file: Path, org_id: str) -> None:
+    """End every delivery that waits."""
+    Session(str(config_file), {}, SystemClock()).write(lambda tx: tx.run(FINISH_ALL), org_id)
+
+
+def test_a_subscription_is_changed_and_deleted(run: Run, org_id: str) -> None:
+    subscription_id = subscribed(run, org_id)
+    events = ["--event", "lead.created", "--event", "form.submitted"]
+    changed = run("webhook", "update", subscription_id, "--url", "https://b.example/", *events, "--json").document
+    assert (changed["url"], changed["events"]) == ("https://b.example/", ["lead.created", "form.submitted"])
+    assert "secret" not in changed
+    removed = run("webhook", "delete", subscription_id, "--json").document
+    assert removed == {"id": subscription_id, "deleted": True}
+    assert run("webhook", "delete", subscription_id).err == "gatewayd: There is no such subscription.\n"
+
+
+def test_a_secret_is_rotated_with_and_without_overlap(run: Run, org_id: str) -> None:
+    subscription_id = subscribed(run, org_id)
+    first = run("webhook", "update", subscription_id, "--rotate-secret", "--json").document
+    assert first["secret"].startswith("whsec_")
+    assert first["previousSecretExpiresAt"] is not None
+    ended = run("webhook", "update", subscription_id, "--end-rotation", "--json").document
+    assert (ended["previousSecretExpiresAt"], ended["secretPrefix"]) == (None, first["secretPrefix"])
+    second = run("webhook", "update", subscription_id, "--rotate-secret", "--end-rotation", "--json").document
+    assert (second["previousSecretExpiresAt"], second["secret"] != first["secret"]) == (None, True)
+
+
+def test_enabling_again_tells_what_to_recover_and_how(run: Run, org_id: str) -> None:
+    subscription_id = subscribed(run, org_id)
+    assert run("webhook", "update", subscription_id, "--disable", "--json").document["enabled"] is False
+    emitted(run, org_id, 2)
+    ran = run("webhook", "update", subscription_id, "--enable", "--json")
+    assert (ran.document["missed"], ran.document["enabled"]) == (2, True)
+    since = ran.document["missedSince"]
+    command = f"gatewayd webhook recover {subscription_id} --since {since}"
+    assert ran.err == f"gatewayd: events that did not arrive before: 2; {command} sends them again\n"
+    done = run("webhook", "recover", subscription_id, "--since", since, "--json").document
+    assert (done["matched"], done["recovered"], done["remaining"]) == (2, 2, 0)
+    assert run("webhook", "update", subscription_id, "--enable", "--disable").code == 2
+
+
+def test_a_delivery_is_shown_and_sent_again(run: Run, org_id: str, config_file: Path) -> None:
+    subscription_id = subscribed(run, org_id)
+    emitted(run, org_id)
+    (waiting,) = run("webhook", "deliveries", subscription_id, "--json").document
+    ran = run("webhook", "resend", waiting["id"])
+    assert (ran.code, ran.err) == (1, "gatewayd: The delivery is pending: it is still being sent.\n")
+    exhaust(config_file, org_id)
+    again = run("webhook", "resend", waiting["id"], "--json").document
+    assert (again["replayedFrom"], again["status"]) == (waiting["id"], "pending")
+    shown = run("webhook", "delivery", waiting["id"], "--json").document
+    assert (shown["replays"], shown["attemptLog"]) == ([again["id"]], [])
+    assert shown["payload"]["data"]["source"] == "fair 0"
+    for command in ("delivery", "resend"):
+        ran = run("webhook", command, "wdlv_nothing")
+        assert (ran.code, ran.err) == (1, "gatewayd: There is no such delivery.\n")
+
+
+def test_a_test_event_is_sent(run: Run, org_id: str) -> None:
+    subscription_id = subscribed(run, org_id, "lead.created", "form.submitted")
+    made = run("webhook", "test", subscription_id, "--event", "form.submitted", "--json").document
+    assert (made["event"], made["test"]) == ("form.submitted", True)
+    ran = run("webhook", "test", subscription_id, "--event", "lead.deleted")
+    assert (ran.code, ran.err) == (1, "gatewayd: event: Use one of: lead.created, form.submitted.\n")
+
+
+def test_deliveries_are_filtered(run: Run, org_id: str, config_file: Path) -> None:
+    subscription_id = subscribed(run, org_id)
+    emitted(run, org_id)
+    exhaust(config_file, org_id)
+    emitted(run, org_id)
+
+    def listed(*filters: str) -> list[str]:
+        return [one["status"] for one in run("webhook", "deliveries", subscription_id, *filters, "--json").document]
+
+    assert listed() == ["pending", "exhausted"]
+    assert listed("--status", "exhausted", "--status", "cancelled") == ["exhausted"]
+    assert listed("--since", "1h", "--event", "lead.created") == ["pending", "exhausted"]
+    assert listed("--until", "1h") == listed("--since", "2999-01-01T00:00:00Z") == []
+    ran = run("webhook", "deliveries", subscription_id, "--status", "lost")
+    assert ran.err.startswith("gatewayd: status[0]: Use one of: pending, ")
+
+
+def test_recovery_is_counted_first_and_then_done(run: Run, org_id: str, config_file: Path) -> None:
+    subscription_id = subscribed(run, org_id)
+    emitted(run, org_id, 2)
+    exhaust(config_file, org_id)
+
+    def recovered(*arguments: str) -> dict[str, object]:
+        document = run("webhook", "recover", subscription_id, *arguments, "--json").document
+        assert isinstance(document, dict)
+        return document
+
+    counted = recovered("--since", "2h", "--dry-run")
+    assert (counted["matched"], counted["recovered"], counted["remaining"], counted["dryRun"]) == (2, 0, 2, True)
+    assert recovered("--since", "2h", "--status", "missed")["matched"] == 0
+    assert recovered("--since", "2h", "--until", "1h")["matched"] == 0
+    done = recovered("--since", "2h", "--per-second", "1", "--event", "lead.created")
+    assert (done["matched"], done["recovered"], done["remaining"]) == (2, 2, 0)
+    assert str(done["firstDueAt"]) < str(done["lastDueAt"])
+    assert recovered("--since", "2h")["recovered"] == 0
+
+
+@pytest.mark.parametrize("since", ["yesterday", "2 h", "-1h", "2026-11-20", "2026-11-20T09:30:00", "5y", ""])
+def test_a_since_that_is_no_moment_is_wrong_usage(run: Run, since: str) -> None:
+    ran = run("webhook", "recover", "wsub_any", f"--since={since}")
+    assert ran.code == 2
+    assert "or how long ago: 90s, 15m, 2h, 3d, 1w" in ran.err

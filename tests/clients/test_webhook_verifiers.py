@@ -1,123 +1,187 @@
-"""A delivery of the running daemon, verified by the packages that receivers use, unchanged."""
+"""Deliveries of the running daemon, verified by the packages that receivers use, unchanged."""
 
 import base64
-import hashlib
-import hmac
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
-import standardwebhooks
-import stripe
-import svix.webhooks
 
-from tests.daemon.hooks import Arrival, make_authority, receiving, webhook_settings
-from tests.daemon.instance import Instance, serving
-from tests.daemon.test_start_and_stop import subscribe
+from gatewayd.webhooks.signature import TOLERANCE_SECONDS, signed_headers
+from tests.clients.programs import run_node, run_python
+from tests.daemon.hooks import Arrival, Hooks, make_authority, receiving, webhook_settings
+from tests.daemon.instance import Firm, Instance, Running, serving
 
-STALE_SECONDS = 301  # Spec §6: five minutes are tolerated
+OTHER_SECRET = "whsec_" + base64.b64encode(bytes(32)).decode()
+UPDATE = "/api/rpc/webhooks/subscriptions/update"
+LIBRARIES = ("stripe", "standardwebhooks", "svix")
+
+FORGED = "signature"
+STALE = "age"
+REASONS = {FORGED: r"(?i)no (matching )?signatures? found", STALE: r"(?i)timestamp (too old|outside the tolerance)"}
+ERRORS = {
+    "pypi stripe": "SignatureVerificationError",
+    "npm stripe": "StripeSignatureVerificationError",
+    **dict.fromkeys(
+        [f"{registry} {name}" for registry in ("pypi", "npm") for name in LIBRARIES[1:]], "WebhookVerificationError"
+    ),
+}
+"""How each package says that a delivery is not to be believed."""
 
 
-class Delivered(NamedTuple):
-    """What a receiver holds: the request and the secret it was told."""
+class Captured(NamedTuple):
+    """What receivers got of one subscription, before, during and after the rotation of its secret."""
+
+    before: Arrival
+    during: Arrival
+    after: Arrival
+    old_secret: str
+    new_secret: str
+
+
+class Case(NamedTuple):
+    """One delivery as a receiver looks at it; `age` is what its clock makes of it, in seconds, None the real age."""
 
     arrival: Arrival
     secret: str
+    age: int | None = None
 
-    def standard_headers(self) -> dict[str, str]:
-        names = ("webhook-id", "webhook-timestamp", "webhook-signature")
-        return {name: self.arrival.headers[name] for name in names}
+    def document(self, name: str) -> dict[str, Any]:
+        """As the programs beside this file read it."""
+        at = None if self.age is None else int(self.arrival.headers["webhook-timestamp"]) + self.age
+        body = base64.b64encode(self.arrival.body).decode()
+        return {"name": name, "headers": self.arrival.headers, "body": body, "secret": self.secret, "at": at}
 
-    def older(self) -> "Delivered":
-        """The same, rightly signed, as it would have been `STALE_SECONDS` ago."""
-        sent_at = int(self.arrival.headers["webhook-timestamp"]) - STALE_SECONDS
-        body, headers = self.arrival.body, dict(self.arrival.headers)
-        spec = hmac.new(self.secret.encode(), b"%d." % sent_at + body, hashlib.sha256).hexdigest()
-        signed = f"{headers['webhook-id']}.{sent_at}.".encode() + body
-        key = base64.b64decode(self.secret.removeprefix("whsec_"))
-        standard = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
-        headers["x-service-signature"] = f"t={sent_at},v1={spec}"
-        headers |= {"webhook-timestamp": str(sent_at), "webhook-signature": f"v1,{standard}"}
-        return Delivered(Arrival(headers, body), self.secret)
+
+class Expected(NamedTuple):
+    """What a verifier must make of a case: `refused` is None where it believes the delivery."""
+
+    case: Callable[[Captured], Case]
+    refused: str | None = None
+
+
+def changed(arrival: Arrival) -> Arrival:
+    """One bit of one byte differs."""
+    body = bytearray(arrival.body)
+    body[len(body) // 2] ^= 1
+    return Arrival(arrival.headers, bytes(body))
+
+
+def signed_by_another(arrival: Arrival) -> Arrival:
+    """The same body, at the same second, signed by somebody who does not know the secret."""
+    message_id, timestamp = arrival.headers["webhook-id"], int(arrival.headers["webhook-timestamp"])
+    signed = signed_headers((OTHER_SECRET,), message_id, timestamp, arrival.body)
+    return Arrival(arrival.headers | {name.lower(): value for name, value in signed}, arrival.body)
+
+
+EXPECTED: Mapping[str, Expected] = {
+    "a fresh one": Expected(lambda got: Case(got.before, got.old_secret)),
+    "during a rotation, with the old secret": Expected(lambda got: Case(got.during, got.old_secret)),
+    "during a rotation, with the new secret": Expected(lambda got: Case(got.during, got.new_secret)),
+    "after a rotation, with the new secret": Expected(lambda got: Case(got.after, got.new_secret)),
+    "after a rotation, with the old secret": Expected(lambda got: Case(got.after, got.old_secret), FORGED),
+    "before a rotation, with the new secret": Expected(lambda got: Case(got.before, got.new_secret), FORGED),
+    "one byte changed": Expected(lambda got: Case(changed(got.before), got.old_secret), FORGED),
+    "with another secret": Expected(lambda got: Case(got.before, OTHER_SECRET), FORGED),
+    "signed by another": Expected(lambda got: Case(signed_by_another(got.before), got.old_secret), FORGED),
+    "300 seconds old": Expected(lambda got: Case(got.before, got.old_secret, TOLERANCE_SECONDS)),
+    "301 seconds old": Expected(lambda got: Case(got.before, got.old_secret, TOLERANCE_SECONDS + 1), STALE),
+    "301 seconds old, during a rotation": Expected(
+        lambda got: Case(got.during, got.new_secret, TOLERANCE_SECONDS + 1), STALE
+    ),
+}
+
+Verdicts = Mapping[str, Mapping[str, list[str] | None]]
 
 
 @pytest.fixture(scope="module")
-def delivered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Delivered]:
-    """One delivery that a running daemon made over TLS."""
+def captured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Captured]:
+    """Three deliveries that one daemon made over TLS."""
     directory = tmp_path_factory.mktemp("delivering")
     authority, ca_file = make_authority(directory)
     instance = Instance(directory, webhook_settings(ca_file))
     firm = instance.firm()
     with receiving(authority) as hooks, serving(instance) as running:
-        secret = subscribe(running, firm, hooks.url)
-        made = running.call(firm.key, "POST", "/api/rpc/crm/createLead", {"source": "web"}).json()
-        (arrival,) = hooks.wait_for(1)
-        assert json.loads(arrival.body)["data"]["lead_id"] == made["id"]
-        yield Delivered(arrival, secret)
+        request = {"url": hooks.url, "events": ["lead.created"]}
+        made = asked(running, firm, "/api/rpc/webhooks/subscriptions", request)
+        before = delivered(running, firm, hooks)
+        rotated = asked(running, firm, UPDATE, {"id": made["id"], "rotateSecret": True})
+        during = delivered(running, firm, hooks)
+        asked(running, firm, UPDATE, {"id": made["id"], "endRotation": True})
+        after = delivered(running, firm, hooks)
+        yield Captured(before, during, after, made["secret"], rotated["secret"])
         assert running.end() == 0
 
 
-def with_stripe(delivered: Delivered) -> None:
-    header = delivered.arrival.headers["x-service-signature"]
-    stripe.WebhookSignature.verify_header(delivered.arrival.body.decode(), header, delivered.secret, tolerance=300)
+def asked(running: Running, firm: Firm, path: str, request: object) -> dict[str, Any]:
+    """The answer to an operation that must succeed."""
+    answer = running.call(firm.key, "POST", path, request)
+    assert answer.status_code == 200, answer.text
+    document: dict[str, Any] = answer.json()
+    return document
 
 
-def with_standardwebhooks(delivered: Delivered) -> None:
-    headers = delivered.standard_headers()
-    document = standardwebhooks.Webhook(delivered.secret).verify(delivered.arrival.body, headers)
-    assert document["event"] == "lead.created"
+def delivered(running: Running, firm: Firm, hooks: Hooks) -> Arrival:
+    """The delivery of a lead that is made now."""
+    so_far = len(hooks.arrivals)
+    lead = asked(running, firm, "/api/rpc/crm/createLead", {"source": "Über uns"})
+    arrival = hooks.wait_for(so_far + 1)[so_far]
+    assert json.loads(arrival.body)["data"]["lead_id"] == lead["id"]
+    return arrival
 
 
-def with_svix(delivered: Delivered) -> None:
-    svix.webhooks.Webhook(delivered.secret).verify(delivered.arrival.body, delivered.standard_headers())
+@pytest.fixture(scope="module")
+def documents(captured: Captured) -> list[dict[str, Any]]:
+    return [expected.case(captured).document(name) for name, expected in EXPECTED.items()]
 
 
-Verify = Callable[[Delivered], None]
-VERIFIERS: Mapping[Verify, type[Exception]] = {
-    with_stripe: stripe.SignatureVerificationError,
-    with_standardwebhooks: standardwebhooks.WebhookVerificationError,
-    with_svix: svix.webhooks.WebhookVerificationError,
-}
+@pytest.fixture(scope="module")
+def pypi(documents: list[dict[str, Any]]) -> Verdicts:
+    verdicts: Verdicts = run_python("verify_webhooks.py", documents)
+    return verdicts
 
 
-@pytest.mark.parametrize("verify", VERIFIERS)
-def test_a_delivery_verifies(delivered: Delivered, verify: Verify) -> None:
-    verify(delivered)
+@pytest.fixture(scope="module")
+def npm(documents: list[dict[str, Any]]) -> Verdicts:
+    verdicts: Verdicts = run_node("verify_webhooks.mjs", documents)
+    return verdicts
 
 
-@pytest.mark.parametrize("verify", VERIFIERS)
-def test_a_changed_body_does_not(delivered: Delivered, verify: Verify) -> None:
-    changed = Arrival(delivered.arrival.headers, delivered.arrival.body.replace(b"lead.created", b"lead.deleted"))
-    with pytest.raises(VERIFIERS[verify]):
-        verify(Delivered(changed, delivered.secret))
+def check(library: str, name: str, verdict: list[str] | None) -> None:
+    """Believed, or refused for the right reason."""
+    refused = EXPECTED[name].refused
+    if refused is None:
+        assert verdict is None
+    else:
+        assert verdict is not None, "it was believed"
+        assert verdict[0] == ERRORS[library]
+        assert re.search(REASONS[refused], verdict[1])
 
 
-@pytest.mark.parametrize("verify", VERIFIERS)
-def test_another_secret_does_not(delivered: Delivered, verify: Verify) -> None:
-    other = "whsec_" + base64.b64encode(bytes(32)).decode()
-    with pytest.raises(VERIFIERS[verify]):
-        verify(Delivered(delivered.arrival, other))
+@pytest.mark.parametrize("name", EXPECTED)
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_verified_by_a_package_of_python(pypi: Verdicts, library: str, name: str) -> None:
+    check(f"pypi {library}", name, pypi[library][name])
 
 
-@pytest.mark.parametrize("verify", VERIFIERS)
-def test_one_that_is_301_seconds_old_does_not(delivered: Delivered, verify: Verify) -> None:
-    with pytest.raises(VERIFIERS[verify], match=r"(?i)timestamp|too old|tolerance"):
-        verify(delivered.older())
+@pytest.mark.parametrize("name", EXPECTED)
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_verified_by_a_package_of_node(npm: Verdicts, library: str, name: str) -> None:
+    check(f"npm {library}", name, npm[library][name])
 
 
-def test_an_old_one_is_signed_rightly(delivered: Delivered) -> None:
-    """So that the age alone is what the verifiers refuse."""
-    older = delivered.older()
-    header = older.arrival.headers["x-service-signature"]
-    stripe.WebhookSignature.verify_header(older.arrival.body.decode(), header, older.secret, tolerance=400)
-
-
-def test_the_headers_of_a_delivery(delivered: Delivered) -> None:
-    headers = delivered.arrival.headers
-    document = json.loads(delivered.arrival.body)
+def test_the_headers_of_a_delivery(captured: Captured) -> None:
+    headers = captured.before.headers
+    document = json.loads(captured.before.body)
     assert list(document) == ["id", "event", "data", "sentAt"]
     assert document["id"] == headers["x-service-delivery"] == headers["webhook-id"]
     assert (headers["x-service-event"], headers["content-type"]) == ("lead.created", "application/json")
     assert headers["user-agent"].startswith("gatewayd/")
     assert headers["x-service-signature"].startswith(f"t={headers['webhook-timestamp']},v1=")
+
+
+def test_a_rotation_signs_twice_and_its_end_once(captured: Captured) -> None:
+    signatures = [arrival.headers["x-service-signature"].count("v1=") for arrival in captured[:3]]
+    assert signatures == [1, 2, 1]
+    assert [arrival.headers["webhook-signature"].count("v1,") for arrival in captured[:3]] == [1, 2, 1]

@@ -14,11 +14,14 @@ from gatewayd.contract.operation import Operation
 from gatewayd.events import EventBody
 from gatewayd.http import openapi
 from gatewayd.outbound.transport import Policy
-from gatewayd.webhooks.schedule import RetryPolicy
+from gatewayd.store import WriteTx
+from gatewayd.webhooks import attempts
+from gatewayd.webhooks.schedule import MAX_ATTEMPTS
+from gatewayd.webhooks.spans import RETENTION_DAYS
 from tests.support.api import Fields, Reply, TestedApi
 from tests.support.store import START
 
-CATALOGUE = catalogue.build(Policy(), RetryPolicy.max_attempts)
+CATALOGUE = catalogue.build(Policy(), MAX_ATTEMPTS, RETENTION_DAYS)
 OPERATIONS = CATALOGUE.operations
 BY_ID = {operation.id: operation for operation in OPERATIONS}
 
@@ -44,6 +47,13 @@ _SEED: tuple[tuple[str, Mapping[str, object]], ...] = (
 )
 
 
+_EXHAUST = """
+UPDATE deliveries SET status = 'exhausted', attempts = 1, due_at = NULL, completed_at = :now, last_attempt_at = :now,
+    last_error = :error
+WHERE org_id = :org_id RETURNING id
+"""
+
+
 async def seed(api: TestedApi) -> dict[str, str]:
     """One of everything in `org_a`, made through the API; the ids by their prefix."""
     ids: dict[str, str] = {}
@@ -56,10 +66,18 @@ async def seed(api: TestedApi) -> dict[str, str]:
         assert reply.status == 200, (operation_id, reply.body)
         made = str(reply.json()["id"])
         ids[made.partition("_")[0]] = made
-    # The subscription comes last and has a delivery of its own.
+    # The subscription comes last and has a delivery of its own, which did not arrive.
     lead = await api("POST", BY_ID["crm.createLead"].path, json={"source": "fair"})
     assert lead.status == 200
+    ids["wdlv"] = await api.store.write(_exhaust, "org_a")
     return ids
+
+
+def _exhaust(tx: WriteTx) -> str:
+    """End the one delivery there is, after one attempt; answers its id."""
+    delivery_id = str(tx.value(_EXHAUST, error="timeout"))
+    attempts.insert(tx, [(delivery_id, 1, tx.org_id, attempts.unanswered(1, tx.now, "timeout"))])
+    return delivery_id
 
 
 def example(operation: Operation, ids: Mapping[str, str]) -> dict[str, Any]:

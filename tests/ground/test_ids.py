@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from gatewayd.clock import DAY, SECOND, Instant, SettableClock, from_wire
-from gatewayd.ids import ULID_LENGTH, IdSource
+from gatewayd.ids import ULID_LENGTH, IdSource, first_at
 
 _START = from_wire("2026-11-20T09:30:00Z")
 
@@ -44,6 +44,19 @@ def test_ids_sort_as_they_were_made(ids: IdSource, clock: SettableClock) -> None
         clock.advance(step)
         made += [ids.new("a"), ids.new("a")]
     assert made == sorted(set(made))
+
+
+def test_the_first_id_of_an_instant_parts_those_before_it_from_the_rest(ids: IdSource, clock: SettableClock) -> None:
+    before = [ids.new("inv") for _ in range(3)]
+    clock.advance(SECOND // 1000)
+    bound = first_at("inv", clock.now())
+    assert max(before) < bound <= ids.new("inv")
+    assert len(bound) == len(before[0])
+
+
+def test_the_first_id_of_an_instant_that_no_id_can_tell_is_the_nearest() -> None:
+    assert first_at("inv", -1) == first_at("inv", 0) == "inv_" + "0" * 26
+    assert first_at("inv", 1 << 62) == first_at("inv", (1 << 48) * 1000) == "inv_7" + "z" * 9 + "0" * 16
 
 
 def test_ids_go_up_while_the_clock_stands_still(ids: IdSource) -> None:

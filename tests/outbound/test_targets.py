@@ -1,9 +1,12 @@
 """URLs: what is accepted, how it is normalised, and every trick by its reason."""
 
+from ipaddress import ip_address
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gatewayd.outbound.addresses import refusal
 from gatewayd.outbound.errors import TargetError
 from gatewayd.outbound.targets import MAX_URL_CHARACTERS, REASONS, Target, parse_target
 
@@ -44,6 +47,43 @@ LOOPBACK_SPELLINGS = (
     "１２７.０.０.１",
     "127。0。0。1",
     "①②⑦.⓪.⓪.①",
+    "127．0．0．1",  # full-width full stops
+    "127｡0｡0｡1",  # half-width ideographic full stops
+    "𝟏𝟐𝟕.𝟎.𝟎.𝟏",  # mathematical digits
+    "¹²⁷.₀.₀.₁",  # superscripts and subscripts
+    "０ｘ７ｆ.１",  # a full-width x
+    "127.0.0.1。",
+    "12\u00ad7.0.0.1",  # a soft hyphen is dropped
+    "127.0\u200b.0.1",  # so is a zero-width space
+    "0x7f.1.",
+    "0x0000000000007f.1",
+)
+
+METADATA_SPELLINGS = (
+    "169.254.169.254",
+    "169.254.169.254.",
+    "2852039166",
+    "0xa9fea9fe",
+    "0xA9.0xFE.0xA9.0xFE",
+    "0251.0376.0251.0376",
+    "025177524776",
+    "169.254.43518",
+    "169.16689662",
+    "１６９.２５４.１６９.２５４",
+    "①⑥⑨。②⑤④。①⑥⑨。②⑤④",
+)
+
+IPV6_SPELLINGS = (
+    ("[::1]", "::1"),
+    ("[0:0:0:0:0:0:0:1]", "::1"),
+    ("[0000:0000:0000:0000:0000:0000:0000:0001]", "::1"),
+    ("[::0.0.0.1]", "::1"),
+    ("[::]", "::"),
+    ("[::FFFF:127.0.0.1]", "::ffff:7f00:1"),
+    ("[0:0:0:0:0:ffff:7f00:1]", "::ffff:7f00:1"),
+    ("[64:ff9b::169.254.169.254]", "64:ff9b::a9fe:a9fe"),
+    ("[2002:7f00:1::]", "2002:7f00:1::"),
+    ("[FD00:EC2:0:0:0:0:0:254]", "fd00:ec2::254"),
 )
 
 REFUSED = (
@@ -88,6 +128,26 @@ REFUSED = (
     ("https://[::1]x/", "host"),
     ("https://[fe80::1%25eth0]/", "zone"),
     ("https://[fe80::1%eth0]/", "zone"),
+    ("https://[::1%lo]/", "zone"),
+    ("https://[::1%25]/", "zone"),
+    ("https://fe80::1%25eth0/", "port"),
+    ("https://::1/", "host"),
+    ("https://127.0.0.1%00.example/", "host"),
+    ("https://127.0.0.1%2e/", "host"),
+    ("https://１２７％2e０.０.１/", "host"),
+    ("https://[127.0.0.1]/", "host"),
+    ("https://[0x7f.1]/", "host"),
+    ("https://[::0x7f.1]/", "host"),
+    ("https://[::1].example/", "host"),
+    ("https://[[::1]]/", "host"),
+    ("https://127.0.0.1../", "host"),
+    ("https://0x7f.0.0.1.0x0.1/", "host"),
+    ("https://0b1111111.0.0.1.2.3/", "host"),
+    ("https://127.0.0.1:80@example.com/", "userinfo"),
+    ("https://example.com:443@[::1]/", "userinfo"),
+    ("http+unix://%2Frun%2Fgatewayd.sock/", "scheme"),
+    ("unix:/run/gatewayd.sock", "scheme"),
+    ("gopher://127.0.0.1/", "scheme"),
     ("https://example.com:0/", "port"),
     ("https://example.com:65536/", "port"),
     ("https://example.com:99999999999/", "port"),
@@ -118,6 +178,21 @@ def test_every_spelling_of_an_address_is_that_address(host: str) -> None:
     target = parse_target(f"https://{host}:8443/")
     assert (target.host, str(target.address)) == ("127.0.0.1", "127.0.0.1")
     assert target.authority == "127.0.0.1:8443"
+
+
+@pytest.mark.parametrize("host", METADATA_SPELLINGS)
+def test_every_spelling_of_the_metadata_service_is_refused(host: str) -> None:
+    address = parse_target(f"https://{host}/").address
+    assert address is not None
+    assert refusal(address) == "cloud metadata"
+
+
+@pytest.mark.parametrize(("host", "expected"), IPV6_SPELLINGS)
+def test_every_spelling_in_brackets_is_that_address_and_refused(host: str, expected: str) -> None:
+    address = parse_target(f"https://{host}/").address
+    assert address is not None
+    assert ip_address(expected) == address
+    assert refusal(address) is not None
 
 
 @pytest.mark.parametrize(("url", "reason"), REFUSED, ids=[ascii(url)[:50] for url, _ in REFUSED])

@@ -15,6 +15,8 @@ from gatewayd.outbound.errors import AddressBlockedError, ConnectError, NameLook
 from gatewayd.outbound.listeners import Listener, is_local, is_own, no_listeners
 from gatewayd.outbound.targets import parse_target
 from gatewayd.outbound.transport import GuardedTransport, Policy, SystemResolver
+from tests.outbound.test_addresses import BLOCKED
+from tests.outbound.test_targets import LOOPBACK_SPELLINGS
 
 LOOPBACK = parse_networks(["127.0.0.0/8", "::1"])
 
@@ -37,12 +39,12 @@ class FakeResolver:
 
 @asynccontextmanager
 async def listening(
-    handler: Callable[[trio.SocketStream], Awaitable[object]], host: str = "127.0.0.1"
+    handler: Callable[[trio.SocketStream], Awaitable[object]], host: str = "127.0.0.1", port: int = 0
 ) -> AsyncIterator[int]:
-    """Serves on a free port for the length of the block."""
+    """Serves for the length of the block; on a free port unless one is given."""
     with trio.fail_after(5):
         async with trio.open_nursery() as nursery:
-            listeners = await trio.open_tcp_listeners(0, host=host)
+            listeners = await trio.open_tcp_listeners(port, host=host)
             nursery.start_soon(trio.serve_listeners, handler, listeners)
             yield listeners[0].socket.getsockname()[1]
             nursery.cancel_scope.cancel()
@@ -51,6 +53,12 @@ async def listening(
 async def echo_once(stream: trio.SocketStream) -> None:
     async with stream:
         await stream.send_all(await stream.receive_some(100))
+
+
+async def knock(port: int, host: str = "127.0.0.1") -> None:
+    """Connect to a trap on loopback and wait until it has seen that, and so whoever came before."""
+    async with await trio.open_tcp_stream(host, port) as stream:
+        await stream.receive_some()
 
 
 def open_transport(
@@ -102,6 +110,67 @@ async def test_one_non_public_answer_refuses_the_name(answer: list[str]) -> None
     error = await refused(GuardedTransport(Policy(), FakeResolver(answer)), "https://mixed.example/")
     assert isinstance(error, AddressBlockedError)
     assert "mixed.example is " in error.detail
+
+
+@pytest.fixture(scope="module")
+def strict() -> GuardedTransport:
+    """Nothing is allowed; a name resolves to what stands under it in `BLOCKED`."""
+
+    async def resolve(host: str, port: int) -> Sequence[str]:
+        await trio.lowlevel.checkpoint()
+        return BLOCKED[host.removesuffix(".example")]
+
+    return GuardedTransport(Policy(), resolve)
+
+
+@pytest.mark.parametrize("name", BLOCKED)
+async def test_a_name_that_resolves_into_a_block_is_refused(strict: GuardedTransport, name: str) -> None:
+    assert (await refused(strict, f"https://{name}.example/")).code == "blocked_address"
+
+
+@pytest.mark.parametrize("text", [text for texts in BLOCKED.values() for text in texts if "%" not in text])
+async def test_a_literal_inside_a_block_is_refused(strict: GuardedTransport, text: str) -> None:
+    host = f"[{text}]" if ":" in text else text
+    assert (await refused(strict, f"https://{host}/")).code == "blocked_address"
+
+
+@pytest.mark.parametrize("host", [*LOOPBACK_SPELLINGS, "[::1]", "[::ffff:127.0.0.1]", "0", "[::]", "localhost"])
+async def test_no_spelling_reaches_a_listener_on_loopback(host: str) -> None:
+    trapped: list[int] = []
+
+    async def trap(stream: trio.SocketStream) -> None:
+        trapped.append(stream.socket.getsockname()[1])
+        await stream.aclose()
+
+    transport = GuardedTransport(Policy(allow_http=True))
+    async with listening(trap) as port, listening(trap, "::1", port):
+        error = await refused(transport, f"http://{host}:{port}/")
+        await knock(port)
+        await knock(port, "::1")
+    assert (error.code, trapped) == ("blocked_address", [port, port])
+
+
+@pytest.mark.parametrize("answers", [["93.184.216.34", "127.0.0.1"], ["127.0.0.1", "93.184.216.34"]])
+async def test_a_mixed_answer_reaches_neither(answers: list[str]) -> None:
+    trapped: list[int] = []
+
+    async def trap(stream: trio.SocketStream) -> None:
+        trapped.append(stream.socket.getsockname()[1])
+        await stream.aclose()
+
+    async with listening(trap) as port:
+        transport = GuardedTransport(Policy(allow_http=True), FakeResolver(answers))
+        assert (await refused(transport, f"http://mixed.example:{port}/")).code == "blocked_address"
+        await knock(port)
+    assert trapped == [port]
+
+
+async def test_an_answer_with_a_zone_is_refused_though_its_network_is_allowed() -> None:
+    policy = Policy(parse_networks(["fe80::/10", "::1"]))
+    for answer in ("fe80::1%1", "::1%1"):
+        assert (await refused(GuardedTransport(policy, FakeResolver([answer])), "https://x.example/")).code == (
+            "blocked_address"
+        )
 
 
 @pytest.mark.parametrize(
@@ -190,6 +259,23 @@ def test_another_port_or_another_machine_is_not_ours() -> None:
     assert not is_own(ip_address("93.184.216.34"), 443, wildcard)
     assert not is_own(ip_address("127.0.0.2"), 443, [("127.0.0.1", 443)])
     assert is_own(ip_address("64:ff9b::127.0.0.1"), 443, wildcard)
+
+
+@pytest.mark.parametrize("bound", ["0.0.0.0", "::", "localhost"])
+def test_a_wildcard_is_reached_through_any_address_of_this_machine(bound: str) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("203.0.113.1", 9))  # a datagram socket: no packet leaves
+        mine = ip_address(probe.getsockname()[0])
+    for address in (mine, ip_address("127.0.0.1"), ip_address("127.9.9.9"), ip_address("::1")):
+        assert is_own(address, 443, [(bound, 443)]), address
+
+
+@pytest.mark.parametrize(
+    "text", ["::127.0.0.1", "::ffff:0:127.0.0.1", "2002:7f00:1::1", "64:ff9b:1::127.0.0.1", "2606:4700::5efe:127.0.0.1"]
+)
+def test_an_embedding_of_our_address_leads_to_us(text: str) -> None:
+    assert is_own(ip_address(text), 443, [("127.0.0.1", 443)])
+    assert not is_own(ip_address(text), 443, [("127.0.0.2", 443)])
 
 
 def test_local_addresses_are_told_without_sending() -> None:

@@ -4,16 +4,25 @@ The autojump clock does not wait for threads, so the store's own writer is calle
 """
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
+import msgspec
 import trio
+from trio.testing import MockClock
 
 from gatewayd.clock import Instant, SettableClock
 from gatewayd.store import StoreFailure, WriteTx
+from gatewayd.webhooks import attempts, deliveries, subscriptions
+from gatewayd.webhooks.deliveries import ListDeliveries
+from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
 from gatewayd.webhooks.sender import AttemptResult, Headers
-from tests.support.store import MemoryStore
+from gatewayd.webhooks.settings import WebhookSettings
+from gatewayd.webhooks.subscriptions import UpdatedSubscription, UpdateSubscription
+from tests.support.store import START, MemoryStore, make_caller
+from tests.support.subscribing import emit
 
 T = TypeVar("T")
 
@@ -21,12 +30,13 @@ T = TypeVar("T")
 class InlineStore:
     """A `MemoryStore` with the two calls of the real store that a dispatcher makes.
 
-    `failing` counts down: while positive each write is refused as by a full disk.
+    `failing` counts down: while positive each write is refused as by a full disk. `writes` counts those decided.
     """
 
     def __init__(self, memory: MemoryStore) -> None:
         self.memory = memory
         self.failing = 0
+        self.writes = 0
         self._topics: dict[str, trio.Event] = {}
 
     async def write(self, work: Callable[[WriteTx], T], org_id: str | None = None) -> T:
@@ -35,6 +45,7 @@ class InlineStore:
             self.failing -= 1
             raise StoreFailure("the disk is full")
         result = self.memory.write(work, org_id)
+        self.writes += 1
         self.wake()
         with trio.CancelScope(shield=True):
             await trio.lowlevel.checkpoint()
@@ -61,27 +72,33 @@ class Post:
     at: Instant
 
 
-def answered(status: int, *, retry_after: str | None = None) -> AttemptResult:
+def answered(status: int, *, retry_after: str | None = None, headers: Headers = (), body: bytes = b"") -> AttemptResult:
     """What the sender says of an answer with that status."""
     error = None if 200 <= status < 300 else "redirect_refused" if status < 400 else f"http_{status // 100}xx"
-    return _result(status, error, retry_after, 20)
+    return AttemptResult(
+        response_code=status,
+        error=error,
+        detail="",
+        headers=headers,
+        body_excerpt=body,
+        retry_after=retry_after,
+        duration_ms=20,
+        timings=(("send", 50), ("headers", 19_000), ("body", 950)),
+        reused=True,
+    )
 
 
-def unanswered(error: str, duration_ms: int = 10_000) -> AttemptResult:
-    """What the sender says when no answer came."""
-    return _result(None, error, None, duration_ms)
-
-
-def _result(status: int | None, error: str | None, retry_after: str | None, duration_ms: int) -> AttemptResult:
+def unanswered(error: str, duration_ms: int = 10_000, *, status: int | None = None) -> AttemptResult:
+    """What the sender says when no answer came, or none that was whole."""
     return AttemptResult(
         response_code=status,
         error=error,
         detail="",
         headers=(),
         body_excerpt=b"",
-        retry_after=retry_after,
+        retry_after=None,
         duration_ms=duration_ms,
-        timings=(),
+        timings=(("dns", 1_000),),
         reused=False,
     )
 
@@ -176,3 +193,75 @@ class RecordingLog:
     def events(self, level: str) -> list[str]:
         """The events of one level, in order."""
         return [event for one, event, _ in self.lines if one == level]
+
+
+@dataclass(eq=False)
+class House:
+    """A store, a scripted network and everything a dispatcher is made of, on virtual time."""
+
+    memory: MemoryStore
+    outbox: InlineStore
+    sender: ScriptedSender
+    clock: SettableClock
+    log: RecordingLog
+    org_id: str
+
+    def dispatcher(self, settings: WebhookSettings | None = None, fraction: float = 0.0) -> Dispatcher:
+        return Dispatcher(
+            DispatcherParts(
+                store=self.outbox,
+                sender=self.sender,
+                clock=self.clock,
+                settings=settings or WebhookSettings(),
+                log=self.log,
+                fraction=lambda: fraction,
+            )
+        )
+
+    @classmethod
+    def built(cls, image: bytes, time: MockClock) -> "House":
+        """A house whose wall clock begins at `START` and goes on with virtual time."""
+        origin = time.current_time()
+        clock = SettableClock(START, lambda: time.current_time() - origin)
+        memory = MemoryStore(image, clock)
+        return cls(memory, InlineStore(memory), ScriptedSender(clock), clock, RecordingLog(), memory.org())
+
+    @asynccontextmanager
+    async def dispatching(self, dispatcher: Dispatcher | None = None) -> AsyncIterator[Dispatcher]:
+        dispatcher = dispatcher or self.dispatcher()
+        async with trio.open_nursery() as nursery:
+            await nursery.start(dispatcher.run)
+            yield dispatcher
+            nursery.cancel_scope.cancel()
+
+    def emit(self, count: int = 1) -> None:
+        emit(self.memory, self.org_id, count)
+        self.outbox.wake()
+
+    def records(self, subscription_id: str) -> list[dict[str, Any]]:
+        """Delivery records, oldest first."""
+        request = ListDeliveries(id=subscription_id, limit=100)
+        caller = make_caller(self.org_id)
+        page = self.memory.read(lambda tx: deliveries.list_deliveries(tx, caller, request, max_attempts=8), self.org_id)
+        newest_first: list[dict[str, Any]] = msgspec.json.decode(page.data)
+        return newest_first[::-1]
+
+    def attempts(self, delivery_id: str) -> list[dict[str, Any]]:
+        """The attempts of a delivery that are on record, oldest first."""
+        wires = self.memory.read(lambda tx: attempts.of_delivery(tx, delivery_id), self.org_id)
+        return [msgspec.json.decode(wire) for wire in wires]
+
+    def update(self, request: UpdateSubscription) -> UpdatedSubscription:
+        """Change a subscription as its owner does."""
+        caller, policy = make_caller(self.org_id), WebhookSettings().policy
+        made = self.memory.write(
+            lambda tx: subscriptions.update_subscription(tx, caller, request, policy=policy), self.org_id
+        )
+        self.outbox.wake()
+        return made
+
+    async def until(self, met: Callable[[], bool], seconds: float = 4_000) -> None:
+        """Let at most that much virtual time pass until `met`, looking 200 times."""
+        with trio.fail_after(seconds):
+            while not met():
+                await trio.sleep(seconds / 200)

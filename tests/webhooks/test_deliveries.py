@@ -1,5 +1,7 @@
 """Delivery records and the queue's statements: what the list shows, and what a row becomes."""
 
+import re
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -8,13 +10,14 @@ import pytest
 from gatewayd import events
 from gatewayd.clock import SECOND, Instant
 from gatewayd.errors import Problem
-from gatewayd.webhooks import claims, deliveries, queue
+from gatewayd.webhooks import attempts, claims, deliveries, queue
 from gatewayd.webhooks.claims import FIRST, Look, Slots
-from gatewayd.webhooks.deliveries import ListDeliveries
+from gatewayd.webhooks.deliveries import GetDelivery, Include, ListDeliveries
 from gatewayd.webhooks.queue import Completion
 from gatewayd.webhooks.settings import WebhookSettings
 from tests.support.store import START, MemoryStore, make_caller
 from tests.support.subscribing import emit, subscribe
+from tests.webhooks.endings import finish, moment
 
 URL = "https://receiver.example/hooks"
 SETTINGS = WebhookSettings()
@@ -53,6 +56,17 @@ def complete(store: MemoryStore, one: claims.Claim, status: str, due_at: int | N
     return store.write(lambda tx: queue.complete(tx, completion, store.clock.now()))
 
 
+def got(store: MemoryStore, org_id: str, delivery_id: str, include: Include | None = None) -> bytes:
+    request = GetDelivery(id=delivery_id, include=include)
+    caller = make_caller(org_id)
+    return store.read(lambda tx: deliveries.get_delivery(tx, caller, request, max_attempts=8), org_id)
+
+
+def log_attempts(store: MemoryStore, org_id: str, delivery_id: str, count: int) -> None:
+    rows = [(delivery_id, n, org_id, attempts.unanswered(n, START, "timeout")) for n in range(1, count + 1)]
+    store.write(lambda tx: attempts.insert(tx, rows), org_id)
+
+
 # -- the list
 
 
@@ -77,6 +91,7 @@ def test_a_new_delivery_is_pending_and_due_at_once(store: MemoryStore) -> None:
         "completedAt": None,
         "durationMs": None,
         "replayedFrom": None,
+        "test": False,
     }
     assert record["id"].startswith("wdlv_")
 
@@ -157,6 +172,137 @@ def test_not_found_for_another_organizations_subscription(store: MemoryStore) ->
         with pytest.raises(Problem) as refused:
             listed(store, org_id, ListDeliveries(id=unknown))
         assert refused.value.code == "not_found"
+
+
+def test_a_span_holds_what_was_made_from_since_to_before_until(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = subscribe(store, org_id, URL)
+    moments = []
+    for _ in range(4):
+        moments.append(moment(store))
+        emit(store, org_id)
+        store.clock.advance(90 * SECOND)
+    everything = [one["id"] for one in listed(store, org_id, ListDeliveries(id=made.id))[0]]
+
+    def within(since: datetime | None, until: datetime | None) -> list[str]:
+        return [one["id"] for one in listed(store, org_id, ListDeliveries(id=made.id, since=since, until=until))[0]]
+
+    assert within(moments[1], moments[3]) == everything[1:3]
+    assert within(moments[2], None) == everything[:2]
+    assert within(None, moments[1]) == everything[3:]
+    assert within(moments[1] + timedelta(microseconds=1), moments[2]) == []
+
+
+def test_validation_failed_for_a_span_that_ends_before_it_begins(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = subscribe(store, org_id, URL)
+    request = ListDeliveries(id=made.id, since=moment(store), until=moment(store))
+    with pytest.raises(Problem) as refused:
+        listed(store, org_id, request)
+    assert [(error.path, error.code) for error in refused.value.errors] == [("until", "date_order")]
+
+
+def test_pages_of_several_statuses_go_on_where_one_ended(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = subscribe(store, org_id, URL)
+    emit(store, org_id, 12)
+    finish(store, org_id, *["exhausted", "cancelled", "succeeded", "exhausted"] * 2)
+    wanted: list[deliveries.Status] = ["exhausted", "pending", "cancelled"]
+    whole, _ = listed(store, org_id, ListDeliveries(id=made.id, status=wanted))
+    ended = ["exhausted", "cancelled", "exhausted", "exhausted", "cancelled", "exhausted"]
+    assert [one["status"] for one in whole] == ["pending"] * 4 + ended
+    everything, _ = listed(store, org_id, ListDeliveries(id=made.id))
+    assert whole == [one for one in everything if one["status"] in wanted]
+    found, cursor = [], None
+    for _ in range(4):
+        page, cursor = listed(store, org_id, ListDeliveries(id=made.id, status=wanted, limit=3, cursor=cursor))
+        found += page
+    assert (found, cursor) == (whole, None)
+
+
+def test_pending_ones_are_found_in_a_queue_that_is_long_too(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = subscribe(store, org_id, URL)
+    assert listed(store, org_id, ListDeliveries(id=made.id, status=["pending"])) == ([], None)
+    emit(store, org_id, deliveries.SHORT_QUEUE + 2)
+    page, cursor = listed(store, org_id, ListDeliveries(id=made.id, status=["pending"], limit=2))
+    assert (len(page), cursor is not None) == (2, True)
+    assert page == listed(store, org_id, ListDeliveries(id=made.id, limit=2))[0]
+
+
+def test_attempts_are_listed_where_they_are_asked_for(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = subscribe(store, org_id, URL)
+    emit(store, org_id, 2)
+    second, first = (one["id"] for one in listed(store, org_id, ListDeliveries(id=made.id))[0])
+    log_attempts(store, org_id, first, 2)
+    found, _ = listed(store, org_id, ListDeliveries(id=made.id, include=["attempts"]))
+    assert [(one["id"], [each["attempt"] for each in one["attemptLog"]]) for one in found] == [
+        (second, []),
+        (first, [1, 2]),
+    ]
+    assert all("attemptLog" not in one for one in listed(store, org_id, ListDeliveries(id=made.id))[0])
+    nothing = ListDeliveries(id=made.id, include=["attempts"], status=["succeeded"])
+    assert listed(store, org_id, nothing) == ([], None)
+
+
+def test_a_page_with_attempts_is_short_and_goes_on(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = subscribe(store, org_id, URL)
+    emit(store, org_id, deliveries.DETAILED_PAGE + 1)
+    first, cursor = listed(store, org_id, ListDeliveries(id=made.id, include=["attempts"]))
+    rest, end = listed(store, org_id, ListDeliveries(id=made.id, include=["attempts"], cursor=cursor))
+    assert (len(first), len(rest), end) == (deliveries.DETAILED_PAGE, 1, None)
+
+
+# -- one delivery
+
+
+def test_a_delivery_is_shown_with_the_very_body_that_is_sent(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = subscribe(store, org_id, URL)
+    emit(store, org_id, source='quotes " and é')
+    (begun,) = claim(store).claims
+    shown = got(store, org_id, begun.delivery_id)
+    assert b'"payload":' + begun.body + b"," in shown
+    ((record,), _) = listed(store, org_id, ListDeliveries(id=made.id))
+    detail = msgspec.json.decode(shown)
+    assert {name: detail[name] for name in record} == record
+    assert detail.keys() - record.keys() == {"payload", "replays"}
+    assert detail["replays"] == []
+
+
+def test_a_delivery_is_shown_with_its_attempts_where_they_are_asked_for(store: MemoryStore) -> None:
+    org_id = store.org()
+    subscribe(store, org_id, URL)
+    emit(store, org_id)
+    (begun,) = claim(store).claims
+    log_attempts(store, org_id, begun.delivery_id, 1)
+    detail = msgspec.json.decode(got(store, org_id, begun.delivery_id, include=["attempts"]))
+    assert [(one["attempt"], one["error"]) for one in detail["attemptLog"]] == [(1, "timeout")]
+    assert detail["payload"]["id"] == begun.delivery_id
+
+
+def test_not_found_for_another_organizations_delivery(store: MemoryStore) -> None:
+    org_id, other = store.org(), store.org("Other Ltd")
+    subscribe(store, other, URL)
+    emit(store, other)
+    (theirs,) = claim(store).claims
+    for unknown in (theirs.delivery_id, "wdlv_nothing"):
+        with pytest.raises(Problem) as refused:
+            got(store, org_id, unknown)
+        assert (refused.value.code, refused.value.message) == ("not_found", "There is no such delivery.")
+
+
+def test_the_operator_finds_the_organization_of_a_delivery(store: MemoryStore) -> None:
+    org_id = store.org()
+    subscribe(store, org_id, URL)
+    emit(store, org_id)
+    (begun,) = claim(store).claims
+    assert store.read(lambda tx: deliveries.org_of(tx, begun.delivery_id)) == org_id
+    with pytest.raises(Problem) as refused:
+        store.read(lambda tx: deliveries.org_of(tx, "wdlv_nothing"))
+    assert refused.value.code == "not_found"
 
 
 # -- claims
@@ -355,11 +501,15 @@ def test_a_clock_set_back_does_not_hold_what_was_never_tried(store: MemoryStore)
         (queue._REWIND, "deliveries_queue"),
         (queue._CANCEL, "deliveries_queue"),
         (deliveries._SELECT_PAGE + deliveries._NEWEST_FIRST, "deliveries_of_subscription"),
+        *(
+            (deliveries._SELECT_PAGE + deliveries._OF_STATUS[status] + deliveries._NEWEST_FIRST, "deliveries_troubled")
+            for status in ("retrying", "exhausted", "cancelled")
+        ),
+        (deliveries._OLDEST_WAITING, "deliveries_queue"),
     ],
 )
 def test_each_statement_goes_through_its_index_and_sorts_nothing(store: MemoryStore, sql: str, index: str) -> None:
-    names = ("org_id", "subscription_id", "id", "after", "at", "count", "before", "now")
-    bound = dict.fromkeys(names, 1)
+    bound = dict.fromkeys(re.findall(r":([a-z_]+)", sql), 1)
     plan = [row[3] for row in store.connection.execute(f"EXPLAIN QUERY PLAN {sql}", bound)]
     assert any(f"USING INDEX {index}" in step or f"USING COVERING INDEX {index}" in step for step in plan), plan
     assert not any("TEMP B-TREE" in step or (step.startswith("SCAN deliveries") and index not in step) for step in plan)

@@ -1,88 +1,26 @@
 """The dispatcher on virtual time: what is sent when, and what survives failures, crashes and stops."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from typing import Any
+from collections import Counter
 
 import msgspec
 import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from gatewayd.clock import HOUR, SECOND, SettableClock, to_wire
-from gatewayd.webhooks import deliveries, subscriptions
-from gatewayd.webhooks.deliveries import ListDeliveries
-from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
+from gatewayd.clock import HOUR, SECOND, from_wire, to_wire
+from gatewayd.webhooks import subscriptions
+from gatewayd.webhooks.dispatcher import LOOK_AGAIN_SECONDS
 from gatewayd.webhooks.settings import WebhookSettings
 from gatewayd.webhooks.signature import verify
 from gatewayd.webhooks.subscriptions import RemoveSubscription, UpdateSubscription
-from tests.support.store import START, MemoryStore, make_caller
+from gatewayd.webhooks.tallies import Tallies, Tally
+from tests.support.store import START, make_caller
 from tests.support.subscribing import emit, subscribe
-from tests.support.virtual import Held, InlineStore, RecordingLog, ScriptedSender, answered, unanswered
+from tests.support.virtual import Held, House, answered, unanswered
 
 URL = "https://receiver.example/hooks"
 WAITS = (30, 60, 120, 240, 480, 960, 1920)  # Spec §8, seconds
 LEASE_SECONDS = WebhookSettings().lease / SECOND
-
-
-@dataclass(eq=False)
-class House:
-    """A store, a scripted network and everything a dispatcher is made of, on virtual time."""
-
-    memory: MemoryStore
-    outbox: InlineStore
-    sender: ScriptedSender
-    clock: SettableClock
-    log: RecordingLog
-    org_id: str
-
-    def dispatcher(self, settings: WebhookSettings | None = None, fraction: float = 0.0) -> Dispatcher:
-        return Dispatcher(
-            DispatcherParts(
-                store=self.outbox,
-                sender=self.sender,
-                clock=self.clock,
-                settings=settings or WebhookSettings(),
-                log=self.log,
-                fraction=lambda: fraction,
-            )
-        )
-
-    @asynccontextmanager
-    async def dispatching(self, dispatcher: Dispatcher | None = None) -> AsyncIterator[Dispatcher]:
-        dispatcher = dispatcher or self.dispatcher()
-        async with trio.open_nursery() as nursery:
-            await nursery.start(dispatcher.run)
-            yield dispatcher
-            nursery.cancel_scope.cancel()
-
-    def emit(self, count: int = 1) -> None:
-        emit(self.memory, self.org_id, count)
-        self.outbox.wake()
-
-    def records(self, subscription_id: str) -> list[dict[str, Any]]:
-        """Delivery records, oldest first."""
-        request = ListDeliveries(id=subscription_id, limit=100)
-        caller = make_caller(self.org_id)
-        page = self.memory.read(lambda tx: deliveries.list_deliveries(tx, caller, request, max_attempts=8), self.org_id)
-        newest_first: list[dict[str, Any]] = msgspec.json.decode(page.data)
-        return newest_first[::-1]
-
-    async def until(self, met: Callable[[], bool], seconds: float = 4_000) -> None:
-        """Let at most that much virtual time pass until `met`, looking 200 times."""
-        with trio.fail_after(seconds):
-            while not met():
-                await trio.sleep(seconds / 200)
-
-
-@pytest.fixture
-def house(database_image: bytes, autojump_clock: MockClock) -> Iterator[House]:
-    origin = autojump_clock.current_time()
-    clock = SettableClock(START, lambda: autojump_clock.current_time() - origin)
-    memory = MemoryStore(database_image, clock)
-    yield House(memory, InlineStore(memory), ScriptedSender(clock), clock, RecordingLog(), memory.org())
-    memory.close()
 
 
 def seconds_after_start(instant: int) -> float:
@@ -193,12 +131,7 @@ async def test_410_of_an_address_that_was_left_meanwhile_disables_nothing(
     house.emit()
     async with house.dispatching():
         await house.until(lambda: len(house.sender.posts) == 1, 5)
-        change = UpdateSubscription(id=made.id, url="https://b.example/")
-        policy = WebhookSettings().policy
-        caller = make_caller(house.org_id)
-        house.memory.write(
-            lambda tx: subscriptions.update_subscription(tx, caller, change, policy=policy), house.org_id
-        )
+        house.update(UpdateSubscription(id=made.id, url="https://b.example/"))
         gone.set()
         await house.until(lambda: house.records(made.id)[0]["status"] == "exhausted", 5)
         house.emit()
@@ -246,11 +179,7 @@ async def test_secrets_are_in_no_log_line(autojump_clock: MockClock, house: Hous
 
 async def test_a_rotated_secret_signs_beside_the_old_one_for_a_day(autojump_clock: MockClock, house: House) -> None:
     made = subscribe(house.memory, house.org_id, URL)
-    caller, policy = make_caller(house.org_id), WebhookSettings().policy
-    change = UpdateSubscription(id=made.id, rotate_secret=True)
-    rotated = house.memory.write(
-        lambda tx: subscriptions.update_subscription(tx, caller, change, policy=policy), house.org_id
-    )
+    rotated = house.update(UpdateSubscription(id=made.id, rotate_secret=True))
     assert isinstance(rotated.secret, str)
     async with house.dispatching():
         house.emit()
@@ -331,22 +260,54 @@ async def test_a_disabled_subscription_waits_and_is_served_once_enabled(
     autojump_clock: MockClock, house: House
 ) -> None:
     made = subscribe(house.memory, house.org_id, URL)
-    caller, policy = make_caller(house.org_id), WebhookSettings().policy
-
-    def enable(enabled: bool) -> None:
-        change = UpdateSubscription(id=made.id, enabled=enabled)
-        house.memory.write(
-            lambda tx: subscriptions.update_subscription(tx, caller, change, policy=policy), house.org_id
-        )
-        house.outbox.wake()
-
     house.emit()
-    enable(False)
+    house.update(UpdateSubscription(id=made.id, enabled=False))
     async with house.dispatching():
         await trio.sleep(3600)
         assert house.sender.posts == []
-        enable(True)
+        house.update(UpdateSubscription(id=made.id, enabled=True))
         await house.until(lambda: len(house.sender.posts) == 1, 1)
+
+
+async def test_receivers_that_hang_at_once_do_not_fill_the_slots(autojump_clock: MockClock, house: House) -> None:
+    """80 hang and 20 are well. Once each of the 80 has hung, they share a quarter of the slots, in turns."""
+    orgs = [house.memory.org("Hanging 1 Ltd"), house.memory.org("Hanging 2 Ltd")]
+    hanging = [f"https://h{number}.example/" for number in range(80)]
+    for number, url in enumerate(hanging):
+        subscribe(house.memory, orgs[number % 2], url)
+        house.sender.script(url, 10.0)
+    healthy = [subscribe(house.memory, house.org_id, f"https://r{number}.example/") for number in range(20)]
+    for org_id in orgs:
+        emit(house.memory, org_id, 10)
+    settings = WebhookSettings()
+    async with house.dispatching():
+        await trio.sleep(4 * settings.timeout_seconds)  # 80 and 64 slots: more than a round for those that began late
+        before = len(house.sender.posts)
+        house.sender.most_at_once, house.sender.most_in_flight = 0, {}
+        for _ in range(100):
+            house.emit()
+            await trio.sleep(1.5)
+    records = [record for made in healthy for record in house.records(made.id)]
+    waits = [from_wire(one["lastAttemptAt"]) - from_wire(one["createdAt"]) for one in records]
+    assert len(waits) == 20 * 100
+    assert max(waits) == 0
+    assert {house.sender.most_in_flight[url] for url in hanging} == {1}
+    assert house.sender.most_at_once <= settings.suspects + 20
+    served = Counter(post.url for post in house.sender.posts[before:])
+    assert min(served[url] for url in hanging) >= 2  # in 150 s 16 slots serve 80 receivers three times
+
+
+async def test_a_suspect_that_answers_has_its_room_back(autojump_clock: MockClock, house: House) -> None:
+    subscribe(house.memory, house.org_id, URL)
+    house.sender.script(URL, 10.0, 2.0)
+    house.emit()
+    async with house.dispatching():
+        await trio.sleep(11)
+        house.emit(8)
+        await trio.sleep(1)
+        assert house.sender.in_flight[URL] == 1
+        await trio.sleep(2)
+        assert house.sender.in_flight[URL] == 4
 
 
 # -- crashes, stops, clocks
@@ -468,3 +429,66 @@ async def test_a_clock_that_is_set_stops_nothing_and_doubles_nothing(
                 await trio.sleep(0.5)
     assert house.sender.overlaps == []
     assert sorted(one["attempts"] for one in house.records(made.id)) == [1, 1, 2]
+
+
+async def test_a_clock_set_back_under_an_attempt_does_not_shorten_the_wait_after_it(
+    autojump_clock: MockClock, house: House
+) -> None:
+    subscribe(house.memory, house.org_id, URL)
+    slow = Held(trio.Event(), answered(500))
+    house.sender.script(URL, slow, answered(200))
+    house.emit()
+    async with house.dispatching():
+        await trio.sleep(5)
+        house.clock.advance(-HOUR)
+        began = trio.current_time()
+        slow.until.set()
+        await house.until(lambda: len(house.sender.posts) == 2, 100)
+        assert 30 <= trio.current_time() - began <= 31
+
+
+# -- waiting
+
+
+async def test_looks_are_few_while_nothing_is_due(autojump_clock: MockClock, house: House) -> None:
+    """A restart with an idle subscription, a disabled one that is owed something, and one whose retries go on."""
+    subscribe(house.memory, house.org_id, "https://idle.example/", "opportunity.stage_changed")
+    disabled = subscribe(house.memory, house.org_id, "https://disabled.example/")
+    retrying = subscribe(house.memory, house.org_id, URL)
+    house.sender.script(URL, Held(trio.Event(), answered(200)))
+    house.emit()
+    async with trio.open_nursery() as nursery:
+        await nursery.start(house.dispatcher(WebhookSettings(stop_seconds=0)).run)
+        await trio.sleep(1)
+        house.update(UpdateSubscription(id=disabled.id, enabled=False))
+        house.outbox.failing = 1
+        nursery.cancel_scope.cancel()
+    house.sender.script(URL, answered(500))
+    house.emit()
+    house.outbox.writes = 0
+    async with house.dispatching():
+        await trio.sleep(3600)
+    assert [(one["status"], one["attempts"]) for one in house.records(retrying.id)] == [("retrying", 7)] * 2
+    idle_looks = 3600 / LOOK_AGAIN_SECONDS
+    assert idle_looks <= house.outbox.writes <= idle_looks + 3 * len(house.sender.posts)
+
+
+# -- numbers
+
+
+async def test_attempts_are_tallied_by_subscription(autojump_clock: MockClock, house: House) -> None:
+    well, ill = (subscribe(house.memory, house.org_id, url) for url in (URL, "https://ill.example/"))
+    house.sender.script("https://ill.example/", answered(500))
+    house.emit()
+    async with house.dispatching() as dispatcher:
+        await house.until(lambda: house.records(ill.id)[0]["status"] == "exhausted")
+        assert dispatcher.tallies[well.id] == Tally(succeeded=1, failed=0, exhausted=0, seconds_sum=0.02)
+        assert dispatcher.tallies[ill.id].seconds_sum == pytest.approx(8 * 0.02)
+        assert (dispatcher.tallies[ill.id].failed, dispatcher.tallies[ill.id].exhausted) == (7, 1)
+
+
+def test_tallies_forget_who_was_sent_to_longest_ago() -> None:
+    tallies = Tallies(max_subscriptions=2)
+    for name in ("a", "b", "a", "c"):
+        tallies.add(name, "succeeded", 1.0)
+    assert {name: one.succeeded for name, one in tallies.by_subscription.items()} == {"a": 2, "c": 1}

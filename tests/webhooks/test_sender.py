@@ -96,6 +96,15 @@ async def test_an_empty_body_is_sent_as_such() -> None:
         assert (result.error, receiver.requests[0].endswith(b"Content-Length: 0\r\n\r\n")) == (None, True)
 
 
+@pytest.mark.parametrize("value", ["a\r\nX-Injected: b", "a\nb", "a\0", "gr\u00fcn"])
+async def test_a_header_that_is_not_one_line_of_ascii_is_never_sent(value: str) -> None:
+    async with receiving(answering(OK)) as receiver, sending() as sender:
+        with pytest.raises(ValueError, match=r"line|ascii"):
+            await sender.post(f"http://a.example:{receiver.port}", (("X", value),), BODY, slot_key="sub_1")
+        await receiver.closed.wait()
+        assert (receiver.requests, sender.idle) == ([], 0)
+
+
 @pytest.mark.parametrize(
     ("answer", "excerpt"),
     [

@@ -2,16 +2,18 @@
 
 import base64
 from ipaddress import ip_network
+from typing import Any
 from urllib.parse import urlencode
 
 import msgspec
 import pytest
+from msgspec import UNSET
 
-from gatewayd.clock import HOUR
+from gatewayd.clock import DAY, HOUR
 from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.errors import Problem
 from gatewayd.outbound.transport import Policy
-from gatewayd.webhooks import area, queue, subscriptions
+from gatewayd.webhooks import area, queue, receivers, subscriptions
 from gatewayd.webhooks.subscriptions import (
     MAX_PER_ORGANIZATION,
     CreatedSubscription,
@@ -22,8 +24,9 @@ from gatewayd.webhooks.subscriptions import (
     UpdatedSubscription,
     UpdateSubscription,
 )
-from tests.support.store import MemoryStore, make_caller
+from tests.support.store import START, MemoryStore, make_caller
 from tests.support.subscribing import emit, subscribe
+from tests.webhooks.endings import finish
 
 URL = "https://receiver.example/hooks"
 STRICT = Policy()
@@ -44,6 +47,28 @@ def items(store: MemoryStore, org_id: str, request: ListSubscriptions | None = N
     request = request or ListSubscriptions()
     listing = store.read(lambda tx: subscriptions.list_subscriptions(tx, make_caller(org_id), request), org_id)
     return [bytes(item) for item in msgspec.json.decode(listing.data, type=list[msgspec.Raw])]
+
+
+def listed(store: MemoryStore, org_id: str) -> dict[str, Any]:
+    """The one subscription there is, as lists show it."""
+    (item,) = items(store, org_id)
+    decoded: dict[str, Any] = msgspec.json.decode(item)
+    return decoded
+
+
+def live_secrets(store: MemoryStore, org_id: str, subscription_id: str) -> tuple[str, ...]:
+    receiver = store.read(lambda tx: receivers.receiver(tx, org_id, subscription_id, store.clock.now()))
+    assert receiver is not None
+    return receiver.secrets
+
+
+def note_failing(store: MemoryStore, org_id: str, subscription_id: str, told_at: int | None) -> None:
+    """As the engine does: it has been failing since the start."""
+    sql = """
+    UPDATE webhook_subscriptions SET failing_since = :since, failing_told_at = :told_at
+    WHERE org_id = :org_id AND id = :id
+    """
+    store.write(lambda tx: tx.run(sql, id=subscription_id, since=START, told_at=told_at), org_id)
 
 
 def field_errors(error: Problem) -> list[tuple[str, str]]:
@@ -70,7 +95,9 @@ def test_create_answers_the_subscription_with_its_secret(store: MemoryStore) -> 
         disabled_reason=None,
         disabled_at=None,
         failing_since=None,
+        disables_at=None,
         secret_prefix=made.secret[:10],
+        previous_secret_expires_at=None,
         created_by=make_caller(org_id).reference,
         created_at="2026-11-20T09:30:00.000Z",
         updated_at="2026-11-20T09:30:00.000Z",
@@ -275,32 +302,126 @@ def test_rotation_answers_a_new_secret_and_keeps_the_old_one_a_day(store: Memory
     assert changed.secret != made.secret
     assert changed.secret_prefix == changed.secret[:10]
 
-    def live() -> tuple[str, ...]:
-        receiver = store.read(lambda tx: subscriptions.receiver(tx, org_id, made.id, store.clock.now()))
-        assert receiver is not None
-        return receiver.secrets
-
-    assert live() == (changed.secret, made.secret)
+    assert live_secrets(store, org_id, made.id) == (changed.secret, made.secret)
     store.clock.advance(24 * HOUR - 1)
-    assert live() == (changed.secret, made.secret)
+    assert live_secrets(store, org_id, made.id) == (changed.secret, made.secret)
     store.clock.advance(1)
-    assert live() == (changed.secret,)
+    assert live_secrets(store, org_id, made.id) == (changed.secret,)
+
+
+def test_a_rotation_under_way_is_shown_until_it_ends(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = subscribe(store, org_id, URL)
+    changed = update(store, org_id, UpdateSubscription(id=made.id, rotate_secret=True))
+    assert changed.previous_secret_expires_at == "2026-11-21T09:30:00.000Z"
+    store.clock.advance(24 * HOUR - 1)
+    assert listed(store, org_id)["previousSecretExpiresAt"] == "2026-11-21T09:30:00.000Z"
+    store.clock.advance(1)
+    assert listed(store, org_id)["previousSecretExpiresAt"] is None
+
+
+def test_a_rotation_can_be_ended_at_once(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = subscribe(store, org_id, URL)
+    second = update(store, org_id, UpdateSubscription(id=made.id, rotate_secret=True))
+    ended = update(store, org_id, UpdateSubscription(id=made.id, end_rotation=True))
+    assert (ended.secret, ended.previous_secret_expires_at, ended.version) == (UNSET, None, 3)
+    assert live_secrets(store, org_id, made.id) == (second.secret,)
+    assert update(store, org_id, UpdateSubscription(id=made.id, end_rotation=True)).version == 3
+
+
+def test_a_rotation_without_overlap_leaves_the_new_secret_alone(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = subscribe(store, org_id, URL)
+    changed = update(store, org_id, UpdateSubscription(id=made.id, rotate_secret=True, end_rotation=True))
+    assert isinstance(changed.secret, str)
+    assert live_secrets(store, org_id, made.id) == (changed.secret,)
 
 
 def test_a_second_rotation_drops_the_first_secret(store: MemoryStore) -> None:
     org_id = store.org()
     made = subscribe(store, org_id, URL)
     second, third = (update(store, org_id, UpdateSubscription(id=made.id, rotate_secret=True)) for _ in range(2))
-    receiver = store.read(lambda tx: subscriptions.receiver(tx, org_id, made.id, store.clock.now()))
-    assert receiver is not None
-    assert receiver.secrets == (third.secret, second.secret)
+    assert live_secrets(store, org_id, made.id) == (third.secret, second.secret)
 
 
 def test_a_receiver_never_shows_its_secrets(store: MemoryStore) -> None:
     org_id = store.org()
     made = subscribe(store, org_id, URL)
-    receiver = store.read(lambda tx: subscriptions.receiver(tx, org_id, made.id, store.clock.now()))
+    receiver = store.read(lambda tx: receivers.receiver(tx, org_id, made.id, store.clock.now()))
     assert "whsec_" not in repr(receiver)
+
+
+# -- failing and missing
+
+
+def test_failing_is_shown_and_foretold_once_it_was_announced(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = subscribe(store, org_id, URL)
+    note_failing(store, org_id, made.id, None)
+    shown = listed(store, org_id)
+    assert (shown["failingSince"], shown["disablesAt"]) == ("2026-11-20T09:30:00.000Z", None)
+    note_failing(store, org_id, made.id, START + DAY)
+    shown = listed(store, org_id)
+    assert (shown["failingSince"], shown["disablesAt"]) == ("2026-11-20T09:30:00.000Z", "2026-11-25T09:30:00.000Z")
+
+
+@pytest.mark.parametrize(
+    "change", [{"url": "https://b.example/"}, {"enabled": False}, {"url": URL}, {"events": ["form.submitted"]}]
+)
+def test_another_receiver_or_a_new_start_has_not_failed_yet(store: MemoryStore, change: dict[str, Any]) -> None:
+    org_id = store.org()
+    made = subscribe(store, org_id, URL)
+    note_failing(store, org_id, made.id, START + DAY)
+    answer = update(store, org_id, msgspec.convert({"id": made.id, **change}, UpdateSubscription))
+    kept = change in ({"url": URL}, {"events": ["form.submitted"]})
+    assert (answer.failing_since is not None, answer.disables_at is not None) == (kept, kept)
+
+
+@pytest.mark.parametrize("reason", ["caller", "receiver_gone", "failing"])
+def test_enabling_again_says_what_was_missed(store: MemoryStore, reason: str) -> None:
+    org_id = store.org()
+    made = subscribe(store, org_id, URL)
+    emit(store, org_id)
+    finish(store, org_id, "exhausted")  # before
+    store.clock.advance(HOUR)
+    disable = """
+    UPDATE webhook_subscriptions SET enabled = 0, disabled_reason = :reason, disabled_at = :now WHERE org_id = :org_id
+    """
+    store.write(lambda tx: tx.run(disable, reason=reason), org_id)
+    store.clock.advance(HOUR)
+    emit(store, org_id, 2)
+    store.clock.advance(HOUR)
+    answer = update(store, org_id, UpdateSubscription(id=made.id, enabled=True))
+    assert (answer.enabled, answer.disabled_reason, answer.missed) == (True, None, 2)
+    assert answer.missed_since == "2026-11-20T10:30:00.000Z"
+    again = msgspec.to_builtins(update(store, org_id, UpdateSubscription(id=made.id, enabled=True)))
+    assert "missed" not in again
+    assert "missedSince" not in again
+
+
+def test_what_failed_before_it_was_disabled_for_failing_is_missed_too(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = subscribe(store, org_id, URL)
+    note_failing(store, org_id, made.id, START + DAY)
+    emit(store, org_id)
+    finish(store, org_id, "exhausted")
+    store.clock.advance(5 * DAY)
+    disable = """
+    UPDATE webhook_subscriptions SET enabled = 0, disabled_reason = 'failing', disabled_at = :now
+    WHERE org_id = :org_id
+    """
+    store.write(lambda tx: tx.run(disable), org_id)
+    answer = update(store, org_id, UpdateSubscription(id=made.id, enabled=True))
+    assert (answer.missed, answer.missed_since) == (1, "2026-11-20T09:30:00.000Z")
+    assert (answer.failing_since, answer.disables_at, answer.disabled_at) == (None, None, None)
+
+
+def test_no_more_is_counted_than_says_enough(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = subscribe(store, org_id, URL, enabled=False)
+    emit(store, org_id, subscriptions.MISSED_COUNTED + 1)
+    assert update(store, org_id, UpdateSubscription(id=made.id, enabled=True)).missed == subscriptions.MISSED_COUNTED
 
 
 # -- delete
@@ -333,12 +454,18 @@ def test_a_long_queue_is_cancelled_by_and_by(store: MemoryStore) -> None:
 
 def test_the_rows_are_those_of_the_specification() -> None:
     rows = {(row.method, row.path): row for row in area(STRICT).operations}
-    assert sorted(row.id for row in rows.values()) == [
+    assert sorted(row.id for row in rows.values() if not row.extension) == [
         "webhooks.create",
         "webhooks.list",
         "webhooks.listDeliveries",
         "webhooks.remove",
         "webhooks.update",
+    ]
+    assert sorted(row.id for row in rows.values() if row.extension) == [
+        "webhooks.getDelivery",
+        "webhooks.recover",
+        "webhooks.resendDelivery",
+        "webhooks.sendTest",
     ]
     assert rows["POST", "/webhooks/subscriptions"].secret
     assert rows["POST", "/webhooks/subscriptions/update"].secret

@@ -1,0 +1,35 @@
+"""Moments on the command line: a timestamp, or how long ago."""
+
+import argparse
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from gatewayd.clock import DAY, HOUR, MINUTE, SECOND, Instant, from_wire, to_wire
+
+UNITS: Final = {"s": SECOND, "m": MINUTE, "h": HOUR, "d": DAY, "w": 7 * DAY}
+_DURATION: Final = re.compile(r"(\d{1,6})([smhdw])", re.ASCII)
+MOMENT_FORMS: Final = "a time such as 2026-11-20T09:30:00Z, or how long ago: 90s, 15m, 2h, 3d, 1w"
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What was typed: an instant, or microseconds before the present one."""
+
+    instant: Instant | None
+    ago: int = 0
+
+    def wire(self, now: Instant) -> str:
+        """As requests name it."""
+        return to_wire(Instant(max(0, now - self.ago)) if self.instant is None else self.instant)
+
+
+def moment(text: str) -> Moment:
+    """The type of an argument that is a moment."""
+    duration = _DURATION.fullmatch(text)
+    if duration is not None:
+        return Moment(None, int(duration[1]) * UNITS[duration[2]])
+    try:
+        return Moment(from_wire(text))
+    except (ValueError, OverflowError):
+        raise argparse.ArgumentTypeError(f"{text!r} is not {MOMENT_FORMS}") from None

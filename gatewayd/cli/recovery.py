@@ -1,0 +1,103 @@
+"""`gatewayd webhook recover`, and what it shares with the other commands of webhooks."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from gatewayd.cli.acting import act, operation_of
+from gatewayd.cli.moments import MOMENT_FORMS, moment
+from gatewayd.cli.output import print_made
+from gatewayd.cli.parser import Subparsers, add_command, whole_number
+from gatewayd.cli.session import Session
+
+if TYPE_CHECKING:
+    from gatewayd.contract.operation import Area
+    from gatewayd.webhooks.replays import Recovered
+
+
+def add_commands(group: Subparsers) -> None:
+    """Add `recover` to the group of webhooks."""
+    command = add_command(group, "recover", "send again what did not arrive since a time", recover, json=True)
+    command.add_argument("id", metavar="ID")
+    command.add_argument(
+        "--since", required=True, type=moment, metavar="TIME", help=f"events recorded since {MOMENT_FORMS}"
+    )
+    command.add_argument("--until", type=moment, metavar="TIME", help="events recorded before")
+    command.add_argument(
+        "--event", action="append", metavar="KIND", help="only events of this kind; may be given again"
+    )
+    command.add_argument(
+        "--status",
+        action="append",
+        metavar="STATUS",
+        help="only where the last delivery was exhausted or cancelled, or missed: there was none; may be given again",
+    )
+    command.add_argument(
+        "--per-second", type=whole_number(1, 1000), default=10, metavar="N", help="how fast, 10 by default"
+    )
+    command.add_argument("--dry-run", action="store_true", help="count, and send nothing")
+
+
+def recover(arguments: argparse.Namespace, session: Session) -> int:
+    """Call after call, until there is nothing more to look at."""
+    total: dict[str, Any] = {"matched": 0, "recovered": 0, "dryRun": arguments.dry_run}
+    total |= {"firstDueAt": None, "lastDueAt": None}
+    for answer in _calls(arguments, session):
+        total["recovered"] += answer.recovered
+        total["matched"] += answer.matched if arguments.dry_run else answer.recovered
+        total["firstDueAt"] = total["firstDueAt"] or answer.first_due_at
+        total["lastDueAt"] = answer.last_due_at or total["lastDueAt"]
+        if sys.stderr.isatty():
+            print(f"\r{total['matched']} so far", end="", file=sys.stderr, flush=True)
+    if sys.stderr.isatty():
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+    total["remaining"] = total["matched"] - total["recovered"]
+    print_made(arguments, total, [_sentence(total)])
+    return 0
+
+
+def _calls(arguments: argparse.Namespace, session: Session) -> Iterator["Recovered"]:
+    from gatewayd.webhooks.replays import Recovered
+
+    values: dict[str, object] = {"id": arguments.id, "events": arguments.event, "statuses": arguments.status}
+    values |= {"perSecond": arguments.per_second, "dryRun": arguments.dry_run, **span_values(arguments, session)}
+    answer: Recovered | None = None
+    while answer is None or answer.go_on_after is not None:
+        made = of_subscription(session, "webhooks.recover", values)
+        assert isinstance(made, Recovered)
+        yield made
+        answer = made
+        values["after"] = answer.go_on_after
+
+
+def _sentence(total: dict[str, Any]) -> str:
+    if total["dryRun"]:
+        return f"{total['matched']} events did not arrive and would be sent again."
+    if total["recovered"] == 0:
+        return "There is nothing to send again."
+    return f"{total['recovered']} events are sent again, from {total['firstDueAt']} to {total['lastDueAt']}."
+
+
+def of_subscription(session: Session, operation_id: str, values: dict[str, object]) -> object:
+    """Run an operation on the subscription that `values` name."""
+    from gatewayd.webhooks import subscriptions
+
+    org_id = session.read(lambda tx: subscriptions.org_of(tx, str(values["id"])))
+    return act(session, operation_of(area_of(session), operation_id), org_id, values)
+
+
+def span_values(arguments: argparse.Namespace, session: Session) -> dict[str, object]:
+    """`--since` and `--until` as requests name them; None where they were not given."""
+    now = session.clock.now()
+    given = {"since": arguments.since, "until": arguments.until}
+    return {name: None if one is None else one.wire(now) for name, one in given.items()}
+
+
+def area_of(session: Session) -> "Area":
+    """The operations of webhooks, under the settings of this command."""
+    from gatewayd import webhooks
+    from gatewayd.webhooks.settings import settings_from
+
+    settings = settings_from(session.config.webhooks)
+    return webhooks.area(settings.policy, settings.retry.max_attempts, session.config.webhooks.retention_days)

@@ -1,0 +1,169 @@
+"""httpx over the guarded transport: for the few exchanges with strangers that want a whole HTTP client.
+
+What goes wrong on the way comes out as `OutboundError`, as it does everywhere on this floor. Redirects and proxies of
+the environment are not followed; deadlines are the caller's: wrap every exchange in a cancel scope.
+"""
+
+import contextlib
+import math
+import ssl
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from typing import Any
+
+import httpcore
+import httpx
+import trio
+
+from gatewayd.outbound.errors import ConnectError, DeadlineError, ProtocolError
+from gatewayd.outbound.transport import GuardedStream, GuardedTransport, broken
+
+CONNECTIONS_MAX = 16  # Chosen
+IDLE_SECONDS = 5.0  # Chosen
+
+
+def make_client(transport: GuardedTransport, user_agent: str, bytes_max: int | None = None) -> httpx.AsyncClient:
+    """A client that connects through `transport` alone. To be closed.
+
+    `bytes_max` is what one connection may bring, headers and bodies together; then each serves one exchange. It is
+    kept where bytes come in, since httpcore cannot be left in the middle of a body without a warning.
+    """
+    return httpx.AsyncClient(
+        transport=_GuardedHttp(transport, bytes_max),
+        headers={"user-agent": user_agent, "accept-encoding": "identity"},
+        timeout=None,
+        follow_redirects=False,
+        trust_env=False,
+    )
+
+
+class _GuardedHttp(httpx.AsyncBaseTransport):
+    """httpx's side of a pool of httpcore's."""
+
+    def __init__(self, transport: GuardedTransport, bytes_max: int | None) -> None:
+        self._pool = httpcore.AsyncConnectionPool(
+            ssl_context=transport.ssl_context,
+            max_connections=CONNECTIONS_MAX,
+            max_keepalive_connections=None if bytes_max is None else 0,
+            keepalive_expiry=IDLE_SECONDS,
+            network_backend=_GuardedBackend(transport, math.inf if bytes_max is None else bytes_max),
+        )
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        url = httpcore.URL(
+            scheme=request.url.raw_scheme,
+            host=request.url.raw_host,
+            port=request.url.port,
+            target=request.url.raw_path,
+        )
+        sent = httpcore.Request(
+            method=request.method, url=url, headers=request.headers.raw, content=request.stream, extensions={}
+        )
+        with _told_as_outbound():
+            answer = await self._pool.handle_async_request(sent)
+        return httpx.Response(answer.status, headers=answer.headers, stream=_Body(answer), extensions=answer.extensions)
+
+    async def aclose(self) -> None:
+        await self._pool.aclose()
+
+
+class _Body(httpx.AsyncByteStream):
+    def __init__(self, answer: httpcore.Response) -> None:
+        self._answer = answer
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        assert isinstance(self._answer.stream, AsyncIterable)
+        with _told_as_outbound():
+            async for part in self._answer.stream:
+                yield part
+
+    async def aclose(self) -> None:
+        await self._answer.aclose()
+
+
+class _GuardedBackend(httpcore.AsyncNetworkBackend):
+    """Where httpcore gets its connections: resolved once, vetted, and connected to the vetted address."""
+
+    def __init__(self, transport: GuardedTransport, bytes_max: float) -> None:
+        self._transport = transport
+        self._bytes_max = bytes_max
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        with _within(timeout):
+            stream = await self._transport.open_tcp(host.strip("[]"), port)
+        return _GuardedNetworkStream(self._transport, stream, self._bytes_max)
+
+    async def connect_unix_socket(
+        self, path: str, timeout: float | None = None, socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None
+    ) -> httpcore.AsyncNetworkStream:
+        raise ConnectError("strangers have no sockets here")
+
+    async def sleep(self, seconds: float) -> None:
+        await trio.sleep(seconds)
+
+
+class _GuardedNetworkStream(httpcore.AsyncNetworkStream):
+    def __init__(self, transport: GuardedTransport, stream: GuardedStream, bytes_left: float) -> None:
+        self._transport = transport
+        self._stream = stream
+        self._bytes_left = bytes_left
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        with _within(timeout):
+            received = bytes(await self._stream.receive_some(max_bytes))
+        self._bytes_left -= len(received)
+        if self._bytes_left < 0:
+            raise ProtocolError("the answer is too large")
+        return received
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        with _within(timeout):
+            await self._stream.send_all(buffer)
+
+    async def aclose(self) -> None:
+        await trio.aclose_forcefully(self._stream)
+
+    async def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.AsyncNetworkStream:
+        assert isinstance(self._stream, trio.SocketStream)
+        with _within(timeout):
+            encrypted = await self._transport.start_tls(self._stream, (server_hostname or "").strip("[]"))
+        return _GuardedNetworkStream(self._transport, encrypted, self._bytes_left)
+
+    def get_extra_info(self, info: str) -> Any:
+        """httpcore asks whether an idle connection has something to read: then its peer has closed it."""
+        if info != "is_readable":
+            return None
+        stream = self._stream
+        socket = stream.transport_stream.socket if isinstance(stream, trio.SSLStream) else stream.socket
+        return socket.is_readable()
+
+
+@contextlib.contextmanager
+def _within(timeout: float | None) -> Iterator[None]:
+    try:
+        with trio.fail_after(float("inf") if timeout is None else timeout):
+            yield
+    except trio.TooSlowError:
+        raise DeadlineError(f"no answer in {timeout} s") from None
+    except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
+        raise broken(error, "exchange") from error
+
+
+@contextlib.contextmanager
+def _told_as_outbound() -> Iterator[None]:
+    try:
+        yield
+    except httpcore.TimeoutException as error:
+        raise DeadlineError(str(error)) from error
+    except httpcore.ProtocolError as error:
+        raise ProtocolError(str(error)) from error
+    except (httpcore.NetworkError, httpcore.UnsupportedProtocol) as error:
+        raise ConnectError(str(error)) from error

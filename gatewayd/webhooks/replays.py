@@ -1,0 +1,186 @@
+"""Sending again: one delivery, or everything that did not arrive since an instant.
+
+What is sent again is a new delivery of the recorded event: an id and attempts of its own, the `data` and `sentAt` of
+the event. A recovery looks at events and makes their deliveries in one transaction, so that two at once make none
+twice.
+"""
+
+import functools
+from typing import Annotated, Final
+
+from msgspec import Meta
+
+from gatewayd.clock import SECOND, Instant, to_wire
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.wire import Id, Request, Response, Since, Timestamp
+from gatewayd.errors import Problem, invalid, invalid_state
+from gatewayd.events import Owed, deliver
+from gatewayd.store import ReadTx, WriteTx
+from gatewayd.webhooks import deliveries, lost, subscriptions
+from gatewayd.webhooks.deliveries import FINISHED, Delivery
+from gatewayd.webhooks.lost import OUTCOMES, Outcome, Search
+from gatewayd.webhooks.naming import EventName, Named, event_errors
+from gatewayd.webhooks.spans import span_of
+
+RECOVER_AT_ONCE: Final = 1000  # Chosen: deliveries that one transaction makes
+PER_SECOND: Final = 10  # Chosen: a receiver that has just come back should not be run over
+PER_SECOND_MAX: Final = 1000  # Chosen
+
+
+Kinds = Annotated[list[EventName], Meta(min_length=1, max_length=100, description="Only these. All by default.")]
+Outcomes = Annotated[
+    list[Outcome],
+    Meta(
+        min_length=1,
+        max_length=10,
+        description="How the last delivery of an event ended; `missed`: there never was one. All by default.",
+    ),
+]
+
+
+class ResendDelivery(Request, frozen=True, kw_only=True):
+    """Which delivery."""
+
+    id: Id
+
+
+class Recover(Named, frozen=True, kw_only=True):
+    """What to recover: events recorded from `since` to before `until`."""
+
+    since: Since
+    until: Since | None = None
+    events: Kinds | None = None
+    statuses: Outcomes | None = None
+    dry_run: Annotated[bool, Meta(description="Count, and send nothing.")] = False
+    per_second: Annotated[
+        int, Meta(ge=1, le=PER_SECOND_MAX, description="How many of the new deliveries become due in a second.")
+    ] = PER_SECOND
+    after: Annotated[Id, Meta(description="`goOnAfter` of the call before.")] | None = None
+
+
+class Recovered(Response, frozen=True, kw_only=True):
+    """What one call did.
+
+    Among the next 10,000 events it found `matched`, made deliveries of `recovered` and left `remaining`. Where
+    `goOnAfter` is not null there is more to look at: call again with it as `after`. The deliveries become due from
+    `firstDueAt` to `lastDueAt`; a dry run says when those of all that it found would.
+    """
+
+    matched: int
+    recovered: int
+    remaining: int
+    dry_run: bool
+    first_due_at: Timestamp | None
+    last_due_at: Timestamp | None
+    go_on_after: str | None
+
+
+_SELECT_LAST_DUE = """
+SELECT MAX(due_at) FROM deliveries
+WHERE org_id = :org_id AND subscription_id = :id AND due_at IS NOT NULL AND status = 'pending' AND in_flight = 0
+"""
+
+
+def resend_delivery(tx: WriteTx, caller: Caller, request: ResendDelivery, *, max_attempts: int) -> Delivery:
+    """Send a finished delivery again, also one that succeeded.
+
+    The answer is the new delivery: due at once, with all its attempts before it. Its body has its own `id`, and the
+    `data` and `sentAt` of the event. Where the subscription has another URL by now, it goes there.
+    """
+    stored = deliveries.find(tx, request.id)
+    if stored.status not in FINISHED:
+        raise invalid_state(f"The delivery is {stored.status}: it is still being sent.", stored.status, FINISHED)
+    try:
+        subscription = subscriptions.find(tx, stored.subscription_id)
+    except Problem:
+        message = "The subscription of this delivery was deleted: there is nowhere to send it."
+        raise Problem("not_found", message) from None
+    subscriptions.check_enabled(subscription)
+    owed = Owed(stored.event_id, stored.event, tx.now, stored.id, stored.test)
+    (delivery_id,) = deliver(tx, subscription.id, [owed])
+    return deliveries.record(deliveries.find(tx, delivery_id), max_attempts)
+
+
+def recover(tx: WriteTx, caller: Caller, request: Recover, *, retention_days: int) -> Recovered:
+    """Send again what did not arrive since an instant, oldest first and at a pace.
+
+    That is every event whose last delivery ended without success, and every event that never had one because the
+    subscription was disabled or not there yet; test events are left out. It reaches as far back as finished deliveries
+    are kept. One call makes at most 1,000 deliveries, behind those that are queued.
+    """
+    subscription = subscriptions.find(tx, request.target)
+    wanted = Search(
+        subscription_id=subscription.id,
+        span=span_of(request.since, request.until).kept(tx.now, retention_days),
+        kinds=_kinds(request.events, subscription.events.split(" ")),
+        outcomes=request.statuses or OUTCOMES,
+        after=request.after or "",
+    )
+    if not request.dry_run:
+        subscriptions.check_enabled(subscription)
+    found, end = lost.search(tx, wanted)
+    chosen = [] if request.dry_run else found[:RECOVER_AT_ONCE]
+    due = _paced(tx, subscription.id, len(chosen or found), request.per_second)
+    owed = [Owed(one.event_id, one.kind, at, one.last_delivery_id) for one, at in zip(chosen, due, strict=False)]
+    deliver(tx, subscription.id, owed)
+    cut_short = 0 < len(chosen) < len(found)
+    return Recovered(
+        matched=len(found),
+        recovered=len(chosen),
+        remaining=len(found) - len(chosen),
+        dry_run=request.dry_run,
+        first_due_at=to_wire(due[0]) if due else None,
+        last_due_at=to_wire(due[-1]) if due else None,
+        go_on_after=chosen[-1].event_id if cut_short else end,
+    )
+
+
+def _kinds(wanted: list[str] | None, subscribed: list[str]) -> list[str]:
+    """The kinds to recover. Raises `Problem` `validation_failed` for those the subscription does not have."""
+    if wanted is None:
+        return subscribed
+    errors = event_errors(wanted, subscribed)
+    if errors:
+        raise invalid(*errors)
+    return list(dict.fromkeys(wanted))
+
+
+def _paced(tx: ReadTx, subscription_id: str, count: int, per_second: int) -> list[Instant]:
+    """When that many deliveries become due, behind those of the subscription that have not been tried yet."""
+    interval = SECOND // per_second
+    queued: Instant | None = tx.value(_SELECT_LAST_DUE, id=subscription_id)
+    begin = tx.now if queued is None else max(tx.now, queued + interval)
+    return [Instant(begin + place * interval) for place in range(count)]
+
+
+def operations(max_attempts: int, retention_days: int) -> tuple[Operation, ...]:
+    """The rows; `max_attempts` is what records show, `retention_days` how long finished deliveries are kept."""
+    return (
+        Operation(
+            id="webhooks.resendDelivery",
+            kind="write",
+            method="POST",
+            path="/webhooks/deliveries/resend",
+            scopes=("webhooks:write",),
+            request=ResendDelivery,
+            response=Delivery,
+            handler=functools.partial(resend_delivery, max_attempts=max_attempts),
+            errors=("invalid_state",),
+            extension=True,
+            example={"id": "wdlv_01k0000000000000000000000a"},
+        ),
+        Operation(
+            id="webhooks.recover",
+            kind="write",
+            method="POST",
+            path="/webhooks/subscriptions/recover",
+            scopes=("webhooks:write",),
+            request=Recover,
+            response=Recovered,
+            handler=functools.partial(recover, retention_days=retention_days),
+            errors=("invalid_state", "unknown_event", "date_order"),
+            extension=True,
+            example={"id": "wsub_01k0000000000000000000000a", "since": "2026-11-20T08:00:00Z", "dryRun": True},
+        ),
+    )

@@ -1,0 +1,53 @@
+"""Test events: the sample of a kind, sent to one subscription in the normal way, so that a receiver can be tried."""
+
+import functools
+
+from gatewayd import events
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.errors import invalid_field
+from gatewayd.store import WriteTx
+from gatewayd.webhooks import deliveries, subscriptions
+from gatewayd.webhooks.deliveries import Delivery
+from gatewayd.webhooks.naming import EventName, Named
+
+
+class SendTest(Named, frozen=True, kw_only=True):
+    """Which subscription, and a kind that it has; the first of its kinds by default."""
+
+    event: EventName | None = None
+
+
+def send_test(tx: WriteTx, caller: Caller, request: SendTest, *, max_attempts: int) -> Delivery:
+    """Send a test event to a subscription.
+
+    It has the sample data of its kind, goes to this subscription alone, and is tried like any other delivery. Its
+    record says `test`; what the receiver gets looks like the real thing. Reserved kinds can be tried too.
+    """
+    subscription = subscriptions.find(tx, request.target)
+    kinds = subscription.events.split(" ")
+    kind = request.event or kinds[0]
+    if kind not in kinds:
+        raise invalid_field("event", "unknown_event", f"Use one of: {', '.join(kinds)}.")
+    subscriptions.check_enabled(subscription)
+    delivery_id = events.append_test(tx, kind, subscription.id)
+    return deliveries.record(deliveries.find(tx, delivery_id), max_attempts)
+
+
+def operations(max_attempts: int) -> tuple[Operation, ...]:
+    """The row; `max_attempts` is what the record shows."""
+    return (
+        Operation(
+            id="webhooks.sendTest",
+            kind="write",
+            method="POST",
+            path="/webhooks/subscriptions/test",
+            scopes=("webhooks:write",),
+            request=SendTest,
+            response=Delivery,
+            handler=functools.partial(send_test, max_attempts=max_attempts),
+            errors=("invalid_state", "unknown_event"),
+            extension=True,
+            example={"id": "wsub_01k0000000000000000000000a", "event": "lead.created"},
+        ),
+    )

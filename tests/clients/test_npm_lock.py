@@ -1,0 +1,26 @@
+"""The lock of the npm packages: exact versions, each with its hash, and no registry's name in it."""
+
+import json
+
+import pytest
+
+from tests.clients.programs import HERE, wanted
+
+TEXT = (HERE / "package-lock.json").read_text("utf-8")
+LOCK = json.loads(TEXT)
+PACKAGES = {path: package for path, package in LOCK["packages"].items() if path}
+
+
+def test_the_lock_belongs_to_the_package() -> None:
+    assert LOCK["packages"][""]["dependencies"] == wanted()
+    assert {name: PACKAGES[f"node_modules/{name}"]["version"] for name in wanted()} == wanted()
+
+
+@pytest.mark.parametrize("path", PACKAGES)
+def test_a_package_is_told_by_its_hash_alone(path: str) -> None:
+    assert PACKAGES[path]["integrity"].startswith("sha512-")
+    assert "resolved" not in PACKAGES[path]
+
+
+def test_versions_are_exact() -> None:
+    assert [version for version in wanted().values() if not version.replace(".", "").isdigit()] == []
