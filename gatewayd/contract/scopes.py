@@ -1,6 +1,6 @@
 """The scopes a credential may carry (Spec §5) and the narrower ones this service adds."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 SCOPES: Mapping[str, str] = {  # Spec §5, the meanings in its words
     "openid": "Verify identity for sign-in.",
@@ -47,6 +47,11 @@ _NARROWER = {
     "landlord:read": "accounting:read",
     "landlord:write": "accounting:write",
 }
+
+
+def ordered(scopes: Collection[str]) -> list[str]:
+    """The scopes in the order in which the specification lists them; unknown ones are left out."""
+    return [scope for scope in ALL_SCOPES if scope in scopes]
 
 
 def narrower(area: str, scope: str) -> str | None:

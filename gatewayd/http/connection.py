@@ -20,9 +20,10 @@ from gatewayd.http.door import (
     Door,
     HttpScope,
     PeerGoneError,
+    Reply,
 )
 from gatewayd.http.exchange import BODY, CLOSING, HEAD, IDLE, WORKING, Exchange
-from gatewayd.http.messages import Fault, Request, RequestParser, status_line
+from gatewayd.http.messages import Fault, Request, RequestParser, render_head, status_line
 from gatewayd.http.proxy_headers import TrustedProxies
 from gatewayd.http.sockets import Transport
 
@@ -156,15 +157,36 @@ class Connection:
             self.phase = WORKING
             self.deadline = math.inf
             door.counters.requests += 1
-            exchange = self._exchange = Exchange(self, request)
-            await exchange.run(self._scope(request))
-            if not (exchange.reusable and await self._swallow(request)):
-                await self._end(exchange)
+            scope = self._scope(request)
+            reply = door.at_once(scope) if request.complete else None
+            if reply is None:
+                exchange = self._exchange = Exchange(self, request)
+                await exchange.run(scope)
+                if not (exchange.reusable and await self._swallow(request)):
+                    await self._end(exchange)
+                    return
+                self._exchange = None
+            elif not await self._reply(request, reply):
                 return
-            self._exchange = None
             if parser.requests:
                 # A peer that pipelines must not keep the loop to itself.
                 await trio.lowlevel.checkpoint()
+
+    async def _reply(self, request: Request, reply: Reply) -> bool:
+        """Send an answer that was there at once; whether the connection can go on."""
+        goes_on = request.keep_alive and not self.door.draining
+        head = render_head(request, reply, self.door.date_line, goes_on)
+        body = b"" if request.method == "HEAD" or reply.status in (204, 304) else reply.body
+        try:
+            rest = self.transport.send_at_once(head, body)
+            if rest:
+                await self.write(rest)
+        except PeerGoneError:
+            self._reset = True
+            return False
+        if not goes_on:
+            await self._say_goodbye()
+        return goes_on
 
     async def _next_request(self) -> Request | None:
         """The next request with a complete header block; None when there will be none."""
@@ -247,8 +269,11 @@ class Connection:
         elif not exchange.request_complete:
             await self._linger()
         else:
-            with trio.move_on_after(self.door.settings.linger_seconds):
-                await self.transport.finish()
+            await self._say_goodbye()
+
+    async def _say_goodbye(self) -> None:
+        with trio.move_on_after(self.door.settings.linger_seconds):
+            await self.transport.finish()
 
     # Answers of the driver's own.
 

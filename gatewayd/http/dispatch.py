@@ -10,22 +10,25 @@ and headers alone (404, 405, 406) is told before anyone is asked who they are: i
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 from urllib.parse import quote
 
 import msgspec
 import trio
 
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Operation
+from gatewayd.contract.operation import Incoming, Operation, Relayed
 from gatewayd.contract.pages import Listing
 from gatewayd.errors import Problem
 from gatewayd.http import bearer, idempotency
 from gatewayd.http.bodies import read_body
 from gatewayd.http.cors import Cors
+from gatewayd.http.door import HttpScope, Reply
+from gatewayd.http.messages import render_fields
 from gatewayd.http.rate_limits import Allowance, RateLimits
-from gatewayd.http.render import ALWAYS, JSON, Answer, listing, problem, success
+from gatewayd.http.render import ALWAYS, JSON, JSON_ALONE, JSON_LINES, Answer, listing, problem, success
 from gatewayd.http.routes import Route, Routes
+from gatewayd.identity.authentication import Possession
 from gatewayd.store import OverBudget, ReadTx, Store, StoreFailure, WriteTx
 
 SLOW_BODY_SECONDS = 0.05  # Chosen: a key may have been revoked while such a body arrived
@@ -35,7 +38,10 @@ Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 _SINGLE_FIELDS = frozenset(
-    {b"authorization", b"content-encoding", b"content-length", b"content-type", b"idempotency-key", b"origin"}
+    {
+        *(b"authorization", b"content-encoding", b"content-length", b"content-type", b"dpop", b"idempotency-key"),
+        b"origin",
+    }
 )
 """Request header fields that hold one value. Two of them could be read as one by us and as the other by a proxy."""
 
@@ -45,7 +51,9 @@ _URL_CHARACTERS = "!$%&'()*+,-./:;=?@_~"
 class Authenticate(Protocol):
     """Says who a token is; raises `Problem` `invalid_token`."""
 
-    def __call__(self, tx: ReadTx, version: int, token: str, peer: str | None) -> Caller: ...
+    def __call__(
+        self, tx: ReadTx, version: int, token: str, peer: str | None, possession: Possession | None = None
+    ) -> Caller: ...
 
 
 class Observe(Protocol):
@@ -60,7 +68,7 @@ class Log(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiParts:
-    """What the API door is made of."""
+    """What the API door is made of. `public_url` is told to who has no token yet; empty: not told."""
 
     operations: Iterable[Operation]
     store: Store
@@ -71,6 +79,7 @@ class ApiParts:
     observe: Observe
     deps: object = None
     json_body_bytes: int = 1 << 20
+    public_url: str = ""
 
 
 @dataclass(slots=True)
@@ -87,6 +96,7 @@ class Exchange:
     parameters: Sequence[str] = ()
     caller: Caller | None = None
     allowance: Allowance | None = None
+    possession: Possession | None = None
 
     @property
     def target(self) -> str:
@@ -108,26 +118,55 @@ class Api:
         self._observe = parts.observe
         self._deps = parts.deps
         self._max_body_bytes = parts.json_body_bytes
+        self._public_url = parts.public_url
         self._routes = Routes(parts.operations)
         self._boot = secrets.token_hex(4)
         self._count = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        exchange = self._open(scope)
+        exchange = scope.pop(_BEGUN, None) or self._open(scope)
         try:
             answer = await self._answer(exchange, receive)
-        except Problem as error:
-            answer = problem(bearer.challenged(error), exchange.request_id)
-        except (StoreFailure, OverBudget) as error:
-            self._log.error("store_failed", request_id=exchange.request_id, path=exchange.path, exc_info=error)
-            answer = problem(_UNAVAILABLE, exchange.request_id)
         except Exception as error:  # noqa: BLE001 - the request border: one request fails, the daemon goes on
-            self._log.error("request_failed", request_id=exchange.request_id, path=exchange.path, exc_info=error)
-            answer = problem(Problem("internal_error", "The error was recorded."), exchange.request_id)
+            answer = self._refuse_and_log(exchange, error)
         finally:
-            if exchange.allowance is not None:
-                exchange.allowance.running -= 1
+            _leave(exchange)
         await self._send(exchange, answer, send)
+
+    def at_once(self, scope: HttpScope) -> Reply | None:
+        """The whole answer where nothing has to be waited for; None: `__call__` goes on with what was begun here."""
+        exchange = self._open(cast(Scope, scope))
+        try:
+            answer = self._answer_now(exchange)
+        except Exception as error:  # noqa: BLE001 - the request border
+            _leave(exchange)
+            return self._reply(exchange, self._refuse_and_log(exchange, error))
+        if answer is None:
+            exchange.scope[_BEGUN] = exchange
+            return None
+        _leave(exchange)
+        return self._reply(exchange, answer)
+
+    def _reply(self, exchange: Exchange, answer: Answer) -> Reply:
+        try:
+            fields = self._fields(exchange, answer)
+        except ValueError as error:  # a value that would start a line of its own
+            answer = self._refuse_and_log(exchange, error)
+            fields = self._fields(exchange, answer)
+        self._observe(exchange, answer)
+        return Reply(answer.status, fields, answer.body)
+
+    def _refuse_and_log(self, exchange: Exchange, error: Exception) -> Answer:
+        """The problem that an exception is to the caller; what is no `Problem` is logged."""
+        if isinstance(error, Problem):
+            needed = exchange.route.operation.scopes if exchange.route else ()
+            given = exchange.headers.get(b"authorization", b"")
+            return problem(bearer.challenged(error, bearer.Asked(given, self._public_url, needed)), exchange.request_id)
+        if isinstance(error, StoreFailure | OverBudget):
+            self._log.error("store_failed", request_id=exchange.request_id, path=exchange.path, exc_info=error)
+            return problem(_UNAVAILABLE, exchange.request_id)
+        self._log.error("request_failed", request_id=exchange.request_id, path=exchange.path, exc_info=error)
+        return problem(Problem("internal_error", "The error was recorded."), exchange.request_id)
 
     def _open(self, scope: Scope) -> Exchange:
         self._count += 1
@@ -140,7 +179,8 @@ class Api:
             dict(scope["headers"]),
         )
 
-    async def _answer(self, exchange: Exchange, receive: Receive) -> Answer:
+    def _answer_now(self, exchange: Exchange) -> Answer | None:
+        """What the head of the request decides, and reads that are short; None for all that may have to wait."""
         if len(exchange.headers) != len(exchange.scope["headers"]):
             exchange.headers = _joined(exchange.scope["headers"])
         routes, exchange.parameters = self._routes.find(exchange.path)
@@ -148,9 +188,17 @@ class Api:
         if route is None:
             return self._other_method(exchange, routes)
         _check_accept(exchange.headers.get(b"accept"))
+        return self._read_inline(exchange, route) if route.operation.kind == "read" else None
+
+    async def _answer(self, exchange: Exchange, receive: Receive) -> Answer:
+        answer = self._answer_now(exchange) if exchange.route is None else None
+        if answer is not None:
+            return answer
+        route = exchange.route
+        assert route is not None
         kind = route.operation.kind
         if kind == "read":
-            return self._read_inline(exchange, route) or await self._run_read(exchange, route, receive)
+            return await self._run_read(exchange, route, receive)
         if kind == "write":
             return await self._run_write(exchange, route, receive)
         return await self._run_call(exchange, route, receive)
@@ -217,6 +265,9 @@ class Api:
 
     async def _run_call(self, exchange: Exchange, route: Route, receive: Receive) -> Answer:
         caller, request = await self._admitted_request(exchange, route, receive)
+        if route.operation.relays:
+            incoming = Incoming(exchange.request_id, exchange.scope["query_string"], exchange.scope["headers"])
+            return _relayed(await route.operation.handler(self._deps, caller, request, incoming))
         record = self._record(exchange, route, caller, request)
         if record is None:
             return _answered(exchange, await route.operation.handler(self._deps, caller, request))
@@ -256,8 +307,17 @@ class Api:
 
     def _identify(self, exchange: Exchange, tx: ReadTx) -> Caller:
         client = exchange.scope.get("client")
-        token = bearer.token_of(exchange.headers.get(b"authorization"))
-        return self._authenticate(tx, self._store.version, token, client[0] if client else None)
+        token, proves = bearer.credential_of(exchange.headers.get(b"authorization"))
+        if proves and exchange.possession is None:
+            exchange.possession = self._possession(exchange)
+        return self._authenticate(tx, self._store.version, token, client[0] if client else None, exchange.possession)
+
+    def _possession(self, exchange: Exchange) -> Possession:
+        proof = exchange.headers.get(b"dpop")
+        path = (exchange.scope.get("raw_path") or exchange.path.encode()).decode("latin-1")
+        return Possession(
+            None if proof is None else proof.decode("latin-1"), exchange.method, f"{self._public_url}{path}"
+        )
 
     def _decode(self, exchange: Exchange, route: Route, body: bytes | None) -> msgspec.Struct:
         query: bytes = exchange.scope["query_string"]
@@ -276,6 +336,15 @@ class Api:
         if key is None or exchange.method != "POST":
             return None
         return idempotency.record_of(key, route.operation, caller, request)
+
+    def _fields(self, exchange: Exchange, answer: Answer) -> bytes:
+        """The header lines of a whole answer; the door adds those of framing, connection and date."""
+        lines = JSON_LINES if answer.headers is JSON_ALONE else render_fields((*answer.headers, *ALWAYS)).block
+        request_id = exchange.request_id.encode()
+        allowance = exchange.allowance
+        limits = b"" if allowance is None else self._limits.lines(allowance)
+        cors = render_fields(self._cors.headers(exchange.headers)).block if self._cors.active else b""
+        return b"%bx-request-id: %b\r\n%b%b" % (lines, request_id, limits, cors)
 
     async def _send(self, exchange: Exchange, answer: Answer, send: Send) -> None:
         body = answer.body
@@ -296,8 +365,15 @@ class Api:
         await send({"type": "http.response.body", "body": b"" if exchange.method == "HEAD" else body})
 
 
+_BEGUN = "gatewayd.exchange"  # in the scope: an exchange that `at_once` has begun
 _NO_PARAMETERS: Mapping[str, str] = {}
 _UNAVAILABLE = Problem("unavailable", "The database cannot do it now. Try again.", headers=((b"retry-after", b"1"),))
+
+
+def _leave(exchange: Exchange) -> None:
+    """Free the place among the credential's requests at once that `_admit` may have taken."""
+    if exchange.allowance is not None:
+        exchange.allowance.running -= 1
 
 
 def _joined(fields: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
@@ -329,6 +405,10 @@ def _answered(exchange: Exchange, result: object) -> Answer:
     if type(result) is Listing and result.next_cursor is not None and exchange.method != "POST":
         return success(result, exchange.target)
     return success(result)
+
+
+def _relayed(relayed: Relayed) -> Answer:
+    return Answer(relayed.status, relayed.body, relayed.fields)
 
 
 def _encoded(result: object) -> bytes:

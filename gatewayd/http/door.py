@@ -69,6 +69,27 @@ Send = Callable[[ResponseMessage], Awaitable[None]]
 App = Callable[[HttpScope, Receive, Send], Awaitable[None]]
 
 
+class Reply(NamedTuple):
+    """A whole response. `fields` are rendered header lines: all but those of framing, connection and date."""
+
+    status: int
+    fields: bytes
+    body: bytes
+
+
+AtOnce = Callable[[HttpScope], Reply | None]
+"""Answers a request without waiting for anything; None: let the application have it.
+
+It saves a short read the whole of ASGI's messages, which cost as much as the read. Its own failures are answers too: an
+exception out of it ends the connection without one.
+"""
+
+
+def never(scope: HttpScope) -> Reply | None:
+    """An `AtOnce` that leaves everything to the application."""
+    return None
+
+
 class Refusal(NamedTuple):
     """An answer that the door gives in the application's place: an application/problem+json body and its request id."""
 
@@ -168,6 +189,7 @@ class Door:
     refuse: Refuse
     log: Log
     clock: Clock
+    at_once: AtOnce = never
     counters: DoorCounters = field(default_factory=DoorCounters)
     draining: bool = False
     # Coarse monotonic seconds: at most one tick behind.

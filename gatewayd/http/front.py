@@ -1,15 +1,16 @@
-"""Which of the daemon's applications answers a request: health, the description, or the API."""
+"""Which of the daemon's applications answers a request: health, the description, one that is mounted, or the API."""
 
 import gzip
 import secrets
-from collections.abc import Awaitable, Callable
-from typing import NamedTuple
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, NamedTuple
 
 import msgspec
 
 from gatewayd.errors import Problem
 from gatewayd.http.cors import Cors
 from gatewayd.http.dispatch import Receive, Scope, Send
+from gatewayd.http.door import AtOnce, HttpScope, Reply, never
 from gatewayd.http.render import JSON, Answer, problem
 
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
@@ -17,16 +18,59 @@ WORTH_ZIPPING_BYTES = 1_024
 ALLOW = (b"allow", b"GET, HEAD, OPTIONS")
 ReadinessCheck = Callable[[], Awaitable["dict[str, str]"]]
 """Each part of the daemon by name, with `ok` or what is wrong with it."""
+PlainAtOnce = Callable[[Mapping[str, Any]], "tuple[int, bytes, bytes] | None"]
+"""An `AtOnce` of a room that does not know this one: status, rendered header lines, body."""
+_NOTHING_READY: Mapping[str, AtOnce] = {}
+
+
+def _nowhere(path: str) -> bool:
+    return False
 
 
 class Front(NamedTuple):
-    """The door's one ASGI callable: fixed paths first, everything else is the API's."""
+    """The door's one ASGI callable: fixed paths first, then what is mounted, everything else is the API's.
+
+    `mounts` are applications by the beginning of their paths, `ready` what answers fixed or mounted paths at once.
+    `pages` is the application of those paths of which `is_page` says so.
+    """
 
     fixed: dict[str, App]
     api: App
+    api_at_once: AtOnce = never
+    mounts: tuple[tuple[str, App], ...] = ()
+    ready: Mapping[str, AtOnce] = _NOTHING_READY
+    pages: App | None = None
+    is_page: Callable[[str], bool] = _nowhere
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self.fixed.get(scope["path"], self.api)(scope, receive, send)
+        path = scope["path"]
+        app = self.fixed.get(path) or self._mounted(path) or self.api
+        await app(scope, receive, send)
+
+    def at_once(self, scope: HttpScope) -> Reply | None:
+        """What can be answered without waiting; None for everything else."""
+        path = scope["path"]
+        if path in self.ready:
+            return self.ready[path](scope)
+        if path in self.fixed or self._mounted(path) is not None:
+            return None
+        return self.api_at_once(scope)
+
+    def _mounted(self, path: str) -> App | None:
+        for start, app in self.mounts:
+            if path.startswith(start):
+                return app
+        return self.pages if self.is_page(path) else None
+
+
+def replying(plain: PlainAtOnce) -> AtOnce:
+    """The same in the door's own words."""
+
+    def at_once(scope: HttpScope) -> Reply | None:
+        answer = plain(scope)
+        return None if answer is None else Reply(*answer)
+
+    return at_once
 
 
 def document(body: bytes) -> App:

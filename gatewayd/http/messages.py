@@ -13,7 +13,7 @@ from urllib.parse import unquote_to_bytes
 
 import httptools
 
-from gatewayd.http.door import DoorSettings, Headers
+from gatewayd.http.door import DoorSettings, Headers, Reply
 
 # RFC 9110 §5.6.2; uri-host and port of RFC 9112 §3.2, loosely: what may not stand there is refused.
 _TOKEN: Final = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
@@ -321,6 +321,18 @@ class ResponseFields:
     length: int | None
     close: bool
     dated: bool
+
+
+def render_head(request: Request, reply: Reply, date_line: bytes, goes_on: bool) -> bytes:
+    """The head of a whole response; `goes_on` tells whether the connection can carry another."""
+    line = status_line(reply.status)
+    # RFC 9110 §8.6: none with 204, and with 304 that of an answer that is not here.
+    length = b"" if reply.status in (204, 304) else b"content-length: %d\r\n" % len(reply.body)
+    if goes_on and request.version == "1.1":
+        connection = b""
+    else:
+        connection = b"connection: keep-alive\r\n" if goes_on else b"connection: close\r\n"
+    return b"".join((line, reply.fields, date_line, length, connection, b"\r\n"))
 
 
 def render_fields(headers: Iterable[tuple[bytes, bytes]]) -> ResponseFields:

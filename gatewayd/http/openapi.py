@@ -9,8 +9,10 @@ import msgspec
 
 from gatewayd.contract.operation import Area, Operation
 from gatewayd.contract.pages import PageRequest
-from gatewayd.contract.scopes import ALL_SCOPES, EXTENSION_SCOPES
+from gatewayd.contract.scopes import EXTENSION_SCOPES
 from gatewayd.errors import ERRORS, FIELD_CODES
+from gatewayd.events import EVENT_KINDS
+from gatewayd.http.security_schemes import ProviderUrls, required, schemes
 
 OPENAPI_VERSION = "3.1.1"  # Spec §9
 INTERFACE_VERSION = "1.0.0"  # Spec §9
@@ -36,7 +38,7 @@ _COMMON_ERRORS = (
 Json = dict[str, Any]
 
 
-def describe(areas: Iterable[Area], public_url: str, events: Mapping[str, Any]) -> Json:
+def describe(areas: Iterable[Area], public_url: str, events: Mapping[str, Any], provider: ProviderUrls) -> Json:
     """The whole document. `events` maps each event kind to the struct of a delivery's body and a sample of it."""
     areas = tuple(areas)
     operations = [operation for area in areas for operation in area.operations]
@@ -59,21 +61,14 @@ def describe(areas: Iterable[Area], public_url: str, events: Mapping[str, Any]) 
         },
         "jsonSchemaDialect": "https://spec.openapis.org/oas/3.1/dialect/base",
         "servers": [{"url": public_url + MOUNT}],
-        "security": [{"apiKey": []}],
+        "security": required(()),
         "tags": [{"name": area.title} for area in areas],
         "paths": paths,
         "webhooks": {kind: _webhook(kind, names[_key(body)], sample) for kind, (body, sample) in events.items()},
         "components": {
             "schemas": {**components, "Problem": _PROBLEM},
             "responses": _responses(operations),
-            "securitySchemes": {
-                "apiKey": {
-                    "type": "http",
-                    "scheme": "bearer",
-                    "description": "An API key or an OAuth 2.0 access token. Scopes: "
-                    + "; ".join(f"`{scope}`: {meaning}" for scope, meaning in ALL_SCOPES.items()),
-                }
-            },
+            "securitySchemes": schemes(provider),
         },
     }
 
@@ -101,7 +96,7 @@ def _operation(operation: Operation, tag: str, names: Mapping[str, Json], compon
         "summary": summary.strip(),
         "description": description.strip(),
         "tags": [tag],
-        "security": [{"apiKey": list(operation.scopes)}],
+        "security": required(operation.scopes),
         "responses": {
             "200": {
                 "description": "Done.",
@@ -190,27 +185,57 @@ def _responses(operations: Iterable[Operation]) -> Json:
 
 
 def _webhook(kind: str, schema: Json, sample: object) -> Json:
-    headers = [
-        ("X-Service-Event", "The event kind."),
-        ("X-Service-Signature", "`t=<unix seconds>,v1=<hex HMAC-SHA256 of t, a dot and the raw body>`."),
-        ("X-Service-Delivery", "The delivery id; the same on every attempt."),
-    ]
+    constant: Json = {"type": "string", "const": kind}
+    headers = {"X-Service-Event": ("The event kind.", constant, kind), **_WEBHOOK_HEADERS}
     return {
         "post": {
             "operationId": f"on.{kind}",
             "summary": f"{kind} is delivered to a subscription",
+            "description": EVENT_KINDS[kind].meaning,
             "security": [],
             "parameters": [
-                {"name": name, "in": "header", "required": True, "description": text, "schema": {"type": "string"}}
-                for name, text in headers
+                {"name": name, "in": "header", "required": True, "description": text, "schema": of, "example": value}
+                for name, (text, of, value) in headers.items()
             ],
             "requestBody": {
                 "required": True,
                 "content": {"application/json": {"schema": schema, "example": msgspec.to_builtins(sample)}},
             },
-            "responses": {"2XX": {"description": "Received. Any other answer is tried again."}},
+            "responses": _WEBHOOK_ANSWERS,
         }
     }
+
+
+_TEXT: Json = {"type": "string"}
+_WEBHOOK_HEADERS: Mapping[str, tuple[str, Json, str]] = {
+    "X-Service-Signature": (
+        "`t=<unix seconds>,v1=<hex HMAC-SHA256 of t, a dot and the raw body>`, keyed with the whole secret. While a "
+        "rotation lasts there is a second `v1`, of the old secret.",
+        _TEXT,
+        "t=1795167000,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd",
+    ),
+    "X-Service-Delivery": (
+        "The delivery id, as `id` in the body; the same on every attempt.",
+        _TEXT,
+        "wdlv_01kaqfb2r0j1k2m3n4p5q6r7s8",
+    ),
+    "webhook-id": ("The delivery id (Standard Webhooks).", _TEXT, "wdlv_01kaqfb2r0j1k2m3n4p5q6r7s8"),
+    "webhook-timestamp": ("When the attempt was made, unix seconds (Standard Webhooks).", _TEXT, "1795167000"),
+    "webhook-signature": (
+        "`v1,<base64 HMAC-SHA256 of webhook-id, webhook-timestamp and the raw body, joined by dots>`, keyed with the "
+        "bytes that the secret has as base64 behind `whsec_`; several are parted by spaces (Standard Webhooks).",
+        _TEXT,
+        "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=",
+    ),
+}
+_WEBHOOK_ANSWERS: Json = {
+    "2XX": {"description": "Received, within 10 seconds."},
+    "410": {"description": "The receiver is gone: the subscription is disabled, and the delivery not tried again."},
+    "default": {
+        "description": "Not received: tried again with growing waits, 8 times in all. So is no answer within 10 "
+        "seconds, and a redirect, which is not followed. `Retry-After` lengthens the wait, up to 6 hours."
+    },
+}
 
 
 _IDEMPOTENCY_KEY: Json = {

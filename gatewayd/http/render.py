@@ -9,16 +9,18 @@ import msgspec
 from gatewayd.contract.pages import Listing
 from gatewayd.errors import ERRORS, Problem
 from gatewayd.http.door import Refusal
+from gatewayd.http.messages import render_fields
 
 Headers = Sequence[tuple[bytes, bytes]]
 
 JSON = (b"content-type", b"application/json")
-_JSON_ALONE = (JSON,)
+JSON_ALONE = (JSON,)
 PROBLEM_JSON = (b"content-type", b"application/problem+json")
 ALWAYS: Headers = (  # answers are for one caller and are data, never pages
     (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),
 )
+JSON_LINES = render_fields((JSON, *ALWAYS)).block
 PROBLEM_TYPE = "urn:gatewayd:problem:"  # Chosen: an identifier that nobody tries to fetch
 
 _encode = msgspec.json.Encoder().encode
@@ -36,12 +38,12 @@ class Answer:
 def success(result: object, target: str | None = None) -> Answer:
     """200 with a handler's result. `target` is the address that a page's `Link` continues from; None: no `Link`."""
     if type(result) is bytes:
-        return Answer(200, result, _JSON_ALONE)
+        return Answer(200, result, JSON_ALONE)
     if type(result) is not Listing:
-        return Answer(200, _encode(result), _JSON_ALONE)
+        return Answer(200, _encode(result), JSON_ALONE)
     body = listing(result)
     if result.next_cursor is None or target is None:
-        return Answer(200, body, _JSON_ALONE)
+        return Answer(200, body, JSON_ALONE)
     return Answer(200, body, (JSON, (b"link", _next_link(target, result.next_cursor))))
 
 

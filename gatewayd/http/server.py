@@ -13,7 +13,7 @@ from typing import Final
 import trio
 
 from gatewayd.http.connection import Connection
-from gatewayd.http.door import App, Clock, Door, DoorCounters, DoorSettings, Log, Refuse
+from gatewayd.http.door import App, AtOnce, Clock, Door, DoorCounters, DoorSettings, Log, Refuse, never
 from gatewayd.http.exchange import IDLE
 from gatewayd.http.proxy_headers import TrustedProxies
 from gatewayd.http.sockets import (
@@ -42,9 +42,18 @@ _ACCEPT_BATCH: Final = 64
 class Server:
     """One door: `serve()` runs it, `drain()` asks it to end well."""
 
-    def __init__(self, app: App, settings: DoorSettings, *, refuse: Refuse, log: Log, clock: Clock) -> None:
-        """Raises ValueError for a trusted proxy that is no network."""
-        self._door = Door(app, settings, refuse, log, clock)
+    def __init__(
+        self,
+        app: App,
+        settings: DoorSettings,
+        *,
+        refuse: Refuse,
+        log: Log,
+        clock: Clock,
+        at_once: AtOnce = never,
+    ) -> None:
+        """`at_once` is asked before `app`, over HTTP/1.1. Raises ValueError for a trusted proxy that is no network."""
+        self._door = Door(app, settings, refuse, log, clock, at_once)
         self._settings = settings
         self._proxies = TrustedProxies.parse(settings.trusted_proxies)
         # In the order they came; the values say nothing.

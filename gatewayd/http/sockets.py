@@ -19,6 +19,7 @@ import trio
 from gatewayd.http.door import Address, DoorSettings, PeerGoneError
 
 READ_BYTES: Final = 64 * 1024
+WORTH_GATHERING_BYTES: Final = 16 * 1024  # Chosen: below it, copying head and body together costs less
 # Descriptors left to the store, the log, the workers and outbound connections.
 _RESERVED_DESCRIPTORS: Final = 256
 _LEAST_CONNECTIONS: Final = 16
@@ -216,6 +217,9 @@ class Transport(Protocol):
     async def send(self, data: bytes, progress: Progress) -> None:
         """Send everything; may return without a checkpoint. Raises PeerGoneError."""
 
+    def send_at_once(self, head: bytes, body: bytes) -> bytes:
+        """Send what can be sent without waiting; answers what is left. Raises PeerGoneError."""
+
     def shut_down(self) -> None:
         """Say that nothing more will be sent, where the transport can."""
 
@@ -255,6 +259,20 @@ class PlainTransport:
             progress()
             await self._send_rest(memoryview(data)[sent:], progress)
 
+    def send_at_once(self, head: bytes, body: bytes) -> bytes:
+        try:
+            if len(body) < WORTH_GATHERING_BYTES:
+                sent = self._socket.send(head + body)
+            else:
+                sent = self._socket.sendmsg((head, body))
+        except BlockingIOError:
+            sent = 0
+        except OSError as error:
+            raise PeerGoneError(str(error)) from error
+        if sent < len(head):
+            return head[sent:] + body
+        return body[sent - len(head) :]
+
     async def _send_rest(self, rest: memoryview, progress: Progress) -> None:
         while rest:
             await trio.lowlevel.wait_writable(self._socket)
@@ -285,10 +303,11 @@ class PlainTransport:
 class TlsTransport:
     """TLS over trio's stream, its handshake done."""
 
-    __slots__ = ("_stream",)
+    __slots__ = ("_plain", "_stream")
 
     def __init__(self, stream: trio.SSLStream[trio.SocketStream]) -> None:
         self._stream = stream
+        self._plain = stream.transport_stream.socket
 
     async def receive(self) -> bytes:
         try:
@@ -305,20 +324,25 @@ class TlsTransport:
         except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
             raise PeerGoneError(str(error)) from error
 
+    def send_at_once(self, head: bytes, body: bytes) -> bytes:
+        """Nothing: encryption goes through trio's stream, which waits."""
+        return head + body
+
     def shut_down(self) -> None:
         """TLS has no half-close that every client understands."""
 
     async def finish(self) -> None:
-        """Send close_notify: without it a body that ends with the connection looks cut."""
+        """Send close_notify, without which a body that ends with the connection looks cut, and wait for the peer's end.
+
+        The stream's own aclose() sends none: it is https_compatible.
+        """
         with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
-            await self._stream.aclose()
+            await self._stream.unwrap()
 
     def close(self, *, reset: bool = False) -> None:
-        # trio's transport is typed as any stream; here it is the one made from the accepted socket.
-        transport = self._stream.transport_stream.socket
-        if reset and transport.fileno() >= 0:
-            reset_on_close(transport)
-        transport.close()
+        if reset and self._plain.fileno() >= 0:
+            reset_on_close(self._plain)
+        self._plain.close()
 
 
 def reset_on_close(plain: socket.socket | trio.socket.SocketType) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 import msgspec
 
 from gatewayd.clock import DAY, Instant, to_wire
-from gatewayd.contract.scopes import ALL_SCOPES, FULL_ACCESS, KEY_SCOPES, RESTRICTED
+from gatewayd.contract.scopes import FULL_ACCESS, KEY_SCOPES, RESTRICTED, ordered
 from gatewayd.contract.wire import Response, Timestamp
 from gatewayd.errors import FieldError, Problem, invalid, invalid_field, not_found
 from gatewayd.identity import audit, memberships
@@ -116,11 +116,6 @@ def effective_scopes(scopes: str, tax_approved: bool) -> frozenset[str]:
     if tax_approved:
         return chosen
     return chosen - RESTRICTED if scopes else FULL_ACCESS
-
-
-def ordered(scopes: Collection[str]) -> list[str]:
-    """The scopes in the order in which the specification lists them."""
-    return [scope for scope in ALL_SCOPES if scope in scopes]
 
 
 def checked_scopes(scopes: Collection[str]) -> list[str]:

@@ -6,7 +6,7 @@ from gatewayd.clock import Instant, to_wire
 from gatewayd.contract.caller import Role
 from gatewayd.contract.wire import Response, Timestamp
 from gatewayd.errors import Problem, invalid_field, not_found
-from gatewayd.identity import audit, organizations, users
+from gatewayd.identity import audit, grants, organizations, users
 from gatewayd.store import ReadTx, Row, WriteTx
 
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -64,11 +64,12 @@ def change_role(tx: WriteTx, user_id: str, role: Role, actor: str) -> None:
 
 
 def remove(tx: WriteTx, user_id: str, actor: str) -> None:
-    """Take a member out; the keys they made stop working. Raises as `change_role` does."""
+    """Take a member out; the keys they made stop working, and the apps they connected. Raises as `change_role` does."""
     before = role_of(tx, user_id)
     _keep_an_owner(tx, before)
     tx.run(_DELETE, user_id=user_id)
     _record(tx, "membership.removed", user_id, actor, {"role": before})
+    grants.revoke_membership(tx, user_id, actor)
 
 
 def role_of(tx: ReadTx, user_id: str) -> Role:

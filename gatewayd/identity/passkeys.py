@@ -150,7 +150,8 @@ def register(tx: WriteTx, party: RelyingParty, user_id: str, name: str, answer: 
             expected_origin=party.origin,
         )
         transports = webauthn.helpers.parse_registration_credential_json(answer).response.transports or []
-    except (exceptions.WebAuthnException, ValueError) as error:
+    except (exceptions.WebAuthnException, ValueError, TypeError, AttributeError) as error:
+        # The package takes what stands in an attestation for the types that it should have.
         raise PasskeyError(str(error)) from error
     kept = tx.run(
         _INSERT,
@@ -185,6 +186,9 @@ def authenticate(tx: WriteTx, party: RelyingParty, answer: str, challenge: bytes
         if row is None:
             raise PasskeyError("the passkey is not registered")
         passkey = _passkey(row)
+        handle = credential.response.user_handle
+        if handle is not None and handle != passkey.user_id.encode():  # §7.2 step 6
+            raise PasskeyError("the passkey says that it is somebody else's")
         verified = webauthn.verify_authentication_response(
             credential=credential,
             expected_challenge=challenge,

@@ -93,12 +93,6 @@ def check_password(password: str, email: str, name: str) -> None:
         raise _refused("invalid_format", "This password is among the first that are guessed: take another.")
 
 
-def make_password() -> str:
-    """A random password for a person to type: 100 bits as four groups of five characters."""
-    letters = "".join(secrets.choice("abcdefghjkmnpqrstuvwxyz23456789") for _ in range(20))
-    return "-".join(letters[start : start + 5] for start in range(0, 20, 5))
-
-
 def _refused(code: str, message: str) -> Problem:
     return invalid_field("password", code, message)
 

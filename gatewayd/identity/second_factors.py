@@ -9,7 +9,7 @@ from typing import Final
 
 import pyotp
 
-from gatewayd.clock import SECOND
+from gatewayd.clock import MINUTE, SECOND
 from gatewayd.identity import audit
 from gatewayd.identity.sessions import hash_token
 from gatewayd.store import ReadTx, WriteTx
@@ -17,6 +17,7 @@ from gatewayd.store import ReadTx, WriteTx
 STEP_SECONDS: Final = 30  # RFC 6238 §4.1
 DIGITS: Final = 6
 STEPS_AROUND: Final = 1  # RFC 6238 §5.2: one step of delay either way
+PROPOSAL_LIFE: Final = 30 * MINUTE  # Chosen: an app may have to be installed first
 RECOVERY_CODES: Final = 10  # Chosen
 _RECOVERY_ALPHABET: Final = "abcdefghjkmnpqrstuvwxyz23456789"  # without letters that look like digits
 _RECOVERY_GROUPS: Final = (5, 5)  # 49 bits: guessing is throttled
@@ -28,6 +29,9 @@ ON CONFLICT (user_id) DO UPDATE SET secret_sealed = :secret_sealed, last_step = 
     WHERE confirmed_at IS NULL
 """
 _GET = "SELECT secret_sealed, confirmed_at, last_step FROM totp_secrets WHERE user_id = :user_id"
+_PROPOSED = """
+SELECT secret_sealed FROM totp_secrets WHERE user_id = :user_id AND confirmed_at IS NULL AND created_at > :since
+"""
 _CONFIRM = """
 UPDATE totp_secrets SET confirmed_at = :now, last_step = :step WHERE user_id = :user_id AND confirmed_at IS NULL
 """
@@ -36,7 +40,7 @@ UPDATE totp_secrets SET last_step = :step
 WHERE user_id = :user_id AND confirmed_at IS NOT NULL AND last_step < :step
 """
 _REMOVE = "DELETE FROM totp_secrets WHERE user_id = :user_id"
-_ADD_RECOVERY = "INSERT INTO recovery_codes (user_id, hash) VALUES (?, ?)"
+_ADD_RECOVERY = "INSERT INTO recovery_codes (user_id, hash) VALUES (:user_id, :hash)"
 _REMOVE_RECOVERY = "DELETE FROM recovery_codes WHERE user_id = :user_id"
 _USE_RECOVERY = """
 UPDATE recovery_codes SET used_at = :now WHERE user_id = :user_id AND hash = :hash AND used_at IS NULL
@@ -63,9 +67,9 @@ def provisioning_uri(secret: str, email: str, issuer: str) -> str:
 
 
 def proposed(tx: ReadTx, user_id: str) -> str | None:
-    """The secret that waits for its first code; None when there is none."""
-    row = tx.row(_GET, user_id=user_id)
-    return None if row is None or row[1] is not None else tx.unseal(row[0], _context(user_id))
+    """The secret that waits for its first code; None when there is none, or it has waited for `PROPOSAL_LIFE`."""
+    sealed = tx.value(_PROPOSED, user_id=user_id, since=tx.now - PROPOSAL_LIFE)
+    return None if sealed is None else tx.unseal(sealed, _context(user_id))
 
 
 def confirm(tx: WriteTx, user_id: str, code: str) -> list[str] | None:

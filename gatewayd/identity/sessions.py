@@ -44,7 +44,7 @@ _REPLACE_TOKEN = "UPDATE sessions SET hash = :hash WHERE id = :id AND ended_at I
 _END = "UPDATE sessions SET ended_at = :now WHERE id = :id AND user_id = :user_id AND ended_at IS NULL"
 _END_ALL = "UPDATE sessions SET ended_at = :now WHERE user_id = :user_id AND id <> :kept AND ended_at IS NULL"
 # Grants name the session they were given in (`sid`): as long as one does, the row stays.
-_SWEEP = """
+_SWEEP_ANY_ORG = """
 DELETE FROM sessions WHERE id IN (
     SELECT s.id FROM sessions s WHERE s.expires_at < :before
         AND NOT EXISTS (SELECT 1 FROM grants g WHERE g.session_id = s.id)
@@ -135,7 +135,7 @@ def end_all(tx: WriteTx, user_id: str, kept: str = "") -> int:
 
 def sweep(tx: WriteTx) -> int:
     """Delete at most `SWEEP_ROWS` sessions that ended long ago; answers how many."""
-    return tx.run(_SWEEP, before=tx.now - KEPT, count=SWEEP_ROWS)
+    return tx.run(_SWEEP_ANY_ORG, before=tx.now - KEPT, count=SWEEP_ROWS)
 
 
 def hash_token(token: str) -> bytes:

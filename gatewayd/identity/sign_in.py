@@ -3,6 +3,7 @@ r"""Signing in: password, then a code where the account has a second factor, the
     password right --> no second factor --> session
                   \--> second factor --> `Half`, a sealed note in a cookie --> code right --> session
     passkey that verified the person --> session; that did not --> as after a password
+    link that the operator made --> as after a password
 
 Every try is counted as a failure before it is looked at, and taken back where it was right: of a thousand guesses at
 once no more are looked at than of a thousand in a row. An unknown address takes as long as a known one.
@@ -15,7 +16,7 @@ from typing import Final, Protocol, TypeVar
 import msgspec
 
 from gatewayd.clock import MINUTE, Instant
-from gatewayd.identity import passkeys, second_factors, sessions, throttling, users
+from gatewayd.identity import one_time_links, passkeys, second_factors, sessions, throttling, users
 from gatewayd.identity.passwords import Passwords
 from gatewayd.identity.sessions import Session, Visitor
 from gatewayd.store import ReadTx, StoreFailure, WriteTx
@@ -124,6 +125,22 @@ class SignIn:
             return Signed(*sessions.start(tx, proved.user_id, proved.methods, visitor))
 
         return await self._database.write(go_on)
+
+    async def with_link(self, token: str, visitor: Visitor) -> Signed | CodeNeeded:
+        """Use up a link that stands for the password. Raises `WrongCredentials` where it does not work (any more)."""
+
+        def go_on(tx: WriteTx) -> Signed | CodeNeeded | None:
+            user_id = one_time_links.use(tx, token, "sign_in")
+            if user_id is None:
+                return None
+            if second_factors.is_on(tx, user_id):
+                return CodeNeeded(_half(tx, user_id, (LINK,)))
+            return Signed(*sessions.start(tx, user_id, (LINK,), visitor))
+
+        outcome = await self._database.write(go_on)
+        if outcome is None:
+            raise WrongCredentials
+        return outcome
 
     async def prove_password(self, user: users.User, password: str, visitor: Visitor) -> None:
         """That whoever is signed in knows the password. Raises `WrongCredentials`, or `throttling.Locked`."""

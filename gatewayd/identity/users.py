@@ -7,7 +7,7 @@ import msgspec
 from gatewayd.clock import Instant, to_wire
 from gatewayd.contract.wire import Email, Response, Timestamp
 from gatewayd.errors import Problem, invalid_field, not_found
-from gatewayd.identity import audit
+from gatewayd.identity import audit, grants
 from gatewayd.identity.organizations import checked_name
 from gatewayd.store import ReadTx, Row, WriteTx
 
@@ -103,9 +103,17 @@ def credentials(tx: ReadTx, email: str) -> Credentials | None:
 
 
 def reset_password(tx: WriteTx, user_id: str, password_hash: str, actor: str) -> None:
-    """Replace the password and record who did. Raises `Problem` `not_found`."""
+    """Replace the password, disconnect the user's apps and record who did. Raises `Problem` `not_found`."""
     rehash_password(tx, user_id, password_hash)
     audit.record(tx, audit.Act(actor=actor, action="user.password_reset", subject=user_id, org_id=None))
+    grants.revoke_user(tx, user_id, "password_changed", actor)
+
+
+def change_password(tx: WriteTx, user_id: str, password_hash: str) -> None:
+    """The same by the user. Raises `Problem` `not_found`."""
+    rehash_password(tx, user_id, password_hash)
+    audit.record(tx, audit.Act(actor=user_id, action="user.password_changed", subject=user_id, org_id=None))
+    grants.revoke_user(tx, user_id, "password_changed", user_id)
 
 
 def rehash_password(tx: WriteTx, user_id: str, password_hash: str) -> None:

@@ -2,14 +2,17 @@
 
 import json
 import socket
+from collections import Counter
 from pathlib import Path
 
 import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.daemon.hooks import make_authority, receiving, webhook_settings
 from tests.daemon.instance import Instance, Running, plain_client, serving, until
 
+ONE_ATTEMPT = "first_retry_seconds = 3600"
 METRICS = '[metrics]\nbind = "127.0.0.1:0"\n'
 
 
@@ -68,6 +71,36 @@ def test_requests_are_counted_whatever_they_ask_for(instance: Instance) -> None:
         assert running.end() == 0
 
 
+def test_sign_in_and_pages_have_labels_and_no_paths(instance: Instance) -> None:
+    secret = "s3cret0f5omebody"
+    asked = [
+        ("GET", "/api/auth/jwks", "oauth.jwks", 200),
+        ("GET", "/.well-known/openid-configuration", "oauth.metadata", 200),
+        ("OPTIONS", "/.well-known/openid-configuration", "oauth.metadata", 204),
+        ("POST", f"/api/auth/oauth2/token?code={secret}", "oauth.token", 400),
+        ("POST", "/api/auth/oauth2/register", "oauth.register", 415),
+        ("GET", f"/api/auth/oauth2/authorize?request_uri={secret}", "oauth.authorize", 400),
+        ("GET", f"/api/auth/oauth2/{secret}", "oauth.none", 404),
+        ("GET", "/sign-in", "console", 200),
+        ("GET", f"/sign-in/link/{secret}", "console", 404),
+        ("GET", f"/oauth/consent?request={secret}", "console", 400),
+        ("GET", "/static/style.css", "console", 200),
+    ]
+    with serving(instance) as running:
+        replies = [running.client.request(method, path) for method, path, *_ in asked]
+        assert [reply.status_code for reply in replies] == [status for *_, status in asked]
+        found = scrape(place(running))
+        assert found["gatewayd_requests_total"] == Counter((label, str(status)) for *_, label, status in asked)
+        ids = [reply.headers["x-request-id"] for reply in replies]
+        assert running.end() == 0
+        lines = [line for line in running.lines() if line["event"] == "request"]
+        assert [(line["operation"], line["status"]) for line in lines] == [tuple(rest) for _, _, *rest in asked]
+        assert [line["request_id"] for line in lines] == ids
+        written = running.log.read_text()
+    assert secret not in written
+    assert "/sign-in" not in written
+
+
 def test_what_never_became_a_request_is_counted_too(instance: Instance) -> None:
     with serving(instance) as running:
         url = place(running)
@@ -105,6 +138,43 @@ def test_a_webhook_cannot_lead_to_the_metrics(tmp_path: Path) -> None:
         assert running.end() == 0
 
 
+def test_each_subscription_has_its_numbers(tmp_path: Path) -> None:
+    authority, ca_file = make_authority(tmp_path)
+    instance = Instance(tmp_path, METRICS + webhook_settings(ca_file).replace("first_retry_seconds = 1", ONE_ATTEMPT))
+    firm = instance.firm()
+    with receiving(authority) as hooks, receiving(authority) as failing, serving(instance) as running:
+        failing.status = 500
+        well, ill, off = [
+            running.call(firm.key, "POST", "/api/rpc/webhooks/subscriptions", {"url": url, "events": ["lead.created"]})
+            for url in (hooks.url, failing.url, f"{hooks.url}/off")
+        ]
+        for source in ("web", "fair"):
+            assert running.call(firm.key, "POST", "/api/rpc/crm/createLead", {"source": source}).status_code == 200
+        url, attempts = place(running), "gatewayd_webhook_subscription_attempts_total"
+        wanted = [("succeeded", well, 2.0), ("failed", ill, 2.0), ("succeeded", off, 2.0)]
+        labelled = {(outcome, made.json()["id"]): count for outcome, made, count in wanted}
+
+        def told() -> dict[tuple[str, ...], float]:
+            return {labels: count for labels, count in scrape(url).get(attempts, {}).items() if count}
+
+        until(lambda: told() == labelled)
+        disable = {"id": off.json()["id"], "enabled": False}
+        assert running.call(firm.key, "POST", "/api/rpc/webhooks/subscriptions/update", disable).status_code == 200
+        until(lambda: scrape(url)["gatewayd_webhook_subscriptions_disabled"][("caller",)] == 1)
+        found = scrape(url)
+        assert found["gatewayd_webhook_subscription_pending"] == {(ill.json()["id"],): 2}
+        assert found["gatewayd_webhook_subscription_oldest_due_seconds"] == {(ill.json()["id"],): 0}
+        assert found["gatewayd_webhook_subscription_attempt_seconds_total"].keys() == {(i,) for _, i in labelled}
+        assert found["gatewayd_webhook_subscriptions_complete"] == {(): 1}
+        assert found["gatewayd_webhook_attempts_limit"] == {(): 64}
+        assert found["gatewayd_webhook_connections_idle"][()] >= 1
+        with plain_client(url) as client:
+            page = client.get("/metrics").text
+        assert "whsec_" not in page
+        assert "/hooks" not in page
+        assert running.end() == 0
+
+
 def test_a_stop_ends_both_doors_though_a_scraper_stays_connected(instance: Instance) -> None:
     with serving(instance) as running:
         url = place(running)
@@ -126,10 +196,10 @@ def test_an_address_in_use_is_named_and_nothing_is_served(instance: Instance) ->
 
 
 def test_settings_without_effect_are_told_at_the_start(tmp_path: Path) -> None:
-    with serving(Instance(tmp_path, "[vault]\ntrash_days = 7\n[oauth]\nrefresh_grace_seconds = 60\n")) as running:
+    with serving(Instance(tmp_path, '[vault]\ntrash_days = 7\nocr = "off"\n')) as running:
         told = [line for line in running.lines() if line["level"] == "warning"]
         assert [(line["event"], line["settings"]) for line in told] == [
-            ("settings_without_effect_yet", ["oauth.refresh_grace_seconds", "vault.trash_days"])
+            ("settings_without_effect_yet", ["vault.ocr", "vault.trash_days"])
         ]
         assert "metrics" not in next(line for line in running.lines() if line["event"] == "serving")
         assert running.end() == 0

@@ -115,7 +115,7 @@ async def test_a_problem_on_the_thread_comes_out(open_probes: OpenProbes) -> Non
 async def test_who_is_calling_is_never_asked_on_a_thread(open_probes: OpenProbes) -> None:
     """The identity floor remembers callers for one connection alone."""
 
-    def over_budget(tx: ReadTx, version: int, token: str, peer: str | None) -> Caller:
+    def over_budget(tx: ReadTx, version: int, token: str, peer: str | None, possession: object) -> Caller:
         raise OverBudget
 
     async with open_probes(authenticate=over_budget) as api:

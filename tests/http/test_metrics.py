@@ -1,28 +1,47 @@
 """The numbers for Prometheus: counted, copied and written, and read back by the library's own parser."""
 
 import io
-from collections.abc import AsyncIterator, Iterator
+import threading
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import prometheus_client
 import pytest
 import trio
+import trio.testing
 from prometheus_client.parser import text_string_to_metric_families
 
-from gatewayd.clock import SystemClock
+from gatewayd.clock import MINUTE, SystemClock
 from gatewayd.http import metrics
 from gatewayd.http.door import App
-from gatewayd.http.metrics import BOUNDS_SECONDS, READINGS, RequestTallies, Snapshot, Watched
+from gatewayd.http.metrics import (
+    BACKLOG_READ_SECONDS,
+    BACKLOG_SECONDS,
+    BOUNDS_SECONDS,
+    READINGS,
+    SUBSCRIPTIONS_TOLD,
+    UNKNOWN,
+    Backlog,
+    BacklogReader,
+    Bounds,
+    Queue,
+    RequestTallies,
+    Snapshot,
+    Watched,
+    read_backlog,
+)
 from gatewayd.http.server import DoorSettings, Server
 from gatewayd.logs import AccessLog, make_logger
-from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
+from gatewayd.webhooks.dispatcher import Counts, Dispatcher, DispatcherParts
 from gatewayd.webhooks.sender import AttemptResult, Headers
 from gatewayd.webhooks.settings import WebhookSettings
 from tests.http.conftest import OpenProbes
 from tests.http.knocking import FixedClock, RecordingLog, refuse
 from tests.http.test_health import ask
+from tests.support.store import MemoryStore
+from tests.support.subscribing import emit, subscribe
 
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
@@ -38,6 +57,26 @@ class NoPoster:
 
     def forget(self, slot_key: str) -> None:
         raise AssertionError(slot_key)
+
+
+@dataclass(frozen=True)
+class FakeTally:
+    """What the dispatcher knows of one subscription."""
+
+    succeeded: int = 0
+    failed: int = 0
+    exhausted: int = 0
+    seconds_sum: float = 0.0
+
+
+@dataclass
+class FakeDispatcher:
+    """One that has made these attempts."""
+
+    tallies: Mapping[str, FakeTally]
+    running: bool = True
+    in_flight: int = 3
+    counts: Counts = field(default_factory=Counts)
 
 
 def parsed(page: bytes) -> Samples:
@@ -58,7 +97,7 @@ def value(page: bytes, name: str, **labels: str) -> float:
 
 def written(tallies: RequestTallies) -> bytes:
     """The page of these requests and no other numbers."""
-    return metrics.text(Snapshot(tallies.copied(), [0.0] * len(READINGS), {}))
+    return metrics.text(Snapshot(tallies.copied(), [0.0] * len(READINGS), {}, {}, UNKNOWN, complete=False))
 
 
 @asynccontextmanager
@@ -76,6 +115,8 @@ async def watching(open_probes: OpenProbes) -> AsyncIterator[Watched]:
             server=Server(cast(App, api.api), settings, refuse=refuse, log=RecordingLog(), clock=FixedClock()),
             store=api.store,
             dispatcher=Dispatcher(parts),
+            attempts_limit=64,
+            idle_connections=lambda: 5,
             access_log=AccessLog("json", stream),
             is_ready=lambda: True,
         )
@@ -134,7 +175,7 @@ def test_a_copy_stands_still() -> None:
 
 def given(of: Watched) -> Iterator[tuple[str, float]]:
     """Give each source a number of its own; answers the samples that must tell it."""
-    counters, counts = of.server.counters, of.dispatcher.counts
+    counters = of.server.counters
     for number, (name, owner, attribute) in enumerate(
         [
             ("connections_accepted_total", counters, "connections"),
@@ -144,7 +185,7 @@ def given(of: Watched) -> Iterator[tuple[str, float]]:
             ("requests_refused_total", counters, "refused"),
             ("requests_failed_total", counters, "app_errors"),
             ("store_long_reads_total", of.store, "long_reads"),
-            ("webhook_store_failures_total", counts, "store_failures"),
+            ("webhook_store_failures_total", of.dispatcher.counts, "store_failures"),
             ("access_log_lines_dropped_total", of.access_log, "dropped"),
         ],
         start=101,
@@ -162,6 +203,9 @@ async def test_each_number_is_told_under_its_name(open_probes: OpenProbes) -> No
             "gatewayd_store_commits_total": float(of.store.commits),
             "gatewayd_connections_open": 0.0,
             "gatewayd_webhook_attempts_in_flight": 0.0,
+            "gatewayd_webhook_attempts_limit": 64.0,
+            "gatewayd_webhook_connections_idle": 5.0,
+            "gatewayd_webhook_subscriptions_complete": 0.0,
             "gatewayd_webhook_dispatcher_running": 0.0,
             "gatewayd_requests_rate_limited_total": 0.0,
         }
@@ -181,8 +225,8 @@ async def test_each_number_is_told_under_its_name(open_probes: OpenProbes) -> No
 
 async def test_what_is_not_well_is_told(open_probes: OpenProbes) -> None:
     async with watching(open_probes) as of:
-        of.dispatcher.running = True
-        page = metrics.text(metrics.snapshot(replace(of, is_ready=lambda: False)))
+        delivering = FakeDispatcher({})
+        page = metrics.text(metrics.snapshot(replace(of, dispatcher=delivering, is_ready=lambda: False)))
     assert value(page, "gatewayd_ready") == 0
     assert value(page, "gatewayd_webhook_dispatcher_running") == 1
     closed = metrics.text(metrics.snapshot(of))
@@ -220,3 +264,189 @@ def test_two_pages_share_nothing_not_even_the_library_s_own_registry() -> None:
     assert b'operation="a.read"' in written(one)
     assert b'operation="a.read"' not in written(two)
     assert b"gatewayd_" not in prometheus_client.generate_latest()
+
+
+# -- webhooks by subscription
+
+
+def told(tallies: Mapping[str, FakeTally], backlog: Backlog, of: Watched) -> bytes:
+    return metrics.text(metrics.snapshot(replace(of, dispatcher=FakeDispatcher(tallies)), backlog))
+
+
+def by_label(page: bytes, name: str, label: str = "subscription") -> dict[str, float]:
+    return {dict(labels)[label]: number for (found, labels), number in parsed(page).items() if found == name}
+
+
+async def test_attempts_are_told_by_subscription_and_outcome(open_probes: OpenProbes) -> None:
+    async with watching(open_probes) as of:
+        page = told({"wsub_a": FakeTally(5, 2, 1, 2.5), "wsub_b": FakeTally(failed=4, seconds_sum=40.0)}, UNKNOWN, of)
+    name = "gatewayd_webhook_subscription_attempts_total"
+    assert {labels: number for (found, labels), number in parsed(page).items() if found == name} == {
+        (("outcome", outcome), ("subscription", subscription)): number
+        for subscription, outcome, number in [
+            ("wsub_a", "succeeded", 5),
+            ("wsub_a", "failed", 2),
+            ("wsub_a", "exhausted", 1),
+            ("wsub_b", "succeeded", 0),
+            ("wsub_b", "failed", 4),
+            ("wsub_b", "exhausted", 0),
+        ]
+    }
+    seconds = by_label(page, "gatewayd_webhook_subscription_attempt_seconds_total")
+    assert seconds == {"wsub_a": 2.5, "wsub_b": 40.0}
+    assert value(page, "gatewayd_webhook_attempts_in_flight") == 3
+
+
+async def test_the_backlog_is_told_by_subscription(open_probes: OpenProbes) -> None:
+    backlog = Backlog({"wsub_a": Queue(7, 12.5), "wsub_b": Queue(9, None)}, {"caller": 1, "failing": 0}, complete=True)
+    async with watching(open_probes) as of:
+        page = told({}, backlog, of)
+    assert by_label(page, "gatewayd_webhook_subscription_pending") == {"wsub_a": 7, "wsub_b": 9}
+    assert by_label(page, "gatewayd_webhook_subscription_oldest_due_seconds") == {"wsub_a": 12.5}
+    assert by_label(page, "gatewayd_webhook_subscriptions_disabled", "reason") == {"caller": 1, "failing": 0}
+    assert value(page, "gatewayd_webhook_subscriptions_complete") == 1
+
+
+async def test_of_too_many_subscriptions_those_that_were_sent_to_last_are_told(open_probes: OpenProbes) -> None:
+    tallies = {f"wsub_{number}": FakeTally(succeeded=number) for number in range(SUBSCRIPTIONS_TOLD + 3)}
+    async with watching(open_probes) as of:
+        page = told(tallies, Backlog({}, {}, complete=True), of)
+    seconds = by_label(page, "gatewayd_webhook_subscription_attempt_seconds_total")
+    assert seconds.keys() == tallies.keys() - {"wsub_0", "wsub_1", "wsub_2"}
+    assert value(page, "gatewayd_webhook_subscriptions_complete") == 0
+
+
+async def test_a_label_is_escaped(open_probes: OpenProbes) -> None:
+    odd = 'a"b\\c\nd}e,f="g ü'
+    async with watching(open_probes) as of:
+        page = told({odd: FakeTally(seconds_sum=1.0)}, UNKNOWN, of)
+    assert by_label(page, "gatewayd_webhook_subscription_attempt_seconds_total") == {odd: 1.0}
+
+
+# -- what waits, in the store
+
+
+def add_firm(store: MemoryStore, *events: int, enabled: bool = True) -> list[str]:
+    """One organization for each number, with one subscription and as many deliveries; answers the subscriptions."""
+    made = []
+    for count in events:
+        org_id = store.org()
+        made.append(subscribe(store, org_id, "https://secret-receiver.example/hooks/token", enabled=enabled).id)
+        emit(store, org_id, count)
+    return made
+
+
+def test_what_waits_is_counted_with_the_age_of_what_is_due(store: MemoryStore) -> None:
+    one, two = add_firm(store, 3, 1)
+    store.write(lambda tx: tx.run("UPDATE deliveries SET due_at = :now + 60000000 WHERE subscription_id = :id", id=two))
+    store.clock.advance(MINUTE // 2)
+    backlog = store.read(read_backlog)
+    assert backlog.queues == {one: Queue(3, 30.0), two: Queue(1, 0.0)}
+    assert backlog.complete
+    store.clock.advance(MINUTE)
+    assert store.read(read_backlog).queues == {one: Queue(3, 90.0), two: Queue(1, 30.0)}
+
+
+def test_what_has_ended_does_not_wait(store: MemoryStore) -> None:
+    add_firm(store, 3)
+    store.write(lambda tx: tx.run("UPDATE deliveries SET status = 'exhausted', due_at = NULL, completed_at = :now"))
+    assert store.read(read_backlog).queues == {}
+
+
+def test_what_is_held_waits_and_is_not_due(store: MemoryStore) -> None:
+    (held,) = add_firm(store, 2)
+    disable = """
+        UPDATE webhook_subscriptions
+        SET enabled = 0, disabled_reason = 'failing', disabled_at = :now, failing_since = :now
+    """
+    store.write(lambda tx: tx.run(disable))
+    add_firm(store, 0, 0, enabled=False)
+    add_firm(store, 0)
+    store.clock.advance(MINUTE)
+    backlog = store.read(read_backlog)
+    assert backlog.queues == {held: Queue(2, None)}
+    assert backlog.disabled == {"caller": 2, "receiver_gone": 0, "failing": 1}
+    assert backlog.complete
+
+
+@pytest.mark.parametrize(
+    ("bounds", "counted", "complete"),
+    [
+        (Bounds(3, 4, 9), [4, 1, 3], True),
+        (Bounds(3, 3, 100), [3, 1, 3], False),
+        (Bounds(2, 4, 100), [4, 1], False),
+        (Bounds(3, 4, 7), [4, 1, 2], False),
+        (Bounds(3, 4, 4), [4], False),
+    ],
+)
+def test_the_counting_is_bounded_and_says_so(
+    store: MemoryStore, bounds: Bounds, counted: list[int], complete: bool
+) -> None:
+    subscriptions = add_firm(store, 4, 1, 3)
+    backlog = store.read(lambda tx: read_backlog(tx, bounds))
+    assert {name: queue.pending for name, queue in backlog.queues.items()} == dict(
+        zip(subscriptions, counted, strict=False)
+    )
+    assert backlog.complete is complete
+
+
+@pytest.mark.parametrize("name", ["_NEXT_QUEUE_ANY_ORG", "_COUNT_QUEUE_ANY_ORG", "_SELECT_ENABLED_ANY_ORG"])
+def test_no_table_is_scanned(store: MemoryStore, name: str) -> None:
+    values = dict.fromkeys(("after", "subscription_id", "count"), "")
+    plan = [row[3] for row in store.connection.execute(f"EXPLAIN QUERY PLAN {getattr(metrics, name)}", values)]
+    assert any("SEARCH" in line and "INDEX" in line for line in plan)
+    assert [line for line in plan if line.startswith("SCAN") and line != "SCAN waiting"] == []
+
+
+async def test_the_store_is_asked_every_few_seconds_however_often_the_page_is(
+    open_probes: OpenProbes, mock_clock: trio.testing.MockClock
+) -> None:
+    async with open_probes() as api:
+        reader = BacklogReader(api.store)
+        before = api.store.long_reads
+        first = [await reader.latest() for _ in range(20)]
+        assert api.store.long_reads == before + 1
+        mock_clock.jump(BACKLOG_SECONDS + 0.1)
+        assert await reader.latest() == first[0] == Backlog({}, dict.fromkeys(first[0].disabled, 0), complete=True)
+        assert api.store.long_reads == before + 2
+
+
+async def test_a_store_that_does_not_answer_in_time_costs_the_page_these_numbers_alone(
+    open_probes: OpenProbes, mock_clock: trio.testing.MockClock
+) -> None:
+    async with watching(open_probes) as of, trio.open_nursery() as nursery:
+        go_on = threading.Event()
+        for _ in range(2):  # as many as there are threads
+            nursery.start_soon(of.store.read_later, lambda tx: go_on.wait(30), None)
+        await trio.testing.wait_all_tasks_blocked()
+        page: list[bytes] = []
+
+        async def scrape() -> None:
+            page.append((await ask(cast(Any, metrics.page(of)), path="/metrics")).body)
+
+        async with trio.open_nursery() as scraping:
+            scraping.start_soon(scrape)
+            await trio.testing.wait_all_tasks_blocked()
+            mock_clock.jump(BACKLOG_READ_SECONDS)
+        go_on.set()
+    assert value(page[0], "gatewayd_webhook_subscriptions_complete") == 0
+    assert value(page[0], "gatewayd_ready") == 1
+    assert by_label(page[0], "gatewayd_webhook_subscriptions_disabled", "reason") == {}
+
+
+async def test_a_store_that_fails_costs_the_page_these_numbers_alone(open_probes: OpenProbes) -> None:
+    async with watching(open_probes) as of:
+        app = cast(Any, metrics.page(of))
+        assert value((await ask(app, path="/metrics")).body, "gatewayd_webhook_subscriptions_complete") == 1
+        pass_by = cast(Any, metrics.page(of))
+    assert value((await ask(pass_by, path="/metrics")).body, "gatewayd_webhook_subscriptions_complete") == 0
+
+
+async def test_neither_urls_nor_secrets_are_told(store: MemoryStore, open_probes: OpenProbes) -> None:
+    (subscription,) = add_firm(store, 1)
+    async with watching(open_probes) as of:
+        page = told({subscription: FakeTally(succeeded=1)}, store.read(read_backlog), of).decode()
+    assert subscription in page
+    assert "secret-receiver" not in page
+    assert "whsec" not in page
+    assert "://" not in page

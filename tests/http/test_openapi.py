@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator, FormatChecker
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from gatewayd.contract.operation import Area, Operation
@@ -11,8 +12,9 @@ from gatewayd.contract.scopes import ALL_SCOPES
 from gatewayd.errors import ERRORS, FIELD_CODES
 from gatewayd.events import EVENT_KINDS
 from gatewayd.http.openapi import describe
+from gatewayd.webhooks.signature import signed_headers
 from tests.contract.promises import PENDING, read
-from tests.contract.rows import DOCUMENT, OPERATIONS, described
+from tests.contract.rows import DOCUMENT, OPERATIONS, URLS, described, standing_alone
 from tests.http.probes import OPERATIONS as PROBES
 
 METHODS = ("get", "post", "patch", "delete")
@@ -51,7 +53,7 @@ def test_each_operation_says_what_a_reader_needs(operation: Operation) -> None:
     row = described(operation)
     assert 10 <= len(row["summary"]) <= 120
     assert row["summary"].endswith(".")
-    assert row["security"] == [{"apiKey": list(operation.scopes)}]
+    assert row["security"] == [{"apiKey": list(operation.scopes)}, {"oauth2": list(operation.scopes)}]
     assert row["x-required-scopes"] == list(operation.scopes)
     assert set(operation.scopes) <= ALL_SCOPES.keys()
     codes = row["x-error-codes"]
@@ -66,11 +68,47 @@ def test_each_operation_says_what_a_reader_needs(operation: Operation) -> None:
     assert ("requestBody" in row) == operation.has_body
 
 
-def test_every_event_kind_is_described_with_a_sample() -> None:
+def test_the_schemes_say_how_to_be_let_in() -> None:
+    schemes = DOCUMENT["components"]["securitySchemes"]
+    assert {name: (one["type"], bool(one["description"])) for name, one in schemes.items()} == {
+        "apiKey": ("http", True),
+        "oauth2": ("oauth2", True),
+        "openIdConnect": ("openIdConnect", True),
+    }
+    assert schemes["apiKey"]["scheme"] == "bearer"
+    assert schemes["oauth2"]["flows"] == {
+        "authorizationCode": {
+            "authorizationUrl": URLS.authorization,
+            "tokenUrl": URLS.token,
+            "refreshUrl": URLS.token,
+            "scopes": dict(ALL_SCOPES),
+        }
+    }
+    assert schemes["openIdConnect"]["openIdConnectUrl"] == URLS.discovery
+    assert DOCUMENT["security"] == [{"apiKey": []}, {"oauth2": []}]
+
+
+def test_every_event_kind_is_described_with_a_sample_that_conforms() -> None:
     assert list(DOCUMENT["webhooks"]) == list(EVENT_KINDS)
     for kind, item in DOCUMENT["webhooks"].items():
-        sample = item["post"]["requestBody"]["content"]["application/json"]["example"]
-        assert sample["event"] == kind
+        content = item["post"]["requestBody"]["content"]["application/json"]
+        assert content["example"]["event"] == kind
+        Draft202012Validator(standing_alone(content["schema"]), format_checker=FormatChecker()).validate(
+            content["example"]
+        )
+        data = DOCUMENT["components"]["schemas"][type(EVENT_KINDS[kind].sample).__name__]
+        assert data["required"] == list(content["example"]["data"])
+        assert item["post"]["description"] == EVENT_KINDS[kind].meaning
+
+
+def test_a_webhook_names_the_headers_that_are_sent_and_the_answers_that_count() -> None:
+    signed = [name for name, _ in signed_headers(["whsec_MDAwMDAwMDA="], "wdlv_1", 1, b"{}")]
+    for kind, item in DOCUMENT["webhooks"].items():
+        parameters = {one["name"]: one for one in item["post"]["parameters"]}
+        assert set(parameters) == {"X-Service-Event", "X-Service-Delivery", *signed}
+        assert parameters["X-Service-Event"]["schema"] == {"type": "string", "const": kind}
+        assert all(one["required"] and one["in"] == "header" and one["example"] for one in parameters.values())
+        assert set(item["post"]["responses"]) == {"2XX", "410", "default"}
 
 
 def test_problems_close_over_the_known_codes() -> None:
@@ -80,7 +118,7 @@ def test_problems_close_over_the_known_codes() -> None:
 
 
 def test_path_parameters_stay_out_of_the_body() -> None:
-    document = describe([Area("probe", "Probe", PROBES)], "https://x.example", {})
+    document = describe([Area("probe", "Probe", PROBES)], "https://x.example", {}, URLS)
     row = document["paths"]["/things/{thingId}"]["patch"]
     schema = row["requestBody"]["content"]["application/json"]["schema"]
     assert list(schema["properties"]) == ["word"]

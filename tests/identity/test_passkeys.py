@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from soft_webauthn import SoftWebauthnDevice
-from webauthn.helpers import base64url_to_bytes, bytes_to_base64url
+from webauthn.helpers import base64url_to_bytes, bytes_to_base64url, encode_cbor, parse_cbor
 
 from gatewayd.clock import MINUTE
 from gatewayd.errors import Problem
@@ -184,3 +184,29 @@ def test_challenges_are_bounded() -> None:
         last = challenges.give("sign in", START)
     assert not challenges.take(first, "sign in", START)
     assert challenges.take(last, "sign in", START)
+
+
+@pytest.mark.parametrize(
+    ("kind", "statement"),
+    [("packed", {"x5c": 1}), ("packed", {"x5c": ["x"]}), ("tpm", {"ver": 2}), ("android-safetynet", {"response": 1})],
+)
+def test_an_attestation_of_the_wrong_shape_is_refused(store: MemoryStore, kind: str, statement: object) -> None:
+    user = user_of(store)
+    answer = json.loads(created(user, SoftWebauthnDevice()))
+    attestation = parse_cbor(base64url_to_bytes(answer["response"]["attestationObject"]))
+    changed = encode_cbor({**attestation, "fmt": kind, "attStmt": statement})
+    answer["response"]["attestationObject"] = bytes_to_base64url(changed)
+    with pytest.raises(PasskeyError):
+        store.write(lambda tx: passkeys.register(tx, PARTY, user.id, "x", json.dumps(answer), CHALLENGE))
+
+
+def test_a_key_that_names_somebody_else_signs_nobody_in(store: MemoryStore) -> None:
+    user = user_of(store)
+    device = registered(store, user)
+    answer = json.loads(signed(device))
+    answer["response"]["userHandle"] = bytes_to_base64url(user.id.encode())
+    assert authenticated(store, json.dumps(answer)).user_id == user.id
+    answer = json.loads(signed(device))
+    answer["response"]["userHandle"] = bytes_to_base64url(b"usr_other")
+    with pytest.raises(PasskeyError, match="somebody else's"):
+        authenticated(store, json.dumps(answer))

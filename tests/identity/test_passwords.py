@@ -5,7 +5,7 @@ import trio
 from argon2 import PasswordHasher, extract_parameters
 
 from gatewayd.errors import Problem
-from gatewayd.identity.passwords import COMMON, LENGTH_MIN, Hasher, Passwords, check_password, make_password
+from gatewayd.identity.passwords import COMMON, LENGTH_MIN, Hasher, Passwords, check_password
 
 
 @pytest.fixture(scope="module")
@@ -105,10 +105,3 @@ def test_accepts(password: str) -> None:
 
 def test_the_list_of_common_ones_holds_only_what_would_pass_otherwise() -> None:
     assert all(len(each) >= LENGTH_MIN and each == each.lower() for each in COMMON)
-
-
-def test_a_made_password_passes_and_differs() -> None:
-    made = {make_password() for _ in range(20)}
-    assert len(made) == 20
-    for each in made:
-        check_password(each, "ann@example.com", "Ann")

@@ -119,3 +119,12 @@ def test_removing_takes_the_recovery_codes_along(store: MemoryStore, user: str) 
 def test_the_qr_code_names_account_and_issuer() -> None:
     uri = second_factors.provisioning_uri("JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP", "ann@example.com", "gatewayd")
     assert uri == "otpauth://totp/gatewayd:ann%40example.com?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=gatewayd"
+
+
+def test_a_proposal_waits_for_a_while(store: MemoryStore, user: str) -> None:
+    secret = store.write(lambda tx: second_factors.propose(tx, user))
+    store.clock.advance(second_factors.PROPOSAL_LIFE - 1)
+    assert store.read(lambda tx: second_factors.proposed(tx, user)) == secret
+    store.clock.advance(1)
+    assert store.read(lambda tx: second_factors.proposed(tx, user)) is None
+    assert store.write(lambda tx: second_factors.confirm(tx, user, code_at(store, secret))) is None

@@ -9,7 +9,7 @@ import trio
 from soft_webauthn import SoftWebauthnDevice
 
 from gatewayd.clock import MINUTE, SECOND
-from gatewayd.identity import passkeys, second_factors, sessions, users
+from gatewayd.identity import one_time_links, passkeys, password_resets, second_factors, sessions, users
 from gatewayd.identity.passwords import Hasher, Passwords
 from gatewayd.identity.sessions import Visitor
 from gatewayd.identity.sign_in import HALF_LIFE, CodeNeeded, Signed, SignIn, WrongCredentials
@@ -194,3 +194,32 @@ async def test_an_old_hash_is_made_anew(firm: Firm) -> None:
     assert known.password_hash is not None
     assert "m=19456,t=2" in known.password_hash
     assert isinstance(await firm.password(), Signed)
+
+
+async def test_a_link_signs_in_once_and_stands_for_the_password(firm: Firm) -> None:
+    token = firm.store.write(lambda tx: one_time_links.make(tx, firm.user_id, "sign_in"))
+    outcome = await firm.sign_in.with_link(token, HERE)
+    assert isinstance(outcome, Signed)
+    assert (outcome.session.user_id, outcome.session.methods) == (firm.user_id, ("otp",))
+    for dead in (token, "x"):
+        with pytest.raises(WrongCredentials):
+            await firm.sign_in.with_link(dead, HERE)
+    code = firm.second_factor()
+    token = firm.store.write(lambda tx: one_time_links.make(tx, firm.user_id, "sign_in"))
+    half = await firm.sign_in.with_link(token, HERE)
+    assert isinstance(half, CodeNeeded)
+    assert (await firm.sign_in.with_code(half.half, code(), HERE)).session.user_id == firm.user_id
+
+
+async def test_a_reset_takes_every_way_in_away(firm: Firm) -> None:
+    signed = await firm.password()
+    assert isinstance(signed, Signed)
+    link = firm.store.write(lambda tx: one_time_links.make(tx, firm.user_id, "sign_in"))
+    for _ in range(ATTEMPTS):
+        with pytest.raises(WrongCredentials):
+            await firm.password("wrong")
+    hashed = Hasher().hash("another good password")
+    firm.store.write(lambda tx: password_resets.reset(tx, firm.user_id, hashed, "operator"))
+    assert firm.store.read(lambda tx: sessions.find(tx, signed.token)) is None
+    assert firm.store.read(lambda tx: one_time_links.find(tx, link, "sign_in")) is None
+    assert isinstance(await firm.password("another good password"), Signed)

@@ -19,6 +19,7 @@ from gatewayd.http.cors import Cors
 from gatewayd.http.dispatch import Api, ApiParts, Authenticate, Exchange
 from gatewayd.http.rate_limits import RateLimits
 from gatewayd.http.render import Answer
+from gatewayd.identity.authentication import Possession
 from gatewayd.store import ReadTx, Store
 from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
 from tests.support.store import START, make_caller
@@ -63,7 +64,9 @@ class Doorkeeper:
         self.callers: dict[str, Caller] = {}
         self.asked: list[tuple[str, str | None]] = []
 
-    def __call__(self, tx: ReadTx, version: int, token: str, peer: str | None) -> Caller:
+    def __call__(
+        self, tx: ReadTx, version: int, token: str, peer: str | None, possession: Possession | None = None
+    ) -> Caller:
         self.asked.append((token, peer))
         caller = self.callers.get(token)
         if caller is None:

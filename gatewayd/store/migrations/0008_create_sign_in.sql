@@ -57,6 +57,7 @@ CREATE TABLE passkeys (
     created_at INTEGER NOT NULL
 ) STRICT;
 
+-- The passkeys of one user
 CREATE INDEX passkeys_of_user ON passkeys (user_id, created_at);
 
 -- A link that signs in or sets a password, once.

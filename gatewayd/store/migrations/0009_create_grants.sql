@@ -37,6 +37,7 @@ CREATE TABLE authorization_requests (
     created_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- The sweep; the cascade when a client goes
 CREATE INDEX authorization_requests_by_expiry ON authorization_requests (expires_at);
 CREATE INDEX authorization_requests_of_client ON authorization_requests (client_id);
 
@@ -66,6 +67,7 @@ CREATE TABLE grants (
 CREATE INDEX grants_of_user ON grants (user_id, id);
 CREATE INDEX grants_of_org ON grants (org_id, id);
 CREATE INDEX grants_of_client ON grants (client_id, id);
+-- The foreign key's check when a session is swept
 CREATE INDEX grants_of_session ON grants (session_id);
 
 CREATE TABLE authorization_codes (
@@ -78,6 +80,7 @@ CREATE TABLE authorization_codes (
     used_at INTEGER
 ) STRICT, WITHOUT ROWID;
 
+-- The cascade when a grant goes; the sweep
 CREATE INDEX authorization_codes_of_grant ON authorization_codes (grant_id);
 CREATE INDEX authorization_codes_by_expiry ON authorization_codes (expires_at);
 

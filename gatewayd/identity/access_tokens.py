@@ -1,0 +1,140 @@
+"""Access tokens: JWTs of RFC 9068, for the API's origin alone, that live no longer than their grant."""
+
+import secrets
+from collections import OrderedDict
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from gatewayd.clock import SECOND, Instant
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.scopes import RESTRICTED
+from gatewayd.errors import Problem
+from gatewayd.identity import grants, signed_tokens
+from gatewayd.identity.authentication import Admission
+from gatewayd.identity.grants import ACCESS_TOKEN_LIFE, Grant
+from gatewayd.identity.signed_tokens import UntrustedToken
+from gatewayd.identity.signing_keys import SigningKeys
+from gatewayd.store import ReadTx
+
+TYPE = "at+jwt"  # RFC 9068 §2.1
+ALGORITHM: Literal["ES256"] = "ES256"  # Chosen: small and quick to sign; the API is the only reader
+EXPIRES_IN_SECONDS = ACCESS_TOKEN_LIFE // SECOND  # Spec §5
+SIGNED_MAX = 10_000  # Chosen: about 10 MB
+
+
+class Confirmation(msgspec.Struct, frozen=True):
+    """`cnf`: the key that a token is bound to (RFC 9449 §6.1)."""
+
+    jkt: str
+
+
+class AccessClaims(msgspec.Struct, frozen=True, kw_only=True):
+    """The claims. `aud` is one string, never a list; `org` and `gid` are our own: organization and grant."""
+
+    iss: str
+    sub: str
+    aud: str
+    exp: int
+    iat: int
+    jti: str
+    client_id: str
+    scope: str
+    org: str
+    gid: str
+    cnf: Confirmation | None = None
+
+    @property
+    def scopes(self) -> frozenset[str]:
+        return frozenset(self.scope.split())
+
+
+class Made(NamedTuple):
+    """What a token is made from, beside the grant. `scopes`: a part of the grant's, in order."""
+
+    issuer: str
+    scopes: list[str]
+    key_thumbprint: str | None
+    now: Instant
+
+
+def mint(keys: SigningKeys, grant: Grant, made: Made) -> str:
+    """An access token of a grant. Raises `LookupError` where no key signs."""
+    issued = made.now // SECOND
+    claims: dict[str, object] = {
+        "iss": made.issuer,
+        "sub": grant.user_id,
+        "aud": made.issuer,  # the API's origin is the issuer, and the only resource
+        "exp": issued + EXPIRES_IN_SECONDS,
+        "iat": issued,
+        "jti": f"jti_{secrets.token_urlsafe(16)}",
+        "client_id": grant.client_id,
+        "scope": " ".join(made.scopes),
+        "org": grant.org_id,
+        "gid": grant.id,
+        "cnf": None if made.key_thumbprint is None else {"jkt": made.key_thumbprint},
+    }
+    return signed_tokens.sign(keys.signer(ALGORITHM, made.now), TYPE, claims)
+
+
+def read(keys: SigningKeys, token: str, issuer: str) -> AccessClaims:
+    """The claims of a token that was minted here, expired or not. Raises `UntrustedToken`."""
+    claims = signed_tokens.read(keys, token, TYPE, AccessClaims)
+    if claims.iss != issuer or claims.aud != issuer:  # Spec §5: the audience is checked strictly on every request
+        raise UntrustedToken("another issuer or another audience")
+    return claims
+
+
+class AccessTokenVerifier:
+    """Access tokens for the `Authenticator`: the signature is checked once, the grant at every change of the data."""
+
+    NOT_VALID = "The access token is not valid here."
+    EXPIRED = "The access token has expired."
+    ENDED = "The access token's grant has ended: it was revoked, or its user is no longer a member."
+
+    def __init__(self, keys: SigningKeys, issuer: str, signed_max: int = SIGNED_MAX) -> None:
+        self._keys = keys
+        self._issuer = issuer
+        self._signed: OrderedDict[bytes, tuple[tuple[str, ...], AccessClaims]] = OrderedDict()
+        self._signed_max = signed_max
+
+    def recognizes(self, token: str) -> bool:
+        return token.startswith("eyJ") and token.count(".") == 2
+
+    def verify(self, tx: ReadTx, token: str, digest: bytes) -> Admission:
+        claims = self._claims(token, digest)
+        if claims.exp * SECOND <= tx.now:
+            raise Problem("invalid_token", self.EXPIRED)
+        living = grants.lives(tx, claims.gid)
+        if living is None or (living.org_id, living.user_id, living.client_id) != (
+            claims.org,
+            claims.sub,
+            claims.client_id,
+        ):
+            raise Problem("invalid_token", self.ENDED)
+        scopes = claims.scopes
+        caller = Caller(
+            kind="access_token",
+            credential_id=claims.gid,
+            org_id=living.org_id,
+            user_id=living.user_id,
+            role=living.role,
+            scopes=scopes if living.tax_approved else scopes - RESTRICTED,
+        )
+        thumbprint = None if claims.cnf is None else claims.cnf.jkt
+        return Admission(caller, claims.exp * SECOND, self.EXPIRED, (), thumbprint)
+
+    def _claims(self, token: str, digest: bytes) -> AccessClaims:
+        """What the token says. A signature stays good for as long as the same keys are published."""
+        kids = self._keys.kids
+        kept = self._signed.get(digest)
+        if kept is not None and kept[0] is kids:
+            return kept[1]
+        try:
+            claims = read(self._keys, token, self._issuer)
+        except UntrustedToken:
+            raise Problem("invalid_token", self.NOT_VALID) from None
+        self._signed[digest] = kids, claims
+        if len(self._signed) > self._signed_max:
+            self._signed.popitem(last=False)
+        return claims

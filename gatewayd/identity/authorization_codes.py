@@ -1,0 +1,209 @@
+"""Authorization codes: made by a consent, redeemed once for tokens (RFC 6749 §4.1, RFC 7636).
+
+The token endpoint:
+
+    state = read(read_code, code)                   None: invalid_grant, or invalid_client where there is no such client
+    if not state.used: check_code(state, ...)       raises; the code can still be redeemed
+    sign the tokens
+    failure = write(redeem_code, state, ...)        raise it, if there is one; otherwise answer the tokens
+"""
+
+import base64
+import hashlib
+import hmac
+import re
+
+import msgspec
+
+from gatewayd.clock import DAY, Instant
+from gatewayd.identity import grants, memberships, refresh_tokens
+from gatewayd.identity.authorizations import Pending, gone, needs_sign_in, take
+from gatewayd.identity.grants import CODE_LIFE, GRANT_COLUMNS, GRANT_JOINS, Grant, NewGrant, grant_of
+from gatewayd.identity.oauth_errors import OAuthFailure, invalid_grant
+from gatewayd.identity.random_tokens import hash_token, make_token
+from gatewayd.store import ReadTx, WriteTx
+
+PREFIX = "gwc_"
+KEPT = DAY  # Chosen: for so long after its time a code that comes again is told to be a replay
+SWEEP_ROWS = 500  # of one transaction
+
+_VERIFIER = re.compile(r"[A-Za-z0-9\-._~]{43,128}")  # RFC 7636 §4.1
+
+_INSERT = """
+INSERT INTO authorization_codes (hash, grant_id, redirect_uri, code_challenge, key_thumbprint, expires_at)
+VALUES (:hash, :grant_id, :redirect_uri, :code_challenge, :key_thumbprint, :expires_at)
+"""
+_READ_ANY_ORG = f"""
+SELECT {GRANT_COLUMNS}, a.hash, a.redirect_uri, a.code_challenge, a.key_thumbprint, a.expires_at, a.used_at
+FROM authorization_codes a JOIN grants g ON g.id = a.grant_id {GRANT_JOINS}
+WHERE a.hash = :hash
+"""
+_USE = "UPDATE authorization_codes SET used_at = :now WHERE hash = :hash AND used_at IS NULL AND expires_at > :now"
+_USED = "SELECT used_at IS NOT NULL FROM authorization_codes WHERE hash = :hash"
+_SWEEP = """
+DELETE FROM authorization_codes WHERE hash IN (
+    SELECT hash FROM authorization_codes WHERE expires_at <= :before AND used_at IS NOT NULL
+    ORDER BY expires_at LIMIT :count
+)
+"""
+
+
+class Consent(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person allowed, for one organization. `scopes` that were not asked for are passed over.
+
+    `session_id`, `authenticated_at` and `methods` are those of the browser session it was given in.
+    """
+
+    user_id: str
+    org_id: str
+    session_id: str
+    scopes: frozenset[str]
+    authenticated_at: Instant
+    methods: tuple[str, ...]
+
+
+class CodeState(msgspec.Struct, frozen=True, kw_only=True):
+    """A code as it was read. `key_thumbprint` is the `dpop_jkt` of the authorization request, if it had one."""
+
+    hash: bytes
+    grant: Grant
+    redirect_uri: str
+    code_challenge: str
+    key_thumbprint: str | None
+    expires_at: Instant
+    used: bool
+
+
+class Presented(msgspec.Struct, frozen=True, kw_only=True):
+    """What came with a code. None: was not sent. `key_thumbprint` is that of the DPoP proof."""
+
+    client_id: str
+    redirect_uri: str | None
+    code_verifier: str | None
+    key_thumbprint: str | None
+
+    def __repr__(self) -> str:
+        return f"Presented(client_id={self.client_id!r})"
+
+
+def issue_code(tx: WriteTx, pending: Pending, consent: Consent) -> str:
+    """Turn a request and a consent to it into a grant and its code; the request is over.
+
+    Raises `DirectFailure` `invalid_request` where the request was answered already, expired or is another session's.
+    Raises `OAuthFailure`, to be redirected: `access_denied` where no scope is left or the person is no member of the
+    organization; `login_required` where the request asks for a newer authentication.
+    """
+    asked = pending.parameters
+    if pending.expires_at <= tx.now or pending.session_id not in (None, consent.session_id):
+        raise gone()
+    if needs_sign_in(pending, consent.authenticated_at, tx.now):
+        raise OAuthFailure("login_required", "the person has to sign in anew")
+    scopes = [scope for scope in asked.scope if scope in consent.scopes]
+    tx.bind(consent.org_id)
+    if not scopes or not memberships.is_member(tx, consent.user_id):
+        raise OAuthFailure("access_denied", "the person allowed nothing")
+    if not take(tx, pending.hash):
+        raise gone()
+    new = NewGrant(
+        org_id=consent.org_id,
+        user_id=consent.user_id,
+        client_id=asked.client_id,
+        scopes=scopes,
+        session_id=consent.session_id,
+        authenticated_at=consent.authenticated_at,
+        methods=consent.methods,
+        nonce=asked.nonce,
+    )
+    return _make_code(tx, pending, grants.create(tx, new))
+
+
+def read_code(tx: ReadTx, code: str) -> CodeState | None:
+    """The code and its grant, also when it is used, expired or revoked; None where there is none."""
+    row = tx.row(_READ_ANY_ORG, hash=hash_token(code))
+    if row is None:
+        return None
+    digest, redirect_uri, code_challenge, key_thumbprint, expires_at, used_at = row[-6:]
+    return CodeState(
+        hash=digest,
+        grant=grant_of(row),
+        redirect_uri=redirect_uri,
+        code_challenge=code_challenge,
+        key_thumbprint=key_thumbprint,
+        expires_at=expires_at,
+        used=used_at is not None,
+    )
+
+
+def check_code(state: CodeState, presented: Presented, now: Instant) -> None:
+    """Whether a code that is not used may be redeemed with what came beside it. Refusing burns nothing.
+
+    Raises `OAuthFailure`: `invalid_request` for a missing `redirect_uri` or `code_verifier`; `invalid_dpop_proof` for a
+    missing proof; `invalid_grant` for a code that is another client's, expired or revoked, or where anything differs.
+    """
+    grant = state.grant
+    if presented.client_id != grant.client_id:
+        raise invalid_grant("the code was issued to another client")
+    if grant.ended or state.expires_at <= now:
+        raise invalid_grant("the code has expired or was revoked")
+    if presented.redirect_uri is None or presented.code_verifier is None:
+        raise OAuthFailure("invalid_request", "redirect_uri and code_verifier are needed")
+    if presented.redirect_uri != state.redirect_uri:  # RFC 6749 §4.1.3
+        raise invalid_grant("redirect_uri is not that of the authorization request")
+    if not _proves(presented.code_verifier, state.code_challenge):
+        raise invalid_grant("code_verifier does not fit code_challenge")
+    if presented.key_thumbprint is None and (grant.dpop_required or state.key_thumbprint is not None):
+        raise OAuthFailure("invalid_dpop_proof", "a DPoP proof is needed")
+    if state.key_thumbprint not in (None, presented.key_thumbprint):  # RFC 9449 §10
+        raise invalid_grant("the DPoP proof is of another key than dpop_jkt names")
+
+
+def redeem_code(
+    tx: WriteTx, state: CodeState, refresh_hash: bytes | None, key_thumbprint: str | None
+) -> OAuthFailure | None:
+    """Use up a code that `check_code` let pass. `refresh_hash` is that of the first refresh token, None for none.
+
+    `key_thumbprint` is the DPoP key that the tokens are bound to. None: done. Otherwise the failure `invalid_grant`,
+    for the caller to raise once this is durable: a code that comes a second time, from whomever, ends its grant
+    (RFC 6749 §4.1.2), and to raise here would undo that.
+    """
+    grant_id = state.grant.id
+    if not tx.run(_USE, hash=state.hash):
+        if tx.value(_USED, hash=state.hash):
+            grants.revoke(tx, grant_id, "code_replayed", state.grant.client_id)
+            return invalid_grant("the code was used already")
+        return invalid_grant("the code has expired")
+    if not grants.begin(tx, grant_id, 0 if refresh_hash is None else 1, key_thumbprint):
+        return invalid_grant("the grant was revoked")
+    if refresh_hash is not None:
+        refresh_tokens.begin(tx, grant_id, refresh_hash)
+    return None
+
+
+def sweep(tx: WriteTx) -> int:
+    """Delete at most `SWEEP_ROWS` codes that were used and are older than `KEPT`; answers how many.
+
+    Those that were not used go with their grants.
+    """
+    return tx.run(_SWEEP, before=tx.now - KEPT, count=SWEEP_ROWS)
+
+
+def _make_code(tx: WriteTx, pending: Pending, grant_id: str) -> str:
+    code = make_token(PREFIX)
+    tx.run(
+        _INSERT,
+        hash=hash_token(code),
+        grant_id=grant_id,
+        redirect_uri=pending.parameters.redirect_uri,
+        code_challenge=pending.parameters.code_challenge,
+        key_thumbprint=pending.parameters.dpop_jkt,
+        expires_at=tx.now + CODE_LIFE,
+    )
+    return code
+
+
+def _proves(verifier: str, challenge: str) -> bool:
+    """RFC 7636 §4.6, S256."""
+    if not _VERIFIER.fullmatch(verifier):
+        return False
+    digest = hashlib.sha256(verifier.encode("ascii")).digest()
+    return hmac.compare_digest(base64.urlsafe_b64encode(digest).rstrip(b"="), challenge.encode("ascii"))

@@ -1,0 +1,172 @@
+"""DPoP proofs (RFC 9449 §4): a client shows with each request that it holds the key its tokens are bound to."""
+
+import base64
+import hashlib
+from collections import OrderedDict
+from typing import Annotated, Literal, NamedTuple
+from urllib.parse import quote, unquote, urlsplit
+
+import msgspec
+from joserfc import jws
+from joserfc.errors import JoseError
+from joserfc.jwk import ECKey, RSAKey
+
+from gatewayd.clock import SECOND, Instant
+from gatewayd.identity.oauth_errors import plain
+from gatewayd.identity.signed_tokens import UntrustedToken, header_of
+
+ALGORITHMS = ("ES256", "RS256", "PS256")  # Chosen: what every client library has
+PROOF_CHARACTERS_MAX = 6_144  # Chosen: a key of RSA-4096 and room
+OLD_MAX = 120 * SECOND  # Chosen: a proof is made for one request; clocks of clients are seldom worse
+AHEAD_MAX = 60 * SECOND  # Chosen
+JTI_CHARACTERS_MAX = 256  # Chosen
+REMEMBERED_MAX = 100_000  # Chosen: about 10 MB
+RSA_BITS = range(2048, 4097)  # Chosen: below is weak, above costs us time
+
+_EC_MEMBERS = frozenset({"crv", "x", "y"})
+_RSA_MEMBERS = frozenset({"n", "e"})
+_DESCRIPTIVE = frozenset({"kid", "alg", "use", "key_ops", "ext"})
+
+
+class _ProofRegistry(jws.JWSRegistry):
+    max_header_length = PROOF_CHARACTERS_MAX  # the key stands in it
+
+
+_REGISTRY = _ProofRegistry(algorithms=ALGORITHMS)
+
+
+class InvalidProof(Exception):
+    """The proof shows nothing. The message is a sentence for the developer of the client (`invalid_dpop_proof`).
+
+    It is plain ASCII, whatever it was made from: it stands in header fields.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(plain(message))
+
+
+class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    typ: Literal["dpop+jwt"]
+    alg: Literal["ES256", "RS256", "PS256"]
+    jwk: dict[str, object]
+    kid: str = ""
+
+
+class _Claims(msgspec.Struct, frozen=True):
+    jti: str
+    htm: str
+    htu: str
+    iat: Annotated[float, msgspec.Meta(ge=0, le=1e11)]
+    ath: str | None = None
+
+
+class Proof(NamedTuple):
+    """A proof that holds for one request. `until`: the instant from which it would be too old."""
+
+    thumbprint: str
+    identity: bytes
+    until: int
+
+
+class Requested(NamedTuple):
+    """What a proof is for. `url` has no query; `access_token` is None at the token endpoint."""
+
+    method: str
+    url: str
+    access_token: str | None
+
+
+def check(proof: str, requested: Requested, now: Instant) -> Proof:
+    """Read a proof (RFC 9449 §4.3, but for the replay, see `Replays`). Raises `InvalidProof`."""
+    if len(proof) > PROOF_CHARACTERS_MAX or not proof.isascii():
+        raise InvalidProof("The proof is too long, or no ASCII.")
+    claims, thumbprint = _signed(proof)
+    if claims.htm != requested.method:
+        raise InvalidProof("The proof is for another method (htm).")
+    if not _same_url(claims.htu, requested.url):
+        raise InvalidProof("The proof is for another address (htu).")
+    issued = int(claims.iat * SECOND)
+    if not now - OLD_MAX <= issued <= now + AHEAD_MAX:
+        raise InvalidProof("The proof is too old, or from the future (iat).")
+    if not 1 <= len(claims.jti) <= JTI_CHARACTERS_MAX:
+        raise InvalidProof(f"The proof needs a jti of at most {JTI_CHARACTERS_MAX} characters.")
+    if requested.access_token is not None and claims.ath != _hash(requested.access_token.encode()):
+        raise InvalidProof("The proof is for another access token (ath).")
+    identity = hashlib.sha256(f"{thumbprint}.{claims.jti}".encode()).digest()[:16]
+    return Proof(thumbprint, identity, issued + OLD_MAX)
+
+
+class Replays:
+    """Which proofs were used, for as long as they would hold (RFC 9449 §11.1). For one event loop."""
+
+    def __init__(self, remembered_max: int = REMEMBERED_MAX) -> None:
+        self._used: OrderedDict[bytes, int] = OrderedDict()
+        self._remembered_max = remembered_max
+
+    def spend(self, proof: Proof, now: Instant) -> None:
+        """Use a proof up: to be called last, when all else about the request holds. Raises `InvalidProof`."""
+        if self._used.get(proof.identity, now) > now:
+            raise InvalidProof("The proof was used before (jti).")
+        self._used.pop(proof.identity, None)
+        if len(self._used) >= self._remembered_max:
+            self._forget(now)
+        self._used[proof.identity] = proof.until + 1
+
+    def _forget(self, now: Instant) -> None:
+        for identity in [identity for identity, until in self._used.items() if until <= now]:
+            del self._used[identity]
+        if len(self._used) >= self._remembered_max:  # Chosen: rather refuse than let a proof be used twice
+            raise InvalidProof("There are too many proofs at this time: try again in a minute.")
+
+
+def _signed(proof: str) -> tuple[_Claims, str]:
+    try:
+        header = header_of(proof, _Header)
+        key = _public_key(header)
+        signed = jws.deserialize_compact(proof, key, registry=_REGISTRY)
+        return msgspec.json.decode(signed.payload or b"", type=_Claims), key.thumbprint()
+    except UntrustedToken as error:
+        raise InvalidProof(f"Not a DPoP proof: {error}.") from None
+    except (JoseError, ValueError, OverflowError, RecursionError) as error:
+        raise InvalidProof(f"Not a valid DPoP proof: {error}.") from None
+
+
+def _public_key(header: _Header) -> ECKey | RSAKey:
+    """The key in the header, which must be public and fit the algorithm."""
+    members = {name: value for name, value in header.jwk.items() if isinstance(value, str)}
+    kind = members.pop("kty", "")
+    wanted = _EC_MEMBERS if header.alg == "ES256" else _RSA_MEMBERS
+    if kind != ("EC" if header.alg == "ES256" else "RSA") or not wanted <= members.keys():
+        raise InvalidProof("The key in the proof does not fit its algorithm.")
+    if header.jwk.keys() - wanted - _DESCRIPTIVE - {"kty"}:
+        raise InvalidProof("The key in the proof must be a public key and nothing more.")
+    if header.alg == "ES256":
+        if members["crv"] != "P-256":
+            raise InvalidProof("ES256 takes a key on P-256.")
+        return ECKey.import_key({"kty": "EC", **{name: members[name] for name in wanted}})
+    if _bits(members["n"]) not in RSA_BITS or _bits(members["e"]) > 32:
+        raise InvalidProof("An RSA key has 2048 to 4096 bits here, and a short exponent.")
+    return RSAKey.import_key({"kty": "RSA", **{name: members[name] for name in wanted}})
+
+
+def _bits(number: str) -> int:
+    return int.from_bytes(base64.urlsafe_b64decode(number + "=" * (-len(number) % 4)), "big").bit_length()
+
+
+def _same_url(claimed: str, requested: str) -> bool:
+    try:
+        return _normal(claimed) == _normal(requested)
+    except ValueError:
+        return False
+
+
+def _normal(url: str) -> tuple[str, str, int | None, str]:
+    """Scheme, host, port and path as RFC 3986 §6.2.2 and §6.2.3 normalise them; query and fragment do not count."""
+    parts = urlsplit(url)
+    default = {"https": 443, "http": 80}.get(parts.scheme)
+    path = quote(unquote(parts.path, errors="strict"), safe="/!$&'()*+,;=:@~") or "/"
+    return parts.scheme, parts.hostname or "", parts.port or default, path
+
+
+def _hash(data: bytes) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()

@@ -1,0 +1,96 @@
+"""Grants as people see them: on their own page, for their organization, or for one client."""
+
+import msgspec
+
+from gatewayd.clock import DAY, Instant
+from gatewayd.identity.grants import RevokedReason
+from gatewayd.identity.redirect_uris import host_of
+from gatewayd.store import ReadTx, Row
+
+SHOWN_LIFE = 30 * DAY  # Chosen: how long people see that a grant was revoked, and why
+LIST_LIMIT = 1_000  # Chosen
+
+_SELECT_ANY_ORG = """
+SELECT g.id, g.org_id, o.name, g.user_id, g.client_id, c.name, c.origin, c.metadata, g.scopes, g.created_at,
+    g.last_used_day, g.expires_at, g.revoked_at, g.revoked_reason
+FROM grants g JOIN oauth_clients c ON c.id = g.client_id JOIN organizations o ON o.id = g.org_id
+"""
+_SHOWN = """
+AND (g.revoked_at > :shown_since OR (g.revoked_at IS NULL AND g.expires_at > :now))
+AND NOT EXISTS (SELECT 1 FROM authorization_codes a WHERE a.grant_id = g.id AND a.used_at IS NULL)
+ORDER BY g.id DESC LIMIT :limit
+"""
+_OF_USER_ANY_ORG = f"{_SELECT_ANY_ORG} WHERE g.user_id = :user_id {_SHOWN}"
+_OF_CLIENT_ANY_ORG = f"{_SELECT_ANY_ORG} WHERE g.client_id = :client_id {_SHOWN}"
+_OF_ORG = f"{_SELECT_ANY_ORG} WHERE g.org_id = :org_id {_SHOWN}"
+
+
+class ShownGrant(msgspec.Struct, frozen=True, kw_only=True):
+    """One grant. `hosts` tell who the client is; its name is only what it calls itself.
+
+    `connected_at` is the consent, `last_used_day` a day, UTC. `revoked_at` and `revoked_reason` are set on one that was
+    revoked within `SHOWN_LIFE`: `refresh_reused` and `code_replayed` are a warning to the person.
+    """
+
+    grant_id: str
+    org_id: str
+    organization: str
+    user_id: str
+    client_id: str
+    client_name: str
+    hosts: tuple[str, ...]
+    scopes: tuple[str, ...]
+    connected_at: Instant
+    last_used_day: str | None
+    expires_at: Instant
+    revoked_at: Instant | None
+    revoked_reason: RevokedReason | None
+
+
+class _Redirects(msgspec.Struct, frozen=True):
+    """What tells people who a client is, of its metadata."""
+
+    redirect_uris: list[str]
+
+
+_decode = msgspec.json.Decoder(_Redirects).decode
+
+
+def of_user(tx: ReadTx, user_id: str) -> list[ShownGrant]:
+    """What one person granted and lives, or was revoked within `SHOWN_LIFE`; newest first, at most `LIST_LIMIT`."""
+    return _shown(tx, _OF_USER_ANY_ORG, user_id=user_id)
+
+
+def of_org(tx: ReadTx) -> list[ShownGrant]:
+    """The same of everybody in the transaction's organization."""
+    return _shown(tx, _OF_ORG)
+
+
+def of_client(tx: ReadTx, client_id: str) -> list[ShownGrant]:
+    """The same of everybody, for one client."""
+    return _shown(tx, _OF_CLIENT_ANY_ORG, client_id=client_id)
+
+
+def _shown(tx: ReadTx, sql: str, **values: object) -> list[ShownGrant]:
+    return [_grant(row) for row in tx.rows(sql, shown_since=tx.now - SHOWN_LIFE, limit=LIST_LIMIT, **values)]
+
+
+def _grant(row: Row) -> ShownGrant:
+    client_id, origin, metadata = row[4], row[6], row[7]
+    addresses = [client_id] if origin == "document" else []
+    addresses += _decode(metadata).redirect_uris
+    return ShownGrant(
+        grant_id=row[0],
+        org_id=row[1],
+        organization=row[2],
+        user_id=row[3],
+        client_id=client_id,
+        client_name=row[5],
+        hosts=tuple(dict.fromkeys(map(host_of, addresses))),
+        scopes=tuple(row[8].split()),
+        connected_at=row[9],
+        last_used_day=row[10],
+        expires_at=row[11],
+        revoked_at=row[12],
+        revoked_reason=row[13],
+    )

@@ -1,0 +1,330 @@
+"""Grants: one consent of one person for one client and organization, and all tokens that live by it.
+
+A grant ends by being revoked, with its reason. Every access token asks whether its grant still lives, so that
+disconnecting an app, removing a member or changing a password acts on the next request.
+"""
+
+from collections.abc import Collection
+from typing import Literal
+
+import msgspec
+
+from gatewayd.clock import DAY, HOUR, MINUTE, Instant, to_wire
+from gatewayd.contract.caller import Role
+from gatewayd.contract.scopes import RESTRICTED, ordered
+from gatewayd.errors import not_found
+from gatewayd.identity import audit
+from gatewayd.identity.client_metadata import SigningAlgorithm
+from gatewayd.identity.oauth_errors import OAuthFailure
+from gatewayd.ids import first_at
+from gatewayd.store import ReadTx, Row, WriteTx
+
+CODE_LIFE = 10 * MINUTE  # Spec §5
+ACCESS_TOKEN_LIFE = HOUR  # Spec §5
+REFRESH_LIFE = 30 * DAY  # Spec §5; Chosen: from the consent, and no refresh puts it off
+KEPT = 120 * DAY  # Chosen: from the consent; the audit log remembers longer
+SWEEP_ROWS = 500  # of one transaction
+
+RevokedReason = Literal[
+    "user", "client", "operator", "code_replayed", "refresh_reused", "password_changed", "member_removed"
+]
+
+GRANT_COLUMNS = """g.id, g.org_id, g.user_id, g.client_id, g.scopes, g.session_id, g.authenticated_at, g.methods,
+g.nonce, g.key_thumbprint, g.generation, g.expires_at,
+g.revoked_at IS NOT NULL OR c.revoked_at IS NOT NULL OR m.role IS NULL, c.tax_approved_at IS NOT NULL, c.metadata"""
+"""What `grant_of` takes, of the table `grants` as `g` and `GRANT_JOINS`."""
+GRANT_JOINS = """JOIN oauth_clients c ON c.id = g.client_id
+LEFT JOIN memberships m ON m.org_id = g.org_id AND m.user_id = g.user_id"""
+
+_INSERT_ANY_ORG = """
+INSERT INTO grants (id, org_id, user_id, client_id, scopes, session_id, authenticated_at, methods, nonce,
+    key_thumbprint, generation, expires_at, created_at)
+VALUES (:id, :of_org, :user_id, :client_id, :scopes, :session_id, :authenticated_at, :methods, :nonce, NULL, 0,
+    :expires_at, :now)
+"""
+_FIND_ANY_ORG = f"SELECT {GRANT_COLUMNS} FROM grants g {GRANT_JOINS} WHERE g.id = :id"
+_LIVES_ANY_ORG = """
+SELECT g.org_id, g.user_id, g.client_id, m.role, c.tax_approved_at IS NOT NULL
+FROM grants g JOIN oauth_clients c ON c.id = g.client_id
+JOIN memberships m ON m.org_id = g.org_id AND m.user_id = g.user_id
+WHERE g.id = :id AND g.revoked_at IS NULL AND c.revoked_at IS NULL
+"""
+_GRANTED_ANY_ORG = """
+SELECT 1 FROM grants WHERE user_id = :user_id AND client_id = :client_id AND revoked_at IS NULL LIMIT 1
+"""
+_BEGIN_ANY_ORG = """
+UPDATE grants SET generation = :generation, key_thumbprint = :key_thumbprint WHERE id = :id AND revoked_at IS NULL
+"""
+_ADVANCE_ANY_ORG = """
+UPDATE grants SET generation = :generation + 1
+WHERE id = :id AND generation = :generation AND revoked_at IS NULL AND expires_at > :now
+"""
+_REVOKE_ANY_ORG = """
+UPDATE grants SET revoked_at = :now, revoked_reason = :reason WHERE id = :id AND revoked_at IS NULL
+RETURNING id, org_id, user_id, client_id
+"""
+_REVOKE_OF_USER_ANY_ORG = """
+UPDATE grants SET revoked_at = :now, revoked_reason = :reason
+WHERE user_id = :user_id AND revoked_at IS NULL AND expires_at > :over
+RETURNING id, org_id, user_id, client_id
+"""
+_REVOKE_OF_CLIENT_ANY_ORG = """
+UPDATE grants SET revoked_at = :now, revoked_reason = :reason
+WHERE client_id = :client_id AND revoked_at IS NULL AND expires_at > :over
+RETURNING id, org_id, user_id, client_id
+"""
+_REVOKE_OF_MEMBER = """
+UPDATE grants SET revoked_at = :now, revoked_reason = :reason
+WHERE org_id = :org_id AND user_id = :user_id AND revoked_at IS NULL AND expires_at > :over
+RETURNING id, org_id, user_id, client_id
+"""
+_OWNER_ANY_ORG = "SELECT org_id, user_id FROM grants WHERE id = :id"
+_NOTE_USE_ANY_ORG = """
+UPDATE grants SET last_used_day = :day WHERE id = :id AND (last_used_day IS NULL OR last_used_day < :day)
+"""
+# A code that nobody redeemed in time: nothing ever came of the consent.
+_SWEEP_UNUSED_ANY_ORG = """
+DELETE FROM grants WHERE id IN (
+    SELECT grant_id FROM authorization_codes WHERE expires_at <= :now AND used_at IS NULL
+    ORDER BY expires_at LIMIT :count
+)
+"""
+# Ids sort by time, and all that are so old have ended.
+_SWEEP_OLD_ANY_ORG = """
+DELETE FROM grants WHERE id IN (
+    SELECT id FROM grants WHERE id < :young AND expires_at <= :now ORDER BY id LIMIT :count
+)
+"""
+
+
+class Grant(msgspec.Struct, frozen=True, kw_only=True):
+    """A grant as tokens are made from it.
+
+    `consented`: what the person allowed. `scopes`: what of that tokens carry now, without `tax:*` unless the client
+    is approved. `key_thumbprint`: tokens are bound to this DPoP key (None: bearer). `generation` of the newest refresh
+    token, 0 for none. `expires_at`: no refresh from then on. `ended`: revoked, or its client is, or the person is no
+    member any more.
+    """
+
+    id: str
+    org_id: str
+    user_id: str
+    client_id: str
+    scopes: frozenset[str]
+    consented: frozenset[str]
+    session_id: str
+    authenticated_at: Instant
+    methods: tuple[str, ...]
+    nonce: str | None
+    key_thumbprint: str | None
+    generation: int
+    expires_at: Instant
+    ended: bool
+    id_token_alg: SigningAlgorithm
+    dpop_required: bool
+
+
+class Living(msgspec.Struct, frozen=True):
+    """What a living grant stands for now. Without `tax_approved` its `tax:*` scopes open nothing."""
+
+    org_id: str
+    user_id: str
+    client_id: str
+    role: Role
+    tax_approved: bool
+
+
+class NewGrant(msgspec.Struct, frozen=True, kw_only=True):
+    """What a grant is made from: all of it checked. `scopes` in order."""
+
+    org_id: str
+    user_id: str
+    client_id: str
+    scopes: list[str]
+    session_id: str
+    authenticated_at: Instant
+    methods: tuple[str, ...]
+    nonce: str | None
+
+
+class _Settings(msgspec.Struct, frozen=True):
+    """What tokens depend on, of a client's metadata."""
+
+    id_token_signed_response_alg: SigningAlgorithm
+    dpop_bound_access_tokens: bool
+
+
+_decode_settings = msgspec.json.Decoder(_Settings).decode
+
+
+# -- for tokens
+
+
+def lives(tx: ReadTx, grant_id: str) -> Living | None:
+    """What an access token of this grant may do now, in one indexed read.
+
+    None: the grant is revoked or there is none, its client is revoked, or the person is no member any more.
+    """
+    row = tx.row(_LIVES_ANY_ORG, id=grant_id)
+    if row is None:
+        return None
+    org_id, user_id, client_id, role, tax_approved = row
+    return Living(org_id, user_id, client_id, role, bool(tax_approved))
+
+
+def find(tx: ReadTx, grant_id: str) -> Grant | None:
+    """The grant, also one that has ended."""
+    row = tx.row(_FIND_ANY_ORG, id=grant_id)
+    return None if row is None else grant_of(row)
+
+
+def has_granted(tx: ReadTx, user_id: str, client_id: str) -> bool:
+    """Whether this person let this client in, in any organization, and has not taken it back."""
+    return tx.value(_GRANTED_ANY_ORG, user_id=user_id, client_id=client_id) is not None
+
+
+def narrowed(grant: Grant, scope: str | None) -> list[str]:
+    """The scopes of an access token, in order: all of the grant's, or those of the request (RFC 6749 §6).
+
+    Raises `OAuthFailure` `invalid_scope` for one that was never granted, and where none is left.
+    """
+    asked = frozenset((scope or "").split()) or grant.consented
+    if not asked <= grant.consented:
+        raise OAuthFailure("invalid_scope", "a scope was asked for that the person did not grant")
+    if not asked & grant.scopes:
+        raise OAuthFailure("invalid_scope", "the client is not approved for these scopes any more")
+    return ordered(asked & grant.scopes)
+
+
+def grant_of(row: Row) -> Grant:
+    """The grant of a row that begins with `GRANT_COLUMNS`; what follows them is passed over."""
+    tax_approved, metadata = row[13:15]
+    settings = _decode_settings(metadata)
+    consented = frozenset(row[4].split())
+    return Grant(
+        id=row[0],
+        org_id=row[1],
+        user_id=row[2],
+        client_id=row[3],
+        scopes=consented if tax_approved else consented - RESTRICTED,
+        consented=consented,
+        session_id=row[5],
+        authenticated_at=row[6],
+        methods=tuple(row[7].split()),
+        nonce=row[8],
+        key_thumbprint=row[9],
+        generation=row[10],
+        expires_at=row[11],
+        ended=bool(row[12]),
+        id_token_alg=settings.id_token_signed_response_alg,
+        dpop_required=settings.dpop_bound_access_tokens,
+    )
+
+
+# -- its life
+
+
+def create(tx: WriteTx, new: NewGrant) -> str:
+    """Make a grant and answer its id. It lives as long as any token of it can. Raises nothing."""
+    grant_id = tx.new_id("grt")
+    life = REFRESH_LIFE if "offline_access" in new.scopes else CODE_LIFE + ACCESS_TOKEN_LIFE
+    tx.run(
+        _INSERT_ANY_ORG,
+        id=grant_id,
+        of_org=new.org_id,
+        user_id=new.user_id,
+        client_id=new.client_id,
+        scopes=" ".join(new.scopes),
+        session_id=new.session_id,
+        authenticated_at=new.authenticated_at,
+        methods=" ".join(new.methods),
+        nonce=new.nonce,
+        expires_at=tx.now + life,
+    )
+    detail: audit.Detail = {"client": new.client_id, "scopes": new.scopes}
+    act = audit.Act(actor=new.user_id, action="grant.created", subject=grant_id, org_id=new.org_id, detail=detail)
+    audit.record(tx, act)
+    return grant_id
+
+
+def begin(tx: WriteTx, grant_id: str, generation: int, key_thumbprint: str | None) -> bool:
+    """The code was redeemed: generation 1 with a refresh token, 0 without. False where the grant was revoked."""
+    return tx.run(_BEGIN_ANY_ORG, id=grant_id, generation=generation, key_thumbprint=key_thumbprint) == 1
+
+
+def advance(tx: WriteTx, grant_id: str, generation: int) -> bool:
+    """Go on to the next generation. False where this is not the newest one any more, or the grant is over."""
+    return tx.run(_ADVANCE_ANY_ORG, id=grant_id, generation=generation) == 1
+
+
+def revoke(tx: WriteTx, grant_id: str, reason: RevokedReason, actor: str) -> bool:
+    """End a grant of whoever it is, on record; False where it had ended or never was. Raises nothing."""
+    return _record(tx, tx.rows(_REVOKE_ANY_ORG, id=grant_id, reason=reason), reason, actor) == 1
+
+
+def revoke_own(tx: WriteTx, grant_id: str, user_id: str) -> None:
+    """End a grant that this user gave; again changes nothing. Raises `Problem` `not_found` for anybody else's."""
+    owner = tx.row(_OWNER_ANY_ORG, id=grant_id)
+    if owner is None or owner[1] != user_id:
+        raise not_found("connected app")
+    revoke(tx, grant_id, "user", user_id)
+
+
+def revoke_here(tx: WriteTx, grant_id: str, actor: str) -> None:
+    """End a grant of the transaction's organization; again changes nothing. Raises `Problem` `not_found`."""
+    owner = tx.row(_OWNER_ANY_ORG, id=grant_id)
+    if owner is None or owner[0] != tx.org_id:
+        raise not_found("connected app")
+    revoke(tx, grant_id, "operator" if actor == audit.OPERATOR else "user", actor)
+
+
+def revoke_user(tx: WriteTx, user_id: str, reason: RevokedReason, actor: str) -> int:
+    """End all that one person granted, in every organization; answers how many."""
+    over = tx.now - ACCESS_TOKEN_LIFE
+    return _record(tx, tx.rows(_REVOKE_OF_USER_ANY_ORG, user_id=user_id, reason=reason, over=over), reason, actor)
+
+
+def revoke_membership(tx: WriteTx, user_id: str, actor: str) -> int:
+    """End all that one person granted in the transaction's organization; answers how many."""
+    over = tx.now - ACCESS_TOKEN_LIFE
+    revoked = tx.rows(_REVOKE_OF_MEMBER, user_id=user_id, reason="member_removed", over=over)
+    return _record(tx, revoked, "member_removed", actor)
+
+
+def revoke_client(tx: WriteTx, client_id: str, reason: RevokedReason, actor: str) -> int:
+    """End all that was granted to one client, by anybody; answers how many."""
+    over = tx.now - ACCESS_TOKEN_LIFE
+    return _record(tx, tx.rows(_REVOKE_OF_CLIENT_ANY_ORG, client_id=client_id, reason=reason, over=over), reason, actor)
+
+
+def note_use(tx: WriteTx, grant_ids: Collection[str]) -> None:
+    """Write down that these grants were used on the transaction's day; ids that are no grants are passed over."""
+    day = to_wire(tx.now)[:10]
+    for grant_id in grant_ids:
+        tx.run(_NOTE_USE_ANY_ORG, id=grant_id, day=day)
+
+
+def sweep(tx: WriteTx) -> int:
+    """Delete grants whose code was never redeemed, and those past `KEPT`, with their codes and refresh tokens.
+
+    At most `SWEEP_ROWS` of each; answers how many in all.
+    """
+    unused = tx.run(_SWEEP_UNUSED_ANY_ORG, count=SWEEP_ROWS)
+    young = first_at("grt", tx.now - KEPT)
+    return unused + tx.run(_SWEEP_OLD_ANY_ORG, young=young, count=SWEEP_ROWS)
+
+
+# -- parts
+
+
+def _record(tx: WriteTx, rows: list[Row], reason: RevokedReason, actor: str) -> int:
+    """Put each on record, in its organization's log."""
+    action: audit.Action = "grant.revoked"
+    if reason == "code_replayed":
+        action = "grant.code_replayed"
+    elif reason == "refresh_reused":
+        action = "grant.refresh_reused"
+    for grant_id, org_id, user_id, client_id in rows:
+        detail: audit.Detail = {"client": client_id, "user": user_id, "reason": reason}
+        audit.record(tx, audit.Act(actor=actor, action=action, subject=grant_id, org_id=org_id, detail=detail))
+    return len(rows)

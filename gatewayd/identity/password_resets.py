@@ -1,0 +1,15 @@
+"""A password set anew for somebody who does not know the present one: whoever had a way in loses it."""
+
+from gatewayd.identity import one_time_links, sessions, throttling, users
+from gatewayd.store import WriteTx
+
+
+def reset(tx: WriteTx, user_id: str, password_hash: str, actor: str) -> None:
+    """Set the password, sign the user out everywhere, end their connected apps, links and lock; passkeys stay.
+
+    Raises `Problem` `not_found`.
+    """
+    users.reset_password(tx, user_id, password_hash, actor)
+    one_time_links.void(tx, user_id)
+    sessions.end_all(tx, user_id)
+    throttling.unlock(tx, users.get(tx, user_id).email)

@@ -1,0 +1,166 @@
+"""The keys that sign tokens: one at work for each algorithm, the next published ahead of it, the last kept after it.
+
+made  ->  published, `AHEAD` long  ->  signs, `ROTATION` long  ->  published, `KEPT` long  ->  swept
+
+The private half is sealed at rest, and is in the memory of the daemon alone.
+"""
+
+from collections.abc import Iterable
+from typing import Literal, NamedTuple, get_args
+
+import msgspec
+from joserfc.jwk import ECKey, RSAKey
+
+from gatewayd.clock import DAY, HOUR, Instant
+from gatewayd.store import ReadTx, Row, WriteTx
+
+Algorithm = Literal["ES256", "RS256"]
+ALGORITHMS: tuple[Algorithm, ...] = get_args(Algorithm)
+Key = ECKey | RSAKey
+
+ROTATION = 90 * DAY  # Chosen
+AHEAD = DAY  # Chosen: longer than anybody may keep the key set, see JWKS_FRESH_SECONDS
+JWKS_FRESH_SECONDS = 3600  # Chosen
+KEPT = 2 * HOUR  # tokens live for one, and clocks differ
+RSA_BITS = 2048  # RFC 7518 §3.3: at least
+
+_INSERT = """
+INSERT INTO signing_keys (kid, alg, private_sealed, public_jwk, signs_from, created_at)
+VALUES (:kid, :alg, :private_sealed, :public_jwk, :signs_from, :now)
+"""
+_STOP = """
+UPDATE signing_keys SET signs_until = :signs_until, published_until = :published_until
+WHERE alg = :alg AND signs_until IS NULL
+"""
+_LIST = """
+SELECT kid, alg, private_sealed, public_jwk, signs_from FROM signing_keys
+WHERE published_until IS NULL OR published_until > :now ORDER BY created_at, alg, kid
+"""
+_NEWEST = "SELECT max(signs_from) FROM signing_keys WHERE alg = :alg"
+_SWEEP = "DELETE FROM signing_keys WHERE published_until <= :now"
+
+
+class NewKey(msgspec.Struct, frozen=True, kw_only=True):
+    """A key that is not stored yet, as JWKs (RFC 7517). `kid` is its thumbprint (RFC 7638)."""
+
+    kid: str
+    algorithm: Algorithm
+    private: str
+    public: str
+
+    def __repr__(self) -> str:
+        return f"NewKey(kid={self.kid!r})"
+
+
+class PublishedKey(NamedTuple):
+    """A key that is in the key set. It verifies nothing but its own algorithm, and signs from `signs_from` on."""
+
+    kid: str
+    algorithm: Algorithm
+    key: Key
+    signs_from: int
+    public: bytes
+
+
+def generate(algorithm: Algorithm) -> NewKey:
+    """Make a key. For RSA that takes a good part of a second: not on the event loop."""
+    key: Key = ECKey.generate_key("P-256") if algorithm == "ES256" else RSAKey.generate_key(RSA_BITS)
+    kid = key.thumbprint()
+    public = {**key.as_dict(private=False), "kid": kid, "use": "sig", "alg": algorithm}
+    return NewKey(
+        kid=kid,
+        algorithm=algorithm,
+        private=msgspec.json.encode(key.as_dict(private=True)).decode(),
+        public=msgspec.json.encode(public).decode(),
+    )
+
+
+def due(tx: ReadTx) -> list[Algorithm]:
+    """The algorithms that want a key: those that have none, and those whose newest is to be followed soon."""
+    return [algorithm for algorithm in ALGORITHMS if _is_due(tx, algorithm)]
+
+
+def add(tx: WriteTx, made: Iterable[NewKey]) -> int:
+    """Store those of the new keys that are still wanted, and answer how many that were.
+
+    The first key of an algorithm signs at once; a later one once everybody has had time to see it.
+    """
+    added = 0
+    for new in made:
+        if not _is_due(tx, new.algorithm):
+            continue
+        signs_from = tx.now if tx.value(_NEWEST, alg=new.algorithm) is None else tx.now + AHEAD
+        tx.run(_STOP, alg=new.algorithm, signs_until=signs_from, published_until=signs_from + KEPT)
+        sealed = tx.seal(new.private, _context(new.kid))
+        tx.run(
+            _INSERT,
+            kid=new.kid,
+            alg=new.algorithm,
+            private_sealed=sealed,
+            public_jwk=new.public,
+            signs_from=signs_from,
+        )
+        added += 1
+    return added
+
+
+def sweep(tx: WriteTx) -> int:
+    """Forget the keys whose last token is dead. A private key that is gone cannot be stolen."""
+    return tx.run(_SWEEP)
+
+
+class SigningKeys:
+    """The published keys in memory. One for each daemon; `load` may be called from any thread."""
+
+    def __init__(self) -> None:
+        self._keys: dict[str, PublishedKey] = {}
+        self._jwks = b'{"keys":[]}'
+        self.kids: tuple[str, ...] = ()
+        """The ids of the published keys, oldest first: the same object until they change."""
+
+    def __repr__(self) -> str:
+        return f"SigningKeys({sorted(self._keys)})"
+
+    def load(self, tx: ReadTx) -> None:
+        """Take over what is stored. Raises `StoreFailure` where the instance key does not open it."""
+        keys = [self._keys.get(row[0]) or _opened(tx, row) for row in tx.rows(_LIST)]
+        self._keys = {key.kid: key for key in keys}
+        if self.kids != tuple(self._keys):
+            self.kids = tuple(self._keys)
+        self._jwks = b'{"keys":[%b]}' % b",".join(key.public for key in keys)
+
+    def jwks(self) -> bytes:
+        """The key set (RFC 7517 §5)."""
+        return self._jwks
+
+    def find(self, kid: str) -> PublishedKey | None:
+        """The published key with this id."""
+        return self._keys.get(kid)
+
+    def signer(self, algorithm: Algorithm, now: Instant) -> PublishedKey:
+        """The key that signs at `now`: the newest whose time has come. Raises `LookupError` where there is none."""
+        keys = [key for key in self._keys.values() if key.algorithm == algorithm]
+        if not keys:
+            raise LookupError(f"there is no {algorithm} key")
+        begun = [key for key in keys if key.signs_from <= now]
+        return max(begun, key=_signs_from) if begun else min(keys, key=_signs_from)  # a clock that was set back
+
+
+def _signs_from(key: PublishedKey) -> int:
+    return key.signs_from
+
+
+def _is_due(tx: ReadTx, algorithm: Algorithm) -> bool:
+    newest: int | None = tx.value(_NEWEST, alg=algorithm)
+    return newest is None or newest + ROTATION - AHEAD <= tx.now
+
+
+def _opened(tx: ReadTx, row: Row) -> PublishedKey:
+    kid, algorithm, sealed, public, signs_from = row
+    private = msgspec.json.decode(tx.unseal(sealed, _context(kid)), type=dict[str, str])
+    kind: type[ECKey] | type[RSAKey] = ECKey if algorithm == "ES256" else RSAKey
+    return PublishedKey(kid, algorithm, kind.import_key({**private}), signs_from, public.encode())
+
+
+def _context(kid: str) -> str:
+    return f"signing_keys.private_sealed:{kid}"

@@ -1,0 +1,125 @@
+"""Answers out: JSON that nobody keeps, errors in the shape of RFC 6749 §5.2, and redirects."""
+
+from collections.abc import Mapping
+from html import escape
+from typing import NamedTuple
+from urllib.parse import quote, urlencode, urlsplit
+
+import msgspec
+
+from gatewayd.identity.authorizations import Target
+from gatewayd.identity.oauth_errors import DirectFailure, OAuthFailure
+from gatewayd.identity.redirect_uris import host_of
+
+Header = tuple[bytes, bytes]
+Headers = tuple[Header, ...]
+
+JSON_TYPE: Header = (b"content-type", b"application/json")
+NO_STORE: Headers = ((b"cache-control", b"no-store"), (b"pragma", b"no-cache"))  # RFC 6749 §5.1
+NO_SNIFF: Header = (b"x-content-type-options", b"nosniff")
+
+CORS: Headers = (  # no cookie is ever read here, so any origin may ask
+    (b"access-control-allow-origin", b"*"),
+    (b"access-control-expose-headers", b"www-authenticate, x-request-id"),
+)
+ALLOWED_HEADERS = b"authorization, content-type, dpop, mcp-protocol-version"
+PREFLIGHT_SECONDS = b"600"  # Chosen
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><title>This request cannot be answered</title></head>
+<body><main><h1>This request cannot be answered</h1>
+<p>The application that sent you here asked for something that is not right, and it is not safe to send you back to
+it: {description}</p><p>Close this page, and tell whoever makes the application: <code>{code}</code>.</p>
+</main></body></html>
+"""
+_LEAVING_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><title>This request cannot be answered</title></head>
+<body><main><h1>This request cannot be answered</h1>
+<p>The application at <strong>{host}</strong> asked for something that is not right: {description}
+(<code>{code}</code>).</p><p>You have not connected this application before. Close this page if you do not know
+{host}.</p><p><a href="{location}" rel="noreferrer">Go back to {host}</a></p></main></body></html>
+"""
+_PAGE_HEADERS: Headers = (
+    (b"content-type", b"text/html; charset=utf-8"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+)
+
+
+class Answer(NamedTuple):
+    """One response before it is sent."""
+
+    status: int
+    headers: Headers
+    body: bytes
+
+
+def json_answer(status: int, document: object, *headers: Header) -> Answer:
+    """JSON that is not to be kept. `document` as bytes is JSON already."""
+    body = document if isinstance(document, bytes) else msgspec.json.encode(document)
+    return Answer(status, (JSON_TYPE, *NO_STORE, NO_SNIFF, *headers), body)
+
+
+def nothing(status: int, *headers: Header) -> Answer:
+    """An answer without a body."""
+    return Answer(status, (*NO_STORE, *headers), b"")
+
+
+def refusal(failure: OAuthFailure | DirectFailure, *headers: Header) -> Answer:
+    """The JSON of an error (RFC 6749 §5.2)."""
+    document = {"error": failure.code, "error_description": failure.description}
+    return json_answer(failure.status, document, *headers)
+
+
+def page(failure: OAuthFailure | DirectFailure) -> Answer:
+    """The page for a person whose browser cannot be sent anywhere."""
+    text = _PAGE.format(description=escape(failure.description), code=escape(failure.code))
+    return Answer(failure.status, (*_PAGE_HEADERS, *NO_STORE, NO_SNIFF), text.encode())
+
+
+def redirect(location: str) -> Answer:
+    """303: the browser goes on with GET, and sends no form along (RFC 9700 §4.12)."""
+    ascii_location = quote(location, safe="!#$%&'()*+,/:;=?@[]~")
+    headers = ((b"location", ascii_location.encode("ascii")), (b"referrer-policy", b"no-referrer"))
+    return nothing(303, *headers)
+
+
+def leaving_page(target: Target, failure: OAuthFailure, issuer: str) -> Answer:
+    """The page from which a person may go back to the client with the error."""
+    text = _LEAVING_PAGE.format(
+        host=escape(host_of(target.redirect_uri)),
+        description=escape(failure.description),
+        code=escape(failure.code),
+        location=escape(_error_location(target, failure, issuer)),
+    )
+    return Answer(failure.status, (*_PAGE_HEADERS, *NO_STORE, NO_SNIFF), text.encode())
+
+
+def authorization_error(target: Target, failure: OAuthFailure, issuer: str) -> Answer:
+    """The error sent back to the client."""
+    return redirect(_error_location(target, failure, issuer))
+
+
+def _error_location(target: Target, failure: OAuthFailure, issuer: str) -> str:
+    """The client's address with the error and the issuer that says it (RFC 6749 §4.1.2.1, RFC 9207 §2)."""
+    parameters = {"error": failure.code, "error_description": failure.description}
+    if target.state is not None:
+        parameters["state"] = target.state
+    return with_parameters(target.redirect_uri, {**parameters, "iss": issuer})
+
+
+def with_parameters(uri: str, parameters: Mapping[str, str]) -> str:
+    """The address with parameters added to its query, which is kept as it was (RFC 6749 §3.1.2)."""
+    has_query = bool(urlsplit(uri).query)
+    joint = "&" if has_query else ("" if uri.endswith("?") else "?")
+    return f"{uri}{joint}{urlencode(parameters, quote_via=quote)}"
+
+
+def bearer_challenge(scheme: str, issuer: str, parameters: Mapping[str, str]) -> Header:
+    """`WWW-Authenticate` (RFC 6750 §3, RFC 9728 §5.1)."""
+    all_parameters = {"resource_metadata": f"{issuer}/.well-known/oauth-protected-resource", **parameters}
+    listed = ", ".join(f'{name}="{value}"' for name, value in all_parameters.items())
+    return b"www-authenticate", f"{scheme} {listed}".encode("ascii", "replace")

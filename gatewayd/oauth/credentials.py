@@ -1,0 +1,54 @@
+"""Bearer and DPoP credentials at the endpoints that people's tokens or the instance's keys open."""
+
+from gatewayd.contract.caller import Caller
+from gatewayd.errors import Problem
+from gatewayd.identity.authentication import Possession, PossessionRefused
+from gatewayd.identity.dpop import ALGORITHMS
+from gatewayd.oauth.answers import Answer, Header, bearer_challenge, json_answer
+from gatewayd.oauth.parts import OAuthParts
+from gatewayd.oauth.requests import Incoming, text_of
+from gatewayd.store import ReadTx
+
+
+class Challenged(Exception):
+    """401 or 403 with a challenge (RFC 6750 §3)."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(answer.status)
+        self.answer = answer
+
+
+def caller_of(parts: OAuthParts, request: Incoming, tx: ReadTx) -> Caller:
+    """Who is calling. Raises `Challenged`."""
+    scheme, _, token = (text_of(request, b"authorization") or "").partition(" ")
+    token = token.strip()
+    if scheme.lower() not in ("bearer", "dpop") or not token:
+        raise Challenged(_refused(401, bearer_challenge("Bearer", parts.issuer, {}), "invalid_request", "No token."))
+    possession = None
+    if scheme.lower() == "dpop":
+        possession = Possession(text_of(request, b"dpop"), request.method, parts.issuer + request.path)
+    try:
+        return parts.authenticate(tx, parts.store.version, token, request.peer, possession)
+    except PossessionRefused as refused:
+        listed = {"error": refused.error, "error_description": refused.message, "algs": " ".join(ALGORITHMS)}
+        challenge = bearer_challenge("DPoP", parts.issuer, listed)
+        raise Challenged(_refused(401, challenge, refused.error, refused.message)) from None
+    except Problem as problem:
+        raise Challenged(invalid_token(parts, problem.message)) from None
+
+
+def invalid_token(parts: OAuthParts, message: str) -> Answer:
+    """401 for a credential that does not serve here."""
+    challenge = bearer_challenge("Bearer", parts.issuer, {"error": "invalid_token", "error_description": message})
+    return _refused(401, challenge, "invalid_token", message)
+
+
+def lacking(parts: OAuthParts, scope: str) -> Answer:
+    """403 for a token without a scope."""
+    message = f"This needs the scope {scope}."
+    listed = {"error": "insufficient_scope", "error_description": message, "scope": scope}
+    return _refused(403, bearer_challenge("Bearer", parts.issuer, listed), "insufficient_scope", message)
+
+
+def _refused(status: int, challenge: Header, code: str, message: str) -> Answer:
+    return json_answer(status, {"error": code, "error_description": message}, challenge)

@@ -1,0 +1,73 @@
+"""Introspection (RFC 7662): for resource servers of the instance's own, each of one organization.
+
+Chosen: a resource server authenticates with an API key of an owner or administrator, and sees the tokens of that key's
+organization alone; of any other it learns no more than of a token that is none (RFC 7662 §2.2).
+"""
+
+from gatewayd.clock import SECOND
+from gatewayd.identity import access_tokens, grants, refresh_tokens
+from gatewayd.identity.oauth_errors import OAuthFailure
+from gatewayd.identity.oauth_parameters import one
+from gatewayd.identity.signed_tokens import UntrustedToken
+from gatewayd.oauth.answers import Answer, json_answer
+from gatewayd.oauth.credentials import Challenged, caller_of, invalid_token
+from gatewayd.oauth.parts import OAuthParts
+from gatewayd.oauth.requests import Incoming, read_form
+from gatewayd.store import ReadTx
+
+Seen = dict[str, object]
+_INACTIVE: Seen = {"active": False}
+
+
+async def respond(parts: OAuthParts, request: Incoming) -> Answer:
+    """200 with what a token stands for now. Raises `Challenged`, or `OAuthFailure` `invalid_request`."""
+    caller = parts.store.read_now(lambda tx: caller_of(parts, request, tx), None)
+    if caller.kind != "api_key" or not caller.is_admin:
+        raise Challenged(invalid_token(parts, "Introspection takes an API key of an owner or administrator."))
+    token = one(await read_form(request), "token")
+    if token is None:
+        raise OAuthFailure("invalid_request", "token is needed.")
+    seen = await parts.store.read(lambda tx: _of_refresh(parts, tx, token) or _of_access(parts, tx, token))
+    return json_answer(200, seen if seen.get("org") == caller.org_id else _INACTIVE)
+
+
+def _of_refresh(parts: OAuthParts, tx: ReadTx, token: str) -> Seen | None:
+    state = refresh_tokens.read_refresh(tx, token)
+    if state is None:
+        return None
+    grant = state.grant
+    if state.superseded_at is not None or grant.ended or grant.expires_at <= tx.now:
+        return _INACTIVE
+    return {
+        "active": True,
+        "scope": " ".join(sorted(grant.scopes)),
+        "client_id": grant.client_id,
+        "exp": grant.expires_at // SECOND,
+        "sub": grant.user_id,
+        "iss": parts.issuer,
+        "org": grant.org_id,
+    }
+
+
+def _of_access(parts: OAuthParts, tx: ReadTx, token: str) -> Seen:
+    try:
+        claims = access_tokens.read(parts.keys, token, parts.issuer)
+    except UntrustedToken:
+        return _INACTIVE
+    if claims.exp * SECOND <= tx.now or grants.lives(tx, claims.gid) is None:
+        return _INACTIVE
+    bound = {} if claims.cnf is None else {"cnf": {"jkt": claims.cnf.jkt}}
+    return {
+        "active": True,
+        "scope": claims.scope,
+        "client_id": claims.client_id,
+        "token_type": "Bearer" if claims.cnf is None else "DPoP",
+        "exp": claims.exp,
+        "iat": claims.iat,
+        "sub": claims.sub,
+        "aud": claims.aud,
+        "iss": claims.iss,
+        "jti": claims.jti,
+        "org": claims.org,
+        **bound,
+    }

@@ -1,0 +1,31 @@
+"""RP-initiated logout (OpenID Connect RP-Initiated Logout 1.0 §2): the person confirms it on a page of the console."""
+
+from urllib.parse import quote, urlencode
+
+from gatewayd.identity import id_tokens, sign_outs
+from gatewayd.identity.oauth_parameters import Raw, one
+from gatewayd.identity.signed_tokens import UntrustedToken
+from gatewayd.oauth.addresses import SIGN_OUT_PAGE
+from gatewayd.oauth.answers import Answer, redirect
+from gatewayd.oauth.parts import OAuthParts
+from gatewayd.oauth.requests import Incoming, read_form, read_query
+
+
+async def respond(parts: OAuthParts, request: Incoming) -> Answer:
+    """303 to the page that asks. Raises `DirectFailure`, or `OAuthFailure` for a malformed request."""
+    raw = await read_form(request) if request.method == "POST" else read_query(request)
+    hinted = _hinted_client(parts, raw)
+    asked = await parts.store.read(lambda tx: sign_outs.check(tx, raw, hinted))
+    query = urlencode(asked.parameters, quote_via=quote)
+    return redirect(f"{SIGN_OUT_PAGE}?{query}" if query else SIGN_OUT_PAGE)
+
+
+def _hinted_client(parts: OAuthParts, raw: Raw) -> str | None:
+    """Chosen: a hint that cannot be verified is none; its key may be gone, and the person is asked in any case."""
+    hint = one(raw, "id_token_hint")
+    if hint is None:
+        return None
+    try:
+        return id_tokens.read_hint(parts.keys, hint, parts.issuer).aud
+    except UntrustedToken:
+        return None

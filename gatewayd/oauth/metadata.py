@@ -1,0 +1,99 @@
+"""What clients read first: RFC 8414, OpenID Connect Discovery, and RFC 9728, at every path where they are looked for.
+
+Members that do not apply are absent, never null: strict clients refuse a null.
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from gatewayd.contract.scopes import ALL_SCOPES, KEY_SCOPES
+from gatewayd.identity.dpop import ALGORITHMS as PROOF_ALGORITHMS
+from gatewayd.identity.signing_keys import ALGORITHMS
+from gatewayd.oauth.addresses import AUTHORIZE, INTROSPECT, JWKS, LOGOUT, PAR, REGISTER, REVOKE, TOKEN, USERINFO
+
+FRESH_SECONDS = 600  # Chosen
+
+_WELL_KNOWN = "/.well-known"
+_MOUNTS = ("/api/auth", "/api/rpc")
+
+Document = dict[str, object]
+
+
+def documents(issuer: str) -> Mapping[str, bytes]:
+    """Every metadata path with its JSON."""
+    provider = msgspec.json.encode(openid_provider(issuer))
+    served = {
+        "oauth-authorization-server": provider,  # clients read one of the two, and some then look for UserInfo there
+        "openid-configuration": provider,
+        "oauth-protected-resource": msgspec.json.encode(protected_resource(issuer)),
+    }
+    return {path: body for name, body in served.items() for path in _paths(name)}
+
+
+def _paths(name: str) -> tuple[str, ...]:
+    """The path of RFC 8615, and with a mount put in (RFC 8414 §3.1) or in front (OpenID Connect Discovery §4)."""
+    inserted = (f"{_WELL_KNOWN}/{name}{mount}" for mount in _MOUNTS)
+    in_front = (f"{mount}{_WELL_KNOWN}/{name}" for mount in _MOUNTS)
+    return (f"{_WELL_KNOWN}/{name}", *inserted, *in_front)
+
+
+def authorization_server(issuer: str) -> Document:
+    """RFC 8414 §2."""
+    return {
+        "issuer": issuer,
+        "authorization_endpoint": issuer + AUTHORIZE,
+        "token_endpoint": issuer + TOKEN,
+        "registration_endpoint": issuer + REGISTER,
+        "jwks_uri": issuer + JWKS,
+        "revocation_endpoint": issuer + REVOKE,
+        "introspection_endpoint": issuer + INTROSPECT,
+        "pushed_authorization_request_endpoint": issuer + PAR,
+        "require_pushed_authorization_requests": False,
+        "scopes_supported": list(ALL_SCOPES),
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": ["authorization_code", "refresh_token"],
+        "token_endpoint_auth_methods_supported": ["none"],
+        "revocation_endpoint_auth_methods_supported": ["none"],
+        "introspection_endpoint_auth_methods_supported": ["Bearer"],
+        "code_challenge_methods_supported": ["S256"],
+        "authorization_response_iss_parameter_supported": True,
+        "client_id_metadata_document_supported": True,
+        "dpop_signing_alg_values_supported": list(PROOF_ALGORITHMS),
+        "protected_resources": [issuer],
+        "service_documentation": f"{issuer}/docs",
+    }
+
+
+def openid_provider(issuer: str) -> Document:
+    """OpenID Connect Discovery 1.0 §3: the same provider, as sign-in sees it."""
+    return {
+        **authorization_server(issuer),
+        "userinfo_endpoint": issuer + USERINFO,
+        "end_session_endpoint": issuer + LOGOUT,
+        "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": list(ALGORITHMS),
+        "prompt_values_supported": ["none", "login", "consent", "select_account"],
+        "claim_types_supported": ["normal"],
+        "claims_supported": [
+            *("iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "amr", "at_hash", "sid", "name", "email")
+        ],
+        "claims_parameter_supported": False,
+        "request_parameter_supported": False,
+        "request_uri_parameter_supported": False,  # absent would mean true; those of RFC 9126 are no such thing
+    }
+
+
+def protected_resource(issuer: str) -> Document:
+    """RFC 9728 §2: the API. What signs people in or keeps clients connected is the provider's, not the resource's."""
+    return {
+        "resource": issuer,
+        "authorization_servers": [issuer],
+        "scopes_supported": [scope for scope in ALL_SCOPES if scope in KEY_SCOPES],
+        "bearer_methods_supported": ["header"],
+        "dpop_signing_alg_values_supported": list(PROOF_ALGORITHMS),
+        "dpop_bound_access_tokens_required": False,
+        "resource_name": "gatewayd",
+        "resource_documentation": f"{issuer}/docs",
+    }

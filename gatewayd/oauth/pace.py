@@ -1,0 +1,47 @@
+"""How often one network may leave something behind without a credential: registrations, and requests that wait.
+
+Generous on purpose: connectors of one vendor come from a few addresses. The token endpoint is not counted; what it
+takes is 256 bits long, and nothing stays of a guess.
+"""
+
+from ipaddress import IPv6Address, ip_address
+
+from gatewayd.clock import MINUTE, Instant
+from gatewayd.identity.oauth_errors import OAuthFailure
+
+PER_MINUTE = 600  # Chosen
+NETWORKS_MAX = 100_000  # Chosen: about 10 MB; then counting begins anew
+IPV6_HOST_BITS = 64  # what one subscriber has at least (RFC 6177)
+
+
+class Pace:
+    """Counts by network and minute. For one event loop."""
+
+    def __init__(self, per_minute: int = PER_MINUTE) -> None:
+        self._per_minute = per_minute
+        self._minute = -1
+        self._counts: dict[str, int] = {}
+
+    def take(self, peer: str | None, now: Instant) -> None:
+        """Count one request. Raises `OAuthFailure` `temporarily_unavailable` (429) when there were too many."""
+        if now // MINUTE != self._minute or len(self._counts) >= NETWORKS_MAX:
+            self._minute = now // MINUTE
+            self._counts.clear()
+        network = _network_of(peer)
+        count = self._counts.get(network, 0) + 1
+        self._counts[network] = count
+        if count > self._per_minute:
+            raise OAuthFailure("temporarily_unavailable", "too many requests from this network: wait a minute", 429)
+
+
+def _network_of(peer: str | None) -> str:
+    """An IPv4 address, or the network of an IPv6 one; peers on a unix socket are one."""
+    try:
+        address = ip_address(peer or "")
+    except ValueError:
+        return ""
+    if not isinstance(address, IPv6Address):
+        return str(address)
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return f"{int(address) >> IPV6_HOST_BITS:x}::"

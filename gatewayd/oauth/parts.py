@@ -1,0 +1,65 @@
+"""What the endpoints share, and what one of them is."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from gatewayd.contract.caller import Caller
+from gatewayd.identity.authentication import Possession
+from gatewayd.identity.dpop import Replays
+from gatewayd.identity.signing_keys import SigningKeys
+from gatewayd.oauth.answers import Answer
+from gatewayd.oauth.client_documents import ClientDocuments
+from gatewayd.oauth.requests import Incoming
+from gatewayd.store import ReadTx, Store
+
+
+class Authenticate(Protocol):
+    """Says who a token is; raises `Problem` `invalid_token`."""
+
+    def __call__(
+        self, tx: ReadTx, version: int, token: str, peer: str | None, possession: Possession | None = None
+    ) -> Caller: ...
+
+
+class Log(Protocol):
+    """The calls of a structlog logger that the door makes."""
+
+    def error(self, event: str, **values: object) -> object: ...
+
+    def warning(self, event: str, **values: object) -> object: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OAuthParts:
+    """What the door is made of. `issuer` is `server.public_url`: the origin, without a slash.
+
+    `session_cookies` are the names under which the console keeps a browser's session.
+    """
+
+    store: Store
+    keys: SigningKeys
+    issuer: str
+    authenticate: Authenticate
+    replays: Replays
+    documents: ClientDocuments
+    log: Log
+    refresh_grace_seconds: int = 120
+    session_cookies: tuple[str, ...] = ("__Host-session", "session")
+
+
+Respond = Callable[[OAuthParts, Incoming], Awaitable[Answer]]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One address. `for_browsers`: people are sent there, so errors are pages, and no page of another origin may call.
+
+    Otherwise programs call it, pages of any origin among them (RFC 9700 §2.6 keeps that from the former).
+    `paced`: anybody may leave something in the database there.
+    """
+
+    methods: tuple[str, ...]
+    respond: Respond
+    for_browsers: bool = False
+    paced: bool = False

@@ -1,0 +1,31 @@
+"""DPoP at the endpoints that hand tokens out (RFC 9449 §5 and §10)."""
+
+from gatewayd.clock import Instant
+from gatewayd.identity import dpop
+from gatewayd.identity.dpop import Proof, Requested
+from gatewayd.identity.oauth_errors import OAuthFailure
+from gatewayd.oauth.parts import OAuthParts
+from gatewayd.oauth.requests import Incoming, text_of
+
+
+def shown(parts: OAuthParts, request: Incoming) -> Proof | None:
+    """The proof of a request; None where it brings none. Raises `OAuthFailure` `invalid_dpop_proof`."""
+    text = text_of(request, b"dpop")
+    if text is None:
+        return None
+    try:
+        return dpop.check(
+            text, Requested(request.method, parts.issuer + request.path, None), Instant(parts.store.now())
+        )
+    except dpop.InvalidProof as error:
+        raise OAuthFailure("invalid_dpop_proof", str(error)) from None
+
+
+def spend(parts: OAuthParts, proof: Proof | None) -> None:
+    """Use the proof up, once all else about the request holds. Raises `OAuthFailure` `invalid_dpop_proof`."""
+    if proof is None:
+        return
+    try:
+        parts.replays.spend(proof, Instant(parts.store.now()))
+    except dpop.InvalidProof as error:
+        raise OAuthFailure("invalid_dpop_proof", str(error)) from None

@@ -1,0 +1,49 @@
+"""Revocation (RFC 7009): a client gives back what it holds, and the whole grant ends with it."""
+
+from gatewayd.identity import access_tokens, grants, refresh_tokens
+from gatewayd.identity.grants import Grant
+from gatewayd.identity.oauth_errors import OAuthFailure, invalid_grant
+from gatewayd.identity.oauth_parameters import one
+from gatewayd.identity.signed_tokens import UntrustedToken
+from gatewayd.oauth.answers import Answer, nothing
+from gatewayd.oauth.clients import check_known, named_client
+from gatewayd.oauth.parts import OAuthParts
+from gatewayd.oauth.requests import Incoming, read_form
+from gatewayd.store import ReadTx
+
+
+async def respond(parts: OAuthParts, request: Incoming) -> Answer:
+    """200, also for a token that is none (RFC 7009 §2.2).
+
+    Raises `OAuthFailure`: `invalid_client`, `invalid_request`, `invalid_grant` for the token of another client.
+    """
+    form = await read_form(request)
+    client_id = named_client(request, form)
+    token = one(form, "token")
+
+    def look(tx: ReadTx) -> Grant | None:
+        check_known(tx, client_id)
+        if token is None:
+            raise OAuthFailure("invalid_request", "token is needed.")
+        return grant_of(parts, tx, token)
+
+    grant = await parts.store.read(look)
+    if grant is None:
+        return nothing(200)
+    if grant.client_id != client_id:
+        raise invalid_grant("The token is another client's.")
+    grant_id = grant.id
+    await parts.store.write(lambda tx: grants.revoke(tx, grant_id, "client", client_id), grant.org_id)
+    return nothing(200)
+
+
+def grant_of(parts: OAuthParts, tx: ReadTx, token: str) -> Grant | None:
+    """The grant that a token of either kind hangs on; the hint of its kind is not needed. Expired ones count too."""
+    state = refresh_tokens.read_refresh(tx, token)
+    if state is not None:
+        return state.grant
+    try:
+        claims = access_tokens.read(parts.keys, token, parts.issuer)
+    except UntrustedToken:
+        return None
+    return grants.find(tx, claims.gid)

@@ -1,0 +1,173 @@
+"""The token endpoint (RFC 6749 §3.2, §4.1.3 and §6): a code, or a refresh token, for tokens.
+
+Reads and signatures happen on the loop, and then one write decides. Two requests with the same token may both have
+signed; the write lets one of them through and gives the other the answer of the first, or refuses it.
+"""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import msgspec
+import trio
+
+from gatewayd.clock import Instant
+from gatewayd.identity import access_tokens, authorization_codes, grants, id_tokens, refresh_tokens
+from gatewayd.identity.authorization_codes import CodeState, Presented
+from gatewayd.identity.grants import Grant
+from gatewayd.identity.oauth_errors import OAuthFailure, invalid_grant
+from gatewayd.identity.oauth_parameters import Raw, check_resource, one
+from gatewayd.identity.random_tokens import hash_token
+from gatewayd.identity.refresh_tokens import RefreshState, Successor
+from gatewayd.oauth import proofs
+from gatewayd.oauth.answers import Answer, json_answer
+from gatewayd.oauth.clients import check_known, named_client
+from gatewayd.oauth.parts import OAuthParts
+from gatewayd.oauth.requests import Incoming, read_form
+from gatewayd.store import ReadTx, WriteTx
+
+T = TypeVar("T")
+
+
+class TokenAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """RFC 6749 §5.1. `scope` is always there: it may be less than what was asked for."""
+
+    access_token: str
+    token_type: str
+    expires_in: int
+    scope: str
+    refresh_token: str | None = None
+    id_token: str | None = None
+
+
+class _Wanted(msgspec.Struct, frozen=True):
+    """What tokens are made with, beside the grant."""
+
+    scopes: list[str]
+    key_thumbprint: str | None
+    refresh_token: str | None
+    first: bool
+
+
+async def respond(parts: OAuthParts, request: Incoming) -> Answer:
+    """200 with tokens. Raises `OAuthFailure` with the errors of RFC 6749 §5.2, RFC 8707 §2 and RFC 9449 §5."""
+    form = await read_form(request)
+    client_id = named_client(request, form)
+    grant_type = one(form, "grant_type")
+    if grant_type is None:
+        raise OAuthFailure("invalid_request", "grant_type is needed.")
+    if grant_type == "authorization_code":
+        return await _redeem(parts, request, form, client_id)
+    if grant_type == "refresh_token":
+        return await _refresh(parts, request, form, client_id)
+    raise OAuthFailure("unsupported_grant_type", "Use authorization_code or refresh_token.")
+
+
+async def _redeem(parts: OAuthParts, request: Incoming, form: Raw, client_id: str) -> Answer:
+    code = _needed(form, "code")
+    check_resource(form, parts.issuer)
+
+    def look(tx: ReadTx) -> CodeState | None:
+        found = authorization_codes.read_code(tx, code)
+        _check_client(tx, client_id, None if found is None else found.grant)
+        return found
+
+    state = await parts.store.read(look)
+    if state is None or state.grant.client_id != client_id:  # another's code is as good as none, and stays as it is
+        raise invalid_grant("the code is unknown, or was issued to another client")
+    proof = proofs.shown(parts, request)
+    thumbprint = None if proof is None else proof.thumbprint
+    answer, refresh_hash = b"", None
+    if not state.used:
+        answer, refresh_hash = _first_answer(parts, form, state, thumbprint)
+        proofs.spend(parts, proof)
+    failure = await _decided(parts, lambda tx: authorization_codes.redeem_code(tx, state, refresh_hash, thumbprint))
+    if failure is not None:
+        raise failure
+    return json_answer(200, answer)
+
+
+def _first_answer(parts: OAuthParts, form: Raw, state: CodeState, thumbprint: str | None) -> tuple[bytes, bytes | None]:
+    """The answer to a code that has not been used, and the hash of the refresh token in it."""
+    now = Instant(parts.store.now())
+    presented = Presented(
+        client_id=state.grant.client_id,
+        redirect_uri=one(form, "redirect_uri"),
+        code_verifier=one(form, "code_verifier"),
+        key_thumbprint=thumbprint,
+    )
+    authorization_codes.check_code(state, presented, now)
+    scopes = grants.narrowed(state.grant, None)  # a code has no `scope` beside it (RFC 6749 §4.1.3)
+    refresh = refresh_tokens.make_token() if "offline_access" in state.grant.scopes else None
+    answer = _tokens(parts, state.grant, _Wanted(scopes, thumbprint, refresh, first=True), now)
+    return answer, None if refresh is None else hash_token(refresh)
+
+
+async def _refresh(parts: OAuthParts, request: Incoming, form: Raw, client_id: str) -> Answer:
+    token = _needed(form, "refresh_token")
+    check_resource(form, parts.issuer)
+    grace = parts.refresh_grace_seconds
+
+    def look(tx: ReadTx) -> tuple[RefreshState | None, str | None]:
+        found = refresh_tokens.read_refresh(tx, token)
+        _check_client(tx, client_id, None if found is None else found.grant)
+        return found, None if found is None else refresh_tokens.stored_answer(tx, found, grace)
+
+    state, given_before = await parts.store.read(look)
+    if state is None:
+        raise invalid_grant("the refresh token is unknown")
+    proof = proofs.shown(parts, request)
+    thumbprint = None if proof is None else proof.thumbprint
+    refresh_tokens.check_refresh(state, client_id, thumbprint, Instant(parts.store.now()))
+    scopes = grants.narrowed(state.grant, one(form, "scope"))
+    proofs.spend(parts, proof)
+    if given_before is not None:
+        return json_answer(200, given_before.encode())
+    successor = _successor(parts, state, scopes, thumbprint) if state.superseded_at is None else None
+    decided = await _decided(parts, lambda tx: refresh_tokens.rotate(tx, state, successor, grace))
+    if isinstance(decided, OAuthFailure):
+        raise decided
+    return json_answer(200, decided.encode())
+
+
+def _successor(parts: OAuthParts, state: RefreshState, scopes: list[str], thumbprint: str | None) -> Successor:
+    token = refresh_tokens.make_token()
+    wanted = _Wanted(scopes, thumbprint, token, first=False)
+    answer = _tokens(parts, state.grant, wanted, Instant(parts.store.now()))
+    return Successor(hash_token(token), answer.decode())
+
+
+def _tokens(parts: OAuthParts, grant: Grant, wanted: _Wanted, now: Instant) -> bytes:
+    access = access_tokens.mint(
+        parts.keys, grant, access_tokens.Made(parts.issuer, wanted.scopes, wanted.key_thumbprint, now)
+    )
+    id_token = None
+    if "openid" in wanted.scopes:
+        id_token = id_tokens.mint(parts.keys, grant, id_tokens.Made(parts.issuer, access, wanted.first, now))
+    answer = TokenAnswer(
+        access_token=access,
+        token_type="Bearer" if wanted.key_thumbprint is None else "DPoP",
+        expires_in=access_tokens.EXPIRES_IN_SECONDS,
+        scope=" ".join(wanted.scopes),
+        refresh_token=wanted.refresh_token,
+        id_token=id_token,
+    )
+    return msgspec.json.encode(answer)
+
+
+def _check_client(tx: ReadTx, client_id: str, grant: Grant | None) -> None:
+    """Raises `OAuthFailure` `invalid_client`. A grant of the client's that has not ended says that it is known."""
+    if grant is None or grant.ended or grant.client_id != client_id:
+        check_known(tx, client_id)
+
+
+async def _decided(parts: OAuthParts, work: Callable[[WriteTx], T]) -> T:
+    """Write it, once all who came at the same time have signed: then one commit takes them all."""
+    await trio.lowlevel.checkpoint()
+    return await parts.store.write(work)
+
+
+def _needed(form: Raw, name: str) -> str:
+    value = one(form, name)
+    if value is None:
+        raise OAuthFailure("invalid_request", f"{name} is needed.")
+    return value

@@ -1,0 +1,118 @@
+"""The identity provider, composed: its keys, its door, who it admits, and what keeps its tables tidy."""
+
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import trio
+
+from gatewayd.clock import Clock
+from gatewayd.identity import (
+    api_keys,
+    authorization_codes,
+    authorizations,
+    grants,
+    oauth_clients,
+    one_time_links,
+    refresh_tokens,
+    sessions,
+    signing_keys,
+    throttling,
+)
+from gatewayd.identity.access_tokens import AccessTokenVerifier
+from gatewayd.identity.authentication import ApiKeyVerifier, Authenticator
+from gatewayd.identity.dpop import Replays
+from gatewayd.identity.signing_keys import SigningKeys
+from gatewayd.oauth.app import OAuthApp
+from gatewayd.oauth.client_documents import ClientDocuments
+from gatewayd.oauth.parts import Log, OAuthParts
+from gatewayd.outbound.transport import GuardedTransport
+from gatewayd.store import Store, WriteTx
+
+_SWEEPS: tuple[tuple[Callable[[WriteTx], int], int], ...] = (  # what refers to others goes before them
+    (authorizations.sweep, authorizations.SWEEP_ROWS),
+    (refresh_tokens.sweep, refresh_tokens.SWEEP_ROWS),
+    (authorization_codes.sweep, authorization_codes.SWEEP_ROWS),
+    (grants.sweep, grants.SWEEP_ROWS),
+    (oauth_clients.sweep, oauth_clients.SWEEP_ROWS),
+    (one_time_links.sweep, one_time_links.SWEEP_ROWS),
+    (sessions.sweep, sessions.SWEEP_ROWS),
+    (throttling.sweep, throttling.SWEEP_ROWS),
+)
+"""Each sweep with the number of rows from which on it may have left some."""
+SWEEPS_MAX = 20  # Chosen: transactions of one sweep in a round; the next round goes on
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProviderSettings:
+    """What the provider is told. `issuer` is `server.public_url`."""
+
+    issuer: str
+    refresh_grace_seconds: int
+    user_agent: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provider:
+    """An identity provider that serves. `authenticator` admits API keys and access tokens."""
+
+    store: Store
+    keys: SigningKeys
+    authenticator: Authenticator
+    app: OAuthApp
+
+    async def keep_house(self) -> None:
+        """Make the next signing key when it is time, and sweep what has ended. Raises `StoreFailure`."""
+        await _ensure_keys(self.store)
+        await self.store.write(signing_keys.sweep)
+        await self.store.read_later(self.keys.load, None)
+        for sweep, rows in _SWEEPS:
+            await _sweep(self.store, sweep, rows)
+
+
+@asynccontextmanager
+async def open_provider(
+    store: Store, transport: GuardedTransport, clock: Clock, log: Log, settings: ProviderSettings
+) -> AsyncIterator[Provider]:
+    """A provider with keys to sign with. Raises `StoreFailure`."""
+    keys, replays = SigningKeys(), Replays()
+    await _ensure_keys(store)
+    await store.read_later(keys.load, None)  # to open an RSA key takes long: on a thread
+    verifiers = (ApiKeyVerifier(), AccessTokenVerifier(keys, settings.issuer))
+    authenticator = Authenticator(verifiers, replays=replays)
+    documents = ClientDocuments(transport, clock, settings.user_agent)
+    parts = OAuthParts(
+        store=store,
+        keys=keys,
+        issuer=settings.issuer,
+        authenticate=authenticator.authenticate,
+        replays=replays,
+        documents=documents,
+        log=log,
+        refresh_grace_seconds=settings.refresh_grace_seconds,
+    )
+    try:
+        yield Provider(store=store, keys=keys, authenticator=authenticator, app=OAuthApp(parts))
+    finally:
+        with trio.CancelScope(shield=True):
+            await documents.aclose()
+
+
+def note_use(tx: WriteTx, credential_ids: Collection[str]) -> None:
+    """Write down that these credentials were used today: keys, grants, and the clients of the grants."""
+    api_keys.note_use(tx, credential_ids)
+    grants.note_use(tx, credential_ids)
+    oauth_clients.note_use(tx, credential_ids)
+
+
+async def _ensure_keys(store: Store) -> None:
+    wanted = await store.read(signing_keys.due)
+    if wanted:
+        made = [await trio.to_thread.run_sync(signing_keys.generate, algorithm) for algorithm in wanted]
+        await store.write(lambda tx: signing_keys.add(tx, made))
+
+
+async def _sweep(store: Store, sweep: Callable[[WriteTx], int], rows: int) -> None:
+    for _ in range(SWEEPS_MAX):
+        if await store.write(sweep) < rows:
+            return
