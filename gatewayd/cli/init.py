@@ -33,7 +33,7 @@ def init(arguments: argparse.Namespace, session: Session) -> int:
 
     The settings come to their place last: a run that fails on the way can simply be made again.
     """
-    from gatewayd.identity.passwords import Hasher, make_password
+    from gatewayd.console.addresses import sign_in_link
 
     target = _target(session)
     if target.exists():
@@ -42,24 +42,25 @@ def init(arguments: argparse.Namespace, session: Session) -> int:
     organization = _asked(arguments.organization, "Organization")
     email = _asked(arguments.email, "E-mail address of its owner")
     name = _asked(arguments.name, "Name of its owner")
-    password = make_password()
     text = _settings(url, arguments.directory)
     draft = _write_draft(target, text)
     try:
         fresh = Session(str(draft), session.environ, session.clock)
-        org_id, user_id = _seed(fresh, organization, (email, name, Hasher().hash(password)))
+        org_id, user_id, token = _seed(fresh, organization, (email, name))
         os.link(draft, target)
     except FileExistsError:
         raise CommandError(f"{target} is there already: it is not written over") from None
     finally:
         draft.unlink()
-    document = {"config": str(target), "orgId": org_id, "userId": user_id, "email": email, "password": password}
+    link = sign_in_link(fresh.config.server.public_url, token)
+    document = {"config": str(target), "orgId": org_id, "userId": user_id, "email": email, "link": link}
     lines = [
         f"Wrote {target}",
         f"Made the organization {organization}: {org_id}",
-        f"Its owner is {email}; the password is {password}",
-        "It is not shown again.",
         f"Next: gatewayd serve --config {target}",
+        f"Then its owner, {email}, signs in with this link, once, within half an hour:",
+        link,
+        f"Later: gatewayd user reset-password {email}",
     ]
     print_made(arguments, document, lines)
     return 0
@@ -113,20 +114,20 @@ def _write_draft(target: Path, text: str) -> Path:
     return draft
 
 
-def _seed(session: Session, organization: str, owner: tuple[str, str, str]) -> tuple[str, str]:
-    """Make the organization and its owner (address, name, hash of the password); answers their ids."""
-    from gatewayd.identity import audit, memberships, organizations, users
+def _seed(session: Session, organization: str, owner: tuple[str, str]) -> tuple[str, str, str]:
+    """Make the organization and its owner (address, name); answers their ids and the token of the owner's link."""
+    from gatewayd.identity import audit, memberships, one_time_links, organizations, users
 
-    email, name, password_hash = owner
+    email, name = owner
 
-    def work(tx: "WriteTx") -> tuple[str, str]:
+    def work(tx: "WriteTx") -> tuple[str, str, str]:
         if organizations.list_all(tx):
             raise CommandError("the store has an organization already: init is for a new instance")
         org = organizations.create(tx, organization, audit.OPERATOR)
         tx.bind(org.id)
-        new = users.NewUser(email=email, name=name, password_hash=password_hash, instance_admin=True)
+        new = users.NewUser(email=email, name=name, instance_admin=True)
         user = users.create(tx, new, audit.OPERATOR)
         memberships.add(tx, user.id, "owner", audit.OPERATOR)
-        return org.id, user.id
+        return org.id, user.id, one_time_links.make(tx, user.id, "sign_in")
 
     return session.write(work)

@@ -30,9 +30,11 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("--instance-admin", action="store_true", help="may administrate the whole instance")
     command = add_command(group, "list", "list the users", list_all, json=True)
     command.add_argument("--org", metavar="ID", help="only the members of this organization")
-    command = add_command(group, "reset-password", "set a new password, by default a random one", reset, json=True)
+    command = add_command(group, "reset-password", "make a link that sets a new password, once", reset, json=True)
     command.add_argument("email", metavar="EMAIL")
-    command.add_argument("--password-stdin", action="store_true", help="read the password from standard input")
+    command.add_argument("--password-stdin", action="store_true", help="set the one that standard input holds, now")
+    command = add_command(group, "unlock", "let in again who failed to sign in too often", unlock, json=True)
+    command.add_argument("email", metavar="EMAIL")
 
 
 def create(arguments: argparse.Namespace, session: Session) -> int:
@@ -80,23 +82,56 @@ def list_all(arguments: argparse.Namespace, session: Session) -> int:
 
 
 def reset(arguments: argparse.Namespace, session: Session) -> int:
-    """The new password is printed only where it was not given: this once."""
-    from gatewayd.identity import audit, users
-    from gatewayd.identity.passwords import Hasher, check_password, make_password
+    """Nothing changes before the link is used; earlier links of the user stop working."""
+    if arguments.password_stdin:
+        return _set_password(arguments, session)
+    from gatewayd.clock import Instant, to_wire
+    from gatewayd.console.addresses import reset_link
+    from gatewayd.identity import one_time_links
 
-    given = _read_password() if arguments.password_stdin else None
-    user = session.read(lambda tx: _find(tx, arguments.email))
-    if given is not None:
-        check_password(given, user.email, user.name)
-    password = make_password() if given is None else given
-    password_hash = Hasher().hash(password)
-    session.write(lambda tx: users.reset_password(tx, user.id, password_hash, audit.OPERATOR))
-    document = {"id": user.id, "email": user.email}
-    lines = [f"The password of {user.email} is set."]
-    if given is None:
-        document["password"] = password
-        lines = [f"The password of {user.email} is now {password}", "It is not shown again."]
+    def work(tx: "WriteTx") -> "tuple[User, str, str]":
+        user = _find(tx, arguments.email)
+        one_time_links.void(tx, user.id)
+        token = one_time_links.make(tx, user.id, "reset_password")
+        return user, token, to_wire(Instant(tx.now + one_time_links.LIFETIMES["reset_password"]))
+
+    user, token, ends = session.write(work)
+    link = reset_link(session.config.server.public_url, token)
+    document = {"id": user.id, "email": user.email, "link": link, "expiresAt": ends}
+    lines = [link, f"Whoever opens this sets the password of {user.email}, once, until {ends}."]
     print_made(arguments, document, lines)
+    return 0
+
+
+def unlock(arguments: argparse.Namespace, session: Session) -> int:
+    """Forget the failures; whoever is not locked stays as they are."""
+    from gatewayd.identity import audit, throttling
+
+    def work(tx: "WriteTx") -> "tuple[User, bool]":
+        user = _find(tx, arguments.email)
+        unlocked = throttling.unlock(tx, user.email)
+        if unlocked:
+            act = audit.Act(actor=audit.OPERATOR, action="user.unlocked", subject=user.id, org_id=None)
+            audit.record(tx, act)
+        return user, unlocked
+
+    user, unlocked = session.write(work)
+    told = "can try to sign in again." if unlocked else "had no failures: nothing was locked."
+    print_made(arguments, {"id": user.id, "email": user.email, "unlocked": unlocked}, [f"{user.email} {told}"])
+    return 0
+
+
+def _set_password(arguments: argparse.Namespace, session: Session) -> int:
+    from gatewayd.identity import audit, password_resets
+    from gatewayd.identity.passwords import Hasher, check_password
+
+    password = _read_password()
+    user = session.read(lambda tx: _find(tx, arguments.email))
+    check_password(password, user.email, user.name)
+    hashed = Hasher().hash(password)
+    session.write(lambda tx: password_resets.reset(tx, user.id, hashed, audit.OPERATOR))
+    line = f"The password of {user.email} is set; they are signed out everywhere."
+    print_made(arguments, {"id": user.id, "email": user.email}, [line])
     return 0
 
 

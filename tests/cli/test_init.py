@@ -9,8 +9,7 @@ import pytest
 from gatewayd.cli import main
 from gatewayd.cli.session import Session
 from gatewayd.clock import SystemClock
-from gatewayd.identity import memberships, users
-from gatewayd.identity.passwords import Hasher
+from gatewayd.identity import memberships, one_time_links, users
 from tests.cli.conftest import Ran
 
 FLAGS = ("--public-url", "https://books.example.com", "--organization", "Oak", "--email", "a@x.org", "--name", "Ann")
@@ -38,9 +37,11 @@ def test_it_makes_an_instance_that_works(target: Path, capsys: pytest.CaptureFix
     assert session.read(lambda tx: memberships.role_of(tx, made["userId"]), made["orgId"]) == "owner"
     stored = session.read(lambda tx: users.credentials(tx, "a@x.org"))
     assert stored is not None
-    assert stored.password_hash is not None
-    assert Hasher().verify(stored.password_hash, made["password"])
-    assert made["password"] not in target.read_text()
+    assert stored.password_hash is None
+    start, _, token = made["link"].rpartition("/")
+    assert start == "https://books.example.com/sign-in/link"
+    assert session.read(lambda tx: one_time_links.find(tx, token, "sign_in")) == made["userId"]
+    assert token not in target.read_text()
     assert [path.name for path in target.parent.iterdir()] == ["gatewayd.toml"]
 
 

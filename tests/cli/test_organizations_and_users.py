@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from gatewayd.cli.session import Session
+from gatewayd.clock import SystemClock
+from gatewayd.identity import audit, one_time_links, sessions, throttling
 from gatewayd.identity.passwords import Hasher
 from gatewayd.identity.users import credentials
 from gatewayd.store import ReadTx
@@ -98,10 +101,16 @@ def test_joining_changes_neither_password_nor_rank(
     assert run(*CREATE, "ann@example.com", "--org", beta, "--role", "owner", "--password-stdin").code == 0
 
 
-def test_resets_to_a_random_password_shown_once(run: Run, email: str, config_file: Path) -> None:
-    document = run("user", "reset-password", email.upper(), "--json").document
-    assert Hasher().verify(stored(config_file, password_of), document["password"])
-    assert set(document) == {"id", "email", "password"}
+def test_a_reset_is_a_link_that_works_once_and_voids_the_one_before(run: Run, email: str, config_file: Path) -> None:
+    config_file.write_text(f'[server]\npublic_url = "https://books.example.com"\n{config_file.read_text()}')
+    first = run("user", "reset-password", email.upper(), "--json").document
+    assert set(first) == {"id", "email", "link", "expiresAt"}
+    second = run("user", "reset-password", email, "--json").document
+    tokens = [each["link"].removeprefix("https://books.example.com/sign-in/reset/") for each in (first, second)]
+    assert all(len(token) == 43 for token in tokens)
+    found = [stored(config_file, lambda tx, t=t: one_time_links.find(tx, t, "reset_password")) for t in tokens]
+    assert found == [None, first["id"]]
+    assert stored(config_file, password_of) == ""  # nothing changes before it is used
 
 
 def test_resets_to_a_given_password(run: Run, email: str, monkeypatch: pytest.MonkeyPatch, config_file: Path) -> None:
@@ -112,6 +121,37 @@ def test_resets_to_a_given_password(run: Run, email: str, monkeypatch: pytest.Mo
     give(monkeypatch, "short")
     assert run("user", "reset-password", email, "--password-stdin").code == 1
     assert Hasher().verify(stored(config_file, password_of), "a good password")
+
+
+def test_a_given_password_signs_out_everywhere(
+    run: Run, email: str, monkeypatch: pytest.MonkeyPatch, config_file: Path
+) -> None:
+    visitor = sessions.Visitor(user_agent="Firefox", address="")
+    user_id = run("user", "list", "--json").document[0]["id"]
+    session = Session(str(config_file), {}, SystemClock())
+    session.write(lambda tx: sessions.start(tx, user_id, ["pwd"], visitor))
+    session.write(lambda tx: one_time_links.make(tx, user_id, "sign_in"))
+    give(monkeypatch, "a good password\n")
+    assert run("user", "reset-password", email, "--password-stdin").code == 0
+    assert stored(config_file, lambda tx: sessions.of_user(tx, user_id)) == []
+    assert stored(config_file, lambda tx: tx.value("SELECT count(*) FROM one_time_links WHERE used_at IS NULL")) == 0
+
+
+def test_unlocks_who_failed_too_often(run: Run, email: str, config_file: Path) -> None:
+    session = Session(str(config_file), {}, SystemClock())
+    session.write(lambda tx: throttling.note_try(tx, email, "", 1))
+    with pytest.raises(throttling.Locked):
+        session.write(lambda tx: throttling.note_try(tx, email, "", 1))
+    assert run("user", "unlock", email.upper(), "--json").document["unlocked"] is True
+    session.write(lambda tx: throttling.note_try(tx, email, "", 2))
+    (entry,) = [each for each in session.read(audit.list_all) if each.action == "user.unlocked"]
+    assert entry.actor == audit.OPERATOR
+
+
+def test_unlocking_who_is_not_locked_changes_nothing(run: Run, email: str, config_file: Path) -> None:
+    assert run("user", "unlock", email).document["unlocked"] is False
+    assert "user.unlocked" not in [each.action for each in stored(config_file, audit.list_all)]
+    assert run("user", "unlock", "bob@example.com").code == 1
 
 
 def test_resets_nobodys_password(run: Run) -> None:

@@ -1,0 +1,85 @@
+"""`gatewayd client`: the OAuth clients of the instance, and what people have granted them."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from gatewayd.cli.output import print_list, print_made
+from gatewayd.cli.parser import Subparsers, add_command, add_group
+from gatewayd.cli.session import Session
+from gatewayd.clock import to_wire
+
+if TYPE_CHECKING:
+    from gatewayd.identity.grant_lists import ShownGrant
+    from gatewayd.identity.oauth_clients import Client
+    from gatewayd.store import ReadTx, WriteTx
+
+
+def add_commands(subparsers: Subparsers) -> None:
+    """Add the commands of OAuth clients."""
+    group = add_group(subparsers, "client", "OAuth clients and what was granted to them")
+    add_command(group, "list", "list the clients, newest first", list_all, json=True)
+    command = add_command(group, "revoke", "refuse a client everything, and end its grants, now", revoke, json=True)
+    command.add_argument("id", metavar="ID")
+
+
+def list_all(arguments: argparse.Namespace, session: Session) -> int:
+    from gatewayd.identity import grant_lists, oauth_clients
+
+    def look(tx: "ReadTx") -> "list[tuple[Client, list[ShownGrant]]]":
+        return [(client, grant_lists.of_client(tx, client.id)) for client in oauth_clients.list_clients(tx)]
+
+    found = session.read(look)
+    columns = ("id", "hosts", "calls itself", "tax", "live grants", "last used", "state")
+    print_list(arguments, [_document(*each) for each in found], columns, [_cells(*each) for each in found])
+    return 0
+
+
+def revoke(arguments: argparse.Namespace, session: Session) -> int:
+    """Its people see it under their connected apps. A client that registers anew is another one."""
+    from gatewayd.identity import audit, grant_lists, oauth_clients
+
+    def work(tx: "WriteTx") -> "tuple[Client, int]":
+        before = len([grant for grant in grant_lists.of_client(tx, arguments.id) if grant.revoked_at is None])
+        return oauth_clients.revoke(tx, arguments.id, audit.OPERATOR), before
+
+    client, ended = session.write(work)
+    document = {"id": client.id, "revoked": True, "grantsEnded": ended}
+    lines = [f"The client {client.id} ({client.name}) is revoked; grants ended: {ended}."]
+    print_made(arguments, document, lines)
+    return 0
+
+
+def _cells(client: "Client", grants: "list[ShownGrant]") -> tuple[str, ...]:
+    live = str(len([grant for grant in grants if grant.revoked_at is None]))
+    tax = "approved" if client.tax_approved else ""
+    state = "revoked" if client.revoked else ""
+    return (client.id, ", ".join(client.hosts), client.name, tax, live, client.last_used or "never", state)
+
+
+def _document(client: "Client", grants: "list[ShownGrant]") -> dict[str, object]:
+    return {
+        "id": client.id,
+        "origin": client.origin,
+        "name": client.name,
+        "hosts": client.hosts,
+        "redirectUris": client.metadata.redirect_uris,
+        "taxApproved": client.tax_approved,
+        "revoked": client.revoked,
+        "lastUsed": client.last_used,
+        "createdAt": to_wire(client.created_at),
+        "grants": [_grant(grant) for grant in grants],
+    }
+
+
+def _grant(grant: "ShownGrant") -> dict[str, object]:
+    return {
+        "id": grant.grant_id,
+        "orgId": grant.org_id,
+        "userId": grant.user_id,
+        "scopes": grant.scopes,
+        "connectedAt": to_wire(grant.connected_at),
+        "lastUsed": grant.last_used_day,
+        "expiresAt": to_wire(grant.expires_at),
+        "revokedAt": None if grant.revoked_at is None else to_wire(grant.revoked_at),
+        "revokedReason": grant.revoked_reason,
+    }

@@ -1,0 +1,168 @@
+"""`/account`: password, passkeys, and the browsers that are signed in."""
+
+from quart import Quart, Response, render_template, request
+from webauthn.helpers import base64url_to_bytes, bytes_to_base64url
+from werkzeug.exceptions import BadRequest, NotFound
+
+from gatewayd.console.addresses import ACCOUNT, SIGN_IN
+from gatewayd.console.browser import Browser, see, signed_in, value
+from gatewayd.console.pages import add_page, sentence
+from gatewayd.console.parts import ConsoleParts
+from gatewayd.console.recent import recently_signed_in
+from gatewayd.console.signing_in import retry_after
+from gatewayd.errors import Problem
+from gatewayd.identity import audit, one_time_links, passkeys, second_factors, sessions, users
+from gatewayd.identity.passwords import check_password
+from gatewayd.identity.sign_in import WrongCredentials
+from gatewayd.identity.throttling import Locked
+from gatewayd.identity.users import User
+from gatewayd.store import ReadTx, WriteTx
+
+Answer = Response | tuple[str, int, dict[str, str]]
+
+
+class Account:
+    """The pages of one's own account."""
+
+    def __init__(self, parts: ConsoleParts, browser: Browser) -> None:
+        self._parts = parts
+        self._store = parts.store
+        self._browser = browser
+
+    def add_to(self, app: Quart) -> None:
+        """Put the pages where they belong."""
+        add_page(app, "GET", "/account", self.show)
+        add_page(app, "POST", "/account/password", self.change_password)
+        add_page(app, "POST", "/account/passkeys/options", self.passkey_options)
+        add_page(app, "POST", "/account/passkeys", self.add_passkey)
+        add_page(app, "POST", "/account/passkeys/remove", self.remove_passkey)
+        add_page(app, "POST", "/account/sessions/end", self.end_session)
+        add_page(app, "POST", "/account/sessions/end-all", self.end_all)
+
+    async def show(self) -> str:
+        return await self._page()
+
+    async def _page(self, problem: str = "", section: str = "") -> str:
+        session, user = signed_in()
+
+        def look(tx: ReadTx) -> dict[str, object]:
+            return {
+                "has_password": _has_password(tx, user),
+                "second_factor": second_factors.is_on(tx, user.id),
+                "codes_left": second_factors.recovery_codes_left(tx, user.id),
+                "passkeys": [(bytes_to_base64url(key.credential_id), key) for key in passkeys.of_user(tx, user.id)],
+                "sessions": sessions.of_user(tx, user.id),
+            }
+
+        seen = await self._store.read(look)
+        return await render_template(
+            "account.html", user=user, current=session, problem=problem, section=section, **seen
+        )
+
+    # -- password
+
+    async def change_password(self) -> Answer:
+        """Every other browser is signed out, and every connected app.
+
+        The present one is asked for; whoever has none yet has come by a link or a passkey, not long ago.
+        """
+        session, user = signed_in()
+        form = await request.form
+        new = value(form, "new", 4096)
+        try:
+            check_password(new, user.email, user.name)
+            if await self._store.read(lambda tx: _has_password(tx, user)):
+                current = value(form, "current", 4096)
+                await self._parts.sign_in.prove_password(user, current, self._browser.visitor())
+            else:
+                recently_signed_in(self._parts.clock)
+        except Problem as problem:
+            return await self._page(sentence(problem), "password"), 422, {}
+        except WrongCredentials:
+            return await self._page("The present password is not right.", "password"), 422, {}
+        except Locked as locked:
+            page = await self._page("Too many tries. Wait a while.", "password")
+            return page, 429, retry_after(locked.until, self._parts.clock.now())
+        hashed = await self._parts.passwords.hash(new)
+
+        def work(tx: WriteTx) -> str:
+            users.change_password(tx, user.id, hashed)
+            one_time_links.void(tx, user.id)
+            sessions.end_all(tx, user.id, kept=session.id)
+            return sessions.prove_again(tx, session, session.methods)
+
+        token = await self._store.write(work)
+        response = see(ACCOUNT)
+        self._browser.remember(response, token)
+        return response
+
+    # -- passkeys
+
+    async def passkey_options(self) -> Response:
+        """What the page's script asks the browser for."""
+        _, user = recently_signed_in(self._parts.clock)
+        known = await self._store.read(lambda tx: passkeys.of_user(tx, user.id))
+        challenge = self._parts.challenges.give(_registration_of(user), self._parts.clock.now())
+        options = passkeys.registration_options(self._parts.party, user, known, challenge)
+        return Response(options, mimetype="application/json")
+
+    async def add_passkey(self) -> Response | tuple[str, int]:
+        _, user = recently_signed_in(self._parts.clock)
+        form = await request.form
+        name, answer = value(form, "name", 160), value(form, "credential", 32_768)
+        try:
+            challenge = passkeys.challenge_of(answer)
+            if not self._parts.challenges.take(challenge, _registration_of(user), self._parts.clock.now()):
+                raise passkeys.PasskeyError("the challenge is not one that was given out")
+            party = self._parts.party
+            await self._store.write(lambda tx: passkeys.register(tx, party, user.id, name, answer, challenge))
+        except passkeys.PasskeyError as error:
+            self._parts.log.info("passkey_refused", reason=str(error))
+            return await self._page("The passkey could not be added. Try again.", "passkeys"), 422
+        except Problem as problem:
+            return await self._page(sentence(problem), "passkeys"), 422
+        return see(f"{ACCOUNT}#passkeys")
+
+    async def remove_passkey(self) -> Response:
+        _, user = recently_signed_in(self._parts.clock)
+        given = value(await request.form, "id")
+        try:
+            credential_id = base64url_to_bytes(given)
+        except ValueError:
+            raise BadRequest("The form is not complete.") from None
+        await self._store.write(lambda tx: passkeys.remove(tx, user.id, credential_id))
+        return see(f"{ACCOUNT}#passkeys")
+
+    # -- sessions
+
+    async def end_session(self) -> Response:
+        session, user = signed_in()
+        given = value(await request.form, "id", 64)
+        if not await self._store.write(lambda tx: sessions.end(tx, user.id, given)):
+            raise NotFound
+        if given != session.id:
+            return see(f"{ACCOUNT}#sessions")
+        response = see(SIGN_IN)
+        self._browser.forget(response)
+        return response
+
+    async def end_all(self) -> Response:
+        """Everywhere but here."""
+        session, user = signed_in()
+
+        def work(tx: WriteTx) -> None:
+            sessions.end_all(tx, user.id, kept=session.id)
+            act = audit.Act(actor=user.id, action="user.signed_out_everywhere", subject=user.id, org_id=None)
+            audit.record(tx, act)
+
+        await self._store.write(work)
+        return see(f"{ACCOUNT}#sessions")
+
+
+def _registration_of(user: User) -> str:
+    return f"register {user.id}"
+
+
+def _has_password(tx: ReadTx, user: User) -> bool:
+    known = users.credentials(tx, user.email)
+    return known is not None and known.password_hash is not None

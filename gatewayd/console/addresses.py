@@ -1,0 +1,27 @@
+"""Where the pages are. Imports nothing heavy: the door asks for every request whether it is one of theirs."""
+
+from typing import Final
+
+CHOOSE: Final = "/oauth/choose"
+CONSENT: Final = "/oauth/consent"
+SIGN_IN: Final = "/sign-in"
+SIGN_OUT: Final = "/sign-out"
+ACCOUNT: Final = "/account"
+APPS: Final = "/developers/apps"
+
+_ROOMS: Final = frozenset({"sign-in", "sign-out", "account", "oauth", "developers", "static"})
+
+
+def is_page(path: str) -> bool:
+    """Whether a path belongs to the pages: `/` itself, or one whose first part is theirs."""
+    return path == "/" or path[1:].partition("/")[0] in _ROOMS
+
+
+def sign_in_link(issuer: str, token: str) -> str:
+    """The address that signs somebody in, once."""
+    return f"{issuer}{SIGN_IN}/link/{token}"
+
+
+def reset_link(issuer: str, token: str) -> str:
+    """The address at which somebody sets a new password, once."""
+    return f"{issuer}{SIGN_IN}/reset/{token}"

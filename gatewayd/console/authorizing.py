@@ -1,0 +1,215 @@
+"""`/oauth/choose` and `/oauth/consent`: who it is, and what the client may do (Spec §5; RFC 6749 §4.1.1).
+
+The endpoint has checked the request and kept it; its handle leads here. The chooser always appears, so that nobody
+connects an app to the account that happened to be signed in.
+"""
+
+from collections.abc import Collection
+from urllib.parse import quote, urlencode
+
+import msgspec
+from quart import Quart, Response, render_template, request
+from werkzeug.exceptions import BadRequest
+
+from gatewayd.console.addresses import CHOOSE, CONSENT
+from gatewayd.console.browser import (
+    HANDLE_FIELD,
+    SignInNeeded,
+    allow_form_to,
+    choose_address,
+    see,
+    sign_in_address,
+    signed_in,
+    value,
+    visit,
+)
+from gatewayd.console.pages import add_page
+from gatewayd.console.parts import ConsoleParts
+from gatewayd.contract.scopes import ALL_SCOPES
+from gatewayd.identity import (
+    authorization_codes,
+    authorizations,
+    memberships,
+    oauth_clients,
+    organizations,
+    redirect_uris,
+)
+from gatewayd.identity.authorization_codes import Consent
+from gatewayd.identity.authorizations import Pending
+from gatewayd.identity.oauth_clients import Client
+from gatewayd.identity.oauth_errors import DirectFailure, OAuthFailure
+from gatewayd.store import ReadTx
+
+HOSTS_SHOWN = 5  # Chosen
+_NOTHING_CHECKED = "Check at least one thing that the app may do, or deny."
+_NO_MEMBER = "You do not belong to that organization any more."
+_NOWHERE = "You belong to no organization yet, so there is nothing to give access to."
+Page = str | tuple[str, int]
+
+
+class _Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """A request as its pages need it."""
+
+    handle: str
+    pending: Pending
+    client: Client
+
+    @property
+    def redirect_uri(self) -> str:
+        return self.pending.parameters.redirect_uri
+
+    @property
+    def hosts(self) -> list[str]:
+        """The hosts that tell who it is; at most a few, for anybody can register many."""
+        return self.client.hosts[:HOSTS_SHOWN]
+
+
+class _Choice(msgspec.Struct, frozen=True):
+    """One organization that can be connected."""
+
+    id: str
+    name: str
+    role: str
+
+
+class RequestGone(BadRequest):
+    """The request expired, was answered, or began in another browser: shown, never redirected."""
+
+    description = (
+        "This request has expired or was answered already. Go back to the app and connect again: it makes a new one."
+    )
+
+
+class Authorizing:
+    """The two pages between an app's request and its answer."""
+
+    def __init__(self, parts: ConsoleParts) -> None:
+        self._parts = parts
+        self._store = parts.store
+
+    def add_to(self, app: Quart) -> None:
+        """Put the pages where they belong."""
+        add_page(app, "GET", CHOOSE, self.show_choice)
+        add_page(app, "POST", CHOOSE, self.choose)
+        add_page(app, "GET", CONSENT, self.show_consent)
+        add_page(app, "POST", CONSENT, self.answer)
+
+    async def show_choice(self) -> Response | str:
+        asked = await self._asked(request.args.get(HANDLE_FIELD, ""))
+        self._require_sign_in(asked)
+        _, user = signed_in()
+        other = sign_in_address(choose_address(asked.handle), again=True)
+        return await render_template("choose.html", asked=asked, user=user, other=other)
+
+    async def choose(self) -> Response:
+        asked = await self._asked(value(await request.form, HANDLE_FIELD))
+        self._require_sign_in(asked)
+        session, _ = signed_in()
+        try:
+            await self._store.write(lambda tx: authorizations.bind(tx, asked.handle, session.id))
+        except DirectFailure:
+            raise RequestGone from None
+        return see(f"{CONSENT}?{HANDLE_FIELD}={quote(asked.handle, safe='')}")
+
+    async def show_consent(self) -> Response | Page:
+        asked = await self._asked(request.args.get(HANDLE_FIELD, ""))
+        session, _ = signed_in()
+        if asked.pending.session_id != session.id:
+            return see(choose_address(asked.handle))
+        return await self._consent_page(asked, asked.pending.parameters.scope)
+
+    async def answer(self) -> Response | Page:
+        """Allow or deny; either way the browser goes back to the client."""
+        form = await request.form
+        asked = await self._asked(value(form, HANDLE_FIELD))
+        session, user = signed_in()
+        if asked.pending.session_id != session.id:
+            raise RequestGone
+        if form.get("decision") != "allow":
+            if not await self._store.write(lambda tx: authorizations.drop(tx, asked.handle)):
+                raise RequestGone
+            return self._back(asked, {"error": "access_denied", "error_description": "the person said no"})
+        consent = Consent(
+            user_id=user.id,
+            org_id=value(form, "organization", 64),
+            session_id=session.id,
+            scopes=frozenset(form.getlist("scope")),
+            authenticated_at=session.authenticated_at,
+            methods=session.methods,
+        )
+        if not consent.scopes & set(asked.pending.parameters.scope):
+            return await self._consent_page(asked, (), _NOTHING_CHECKED)
+        if not await self._store.read(lambda tx: memberships.is_member(tx, user.id), consent.org_id):
+            return await self._consent_page(asked, consent.scopes, _NO_MEMBER)
+        try:
+            code = await self._store.write(lambda tx: authorization_codes.issue_code(tx, asked.pending, consent))
+        except DirectFailure:
+            raise RequestGone from None
+        except OAuthFailure as failure:
+            await self._store.write(lambda tx: authorizations.drop(tx, asked.handle))
+            return self._back(asked, {"error": failure.code, "error_description": failure.description})
+        return self._back(asked, {"code": code})
+
+    # -- steps
+
+    async def _asked(self, handle: str) -> _Asked:
+        """The request behind a handle. Raises `RequestGone`."""
+
+        def look(tx: ReadTx) -> _Asked | None:
+            pending = authorizations.load(tx, handle)
+            client = None if pending is None else oauth_clients.find(tx, pending.parameters.client_id)
+            if pending is None or pending.pushed or client is None:  # a pushed one is for the endpoint to unwrap
+                return None
+            return _Asked(handle=handle, pending=pending, client=client)
+
+        asked = await self._store.read(look)
+        if asked is None:
+            raise RequestGone
+        return asked
+
+    async def _consent_page(self, asked: _Asked, checked: Collection[str], problem: str = "") -> Page:
+        """What is asked for; `checked` are the scopes that the person has not opted out of. A problem makes it 422."""
+        _, user = signed_in()
+        choices = await self._store.read(lambda tx: _choices(tx, user.id))
+        allow_form_to(asked.redirect_uri)
+        parameters = asked.pending.parameters
+        page = await render_template(
+            "consent.html",
+            asked=asked,
+            user=user,
+            choices=choices,
+            problem=problem if choices else _NOWHERE,
+            checked=checked,
+            redirect_host=redirect_uris.host_of(asked.redirect_uri),
+            loopback=redirect_uris.is_loopback(asked.redirect_uri),
+            scopes=[(scope, ALL_SCOPES[scope]) for scope in parameters.scope],
+            left_out=[(scope, ALL_SCOPES[scope]) for scope in parameters.left_out],
+            other=sign_in_address(choose_address(asked.handle), again=True),
+        )
+        return (page, 422) if problem else page
+
+    def _require_sign_in(self, asked: _Asked) -> None:
+        """Raises `SignInNeeded`, also where the client asks for a newer proof than there is."""
+        session = visit().session
+        if session is None:
+            raise SignInNeeded(email=asked.pending.parameters.login_hint or "")
+        if authorizations.needs_sign_in(asked.pending, session.authenticated_at, self._parts.clock.now()):
+            raise SignInNeeded(again=True)
+
+    def _back(self, asked: _Asked, answer: dict[str, str]) -> Response:
+        """To the client: `state` as it was sent, and who answers (RFC 9207)."""
+        parameters = asked.pending.parameters
+        if parameters.state is not None:
+            answer = {**answer, "state": parameters.state}
+        return see(with_answer(parameters.redirect_uri, {**answer, "iss": self._parts.issuer}))
+
+
+def with_answer(redirect_uri: str, answer: dict[str, str]) -> str:
+    """The client's address with the answer in its query; what is there already stays (RFC 6749 §3.1.2)."""
+    joint = "" if redirect_uri.endswith(("?", "&")) else "&" if "?" in redirect_uri else "?"
+    return f"{redirect_uri}{joint}{urlencode(answer, quote_via=quote)}"
+
+
+def _choices(tx: ReadTx, user_id: str) -> list[_Choice]:
+    of_user = memberships.of_user(tx, user_id)
+    return [_Choice(each.org_id, organizations.get(tx, each.org_id).name, each.role) for each in of_user]

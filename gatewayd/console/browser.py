@@ -1,0 +1,238 @@
+"""Cookies, forms and headers: what keeps a page and its visitor together, and everybody else out.
+
+Every form carries a value derived from a cookie that no other site can read or set (`__Host-` under https, SameSite
+Lax). The session cookie holds a random token; before there is a session, a passing token takes its place.
+"""
+
+import secrets
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import quote, urlsplit
+
+from quart import Response, g, request
+from werkzeug.exceptions import BadRequest, Forbidden, UnsupportedMediaType
+
+from gatewayd.console.addresses import ACCOUNT, APPS, CHOOSE, SIGN_IN, is_page
+from gatewayd.console.parts import ConsoleParts, Visit
+from gatewayd.identity import sessions, users
+from gatewayd.identity.sessions import Session, Visitor
+from gatewayd.identity.users import User
+from gatewayd.store import ReadTx, StoreFailure
+
+FORM_BYTES: Final = 64 * 1024  # Chosen: passkeys and long passwords included
+FORM_TYPE: Final = "application/x-www-form-urlencoded"
+CSRF_FIELD: Final = "csrf"
+HANDLE_FIELD: Final = "request"
+STATIC: Final = "static"
+"""Quart's name for the files that are the same for everybody."""
+_SESSION, _PASSING, _HALF = "session", "visit", "half"
+_CONTENT_SECURITY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'; form-action 'self'{targets}"
+)
+_OUT_OF_DATE = (
+    "This page was out of date: in another tab you have signed in or out since. Nothing was changed. "
+    "If it happens again, allow cookies for this site."
+)
+
+
+class Browser:
+    """The visitor's browser, as one console sees it."""
+
+    def __init__(self, parts: ConsoleParts) -> None:
+        self._parts = parts
+        self._prefix = "__Host-" if parts.secure else ""
+
+    # -- who is there
+
+    async def open(self) -> None:
+        """Before a page: who is there.
+
+        Raises `Forbidden` for a form of another site or of another session, `UnsupportedMediaType` for what is no form,
+        and `SignInNeeded` for a form whose session has ended.
+        """
+        g.request_id = f"req_{secrets.token_hex(8)}"
+        if request.endpoint == STATIC:  # kept by caches: it knows nobody
+            return
+        visit = await self._visit()
+        g.visit = visit
+        if request.method != "POST":
+            return
+        if request.mimetype != FORM_TYPE:
+            raise UnsupportedMediaType
+        given = (await request.form).get(CSRF_FIELD, "")
+        if not _same_origin(self._parts.issuer):
+            raise Forbidden("This form came from another site.")
+        if sessions.csrf_ok(visit.token, given):
+            return
+        if visit.session is None and not request.path.startswith(SIGN_IN):
+            raise SignInNeeded
+        raise Forbidden(_OUT_OF_DATE)
+
+    async def _visit(self) -> Visit:
+        token = request.cookies.get(self._prefix + _SESSION)
+        if token:
+            found = await self._parts.store.read(lambda tx: _session_and_user(tx, token))
+            if found is not None:
+                await self._touch(found[0])
+                return Visit(token, *found)
+        return Visit(request.cookies.get(self._prefix + _PASSING) or secrets.token_urlsafe(sessions.TOKEN_BYTES))
+
+    async def _touch(self, session: Session) -> None:
+        if not sessions.needs_touch(session, self._parts.clock.now()):
+            return
+        try:
+            await self._parts.store.write(lambda tx: sessions.touch(tx, session))
+        except StoreFailure as error:  # a full disk keeps nobody from looking
+            self._parts.log.error("visit_not_recorded", exc_info=error)
+
+    def visitor(self) -> Visitor:
+        """The browser as it shows itself."""
+        client = request.scope.get("client")
+        return Visitor(user_agent=request.headers.get("User-Agent", ""), address=client[0] if client else "")
+
+    # -- cookies
+
+    def close(self, response: Response) -> Response:
+        """After a page: the headers that every one has, and the passing cookie where there is no session."""
+        targets = getattr(g, "form_targets", "")
+        response.headers["Content-Security-Policy"] = _CONTENT_SECURITY.format(targets=targets)
+        response.headers["X-Frame-Options"] = "DENY"
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        response.headers["Referrer-Policy"] = "same-origin"
+        response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
+        response.headers["X-Request-Id"] = g.request_id
+        if request.endpoint != STATIC or response.status_code >= 400:
+            response.headers["Cache-Control"] = "no-store"
+        visit: Visit | None = getattr(g, "visit", None)
+        if visit is not None and visit.session is None and not request.cookies.get(self._prefix + _PASSING):
+            self._set(response, _PASSING, visit.token, None)
+        return response
+
+    def remember(self, response: Response, token: str) -> None:
+        """Give the browser its session."""
+        self._set(response, _SESSION, token, sessions.LIFETIME // 1_000_000)
+        self._drop(response, _HALF)
+
+    def remember_half(self, response: Response, half: str) -> None:
+        """The password was right: what the page for the code brings back."""
+        self._set(response, _HALF, half, None)
+
+    def half(self) -> str:
+        """What `remember_half` was given; empty where there is none."""
+        return request.cookies.get(self._prefix + _HALF, "")
+
+    def forget(self, response: Response) -> None:
+        """Take the session back."""
+        self._drop(response, _SESSION)
+        self._drop(response, _HALF)
+
+    def _set(self, response: Response, name: str, value: str, seconds: int | None) -> None:
+        response.set_cookie(
+            self._prefix + name, value, max_age=seconds, secure=self._parts.secure, httponly=True, samesite="Lax"
+        )
+
+    def _drop(self, response: Response, name: str) -> None:
+        response.delete_cookie(self._prefix + name, secure=self._parts.secure, httponly=True, samesite="Lax")
+
+
+def visit() -> Visit:
+    """Who is there."""
+    current: Visit = g.visit
+    return current
+
+
+def signed_in() -> tuple[Session, User]:
+    """The session and its user. Raises `SignInNeeded`."""
+    current = visit()
+    if current.session is None or current.user is None:
+        raise SignInNeeded
+    return current.session, current.user
+
+
+class SignInNeeded(Exception):
+    """The page is for people who are signed in. `again`: who are, but not recently enough. `email` is who may come."""
+
+    def __init__(self, *, again: bool = False, email: str = "") -> None:
+        super().__init__("sign in")
+        self.again = again
+        self.email = email
+
+
+def csrf() -> str:
+    """What the forms of this page carry."""
+    return sessions.csrf_token(visit().token)
+
+
+def here() -> str:
+    """Path and query of this page, to come back to."""
+    query = request.query_string.decode("latin-1")
+    return f"{request.path}?{query}" if query else request.path
+
+
+async def page_of_form() -> str:
+    """The page on which the form stands that was posted here."""
+    path, form = request.path, await request.form
+    if path.startswith("/oauth/"):
+        return choose_address(form.get(HANDLE_FIELD, ""))
+    if path.startswith(SIGN_IN):
+        return local_path(form.get("next", "/"))
+    return next((page for page in (ACCOUNT, APPS) if path.startswith(page)), "/")
+
+
+def choose_address(handle: str) -> str:
+    """The account chooser of a request."""
+    return f"{CHOOSE}?{HANDLE_FIELD}={quote(handle, safe='')}"
+
+
+def local_path(given: str) -> str:
+    """`given` if it is the path of a page, else `/`: nobody is sent on to elsewhere (CWE-601)."""
+    plain = given.startswith("/") and not given.startswith("//") and "\\" not in given and given.isprintable()
+    return given if plain and is_page(given.partition("?")[0].partition("#")[0]) else "/"
+
+
+def sign_in_address(next_path: str, *, again: bool = False, email: str = "") -> str:
+    """The sign-in page that goes on to `next_path`."""
+    address = f"{SIGN_IN}?next={quote(next_path, safe='')}"
+    if again:
+        address += "&again=1"
+    return f"{address}&email={quote(email, safe='')}" if email else address
+
+
+def see(address: str) -> Response:
+    """303: look there next."""
+    return Response("", 303, {"Location": quote(address, safe="!#$%&'()*+,/:;=?@[]~")})
+
+
+def value(form: Mapping[str, str], name: str, most: int = 2048) -> str:
+    """One field of a form. Raises `BadRequest` where it is missing or longer than any page would send."""
+    given = form.get(name)
+    if given is None or len(given) > most:
+        raise BadRequest("The form is not complete.")
+    return given
+
+
+def allow_form_to(redirect_uri: str) -> None:
+    """Let the form of this page end at a client: browsers hold every redirect after a form to `form-action`.
+
+    Chosen: its scheme and not its host, for what the client redirects to in its turn is held to it too (an app on
+    loopback that ends on a page of its maker, one address of a site that leads to another), and addresses of IPv6 and
+    of an app's own scheme have no other form. `http:` stands for https as well (CSP Level 3 §6.7.2.8).
+    """
+    g.form_targets = f" {urlsplit(redirect_uri).scheme}:"
+
+
+def _same_origin(issuer: str) -> bool:
+    """What browsers say of where a form comes from; those that say nothing have the hidden field alone."""
+    if request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site"):
+        return False
+    origin = request.headers.get("Origin")
+    if origin is None or origin == issuer:
+        return True
+    scheme, _, host = origin.partition("://")  # reached by another name, as on the network at home
+    return scheme in ("http", "https") and host == request.headers.get("Host")
+
+
+def _session_and_user(tx: ReadTx, token: str) -> tuple[Session, User] | None:
+    session = sessions.find(tx, token)
+    return None if session is None else (session, users.get(tx, session.user_id))

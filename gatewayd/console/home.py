@@ -1,0 +1,44 @@
+"""`/`: who you are, where, and what needs attention."""
+
+from quart import Quart, render_template
+
+from gatewayd.clock import DAY
+from gatewayd.console.browser import signed_in
+from gatewayd.console.pages import add_page
+from gatewayd.console.parts import ConsoleParts
+from gatewayd.identity import grant_lists, memberships, organizations, passkeys, second_factors
+from gatewayd.store import ReadTx
+
+
+class Home:
+    """The first page."""
+
+    def __init__(self, parts: ConsoleParts) -> None:
+        self._store = parts.store
+        self._clock = parts.clock
+
+    def add_to(self, app: Quart) -> None:
+        """Put the page where it belongs."""
+        add_page(app, "GET", "/", self.show)
+
+    async def show(self) -> str:
+        _, user = signed_in()
+
+        def look(tx: ReadTx) -> dict[str, object]:
+            belongs = [(organizations.get(tx, each.org_id), each.role) for each in memberships.of_user(tx, user.id)]
+            apps = grant_lists.of_user(tx, user.id)
+            protected = second_factors.is_on(tx, user.id) or bool(passkeys.of_user(tx, user.id))
+            return {
+                "belongs": belongs,
+                "apps": sum(1 for app in apps if app.revoked_at is None and app.expires_at > tx.now),
+                "protected": protected,
+                "reused": [
+                    app
+                    for app in apps
+                    if app.revoked_reason in ("refresh_reused", "code_replayed")
+                    and app.revoked_at is not None
+                    and tx.now - app.revoked_at < 14 * DAY
+                ],
+            }
+
+        return await render_template("home.html", user=user, **await self._store.read(look))

@@ -1,0 +1,47 @@
+"""What the pages are made of, and what one of them knows of its visitor."""
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from gatewayd.clock import Clock
+from gatewayd.console.log import Log
+from gatewayd.identity.passkeys import Challenges, RelyingParty
+from gatewayd.identity.passwords import Passwords
+from gatewayd.identity.sessions import Session
+from gatewayd.identity.sign_in import SignIn
+from gatewayd.identity.users import User
+from gatewayd.store import Store
+
+PRODUCT = "gatewayd"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsoleParts:
+    """What the pages are made of. `issuer` is `server.public_url`: the origin, without a slash."""
+
+    store: Store
+    sign_in: SignIn
+    passwords: Passwords
+    challenges: Challenges
+    issuer: str
+    clock: Clock
+    log: Log
+
+    @property
+    def secure(self) -> bool:
+        """Whether browsers come by https."""
+        return self.issuer.startswith("https://")
+
+    @property
+    def party(self) -> RelyingParty:
+        """Whom passkeys are made for: the host of the public address."""
+        return RelyingParty(id=urlsplit(self.issuer).hostname or "", origin=self.issuer, name=PRODUCT)
+
+
+@dataclass(slots=True)
+class Visit:
+    """One request of a browser. `token` is what its forms are bound to: the session's, or a passing one before it."""
+
+    token: str
+    session: Session | None = None
+    user: User | None = None

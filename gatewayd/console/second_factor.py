@@ -1,0 +1,75 @@
+"""`/account/second-factor`: the authenticator app and the recovery codes."""
+
+import segno
+from quart import Quart, Response, render_template, request
+
+from gatewayd.console.addresses import ACCOUNT
+from gatewayd.console.browser import see, value
+from gatewayd.console.pages import add_page
+from gatewayd.console.parts import PRODUCT, ConsoleParts
+from gatewayd.console.recent import recently_signed_in
+from gatewayd.identity import second_factors
+from gatewayd.identity.users import User
+from gatewayd.store import WriteTx
+
+PAGE = f"{ACCOUNT}/second-factor"
+
+
+class SecondFactor:
+    """The pages of the second factor."""
+
+    def __init__(self, parts: ConsoleParts) -> None:
+        self._clock = parts.clock
+        self._store = parts.store
+
+    def add_to(self, app: Quart) -> None:
+        """Put the pages where they belong."""
+        add_page(app, "GET", PAGE, self.show)
+        add_page(app, "POST", PAGE, self.turn_on)
+        add_page(app, "POST", f"{PAGE}/off", self.turn_off)
+        add_page(app, "POST", "/account/recovery-codes", self.renew_codes)
+
+    async def show(self) -> Response | str:
+        """The secret to scan: the same for a while, so that a page that is loaded again voids nothing."""
+        _, user = recently_signed_in(self._clock)
+
+        def work(tx: WriteTx) -> str | None:
+            if second_factors.is_on(tx, user.id):
+                return None
+            return second_factors.proposed(tx, user.id) or second_factors.propose(tx, user.id)
+
+        secret = await self._store.write(work)
+        return see(ACCOUNT) if secret is None else await _page(user, secret, "")
+
+    async def turn_on(self) -> Response | str | tuple[str, int]:
+        _, user = recently_signed_in(self._clock)
+        code = value(await request.form, "code", 64)
+        codes = await self._store.write(lambda tx: second_factors.confirm(tx, user.id, code))
+        if codes is not None:
+            return await render_template("recovery_codes.html", codes=codes)
+        secret = await self._store.read(lambda tx: second_factors.proposed(tx, user.id))
+        if secret is None:
+            return see(PAGE)
+        problem = "That code is not right. Check the clock of your phone and try the next one."
+        return await _page(user, secret, problem), 422
+
+    async def turn_off(self) -> Response:
+        _, user = recently_signed_in(self._clock)
+        await self._store.write(lambda tx: second_factors.remove(tx, user.id, user.id))
+        return see(ACCOUNT)
+
+    async def renew_codes(self) -> Response | str:
+        _, user = recently_signed_in(self._clock)
+
+        def work(tx: WriteTx) -> list[str] | None:
+            return second_factors.renew_recovery_codes(tx, user.id) if second_factors.is_on(tx, user.id) else None
+
+        codes = await self._store.write(work)
+        return see(ACCOUNT) if codes is None else await render_template("recovery_codes.html", codes=codes)
+
+
+async def _page(user: User, secret: str, problem: str) -> str:
+    uri = second_factors.provisioning_uri(secret, user.email, PRODUCT)
+    picture = segno.make(uri, error="m").svg_data_uri(scale=5, border=2, dark="#111", light="#fff")
+    grouped = " ".join(secret[start : start + 4] for start in range(0, len(secret), 4))
+    return await render_template("second_factor.html", picture=picture, secret=grouped, problem=problem)

@@ -1,0 +1,63 @@
+"""`/sign-out`, also where a client asks for it (OpenID Connect RP-Initiated Logout 1.0 §2)."""
+
+from collections.abc import Iterable
+
+from quart import Quart, Response, render_template, request
+from werkzeug.exceptions import BadRequest
+
+from gatewayd.console.addresses import SIGN_IN
+from gatewayd.console.browser import Browser, allow_form_to, see, visit
+from gatewayd.console.pages import add_page
+from gatewayd.console.parts import ConsoleParts
+from gatewayd.identity import redirect_uris, sessions, sign_outs
+from gatewayd.identity.oauth_errors import DirectFailure
+from gatewayd.identity.sign_outs import SignOut
+
+_NAMES = ("client_id", "post_logout_redirect_uri", "state")
+
+
+class SigningOut:
+    """The question, and what follows it."""
+
+    def __init__(self, parts: ConsoleParts, browser: Browser) -> None:
+        self._parts = parts
+        self._browser = browser
+
+    def add_to(self, app: Quart) -> None:
+        """Put the pages where they belong."""
+        add_page(app, "GET", "/sign-out", self.show)
+        add_page(app, "POST", "/sign-out", self.sign_out)
+
+    async def show(self) -> Response | str:
+        """A question first: signing out by a mere link could be anybody's joke.
+
+        Chosen: whoever is not signed in is offered the way back to the client, and not sent: the address may be one
+        that somebody registered to hide behind ours.
+        """
+        asked = await self._asked(request.args.items(multi=True))
+        if visit().session is None and asked.location is None:
+            return see(SIGN_IN)
+        if asked.location is not None:
+            allow_form_to(asked.location)
+        host = None if asked.redirect_uri is None else redirect_uris.host_of(asked.redirect_uri)
+        return await render_template("sign_out.html", asked=asked, host=host)
+
+    async def sign_out(self) -> Response:
+        asked = await self._asked((await request.form).items(multi=True))
+        session = visit().session
+        if session is not None:
+            await self._parts.store.write(lambda tx: sessions.end(tx, session.user_id, session.id))
+        response = see(asked.location or SIGN_IN)
+        self._browser.forget(response)
+        return response
+
+    async def _asked(self, given: Iterable[tuple[str, str]]) -> SignOut:
+        """What a client asks for, if one does. Raises `BadRequest`."""
+        raw: dict[str, list[str]] = {}
+        for name, text in given:
+            if name in _NAMES:
+                raw.setdefault(name, []).append(text)
+        try:
+            return await self._parts.store.read(lambda tx: sign_outs.check(tx, raw))
+        except DirectFailure:
+            raise BadRequest("The app asked to send you to an address that is not its own.") from None

@@ -1,0 +1,48 @@
+"""One Chromium and one daemon for all of these tests; each test has people and cookies of its own."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.browser.chromium import Complaints, chromium, visiting
+from tests.browser.place import App, Place, free_port, listening
+from tests.daemon.instance import Instance, serving
+
+Visit = Callable[..., tuple[Page, Complaints]]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def place(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    port = free_port()
+    url = f"http://localhost:{port}"
+    bind, public = f'["127.0.0.1:{port}"]', f'public_url = "{url}"'
+    instance = Instance(tmp_path_factory.mktemp("place"), bind=bind, extra_server=public)
+    firm = instance.firm()
+    with serving(instance) as running:
+        yield Place(instance, running, url, firm)
+
+
+@pytest.fixture
+def app(place: Place) -> Iterator[App]:
+    with listening(place) as opened:
+        yield opened
+
+
+@pytest.fixture
+def visit(browser: Browser, place: Place) -> Iterator[Visit]:
+    """`visit(**options)`: a page of a browser of its own, and what it complains of."""
+    with ExitStack() as opened:
+
+        def open_one(**more: Any) -> tuple[Page, Complaints]:
+            return opened.enter_context(visiting(browser, place.url, **more))
+
+        yield open_one

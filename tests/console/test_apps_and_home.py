@@ -1,0 +1,85 @@
+"""The overview, and the connected apps with their end."""
+
+from gatewayd.clock import DAY
+from gatewayd.identity import grants, memberships
+from tests.console.granting import grant
+from tests.console.visiting import EMAIL, Site
+
+
+async def test_the_overview_says_where_one_is(site: Site) -> None:
+    browser = await site.signed_in()
+    page = await browser.open("/")
+    assert page.heading == "Hello, Ann Oak"
+    for shown in (EMAIL, "Oak & Son", "owner", site.org_id, "No app can act for you."):
+        assert shown in page.text
+    assert "A password alone protects your account." in page.text
+    (nav,) = page.root.all("nav")
+    assert [(each.text, each.attributes.get("aria-current")) for each in nav.all("a")] == [
+        ("Overview", "page"),
+        ("Connected apps", None),
+        ("Account", None),
+        ("Sign out", None),
+    ]
+    assert next(page.root.all("a")).attributes["href"] == "#main"  # the first stop of the keyboard
+    await site.second_factor()
+    await grant(site)
+    page = await browser.open("/")
+    assert "A password alone" not in page.text
+    assert "1 app can act for you." in page.text
+
+
+async def test_somebody_of_no_organization_is_told_so(site: Site) -> None:
+    await site.add_user("bob@example.com")
+    browser = site.browser()
+    await browser.sign_in(email="bob@example.com")
+    assert "You belong to none yet." in (await browser.open("/")).text
+
+
+async def test_a_copied_token_is_a_warning(site: Site) -> None:
+    browser = await site.signed_in()
+    grant_id = await grant(site)
+    await site.store.write(lambda tx: grants.revoke(tx, grant_id, "refresh_reused", "app_x"))
+    assert "The connection of app.example was ended on 2026-11-20" in (await browser.open("/")).text
+    site.clock.advance(14 * DAY)
+    assert "Somebody may have copied it." not in (await (await site.signed_in()).open("/")).text
+
+
+async def test_connected_apps_and_their_end(site: Site) -> None:
+    browser = await site.signed_in()
+    assert "No app is connected." in (await browser.open("/developers/apps")).text
+    grant_id = await grant(site)
+    await site.store.write(lambda tx: grants.note_use(tx, [grant_id]))
+    page = await browser.open("/developers/apps")
+    for shown in ("app.example", "calls itself Sprout", "Oak & Son", "2026-11-20 09:30 UTC", "2026-12-20"):
+        assert shown in page.text
+    assert "Create and update invoices, quotes, counterparties and transactions." in page.text
+    assert page.buttons() == ["Revoke"]
+    assert (await browser.submit(page, "/developers/apps/revoke")).location == "/developers/apps"
+    assert await site.store.read(lambda tx: grants.lives(tx, grant_id)) is None
+    page = await browser.open("/developers/apps")
+    assert "No app is connected." in page.text
+    assert "ended 2026-11-20: user" in page.text
+
+
+async def test_nobody_revokes_what_another_granted(site: Site) -> None:
+    await site.add_user("bob@example.com", site.org_id)
+    browser = site.browser()
+    await browser.sign_in(email="bob@example.com")
+    grant_id = await grant(site)
+    token = (await browser.open("/account")).token
+    for given in (grant_id, "grt_x"):
+        answer = await browser.post("/developers/apps/revoke", {"csrf": token, "id": given})
+        assert answer.status == 404
+    assert await site.store.read(lambda tx: grants.lives(tx, grant_id)) is not None
+    assert "No app is connected." in (await browser.open("/developers/apps")).text
+
+
+async def test_a_removed_member_sees_that_the_app_was_ended(site: Site) -> None:
+    second = await site.add_org("Elm Ltd", site.user_id)
+    bob = await site.add_user("bob@example.com")
+    await site.store.write(lambda tx: memberships.add(tx, bob, "owner", "operator"), second)
+    await grant(site, second)
+    await site.store.write(lambda tx: memberships.remove(tx, site.user_id, "operator"), second)
+    page = await (await site.signed_in()).open("/developers/apps")
+    assert "Elm Ltd" in page.text
+    assert "member removed" in page.text

@@ -1,0 +1,110 @@
+"""The pages beside the API on one port, and the command line beside both."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.console.reading import Document, fields_of
+from tests.daemon.instance import Firm, Instance, Running, plain_client, serving
+
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+NEW = "another good password"
+
+
+@pytest.fixture(scope="module")
+def instance(tmp_path_factory: pytest.TempPathFactory) -> Instance:
+    return Instance(tmp_path_factory.mktemp("pages"), settings="[limits]\nsign_in_attempts = 2")
+
+
+@pytest.fixture(scope="module")
+def firm(instance: Instance) -> Firm:
+    return instance.firm()
+
+
+@pytest.fixture(scope="module")
+def running(instance: Instance, firm: Firm) -> Iterator[Running]:
+    with serving(instance) as started:
+        yield started
+
+
+@pytest.fixture
+def http(running: Running) -> Iterator[httpx.Client]:
+    with plain_client(running.url) as client:
+        yield client
+
+
+def submit(http: httpx.Client, page: httpx.Response, action: str, **values: str) -> httpx.Response:
+    return http.post(action, data={**dict(fields_of(Document(page.text).form(action))), **values})
+
+
+def test_pages_and_the_api_share_a_port(http: httpx.Client, firm: Firm) -> None:
+    assert http.get("/").headers["location"] == "/sign-in?next=%2F"
+    key = {"Authorization": f"Bearer {firm.key}"}
+    for path in ("/api/rpc/invoices", "/invoices", "/webhooks/subscriptions", "/api/rpc/webhooks/subscriptions"):
+        assert http.get(path, headers=key).status_code == 200, path
+    for path in ("/nothing", "/accountx", "/developer"):
+        answer = http.get(path)
+        assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")
+    assert http.get("/account/nothing").headers["content-type"] == "text/html; charset=utf-8"
+
+
+def test_head_has_the_headers_and_no_body(http: httpx.Client) -> None:
+    answer = http.head("/sign-in")
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert int(answer.headers["content-length"]) > 1000
+    assert "content-security-policy" in answer.headers
+
+
+@pytest.mark.parametrize("told", [True, False], ids=["with its length", "in chunks"])
+def test_a_huge_form_is_refused_before_it_is_read(http: httpx.Client, told: bool) -> None:
+    body = b"a=b&" * 50_000
+    answer = http.post("/sign-in", content=body if told else iter([body[:60_000], body[60_000:]]), headers=FORM)
+    assert answer.status_code == 413
+    assert Document(answer.text).heading == "That is too much"
+    assert http.get("/sign-in").status_code == 200
+
+
+def test_a_reset_link_made_beside_the_daemon(instance: Instance, firm: Firm, http: httpx.Client) -> None:
+    ran = instance.run("user", "reset-password", firm.email)
+    assert ran.returncode == 0, ran.stderr
+    found = re.search(r"/sign-in/reset/[\w-]{43}", ran.stdout)
+    assert found is not None
+    assert "http://127.0.0.1:8080" + found[0] in ran.stdout  # the public address, whatever it is bound to
+    page = http.get(found[0])
+    assert submit(http, page, found[0], new=NEW).status_code == 303
+    page = http.get("/sign-in")
+    assert submit(http, page, "/sign-in", email=firm.email, password=NEW).headers["location"] == "/"
+    assert "Hello, Ann Oak" in http.get("/").text
+
+
+def test_a_lock_is_lifted_beside_the_daemon(instance: Instance, firm: Firm, http: httpx.Client) -> None:
+    """And `limits.sign_in_attempts` is what counts."""
+
+    def attempt() -> int:
+        page = http.get("/sign-in")
+        return submit(http, page, "/sign-in", email=firm.email, password="wrong").status_code
+
+    assert [attempt() for _ in range(3)] == [422, 422, 429]
+    assert instance.run("user", "unlock", firm.email).returncode == 0
+    assert attempt() == 422
+
+
+def test_a_first_owner_comes_in_by_the_link_of_init(tmp_path: Path) -> None:
+    instance = Instance(tmp_path)
+    settings = instance.config.read_text()
+    instance.config.unlink()
+    flags = ("--public-url", "http://127.0.0.1:8080", "--organization", "Oak", "--email", "ann@example.com")
+    made = instance.run("init", *flags, "--name", "Ann Oak", "--directory", str(tmp_path / "data"))
+    assert made.returncode == 0, made.stderr
+    found = re.search(r"/sign-in/link/[\w-]{43}", made.stdout)
+    assert found is not None
+    instance.config.write_text(settings)
+    with serving(instance) as running, plain_client(running.url) as http:
+        page = http.get(found[0])
+        assert submit(http, page, found[0]).headers["location"] == "/account"
+        account = http.get("/account")
+        assert submit(http, account, "/account/password", new=NEW).headers["location"] == "/account"
+        assert "Change password" in http.get("/account").text
