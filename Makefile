@@ -5,13 +5,13 @@
 #   make test    the whole suite, or a part of it         ARGS="tests/config -q"
 #   make check   lint, formatting, types, structure
 #   make bench   the benchmarks, side by side in one run    ARGS="--quick"
-#   make generate, make lock, make clean
+#   make generate, make lock, make clients, make clean
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo run test check bench generate lock clean
+.PHONY: help demo run test check bench generate lock clients clean
 
 ARGS ?=
 VENV := .venv
@@ -19,6 +19,7 @@ BIN := $(VENV)/bin
 RUNTIME := $(VENV)/.runtime-installed
 DEV := $(VENV)/.dev-installed
 LOCK_TOOL := build/lock-tool
+CLIENTS := tests/clients/node_modules/.installed
 
 # pip may neither ask nor look for newer versions of itself; the locks decide, and each file must have a known hash.
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -36,7 +37,7 @@ demo: $(RUNTIME)
 run: $(RUNTIME)
 	@$(BIN)/gatewayd serve $(ARGS)
 
-test: $(DEV)
+test: $(DEV) $(CLIENTS)
 	@$(BIN)/python -m pytest $(ARGS)
 
 check: $(DEV)
@@ -79,6 +80,16 @@ $(DEV): requirements-dev.lock $(RUNTIME)
 	@$(PIP_INSTALL) --require-hashes --requirement requirements-dev.lock
 	@touch $@
 
+# Other people's clients from npm. Without node and npm nothing is installed, and the tests name what they skip.
+clients: $(CLIENTS)
+
+$(CLIENTS): tests/clients/package-lock.json tests/clients/package.json
+	@if command -v node >/dev/null && command -v npm >/dev/null; then \
+	  echo 'installing what tests/clients/package-lock.json names'; \
+	  npm ci --prefix tests/clients --loglevel=error; \
+	  touch $@; \
+	fi
+
 # --- locks: versions and hashes, no address of any index; `make lock ARGS=--upgrade` takes the newest versions ----------
 
 COMPILE = $(LOCK_TOOL)/bin/uv pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes \
@@ -94,5 +105,5 @@ $(LOCK_TOOL)/bin/uv: | $(BIN)/python
 	@$(LOCK_TOOL)/bin/python -m pip install --quiet uv
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis .pytest_cache
+	rm -rf $(VENV) build dist tests/clients/node_modules .mypy_cache .ruff_cache .hypothesis .pytest_cache
 	find gatewayd tests -type d -name __pycache__ -prune -exec rm -rf {} +

@@ -9,16 +9,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.bench import durable, flatness, footprint, servers, speed
+from tests.bench import backlog, deliveries, durable, flatness, footprint, isolation, latency, oauth, servers, speed
 from tests.bench.measure import Effort
 from tests.bench.processes import pick_cores
 from tests.bench.report import Report
 from tests.bench.seeding import Seeded, seed
 
-PARTS = ("reads", "writes", "flat", "footprint")
+PARTS = ("reads", "writes", "flat", "footprint", "oauth", "deliveries", "latency", "isolation", "backlog")
 SMALL = 1_000
 BYTES_PER_INVOICE = 5_500  # on disk, indexes included
+BYTES_PER_DELIVERY = 1_500
 RESULTS = servers.ROOT / "build" / "bench.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookScale:
+    """How much is delivered: events, or deliveries that wait, and rounds; `hang_seconds` is the length of a round."""
+
+    events: int
+    event_rounds: int
+    single_events: int
+    hang_rounds: int
+    hang_seconds: float
+    backlog: int
+    backlog_delivered: int
+    backlog_rounds: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,10 +44,44 @@ class Scale:
     large: int
     listed: int
     starts: int
+    redeemed: int  # codes, and refresh tokens, of one sample at most
+    webhooks: WebhookScale
 
 
-FULL = Scale(effort=Effort(rounds=7, cpu_seconds=1.2), large=1_000_000, listed=100_000, starts=9)
-QUICK = Scale(effort=Effort(rounds=3, cpu_seconds=0.3, wall_seconds=1.5), large=50_000, listed=20_000, starts=3)
+FULL = Scale(
+    effort=Effort(rounds=7, cpu_seconds=1.2),
+    large=1_000_000,
+    listed=100_000,
+    starts=9,
+    redeemed=2_500,
+    webhooks=WebhookScale(
+        events=10_000,
+        event_rounds=5,
+        single_events=500,
+        hang_rounds=6,
+        hang_seconds=10.0,
+        backlog=1_000_000,
+        backlog_delivered=10_000,
+        backlog_rounds=9,
+    ),
+)
+QUICK = Scale(
+    effort=Effort(rounds=3, cpu_seconds=0.3, wall_seconds=1.5),
+    large=50_000,
+    listed=20_000,
+    starts=3,
+    redeemed=700,
+    webhooks=WebhookScale(
+        events=2_000,
+        event_rounds=2,
+        single_events=100,
+        hang_rounds=2,
+        hang_seconds=4.0,
+        backlog=100_000,
+        backlog_delivered=2_000,
+        backlog_rounds=5,
+    ),
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -50,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     scratch = Path(tempfile.mkdtemp(prefix="bench-", dir=parent))
     report = Report({"quick": options.quick, "parts": list(parts), "one_core_only": cores.server == cores.client})
     try:
-        _run(parts, scale, servers.Bench(scratch, cores.server), report)
+        _run(parts, scale, servers.Bench(scratch, cores.server, cores.client), report)
     finally:
         shutil.rmtree(scratch)
     report.write(options.json)
@@ -68,15 +117,35 @@ def _parser() -> argparse.ArgumentParser:
 
 def _complaint(parent: Path, scale: Scale, parts: Sequence[str]) -> str | None:
     """Why the run cannot be made; None when it can."""
+    needed = 1 << 30
     if {"flat", "footprint"} & set(parts):
-        needed = scale.large * BYTES_PER_INVOICE + (1 << 30)
-        free = shutil.disk_usage(parent).free
-        if free < needed:
-            return f"{parent} has {free >> 20} MiB free, {needed >> 20} MiB are needed: try --quick"
+        needed += scale.large * BYTES_PER_INVOICE
+    if "backlog" in parts:
+        needed += scale.webhooks.backlog * BYTES_PER_DELIVERY
+    free = shutil.disk_usage(parent).free
+    if free < needed:
+        return f"{parent} has {free >> 20} MiB free, {needed >> 20} MiB are needed: try --quick"
     return None
 
 
 def _run(parts: Sequence[str], scale: Scale, bench: servers.Bench, report: Report) -> None:
+    if set(parts) & {"reads", "writes", "flat", "footprint"}:
+        _run_requests(parts, scale, bench, report)
+    if "oauth" in parts:
+        oauth.measure_oauth(bench, scale.effort, scale.redeemed, report)
+    webhooks = scale.webhooks
+    if "deliveries" in parts:
+        deliveries.measure_deliveries(bench, webhooks.event_rounds, webhooks.events, report)
+    if "latency" in parts:
+        latency.measure_latency(bench, webhooks.single_events, report)
+    if "isolation" in parts:
+        isolation.measure_isolation(bench, webhooks.hang_rounds, webhooks.hang_seconds, report)
+    if "backlog" in parts:
+        size = backlog.Size(webhooks.backlog, webhooks.backlog_delivered, webhooks.backlog_rounds)
+        backlog.measure_backlog(bench, size, report)
+
+
+def _run_requests(parts: Sequence[str], scale: Scale, bench: servers.Bench, report: Report) -> None:
     scratch = bench.scratch
     small = seed(scratch / "small", SMALL)
     if {"reads", "writes"} & set(parts):
@@ -94,6 +163,7 @@ def _run(parts: Sequence[str], scale: Scale, bench: servers.Bench, report: Repor
             flatness.measure_flatness(bench, small, large, scale.effort, report)
         if "footprint" in parts:
             footprint.measure_footprint(bench, large, scale.listed, scale.starts, report)
+        shutil.rmtree(large.directory)
 
 
 def _large(scratch: Path, scale: Scale) -> Seeded:

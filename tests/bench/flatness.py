@@ -59,6 +59,7 @@ def _paths(seeded: Seeded) -> Mapping[str, str]:
 
 def _require_full_page(subject: Subject, kind: str) -> None:
     """A page that is empty would be flat for nothing."""
+    assert isinstance(subject.request, bytes)
     status, body = fetch(subject.server.address, subject.request)
     if status != 200:
         raise BenchError(f"{subject.name} answered {status}: {body[:300].decode()}")

@@ -5,10 +5,12 @@ Each connection has one request under way at a time. Responses are told apart by
 
 from __future__ import annotations
 
+import itertools
 import os
 import selectors
 import socket
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,8 +54,9 @@ class _Connection:
 
     __slots__ = ("_buffer", "_missing", "body", "plain", "status")
 
-    def __init__(self, address: tuple[str, int], *, keep_body: bool = False) -> None:
-        self.plain = socket.create_connection(address, timeout=10)
+    def __init__(self, address: tuple[str, int], *, keep_body: bool = False, number: int = 1) -> None:
+        """`number`, 1 to 254, is that of the loopback address it comes from: by that peers are told apart."""
+        self.plain = socket.create_connection(address, timeout=10, source_address=(f"127.0.0.{number}", 0))
         self.plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._buffer = b""
         self._missing = -1
@@ -93,18 +96,28 @@ class _Connection:
 
 
 def run_load(
-    address: tuple[str, int], request: bytes, *, requests: int, connections: int = 16, server_pid: int | None = None
+    address: tuple[str, int],
+    request: bytes | Iterator[bytes],
+    *,
+    requests: int,
+    connections: int = 16,
+    server_pid: int | None = None,
 ) -> LoadResult:
-    """Send `requests` copies of one request over `connections` keep-alive connections and measure.
+    """Send `requests` copies of one request, or as many that differ, over keep-alive connections and measure.
 
-    Raises ConnectionError when the server closes a connection within the run, TimeoutError when it stalls for 10 s.
+    Raises ConnectionError when the server closes a connection within the run, TimeoutError when it stalls for 10 s,
+    ValueError when there are not so many that differ.
     """
-    opened = [_Connection(address) for _ in range(min(connections, requests))]
+    sent = itertools.repeat(request, requests) if isinstance(request, bytes) else itertools.islice(request, requests)
+    following = list(sent)  # before the clock starts
+    if len(following) < requests:
+        raise ValueError(f"{requests} requests are wanted, {len(following)} are left")
+    opened = [_Connection(address, number=1 + number) for number in range(min(connections, requests))]
     statuses: dict[int, int] = {}
     before = cpu_seconds(server_pid) if server_pid is not None else 0.0
     own_before, began = time.process_time(), time.perf_counter()
     try:
-        _pump(opened, request, requests, statuses)
+        _pump(opened, following, statuses)
     finally:
         seconds, own = time.perf_counter() - began, time.process_time() - own_before
         for connection in opened:
@@ -119,10 +132,11 @@ def run_load(
     )
 
 
-def _pump(opened: list[_Connection], request: bytes, requests: int, statuses: dict[int, int]) -> None:
+def _pump(opened: list[_Connection], following: list[bytes], statuses: dict[int, int]) -> None:
     """Keep one request under way on each connection until all are answered."""
+    requests = len(following)
     with selectors.DefaultSelector() as selector:
-        for connection in opened:
+        for connection, request in zip(opened, following, strict=False):
             selector.register(connection.plain, selectors.EVENT_READ, connection)
             connection.plain.sendall(request)
         sent, answered = len(opened), 0
@@ -137,7 +151,7 @@ def _pump(opened: list[_Connection], request: bytes, requests: int, statuses: di
                 answered += 1
                 statuses[connection.status] = statuses.get(connection.status, 0) + 1
                 if sent < requests:
-                    connection.plain.sendall(request)
+                    connection.plain.sendall(following[sent])
                     sent += 1
 
 

@@ -1,24 +1,26 @@
 """What is measured side by side: requests against servers in turn, CPU per request of each, ratios of each round."""
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tests.bench.load import LoadResult, run_load
 from tests.bench.processes import BenchError, ServerProcess, cpu_time
 
 _TRIAL_REQUESTS = 64
-_MOST_REQUESTS = 200_000
+WARMING_REQUESTS = 5 * _TRIAL_REQUESTS  # of each subject, before the first round
+MOST_REQUESTS = 200_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """One request to one server, sent over and over."""
+    """One request to one server, sent over and over; or requests that each serve once, `most` of them in a sample."""
 
     name: str
     server: ServerProcess
-    request: bytes
+    request: bytes | Iterator[bytes]
     connections: int = 16
+    most: int = MOST_REQUESTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +81,7 @@ def _calibrated(subject: Subject, effort: Effort) -> int:
     trial = _sample(subject, 4 * _TRIAL_REQUESTS)
     by_cpu = effort.cpu_seconds * 1e6 / max(trial.cpu_us, 10.0)
     by_wall = effort.wall_seconds * trial.requests_per_second
-    return int(min(max(by_cpu, _TRIAL_REQUESTS), max(by_wall, _TRIAL_REQUESTS), _MOST_REQUESTS))
+    return int(min(max(by_cpu, _TRIAL_REQUESTS), max(by_wall, _TRIAL_REQUESTS), subject.most))
 
 
 def _sample(subject: Subject, requests: int) -> Sample:

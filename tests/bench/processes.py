@@ -65,6 +65,29 @@ def cpu_time(pid: int) -> CpuTime:
     return CpuTime(int(fields[11]) / tick, int(fields[12]) / tick)
 
 
+def tree_cpu_time(pid: int) -> CpuTime:
+    """The same of a process with all that descend from it, also those that have ended and were waited for."""
+    tick = os.sysconf("SC_CLK_TCK")
+    parents: dict[int, int] = {}
+    times: dict[int, CpuTime] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            text = path.read_text()
+        except (FileNotFoundError, ProcessLookupError):  # it has just ended
+            continue
+        fields = text.rpartition(")")[2].split()
+        one = int(path.parent.name)
+        parents[one] = int(fields[1])
+        user, system, ended_user, ended_system = (int(field) / tick for field in fields[11:15])
+        times[one] = CpuTime(user + ended_user, system + ended_system)
+    family, generation = {pid}, {pid}
+    while generation:
+        generation = {one for one, parent in parents.items() if parent in generation} - family
+        family |= generation
+    its = [times[one] for one in family if one in times]
+    return CpuTime(sum(time.user for time in its), sum(time.system for time in its))
+
+
 def resident_mib(pid: int) -> float:
     """VmRSS."""
     line = next(line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmRSS:"))

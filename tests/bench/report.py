@@ -33,6 +33,12 @@ def at_least(value: float) -> Bound:
     return Bound("at least", value)
 
 
+def percentile(values: Sequence[float], percent: int) -> float:
+    """The least value that so many percent are not above."""
+    ordered = sorted(values)
+    return ordered[max(0, -(-len(ordered) * percent // 100) - 1)]
+
+
 @dataclass(frozen=True, slots=True)
 class Figure:
     """Values of several rounds of one thing; the median counts. Without a unit it is a ratio."""

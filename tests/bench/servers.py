@@ -5,11 +5,11 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.bench.load import request_bytes
-from tests.bench.processes import ServerProcess, running
+from tests.bench.processes import ServerProcess, pick_cores, running
 from tests.bench.seeding import INVOICE, Seeded
 
 ROOT = Path(__file__).parents[2]
@@ -28,10 +28,11 @@ requests_per_minute = 0
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """Where a run keeps its things, and the core its servers run on. `scratch` is removed in the end."""
+    """Where a run keeps its things, and the cores of its servers and its client. `scratch` is removed in the end."""
 
     scratch: Path
     core: int
+    client_core: int = field(default_factory=lambda: pick_cores().client)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,17 +57,29 @@ def post_invoice(path: str, key: str, client_id: str) -> bytes:
 
 
 def configure(seeded: Seeded) -> list[str]:
-    """Write a configuration beside the data; answers the command that serves it."""
-    path = seeded.directory.with_suffix(".toml")
-    path.write_text(_CONFIGURATION.format(directory=seeded.directory))
+    """The command that serves seeded data."""
+    return command(seeded.directory)
+
+
+def command(directory: Path, more: str = "") -> list[str]:
+    """Write a configuration beside a data directory, with `more` settings; answers the command that serves it."""
+    path = directory.with_suffix(".toml")
+    path.write_text(_CONFIGURATION.format(directory=directory) + more)
     return [sys.executable, "-m", "gatewayd", "serve", "--config", str(path)]
 
 
 @contextmanager
 def daemon(bench: Bench, seeded: Seeded) -> Iterator[ServerProcess]:
     """`gatewayd serve` over seeded data, as anybody would run it, without the rate limit."""
-    log = seeded.directory.with_suffix(".log")
-    with running(f"gatewayd {seeded.directory.name}", configure(seeded), log, bench.core) as server:
+    with serving(bench, seeded.directory) as server:
+        yield server
+
+
+@contextmanager
+def serving(bench: Bench, directory: Path) -> Iterator[ServerProcess]:
+    """The same over any data directory."""
+    log = directory.with_suffix(".log")
+    with running(f"gatewayd {directory.name}", command(directory), log, bench.core) as server:
         yield server
 
 
@@ -86,14 +99,19 @@ def peer(bench: Bench, name: str, *arguments: str | Path) -> Iterator[ServerProc
 
 
 def prepare_peers() -> None:
-    """Make the peers' environment unless it is there and of the same requirements. Raises CalledProcessError."""
-    requirements = PEERS / "requirements.txt"
-    stamp = PEERS_ENVIRONMENT / "installed.txt"
+    """Make the peers' environment. Raises CalledProcessError."""
+    install_peers(PEERS_ENVIRONMENT, PEERS / "requirements.txt")
+
+
+def install_peers(environment: Path, requirements: Path) -> None:
+    """Make an environment unless it is there and of the same requirements. Raises CalledProcessError."""
+    stamp = environment / "installed.txt"
     if stamp.is_file() and stamp.read_bytes() == requirements.read_bytes():
         return
-    print(f"making {PEERS_ENVIRONMENT.relative_to(ROOT)} with FastAPI and SQLAlchemy", flush=True)
-    subprocess.run([sys.executable, "-m", "venv", "--clear", PEERS_ENVIRONMENT], check=True)
-    pip = [PEERS_ENVIRONMENT / "bin" / "python", "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
+    wanted = requirements.with_suffix(".in").read_text().split()
+    print(f"making {environment.relative_to(ROOT)} with {', '.join(wanted)}", flush=True)
+    subprocess.run([sys.executable, "-m", "venv", "--clear", environment], check=True)
+    pip = [environment / "bin" / "python", "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
     subprocess.run([*pip, "--require-hashes", "--requirement", requirements], check=True)
     stamp.write_bytes(requirements.read_bytes())
 
