@@ -26,7 +26,8 @@ def add_commands(subparsers: Subparsers) -> None:
 
 def demo(arguments: argparse.Namespace, session: Session) -> int:
     """Serve, seed, play; go on serving until Ctrl-C unless `--once`."""
-    from gatewayd.cli.demo_play import DemoFailed, Stage, perform
+    from gatewayd.cli.demo_http import DemoFailed
+    from gatewayd.cli.demo_play import Stage, perform
     from gatewayd.cli.demo_receiver import Receiver
     from gatewayd.cli.lifetimes import run
 

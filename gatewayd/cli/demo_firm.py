@@ -9,7 +9,7 @@ import msgspec
 from gatewayd.areas.accounting import clients, invoices
 from gatewayd.areas.crm import leads
 from gatewayd.areas.legal_entities import legal_entities
-from gatewayd.contract.caller import Caller, Role
+from gatewayd.contract.caller import Caller
 from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.scopes import FULL_ACCESS
@@ -61,36 +61,48 @@ _LINES = (
 
 
 @dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody who can sign in. `place`: what they are in which organization."""
+
+    email: str
+    name: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
 class Firm:
-    """What the play needs to know. `key` is the API key in the clear."""
+    """What the play needs to know. `key` is the API key in the clear; `people` begin with the owner."""
 
     org_id: str
     org_name: str
-    email: str
     key_id: str
     key: str
     client_id: str
+    people: tuple[Person, ...]
 
 
-def seed(tx: WriteTx) -> Firm:
-    """Two organizations, three people, a legal entity, clients, invoices and leads."""
+def seed(tx: WriteTx, password_hash: str | None = None) -> Firm:
+    """Two organizations, three people, a legal entity, clients, invoices and leads. None: nobody has a password."""
     firm = organizations.create(tx, "Oak & Son", audit.OPERATOR)
     practice = organizations.create(tx, "Fern Bookkeeping", audit.OPERATOR)
     tx.bind(firm.id)
-    people: tuple[tuple[str, str, Role], ...] = (
-        ("ann@oakandson.example", "Ann Oak", "owner"),
-        ("ben@oakandson.example", "Ben Oak", "member"),
+    people = (
+        Person("ann@oakandson.example", "Ann Oak", f"owner of {firm.name}"),
+        Person("ben@oakandson.example", "Ben Oak", f"member of {firm.name}"),
+        Person("fay@fern.example", "Fay Fern", f"owner of {practice.name}, admin of {firm.name}"),
     )
-    ids = [_person(tx, email, name, role) for email, name, role in people]
+    ann, ben, fay = (_user(tx, person, password_hash) for person in people)
+    memberships.add(tx, ann, "owner", audit.OPERATOR)
+    memberships.add(tx, ben, "member", audit.OPERATOR)
+    memberships.add(tx, fay, "admin", audit.OPERATOR)
     tx.bind(practice.id)
-    accountant = _person(tx, "fay@fern.example", "Fay Fern", "owner")
+    memberships.add(tx, fay, "owner", audit.OPERATOR)
     tx.bind(firm.id)
-    memberships.add(tx, accountant, "admin", audit.OPERATOR)
-    client_ids = _books(tx, firm.id, ids[0])
+    client_ids = _books(tx, firm.id, ann)
     key = api_keys.create(
-        tx, api_keys.NewKey(name="Demo shop", user_id=ids[0], scopes=_SCOPES), secrets.token_bytes(32), audit.OPERATOR
+        tx, api_keys.NewKey(name="Demo shop", user_id=ann, scopes=_SCOPES), secrets.token_bytes(32), audit.OPERATOR
     )
-    return Firm(firm.id, firm.name, people[0][0], key.id, key.key, client_ids[0])
+    return Firm(firm.id, firm.name, key.id, key.key, client_ids[0], people)
 
 
 _SCOPES = (
@@ -104,10 +116,9 @@ _SCOPES = (
 )
 
 
-def _person(tx: WriteTx, email: str, name: str, role: Role) -> str:
-    user = users.create(tx, users.NewUser(email=email, name=name), audit.OPERATOR)
-    memberships.add(tx, user.id, role, audit.OPERATOR)
-    return user.id
+def _user(tx: WriteTx, person: Person, password_hash: str | None) -> str:
+    new = users.NewUser(email=person.email, name=person.name, password_hash=password_hash)
+    return users.create(tx, new, audit.OPERATOR).id
 
 
 def _books(tx: WriteTx, org_id: str, user_id: str) -> list[str]:

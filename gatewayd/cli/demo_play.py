@@ -1,8 +1,7 @@
-"""The main job, step by step, over real HTTP: a key, an invoice, a lead, a signed webhook."""
+"""The main job, step by step, over real HTTP: a sign-in, a key, an invoice, a lead, a signed webhook."""
 
 import io
-import urllib.error
-import urllib.request
+import secrets
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,18 +11,18 @@ import msgspec
 import trio
 
 from gatewayd.cli.demo_firm import Firm, seed
+from gatewayd.cli.demo_http import DemoFailed, Http
 from gatewayd.cli.demo_receiver import Receiver
+from gatewayd.cli.demo_sign_in import Connecting
 from gatewayd.clock import Clock
 from gatewayd.config import Config, Log, Server, Webhooks
 from gatewayd.config import Store as StoreSection
+from gatewayd.console.addresses import ACCOUNT, APPS, SIGN_IN
 from gatewayd.daemon import STOP_SIGNALS, Daemon, Surroundings
+from gatewayd.identity.passwords import Hasher
 from gatewayd.logs import make_logger
 
 STEP_SECONDS = 20.0  # Chosen: longest time for one step of the play
-
-
-class DemoFailed(Exception):
-    """A step did not do its work."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,8 +48,10 @@ async def perform(stage: Stage) -> None:
             hook_url = await nursery.start(stage.receiver.serve, log)
             daemon = Daemon(_config(stage), Surroundings(log_stream=log_stream, clock=stage.clock))
             running = await nursery.start(daemon.run)
-            firm = await running.store.write(seed)
-            await _Play(stage, running.addresses[0], firm).run(hook_url)
+            password = secrets.token_hex(8)
+            password_hash = await trio.to_thread.run_sync(Hasher().hash, password)
+            firm = await running.store.write(lambda tx: seed(tx, password_hash))
+            await _Play(stage, running.addresses[0], firm, password).run(hook_url)
             played = True
             if not stage.once:
                 await trio.sleep_forever()  # may last: until Ctrl-C
@@ -85,28 +86,34 @@ def _config(stage: Stage) -> Config:
 
 
 class _Play:
-    """Acts as the app of a firm; the base URL is the daemon's own."""
+    """Acts as the shop of a firm; the base URL is the daemon's own, `password` everybody's."""
 
-    def __init__(self, stage: Stage, base_url: str, firm: Firm) -> None:
+    def __init__(self, stage: Stage, base_url: str, firm: Firm, password: str) -> None:
         self._output = stage.output
         self._base_url = base_url
         self._firm = firm
+        self._password = password
+        self._http = Http()
+        self._authorization = {"Authorization": f"Bearer {firm.key}"}
         self._receiver = stage.receiver
         self._step_seconds = stage.step_seconds
 
     async def run(self, hook_url: str) -> None:
         firm = self._firm
         self._say(f"gatewayd serves {firm.org_name} at {self._base_url}\n")
-        ready = await self._call("GET", "/readyz")
+        ready = await self._get("/readyz")
         self._say(f"1. The daemon is {ready['status']}: its store answers and its dispatcher runs.")
+        await Connecting(self._base_url, firm, self._password, self._say).run()
         await self._invoice()
-        subscription = await self._call(
-            "POST", "/api/rpc/webhooks/subscriptions", {"url": hook_url, "events": ["lead.created"]}
+        subscription = await self._post(
+            "/api/rpc/webhooks/subscriptions", {"url": hook_url, "events": ["lead.created"]}
         )
         self._receiver.secret = subscription["secret"]
-        self._say(f"3. The app subscribes to lead.created at {hook_url}; the secret is shown this once.")
+        self._say(f"4. The shop subscribes to lead.created at {hook_url}; the secret is shown this once.")
         await self._lead(subscription["id"])
-        self._say(_EPILOGUE.format(base=self._base_url, key=firm.key, client=firm.client_id))
+        people = "\n".join(f"  {each.email:<23} {each.name}, {each.place}" for each in firm.people)
+        pages = _PAGES.format(base=self._base_url, password=self._password, people=people)
+        self._say(pages + _EPILOGUE.format(base=self._base_url, key=firm.key, client=firm.client_id))
 
     async def _invoice(self) -> None:
         lines = [
@@ -114,18 +121,19 @@ class _Play:
             {"description": "Fitting", "quantity": "6.5", "unit": "hours", "unitPrice": "42.50"},
         ]
         request = {"clientId": self._firm.client_id, "status": "issued", "lines": lines}
-        invoice = await self._call("POST", "/api/rpc/invoices", request, {"Idempotency-Key": "demo-1"})
-        again = await self._call("POST", "/api/rpc/invoices", request, {"Idempotency-Key": "demo-1"})
-        listed = await self._call("GET", "/api/rpc/invoices?status=issued")
+        invoice = await self._post("/api/rpc/invoices", request, {"Idempotency-Key": "demo-1"})
+        again = await self._post("/api/rpc/invoices", request, {"Idempotency-Key": "demo-1"})
+        listed = await self._get("/api/rpc/invoices?status=issued")
         if again != invoice or [row["id"] for row in listed["data"]].count(invoice["id"]) != 1:
             raise DemoFailed("the invoice was not made exactly once")
         self._say(
-            f"2. With its key, the app issues {invoice['number']}: {invoice['netTotal']} + VAT {invoice['vatTotal']}"
-            f" = {invoice['grossTotal']} {invoice['currency']}. Sent twice by mistake, it is made once."
+            f"3. With an API key, the firm's shop issues {invoice['number']}: {invoice['netTotal']}"
+            f" + VAT {invoice['vatTotal']} = {invoice['grossTotal']} {invoice['currency']}."
+            " Sent twice by mistake, it is made once."
         )
 
     async def _lead(self, subscription_id: str) -> None:
-        lead = await self._call("POST", "/api/rpc/crm/createLead", {"source": "website", "name": "B. Birch"})
+        lead = await self._post("/api/rpc/crm/createLead", {"source": "website", "name": "B. Birch"})
         try:
             with trio.fail_after(self._step_seconds):
                 arrival = await self._receiver.arrivals.receive()
@@ -134,11 +142,11 @@ class _Play:
         body = msgspec.json.decode(arrival.body)
         if body["event"] != "lead.created" or body["data"]["lead_id"] != lead["id"]:
             raise DemoFailed(f"the webhook tells of something else: {arrival.body!r}")
-        self._say(f"4. A lead comes in ({lead['id']}), and the receiver gets, over TLS and signed:")
+        self._say(f"5. A lead comes in ({lead['id']}), and the receiver gets, over TLS and signed:")
         self._say(f"     X-Service-Signature: {arrival.signature[:40]}…\n     {arrival.body.decode()}")
         delivery = await self._recorded(subscription_id)
         self._say(
-            f"5. The delivery {delivery['id']} is recorded: {delivery['status']}, HTTP {delivery['responseCode']},"
+            f"6. The delivery {delivery['id']} is recorded: {delivery['status']}, HTTP {delivery['responseCode']},"
             f" attempt {delivery['attempts']} of {delivery['maxAttempts']}."
         )
 
@@ -147,46 +155,32 @@ class _Play:
         path = f"/api/rpc/webhooks/subscriptions/{subscription_id}/deliveries"
         with trio.move_on_after(self._step_seconds):
             while True:
-                delivery: Mapping[str, Any] = (await self._call("GET", path))["data"][0]
+                delivery: Mapping[str, Any] = (await self._get(path))["data"][0]
                 if delivery["status"] == "succeeded":
                     return delivery
                 await trio.sleep(0.02)
         raise DemoFailed("the delivery was not recorded as succeeded")
 
-    async def _call(
-        self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None
-    ) -> dict[str, Any]:
-        request = urllib.request.Request(
-            self._base_url + path,
-            method=method,
-            data=None if body is None else msgspec.json.encode(body),
-            headers={
-                "Authorization": f"Bearer {self._firm.key}",
-                "Content-Type": "application/json",
-                **(headers or {}),
-            },
-        )
-        answer: dict[str, Any] = msgspec.json.decode(await trio.to_thread.run_sync(_send, request))
-        return answer
+    async def _get(self, path: str) -> dict[str, Any]:
+        return (await self._http.get(self._base_url + path, self._authorization)).expect().json()
+
+    async def _post(self, path: str, body: object, headers: Mapping[str, str] | None = None) -> dict[str, Any]:
+        headers = {**self._authorization, **(headers or {})}
+        return (await self._http.post_json(self._base_url + path, body, headers)).expect().json()
 
     def _say(self, text: str) -> None:
         print(text, file=self._output, flush=True)
 
 
-def _send(request: urllib.request.Request) -> bytes:
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    try:
-        with opener.open(request, timeout=STEP_SECONDS) as response:
-            return bytes(response.read())
-    except urllib.error.HTTPError as error:
-        with error:
-            raise DemoFailed(f"{request.method} {request.full_url}: {error.code} {error.read()!r}") from None
-    except urllib.error.URLError as error:
-        raise DemoFailed(f"{request.method} {request.full_url}: {error.reason}") from None
+_PAGES = f"""
+Go on yourself. Sign in at {{base}}{SIGN_IN} with the password {{password}} as one of
 
+{{people}}
 
+and find the connected apps at {{base}}{APPS}, your account at {{base}}{ACCOUNT}.
+"""
 _EPILOGUE = """
-Go on yourself. The key of the demo is {key}
+The key of the demo is {key}
 
   curl -s {base}/api/rpc/invoices?limit=2 -H 'Authorization: Bearer {key}'
 

@@ -2,17 +2,20 @@
 
 import io
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
 from pathlib import Path
 
+import httpx
 import pytest
 import trio
 
 from gatewayd.cli import main
-from gatewayd.cli.demo_play import DemoFailed, Stage, perform
+from gatewayd.cli.demo_http import DemoFailed
+from gatewayd.cli.demo_play import Stage, perform
 from gatewayd.cli.demo_receiver import Receiver
 from gatewayd.clock import SystemClock
 from tests.daemon.instance import ROOT, SECONDS, environment
@@ -35,7 +38,9 @@ def test_once_plays_the_main_job_and_leaves_nothing(tmp_path: Path) -> None:
     ran = demo("--once", "--port", "0", directory=tmp_path)
     assert (ran.returncode, ran.stderr) == (0, "")
     steps = [line.split(".")[0] for line in ran.stdout.splitlines() if line[:1].isdigit()]
-    assert steps == ["1", "2", "3", "4", "5"]
+    assert steps == ["1", "2", "3", "4", "5", "6"]
+    assert "An app, Cash Calendar, registers itself as an OAuth client: app_" in ran.stdout
+    assert "the app reads 3 invoices" in ran.stdout
     assert "INV-000004: 1516.25 + VAT 303.25 = 1819.50 GBP" in ran.stdout
     assert "succeeded, HTTP 204, attempt 1 of 8" in ran.stdout
     assert list(tmp_path.iterdir()) == []
@@ -81,6 +86,22 @@ def test_a_directory_that_is_a_file(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "cannot be used" in capsys.readouterr().err
 
 
+def assert_that_the_people_can_sign_in(told: str) -> None:
+    """With the address and the password that the demo printed."""
+    found = re.search(r"Sign in at (http://\S+)/sign-in with the password (\S+) ", told)
+    assert found is not None
+    people = re.findall(r"^  (\S+@\S+) +(\w+ \w+), ", told, re.MULTILINE)
+    assert [email.partition("@")[0] for email, _ in people] == ["ann", "ben", "fay"]
+    for email, name in people:
+        with httpx.Client(base_url=found[1], timeout=SECONDS, trust_env=False, follow_redirects=True) as browser:
+            hidden = re.search(r'name="csrf" value="([^"]+)"', browser.get("/sign-in").text)
+            assert hidden is not None
+            form = {"csrf": hidden[1], "next": "/", "email": email, "password": found[2]}
+            assert f"Hello, {name}" in browser.post("/sign-in", data=form).text
+            pages = re.findall(rf"{found[1]}(/[a-z/]+)(?:,|\.$)", told, re.MULTILINE)
+            assert [browser.get(page).status_code for page in pages] == [200, 200], pages
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_serves_on_until_a_signal_and_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
     with subprocess.Popen(
@@ -93,10 +114,13 @@ def test_it_serves_on_until_a_signal_and_leaves_nothing(tmp_path: Path, number: 
     ) as process:
         try:
             assert process.stdout is not None
+            told = ""
             for line in process.stdout:
+                told += line
                 if "/openapi.json" in line:
                     break
             assert process.poll() is None
+            assert_that_the_people_can_sign_in(told)
             process.send_signal(number)
             _, errors = process.communicate(timeout=SECONDS)
         finally:
@@ -137,8 +161,8 @@ def test_a_receiver_that_rejects_fails_the_demo(tmp_path: Path) -> None:
     stage = _stage(tmp_path, Sceptic(tmp_path, SystemClock()), output)
     with pytest.RaisesGroup(pytest.RaisesExc(DemoFailed, match="no webhook arrived"), flatten_subgroups=True):
         trio.run(perform, stage)
-    assert "3. The app subscribes" in output.getvalue()
-    assert "4. " not in output.getvalue()
+    assert "4. The shop subscribes" in output.getvalue()
+    assert "5. " not in output.getvalue()
 
 
 def test_an_interrupted_play_is_no_success(tmp_path: Path) -> None:

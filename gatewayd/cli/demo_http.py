@@ -1,0 +1,82 @@
+"""The demo's way to its own daemon: one request at a time, each on a thread, with cookies."""
+
+import http.client
+import urllib.request
+from collections.abc import Mapping
+from email.message import Message
+from typing import Any, NamedTuple
+from urllib.parse import urlencode, urlsplit
+
+import msgspec
+import trio
+
+REQUEST_SECONDS = 20.0  # Chosen
+FORM = "application/x-www-form-urlencoded"
+JSON = "application/json"
+
+
+class DemoFailed(Exception):
+    """A step did not do its work."""
+
+
+class Reply(NamedTuple):
+    """An answer, whatever its status. `url` is what was asked for."""
+
+    method: str
+    url: str
+    status: int
+    headers: Message
+    body: bytes
+
+    def expect(self, status: int = 200) -> "Reply":
+        """Itself. Raises `DemoFailed` where the status is another."""
+        if self.status != status:
+            path = urlsplit(self.url).path  # the query may hold a code
+            raise DemoFailed(f"{self.method} {path} answered {self.status}, not {status}: {self.body[:500]!r}")
+        return self
+
+    def json(self) -> dict[str, Any]:
+        """The body. Raises `DemoFailed` where it is no JSON object."""
+        try:
+            return msgspec.json.decode(self.body, type=dict[str, Any])
+        except msgspec.DecodeError:
+            raise DemoFailed(f"{self.method} {urlsplit(self.url).path}: no JSON object: {self.body[:500]!r}") from None
+
+
+class _AsTheyCome(urllib.request.HTTPErrorProcessor):
+    """Errors and redirects are answers like others."""
+
+    def http_response(self, request: urllib.request.Request, response: http.client.HTTPResponse) -> Any:
+        return response
+
+
+class Http:
+    """What a program or a browser needs to talk to the daemon. Knows no proxy; keeps cookies."""
+
+    def __init__(self) -> None:
+        no_proxy = urllib.request.ProxyHandler({})
+        self._opener = urllib.request.build_opener(no_proxy, urllib.request.HTTPCookieProcessor(), _AsTheyCome)
+
+    async def get(self, url: str, headers: Mapping[str, str] | None = None) -> Reply:
+        return await self._send(urllib.request.Request(url, headers=dict(headers or {})))
+
+    async def post_form(
+        self, url: str, fields: Mapping[str, str] | list[tuple[str, str]], headers: Mapping[str, str] | None = None
+    ) -> Reply:
+        headers = {"Content-Type": FORM, **(headers or {})}
+        return await self._send(urllib.request.Request(url, urlencode(fields).encode(), headers))
+
+    async def post_json(self, url: str, document: object, headers: Mapping[str, str] | None = None) -> Reply:
+        headers = {"Content-Type": JSON, **(headers or {})}
+        return await self._send(urllib.request.Request(url, msgspec.json.encode(document), headers))
+
+    async def _send(self, request: urllib.request.Request) -> Reply:
+        return await trio.to_thread.run_sync(self._sent, request, abandon_on_cancel=True)
+
+    def _sent(self, request: urllib.request.Request) -> Reply:
+        method, url = request.get_method(), request.full_url
+        try:
+            with self._opener.open(request, timeout=REQUEST_SECONDS) as response:
+                return Reply(method, url, response.status, response.headers, response.read())
+        except (OSError, http.client.HTTPException) as error:
+            raise DemoFailed(f"{method} {urlsplit(url).path}: {error}") from None
