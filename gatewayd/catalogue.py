@@ -6,17 +6,25 @@ from inspect import iscoroutinefunction
 
 import msgspec
 
-from gatewayd import webhooks
+from gatewayd import tax, webhooks
 from gatewayd.areas import accounting, crm, legal_entities
 from gatewayd.contract.operation import Area, Operation
 from gatewayd.contract.scopes import ALL_SCOPES
 from gatewayd.errors import ERRORS, FIELD_CODES
 from gatewayd.http.openapi import explanation
 from gatewayd.outbound.transport import Policy
+from gatewayd.tax.proxy import Proxy
 
 
 class CatalogueError(Exception):
     """The rows contradict each other or themselves. Found at start, never at import."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deps:
+    """What rows of kind `call` are given to work with: the engines of one daemon."""
+
+    tax: Proxy
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +48,7 @@ class Catalogue:
 def build(receivers: Policy, max_attempts: int, retention_days: int) -> Catalogue:
     """All areas. `receivers` says which webhook URLs are allowed. Raises `CatalogueError`."""
     delivering = webhooks.area(receivers, max_attempts, retention_days)
-    return checked((legal_entities.AREA, accounting.AREA, delivering, crm.AREA))
+    return checked((legal_entities.AREA, accounting.AREA, delivering, tax.AREA, crm.AREA))
 
 
 def checked(areas: tuple[Area, ...]) -> Catalogue:

@@ -1,17 +1,20 @@
 """The daemon: the store, then the engines, then the doors, and the same way back.
 
     open_store            everything durable
+      provider            signing keys, and who is admitted
+      tax                 the way to the tax authority
       background          wake-ups, housekeeping, heartbeat
         dispatcher        webhook deliveries
           doors           the API, and the metrics on an address of their own
 
-A stop leaves in the reverse order: no new connections, requests in flight are answered, deliveries in flight are
-recorded or left to their lease, the store is closed last.
+The dispatcher begins once the doors are open: a webhook may not lead to them, so their addresses must be known. A stop
+leaves in the reverse order: no new connections, requests in flight are answered, deliveries in flight are recorded or
+left to their lease, the store is closed last.
 """
 
 import math
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,23 +27,30 @@ import gatewayd
 from gatewayd import catalogue
 from gatewayd.clock import Clock, SystemClock, from_wire, to_wire
 from gatewayd.config import Config, TcpBind, parse_bind, without_effect
+from gatewayd.console.addresses import is_page
+from gatewayd.console.mounted import Console
 from gatewayd.events import EVENT_KINDS, EventBody
-from gatewayd.http import front, idempotency, metrics, openapi
+from gatewayd.http import front, idempotency, metrics, observing, openapi
 from gatewayd.http.cors import Cors
-from gatewayd.http.dispatch import Api, ApiParts, Exchange
+from gatewayd.http.dispatch import Api, ApiParts
 from gatewayd.http.door import App
 from gatewayd.http.rate_limits import RateLimits
-from gatewayd.http.render import Answer, refusal
+from gatewayd.http.render import refusal
+from gatewayd.http.security_schemes import ProviderUrls
 from gatewayd.http.server import DoorSettings, Server
-from gatewayd.identity import api_keys
-from gatewayd.identity.authentication import ApiKeyVerifier, Authenticator
 from gatewayd.identity.credential_use import CredentialUse
-from gatewayd.logs import Access, AccessLog, Level, LogFormat, Logger, make_logger
+from gatewayd.logs import AccessLog, Level, LogFormat, Logger, make_logger
+from gatewayd.oauth.addresses import AUTHORIZE, DISCOVERY, PREFIX, TOKEN
+from gatewayd.oauth.labels import NO_ENDPOINT, labels
 from gatewayd.outbound.transport import GuardedTransport
+from gatewayd.provider import Provider, ProviderSettings, note_use, open_provider
 from gatewayd.service_manager import Notifier
 from gatewayd.store import Store, StoreFailure
 from gatewayd.store.database import StoreSettings, open_store
+from gatewayd.tax import engine
+from gatewayd.tax.proxy import Proxy
 from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
+from gatewayd.webhooks.retention import Retention
 from gatewayd.webhooks.sender import Sender
 from gatewayd.webhooks.settings import WebhookSettings, settings_from
 
@@ -71,6 +81,19 @@ class Running:
     store: Store
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Deliveries:
+    """The dispatcher, its sender, and the nursery that it will run in."""
+
+    dispatcher: Dispatcher
+    sender: Sender
+    nursery: trio.Nursery
+
+    async def begin(self) -> None:
+        """Dispatch until the nursery is cancelled."""
+        await self.nursery.start(self.dispatcher.run)
+
+
 class Daemon:
     """One daemon. Two of them in one process share nothing."""
 
@@ -82,6 +105,10 @@ class Daemon:
         self._access = AccessLog(log_format, surroundings.log_stream)
         self._requests = metrics.RequestTallies()
         self._use = CredentialUse()
+        self._observer = observing.Observer(
+            surroundings.clock, self._requests, self._use, self._access if surroundings.access_log else None
+        )
+        self._retention = Retention(config.webhooks.retention_days, surroundings.clock, self._log)
         self._addresses: tuple[str, ...] = ()
         self._metrics_addresses: tuple[str, ...] = ()
         self._store_answers = False
@@ -104,17 +131,22 @@ class Daemon:
         """
         config, outside = self.config, self._outside
         settings = settings_from(config.webhooks, self._own_listeners)
+        tax = engine.settings_from(config.tax, self._own_listeners)
+        transport = GuardedTransport(settings.policy)
         async with (
             open_store(StoreSettings.of(config.store), outside.clock, Path(config.store.key_file)) as store,
-            self._background(store),
-            self._delivering(store, settings) as dispatcher,
+            open_provider(store, transport, outside.clock, self._log, self._provider_settings()) as provider,
+            engine.open_tax(store, tax, outside.clock, self._log, USER_AGENT) as proxy,
+            self._background(store, provider),
+            self._delivering(store, settings, transport) as deliveries,
             trio.open_nursery() as doors,
         ):
-            server = self._server(store, settings, dispatcher)
-            numbers = self._metrics_server(server, store, dispatcher)
+            server = self._server(provider, settings, deliveries.dispatcher, proxy)
+            numbers = self._metrics_server(server, store, deliveries)
             if numbers is not None:
                 self._metrics_addresses = tuple(await doors.start(numbers.serve))
             self._addresses = tuple(await doors.start(server.serve))
+            await deliveries.begin()
             self._tell_serving()
             task_status.started(Running(addresses=self._addresses, store=store))
             await self._stop.wait()  # may last: the documented wait for a signal
@@ -135,12 +167,12 @@ class Daemon:
         self._outside.notifier.ready(f"serving on {', '.join(self._addresses)}")
 
     @asynccontextmanager
-    async def _background(self, store: Store) -> AsyncIterator[None]:
+    async def _background(self, store: Store, provider: Provider) -> AsyncIterator[None]:
         """What goes on beside the requests; at the end of a good stop the house is tidied once more."""
         await store.write(idempotency.forget_interrupted)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(store.watch_other_processes)
-            nursery.start_soon(self._keep_house, store)
+            nursery.start_soon(self._keep_house, store, provider)
             nursery.start_soon(self._keep_access_log)
             await nursery.start(self._beat, store)
             yield
@@ -148,15 +180,15 @@ class Daemon:
         await self._tidy(store)
 
     @asynccontextmanager
-    async def _delivering(self, store: Store, settings: WebhookSettings) -> AsyncIterator[Dispatcher]:
-        transport = GuardedTransport(settings.policy)
+    async def _delivering(
+        self, store: Store, settings: WebhookSettings, transport: GuardedTransport
+    ) -> AsyncIterator[_Deliveries]:
         sender = Sender(transport, user_agent=USER_AGENT, timeout_seconds=settings.timeout_seconds)
         parts = DispatcherParts(store=store, sender=sender, clock=self._outside.clock, settings=settings, log=self._log)
         dispatcher = Dispatcher(parts)
         try:
             async with trio.open_nursery() as nursery:
-                await nursery.start(dispatcher.run)
-                yield dispatcher
+                yield _Deliveries(dispatcher=dispatcher, sender=sender, nursery=nursery)
                 nursery.cancel_scope.cancel()  # it takes its time: attempts under way may end first
         finally:
             with trio.CancelScope(shield=True):
@@ -164,33 +196,58 @@ class Daemon:
 
     # -- the doors
 
-    def _server(self, store: Store, settings: WebhookSettings, dispatcher: Dispatcher) -> Server:
-        built = _catalogue(settings)
+    def _server(self, provider: Provider, settings: WebhookSettings, dispatcher: Dispatcher, tax: Proxy) -> Server:
+        built, oauth = _catalogue(settings), provider.app
         api = Api(
             ApiParts(
                 operations=built.operations,
-                store=store,
-                authenticate=Authenticator([ApiKeyVerifier()]).authenticate,
+                store=provider.store,
+                authenticate=provider.authenticator.authenticate,
                 limits=RateLimits(self.config.limits.requests_per_minute, self.config.limits.concurrent_requests),
                 cors=Cors(self.config.server.cors_origins),
                 log=self._log,
-                observe=self._observe,
+                observe=self._observer.answered,
+                deps=catalogue.Deps(tax=tax),
                 json_body_bytes=self.config.limits.json_body_bytes,
+                public_url=self.config.server.public_url,
             )
         )
+        label = observing.labelled(labels(oauth.paths), NO_ENDPOINT)
+        watched = self._observer.watched(oauth, label)
+        at_once = self._observer.watched_at_once(front.replying(oauth.at_once), label)
         app = front.Front(
             {
+                **dict.fromkeys(oauth.paths, watched),
                 "/healthz": front.alive(),
                 "/readyz": front.ready(lambda: self._readiness(dispatcher)),
                 "/openapi.json": front.document(msgspec.json.encode(_described(built, self.config))),
             },
             api,
+            api.at_once,
+            mounts=((PREFIX, watched),),
+            ready=dict.fromkeys(oauth.paths, at_once),
+            pages=self._observer.watched(self._console(provider.store), observing.always("console")),
+            is_page=is_page,
         )
         return Server(
-            cast(App, app), door_settings(self.config), refuse=refusal, log=self._log, clock=self._outside.clock
+            cast(App, app),
+            door_settings(self.config),
+            refuse=refusal,
+            log=self._log,
+            clock=self._outside.clock,
+            at_once=app.at_once,
         )
 
-    def _metrics_server(self, server: Server, store: Store, dispatcher: Dispatcher) -> Server | None:
+    def _console(self, store: Store) -> Console:
+        return Console(
+            store,
+            self._outside.clock,
+            self._log,
+            issuer=self.config.server.public_url,
+            attempts=self.config.limits.sign_in_attempts,
+        )
+
+    def _metrics_server(self, server: Server, store: Store, deliveries: _Deliveries) -> Server | None:
         """The door of the numbers, for an operator's own network: plain HTTP, no credential. None: not wanted."""
         if not self.config.metrics.bind:
             return None
@@ -199,9 +256,11 @@ class Daemon:
                 requests=self._requests,
                 server=server,
                 store=store,
-                dispatcher=dispatcher,
+                dispatcher=deliveries.dispatcher,
+                attempts_limit=self.config.webhooks.concurrency,
+                idle_connections=lambda: deliveries.sender.idle,
                 access_log=self._access,
-                is_ready=lambda: all(state == "ok" for state in self._states(dispatcher).values()),
+                is_ready=lambda: all(state == "ok" for state in self._states(deliveries.dispatcher).values()),
             )
         )
         settings = DoorSettings(
@@ -212,25 +271,12 @@ class Daemon:
         )
         return Server(cast(App, page), settings, refuse=refusal, log=self._log, clock=self._outside.clock)
 
-    def _observe(self, exchange: Exchange, answer: Answer) -> None:
-        caller = exchange.caller
-        operation = exchange.route.operation.id if exchange.route else metrics.NO_OPERATION
-        seconds = trio.current_time() - exchange.started
-        self._requests.note(operation, answer.status, seconds)
-        if caller is not None:
-            self._use.note(caller.credential_id)
-        if self._outside.access_log:
-            self._access.add(
-                self._outside.clock.now(),
-                Access(
-                    request_id=exchange.request_id,
-                    operation=operation,
-                    status=answer.status,
-                    milliseconds=seconds * 1000,
-                    organization=caller.org_id if caller else None,
-                    caller=caller.kind if caller else None,
-                ),
-            )
+    def _provider_settings(self) -> ProviderSettings:
+        return ProviderSettings(
+            issuer=self.config.server.public_url,
+            refresh_grace_seconds=self.config.oauth.refresh_grace_seconds,
+            user_agent=USER_AGENT,
+        )
 
     def _own_listeners(self) -> list[tuple[str, int]]:
         """The TCP addresses this daemon answers on: webhooks may not lead back to them."""
@@ -240,21 +286,31 @@ class Daemon:
 
     # -- the background
 
-    async def _keep_house(self, store: Store) -> None:
+    async def _keep_house(self, store: Store, provider: Provider) -> None:
         while True:
             await trio.sleep(HOUSEKEEPING_SECONDS)
             await self._tidy(store)
+            # Not at a stop, which may not wait for them.
+            await self._keep(provider.keep_house())
+            await self._keep(self._retention.sweep(store))
+            await self._keep(engine.keep_house(store))
 
     async def _tidy(self, store: Store) -> None:
         """Write down which credentials were used, and sweep what has expired."""
         due = self._use.due(self._outside.clock.now())
         try:
             if due:
-                await store.write(lambda tx: api_keys.note_use(tx, due))
+                await store.write(lambda tx: note_use(tx, due))
                 self._use.written(due)
             while await store.write(idempotency.sweep) == idempotency.SWEEP_ROWS:
                 pass
         except StoreFailure as error:  # a full disk: the next round does it
+            self._log.error("housekeeping_failed", exc_info=error)
+
+    async def _keep(self, work: Awaitable[object]) -> None:
+        try:
+            await work
+        except StoreFailure as error:
             self._log.error("housekeeping_failed", exc_info=error)
 
     async def _keep_access_log(self) -> None:
@@ -324,7 +380,9 @@ def description(config: Config) -> dict[str, Any]:
 
 
 def _described(built: catalogue.Catalogue, config: Config) -> dict[str, Any]:
-    return openapi.describe(built.areas, config.server.public_url, _described_events())
+    origin = config.server.public_url
+    urls = ProviderUrls(origin + AUTHORIZE, origin + TOKEN, origin + DISCOVERY)
+    return openapi.describe(built.areas, origin, _described_events(), urls)
 
 
 def _described_events() -> dict[str, tuple[Any, object]]:
@@ -340,7 +398,7 @@ def _described_events() -> dict[str, tuple[Any, object]]:
 
 
 def _catalogue(settings: WebhookSettings) -> catalogue.Catalogue:
-    return catalogue.build(settings.policy, settings.retry.max_attempts)
+    return catalogue.build(settings.policy, settings.retry.max_attempts, settings.retention_days)
 
 
 def door_settings(config: Config) -> DoorSettings:

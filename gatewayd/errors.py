@@ -17,6 +17,8 @@ ERRORS: Mapping[str, ErrorKind] = {
     "invalid_json": ErrorKind(400, "The body is not valid JSON"),
     "unknown_parameter": ErrorKind(400, "A parameter or field is not known"),
     "invalid_cursor": ErrorKind(400, "The cursor does not belong to this list"),
+    "fraud_headers_invalid": ErrorKind(400, "Fraud-prevention headers are missing or malformed"),
+    "test_header_in_production": ErrorKind(400, "A test header was sent to the real tax authority"),
     "authentication_required": ErrorKind(401, "A credential is needed"),
     "invalid_token": ErrorKind(401, "The credential is not valid"),
     "insufficient_scope": ErrorKind(403, "The credential lacks a scope"),
@@ -31,6 +33,8 @@ ERRORS: Mapping[str, ErrorKind] = {
     "number_taken": ErrorKind(409, "The number is taken"),
     "period_closed": ErrorKind(409, "The period is closed"),
     "possible_duplicate": ErrorKind(409, "It looks like one that exists"),
+    "tax_not_connected": ErrorKind(409, "The organization is not connected to the tax authority"),
+    "tax_reauthorisation_required": ErrorKind(409, "The tax authority wants the organization to authorise again"),
     "version_conflict": ErrorKind(409, "It has changed meanwhile"),
     "payload_too_large": ErrorKind(413, "The body is too large"),
     "unsupported_media_type": ErrorKind(415, "The body must be JSON"),
@@ -43,6 +47,9 @@ ERRORS: Mapping[str, ErrorKind] = {
     "version_not_supported": ErrorKind(505, "The HTTP version is not supported"),
     "internal_error": ErrorKind(500, "Something went wrong on our side"),
     "unavailable": ErrorKind(503, "The service cannot answer now"),
+    "tax_upstream_error": ErrorKind(502, "The tax service gave no answer that can be passed on"),
+    "tax_not_configured": ErrorKind(503, "No tax service is configured here"),
+    "tax_upstream_timeout": ErrorKind(504, "The tax service did not answer in time"),
 }
 
 FIELD_CODES = frozenset(

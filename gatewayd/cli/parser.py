@@ -20,9 +20,12 @@ GROUPS = (
     "organizations",
     "users",
     "keys",
+    "tax",
+    "oauth_clients",
     "invoices",
     "crm",
     "webhooks",
+    "listen",
 )
 """Modules of this package that add commands, in the order of the help text. They import what is heavy when run."""
 

@@ -165,6 +165,8 @@ class Tax:
         " off: do not look.",
         OneOf(("require", "warn", "off")),
     )
+    client_id: str = key("", "What HMRC knows this service by. Needed for gatewayd tax connect when mode is hmrc.")
+    client_secret_file: str = key("", "The secret that goes with client_id.", FILE)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,18 +6,10 @@ from gatewayd.config.keys import Config
 
 WITHOUT_EFFECT = frozenset(
     {
-        "oauth.refresh_grace_seconds",
-        "webhooks.retention_days",
-        "tax.mode",
-        "tax.upstream",
-        "tax.ca_file",
-        "tax.timeout_seconds",
-        "tax.fraud_headers",
         "vault.max_upload_bytes",
         "vault.trash_days",
         "vault.embeddings",
         "vault.ocr",
-        "limits.sign_in_attempts",
     }
 )
 """By key path. What is built takes its keys off; a test compares this with what the program reads."""

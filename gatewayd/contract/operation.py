@@ -1,21 +1,38 @@
 """The row: everything the API does is one `Operation`, and all else is derived from it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
-
-from gatewayd.contract.caller import Caller
 
 Kind = Literal["read", "write", "call"]
 Method = Literal["GET", "POST", "PATCH", "DELETE"]
 
-Handler = Callable[[Any, Caller, Any], Any]
+Handler = Callable[..., Any]
 """`(tx or deps, caller, request) -> response`. Plain `def` for read and write rows, `async def` for call rows.
 
-A handler answers its response struct, the `Rendered` JSON of it, or a `Listing`.
+A handler answers its response struct, the `Rendered` JSON of it, or a `Listing`. That of a row that `relays` takes an
+`Incoming` after the request, and answers a `Relayed`.
 """
+
+Fields = Sequence[tuple[bytes, bytes]]
+
+
+class Incoming(NamedTuple):
+    """A request as it came: what a row needs that passes it on. `fields` are its header fields, names in lower case."""
+
+    request_id: str
+    query: bytes
+    fields: Fields
+
+
+class Relayed(NamedTuple):
+    """Somebody else's answer, passed on as it is: neither its status, its bytes nor their type are this API's own."""
+
+    status: int
+    fields: Fields
+    body: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +43,7 @@ class Operation:
     `errors` names the codes beyond the common ones. `long` reads go to a reader thread at once.
     `secret` responses are sealed where the idempotency record keeps them. `extension` rows are not in the spec.
     `example` is a request that is valid but for the ids in it. `cost` is what one call takes from the rate limit.
+    `relays` marks a GET of kind `call` that passes somebody else's answer on: see `Handler`.
     """
 
     id: str
@@ -40,6 +58,7 @@ class Operation:
     long: bool = False
     secret: bool = False
     extension: bool = False
+    relays: bool = False
     cost: int = 1
     example: Mapping[str, object] = field(default_factory=dict)
 

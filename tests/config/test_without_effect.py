@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gatewayd.config import Config, Tax, Vault, example, load, without_effect, without_effect_sentence
+from gatewayd.config import Config, Vault, example, load, without_effect, without_effect_sentence
 from gatewayd.config.without_effect import WITHOUT_EFFECT
 from tests.structure.sources import Source, sources
 
@@ -84,8 +84,8 @@ def test_defaults_need_no_telling() -> None:
 
 
 def test_what_was_changed_is_named() -> None:
-    config = Config(tax=Tax(mode="sandbox"), vault=Vault(ocr="off", trash_days=30))
-    assert without_effect(config) == ("tax.mode", "vault.ocr")
+    config = Config(vault=Vault(ocr="off", embeddings="off", trash_days=30))
+    assert without_effect(config) == ("vault.embeddings", "vault.ocr")
 
 
 def test_every_entry_is_noticed() -> None:

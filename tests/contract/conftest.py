@@ -7,8 +7,12 @@ from typing import Protocol
 
 import pytest
 
+from gatewayd.contract.scopes import ALL_SCOPES
+from gatewayd.tax import engine
+from gatewayd.tax.settings import TaxSettings
 from tests.contract.rows import OPERATIONS, seed
-from tests.support.api import TestedApi, open_api
+from tests.support.api import TestedApi, Tuning, open_api
+from tests.support.engines import Engines, TaxLog
 
 
 class OpenCatalogue(Protocol):
@@ -23,8 +27,14 @@ def open_catalogue(database_image: bytes, tmp_path: Path) -> OpenCatalogue:
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[tuple[TestedApi, dict[str, str]]]:
-        async with open_api(tmp_path, database_image, OPERATIONS) as api:
-            await api.org("org_b", "other")
+        engines = Engines()
+        settings = TaxSettings(mode="sandbox", fraud_headers="off")
+        async with (
+            open_api(tmp_path, database_image, OPERATIONS, Tuning(deps=engines)) as api,
+            engine.open_tax(api.store, settings, api.clock, TaxLog(), "gatewayd/test") as engines.tax,
+        ):
+            api.token("org_a", "good", ALL_SCOPES)
+            await api.org("org_b", "other", ALL_SCOPES)
             yield api, await seed(api)
 
     return opened

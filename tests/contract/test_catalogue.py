@@ -93,6 +93,7 @@ def undocumented(tx: object, caller: object, request: object) -> None:  # its mi
         (row("a.x", "write", probes.write, "/x", method="GET"), "a GET that writes"),
         (row("a.x", "read", probes.call, "/x"), "of the other kind"),
         (row("a.x", "call", probes.read, "/x"), "of the other kind"),
+        (row("a.x", "call", probes.call, "/x", relays=True), "relays and is no GET of kind call"),
         (row("a.x", "read", probes.read, "/x/:thingId"), "no field for its path parameter thingId"),
         (row("a.x", "read", probes.read, "/x", errors=("no_such_code",)), "unknown error no_such_code"),
         (row("a.x", "read", undocumented, "/x"), "no description"),

@@ -22,12 +22,15 @@ BORDERS = frozenset(
         "gatewayd/http/exchange.py",  # request: one exchange of a connection
         "gatewayd/http/http2.py",  # request: one connection
         "gatewayd/http/server.py",  # request: one connection
+        "gatewayd/oauth/app.py",  # request
         "gatewayd/webhooks/dispatcher.py",  # delivery
     }
 )
 """Where `except Exception` may stand: one request, delivery, parse or forward fails and the daemon goes on."""
 KEEPS_FOR_THE_WAITER = frozenset({"gatewayd/store/writer.py"})
 """Where `except BaseException` hands the exception over instead of raising it."""
+SKIPS = {"tests/clients/programs.py": "pytest.skip", "tests/browser/chromium.py": "pytest.skip"}
+"""Where a test may be skipped: for a program that this machine does not have. `.ci/run` installs all of them."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.Match)
@@ -150,6 +153,8 @@ def test_no_test_is_skipped_or_sleeps_to_wait() -> None:
     for source in TESTING:
         for node in ast.walk(source.tree):
             name = ast.unparse(node) if isinstance(node, ast.Attribute) else ""
+            if name == SKIPS.get(source.name):
+                continue
             if name in ("pytest.skip", "pytest.mark.skip", "pytest.mark.skipif", "pytest.mark.xfail", "time.sleep"):
                 faults.append(f"{source.at(node)}: {name}")
     assert faults == []

@@ -36,8 +36,11 @@ ANY_ORGANIZATION = {
 }
 """Statements that go beyond one organization. Elsewhere the name of such a constant ends in `_ANY_ORG`."""
 
-WRITERS = {"deliveries": {"gatewayd/events.py", "gatewayd/webhooks/queue.py", "gatewayd/webhooks/claims.py"}}
-"""Tables with several writers: the outbox inserts, the engine claims and updates."""
+WRITERS = {
+    "deliveries": {"gatewayd/events.py", "gatewayd/webhooks/queue.py", "gatewayd/webhooks/retention.py"},
+    "events": {"gatewayd/events.py", "gatewayd/webhooks/retention.py"},
+}
+"""Tables with several writers: the outbox inserts, the queue updates, and retention deletes."""
 INFRASTRUCTURE = frozenset({"migrations"})
 
 

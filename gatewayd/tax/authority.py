@@ -1,0 +1,129 @@
+"""Who answers tax questions, and how a service over the network is kept at a distance: queue, breaker, patience."""
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final, Protocol
+
+import trio
+
+from gatewayd.errors import Problem
+from gatewayd.outbound.errors import OutboundError
+from gatewayd.tax.breaker import Breaker
+from gatewayd.tax.exchange import Answered, Outgoing
+from gatewayd.tax.headers import value_of
+from gatewayd.tax.pacing import Pacer
+
+TOO_MANY: Final = 429
+PATIENCE_SECONDS: Final = 1.0  # Chosen: where a 429 does not say how long to wait
+LATER: Final = b"1"  # seconds, the same in Retry-After
+
+
+class Log(Protocol):
+    """What is told to the operator. Never a value of a caller's header, a token or a body."""
+
+    def warning(self, event: str, **values: object) -> object: ...
+
+
+class Authority(Protocol):
+    """Answers requests for one organization. Raises `Problem`; a deadline is the caller's."""
+
+    async def answer(self, outgoing: Outgoing, org_id: str) -> Answered: ...
+
+
+class Sending(Protocol):
+    """A way to the service. Raises `OutboundError`."""
+
+    async def send(self, outgoing: Outgoing) -> Answered: ...
+
+
+class RemoteAuthority:
+    """A service over the network: calls wait their turn, and where it is down they are refused at once."""
+
+    def __init__(self, sending: Sending, pacer: Pacer, breaker: Breaker, log: Log) -> None:
+        self._sending = sending
+        self._pacer = pacer
+        self._breaker = breaker
+        self._log = log
+
+    async def answer(self, outgoing: Outgoing, org_id: str) -> Answered:
+        wait = self._pacer.reserve(trio.current_time())
+        if wait is None:
+            raise self._queue_full()
+        await trio.sleep(wait)
+        answered = await self._send(outgoing)
+        if answered.status != TOO_MANY:
+            return answered
+        self._pacer.hold(trio.current_time(), _patience(answered))
+        wait = self._pacer.reserve(trio.current_time()) if _patience(answered) <= self._pacer.queue_seconds else None
+        if wait is None:
+            return _with_retry_after(answered)
+        await trio.sleep(wait)
+        answered = await self._send(outgoing)
+        return _with_retry_after(answered) if answered.status == TOO_MANY else answered
+
+    async def _send(self, outgoing: Outgoing) -> Answered:
+        with self._watched():
+            try:
+                return await self._sending.send(outgoing)
+            except OutboundError as error:
+                self._log.warning("tax_upstream_failed", code=error.code, detail=error.detail)
+                raise Problem(
+                    "tax_upstream_error",
+                    "The tax service could not be reached, or broke off.",
+                    extra={"upstream": {"status": None, "code": error.code}},
+                ) from error
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        """Ask the breaker first, and tell it how the call ended. Raises `Problem` `unavailable`."""
+        seconds = self._breaker.enter(trio.current_time())
+        if seconds > 0:
+            raise Problem(
+                "unavailable",
+                "The tax service is down. Try again later.",
+                headers=((b"retry-after", b"%d" % math.ceil(seconds)),),
+            )
+        deadline = trio.current_effective_deadline()
+        told = False
+        try:
+            yield
+            self._breaker.succeeded()
+            told = True
+        except Problem:
+            self._note_failed()
+            told = True
+            raise
+        finally:
+            if not told and trio.current_time() >= deadline:
+                self._note_failed()
+            elif not told:
+                self._breaker.abandoned()
+
+    def _note_failed(self) -> None:
+        was_open = self._breaker.is_open
+        self._breaker.failed(trio.current_time())
+        if self._breaker.is_open and not was_open:
+            self._log.warning("tax_upstream_down")
+
+    def _queue_full(self) -> Problem:
+        seconds = math.ceil(self._pacer.wait_seconds(trio.current_time()))
+        return Problem(
+            "rate_limited",
+            "Too many requests to the tax service are waiting.",
+            headers=((b"retry-after", b"%d" % max(1, seconds)),),
+        )
+
+
+def _patience(answered: Answered) -> float:
+    """The seconds that a 429 asks for. A date is passed on and not waited for."""
+    text = value_of(answered.fields, b"retry-after")
+    if text is None:
+        return PATIENCE_SECONDS
+    return float(text) if text.isascii() and text.isdigit() and len(text) < 6 else math.inf
+
+
+def _with_retry_after(answered: Answered) -> Answered:
+    if value_of(answered.fields, b"retry-after") is not None:
+        return answered
+    return answered._replace(fields=[*answered.fields, (b"Retry-After", LATER)])

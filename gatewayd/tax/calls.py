@@ -1,0 +1,62 @@
+"""The record of every call of a tax operation: who asked for what, and how it ended. Owns the table `tax_calls`.
+
+No body, no token and no header's value is kept; what was asked is told by the operation and the authority's own
+correlation id.
+"""
+
+from typing import Final, NamedTuple
+
+from gatewayd.clock import DAY
+from gatewayd.ids import first_at
+from gatewayd.store import ReadTx, WriteTx
+
+KEPT: Final = 400 * DAY  # Chosen: a tax year and the month after it
+SWEEP_ROWS: Final = 500  # of one transaction
+PAGE_MAX: Final = 1_000  # Chosen
+
+_INSERT = """
+INSERT INTO tax_calls (
+    id, org_id, at, request_id, credential_id, user_id, operation, status, code, correlation_id, milliseconds
+) VALUES (
+    :id, :org_id, :now, :request_id, :credential_id, :user_id, :operation, :status, :code, :correlation_id,
+    :milliseconds
+)
+"""
+_LIST = """
+SELECT request_id, credential_id, user_id, operation, status, code, correlation_id, milliseconds FROM tax_calls
+WHERE org_id = :org_id ORDER BY id DESC LIMIT :limit
+"""
+_SWEEP_ANY_ORG = """
+DELETE FROM tax_calls WHERE id IN (SELECT id FROM tax_calls WHERE id < :before ORDER BY id LIMIT :count)
+"""
+
+
+class TaxCall(NamedTuple):
+    """One call. `code` is that of a problem of ours, None where the upstream's own answer was passed on.
+
+    `status` is what the caller was answered, 0 where the caller had gone.
+    """
+
+    request_id: str
+    credential_id: str
+    user_id: str | None
+    operation: str
+    status: int
+    code: str | None
+    correlation_id: str | None
+    milliseconds: int
+
+
+def record(tx: WriteTx, call: TaxCall) -> None:
+    """Add one call of the transaction's organization."""
+    tx.run(_INSERT, id=tx.new_id("tcl"), **call._asdict())
+
+
+def list_calls(tx: ReadTx, limit: int = 100) -> list[TaxCall]:
+    """The newest calls of the transaction's organization; at most `PAGE_MAX`."""
+    return [TaxCall(*row) for row in tx.rows(_LIST, limit=min(limit, PAGE_MAX))]
+
+
+def sweep(tx: WriteTx) -> int:
+    """Delete at most `SWEEP_ROWS` calls older than `KEPT`."""
+    return tx.run(_SWEEP_ANY_ORG, before=first_at("tcl", tx.now - KEPT), count=SWEEP_ROWS)

@@ -1,0 +1,281 @@
+"""The two operations that the authority has no endpoint for, composed of those it has (domain model §D1).
+
+A part that the authority refuses or does not find is told in the answer; only what concerns every part alike, such as
+an authorisation that has ended, is the answer to the whole.
+"""
+
+import datetime
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from gatewayd.clock import Instant, london_date, to_wire
+from gatewayd.contract.wire import encode
+from gatewayd.errors import Problem, invalid_field
+from gatewayd.tax import shapes
+from gatewayd.tax.exchange import Answered
+from gatewayd.tax.mapping import ENDPOINTS, Endpoint, Target, authority_target
+
+LIST_TAX_YEARS: Final = "selfAssessment.listTaxYears"
+FILING_SUMMARY: Final = "selfAssessment.getFilingSummary"
+COMPOSED: Final = frozenset({LIST_TAX_YEARS, FILING_SUMMARY})
+YEARS_BACK: Final = 4  # §D1: as far back as obligations of final declarations go by default
+
+STATUS: Final = "itsaStatus"
+QUARTERLY: Final = "itsaObligations"
+FINAL: Final = "finalDeclaration"
+CALCULATIONS: Final = "itsaCalculations"
+BALANCE: Final = "balance"
+PARTS: Final[Mapping[str, Endpoint]] = {
+    STATUS: ENDPOINTS["itsaStatus.get"],
+    QUARTERLY: ENDPOINTS["itsaObligations.list"],
+    FINAL: ENDPOINTS["itsaObligations.list:final_declaration"],
+    CALCULATIONS: ENDPOINTS["itsaCalculations.list"],
+    BALANCE: ENDPOINTS["accounts.balance"],
+}
+"""What is asked for, by the name that an answer tells it by."""
+_JSON: Final = (b"Content-Type", b"application/json")
+_APRIL_6: Final = (4, 6)
+
+Object = dict[str, Any]
+Ask = Callable[[Target], Awaitable[Answered]]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is composed from: the parameters with the taxpayer's number, the time, and a way to the authority."""
+
+    values: Mapping[str, str]
+    now: Instant
+    ask: Ask
+
+    @property
+    def today(self) -> str:
+        return london_date(self.now)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What the authority said to one question; `document` is empty where it has nothing to say."""
+
+    told: shapes.SummaryPart
+    document: Object
+
+    def rows(self, name: str) -> list[Object]:
+        """The objects of a list in the document; none where it is not there."""
+        found = self.document.get(name)
+        return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+
+
+async def compose(operation_id: str, asked: Asked) -> Answered:
+    """The answer to a composed operation. Raises `Problem`."""
+    answer = await (_tax_years(asked) if operation_id == LIST_TAX_YEARS else _summary(asked))
+    return Answered(200, [_JSON], encode(answer))
+
+
+def tax_year_of(day: str) -> str:
+    """The tax year of a day written YYYY-MM-DD: it begins on 6 April."""
+    date = datetime.date.fromisoformat(day)
+    first = date.year if (date.month, date.day) >= _APRIL_6 else date.year - 1
+    return _tax_year(first)
+
+
+def bounds(tax_year: str) -> tuple[str, str]:
+    """First and last day of a tax year."""
+    first = int(tax_year[:4])
+    return f"{first}-04-06", f"{first + 1}-04-05"
+
+
+def _tax_year(first: int) -> str:
+    return f"{first}-{(first + 1) % 100:02d}"
+
+
+# -- selfAssessment.listTaxYears
+
+
+async def _tax_years(asked: Asked) -> shapes.TaxYears:
+    current = int(tax_year_of(asked.today)[:4])
+    years = [_tax_year(first) for first in range(current - YEARS_BACK, current + 1)]
+    final = await _part(asked, FINAL, {}, fatal=True)
+    statuses = await _part(asked, STATUS, {"taxYear": years[0], "futureYears": "true"}, fatal=True)
+    standing = {year["taxYear"]: _standing(year) for year in statuses.rows("itsaStatuses") if _has_year(year)}
+    declared = {tax_year_of(row["periodEndDate"]): row for row in _periods(final.rows("obligations"))}
+    listed = []
+    for year in years:
+        first, last = bounds(year)
+        quarterly = await _part(asked, QUARTERLY, {"fromDate": first, "toDate": last}, fatal=True)
+        rows = [row for business in quarterly.rows("obligations") for row in _details(business)]
+        listed.append(
+            shapes.TaxYear(
+                tax_year=year,
+                start_date=first,
+                end_date=last,
+                itsa_status=standing.get(year),
+                quarterly=_counts(rows, asked.today),
+                final_declaration=_declaration(declared[year]) if year in declared else None,
+            )
+        )
+    return shapes.TaxYears(tax_years=listed)
+
+
+def _standing(year: Object) -> str | None:
+    details = year.get("itsaStatusDetails")
+    newest = details[-1] if isinstance(details, list) and details else {}
+    return _text(newest, "status")
+
+
+def _details(business: Object) -> list[Object]:
+    found = business.get("obligationDetails")
+    return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+
+
+def _periods(rows: list[Object]) -> list[Object]:
+    """Those whose period can be told."""
+    return [row for row in rows if _is_day(row.get("periodEndDate"))]
+
+
+def _counts(rows: list[Object], today: str) -> shapes.QuarterlyCounts:
+    waiting = [row for row in rows if _is_open(row)]
+    overdue = [row for row in waiting if _is_day(row.get("dueDate")) and row["dueDate"] < today]
+    return shapes.QuarterlyCounts(
+        open=len(waiting) - len(overdue), fulfilled=len(rows) - len(waiting), overdue=len(overdue)
+    )
+
+
+def _declaration(row: Object) -> shapes.FinalDeclaration:
+    return shapes.FinalDeclaration(
+        due_date=_text(row, "dueDate"), status=_text(row, "status"), received_date=_text(row, "receivedDate")
+    )
+
+
+# -- selfAssessment.getFilingSummary
+
+
+async def _summary(asked: Asked) -> shapes.FilingSummary:
+    year = asked.values.get("taxYear")
+    if not year:
+        raise invalid_field("taxYear", "required", "Name the tax year.")
+    if not _is_tax_year(year):
+        raise invalid_field("taxYear", "invalid_format", "Expected a tax year such as 2026-27.")
+    first, last = bounds(year)
+    status = await _part(asked, STATUS, {"taxYear": year})
+    quarterly = await _part(asked, QUARTERLY, {"fromDate": first, "toDate": last})
+    final = await _part(asked, FINAL, {"taxYear": year})
+    calculations = await _part(asked, CALCULATIONS, {"taxYear": year})
+    balance = await _part(asked, BALANCE, {"onlyOpenItems": "true"})
+    mine = next((row for row in status.rows("itsaStatuses") if row.get("taxYear") == year), {})
+    return shapes.FilingSummary(
+        tax_year=year,
+        itsa_status=_standing(mine),
+        obligations=_obligations(quarterly.rows("obligations"), final.rows("obligations")),
+        latest_calculation=_latest(calculations.rows("calculations")),
+        balance=_balance(balance),
+        parts=[part.told for part in (status, quarterly, final, calculations, balance)],
+    )
+
+
+def _obligations(businesses: list[Object], declarations: list[Object]) -> list[shapes.SummaryObligation]:
+    """Those of the businesses, then the final declaration, which belongs to none."""
+    rows = [(row, business) for business in businesses for row in _details(business)]
+    return [_obligation(row, business) for row, business in [*rows, *((row, {}) for row in declarations)]]
+
+
+def _obligation(row: Object, business: Object) -> shapes.SummaryObligation:
+    return shapes.SummaryObligation(
+        type_of_business=_text(business, "typeOfBusiness"),
+        business_id=_text(business, "businessId"),
+        period_start_date=_text(row, "periodStartDate"),
+        period_end_date=_text(row, "periodEndDate"),
+        due_date=_text(row, "dueDate"),
+        status=_text(row, "status"),
+        received_date=_text(row, "receivedDate"),
+    )
+
+
+def _latest(rows: list[Object]) -> shapes.LatestCalculation | None:
+    named = [row for row in rows if isinstance(row.get("calculationId"), str)]
+    if not named:
+        return None
+    newest = max(named, key=lambda row: str(row.get("calculationTimestamp", "")))
+    return shapes.LatestCalculation(
+        id=newest["calculationId"],
+        type=_text(newest, "calculationType"),
+        timestamp=_text(newest, "calculationTimestamp"),
+        liability_amount=_number(newest, "liabilityAmount"),
+    )
+
+
+def _balance(part: Part) -> shapes.Balance | None:
+    details = part.document.get("balanceDetails")
+    if not isinstance(details, dict):
+        return None
+    return shapes.Balance(
+        payable=_number(details, "payableAmount"),
+        overdue=_number(details, "overdueAmount"),
+        next_due=_text(details, "payableDueDate"),
+    )
+
+
+# -- parts
+
+
+async def _part(asked: Asked, name: str, more: Mapping[str, str], *, fatal: bool = False) -> Part:
+    """Ask one question. Raises `Problem` for what concerns every part; where `fatal`, for a failure of this one too."""
+    target = authority_target(PARTS[name], {"nino": asked.values["nino"], **more})
+    try:
+        answered = await asked.ask(target)
+    except Problem as problem:
+        if fatal or problem.code != "tax_upstream_error":
+            raise
+        return Part(_told(asked, name, "failed"), {})
+    document = _object(answered)
+    if answered.status == 200 and document:
+        return Part(_told(asked, name, "ok"), document)
+    if answered.status == 404:
+        return Part(_told(asked, name, "not_found"), {})
+    if fatal:
+        upstream = {"status": answered.status, "code": _text(document, "code")}
+        raise Problem("tax_upstream_error", "A part of the answer was refused.", extra={"upstream": upstream})
+    return Part(_told(asked, name, "failed"), {})
+
+
+def _told(asked: Asked, name: str, status: str) -> shapes.SummaryPart:
+    return shapes.SummaryPart(source=name, status=status, fetched_at=to_wire(asked.now))
+
+
+def _object(answered: Answered) -> Object:
+    try:
+        return msgspec.json.decode(answered.body, type=Object)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return {}
+
+
+def _is_open(row: Object) -> bool:
+    return str(row.get("status", "")).lower() in ("open", "o")
+
+
+def _has_year(year: Object) -> bool:
+    return isinstance(year.get("taxYear"), str) and _is_tax_year(year["taxYear"])
+
+
+def _is_tax_year(text: str) -> bool:
+    return len(text) == 7 and text[:4].isdecimal() and text.isascii() and text == _tax_year(int(text[:4]))
+
+
+def _is_day(value: object) -> bool:
+    try:
+        return isinstance(value, str) and len(value) == 10 and bool(datetime.date.fromisoformat(value))
+    except ValueError:
+        return False
+
+
+def _text(document: Object, name: str) -> str | None:
+    value = document.get(name)
+    return value if isinstance(value, str) else None
+
+
+def _number(document: Object, name: str) -> float | None:
+    value = document.get(name)
+    return float(value) if isinstance(value, int | float) else None

@@ -1,0 +1,169 @@
+"""Which header fields pass between the caller and the authority, in one table for each way (domain model §D3). Pure.
+
+What a table does not name is stripped: a field that somebody invents tomorrow does not pass by having been forgotten.
+The fields that are named as stripped are those that proxies are known to let through.
+"""
+
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from typing import Final, NamedTuple
+
+from gatewayd.contract.operation import Fields
+from gatewayd.errors import Problem
+from gatewayd.tax.fraud_headers import CONNECTION_METHOD, HEADERS, TEST_SCENARIO
+
+
+class Rule(Enum):
+    """What becomes of a field."""
+
+    PASS = "pass"  # as it is
+    SET = "set"  # never the caller's: ours, or none
+    STRIP = "strip"
+    SANDBOX = "sandbox"  # passes to a sandbox; anywhere else the request is refused
+
+
+REQUEST: Final[Mapping[bytes, Rule]] = {
+    b"authorization": Rule.SET,  # the organization's own grant
+    b"accept": Rule.SET,
+    b"host": Rule.SET,
+    b"user-agent": Rule.SET,
+    b"x-request-id": Rule.SET,
+    b"accept-encoding": Rule.PASS,  # Chosen: the bytes of the answer are the caller's to decode
+    b"gov-test-scenario": Rule.SANDBOX,
+    b"cookie": Rule.STRIP,
+    b"connection": Rule.STRIP,
+    b"keep-alive": Rule.STRIP,
+    b"te": Rule.STRIP,
+    b"trailer": Rule.STRIP,
+    b"transfer-encoding": Rule.STRIP,
+    b"content-length": Rule.STRIP,
+    b"content-type": Rule.STRIP,
+    b"upgrade": Rule.STRIP,
+    b"forwarded": Rule.STRIP,
+    b"x-real-ip": Rule.STRIP,
+    b"idempotency-key": Rule.STRIP,
+    b"expect": Rule.STRIP,
+    b"dpop": Rule.STRIP,  # part of the caller's credential
+}
+REQUEST_PREFIXES: Final[Mapping[bytes, Rule]] = {
+    b"gov-client-": Rule.PASS,
+    b"gov-vendor-": Rule.PASS,
+    b"proxy-": Rule.STRIP,
+    b"x-forwarded-": Rule.STRIP,
+    b"if-": Rule.STRIP,
+}
+RESPONSE: Final[Mapping[bytes, Rule]] = {
+    b"content-type": Rule.PASS,
+    b"content-encoding": Rule.PASS,  # or the bytes could not be read
+    b"x-correlationid": Rule.PASS,
+    b"deprecation": Rule.PASS,
+    b"sunset": Rule.PASS,
+    b"link": Rule.PASS,
+    b"retry-after": Rule.PASS,
+    b"cache-control": Rule.SET,  # no-store, as on every answer of the API
+    b"x-tax-upstream": Rule.SET,
+    b"x-request-id": Rule.SET,
+    b"set-cookie": Rule.STRIP,
+    b"server": Rule.STRIP,
+    b"www-authenticate": Rule.STRIP,  # it would speak of a token that the caller never sent
+    b"strict-transport-security": Rule.STRIP,
+    b"location": Rule.STRIP,
+    b"connection": Rule.STRIP,
+    b"keep-alive": Rule.STRIP,
+    b"te": Rule.STRIP,
+    b"trailer": Rule.STRIP,
+    b"transfer-encoding": Rule.STRIP,
+    b"content-length": Rule.STRIP,
+    b"upgrade": Rule.STRIP,
+}
+RESPONSE_PREFIXES: Final[Mapping[bytes, Rule]] = {
+    b"access-control-": Rule.STRIP,
+    b"proxy-": Rule.STRIP,
+}
+
+_WRITTEN: Final = {  # doors hand names over in lower case; the authority gets them as it writes them
+    name.lower().encode(): name.encode() for name in (*HEADERS, CONNECTION_METHOD, TEST_SCENARIO, "Accept-Encoding")
+}
+
+
+class Set(NamedTuple):
+    """The fields that are ours. `bearer` None: nothing is known that the authority would accept."""
+
+    accept: str
+    bearer: str | None
+    request_id: str
+    user_agent: str
+
+
+def request_rule(name: bytes) -> Rule:
+    """The rule of a request field, in lower case."""
+    return _rule(name, REQUEST, REQUEST_PREFIXES)
+
+
+def response_rule(name: bytes) -> Rule:
+    """The rule of a response field, in lower case."""
+    return _rule(name, RESPONSE, RESPONSE_PREFIXES)
+
+
+def outgoing(fields: Fields, ours: Set, *, sandbox: bool) -> list[tuple[bytes, bytes]]:
+    """The fields of a request to the authority, made from those of the caller's; `Host` is the transport's to add.
+
+    Raises `Problem` `test_header_in_production` for a test scenario where `sandbox` is False.
+    """
+    made = [
+        (b"Accept", ours.accept.encode()),
+        (b"User-Agent", ours.user_agent.encode()),
+        (b"X-Request-Id", ours.request_id.encode()),
+    ]
+    if ours.bearer is not None:
+        made.append((b"Authorization", b"Bearer " + ours.bearer.encode()))
+    nominated = _nominated(fields)
+    for name, value in fields:
+        lower = name.lower()
+        rule = request_rule(lower)
+        if rule is Rule.SANDBOX and not sandbox:
+            raise Problem("test_header_in_production", f"{TEST_SCENARIO} is for the sandbox only.")
+        if rule in (Rule.PASS, Rule.SANDBOX) and lower not in nominated:
+            made.append((_WRITTEN.get(lower) or _capitalized(lower), value))
+    if not any(name == b"Accept-Encoding" for name, _ in made):
+        made.append((b"Accept-Encoding", b"identity"))
+    return made
+
+
+def returning(fields: Fields, upstream: str) -> list[tuple[bytes, bytes]]:
+    """The fields of the answer to the caller, made from those of the authority's; `upstream` says who answered."""
+    nominated = _nominated(fields)
+    passed = [(name.lower(), value) for name, value in fields]
+    kept = [(n, value) for n, value in passed if response_rule(n) is Rule.PASS and n not in nominated]
+    return [*kept, (b"x-tax-upstream", upstream.encode())]
+
+
+def value_of(fields: Fields, name: bytes) -> str | None:
+    """The first value of a field, named in lower case; None where it is not there."""
+    return next((value.decode("latin-1") for key, value in fields if key.lower() == name), None)
+
+
+def texts(fields: Fields) -> dict[str, str]:
+    """The fields by name, in lower case; those of one name are joined (RFC 9110 §5.3)."""
+    joined: dict[str, str] = {}
+    for name, value in fields:
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        joined[key] = f"{joined[key]}, {text}" if key in joined else text
+    return joined
+
+
+def _rule(name: bytes, table: Mapping[bytes, Rule], prefixes: Mapping[bytes, Rule]) -> Rule:
+    rule = table.get(name)
+    if rule is not None:
+        return rule
+    return next((rule for prefix, rule in prefixes.items() if name.startswith(prefix)), Rule.STRIP)
+
+
+def _nominated(fields: Iterable[tuple[bytes, bytes]]) -> frozenset[bytes]:
+    """What `Connection` names is for this hop alone (RFC 9110 §7.6.1)."""
+    values = [value.lower() for name, value in fields if name.lower() == b"connection"]
+    return frozenset(option.strip() for value in values for option in value.split(b","))
+
+
+def _capitalized(name: bytes) -> bytes:
+    return b"-".join(part.capitalize() for part in name.split(b"-"))

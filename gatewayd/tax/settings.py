@@ -1,0 +1,77 @@
+"""The tax settings in the form that the engine works with."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, cast
+from urllib.parse import urlsplit
+
+from gatewayd.config import Tax
+from gatewayd.outbound.addresses import parse_networks
+from gatewayd.outbound.listeners import Listener, no_listeners
+from gatewayd.outbound.transport import Policy
+from gatewayd.tax import fraud_headers as fraud
+
+Mode = Literal["off", "sandbox", "forward", "hmrc"]
+
+PRODUCTION: Final = "https://api.service.hmrc.gov.uk"  # HMRC reference guide
+TEST: Final = "https://test-api.service.hmrc.gov.uk"
+PRODUCTION_PAGES: Final = "https://www.tax.service.gov.uk"  # where people sign in
+TEST_PAGES: Final = "https://test-www.tax.service.gov.uk"
+_EVERYWHERE: Final = parse_networks(("0.0.0.0/0", "::/0"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaxSettings:
+    """What the engine is told. `upstream` is an origin, and a path that goes before every other."""
+
+    mode: Mode = "off"
+    upstream: str = ""
+    ca_file: str = ""
+    timeout_seconds: float = 30.0
+    fraud_headers: fraud.Mode = "require"
+    client_id: str = ""
+    client_secret_file: str = ""
+    own_listeners: Callable[[], Iterable[Listener]] = no_listeners
+
+    @property
+    def is_sandbox(self) -> bool:
+        """Whether nobody's real taxes are asked for."""
+        return self.mode == "sandbox" or (urlsplit(self.upstream).hostname == urlsplit(TEST).hostname)
+
+    @property
+    def policy(self) -> Policy:
+        """Chosen: the operator names the one host, which may well be in their own network; this daemon it is not.
+
+        Plain HTTP has been refused by the settings, but for loopback.
+        """
+        return Policy(
+            allow_networks=_EVERYWHERE,
+            allow_http=self.upstream.startswith("http:"),
+            ca_file=self.ca_file or None,
+            own_listeners=self.own_listeners,
+        )
+
+    @property
+    def sign_in_page(self) -> str:
+        """Where a person authorises this service to ask about their taxes."""
+        return (TEST_PAGES if self.is_sandbox else PRODUCTION_PAGES) + "/oauth/authorize"
+
+    def secret(self) -> str:
+        """The secret of this service at the authority; empty where there is none. Raises `OSError`."""
+        return Path(self.client_secret_file).read_text("utf-8").strip() if self.client_secret_file else ""
+
+
+def settings_from(tax: Tax, own_listeners: Callable[[], Iterable[Listener]] = no_listeners) -> TaxSettings:
+    """The `[tax]` table of a loaded configuration."""
+    mode = cast(Mode, tax.mode)
+    return TaxSettings(
+        mode=mode,
+        upstream=tax.upstream.rstrip("/") or (PRODUCTION if mode == "hmrc" else ""),
+        ca_file=tax.ca_file,
+        timeout_seconds=tax.timeout_seconds,
+        fraud_headers=cast(fraud.Mode, tax.fraud_headers),
+        client_id=tax.client_id,
+        client_secret_file=tax.client_secret_file,
+        own_listeners=own_listeners,
+    )

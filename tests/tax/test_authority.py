@@ -1,0 +1,119 @@
+"""Queue, patience and breaker around a service, on virtual time."""
+
+from dataclasses import dataclass, field
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from gatewayd.errors import Problem
+from gatewayd.outbound.errors import ConnectError
+from gatewayd.tax.authority import RemoteAuthority
+from gatewayd.tax.breaker import FAILURES_MAX, OPEN_SECONDS, Breaker
+from gatewayd.tax.exchange import Answered, Outgoing
+from gatewayd.tax.pacing import Pacer
+from tests.support.engines import TaxLog
+
+ASK = Outgoing("/x", [])
+OK = Answered(200, [], b"{}")
+
+
+def busy(*fields: tuple[bytes, bytes]) -> Answered:
+    return Answered(429, fields, b'{"code":"MESSAGE_THROTTLED_OUT"}')
+
+
+@dataclass
+class Service:
+    """Answers what the script says; `at` are the instants at which it was asked."""
+
+    script: list[Answered | Exception | None]
+    at: list[float] = field(default_factory=list)
+
+    async def send(self, outgoing: Outgoing) -> Answered:
+        self.at.append(trio.current_time())
+        said = self.script.pop(0) if self.script else OK
+        if said is None:
+            await trio.sleep_forever()
+        if isinstance(said, Exception):
+            raise said
+        assert said is not None
+        return said
+
+
+def authority(service: Service, interval: float = 0.0) -> tuple[RemoteAuthority, TaxLog]:
+    log = TaxLog()
+    return RemoteAuthority(service, Pacer(interval), Breaker(), log), log
+
+
+async def test_a_429_is_waited_out_once(autojump_clock: MockClock) -> None:
+    service = Service([busy((b"Retry-After", b"2"))])
+    began = trio.current_time()
+    assert await authority(service)[0].answer(ASK, "org") == OK
+    assert [at - began for at in service.at] == [0, 2]
+
+
+async def test_a_429_that_says_nothing_is_waited_out_for_a_second(autojump_clock: MockClock) -> None:
+    service = Service([busy(), busy()])
+    answered = await authority(service)[0].answer(ASK, "org")
+    assert service.at[1] - service.at[0] == 1
+    assert (answered.status, answered.fields) == (429, [(b"Retry-After", b"1")])
+
+
+@pytest.mark.parametrize("wait", [b"3", b"3600", b"999999999", b"Fri, 20 Nov 2026 10:00:00 GMT", b"-1"])
+async def test_a_429_with_a_longer_wait_is_passed_on(autojump_clock: MockClock, wait: bytes) -> None:
+    service = Service([busy((b"retry-after", wait))])
+    began = trio.current_time()
+    assert await authority(service)[0].answer(ASK, "org") == busy((b"retry-after", wait))
+    assert (len(service.at), trio.current_time()) == (1, began)
+
+
+async def test_calls_are_spread_and_those_beyond_the_queue_refused(autojump_clock: MockClock) -> None:
+    service = Service([])
+    tested, _ = authority(service, 0.5)
+    refused: list[Problem] = []
+
+    async def call() -> None:
+        try:
+            await tested.answer(ASK, "org")
+        except Problem as problem:
+            refused.append(problem)
+
+    began = trio.current_time()
+    async with trio.open_nursery() as nursery:
+        for _ in range(7):
+            nursery.start_soon(call)
+    assert [at - began for at in service.at] == [0, 0.5, 1, 1.5, 2]
+    assert [(problem.code, problem.headers) for problem in refused] == [("rate_limited", ((b"retry-after", b"3"),))] * 2
+
+
+async def test_after_failures_in_a_row_nobody_asks_until_a_probe(autojump_clock: MockClock) -> None:
+    service = Service([ConnectError("down")] * FAILURES_MAX)
+    tested, log = authority(service)
+    codes = []
+    for _ in range(FAILURES_MAX + 1):
+        with pytest.raises(Problem) as caught:
+            await tested.answer(ASK, "org")
+        codes.append(caught.value.code)
+    assert codes == ["tax_upstream_error"] * FAILURES_MAX + ["unavailable"]
+    assert caught.value.headers == ((b"retry-after", b"10"),)
+    assert log.events == ["tax_upstream_failed"] * FAILURES_MAX + ["tax_upstream_down"]
+    await trio.sleep(OPEN_SECONDS)
+    assert await tested.answer(ASK, "org") == OK
+    assert len(service.at) == FAILURES_MAX + 1
+
+
+async def test_deadlines_open_it_and_callers_that_go_do_not(autojump_clock: MockClock) -> None:
+    service = Service([None] * 4 * FAILURES_MAX)
+    tested, _ = authority(service)
+    for _ in range(2 * FAILURES_MAX):
+        with trio.CancelScope() as scope:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(tested.answer, ASK, "org")
+                await trio.testing.wait_all_tasks_blocked()
+                scope.cancel()
+    for _ in range(FAILURES_MAX):
+        with trio.move_on_after(3) as deadline:
+            await tested.answer(ASK, "org")
+        assert deadline.cancelled_caught
+    with pytest.raises(Problem, match="unavailable"):
+        await tested.answer(ASK, "org")
