@@ -1,6 +1,7 @@
 """Opening SQLite the one way this service uses it."""
 
 import contextlib
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ PAGE_BYTES = 8192  # a page of fifty 1.4 kB rows costs a tenth less CPU than wit
 CACHE_KIBIBYTES = 16_384
 WAL_CHECKPOINT_PAGES = 2_000  # about 16 MB of log
 MEMORY = Path(":memory:")
+_TRY_AGAIN_SECONDS = 0.005  # Chosen: another process makes a new database in a few of these
 
 
 def open_writer(path: Path, busy_timeout_seconds: float) -> apsw.Connection:
@@ -21,7 +23,7 @@ def open_writer(path: Path, busy_timeout_seconds: float) -> apsw.Connection:
     """
     with _opening(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE, busy_timeout_seconds) as connection:
         connection.pragma("page_size", PAGE_BYTES)
-        if path != MEMORY and connection.pragma("journal_mode", "wal") != "wal":
+        if path != MEMORY and not _logs_ahead(connection, busy_timeout_seconds):
             raise StoreFailure(f"{path} cannot use a write-ahead log: is it on a network file system?")
         connection.pragma("synchronous", "FULL")
         connection.pragma("wal_autocheckpoint", WAL_CHECKPOINT_PAGES)
@@ -33,6 +35,22 @@ def open_reader(path: Path, busy_timeout_seconds: float) -> apsw.Connection:
     with _opening(path, apsw.SQLITE_OPEN_READONLY, busy_timeout_seconds) as connection:
         connection.pragma("query_only", True)
     return connection
+
+
+def _logs_ahead(connection: apsw.Connection, busy_timeout_seconds: float) -> bool:
+    """Whether the database now has a write-ahead log.
+
+    Of several that open a new file at once SQLite refuses some without waiting, whatever the time-out is: they try on.
+    Raises `apsw.BusyError` where it takes longer than the time-out.
+    """
+    deadline = time.monotonic() + busy_timeout_seconds
+    while True:
+        try:
+            return bool(connection.pragma("journal_mode", "wal") == "wal")
+        except apsw.BusyError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(_TRY_AGAIN_SECONDS)
 
 
 @contextlib.contextmanager

@@ -90,5 +90,5 @@ def test_a_clock_that_went_back(run: Run, org_id: str, config_file: Path, capsys
 
 def test_settings_without_effect_are_named_and_are_nothing_wrong(run: Run, config_file: Path) -> None:
     assert "settings" not in findings(run)
-    config_file.write_text('[store]\ndirectory = "data"\n[tax]\nmode = "sandbox"\n')
-    assert findings(run)["settings"] == (True, "tax.mode has no effect yet.")
+    config_file.write_text('[store]\ndirectory = "data"\n[vault]\nocr = "off"\n')
+    assert findings(run)["settings"] == (True, "vault.ocr has no effect yet.")
