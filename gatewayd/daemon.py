@@ -25,7 +25,7 @@ import trio
 
 import gatewayd
 from gatewayd import catalogue
-from gatewayd.clock import Clock, SystemClock, from_wire, to_wire
+from gatewayd.clock import Clock, Instant, SystemClock, from_wire, to_wire
 from gatewayd.config import Config, TcpBind, parse_bind, without_effect
 from gatewayd.console.addresses import is_page
 from gatewayd.console.mounted import Console
@@ -38,7 +38,6 @@ from gatewayd.http.rate_limits import RateLimits
 from gatewayd.http.render import refusal
 from gatewayd.http.security_schemes import ProviderUrls
 from gatewayd.http.server import DoorSettings, Server
-from gatewayd.identity.credential_use import CredentialUse
 from gatewayd.logs import AccessLog, Level, LogFormat, Logger, make_logger
 from gatewayd.oauth.addresses import AUTHORIZE, DISCOVERY, PREFIX, TOKEN
 from gatewayd.oauth.labels import NO_ENDPOINT, labels
@@ -104,9 +103,8 @@ class Daemon:
         self._log: Logger = make_logger(log_format, cast(Level, config.log.level), surroundings.log_stream)
         self._access = AccessLog(log_format, surroundings.log_stream)
         self._requests = metrics.RequestTallies()
-        self._use = CredentialUse()
         self._observer = observing.Observer(
-            surroundings.clock, self._requests, self._use, self._access if surroundings.access_log else None
+            surroundings.clock, self._requests, self._access if surroundings.access_log else None
         )
         self._retention = Retention(config.webhooks.retention_days, surroundings.clock, self._log)
         self._addresses: tuple[str, ...] = ()
@@ -177,7 +175,7 @@ class Daemon:
             await nursery.start(self._beat, store)
             yield
             nursery.cancel_scope.cancel()
-        await self._tidy(store)
+        await self._keep(_tidy(store, provider))
 
     @asynccontextmanager
     async def _delivering(
@@ -289,28 +287,16 @@ class Daemon:
     async def _keep_house(self, store: Store, provider: Provider) -> None:
         while True:
             await trio.sleep(HOUSEKEEPING_SECONDS)
-            await self._tidy(store)
+            await self._keep(_tidy(store, provider))
             # Not at a stop, which may not wait for them.
             await self._keep(provider.keep_house())
             await self._keep(self._retention.sweep(store))
             await self._keep(engine.keep_house(store))
 
-    async def _tidy(self, store: Store) -> None:
-        """Write down which credentials were used, and sweep what has expired."""
-        due = self._use.due(self._outside.clock.now())
-        try:
-            if due:
-                await store.write(lambda tx: note_use(tx, due))
-                self._use.written(due)
-            while await store.write(idempotency.sweep) == idempotency.SWEEP_ROWS:
-                pass
-        except StoreFailure as error:  # a full disk: the next round does it
-            self._log.error("housekeeping_failed", exc_info=error)
-
     async def _keep(self, work: Awaitable[object]) -> None:
         try:
             await work
-        except StoreFailure as error:
+        except StoreFailure as error:  # a full disk: the next round does it
             self._log.error("housekeeping_failed", exc_info=error)
 
     async def _keep_access_log(self) -> None:
@@ -356,6 +342,17 @@ class Daemon:
             "dispatcher": "ok" if dispatcher.running else "is not running",
             "stopping": "yes" if self._stop.is_set() else "ok",
         }
+
+
+async def _tidy(store: Store, provider: Provider) -> None:
+    """Write down which credentials were used, and sweep what has expired. Raises `StoreFailure`."""
+    use = provider.authenticator.use
+    due = use.due(Instant(store.now()))
+    if due:
+        await store.write(lambda tx: note_use(tx, due))
+        use.written(due)
+    while await store.write(idempotency.sweep) == idempotency.SWEEP_ROWS:
+        pass
 
 
 async def _answers(store: Store) -> bool:

@@ -40,7 +40,6 @@ _SWEEPS: tuple[tuple[Callable[[WriteTx], int], int], ...] = (  # what refers to 
     (throttling.sweep, throttling.SWEEP_ROWS),
 )
 """Each sweep with the number of rows from which on it may have left some."""
-SWEEPS_MAX = 20  # Chosen: transactions of one sweep in a round; the next round goes on
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +66,7 @@ class Provider:
         await self.store.write(signing_keys.sweep)
         await self.store.read_later(self.keys.load, None)
         for sweep, rows in _SWEEPS:
-            await _sweep(self.store, sweep, rows)
+            await self.store.sweep(sweep, rows)
 
 
 @asynccontextmanager
@@ -110,9 +109,3 @@ async def _ensure_keys(store: Store) -> None:
     if wanted:
         made = [await trio.to_thread.run_sync(signing_keys.generate, algorithm) for algorithm in wanted]
         await store.write(lambda tx: signing_keys.add(tx, made))
-
-
-async def _sweep(store: Store, sweep: Callable[[WriteTx], int], rows: int) -> None:
-    for _ in range(SWEEPS_MAX):
-        if await store.write(sweep) < rows:
-            return

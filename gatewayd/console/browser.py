@@ -15,6 +15,7 @@ from werkzeug.exceptions import BadRequest, Forbidden, UnsupportedMediaType
 from gatewayd.console.addresses import ACCOUNT, APPS, CHOOSE, SIGN_IN, is_page
 from gatewayd.console.parts import ConsoleParts, Visit
 from gatewayd.identity import sessions, users
+from gatewayd.identity.random_tokens import make_token
 from gatewayd.identity.sessions import Session, Visitor
 from gatewayd.identity.users import User
 from gatewayd.store import ReadTx, StoreFailure
@@ -76,7 +77,7 @@ class Browser:
             if found is not None:
                 await self._touch(found[0])
                 return Visit(token, *found)
-        return Visit(request.cookies.get(self._prefix + _PASSING) or secrets.token_urlsafe(sessions.TOKEN_BYTES))
+        return Visit(request.cookies.get(self._prefix + _PASSING) or make_token())
 
     async def _touch(self, session: Session) -> None:
         if not sessions.needs_touch(session, self._parts.clock.now()):

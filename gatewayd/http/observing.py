@@ -16,7 +16,6 @@ from gatewayd.http.door import AtOnce, HttpScope, Reply
 from gatewayd.http.front import App
 from gatewayd.http.metrics import NO_OPERATION, RequestTallies
 from gatewayd.http.render import Answer
-from gatewayd.identity.credential_use import CredentialUse
 from gatewayd.logs import Access, AccessLog
 
 Label = Callable[[str], str]
@@ -28,19 +27,15 @@ _REQUEST_ID_LINE = b"x-request-id: "
 class Observer:
     """Notes what a daemon answers. Belongs to the event loop's thread; `access` None writes no lines."""
 
-    def __init__(self, clock: Clock, requests: RequestTallies, use: CredentialUse, access: AccessLog | None) -> None:
+    def __init__(self, clock: Clock, requests: RequestTallies, access: AccessLog | None) -> None:
         self._clock = clock
         self._requests = requests
-        self._use = use
         self._access = access
 
     def answered(self, exchange: Exchange, answer: Answer) -> None:
         """The API answers."""
-        caller = exchange.caller
-        if caller is not None:
-            self._use.note(caller.credential_id)
         operation = exchange.route.operation.id if exchange.route else NO_OPERATION
-        self._note(operation, answer.status, exchange.request_id, exchange.started, caller)
+        self._note(operation, answer.status, exchange.request_id, exchange.started, exchange.caller)
 
     def watched(self, app: App, label: Label) -> App:
         """`app`, each of whose answers is noted when it begins, as those of the API are."""

@@ -3,17 +3,15 @@
 There is no mail: the operator makes a link and hands it over.
 """
 
-import secrets
 from typing import Literal
 
 from gatewayd.clock import DAY, HOUR, MINUTE
-from gatewayd.identity.sessions import hash_token
+from gatewayd.identity.random_tokens import hash_token, make_token
 from gatewayd.store import ReadTx, WriteTx
 
 Purpose = Literal["sign_in", "reset_password"]
 LIFETIMES = {"sign_in": 30 * MINUTE, "reset_password": 24 * HOUR}  # Chosen
 KEPT = DAY  # Chosen: a link that was used says so for a while, before it is unknown
-TOKEN_BYTES = 32
 SWEEP_ROWS = 500  # of one transaction
 
 _INSERT = """
@@ -38,7 +36,7 @@ DELETE FROM one_time_links WHERE hash IN (
 
 def make(tx: WriteTx, user_id: str, purpose: Purpose) -> str:
     """Make a link for a user; answers the token that stands in it, which is not kept."""
-    token = secrets.token_urlsafe(TOKEN_BYTES)
+    token = make_token()
     values = {"hash": hash_token(token), "user_id": user_id, "purpose": purpose}
     tx.run(_INSERT, **values, expires_at=tx.now + LIFETIMES[purpose])
     return token

@@ -11,7 +11,7 @@ import pyotp
 
 from gatewayd.clock import MINUTE, SECOND
 from gatewayd.identity import audit
-from gatewayd.identity.sessions import hash_token
+from gatewayd.identity.random_tokens import hash_token
 from gatewayd.store import ReadTx, WriteTx
 
 STEP_SECONDS: Final = 30  # RFC 6238 §4.1

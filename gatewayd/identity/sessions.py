@@ -4,20 +4,18 @@ The cookie holds a random token; the database knows its hash. A session ends by 
 and after `LIFETIME` in any case.
 """
 
-import hashlib
 import hmac
-import secrets
 from collections.abc import Iterable
 
 import msgspec
 
 from gatewayd.clock import DAY, MINUTE, Instant
+from gatewayd.identity.random_tokens import hash_token, make_token
 from gatewayd.store import ReadTx, Row, WriteTx
 
 IDLE = 14 * DAY  # Chosen
 LIFETIME = 90 * DAY  # Chosen
 SEEN_EVERY = 5 * MINUTE  # Chosen: how finely a visit is recorded
-TOKEN_BYTES = 32
 SWEEP_ROWS = 500  # of one transaction
 KEPT = 30 * DAY  # Chosen: how long an ended session is shown in the list of past ones
 LIST_LIMIT = 100
@@ -77,7 +75,7 @@ class Visitor(msgspec.Struct, frozen=True, kw_only=True):
 
 def start(tx: WriteTx, user_id: str, methods: Iterable[str], visitor: Visitor) -> tuple[str, Session]:
     """Sign somebody in; answers the cookie's token, which is not kept, and the session."""
-    token = secrets.token_urlsafe(TOKEN_BYTES)
+    token = make_token()
     session_id = tx.new_id("ses")
     tx.run(
         _INSERT,
@@ -117,7 +115,7 @@ def touch(tx: WriteTx, session: Session) -> None:
 
 def prove_again(tx: WriteTx, session: Session, methods: Iterable[str]) -> str:
     """The person has authenticated anew; answers a new token for the cookie, and the old one is void."""
-    token = secrets.token_urlsafe(TOKEN_BYTES)
+    token = make_token()
     tx.run(_PROVED, id=session.id, methods=" ".join(methods))
     tx.run(_REPLACE_TOKEN, id=session.id, hash=hash_token(token))
     return token
@@ -136,11 +134,6 @@ def end_all(tx: WriteTx, user_id: str, kept: str = "") -> int:
 def sweep(tx: WriteTx) -> int:
     """Delete at most `SWEEP_ROWS` sessions that ended long ago; answers how many."""
     return tx.run(_SWEEP_ANY_ORG, before=tx.now - KEPT, count=SWEEP_ROWS)
-
-
-def hash_token(token: str) -> bytes:
-    """What the database knows a token by."""
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
 def csrf_token(token: str) -> str:

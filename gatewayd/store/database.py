@@ -37,6 +37,7 @@ LONG_READ_SECONDS = 30.0  # Chosen: past it the answer is 503
 READER_THREADS = 2
 POLL_SECONDS = 0.25  # how soon another process's commit is noticed
 MAX_WAITING_WRITES = 4_096
+SWEEPS_MAX = 20  # Chosen: transactions of one sweep in a round; the next round goes on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,6 +224,12 @@ class Store:
         self._submit(Job(work, org_id, lambda done: trio.lowlevel.reschedule(task, _outcome_of(done))))
         result: T = await trio.lowlevel.wait_task_rescheduled(lambda _: trio.lowlevel.Abort.FAILED)
         return result
+
+    async def sweep(self, work: Callable[[WriteTx], int], rows: int) -> None:
+        """Repeat a write that deletes at most `rows` and answers how many, until it finds fewer or the round ends."""
+        for _ in range(SWEEPS_MAX):
+            if await self.write(work) < rows:
+                return
 
     async def check_writer(self) -> None:
         """Wait until the writer has committed an empty write: it is alive and had the lock. May be cancelled.

@@ -21,8 +21,6 @@ from gatewayd.tax.settings import TaxSettings
 from gatewayd.tax.settings import settings_from as settings_from
 from gatewayd.tax.tokens import Bearers
 
-SWEEPS_MAX = 20  # Chosen: transactions of one sweep in a round; the next round goes on
-
 
 @asynccontextmanager
 async def open_tax(
@@ -78,6 +76,4 @@ class _Nobody:
 
 async def keep_house(store: Store) -> None:
     """Forget calls that are past their time. Raises `StoreFailure`."""
-    for _ in range(SWEEPS_MAX):
-        if await store.write(calls.sweep) < calls.SWEEP_ROWS:
-            return
+    await store.sweep(calls.sweep, calls.SWEEP_ROWS)

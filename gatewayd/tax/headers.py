@@ -22,7 +22,11 @@ class Rule(Enum):
     SANDBOX = "sandbox"  # passes to a sandbox; anywhere else the request is refused
 
 
+_OF_ONE_HOP: Final[Mapping[bytes, Rule]] = dict.fromkeys(
+    (b"connection", b"keep-alive", b"te", b"trailer", b"transfer-encoding", b"content-length", b"upgrade"), Rule.STRIP
+)
 REQUEST: Final[Mapping[bytes, Rule]] = {
+    **_OF_ONE_HOP,
     b"authorization": Rule.SET,  # the organization's own grant
     b"accept": Rule.SET,
     b"host": Rule.SET,
@@ -31,14 +35,7 @@ REQUEST: Final[Mapping[bytes, Rule]] = {
     b"accept-encoding": Rule.PASS,  # Chosen: the bytes of the answer are the caller's to decode
     b"gov-test-scenario": Rule.SANDBOX,
     b"cookie": Rule.STRIP,
-    b"connection": Rule.STRIP,
-    b"keep-alive": Rule.STRIP,
-    b"te": Rule.STRIP,
-    b"trailer": Rule.STRIP,
-    b"transfer-encoding": Rule.STRIP,
-    b"content-length": Rule.STRIP,
     b"content-type": Rule.STRIP,
-    b"upgrade": Rule.STRIP,
     b"forwarded": Rule.STRIP,
     b"x-real-ip": Rule.STRIP,
     b"idempotency-key": Rule.STRIP,
@@ -53,6 +50,7 @@ REQUEST_PREFIXES: Final[Mapping[bytes, Rule]] = {
     b"if-": Rule.STRIP,
 }
 RESPONSE: Final[Mapping[bytes, Rule]] = {
+    **_OF_ONE_HOP,
     b"content-type": Rule.PASS,
     b"content-encoding": Rule.PASS,  # or the bytes could not be read
     b"x-correlationid": Rule.PASS,
@@ -68,13 +66,6 @@ RESPONSE: Final[Mapping[bytes, Rule]] = {
     b"www-authenticate": Rule.STRIP,  # it would speak of a token that the caller never sent
     b"strict-transport-security": Rule.STRIP,
     b"location": Rule.STRIP,
-    b"connection": Rule.STRIP,
-    b"keep-alive": Rule.STRIP,
-    b"te": Rule.STRIP,
-    b"trailer": Rule.STRIP,
-    b"transfer-encoding": Rule.STRIP,
-    b"content-length": Rule.STRIP,
-    b"upgrade": Rule.STRIP,
 }
 RESPONSE_PREFIXES: Final[Mapping[bytes, Rule]] = {
     b"access-control-": Rule.STRIP,

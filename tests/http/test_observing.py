@@ -15,7 +15,6 @@ from gatewayd.http.dispatch import Receive, Scope, Send
 from gatewayd.http.door import HttpScope, Reply
 from gatewayd.http.metrics import RequestTallies
 from gatewayd.http.observing import Observer, always, labelled
-from gatewayd.identity.credential_use import CredentialUse
 from gatewayd.logs import AccessLog
 from gatewayd.oauth import addresses as at
 from gatewayd.oauth import metadata
@@ -47,7 +46,7 @@ class Watch:
         self.stream = io.StringIO()
         self.requests = RequestTallies()
         self._access = AccessLog("json", self.stream)
-        self.observer = Observer(SettableClock(START), self.requests, CredentialUse(), self._access if access else None)
+        self.observer = Observer(SettableClock(START), self.requests, self._access if access else None)
 
     @property
     def statuses(self) -> dict[str, dict[int, int]]:
