@@ -24,9 +24,10 @@ from gatewayd.http import bearer, idempotency
 from gatewayd.http.bodies import read_body
 from gatewayd.http.cors import Cors
 from gatewayd.http.door import HttpScope, Reply
+from gatewayd.http.kept_answers import Asked, KeptAnswers
 from gatewayd.http.messages import render_fields
 from gatewayd.http.rate_limits import Allowance, RateLimits
-from gatewayd.http.render import ALWAYS, JSON, JSON_ALONE, JSON_LINES, Answer, listing, problem, success
+from gatewayd.http.render import ALWAYS, JSON, Answer, listing, problem, success
 from gatewayd.http.routes import Route, Routes
 from gatewayd.identity.authentication import Possession
 from gatewayd.store import OverBudget, ReadTx, Store, StoreFailure, WriteTx
@@ -99,10 +100,14 @@ class Exchange:
     possession: Possession | None = None
 
     @property
+    def raw_path(self) -> bytes:
+        """The path as it was sent."""
+        return self.scope.get("raw_path") or self.path.encode()
+
+    @property
     def target(self) -> str:
         """Path and query as they were sent, in characters that a header field can hold."""
-        path = self.scope.get("raw_path") or self.path.encode()
-        query = self.scope["query_string"]
+        path, query = self.raw_path, self.scope["query_string"]
         return quote(b"%b?%b" % (path, query) if query else path, safe=_URL_CHARACTERS)
 
 
@@ -122,6 +127,7 @@ class Api:
         self._routes = Routes(parts.operations)
         self._boot = secrets.token_hex(4)
         self._count = 0
+        self._kept = KeptAnswers()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         exchange = scope.pop(_BEGUN, None) or self._open(scope)
@@ -219,10 +225,20 @@ class Api:
         if route.in_body or route.operation.long:
             return None
         try:
-            result = self._store.read_now(lambda tx: self._read(exchange, route, None, tx), None)
+            return self._store.read_now(lambda tx: self._read_or_kept(exchange, route, tx), None)
         except OverBudget:
             return None
-        return _answered(exchange, result)
+
+    def _read_or_kept(self, exchange: Exchange, route: Route, tx: ReadTx) -> Answer:
+        caller = self._admit(exchange, route, tx)
+        version = self._store.version
+        asked = Asked(caller.credential_id, exchange.raw_path, exchange.scope["query_string"])
+        answer = self._kept.find(version, asked, tx)
+        if answer is None:
+            tx.asked_instant = tx.asked_day = False  # until here it was asked for the credential
+            answer = _answered(exchange, self._read(exchange, route, None, tx))
+            self._kept.keep(version, asked, answer, tx)
+        return answer
 
     async def _run_read(self, exchange: Exchange, route: Route, receive: Receive) -> Answer:
         """A read that waits for its body, or runs on a thread."""
@@ -314,7 +330,7 @@ class Api:
 
     def _possession(self, exchange: Exchange) -> Possession:
         proof = exchange.headers.get(b"dpop")
-        path = (exchange.scope.get("raw_path") or exchange.path.encode()).decode("latin-1")
+        path = exchange.raw_path.decode("latin-1")
         return Possession(
             None if proof is None else proof.decode("latin-1"), exchange.method, f"{self._public_url}{path}"
         )
@@ -339,12 +355,11 @@ class Api:
 
     def _fields(self, exchange: Exchange, answer: Answer) -> bytes:
         """The header lines of a whole answer; the door adds those of framing, connection and date."""
-        lines = JSON_LINES if answer.headers is JSON_ALONE else render_fields((*answer.headers, *ALWAYS)).block
         request_id = exchange.request_id.encode()
         allowance = exchange.allowance
         limits = b"" if allowance is None else self._limits.lines(allowance)
         cors = render_fields(self._cors.headers(exchange.headers)).block if self._cors.active else b""
-        return b"%bx-request-id: %b\r\n%b%b" % (lines, request_id, limits, cors)
+        return b"%bx-request-id: %b\r\n%b%b" % (answer.lines, request_id, limits, cors)
 
     async def _send(self, exchange: Exchange, answer: Answer, send: Send) -> None:
         body = answer.body

@@ -33,6 +33,16 @@ class Answer:
     status: int
     body: bytes
     headers: Headers
+    _lines: bytes | None = None
+
+    @property
+    def lines(self) -> bytes:
+        """`headers` and the common ones as header lines. Raises `ValueError` for a value that would start a line."""
+        if self.headers is JSON_ALONE:
+            return JSON_LINES
+        if self._lines is None:
+            self._lines = render_fields((*self.headers, *ALWAYS)).block
+        return self._lines
 
 
 def success(result: object, target: str | None = None) -> Answer:

@@ -22,7 +22,11 @@ class Bindings(NamedTuple):
 
 
 class ReadTx:
-    """A consistent snapshot of the database. Nothing in it can write."""
+    """A consistent snapshot of the database. Nothing in it can write.
+
+    `asked_instant` and `asked_day` tell whether `now` or `today` was asked for: of what was read, whatever depends on
+    neither holds until the next commit. A statement of a read that names `:now` would not be noticed; a test looks.
+    """
 
     def __init__(self, connection: apsw.Connection, bindings: Bindings, sealer: Sealer) -> None:
         self._execute = connection.execute
@@ -30,7 +34,8 @@ class ReadTx:
         if bindings.org_id is not None:
             self._bound["org_id"] = bindings.org_id
         self._sealer = sealer
-        self.now = bindings.now
+        self._now = bindings.now
+        self.asked_instant = self.asked_day = False
 
     def bind(self, org_id: str) -> None:
         """Act for this organization from here on: once it is known who is calling."""
@@ -42,9 +47,16 @@ class ReadTx:
         return str(self._bound["org_id"])
 
     @property
+    def now(self) -> Instant:
+        """The instant at which the transaction began."""
+        self.asked_instant = True
+        return self._now
+
+    @property
     def today(self) -> str:
         """The civil date in Europe/London at `now`."""
-        return london_date(self.now)
+        self.asked_day = True
+        return london_date(self._now)
 
     def rows(self, sql: str, /, **values: object) -> list[Row]:
         """Every row of a statement."""

@@ -1,5 +1,8 @@
 """CPU of reads: the daemon between an empty driver and FastAPI + SQLAlchemy, each in turn."""
 
+import datetime
+import itertools
+from collections.abc import Iterator
 from contextlib import ExitStack
 
 from tests.bench.load import fetch
@@ -11,6 +14,8 @@ from tests.bench.servers import Bench, PeerData, daemon, floor, get, peer
 PAGE = "/api/rpc/invoices?limit=50"
 ENTITY = "/api/rpc/legalEntity/getLegalEntity?id="
 FLOOR, GET_PAGE, GET_ENTITY = "empty driver", "invoice page", "legal entity"
+NEW_PAGE, NEW_ENTITY = "invoice page, not asked before", "legal entity, not asked before"
+NEW_ADDRESSES = 10_000  # more than the daemon keeps answers to
 PEER_EMPTY, PEER_ENTITY, PEER_LEAN_ENTITY = "FastAPI empty", "FastAPI entity, usual", "FastAPI entity, lean"
 PEER_PAGES = {
     "FastAPI page, usual": "/invoices?limit=50",
@@ -32,6 +37,8 @@ def measure_reads(bench: Bench, seeded: Seeded, peer_data: PeerData, effort: Eff
             Subject(name=FLOOR, server=empty, request=get("/", seeded.key)),
             Subject(name=GET_ENTITY, server=ours, request=get(ENTITY + seeded.entity_id, seeded.key)),
             Subject(name=GET_PAGE, server=ours, request=page),
+            Subject(name=NEW_ENTITY, server=ours, request=_new_entities(seeded)),
+            Subject(name=NEW_PAGE, server=ours, request=_new_pages(seeded)),
             Subject(name=PEER_EMPTY, server=peer_empty, request=get("/", peer_data.key)),
             Subject(
                 name=PEER_LEAN_ENTITY,
@@ -47,6 +54,25 @@ def measure_reads(bench: Bench, seeded: Seeded, peer_data: PeerData, effort: Eff
     report.add("Reads", samples, _figures(samples), sizes)
 
 
+def _new_entities(seeded: Seeded) -> Iterator[bytes]:
+    """The entity under one spelling after another of its id: none of the answers is there from before."""
+    numbers = range(len(seeded.entity_id))
+    spellings = itertools.islice(itertools.combinations(numbers, 4), NEW_ADDRESSES)
+    requests = [get(ENTITY + _escaped(seeded.entity_id, places), seeded.key) for places in spellings]
+    return itertools.cycle(requests)
+
+
+def _escaped(text: str, places: tuple[int, ...]) -> str:
+    return "".join(f"%{ord(c):02X}" if place in places else c for place, c in enumerate(text))
+
+
+def _new_pages(seeded: Seeded) -> Iterator[bytes]:
+    """The newest invoices since one long past day after another: as many, and by the index of dates."""
+    first = datetime.date(1980, 1, 1)
+    days = (first + datetime.timedelta(days=number) for number in range(NEW_ADDRESSES))
+    return itertools.cycle([get(f"{PAGE}&issueDateFrom={day}", seeded.key) for day in days])
+
+
 def _figures(samples: Samples) -> list[Figure]:
     def ratio(over: str, under: str, bound: Bound | None = None) -> Figure:
         return Figure(f"{over} / {under}", ratios(samples, over, under), bound)
@@ -55,9 +81,11 @@ def _figures(samples: Samples) -> list[Figure]:
     return [
         ratio(GET_PAGE, FLOOR, at_most(4)),
         ratio(GET_ENTITY, FLOOR, at_most(2.5)),
-        ratio(lean, GET_PAGE, at_least(30)),
-        ratio(usual, GET_PAGE, at_least(30)),
-        ratio(bare, GET_PAGE),
+        ratio(NEW_PAGE, FLOOR),
+        ratio(NEW_ENTITY, FLOOR),
+        ratio(lean, NEW_PAGE, at_least(30)),
+        ratio(usual, NEW_PAGE, at_least(30)),
+        ratio(bare, NEW_PAGE),
         ratio(PEER_LEAN_ENTITY, GET_ENTITY),
         ratio(PEER_ENTITY, GET_ENTITY),
         ratio(PEER_EMPTY, FLOOR),

@@ -101,6 +101,14 @@ def local() -> Iterator[Local]:
     thread.join(SECONDS)
 
 
+@pytest.fixture(autouse=True)
+def heeded() -> Iterator[None]:
+    """The commands heed a hang-up, also where the tests themselves run under `nohup`."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 @pytest.fixture
 def instance(tmp_path: Path) -> Instance:
     return Instance(tmp_path)

@@ -42,6 +42,8 @@ WRITERS = {
 }
 """Tables with several writers: the outbox inserts, the queue updates, and retention deletes."""
 INFRASTRUCTURE = frozenset({"migrations"})
+OPERATED = ("gatewayd/areas/", "gatewayd/ledger/", "gatewayd/tax/", "gatewayd/webhooks/")
+"""What handlers of operations stand on."""
 
 
 class Constant(NamedTuple):
@@ -113,6 +115,13 @@ def test_a_statement_is_bound_to_its_organization(constant: Constant, columns: d
     owned = {table for table in tables if "org_id" in columns.get(table, ())}
     beyond = constant.name.endswith("_ANY_ORG") or constant.name in ANY_ORGANIZATION.get(constant.module, ())
     assert not owned or beyond or ":org_id" in constant.sql, f"{constant.where} reads {owned} of every organization"
+
+
+@pytest.mark.parametrize("constant", [c for c in CONSTANTS if c.module.startswith(OPERATED)], ids=lambda c: c.where)
+def test_a_read_asks_the_transaction_for_the_time(constant: Constant) -> None:
+    """Or its answer would be kept as one that does not depend on it: `:now` in a statement is not noticed."""
+    if re.match(r"\s*(SELECT|WITH)\b", constant.sql):
+        assert ":now" not in _PARAMETER.findall(constant.bare), "give it `tx.now` or `tx.today` under another name"
 
 
 def test_the_exceptions_are_still_there() -> None:
