@@ -7,7 +7,7 @@ from inspect import iscoroutinefunction
 import msgspec
 
 from gatewayd import tax, webhooks
-from gatewayd.areas import accounting, crm, legal_entities
+from gatewayd.areas import accounting, businesses, crm, legal_entities
 from gatewayd.contract.operation import Area, Operation
 from gatewayd.contract.scopes import ALL_SCOPES
 from gatewayd.errors import ERRORS, FIELD_CODES
@@ -48,7 +48,7 @@ class Catalogue:
 def build(receivers: Policy, max_attempts: int, retention_days: int) -> Catalogue:
     """All areas. `receivers` says which webhook URLs are allowed. Raises `CatalogueError`."""
     delivering = webhooks.area(receivers, max_attempts, retention_days)
-    return checked((legal_entities.AREA, accounting.AREA, delivering, tax.AREA, crm.AREA))
+    return checked((legal_entities.AREA, businesses.AREA, accounting.AREA, delivering, tax.AREA, crm.AREA))
 
 
 def checked(areas: tuple[Area, ...]) -> Catalogue:

@@ -18,6 +18,7 @@ SHOWN = 20  # faults that are printed
 
 _INVOICES = "SELECT id, wire FROM invoices WHERE org_id = :org_id AND id > :after ORDER BY id LIMIT :count"
 _CLIENTS = "SELECT id, wire FROM clients WHERE org_id = :org_id AND id > :after ORDER BY id LIMIT :count"
+_BUSINESSES = "SELECT id, wire FROM businesses WHERE org_id = :org_id AND id > :after ORDER BY id LIMIT :count"
 _ENTITIES = "SELECT id, wire FROM legal_entities WHERE org_id = :org_id AND id > :after ORDER BY id LIMIT :count"
 
 
@@ -91,7 +92,7 @@ def _stale_wires(session: Session) -> list[str]:
         found: list[str] = []
         async with open_store(session.store_settings, session.clock, session.key_file) as store:
             for org in await store.read(organizations.list_all):
-                for check in (_stale_invoices, _stale_clients, _stale_entities):
+                for check in (_stale_invoices, _stale_clients, _stale_entities, _stale_businesses):
                     after: str | None = ""
                     while after is not None:
                         stale, after = await store.read_later(_chunk(check, after), org.id)
@@ -140,3 +141,10 @@ def _stale_entities(tx: "ReadTx", after: str) -> Iterator[tuple[str, bool]]:
 
     for entity_id, wire in tx.rows(_ENTITIES, after=after, count=CHUNK):
         yield entity_id, legal_entities.render_again(tx, entity_id) != wire
+
+
+def _stale_businesses(tx: "ReadTx", after: str) -> Iterator[tuple[str, bool]]:
+    from gatewayd.areas.businesses import businesses
+
+    for business_id, wire in tx.rows(_BUSINESSES, after=after, count=CHUNK):
+        yield business_id, businesses.render_again(tx, business_id) != wire

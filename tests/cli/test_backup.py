@@ -106,11 +106,13 @@ def test_there_is_nothing_to_copy(run: Run, tmp_path: Path) -> None:
     assert not (tmp_path / "data").exists()
 
 
-@pytest.mark.parametrize("table", ["invoices", "clients", "legal_entities"])
+@pytest.mark.parametrize("table", ["invoices", "clients", "legal_entities", "businesses"])
 def test_verify_finds_a_wire_form_that_is_not_what_the_columns_say(tmp_path: Path, table: str) -> None:
     instance = Instance(tmp_path)
     firm = instance.firm()
     instance.do(firm.org_id, "accounting.createInvoice", clientId=firm.client_id, lines=[LINE])
+    entity_id = instance.read(lambda tx: tx.value("SELECT id FROM legal_entities"))
+    instance.do(firm.org_id, "businesses.create", legalEntityId=entity_id, type="company_trade", name="GB Joinery")
     assert instance.run("verify").returncode == 0
     connection = apsw.Connection(str(instance.database))
     connection.execute(f"UPDATE {table} SET wire = CAST(replace(CAST(wire AS TEXT), 'GB', 'FR') AS BLOB)")

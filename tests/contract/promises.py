@@ -28,13 +28,7 @@ def read() -> dict[str, Promise]:
 
 PENDING = frozenset(
     {
-        "businesses.list",
-        "businesses.get",
         "businesses.businessPnl",
-        "businesses.create",
-        "businesses.update",
-        "businesses.archive",
-        "businesses.setStatus",
         "businesses.syncTaxBusiness",
         "assets.listPortfolios",
         "assets.getPortfolio",

@@ -44,8 +44,10 @@ DOCUMENT: dict[str, Any] = msgspec.json.decode(
     msgspec.json.encode(openapi.describe(CATALOGUE.areas, ORIGIN, _DELIVERED, URLS))
 )
 
+_FARM = {"name": "Elm Farm", "type": "sole_trader", "utr": "1955839661", "nino": "AA123456A"}
 _SEED: tuple[tuple[str, Mapping[str, object]], ...] = (
-    ("legalEntity.createLegalEntity", {"name": "Elm Farm", "type": "sole_trader", "utr": "1955839661"}),
+    ("legalEntity.createLegalEntity", _FARM),
+    ("businesses.create", {"type": "self_employment", "name": "Joinery", "commencementDate": "2024-05-01"}),
     ("accounting.createClient", {"name": "Birch & Co", "email": "accounts@birch.example"}),
     ("accounting.createInvoice", {"lines": [{"description": "Work", "quantity": "1", "unitPrice": "100.00"}]}),
     ("crm.createLead", {"source": "phone", "name": "Ash Brown"}),
@@ -67,6 +69,8 @@ async def seed(api: TestedApi) -> dict[str, str]:
     for operation_id, values in _SEED:
         operation = BY_ID[operation_id]
         values = dict(values)
+        if operation_id == "businesses.create":
+            values["legalEntityId"] = ids["ent"]
         if operation_id == "accounting.createInvoice":
             values["clientId"] = ids["cli"]
         reply = await api(operation.method, operation.path, json=values)

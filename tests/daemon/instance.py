@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import httpx
 import msgspec
 
-from gatewayd.areas import accounting, crm, legal_entities
+from gatewayd.areas import accounting, businesses, crm, legal_entities
 from gatewayd.cli.acting import act, operation_of
 from gatewayd.cli.session import Session
 from gatewayd.clock import Instant, SystemClock
@@ -32,7 +32,12 @@ SECONDS = 30.0  # the longest that anything here waits; nothing is measured with
 ROOT = Path(__file__).parents[2]
 
 T = TypeVar("T")
-AREAS: Mapping[str, Area] = {"legalEntity": legal_entities.AREA, "accounting": accounting.AREA, "crm": crm.AREA}
+AREAS: Mapping[str, Area] = {
+    "legalEntity": legal_entities.AREA,
+    "businesses": businesses.AREA,
+    "accounting": accounting.AREA,
+    "crm": crm.AREA,
+}
 ENTITY = {
     "name": "Oak & Son",
     "type": "limited_company",

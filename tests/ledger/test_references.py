@@ -13,18 +13,25 @@ from tests.support.store import MemoryStore
 def test_existing_resources_are_found(store: MemoryStore) -> None:
     books = Books(store)
     entity, client = books.entity(), books.client()
+    business = books.business(entity)
     assert store.read(lambda tx: references.exists(tx, "legal_entity", entity), books.org_id)
+    assert store.read(lambda tx: references.exists(tx, "business", business), books.org_id)
     assert store.read(lambda tx: references.exists(tx, "client", client), books.org_id)
 
 
 def test_another_organizations_resources_are_unknown(store: MemoryStore) -> None:
     books, others = Books(store), Books(store)
     entity, client = books.entity(), books.client()
-    named = [Reference("a", "legal_entity", entity), Reference("lines[0].b", "client", client)]
+    named = [
+        Reference("a", "legal_entity", entity),
+        Reference("lines[0].b", "client", client),
+        Reference("c", "business", books.business(entity)),
+    ]
     errors = store.read(lambda tx: list(references.unknown(tx, named)), others.org_id)
     assert [(error.path, error.code) for error in errors] == [
         ("a", "unknown_reference"),
         ("lines[0].b", "unknown_reference"),
+        ("c", "unknown_reference"),
     ]
 
 

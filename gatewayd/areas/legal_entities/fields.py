@@ -12,6 +12,7 @@ from msgspec import Meta
 from gatewayd.areas.legal_entities import identifiers
 from gatewayd.contract.wire import Address, CountryCode, Currency, Date, DecimalText, Email, ExternalId, Name, Part
 from gatewayd.errors import FieldError, invalid
+from gatewayd.ledger.owners import INCORPORATED, PERSONS
 
 EntityType = Literal[
     "individual", "sole_trader", "limited_company", "llp", "partnership", "trust", "charity", "club", "other"
@@ -28,9 +29,6 @@ Month = Annotated[int, Meta(ge=1, le=12)]
 FlatRateCategory = Annotated[str, Meta(pattern=r"^(0[0-4]\d|05[0-5]|999)$", description="HMRC's frsCategory.")]
 Phone = Annotated[str, Meta(max_length=32)]
 Website = Annotated[str, Meta(max_length=254)]
-
-PERSONS = frozenset({"individual", "sole_trader"})
-REGISTERED_COMPANIES = frozenset({"limited_company", "llp"})
 
 
 class Vat(Part, frozen=True, kw_only=True):
@@ -128,7 +126,7 @@ def _identifier_errors(fields: Fields) -> Iterator[FieldError]:
     if fields.company_number is not None and fields.country_code == "GB":
         if identifiers.company_number(fields.company_number) is None:
             yield FieldError("companyNumber", "invalid_company_number", "Expected 8 digits, or 2 letters and 6 digits.")
-    elif fields.company_number is None and fields.type in REGISTERED_COMPANIES and fields.country_code == "GB":
+    elif fields.company_number is None and fields.type in INCORPORATED and fields.country_code == "GB":
         yield FieldError("companyNumber", "required", f"A {fields.type.replace('_', ' ')} in GB has a company number.")
 
 

@@ -6,6 +6,8 @@ from typing import Any
 import msgspec
 
 from gatewayd.areas.accounting import AREA
+from gatewayd.areas.businesses.businesses import create_business
+from gatewayd.areas.businesses.fields import CreateBusiness
 from gatewayd.areas.legal_entities.legal_entities import CreateLegalEntity, create_legal_entity
 from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.contract.pages import Listing
@@ -86,6 +88,12 @@ class Books:
         }
         request = msgspec.convert({name: value for name, value in body.items() if value is not None}, CreateLegalEntity)
         rendered = self.store.write(lambda tx: create_legal_entity(tx, self.caller, request), self.org_id)
+        return str(msgspec.json.decode(rendered)["id"])
+
+    def business(self, entity_id: str) -> str:
+        """A trade of a legal entity."""
+        request = CreateBusiness(legal_entity_id=entity_id, type="self_employment", name="Joinery")
+        rendered = self.store.write(lambda tx: create_business(tx, self.caller, request), self.org_id)
         return str(msgspec.json.decode(rendered)["id"])
 
     def unregistered_entity(self, **fields: object) -> str:

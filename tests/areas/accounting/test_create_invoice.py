@@ -199,6 +199,16 @@ def test_resources_that_do_not_exist_yet_are_unknown_references(registered: Book
     ]
 
 
+def test_an_invoice_names_a_business_of_its_organization(registered: Books) -> None:
+    business_id = registered.business(registered.invoice()["legalEntityId"])
+    made = registered.invoice(businessId=business_id)
+    assert made["businessId"] == business_id
+    assert [invoice["id"] for invoice in registered.get("listInvoices", f"businessId={business_id}")[0]] == [made["id"]]
+    others = Books(registered.store)
+    foreign = others.business(others.unregistered_entity())
+    assert fields_of(refused(registered, businessId=foreign)) == [("businessId", "unknown_reference")]
+
+
 def test_date_order(registered: Books) -> None:
     problem = refused(registered, issueDate="2026-11-20", dueDate="2026-11-19")
     assert fields_of(problem) == [("dueDate", "date_order")]

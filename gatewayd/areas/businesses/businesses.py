@@ -1,0 +1,307 @@
+"""The business resource, a source of income (Spec §4, domain model A2 and B2)."""
+
+from collections.abc import Iterator
+
+import msgspec
+from msgspec import UNSET
+
+from gatewayd.areas.businesses import keeping, rows, rules, states
+from gatewayd.areas.businesses.fields import (
+    ArchiveBusiness,
+    CreateBusiness,
+    GetBusiness,
+    ListBusinesses,
+    SetStatus,
+    UpdateBusiness,
+)
+from gatewayd.areas.businesses.keeping import KIND
+from gatewayd.areas.businesses.rows import Business, BusinessRow
+from gatewayd.areas.businesses.states import LiveStatus, Status
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.wire import Rendered
+from gatewayd.errors import FieldError, invalid, invalid_field, invalid_state, not_found, version_conflict
+from gatewayd.ledger import owners, references
+from gatewayd.ledger.lists import sync_page
+from gatewayd.ledger.owners import Owner
+from gatewayd.ledger.references import Reference, unknown_reference
+from gatewayd.ledger.tax_calendar import tax_year_of
+from gatewayd.store import ReadTx, Row, WriteTx
+
+_ASKS_ABOUT = ("id", "expected_version")  # the members of an update that are no fields of the business
+
+_SELECT_PAGE = """
+SELECT id, updated_at, wire, status, commencement_date, archived_at FROM businesses WHERE org_id = :org_id
+"""
+_SELECT_ONE = """
+SELECT id, updated_at, wire, status, commencement_date, archived_at FROM businesses WHERE org_id = :org_id AND id = :id
+"""
+
+
+def list_businesses(tx: ReadTx, caller: Caller, request: ListBusinesses) -> Listing:
+    """List businesses.
+
+    Newest first, or in the order of change with `updatedSince`. `status` is the state today: a business whose
+    commencement date has come is no longer `pending`. Archived ones are left out unless `includeArchived` or `status`
+    asks for them.
+    """
+    status, today = request.status, tx.today
+    hidden = None if request.include_archived and status is None else 0
+    stored = None if status in (None, "archived") else "active" if status == "pending" else status
+    filters = {
+        "(archived_at IS NOT NULL) = :archived": 1 if status == "archived" else hidden,
+        "legal_entity_id = :legal_entity_id": request.legal_entity_id,
+        "type = :type": request.type,
+        "status = :status": stored,
+        "commencement_date > :begins_after": today if status == "pending" else None,
+        "(commencement_date IS NULL OR commencement_date <= :begun_by)": today if status == "active" else None,
+    }
+    return sync_page(tx, request, _SELECT_PAGE, filters, lambda row: _item(row, today))
+
+
+def get_business(tx: ReadTx, caller: Caller, request: GetBusiness) -> Rendered:
+    """Get one business, archived or not."""
+    row = tx.row(_SELECT_ONE, id=request.id)
+    if row is None:
+        raise not_found(KIND)
+    return Rendered(_item(row, tx.today))
+
+
+def create_business(tx: WriteTx, caller: Caller, request: CreateBusiness) -> Rendered:
+    """Create a business.
+
+    It is `pending` until its commencement date. A person has one UK property business at most, which holds all its
+    lets in the United Kingdom; `externalId` may be used once.
+    """
+    owner = owners.find(tx, request.legal_entity_id)
+    values = {name: getattr(request, name) for name in request.__struct_fields__ if name != "legal_entity_id"}
+    if request.quarterly_period_type is not None:
+        values["quarterly_period_tax_year"] = tax_year_of(tx.today)
+    errors = [*_owner_mistakes(owner), *_bank_account_mistakes(tx, request.bank_account_ids or [])]
+    errors += rules.share_mistakes(request.owner_share_percent)
+    if errors or owner is None:
+        raise invalid(*errors)
+    return _answer(tx, keeping.add(tx, keeping.new_row(tx, owner, values), owner))
+
+
+def update_business(tx: WriteTx, caller: Caller, request: UpdateBusiness) -> Rendered:
+    """Change the given fields of a business.
+
+    Another `quarterlyPeriodType` is a choice made in the present tax year. The accounting basis and the currency are
+    fixed once a period of the legal entity is closed.
+    """
+    before = _stored(tx, request.id, request.expected_version)
+    changes = _given(request)
+    after = keeping.changed(before, changes)
+    if after.quarterly_period_type != before.quarterly_period_type:
+        after = msgspec.structs.replace(after, quarterly_period_tax_year=tax_year_of(tx.today))
+    errors = [*rules.date_mistakes(before, after, tx.today)]
+    if "owner_share_percent" in changes:
+        errors += rules.share_mistakes(after.owner_share_percent)
+    if request.bank_account_ids is not UNSET:
+        errors += _bank_account_mistakes(tx, request.bank_account_ids)
+    if errors:
+        raise invalid(*errors)
+    return _answer(tx, keeping.change(tx, before, after))
+
+
+def archive_business(tx: WriteTx, caller: Caller, request: ArchiveBusiness) -> Rendered:
+    """Archive a business: lists hide it, and it can still be read. setStatus brings it back as it was.
+
+    Open obligations refuse it unless `force` is true.
+    """
+    before = _stored(tx, request.id, request.expected_version)
+    if before.archived_at is not None:
+        raise invalid_state("The business is archived already.", "archived", (before.unarchived_status(tx.today),))
+    after = msgspec.structs.replace(before, archived_at=tx.now, archive_reason=request.reason)
+    return _answer(tx, keeping.change(tx, before, after))
+
+
+def set_status(tx: WriteTx, caller: Caller, request: SetStatus) -> Rendered:
+    """Move a business to another state.
+
+    Active and dormant ones change into each other, and cease on `effectiveDate`, which has come. One that ceased
+    becomes active again within the same tax year; an archived one becomes what it was before. A pending one becomes
+    active by itself on its commencement date.
+    """
+    before = _stored(tx, request.id, request.expected_version)
+    current = before.shown_status(tx.today)
+    allowed = _reachable(before, tx.today)
+    if request.status not in allowed:
+        raise invalid_state(_refusal(before, current, request.status), current, allowed)
+    cessation_date = _cessation_date(tx, before, request)
+    after = msgspec.structs.replace(
+        before,
+        status="active" if request.status == "pending" else request.status,
+        cessation_date=cessation_date,
+        archived_at=None,
+        archive_reason=None,
+    )
+    return _answer(tx, keeping.change(tx, before, after))
+
+
+def render_again(tx: ReadTx, business_id: str) -> bytes:
+    """The wire form as the typed columns give it: what the stored one must equal."""
+    row = rows.find(tx, business_id)
+    assert row is not None
+    return rows.render(row)
+
+
+def _item(row: Row, today: str) -> bytes:
+    _, _, wire, stored, commencement_date, archived_at = row
+    status = "archived" if archived_at is not None else states.unarchived(stored, commencement_date, today)
+    return rows.served(wire, status)
+
+
+def _answer(tx: ReadTx, row: BusinessRow) -> Rendered:
+    return Rendered(rows.served(rows.render(row), row.shown_status(tx.today)))
+
+
+def _stored(tx: ReadTx, business_id: str, expected_version: int | None) -> BusinessRow:
+    """The business that a request is about. Raises `Problem`: `not_found`, `version_conflict`."""
+    row = rows.find(tx, business_id)
+    if row is None:
+        raise not_found(KIND)
+    if expected_version is not None and expected_version != row.version:
+        raise version_conflict(expected_version, row.version)
+    return row
+
+
+def _given(request: UpdateBusiness) -> dict[str, object]:
+    values = {name: getattr(request, name) for name in request.__struct_fields__ if name not in _ASKS_ABOUT}
+    return {name: value for name, value in values.items() if value is not UNSET}
+
+
+def _owner_mistakes(owner: Owner | None) -> Iterator[FieldError]:
+    if owner is None:
+        yield unknown_reference("legalEntityId", "legal_entity")
+    elif owner.archived:
+        yield FieldError("legalEntityId", "conflict", "The legal entity is archived.")
+
+
+def _bank_account_mistakes(tx: ReadTx, ids: list[str]) -> Iterator[FieldError]:
+    yield from references.unknown(
+        tx, (Reference(f"bankAccountIds[{i}]", "bank_account", id_) for i, id_ in enumerate(ids))
+    )
+    for index, id_ in enumerate(ids):
+        if id_ in ids[:index]:
+            yield FieldError(f"bankAccountIds[{index}]", "conflict", "The account is named twice.")
+
+
+def _reachable(row: BusinessRow, today: str) -> tuple[LiveStatus, ...]:
+    """Where `setStatus` leads today: from the archive, back to the state before."""
+    current = row.unarchived_status(today)
+    return (current,) if row.archived_at is not None else states.reachable(current, row.cessation_date, today)
+
+
+def _refusal(row: BusinessRow, current: Status, wanted: LiveStatus) -> str:
+    if current == wanted:
+        return f"The business is {current} already."
+    if current == "pending":
+        return f"The business is pending: it becomes active on {row.commencement_date}."
+    if (current, wanted) == ("ceased", "active"):
+        return f"The business ceased on {row.cessation_date}: the tax year of that day is over."
+    return f"A business that is {current} cannot become {wanted}."
+
+
+def _cessation_date(tx: ReadTx, before: BusinessRow, request: SetStatus) -> str | None:
+    """The cessation date after a move that is allowed. Raises `Problem` `validation_failed`."""
+    given = None if request.effective_date is None else request.effective_date.isoformat()
+    if request.status != "ceased":
+        if given is not None:
+            raise invalid_field("effectiveDate", "conflict", "It is for a business that ceases.")
+        return None if before.status == "ceased" else before.cessation_date
+    if before.status == "ceased":  # out of the archive, as it was
+        if given not in (None, before.cessation_date):
+            raise invalid_field("effectiveDate", "conflict", f"The business ceased on {before.cessation_date}.")
+        return before.cessation_date
+    if given is None:
+        raise invalid_field("effectiveDate", "required", "The business ceases: when?")
+    if rules.ends_before_it_begins(before.commencement_date, given):
+        raise invalid_field("effectiveDate", "date_order", f"The business began on {before.commencement_date}.")
+    if given > tx.today:  # Chosen: the state would say today what is so later
+        raise invalid_field("effectiveDate", "out_of_range", "The day is still to come.")
+    return given
+
+
+OPERATIONS = (
+    Operation(
+        id="businesses.list",
+        kind="read",
+        method="GET",
+        path="/businesses/list",
+        scopes=("entities:read",),
+        request=ListBusinesses,
+        response=Page[Business],
+        handler=list_businesses,
+        example={"type": "self_employment", "limit": 20},
+    ),
+    Operation(
+        id="businesses.get",
+        kind="read",
+        method="GET",
+        path="/businesses/get",
+        scopes=("entities:read",),
+        request=GetBusiness,
+        response=Business,
+        handler=get_business,
+        example={"id": "biz_01k0000000000000000000000a"},
+    ),
+    Operation(
+        id="businesses.create",
+        kind="write",
+        method="POST",
+        path="/businesses/create",
+        scopes=("entities:write",),
+        request=CreateBusiness,
+        response=Business,
+        handler=create_business,
+        errors=("already_exists", "limit_reached"),
+        example={
+            "legalEntityId": "ent_01k0000000000000000000000a",
+            "type": "self_employment",
+            "name": "Joinery",
+            "tradingName": "Oak & Son Joinery",
+            "tradingType": "Carpentry",
+            "commencementDate": "2024-05-01",
+            "quarterlyPeriodType": "calendar",
+        },
+    ),
+    Operation(
+        id="businesses.update",
+        kind="write",
+        method="POST",
+        path="/businesses/update",
+        scopes=("entities:write",),
+        request=UpdateBusiness,
+        response=Business,
+        handler=update_business,
+        errors=("already_exists", "invalid_state", "version_conflict"),
+        example={"id": "biz_01k0000000000000000000000a", "tradingType": "Joinery", "expectedVersion": 1},
+    ),
+    Operation(
+        id="businesses.archive",
+        kind="write",
+        method="POST",
+        path="/businesses/archive",
+        scopes=("entities:write",),
+        request=ArchiveBusiness,
+        response=Business,
+        handler=archive_business,
+        errors=("invalid_state", "version_conflict"),
+        example={"id": "biz_01k0000000000000000000000a", "reason": "Sold to the partner"},
+    ),
+    Operation(
+        id="businesses.setStatus",
+        kind="write",
+        method="POST",
+        path="/businesses/setStatus",
+        scopes=("entities:write",),
+        request=SetStatus,
+        response=Business,
+        handler=set_status,
+        errors=("already_exists", "invalid_state", "version_conflict"),
+        example={"id": "biz_01k0000000000000000000000a", "status": "ceased", "effectiveDate": "2026-10-31"},
+    ),
+)
