@@ -12,6 +12,8 @@ GROUPS = (
     "serve",
     "demo",
     "description",
+    "completion",
+    "manual",
     "configuration",
     "store",
     "init",

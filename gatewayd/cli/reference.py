@@ -22,6 +22,8 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "demo": "--port 9000 --once",
     "openapi": "> openapi.json",
     "operations": "--json",
+    "completion": "bash > ~/.local/share/bash-completion/completions/gatewayd",
+    "man": "> gatewayd.1",
     "check-config": "--config gatewayd.toml",
     "migrate": "",
     "init": '--public-url https://books.example.com --organization "Oak & Son" --email ann@example.com --name Ann',
@@ -106,20 +108,26 @@ def _section(name: str, parser: argparse.ArgumentParser) -> Iterator[str]:
 
 def _row(action: argparse.Action) -> str:
     """Spelling, whether it is needed, meaning."""
-    spelling = " ".join(filter(None, [", ".join(action.option_strings), _value(action)]))
-    meaning = "; ".join(_meaning(action)).replace("|", r"\|")
-    return f"| `{spelling}` | {'yes' if action.required else ''} | {meaning} |"
+    spelling = " ".join(filter(None, [", ".join(action.option_strings), value(action)]))
+    explained = meaning(action).replace("|", r"\|")
+    return f"| `{spelling}` | {'yes' if action.required else ''} | {explained} |"
 
 
-def _meaning(action: argparse.Action) -> Iterator[str]:
+def meaning(action: argparse.Action) -> str:
+    """What the argument is for, what it may be, what it is when absent; empty if its name says all."""
+    return "; ".join(_meanings(action))
+
+
+def _meanings(action: argparse.Action) -> Iterator[str]:
     if action.help:
         yield action.help
     if action.choices:
         yield f"one of {', '.join(map(str, action.choices))}"
-    if action.default and action.option_strings and "default" not in (action.help or ""):
+    told = action.default is argparse.SUPPRESS or "default" in (action.help or "")
+    if action.default and action.option_strings and not told:
         yield f"default {action.default}"
 
 
-def _value(action: argparse.Action) -> str:
+def value(action: argparse.Action) -> str:
     """The placeholder of the argument's value; empty for a flag."""
     return "" if action.nargs == 0 else str(action.metavar or action.dest.upper())

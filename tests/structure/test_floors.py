@@ -51,6 +51,7 @@ CONFINED = {
     "quart": ("gatewayd/console/", "gatewayd/daemon.py"),
     "quart_trio": ("gatewayd/console/", "gatewayd/daemon.py"),
     "rich": ("gatewayd/cli/output.py",),
+    "shtab": ("gatewayd/cli/completion.py",),
     "stdnum": ("gatewayd/areas/",),
     "structlog": ("gatewayd/logs.py",),
     "tenacity": ("gatewayd/tax/upstream.py", "gatewayd/oauth/client_documents.py"),
