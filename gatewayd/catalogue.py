@@ -1,7 +1,7 @@
 """Every operation there is. The only place that imports every area."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import iscoroutinefunction
 
 import msgspec
@@ -48,7 +48,8 @@ class Catalogue:
 def build(receivers: Policy, max_attempts: int, retention_days: int) -> Catalogue:
     """All areas. `receivers` says which webhook URLs are allowed. Raises `CatalogueError`."""
     delivering = webhooks.area(receivers, max_attempts, retention_days)
-    return checked((legal_entities.AREA, businesses.AREA, accounting.AREA, delivering, tax.AREA, crm.AREA))
+    of_businesses = replace(businesses.AREA, operations=(*businesses.AREA.operations, *tax.OF_BUSINESSES))
+    return checked((legal_entities.AREA, of_businesses, accounting.AREA, delivering, tax.AREA, crm.AREA))
 
 
 def checked(areas: tuple[Area, ...]) -> Catalogue:
@@ -74,6 +75,10 @@ def _faults(operation: Operation) -> Iterator[str]:
         yield f"{name} is a {operation.kind} row whose handler is of the other kind"
     if operation.relays and (operation.kind, operation.method) != ("call", "GET"):
         yield f"{name} relays and is no GET of kind call"
+    if operation.relays and not operation.takes_incoming:
+        yield f"{name} relays and takes no incoming request"
+    if operation.takes_incoming and operation.kind != "call":
+        yield f"{name} takes the incoming request and is not of kind call"
     fields = {field.encode_name for field in msgspec.structs.fields(operation.request)}
     for parameter in operation.parameters:
         if parameter not in fields:

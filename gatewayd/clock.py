@@ -1,5 +1,6 @@
 """The only place that asks what time it is; everything else takes a `Clock`."""
 
+import calendar
 import datetime
 import functools
 import time
@@ -94,3 +95,9 @@ def london_date(instant: Instant) -> str:
 def _london_date_of_minute(minute: int) -> str:
     moment = _EPOCH + datetime.timedelta(minutes=minute)
     return moment.astimezone(_LONDON).date().isoformat()
+
+
+def months_later(day: datetime.date, months: int) -> datetime.date:
+    """The same day some months later, clamped to the end of the month."""
+    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
+    return datetime.date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))

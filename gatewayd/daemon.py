@@ -47,6 +47,7 @@ from gatewayd.service_manager import Notifier
 from gatewayd.store import Store, StoreFailure
 from gatewayd.store.database import StoreSettings, open_store
 from gatewayd.tax import engine
+from gatewayd.tax.headers import FROM_PAGES, TO_PAGES
 from gatewayd.tax.proxy import Proxy
 from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
 from gatewayd.webhooks.retention import Retention
@@ -202,7 +203,7 @@ class Daemon:
                 store=provider.store,
                 authenticate=provider.authenticator.authenticate,
                 limits=RateLimits(self.config.limits.requests_per_minute, self.config.limits.concurrent_requests),
-                cors=Cors(self.config.server.cors_origins),
+                cors=Cors(self.config.server.cors_origins, FROM_PAGES, TO_PAGES),
                 log=self._log,
                 observe=self._observer.answered,
                 deps=catalogue.Deps(tax=tax),
@@ -243,6 +244,7 @@ class Daemon:
             self._log,
             issuer=self.config.server.public_url,
             attempts=self.config.limits.sign_in_attempts,
+            tax=engine.settings_from(self.config.tax, self._own_listeners),
         )
 
     def _metrics_server(self, server: Server, store: Store, deliveries: _Deliveries) -> Server | None:

@@ -69,6 +69,7 @@ FIELD_CODES = frozenset(
         "invalid_url",
         "invalid_utr",
         "invalid_vrn",
+        "nino_required",
         "reverse_charge_end_user",
         "reverse_charge_needs_vrn",
         "unknown_event",

@@ -8,8 +8,9 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
+from gatewayd.cli.doctor_taxes import taxes
+from gatewayd.cli.findings import Finding
 from gatewayd.cli.output import print_document
 from gatewayd.cli.parser import Subparsers, add_command
 from gatewayd.cli.session import CommandError, Session
@@ -22,14 +23,6 @@ OTHERS = 0o077  # permission bits of everybody but the owner
 EARLIEST_NOW = 1_735_689_600_000_000
 
 
-class Finding(NamedTuple):
-    """One thing that was looked at."""
-
-    about: str
-    well: bool
-    sentence: str
-
-
 def add_commands(subparsers: Subparsers) -> None:
     """Add `doctor`."""
     add_command(subparsers, "doctor", "look for what would hinder the daemon; 1 if something does", doctor, json=True)
@@ -37,7 +30,7 @@ def add_commands(subparsers: Subparsers) -> None:
 
 def doctor(arguments: argparse.Namespace, session: Session) -> int:
     """It changes nothing. The settings are checked before anything else, as by `check-config`."""
-    looks = (_settings, _permissions, _disk, _store, _tls, _reach)
+    looks = (_settings, _permissions, _disk, _store, _tls, _reach, taxes)
     findings = [finding for look in looks for finding in look(session)]
     if arguments.json:
         print_document([finding._asdict() for finding in findings])

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from gatewayd.tax.settings import TaxSettings
 
 REDIRECT_URI = "urn:ietf:wg:oauth:2.0:oob"  # HMRC, Authorisation: the code is shown to be copied
-SCOPE = "read:vat read:self-assessment"  # domain model §D1
 
 
 def add_commands(subparsers: Subparsers) -> None:
@@ -87,7 +86,7 @@ def connect(arguments: argparse.Namespace, session: Session) -> int:
 
     session.read(lambda tx: organizations.get(tx, arguments.org))
     if arguments.remove:
-        session.write(connections.remove, arguments.org)
+        session.write(lambda tx: connections.remove(tx, audit.OPERATOR), arguments.org)
         print_made(arguments, {"orgId": arguments.org, "connected": False}, ["The organization is not connected now."])
         return 0
     if arguments.token_file:
@@ -120,20 +119,12 @@ def _read_tokens(path: str) -> "Tokens":
 
 def _authorize(arguments: argparse.Namespace, session: Session, settings: "TaxSettings") -> "Tokens":
     import secrets
-    from urllib.parse import urlencode
 
-    if settings.mode != "hmrc" or not settings.client_id:
+    if not settings.connects:
         raise CommandError("set tax.mode to hmrc and tax.client_id, or give the tokens with --token-file", 2)
     code = arguments.code
     if not code:
-        parameters = {
-            "response_type": "code",
-            "client_id": settings.client_id,
-            "scope": SCOPE,
-            "redirect_uri": REDIRECT_URI,
-            "state": secrets.token_urlsafe(16),
-        }
-        note(f"sign in at {settings.sign_in_page}?{urlencode(parameters)}")
+        note(f"sign in at {settings.sign_in_address(REDIRECT_URI, secrets.token_urlsafe(16))}")
         note("then enter the code that is shown there:")
         code = sys.stdin.readline().strip()
     if not code:

@@ -164,6 +164,15 @@ def public_url_complaint(text: str) -> str | None:
     return origin_complaint(text) or secure_url_complaint(text)
 
 
+def public_address_complaint(text: str) -> str | None:
+    address = _address(text)
+    if address is None:
+        return f"must be an IP address, not {shown(text)}"
+    if not address.is_global or address.is_multicast:
+        return f"must be a public address: {shown(text)} is not one"
+    return None
+
+
 def embeddings_complaint(text: str) -> str | None:
     if text in {"wordllama", "off"} or url_complaint(text) is None:
         return None

@@ -42,6 +42,7 @@ ORIGIN = Form("an origin: scheme, host and port, nothing after", forms.origin_co
 PUBLIC_URL = Form("an origin without a closing slash; https unless the host is loopback", forms.public_url_complaint)
 SECURE_URL = Form("a URL; https unless the host is loopback", forms.secure_url_complaint)
 EMBEDDINGS = Form('"wordllama", "off", or the URL of an OpenAI-compatible service', forms.embeddings_complaint)
+PUBLIC_ADDRESS = Form("a public IP address", forms.public_address_complaint)
 FOLDER = Form("the path of a folder", forms.path_complaint)
 FILE = Form("the path of a file, or credential:NAME", forms.file_complaint)
 
@@ -165,8 +166,20 @@ class Tax:
         " off: do not look.",
         OneOf(("require", "warn", "off")),
     )
-    client_id: str = key("", "What HMRC knows this service by. Needed for gatewayd tax connect when mode is hmrc.")
+    client_id: str = key("", "What HMRC knows this service by. Needed to connect organizations when mode is hmrc.")
     client_secret_file: str = key("", "The secret that goes with client_id.", FILE)
+    append_hop: str = key(
+        "",
+        "Our public IP address, to be added with the sender's to Gov-Vendor-Forwarded, and our version to"
+        " Gov-Vendor-Version, where callers send these headers. Empty: they pass as they are.",
+        PUBLIC_ADDRESS,
+    )
+    cache_seconds: float = key(
+        0.0,
+        "Time that an answer is given again to the same question of an organization. 0: every question is passed on.",
+        Between(0, 60),
+        "seconds",
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

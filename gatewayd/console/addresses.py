@@ -8,8 +8,12 @@ SIGN_IN: Final = "/sign-in"
 SIGN_OUT: Final = "/sign-out"
 ACCOUNT: Final = "/account"
 APPS: Final = "/developers/apps"
+TAX: Final = "/developers/tax"
+TAX_CONNECTED: Final = f"{TAX}/connected"
+ADMIN: Final = "/admin"
+ADMIN_TAX: Final = f"{ADMIN}/tax"
 
-_ROOMS: Final = frozenset({"sign-in", "sign-out", "account", "oauth", "developers", "static"})
+_ROOMS: Final = frozenset({"sign-in", "sign-out", "account", "oauth", "developers", "admin", "static"})
 
 
 def is_page(path: str) -> bool:

@@ -31,6 +31,9 @@ from gatewayd.console.parts import PRODUCT, ConsoleParts
 from gatewayd.console.second_factor import SecondFactor
 from gatewayd.console.signing_in import SigningIn
 from gatewayd.console.signing_out import SigningOut
+from gatewayd.console.tax_access import TaxAccess
+from gatewayd.console.tax_connecting import TaxConnecting
+from gatewayd.console.tax_decisions import TaxDecisions
 from gatewayd.store import StoreFailure
 
 STATIC_SECONDS: Final = 86_400  # Chosen: pages name the version with each file
@@ -72,8 +75,11 @@ def create(parts: ConsoleParts) -> QuartTrio:
     app.before_request(browser.open)
     app.after_request(browser.close)
     app.context_processor(_everywhere)
-    for pages in (Home(parts), Authorizing(parts), Applications(parts), SecondFactor(parts)):
+    access = TaxAccess(parts)
+    for pages in (Home(parts), Authorizing(parts), Applications(parts), SecondFactor(parts), access):
         pages.add_to(app)
+    for more in (TaxConnecting(parts, access), TaxDecisions(parts)):
+        more.add_to(app)
     for entry in (
         SigningIn(parts, browser),
         SigningOut(parts, browser),

@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit
 from quart import Response, g, request
 from werkzeug.exceptions import BadRequest, Forbidden, UnsupportedMediaType
 
-from gatewayd.console.addresses import ACCOUNT, APPS, CHOOSE, SIGN_IN, is_page
+from gatewayd.console.addresses import ACCOUNT, ADMIN_TAX, APPS, CHOOSE, SIGN_IN, TAX, is_page
 from gatewayd.console.parts import ConsoleParts, Visit
 from gatewayd.identity import sessions, users
 from gatewayd.identity.random_tokens import make_token
@@ -178,7 +178,7 @@ async def page_of_form() -> str:
         return choose_address(form.get(HANDLE_FIELD, ""))
     if path.startswith(SIGN_IN):
         return local_path(form.get("next", "/"))
-    return next((page for page in (ACCOUNT, APPS) if path.startswith(page)), "/")
+    return next((page for page in (ACCOUNT, APPS, TAX, ADMIN_TAX) if path.startswith(page)), "/")
 
 
 def choose_address(handle: str) -> str:

@@ -6,8 +6,10 @@ from gatewayd.clock import DAY
 from gatewayd.console.browser import signed_in
 from gatewayd.console.pages import add_page
 from gatewayd.console.parts import ConsoleParts
+from gatewayd.console.tax_view import attention
 from gatewayd.identity import grant_lists, memberships, organizations, passkeys, second_factors
 from gatewayd.store import ReadTx
+from gatewayd.tax import approvals
 
 
 class Home:
@@ -32,6 +34,8 @@ class Home:
                 "belongs": belongs,
                 "apps": sum(1 for app in apps if app.revoked_at is None and app.expires_at > tx.now),
                 "protected": protected,
+                "waiting": len(approvals.list_requests(tx)) if user.instance_admin else 0,
+                "connections": attention(tx, [(organization.id, role) for organization, role in belongs]),
                 "reused": [
                     app
                     for app in apps

@@ -8,6 +8,7 @@ import trio
 from gatewayd.clock import Clock
 from gatewayd.console.log import Log
 from gatewayd.store import Store
+from gatewayd.tax.settings import TaxSettings
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
@@ -22,11 +23,12 @@ class Console:
     one that is called by programs alone never has it.
     """
 
-    def __init__(self, store: Store, clock: Clock, log: Log, *, issuer: str, attempts: int) -> None:
-        """`issuer` is `server.public_url`, `attempts` is `limits.sign_in_attempts`."""
+    def __init__(self, store: Store, clock: Clock, log: Log, *, issuer: str, attempts: int, tax: TaxSettings) -> None:
+        """`issuer` is `server.public_url`, `attempts` is `limits.sign_in_attempts`, `tax` is `[tax]`."""
         self._given = store, clock, log
         self._issuer = issuer
         self._attempts = attempts
+        self._tax = tax
         self._making = trio.Lock()
         self._app: App | None = None
 
@@ -55,6 +57,7 @@ class Console:
             passwords=passwords,
             challenges=Challenges(),
             issuer=self._issuer,
+            tax=self._tax,
             clock=clock,
             log=log,
         )

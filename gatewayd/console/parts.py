@@ -11,19 +11,21 @@ from gatewayd.identity.sessions import Session
 from gatewayd.identity.sign_in import SignIn
 from gatewayd.identity.users import User
 from gatewayd.store import Store
+from gatewayd.tax.settings import TaxSettings
 
 PRODUCT = "gatewayd"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsoleParts:
-    """What the pages are made of. `issuer` is `server.public_url`: the origin, without a slash."""
+    """What the pages are made of. `issuer` is `server.public_url`: the origin, without a slash; `tax` is `[tax]`."""
 
     store: Store
     sign_in: SignIn
     passwords: Passwords
     challenges: Challenges
     issuer: str
+    tax: TaxSettings
     clock: Clock
     log: Log
 

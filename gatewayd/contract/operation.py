@@ -12,19 +12,23 @@ Method = Literal["GET", "POST", "PATCH", "DELETE"]
 Handler = Callable[..., Any]
 """`(tx or deps, caller, request) -> response`. Plain `def` for read and write rows, `async def` for call rows.
 
-A handler answers its response struct, the `Rendered` JSON of it, or a `Listing`. That of a row that `relays` takes an
-`Incoming` after the request, and answers a `Relayed`.
+A handler answers its response struct, the `Rendered` JSON of it, or a `Listing`. That of a row that `takes_incoming`
+takes an `Incoming` after the request; that of a row that `relays` answers a `Relayed`.
 """
 
 Fields = Sequence[tuple[bytes, bytes]]
 
 
 class Incoming(NamedTuple):
-    """A request as it came: what a row needs that passes it on. `fields` are its header fields, names in lower case."""
+    """A request as it came, for rows that pass of it on. `fields` are its header fields, names in lower case.
+
+    `peer` is the address of who sent it, behind trusted proxies; None on a unix socket.
+    """
 
     request_id: str
     query: bytes
     fields: Fields
+    peer: str | None = None
 
 
 class Relayed(NamedTuple):
@@ -43,7 +47,8 @@ class Operation:
     `errors` names the codes beyond the common ones. `long` reads go to a reader thread at once.
     `secret` responses are sealed where the idempotency record keeps them. `extension` rows are not in the spec.
     `example` is a request that is valid but for the ids in it. `cost` is what one call takes from the rate limit.
-    `relays` marks a GET of kind `call` that passes somebody else's answer on: see `Handler`.
+    `takes_incoming` marks a row of kind `call` whose handler is given the request as it came; `relays` one of those, a
+    GET, that passes somebody else's answer on: see `Handler`.
     """
 
     id: str
@@ -58,6 +63,7 @@ class Operation:
     long: bool = False
     secret: bool = False
     extension: bool = False
+    takes_incoming: bool = False
     relays: bool = False
     cost: int = 1
     example: Mapping[str, object] = field(default_factory=dict)

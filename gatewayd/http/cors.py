@@ -1,20 +1,32 @@
 """Cross-origin requests from the origins the operator lists (Fetch standard)."""
 
+import re
 from collections.abc import Iterable, Mapping
+from typing import Final
 
-_ALLOWED_HEADERS = b"authorization, content-type, idempotency-key, mcp-protocol-version"
-_EXPOSED_HEADERS = (
-    b"idempotent-replayed, link, ratelimit, ratelimit-policy, retry-after, www-authenticate, x-request-id"
+_ALLOWED_HEADERS: Final = (b"authorization", b"content-type", b"dpop", b"idempotency-key", b"mcp-protocol-version")
+_EXPOSED_HEADERS: Final = (
+    *(b"idempotent-replayed", b"link", b"ratelimit", b"ratelimit-policy", b"retry-after"),
+    *(b"www-authenticate", b"x-request-id"),
 )
-_PREFLIGHT_SECONDS = b"600"
+_PREFLIGHT_SECONDS: Final = b"600"
+_NAME: Final = re.compile(rb"[a-z0-9!#$%&'*+.^_`|~-]{1,128}")  # RFC 9110 §5.6.2, in lower case as the standard has it
 
 
 class Cors:
-    """`origins` are exact (`https://app.example.com`); `*` is any. `active` is False where there are none."""
+    """`origins` are exact (`https://app.example.com`); `*` is any. `active` is False where there are none.
 
-    def __init__(self, origins: Iterable[str]) -> None:
+    `allowed` and `exposed` are header names in lower case that operations take and give beside those of every one. An
+    allowed name that ends in `-` stands for the family that begins with it: of it a preflight is told what it asks for.
+    """
+
+    def __init__(self, origins: Iterable[str], allowed: Iterable[bytes] = (), exposed: Iterable[bytes] = ()) -> None:
         self._origins = frozenset(origin.encode() for origin in origins)
         self.active = bool(self._origins)
+        known = frozenset(allowed)
+        self._families = tuple(sorted(name for name in known if name.endswith(b"-")))
+        self._allowed = tuple(sorted({*_ALLOWED_HEADERS, *known.difference(self._families)}))
+        self._exposed = b", ".join(sorted({*_EXPOSED_HEADERS, *exposed}))
 
     def headers(self, request: Mapping[bytes, bytes]) -> list[tuple[bytes, bytes]]:
         """What an answer to `request` carries. Credentials are bearer tokens, so cookies are never allowed."""
@@ -23,7 +35,7 @@ class Cors:
             return [(b"vary", b"origin")] if self.active else []
         return [
             (b"access-control-allow-origin", origin),
-            (b"access-control-expose-headers", _EXPOSED_HEADERS),
+            (b"access-control-expose-headers", self._exposed),
             (b"vary", b"origin"),
         ]
 
@@ -34,9 +46,17 @@ class Cors:
             return []
         return [
             (b"access-control-allow-methods", ", ".join(methods).encode()),
-            (b"access-control-allow-headers", _ALLOWED_HEADERS),
+            (b"access-control-allow-headers", b", ".join((*self._allowed, *self._asked(request)))),
             (b"access-control-max-age", _PREFLIGHT_SECONDS),
         ]
+
+    def _asked(self, request: Mapping[bytes, bytes]) -> list[bytes]:
+        """The names that a preflight asks for and that belong to a family, each once."""
+        if not self._families:
+            return []
+        names = request.get(b"access-control-request-headers", b"").lower().split(b",")
+        asked = dict.fromkeys(name.strip() for name in names)
+        return [name for name in asked if name.startswith(self._families) and _NAME.fullmatch(name)]
 
     def _allows(self, origin: bytes) -> bool:
         return origin in self._origins or b"*" in self._origins

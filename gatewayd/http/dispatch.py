@@ -281,18 +281,19 @@ class Api:
 
     async def _run_call(self, exchange: Exchange, route: Route, receive: Receive) -> Answer:
         caller, request = await self._admitted_request(exchange, route, receive)
-        if route.operation.relays:
-            incoming = Incoming(exchange.request_id, exchange.scope["query_string"], exchange.scope["headers"])
-            return _relayed(await route.operation.handler(self._deps, caller, request, incoming))
+        operation = route.operation
+        arguments = (self._deps, caller, request, *([_incoming(exchange)] if operation.takes_incoming else []))
+        if operation.relays:
+            return _relayed(await operation.handler(*arguments))
         record = self._record(exchange, route, caller, request)
         if record is None:
-            return _answered(exchange, await route.operation.handler(self._deps, caller, request))
+            return _answered(exchange, await operation.handler(*arguments))
         try:
             await self._store.write(lambda tx: _reserve(tx, record), caller.org_id)
         except idempotency.Replay as replay:
             return _replayed(replay)
         try:
-            body = _encoded(await route.operation.handler(self._deps, caller, request))
+            body = _encoded(await operation.handler(*arguments))
         except BaseException:
             with trio.CancelScope(shield=True):
                 await self._store.write(lambda tx: idempotency.forget(tx, record), caller.org_id)
@@ -420,6 +421,11 @@ def _answered(exchange: Exchange, result: object) -> Answer:
     if type(result) is Listing and result.next_cursor is not None and exchange.method != "POST":
         return success(result, exchange.target)
     return success(result)
+
+
+def _incoming(exchange: Exchange) -> Incoming:
+    scope, client = exchange.scope, exchange.scope.get("client")
+    return Incoming(exchange.request_id, scope["query_string"], scope["headers"], client[0] if client else None)
 
 
 def _relayed(relayed: Relayed) -> Answer:

@@ -33,6 +33,14 @@ INSERT INTO api_keys (
 _GET = f"SELECT {_COLUMNS} FROM api_keys WHERE org_id = :org_id AND id = :id"
 _LIST = f"SELECT {_COLUMNS} FROM api_keys WHERE org_id = :org_id ORDER BY id DESC LIMIT :limit"
 _LIST_ALL = f"SELECT {_COLUMNS} FROM api_keys ORDER BY id DESC LIMIT :limit"
+_LIVES = "revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)"
+_TAX_APPROVED_ANY_ORG = f"""
+SELECT {_COLUMNS} FROM api_keys WHERE tax_approved_at IS NOT NULL AND {_LIVES} ORDER BY id LIMIT :limit
+"""
+_TAX_CHOSEN_ANY_ORG = f"""
+SELECT {_COLUMNS} FROM api_keys WHERE tax_approved_at IS NULL AND scopes LIKE '%tax:%' AND {_LIVES}
+ORDER BY id LIMIT :limit
+"""
 _OWNER = "SELECT org_id FROM api_keys WHERE id = :id"
 _REVOKE = "UPDATE api_keys SET revoked_at = :now WHERE org_id = :org_id AND id = :id AND revoked_at IS NULL"
 _REPLACE = """
@@ -224,6 +232,16 @@ def list_keys(tx: ReadTx) -> list[ApiKey]:
 def list_all(tx: ReadTx) -> list[ApiKey]:
     """The keys of every organization, newest first."""
     return [_shown(_row(row)) for row in tx.rows(_LIST_ALL, limit=LIST_LIMIT)]
+
+
+def list_tax_approved(tx: ReadTx) -> list[ApiKey]:
+    """The keys of every organization that work and have access to taxes, oldest first."""
+    return [_shown(_row(row)) for row in tx.rows(_TAX_APPROVED_ANY_ORG, limit=LIST_LIMIT)]
+
+
+def list_tax_chosen(tx: ReadTx) -> list[ApiKey]:
+    """Those that work and chose a restricted scope, which opens nothing yet; oldest first."""
+    return [_shown(_row(row)) for row in tx.rows(_TAX_CHOSEN_ANY_ORG, limit=LIST_LIMIT)]
 
 
 def organization_of(tx: ReadTx, key_id: str) -> str:

@@ -26,15 +26,21 @@ Action = Literal[
     "key.created",
     "key.rotated",
     "key.revoked",
+    "key.tax_requested",
     "key.tax_approved",
+    "key.tax_refused",
     "key.tax_withdrawn",
     "client.revoked",
+    "client.tax_requested",
     "client.tax_approved",
+    "client.tax_refused",
     "client.tax_withdrawn",
     "grant.created",
     "grant.revoked",
     "grant.code_replayed",
     "grant.refresh_reused",
+    "tax.connected",
+    "tax.disconnected",
 ]
 Detail = dict[str, str | list[str] | None]
 

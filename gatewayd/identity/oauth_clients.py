@@ -34,6 +34,10 @@ _SAVE_DOCUMENT = f"""
 _GET = f"SELECT {_COLUMNS} FROM oauth_clients WHERE id = :id"
 _SERVES = "SELECT revoked_at IS NULL FROM oauth_clients WHERE id = :id"
 _LIST = f"SELECT {_COLUMNS} FROM oauth_clients ORDER BY created_at DESC, id LIMIT :limit"
+_TAX_APPROVED = f"""
+SELECT {_COLUMNS} FROM oauth_clients WHERE tax_approved_at IS NOT NULL AND revoked_at IS NULL
+ORDER BY created_at, id LIMIT :limit
+"""
 _REVOKE = "UPDATE oauth_clients SET revoked_at = :now WHERE id = :id AND revoked_at IS NULL"
 _SET_TAX = "UPDATE oauth_clients SET tax_approved_at = :tax_approved_at WHERE id = :id"
 _NOTE_USE_ANY_ORG = """
@@ -183,6 +187,11 @@ def set_tax_approval(tx: WriteTx, client_id: str, attestation: str | None, actor
 def list_clients(tx: ReadTx) -> list[Client]:
     """Every client of the instance, newest first; at most `LIST_LIMIT`."""
     return [_client(row) for row in tx.rows(_LIST, limit=LIST_LIMIT)]
+
+
+def list_tax_approved(tx: ReadTx) -> list[Client]:
+    """The clients that are served and may be granted access to taxes, oldest first; at most `LIST_LIMIT`."""
+    return [_client(row) for row in tx.rows(_TAX_APPROVED, limit=LIST_LIMIT)]
 
 
 def note_use(tx: WriteTx, grant_ids: Collection[str]) -> None:

@@ -17,7 +17,7 @@ import apsw
 import msgspec
 
 from gatewayd.clock import Instant, to_wire
-from gatewayd.store import connections
+from gatewayd.store import connections, schema
 from gatewayd.store.database import DATABASE_NAME
 from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure
 from gatewayd.store.sealing import sync_directory
@@ -136,6 +136,17 @@ def newest(database: Path) -> Instant:
     connection = connections.open_reader(database, 5)
     try:
         return Instant(int(str(connection.execute(_NEWEST).get or 0)))
+    except ENGINE_FAILURES as error:
+        raise StoreFailure(f"the database cannot be read: {error}") from error
+    finally:
+        connection.close()
+
+
+def is_current(database: Path) -> bool:
+    """Whether no migration waits for it. Raises `MigrationError`, or `StoreFailure` where it cannot be read."""
+    connection = connections.open_reader(database, 5)
+    try:
+        return not schema.pending(connection, schema.packaged())
     except ENGINE_FAILURES as error:
         raise StoreFailure(f"the database cannot be read: {error}") from error
     finally:

@@ -664,6 +664,13 @@ CREATE INDEX tax_requests_of_subject ON tax_requests (kind, subject, id);
 
 CREATE UNIQUE INDEX tax_requests_pending ON tax_requests (kind, subject) WHERE status = 'pending';
 
+CREATE TABLE tax_standings (
+    org_id TEXT PRIMARY KEY REFERENCES organizations (id),
+    vat INTEGER NOT NULL CHECK (vat IN (0, 1)),
+    itsa INTEGER NOT NULL CHECK (itsa IN (0, 1)),
+    expires_at INTEGER NOT NULL                         -- of the grant, not of the access token
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE totp_secrets (
     user_id TEXT PRIMARY KEY REFERENCES users (id),
     secret_sealed BLOB NOT NULL,                        -- encrypted at rest

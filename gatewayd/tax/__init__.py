@@ -1,6 +1,9 @@
 """Tax: the restricted subtree (Spec §4): the forwarding proxy, its checks and the sandbox authority."""
 
 from gatewayd.contract.operation import Area
+from gatewayd.tax import business_sync
 from gatewayd.tax.operations import OPERATIONS
 
 AREA = Area("tax", "Tax", OPERATIONS)
+OF_BUSINESSES = (business_sync.OPERATION,)
+"""Rows of the area of businesses that ask the authority, and so are ours."""

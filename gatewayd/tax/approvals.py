@@ -2,40 +2,41 @@
 
 Owns the table `tax_requests`. What decides is the approval on the key or the client itself, which acts on the next
 request; this is the story of how it came about. A key that chose a restricted scope when it was made is a request too.
+Each step leaves one line in the audit log, whoever takes it; a step that changes nothing leaves none.
 """
 
 from typing import Final, Literal, NamedTuple
 
-from gatewayd.clock import Instant, to_wire
+from gatewayd.clock import Instant, from_wire, to_wire
 from gatewayd.contract.scopes import RESTRICTED
 from gatewayd.contract.wire import Response, Timestamp
-from gatewayd.errors import Problem, invalid_field, not_found
-from gatewayd.identity import api_keys, oauth_clients
+from gatewayd.errors import Problem, invalid_field
+from gatewayd.identity import api_keys, audit, oauth_clients
 from gatewayd.identity.api_keys import ApiKey
-from gatewayd.store import ReadTx, Row, WriteTx
+from gatewayd.store import ReadTx, WriteTx
+from gatewayd.tax import subjects
+from gatewayd.tax.subjects import Kind, Named
+from gatewayd.tax.subjects import Subject as Subject
 
-Kind = Literal["key", "client"]
 Status = Literal["pending", "approved", "refused"]
 
 LIST_LIMIT: Final = 1_000  # Chosen
 ATTESTATION_MAX: Final = 4_000  # Chosen, characters
+REASON_MAX: Final = 1_000  # Chosen, characters
 BY_OPERATOR: Final = "Approved by the operator of this instance, who answers for the vendor's compliance."
 
+_COLUMNS = "id, org_id, kind, subject, status, attestation, requested_by, created_at, decided_by, decided_at, reason"
 _INSERT_ANY_ORG = """
 INSERT INTO tax_requests (id, org_id, kind, subject, status, attestation, requested_by, created_at)
 VALUES (:id, :of_org, :kind, :subject, 'pending', :attestation, :actor, :now)
 """
-_PENDING_ANY_ORG = """
-SELECT id, org_id, kind, subject, status, attestation, requested_by, created_at FROM tax_requests
-WHERE kind = :kind AND subject = :subject AND status = 'pending'
+_PENDING_ANY_ORG = f"""
+SELECT {_COLUMNS} FROM tax_requests WHERE kind = :kind AND subject = :subject AND status = 'pending'
 """
-_LAST_ANY_ORG = """
-SELECT status FROM tax_requests WHERE kind = :kind AND subject = :subject ORDER BY id DESC LIMIT 1
+_LAST_ANY_ORG = f"""
+SELECT {_COLUMNS} FROM tax_requests WHERE kind = :kind AND subject = :subject ORDER BY id DESC LIMIT 1
 """
-_LIST_ANY_ORG = """
-SELECT id, org_id, kind, subject, status, attestation, requested_by, created_at FROM tax_requests
-WHERE status = 'pending' ORDER BY id LIMIT :limit
-"""
+_LIST_ANY_ORG = f"SELECT {_COLUMNS} FROM tax_requests WHERE status = 'pending' ORDER BY id LIMIT :limit"
 _DECIDE_ANY_ORG = """
 UPDATE tax_requests SET status = :status, attestation = :attestation, reason = :reason, decided_by = :actor,
     decided_at = :now
@@ -71,56 +72,64 @@ class Decision(Response, frozen=True, kw_only=True):
     reason: str | None
 
 
-class Subject(NamedTuple):
-    """A key or a client by its id."""
+class Standing(NamedTuple):
+    """How a key or client stands. `status` None: nobody has asked.
 
-    kind: Kind
-    id: str
+    `at` is when it was decided, or asked while it waits, and `by` who did that; both None where that is not known.
+    `attestation` is what was declared last, `reason` why it was refused.
+    """
+
+    status: Status | None = None
+    attestation: str | None = None
+    reason: str | None = None
+    at: Instant | None = None
+    by: str | None = None
 
 
-class _Named(NamedTuple):
-    """What a subject is called. `org_id` None: of the whole instance."""
+class Approved(NamedTuple):
+    """A key or client that has access now. `org_id` is None for a client."""
 
+    subject: Subject
     name: str
     org_id: str | None
     scopes: list[str]
+    standing: Standing
+
+
+class _Row(NamedTuple):
+    """A row of the table."""
+
+    id: str
+    org_id: str | None
+    kind: Kind
+    subject: str
+    status: Status
+    attestation: str | None
+    requested_by: str
+    created_at: int
+    decided_by: str | None
+    decided_at: int | None
+    reason: str | None
+
+
+# -- what is done
 
 
 def request(tx: WriteTx, subject: Subject, attestation: str | None, actor: str) -> TaxRequest:
     """Ask for access; asking again while it is undecided replaces what was declared.
 
-    Raises `Problem` `not_found`, or `validation_failed` for an attestation that is too long.
+    Raises `Problem`: `not_found`; `invalid_state` where there is nothing to ask for; `validation_failed` for an
+    attestation that is too long.
     """
-    named, declared = _named(tx, subject), _checked(attestation)
-    pending = tx.row(_PENDING_ANY_ORG, kind=subject.kind, subject=subject.id)
+    named, declared = subjects.named(tx, subject), _checked(attestation)
+    _refuse_request(named)
+    pending = _pending(tx, subject)
+    if pending is not None and pending.attestation == declared:
+        return _shown(pending, named)
     if pending is not None:
-        withdrawn = "Asked again."
-        tx.run(_DECIDE_ANY_ORG, id=pending[0], status="refused", attestation=pending[5], reason=withdrawn, actor=actor)
-    id_ = tx.new_id("txr")
-    tx.run(
-        _INSERT_ANY_ORG,
-        id=id_,
-        of_org=named.org_id,
-        kind=subject.kind,
-        subject=subject.id,
-        attestation=declared,
-        actor=actor,
-    )
-    row = tx.row(_PENDING_ANY_ORG, kind=subject.kind, subject=subject.id)
-    assert row is not None
-    return _shown(row, named)
-
-
-def list_requests(tx: ReadTx) -> list[TaxRequest]:
-    """What waits for a decision, the oldest first: requests, then keys that ask by their scopes alone."""
-    requests = []
-    for row in tx.rows(_LIST_ANY_ORG, limit=LIST_LIMIT):
-        named = _find(tx, Subject(row[2], row[3]))
-        if named is not None:
-            requests.append(_shown(row, named))
-    asked = {one.subject for one in requests}
-    keys = [key for key in reversed(api_keys.list_all(tx)) if key.id not in asked and _asks(tx, key)]
-    return [*requests, *map(_of_key, keys)]
+        _decide(tx, pending, "refused", pending.attestation, "Asked again.", actor)
+    _record(tx, subject, named, actor, "requested", {"attestation": declared})
+    return _shown(_ask(tx, subject, named, declared, actor), named)
 
 
 def approve(tx: WriteTx, subject: Subject, attestation: str | None, actor: str) -> Decision:
@@ -129,47 +138,114 @@ def approve(tx: WriteTx, subject: Subject, attestation: str | None, actor: str) 
     `attestation` is what the vendor declared; None: what was declared with the request, or that the operator answers
     for it. Raises `Problem` `not_found`, or `validation_failed` for an attestation that is too long.
     """
-    named = _named(tx, subject)
-    pending = tx.row(_PENDING_ANY_ORG, kind=subject.kind, subject=subject.id)
-    declared = _checked(attestation) or (None if pending is None else pending[5]) or BY_OPERATOR
+    named, given = subjects.named(tx, subject), _checked(attestation)
+    if named.approved and given is None:
+        return _decision(subject, named, "approved", standing(tx, subject).attestation, None)
+    pending = _pending(tx, subject)
+    declared = given or (None if pending is None else pending.attestation) or BY_OPERATOR
     _set(tx, subject, named, declared, actor)
-    _decide(tx, subject, Decided("approved", declared, None, actor), named)
+    _decide(tx, pending or _ask(tx, subject, named, None, actor), "approved", declared, None, actor)
     return _decision(subject, named, "approved", declared, None)
 
 
 def refuse(tx: WriteTx, subject: Subject, reason: str | None, actor: str) -> Decision:
     """Refuse a key or client the restricted scopes; those it had are withdrawn, from its next request on.
 
-    Raises `Problem` `not_found`.
+    Raises `Problem` `not_found`, or `validation_failed` for a reason that is too long.
     """
-    named = _named(tx, subject)
-    _set(tx, subject, named, None, actor)
-    _decide(tx, subject, Decided("refused", None, reason, actor), named)
+    if reason is not None and len(reason) > REASON_MAX:
+        raise invalid_field("reason", "out_of_range", f"At most {REASON_MAX} characters.")
+    named = subjects.named(tx, subject)
+    pending, before = _pending(tx, subject), standing(tx, subject)
+    if before.status == "refused":
+        return _decision(subject, named, "refused", None, before.reason)
+    if named.approved:
+        _set(tx, subject, named, None, actor)
+    else:
+        _record(tx, subject, named, actor, "refused", {"reason": reason})
+    asked = pending or _ask(tx, subject, named, None, actor)
+    _decide(tx, asked, "refused", asked.attestation, reason, actor)
     return _decision(subject, named, "refused", None, reason)
 
 
-class Decided(NamedTuple):
-    """How a request was decided, and by whom."""
-
-    status: Status
-    attestation: str | None
-    reason: str | None
-    actor: str
+# -- what is seen
 
 
-def _decide(tx: WriteTx, subject: Subject, decided: Decided, named: _Named) -> None:
-    """Write the decision to the undecided request; one that nobody made is made for it."""
-    pending = tx.row(_PENDING_ANY_ORG, kind=subject.kind, subject=subject.id)
-    if pending is None:
-        request(tx, subject, None, decided.actor)
-        pending = tx.row(_PENDING_ANY_ORG, kind=subject.kind, subject=subject.id)
-        assert pending is not None
-    values = decided._asdict()
-    values["attestation"] = decided.attestation or pending[5]
-    tx.run(_DECIDE_ANY_ORG, id=pending[0], **values)
+def list_requests(tx: ReadTx) -> list[TaxRequest]:
+    """What waits for a decision, the oldest first: requests, and keys that ask by their scopes alone."""
+    requests = []
+    for row in (_Row(*each) for each in tx.rows(_LIST_ANY_ORG, limit=LIST_LIMIT)):
+        named = subjects.find(tx, Subject(row.kind, row.subject))
+        if named is not None and not named.ended:
+            requests.append(_shown(row, named))
+    requests += [_of_key(key) for key in api_keys.list_tax_chosen(tx) if _last(tx, Subject("key", key.id)) is None]
+    return sorted(requests, key=lambda one: one.requested_at)
 
 
-def _set(tx: WriteTx, subject: Subject, named: _Named, attestation: str | None, actor: str) -> None:
+def list_approved(tx: ReadTx) -> list[Approved]:
+    """Who has access now: keys, then clients, each the oldest first."""
+    found = []
+    for key in api_keys.list_tax_approved(tx):
+        subject = Subject("key", key.id)
+        found.append(Approved(subject, key.name, key.org_id, key.scopes, _decided(tx, subject)))
+    for client in oauth_clients.list_tax_approved(tx):
+        subject = Subject("client", client.id)
+        found.append(Approved(subject, client.name, None, sorted(RESTRICTED), _decided(tx, subject)))
+    return found
+
+
+def find_request(tx: ReadTx, subject: Subject) -> TaxRequest | None:
+    """What waits for a decision of this key or client, as `list_requests` shows it."""
+    named, pending = subjects.find(tx, subject), _pending(tx, subject)
+    if named is None or named.ended:
+        return None
+    if pending is not None:
+        return _shown(pending, named)
+    key = api_keys.get(tx, subject.id) if subject.kind == "key" else None
+    return None if key is None or not _asks(tx, key) else _of_key(key)
+
+
+def standing(tx: ReadTx, subject: Subject) -> Standing:
+    """How a key or client stands. Raises `Problem` `not_found`."""
+    if subjects.named(tx, subject).approved:
+        return _decided(tx, subject)
+    last = _last(tx, subject)
+    if last is None:
+        asking = find_request(tx, subject)
+        if asking is None:
+            return Standing()
+        return Standing("pending", at=from_wire(asking.requested_at), by=asking.requested_by)
+    if last.status == "pending":
+        return Standing("pending", last.attestation, None, Instant(last.created_at), last.requested_by)
+    return Standing("refused", last.attestation, last.reason, _instant(last.decided_at), last.decided_by)
+
+
+# -- parts
+
+
+def _decided(tx: ReadTx, subject: Subject) -> Standing:
+    """The approval of what has access. A key that followed another has the approval and not its story."""
+    last = _last(tx, subject)
+    if last is None:
+        return Standing("approved")
+    return Standing("approved", last.attestation, None, _instant(last.decided_at), last.decided_by)
+
+
+def _ask(tx: WriteTx, subject: Subject, named: Named, attestation: str | None, actor: str) -> _Row:
+    """Write down a request; a decision that nobody asked for is written to one of its own."""
+    values = {**subject._asdict(), "subject": subject.id, "id": tx.new_id("txr")}
+    tx.run(_INSERT_ANY_ORG, of_org=named.org_id, attestation=attestation, actor=actor, **values)
+    made = _pending(tx, subject)
+    assert made is not None
+    return made
+
+
+def _decide(tx: WriteTx, asked: _Row, status: Status, attestation: str | None, reason: str | None, actor: str) -> None:
+    tx.run(_DECIDE_ANY_ORG, id=asked.id, status=status, attestation=attestation, reason=reason, actor=actor)
+
+
+def _set(tx: WriteTx, subject: Subject, named: Named, attestation: str | None, actor: str) -> None:
+    """Approve, or with None withdraw; the audit log is told there."""
     if subject.kind == "client":
         oauth_clients.set_tax_approval(tx, subject.id, attestation, actor)
         return
@@ -178,31 +254,49 @@ def _set(tx: WriteTx, subject: Subject, named: _Named, attestation: str | None, 
     api_keys.set_tax_approval(tx, subject.id, attestation, actor)
 
 
-def _named(tx: ReadTx, subject: Subject) -> _Named:
-    found = _find(tx, subject)
-    if found is None:
-        raise not_found("API key" if subject.kind == "key" else "client")
-    return found
+def _record(
+    tx: WriteTx,
+    subject: Subject,
+    named: Named,
+    actor: str,
+    done: Literal["requested", "refused"],
+    detail: audit.Detail,
+) -> None:
+    actions: dict[tuple[Kind, str], audit.Action] = {
+        ("key", "requested"): "key.tax_requested",
+        ("key", "refused"): "key.tax_refused",
+        ("client", "requested"): "client.tax_requested",
+        ("client", "refused"): "client.tax_refused",
+    }
+    action = actions[subject.kind, done]
+    detail = {"name": named.name, **detail}
+    audit.record(tx, audit.Act(actor=actor, action=action, subject=subject.id, org_id=named.org_id, detail=detail))
 
 
-def _find(tx: ReadTx, subject: Subject) -> _Named | None:
-    if subject.kind == "client":
-        client = oauth_clients.find(tx, subject.id)
-        return None if client is None else _Named(client.name, None, sorted(RESTRICTED))
-    try:
-        org_id = api_keys.organization_of(tx, subject.id)
-    except Problem:
-        return None
-    tx.bind(org_id)
-    key = api_keys.get(tx, subject.id)
-    return _Named(key.name, org_id, key.scopes)
+def _refuse_request(named: Named) -> None:
+    if named.approved:
+        raise Problem("invalid_state", f"{named.name} has access already.")
+    if named.ended:
+        raise Problem("invalid_state", f"{named.name} does not work any more: ask for another.")
+    if named.scopes and not RESTRICTED.intersection(named.scopes):
+        raise Problem("invalid_state", f"{named.name} was made without a tax scope: make a key that has one.")
+
+
+def _pending(tx: ReadTx, subject: Subject) -> _Row | None:
+    row = tx.row(_PENDING_ANY_ORG, kind=subject.kind, subject=subject.id)
+    return None if row is None else _Row(*row)
+
+
+def _last(tx: ReadTx, subject: Subject) -> _Row | None:
+    row = tx.row(_LAST_ANY_ORG, kind=subject.kind, subject=subject.id)
+    return None if row is None else _Row(*row)
 
 
 def _asks(tx: ReadTx, key: ApiKey) -> bool:
     """Whether a key asks by its scopes alone, and nobody has decided."""
-    if key.tax_approved or key.revoked_at is not None or not RESTRICTED.intersection(key.scopes):
+    if key.tax_approved or not RESTRICTED.intersection(key.scopes):
         return False
-    return tx.value(_LAST_ANY_ORG, kind="key", subject=key.id) is None
+    return _last(tx, Subject("key", key.id)) is None
 
 
 def _of_key(key: ApiKey) -> TaxRequest:
@@ -219,22 +313,21 @@ def _of_key(key: ApiKey) -> TaxRequest:
     )
 
 
-def _shown(row: Row, named: _Named) -> TaxRequest:
-    id_, org_id, kind, subject, _, attestation, requested_by, created_at = row
+def _shown(row: _Row, named: Named) -> TaxRequest:
     return TaxRequest(
-        id=id_,
-        kind=kind,
-        subject=subject,
+        id=row.id,
+        kind=row.kind,
+        subject=row.subject,
         name=named.name,
-        org_id=org_id,
+        org_id=row.org_id,
         scopes=named.scopes,
-        attestation=attestation,
-        requested_by=requested_by,
-        requested_at=to_wire(Instant(created_at)),
+        attestation=row.attestation,
+        requested_by=row.requested_by,
+        requested_at=to_wire(Instant(row.created_at)),
     )
 
 
-def _decision(subject: Subject, named: _Named, status: Status, attestation: str | None, reason: str | None) -> Decision:
+def _decision(subject: Subject, named: Named, status: Status, attestation: str | None, reason: str | None) -> Decision:
     return Decision(
         kind=subject.kind,
         subject=subject.id,
@@ -249,3 +342,7 @@ def _checked(attestation: str | None) -> str | None:
     if attestation is not None and len(attestation) > ATTESTATION_MAX:
         raise invalid_field("attestation", "out_of_range", f"At most {ATTESTATION_MAX} characters.")
     return attestation
+
+
+def _instant(microseconds: int | None) -> Instant | None:
+    return None if microseconds is None else Instant(microseconds)

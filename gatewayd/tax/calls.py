@@ -6,7 +6,7 @@ correlation id.
 
 from typing import Final, NamedTuple
 
-from gatewayd.clock import DAY
+from gatewayd.clock import DAY, Instant
 from gatewayd.ids import first_at
 from gatewayd.store import ReadTx, WriteTx
 
@@ -23,7 +23,7 @@ INSERT INTO tax_calls (
 )
 """
 _LIST = """
-SELECT request_id, credential_id, user_id, operation, status, code, correlation_id, milliseconds FROM tax_calls
+SELECT at, request_id, credential_id, user_id, operation, status, code, correlation_id, milliseconds FROM tax_calls
 WHERE org_id = :org_id ORDER BY id DESC LIMIT :limit
 """
 _SWEEP_ANY_ORG = """
@@ -47,14 +47,21 @@ class TaxCall(NamedTuple):
     milliseconds: int
 
 
+class RecordedCall(NamedTuple):
+    """A call and when it ended."""
+
+    at: Instant
+    call: TaxCall
+
+
 def record(tx: WriteTx, call: TaxCall) -> None:
     """Add one call of the transaction's organization."""
     tx.run(_INSERT, id=tx.new_id("tcl"), **call._asdict())
 
 
-def list_calls(tx: ReadTx, limit: int = 100) -> list[TaxCall]:
+def list_calls(tx: ReadTx, limit: int = 100) -> list[RecordedCall]:
     """The newest calls of the transaction's organization; at most `PAGE_MAX`."""
-    return [TaxCall(*row) for row in tx.rows(_LIST, limit=min(limit, PAGE_MAX))]
+    return [RecordedCall(at, TaxCall(*row)) for at, *row in tx.rows(_LIST, limit=min(limit, PAGE_MAX))]
 
 
 def sweep(tx: WriteTx) -> int:

@@ -1,11 +1,12 @@
 """The two operations that the authority has no endpoint for, composed of those it has (domain model §D1).
 
-A part that the authority refuses or does not find is told in the answer; only what concerns every part alike, such as
-an authorisation that has ended, is the answer to the whole.
+A part that the authority refuses or does not find is told in the answer, where the answer tells of its parts. Else the
+refusal is the answer to the whole, as is what concerns every part alike, such as an authorisation that has ended. A
+test scenario goes to those parts that document it (§D4); one that none of them documents is refused.
 """
 
 import datetime
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,9 +15,11 @@ import msgspec
 from gatewayd.clock import Instant, london_date, to_wire
 from gatewayd.contract.wire import encode
 from gatewayd.errors import Problem, invalid_field
-from gatewayd.tax import shapes
+from gatewayd.ledger.tax_calendar import bounds, is_tax_year, tax_year, tax_year_of
+from gatewayd.tax import sandbox_accounts, sandbox_calculations, sandbox_composed, sandbox_itsa, shapes
 from gatewayd.tax.exchange import Answered
 from gatewayd.tax.mapping import ENDPOINTS, Endpoint, Target, authority_target
+from gatewayd.tax.sandbox_rules import unknown_scenario
 
 LIST_TAX_YEARS: Final = "selfAssessment.listTaxYears"
 FILING_SUMMARY: Final = "selfAssessment.getFilingSummary"
@@ -36,19 +39,33 @@ PARTS: Final[Mapping[str, Endpoint]] = {
     BALANCE: ENDPOINTS["accounts.balance"],
 }
 """What is asked for, by the name that an answer tells it by."""
+SCENARIOS: Final[Mapping[str, Collection[str]]] = {
+    STATUS: sandbox_itsa.STATUS_SCENARIOS,
+    QUARTERLY: sandbox_itsa.OBLIGATION_SCENARIOS,
+    FINAL: sandbox_itsa.DECLARATION_SCENARIOS,
+    CALCULATIONS: sandbox_calculations.LIST_SCENARIOS,
+    BALANCE: sandbox_accounts.BALANCE_SCENARIOS,
+    LIST_TAX_YEARS: sandbox_composed.TAX_YEAR_SCENARIOS,
+    FILING_SUMMARY: sandbox_composed.SUMMARY_SCENARIOS,
+}
+"""The test scenarios that each part documents, and each operation for all of its parts."""
+OLD_LIABILITY: Final = "totalIncomeTaxAndNicsDue"  # what the list calls `liabilityAmount` up to 2022-23
 _JSON: Final = (b"Content-Type", b"application/json")
-_APRIL_6: Final = (4, 6)
 
 Object = dict[str, Any]
-Ask = Callable[[Target], Awaitable[Answered]]
+Ask = Callable[[Target, str], Awaitable[Answered]]
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is composed from: the parameters with the taxpayer's number, the time, and a way to the authority."""
+    """What is composed from: the parameters with the taxpayer's number, the time, and a way to the authority.
+
+    `scenario` is empty where no test scenario was named.
+    """
 
     values: Mapping[str, str]
     now: Instant
+    scenario: str
     ask: Ask
 
     @property
@@ -69,27 +86,24 @@ class Part:
         return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
 
 
+class _RefusedError(Exception):
+    """The authority's refusal of a part that the answer cannot do without."""
+
+    def __init__(self, answered: Answered) -> None:
+        super().__init__(answered.status)
+        self.answered = answered
+
+
 async def compose(operation_id: str, asked: Asked) -> Answered:
-    """The answer to a composed operation. Raises `Problem`."""
-    answer = await (_tax_years(asked) if operation_id == LIST_TAX_YEARS else _summary(asked))
+    """The answer to a composed operation, or the authority's refusal of a part of it. Raises `Problem`."""
+    if asked.scenario and asked.scenario not in SCENARIOS[operation_id]:
+        refusal = unknown_scenario().reply
+        return Answered(refusal.status, [_JSON], encode(refusal.document))
+    try:
+        answer = await (_tax_years(asked) if operation_id == LIST_TAX_YEARS else _summary(asked))
+    except _RefusedError as refused:
+        return refused.answered
     return Answered(200, [_JSON], encode(answer))
-
-
-def tax_year_of(day: str) -> str:
-    """The tax year of a day written YYYY-MM-DD: it begins on 6 April."""
-    date = datetime.date.fromisoformat(day)
-    first = date.year if (date.month, date.day) >= _APRIL_6 else date.year - 1
-    return _tax_year(first)
-
-
-def bounds(tax_year: str) -> tuple[str, str]:
-    """First and last day of a tax year."""
-    first = int(tax_year[:4])
-    return f"{first}-04-06", f"{first + 1}-04-05"
-
-
-def _tax_year(first: int) -> str:
-    return f"{first}-{(first + 1) % 100:02d}"
 
 
 # -- selfAssessment.listTaxYears
@@ -97,7 +111,7 @@ def _tax_year(first: int) -> str:
 
 async def _tax_years(asked: Asked) -> shapes.TaxYears:
     current = int(tax_year_of(asked.today)[:4])
-    years = [_tax_year(first) for first in range(current - YEARS_BACK, current + 1)]
+    years = [tax_year(first) for first in range(current - YEARS_BACK, current + 1)]
     final = await _part(asked, FINAL, {}, fatal=True)
     statuses = await _part(asked, STATUS, {"taxYear": years[0], "futureYears": "true"}, fatal=True)
     standing = {year["taxYear"]: _standing(year) for year in statuses.rows("itsaStatuses") if _has_year(year)}
@@ -157,7 +171,7 @@ async def _summary(asked: Asked) -> shapes.FilingSummary:
     year = asked.values.get("taxYear")
     if not year:
         raise invalid_field("taxYear", "required", "Name the tax year.")
-    if not _is_tax_year(year):
+    if not is_tax_year(year):
         raise invalid_field("taxYear", "invalid_format", "Expected a tax year such as 2026-27.")
     first, last = bounds(year)
     status = await _part(asked, STATUS, {"taxYear": year})
@@ -203,7 +217,7 @@ def _latest(rows: list[Object]) -> shapes.LatestCalculation | None:
         id=newest["calculationId"],
         type=_text(newest, "calculationType"),
         timestamp=_text(newest, "calculationTimestamp"),
-        liability_amount=_number(newest, "liabilityAmount"),
+        liability_amount=_first_number(newest, "liabilityAmount", OLD_LIABILITY),
     )
 
 
@@ -224,8 +238,9 @@ def _balance(part: Part) -> shapes.Balance | None:
 async def _part(asked: Asked, name: str, more: Mapping[str, str], *, fatal: bool = False) -> Part:
     """Ask one question. Raises `Problem` for what concerns every part; where `fatal`, for a failure of this one too."""
     target = authority_target(PARTS[name], {"nino": asked.values["nino"], **more})
+    scenario = asked.scenario if asked.scenario in SCENARIOS[name] else ""
     try:
-        answered = await asked.ask(target)
+        answered = await asked.ask(target, scenario)
     except Problem as problem:
         if fatal or problem.code != "tax_upstream_error":
             raise
@@ -235,6 +250,8 @@ async def _part(asked: Asked, name: str, more: Mapping[str, str], *, fatal: bool
         return Part(_told(asked, name, "ok"), document)
     if answered.status == 404:
         return Part(_told(asked, name, "not_found"), {})
+    if fatal and 400 <= answered.status < 500:
+        raise _RefusedError(answered)
     if fatal:
         upstream = {"status": answered.status, "code": _text(document, "code")}
         raise Problem("tax_upstream_error", "A part of the answer was refused.", extra={"upstream": upstream})
@@ -257,11 +274,7 @@ def _is_open(row: Object) -> bool:
 
 
 def _has_year(year: Object) -> bool:
-    return isinstance(year.get("taxYear"), str) and _is_tax_year(year["taxYear"])
-
-
-def _is_tax_year(text: str) -> bool:
-    return len(text) == 7 and text[:4].isdecimal() and text.isascii() and text == _tax_year(int(text[:4]))
+    return isinstance(year.get("taxYear"), str) and is_tax_year(year["taxYear"])
 
 
 def _is_day(value: object) -> bool:
@@ -279,3 +292,8 @@ def _text(document: Object, name: str) -> str | None:
 def _number(document: Object, name: str) -> float | None:
     value = document.get(name)
     return float(value) if isinstance(value, int | float) else None
+
+
+def _first_number(document: Object, *names: str) -> float | None:
+    found = (_number(document, name) for name in names)
+    return next((number for number in found if number is not None), None)

@@ -14,12 +14,14 @@ from gatewayd.tax import calls
 from gatewayd.tax.authority import Log, RemoteAuthority
 from gatewayd.tax.breaker import Breaker
 from gatewayd.tax.connections import Tokens
+from gatewayd.tax.consulting import ProxyParts
 from gatewayd.tax.in_process import SandboxAuthority
+from gatewayd.tax.keeping import KeepingAuthority
 from gatewayd.tax.pacing import AUTHORITY_INTERVAL_SECONDS, Pacer
-from gatewayd.tax.proxy import Proxy, ProxyParts
+from gatewayd.tax.proxy import Proxy
 from gatewayd.tax.settings import TaxSettings
 from gatewayd.tax.settings import settings_from as settings_from
-from gatewayd.tax.tokens import Bearers
+from gatewayd.tax.tokens import Bearers, TokenEndpoint
 
 
 @asynccontextmanager
@@ -33,8 +35,10 @@ async def open_tax(
     elif settings.mode == "sandbox":
         yield Proxy(parts, SandboxAuthority(clock))
     else:
-        async with _remote(parts) as authority:
-            yield Proxy(parts, authority, Bearers(store, authority, settings.client_id, settings.secret()))
+        async with _remote(parts) as authority, trio.open_nursery() as refreshes:
+            bearers = Bearers(store, _token_endpoint(settings, authority), log, refreshes)
+            kept = KeepingAuthority(authority, settings.cache_seconds) if settings.cache_seconds else authority
+            yield Proxy(parts, kept, bearers)
 
 
 @asynccontextmanager
@@ -52,6 +56,10 @@ async def _remote(parts: ProxyParts) -> AsyncIterator[RemoteAuthority]:
             await upstream.aclose()
 
 
+def _token_endpoint(settings: TaxSettings, authority: RemoteAuthority) -> TokenEndpoint:
+    return TokenEndpoint(authority, settings.client_id, settings.secret())
+
+
 async def redeem(store: Store, settings: TaxSettings, org_id: str, code: tuple[str, str]) -> Tokens | None:
     """The tokens for an authorization code and its redirect URI; None where the authority refuses it.
 
@@ -59,10 +67,10 @@ async def redeem(store: Store, settings: TaxSettings, org_id: str, code: tuple[s
     """
     parts = ProxyParts(store=store, settings=settings, log=_Nobody(), user_agent=f"gatewayd/{gatewayd.__version__}")
     async with _remote(parts) as authority:
-        bearers = Bearers(store, authority, settings.client_id, settings.secret())
+        endpoint = _token_endpoint(settings, authority)
         try:
             with trio.fail_after(settings.timeout_seconds):
-                return await bearers.redeem(org_id, *code)
+                return await endpoint.redeem(org_id, *code)
         except trio.TooSlowError:
             raise Problem("tax_upstream_timeout", "The tax authority did not answer in time.") from None
 

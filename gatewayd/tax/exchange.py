@@ -6,11 +6,15 @@ from gatewayd.contract.operation import Fields
 
 
 class Outgoing(NamedTuple):
-    """A request. `line` is path and query, under the path of the service; a `body` makes it a POST."""
+    """A request. `line` is path and query, under the path of the service; a `body` makes it a POST.
+
+    `fresh`: an answer that was kept will not do.
+    """
 
     line: str
     fields: Fields
     body: bytes | None = None
+    fresh: bool = False
 
 
 class Answered(NamedTuple):

@@ -1,8 +1,9 @@
 """Fraud-prevention headers: which a connection method needs, and the format of each (SI 2019/360).
 
-Source: the tax authority's fraud-prevention specification 3.3 (27 January 2025) and domain model §D2. The caller
-collects the values and the gateway carries them: here they are judged, never made, altered or repeated. A message
-says what a header must be; no value of the caller's ever stands in a fault.
+Source: the tax authority's fraud-prevention specification 3.3 (27 January 2025; hmrc/txm-fph-specification 5fc429b,
+one page for each of the eight connection methods) and domain model §D2. The caller collects the values and the gateway
+carries them: here they are judged, never made, altered or repeated. A message says what a header must be; no value of
+the caller's ever stands in a fault.
 """
 
 import datetime
@@ -46,7 +47,7 @@ class _Header(NamedTuple):
 
 # -- the grammar: percent-encoding, key=value structures, lists
 
-_ENCODED: Final = re.compile(r"(?:[A-Za-z0-9\-._~!'()*]|%[0-9A-Fa-f]{2})*")  # RFC 3986 §2.1, as encodeURIComponent
+_ENCODED: Final = re.compile(r"(?:[A-Za-z0-9\-._~!'()*]++|%[0-9A-Fa-f]{2})*+")  # RFC 3986 §2.1, as encodeURIComponent
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _PLACEHOLDERS: Final = frozenset({"null", "nil", "undefined"})
 _WHOLE: Final = re.compile(r"[1-9][0-9]{0,5}")
@@ -66,11 +67,15 @@ def _decoded(token: str) -> str | None:
     """What a percent-encoded key or value says; None when it is not one, or hides control characters."""
     if not _ENCODED.fullmatch(token):
         return None
-    try:
-        text = unquote(token, errors="strict")
-    except UnicodeDecodeError:
-        return None
-    return None if _CONTROL.search(text) or text.lower() in _PLACEHOLDERS else text
+    text = token
+    if "%" in token:
+        try:
+            text = unquote(token, errors="strict")
+        except UnicodeDecodeError:
+            return None
+        if _CONTROL.search(text):
+            return None
+    return None if text.lower() in _PLACEHOLDERS else text
 
 
 def _pairs(structure: str) -> dict[str, str] | None:
@@ -87,7 +92,7 @@ def _pairs(structure: str) -> dict[str, str] | None:
 
 def _every(check: Callable[[str, bool], bool]) -> Callable[[str, bool], bool]:
     """`check`, for each value of a comma-separated list."""
-    return lambda text, sandbox: all(check(value, sandbox) for value in text.split(","))
+    return lambda text, documentation: all(check(value, documentation) for value in text.split(","))
 
 
 def _is_time(pattern: re.Pattern[str], text: str) -> bool:
@@ -103,90 +108,90 @@ def _is_time(pattern: re.Pattern[str], text: str) -> bool:
 # -- one check for each kind of value
 
 
-def _plain(text: str, sandbox: bool) -> bool:
+def _plain(text: str, documentation: bool) -> bool:
     return text.lower() not in _PLACEHOLDERS
 
 
-def _encoded(text: str, sandbox: bool) -> bool:
+def _encoded(text: str, documentation: bool) -> bool:
     return bool(_decoded(text))
 
 
-def _device(text: str, sandbox: bool) -> bool:
+def _device(text: str, documentation: bool) -> bool:
     return _UUID.fullmatch(text) is not None and not _NIL_UUID.fullmatch(text)
 
 
-def _timestamp(text: str, sandbox: bool) -> bool:
+def _timestamp(text: str, documentation: bool) -> bool:
     return _is_time(_TO_THE_MILLISECOND, text)
 
 
-def _timezone(text: str, sandbox: bool) -> bool:
+def _timezone(text: str, documentation: bool) -> bool:
     return _TIMEZONE.fullmatch(text) is not None
 
 
-def _port(text: str, sandbox: bool) -> bool:
+def _port(text: str, documentation: bool) -> bool:
     return _PORT.fullmatch(text) is not None and int(text) <= 65535 and int(text) not in _SERVER_PORTS
 
 
-def _public_address(text: str, sandbox: bool) -> bool:
-    return _is_public(unquote(text), sandbox)
+def _public_address(text: str, documentation: bool) -> bool:
+    return _is_public(unquote(text), documentation)
 
 
-def _is_public(text: str, sandbox: bool) -> bool:
+def _is_public(text: str, documentation: bool) -> bool:
     address = parse_address(text)
     if address is None:
         return False
     why = refusal(address)
-    return why is None or (sandbox and why == "documentation")  # the specification's own examples are such addresses
+    return why is None or (documentation and why == "documentation")
 
 
-def _local_address(text: str, sandbox: bool) -> bool:
+def _local_address(text: str, documentation: bool) -> bool:
     address = _decoded(text)
     return address is not None and parse_address(address) is not None
 
 
-def _mac(text: str, sandbox: bool) -> bool:
+def _mac(text: str, documentation: bool) -> bool:
     address = _decoded(text)
     return address is not None and _MAC.fullmatch(address) is not None
 
 
-def _named_values(text: str, sandbox: bool) -> bool:
+def _named_values(text: str, documentation: bool) -> bool:
     fields = _pairs(text)
     return fields is not None and all(fields.values())
 
 
-def _user_ids(text: str, sandbox: bool) -> bool:
+def _user_ids(text: str, documentation: bool) -> bool:
     fields = _pairs(text)
     return fields is not None and any(fields.values())
 
 
-def _system(text: str, sandbox: bool) -> bool:
+def _system(text: str, documentation: bool) -> bool:
     fields = _pairs(text) or {}
     return bool(fields.get("os-family")) and bool(fields.get("os-version"))
 
 
-def _size(text: str, sandbox: bool) -> bool:
+def _size(text: str, documentation: bool) -> bool:
     fields = _pairs(text) or {}
     return all(_WHOLE.fullmatch(fields.get(key, "")) for key in ("width", "height"))
 
 
-def _screen(text: str, sandbox: bool) -> bool:
+def _screen(text: str, documentation: bool) -> bool:
     fields = _pairs(text) or {}
     depth, scaling = fields.get("colour-depth", ""), fields.get("scaling-factor", "")
-    return _size(text, sandbox) and bool(_WHOLE.fullmatch(depth)) and bool(_SCALING.fullmatch(scaling))
+    return _size(text, documentation) and bool(_WHOLE.fullmatch(depth)) and bool(_SCALING.fullmatch(scaling))
 
 
-def _factor(text: str, sandbox: bool) -> bool:
+def _factor(text: str, documentation: bool) -> bool:
     fields = _pairs(text) or {}
     at = fields.get("timestamp", "")
     return fields.get("type") in _FACTORS and _is_time(_TO_THE_MINUTE, at) and bool(fields.get("unique-reference"))
 
 
-def _hop(text: str, sandbox: bool) -> bool:
+def _hop(text: str, documentation: bool) -> bool:
     fields = _pairs(text) or {}
-    return all(_is_public(fields.get(key, ""), sandbox) for key in ("by", "for"))
+    return all(_is_public(fields.get(key, ""), documentation) for key in ("by", "for"))
 
 
-def _boolean(text: str, sandbox: bool) -> bool:
+def _boolean(text: str, documentation: bool) -> bool:
     return text in ("true", "false")
 
 
@@ -245,25 +250,32 @@ METHODS: Final[Mapping[str, frozenset[str]]] = {
     "OTHER_DIRECT": _ALL | _MACHINE | _PERSON,
     "OTHER_VIA_SERVER": _ALL | _MACHINE | _PERSON | _SERVER,
 }
-"""The headers that each connection method must send, beside the method itself."""
+"""The headers that each connection method must send, beside the method itself: the pages `connection-method/*`."""
 
 _FIRST_HOP: Final = frozenset({"Gov-Client-Public-IP", "Gov-Vendor-Public-IP", "Gov-Vendor-Forwarded"})
 
+_NO_MAC_NEEDED: Final = frozenset({"Gov-Client-MAC-Addresses"})
 TOLERATED: Final[Mapping[str, frozenset[str]]] = {
+    "MOBILE_APP_DIRECT": _NO_MAC_NEEDED,
+    "MOBILE_APP_VIA_SERVER": _NO_MAC_NEEDED,
     "WEB_APP_VIA_SERVER": frozenset(
         {"Gov-Client-Local-IPs", "Gov-Client-Local-IPs-Timestamp"}
         | {"Gov-Client-Browser-Plugins", "Gov-Client-Browser-Do-Not-Track"}
-    )
+    ),
 }
 """Headers that a method no longer needs; sending them on is no fault (change log of 31 January 2022 and of 3.2)."""
 
+_TWO_VERSIONS: Final = frozenset({"MOBILE_APP_VIA_SERVER", "DESKTOP_APP_VIA_SERVER", "OTHER_VIA_SERVER"})
+"""The methods whose `Gov-Vendor-Version` names two programs at least, the client's and the server's (3.2)."""
 
-def check(headers: Mapping[str, str], mode: Mode, *, sandbox: bool) -> list[FraudFault]:
+
+def check(headers: Mapping[str, str], mode: Mode, *, sandbox: bool, documentation: bool) -> list[FraudFault]:
     """The faults of a request's headers: at most one for each, in the order of `HEADERS`.
 
     Names are compared without regard to case. `require` and `warn` find the same faults: what follows from them is
-    the caller's to decide. `off` finds only a test scenario outside the sandbox. Headers that the specification does
-    not name are not judged, so that a later version of it can be carried.
+    the caller's to decide. `off` finds only a test scenario outside the sandbox. With `documentation`, addresses for
+    documentation (RFC 5737, RFC 3849) count as public: the specification's own examples are such. Headers that the
+    specification does not name are not judged, so that a later version of it can be carried.
     """
     given = {name.lower(): value.strip(" \t") for name, value in headers.items()}
     faults = []
@@ -275,14 +287,14 @@ def check(headers: Mapping[str, str], mode: Mode, *, sandbox: bool) -> list[Frau
     if method not in METHODS:
         code: FaultCode = "invalid_enum" if method else "required"
         faults.append(FraudFault(CONNECTION_METHOD, code, f"must be one of {', '.join(METHODS)}"))
-    found = [_fault_of(name, given.get(name.lower()), method, sandbox) for name in HEADERS]
+    found = [_fault_of(name, given.get(name.lower()), method, documentation) for name in HEADERS]
     faults += [fault for fault in found if fault is not None]
     if _FIRST_HOP.isdisjoint(fault.header for fault in faults):
         faults += _contradictions(given)
     return faults
 
 
-def _fault_of(name: str, value: str | None, method: str, sandbox: bool) -> FraudFault | None:
+def _fault_of(name: str, value: str | None, method: str, documentation: bool) -> FraudFault | None:
     """What is wrong with one header; without a known method, only what every method needs is missed."""
     header = HEADERS[name]
     if value is None:
@@ -292,9 +304,11 @@ def _fault_of(name: str, value: str | None, method: str, sandbox: bool) -> Fraud
     if value == "":
         return None if header.may_be_empty else FraudFault(name, "required", "must not be empty")
     sound = len(value) <= MAX_VALUE_CHARACTERS and value.isascii() and value.isprintable()
-    if sound and header.valid(value, sandbox):
-        return None
-    return FraudFault(name, "invalid_format", f"must be {header.must_be}")
+    if not sound or not header.valid(value, documentation):
+        return FraudFault(name, "invalid_format", f"must be {header.must_be}")
+    if name == "Gov-Vendor-Version" and method in _TWO_VERSIONS and "&" not in value:
+        return FraudFault(name, "invalid_format", "must name two versions, of the client's program and the server's")
+    return None
 
 
 def _contradictions(given: Mapping[str, str]) -> list[FraudFault]:
@@ -306,9 +320,8 @@ def _contradictions(given: Mapping[str, str]) -> list[FraudFault]:
         return []
     if client == vendor:
         return [FraudFault("Gov-Vendor-Public-IP", "conflict", "must differ from Gov-Client-Public-IP")]
-    hops = [_pairs(hop) or {} for hop in forwarded.split(",")]
-    ends = {(parse_address(hop.get("by", "")), parse_address(hop.get("for", ""))) for hop in hops}
-    if (vendor, client) in ends:
+    first = _pairs(forwarded.partition(",")[0]) or {}  # 3.3: later hops are appended
+    if (parse_address(first.get("by", "")), parse_address(first.get("for", ""))) == (vendor, client):
         return []
-    needed = "must have a hop by Gov-Vendor-Public-IP for Gov-Client-Public-IP"
+    needed = "must begin with the hop by Gov-Vendor-Public-IP for Gov-Client-Public-IP"
     return [FraudFault("Gov-Vendor-Forwarded", "conflict", needed)]

@@ -72,6 +72,17 @@ RESPONSE_PREFIXES: Final[Mapping[bytes, Rule]] = {
     b"proxy-": Rule.STRIP,
 }
 
+FROM_PAGES: Final = (
+    *(prefix for prefix, rule in REQUEST_PREFIXES.items() if rule is Rule.PASS),
+    *(name for name, rule in REQUEST.items() if rule is Rule.SANDBOX),
+)
+"""What a web page may send across origins for the authority; a name that ends in `-` is a family."""
+TO_PAGES: Final = (
+    *(name for name, rule in RESPONSE.items() if rule is Rule.PASS and not name.startswith(b"content-")),
+    b"x-tax-upstream",
+)
+"""What a web page may read of an answer across origins, beside what it always may."""
+
 _WRITTEN: Final = {  # doors hand names over in lower case; the authority gets them as it writes them
     name.lower().encode(): name.encode() for name in (*HEADERS, CONNECTION_METHOD, TEST_SCENARIO, "Accept-Encoding")
 }

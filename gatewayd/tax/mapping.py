@@ -14,7 +14,7 @@ from gatewayd.errors import FieldError, invalid
 Identity = Literal["vrn", "nino"]
 
 # hmrc/vat-api 8ddd80d, self-assessment-individual-details-api b44eb4e, obligations-api f99e92d,
-# individual-calculations-api 623977d, self-assessment-accounts-api 4.0
+# individual-calculations-api 623977d, self-assessment-accounts-api 4.0, business-details-api 322cd36
 VAT: Final = "application/vnd.hmrc.1.0+json"
 DETAILS: Final = "application/vnd.hmrc.2.0+json"
 OBLIGATIONS: Final = "application/vnd.hmrc.3.0+json"
@@ -29,13 +29,15 @@ _PLACEHOLDER: Final = re.compile(r"\{([A-Za-z]+)\}")
 class Endpoint(NamedTuple):
     """One endpoint. `path` holds `{name}` for each parameter that stands in it, `query` names those that may follow.
 
-    `needed` are parameters of the query that the authority does not do without.
+    `needed` are parameters of the query that the authority does not do without. `fresh`: of an answer that is written
+    to the books none that was kept will do.
     """
 
     path: str
     accept: str
     query: tuple[str, ...] = ()
     needed: tuple[str, ...] = ()
+    fresh: bool = False
 
     @property
     def segments(self) -> tuple[str, ...]:
@@ -68,8 +70,10 @@ ENDPOINTS: Final[Mapping[str, Endpoint]] = {
         ACCOUNTS,
         ("onlyOpenItems", "fromDate", "toDate"),
     ),
+    "businessDetails.list": Endpoint("/individuals/business/details/{nino}/list", DETAILS, fresh=True),
+    "businessDetails.retrieve": Endpoint("/individuals/business/details/{nino}/{businessId}", DETAILS, fresh=True),
 }
-"""By operation. `accounts.balance` is part of a composed one."""
+"""By operation. `accounts.balance` is part of a composed one, `businessDetails` are those of `syncTaxBusiness`."""
 
 
 class Target(NamedTuple):
@@ -78,6 +82,7 @@ class Target(NamedTuple):
     path: str
     query: str
     accept: str
+    fresh: bool = False
 
     @property
     def line(self) -> str:
@@ -117,7 +122,8 @@ def authority_target(endpoint: Endpoint, values: Mapping[str, str]) -> Target:
     if errors:
         raise invalid(*errors)
     path = _PLACEHOLDER.sub(lambda found: quote(values[found[1]], safe=""), endpoint.path)
-    return Target(path, _query((name, values[name]) for name in endpoint.query if name in values), endpoint.accept)
+    query = _query((name, values[name]) for name in endpoint.query if name in values)
+    return Target(path, query, endpoint.accept, endpoint.fresh)
 
 
 def forwarded_target(path: str, pairs: Iterable[tuple[str, str]], accept: str) -> Target:

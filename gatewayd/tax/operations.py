@@ -212,6 +212,7 @@ def _row(
         response=response,
         handler=handler,
         errors=ERRORS,
+        takes_incoming=True,
         relays=True,
         example=example,
     )

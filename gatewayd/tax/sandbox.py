@@ -21,6 +21,7 @@ from msgspec import Struct
 from gatewayd.clock import Instant, london_date
 from gatewayd.tax import (
     sandbox_accounts,
+    sandbox_businesses,
     sandbox_calculations,
     sandbox_composed,
     sandbox_itsa,
@@ -97,8 +98,8 @@ ENDPOINTS: Final = (
         sandbox_calculations.retrieve_calculation,
     ),
     _Endpoint("GET", "/accounts/self-assessment/{nino}/balance-and-transactions", "4", sandbox_accounts.balance),
-    _Endpoint("GET", "/individuals/business/details/{nino}/list", "2", sandbox_accounts.list_businesses),
-    _Endpoint("GET", "/individuals/business/details/{nino}/{businessId}", "2", sandbox_accounts.retrieve_business),
+    _Endpoint("GET", "/individuals/business/details/{nino}/list", "2", sandbox_businesses.list_businesses),
+    _Endpoint("GET", "/individuals/business/details/{nino}/{businessId}", "2", sandbox_businesses.retrieve_business),
 )
 """The authority's endpoints; of two that match, the first is meant."""
 

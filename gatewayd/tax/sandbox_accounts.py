@@ -1,7 +1,6 @@
-"""The sandbox authority's account and businesses of a person (domain model §D1).
+"""The sandbox authority's account of a person (domain model §D1).
 
-Self Assessment Accounts 4.0, balance and transactions; Business Details 2.0, list and retrieve; by their published
-descriptions of July and August 2026.
+Self Assessment Accounts 4.0, balance and transactions, by its published description of August 2026.
 """
 
 import datetime
@@ -9,14 +8,12 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Final
 
-from gatewayd.tax.sandbox_itsa import TYPES
 from gatewayd.tax.sandbox_rules import (
     Call,
     Document,
     Reply,
     date_of,
     error,
-    is_business_id,
     known_scenario,
     nino_error,
     not_found,
@@ -27,22 +24,6 @@ from gatewayd.tax.sandbox_rules import (
 
 MAX_BALANCE_DAYS: Final = 732
 BALANCE_SCENARIOS: Final = frozenset({"NOT_FOUND"})
-
-UNSPECIFIED: Final = "property-unspecified"
-_LETTERS: Final[Mapping[str, str]] = {**TYPES, UNSPECIFIED: "A"}
-_LISTS: Final[Mapping[str, tuple[str, ...]]] = {
-    "": ("self-employment",),
-    "STATEFUL": ("self-employment",),  # Chosen: nothing is kept, so that it is the same as without
-    "PROPERTY": ("uk-property",),
-    "FOREIGN_PROPERTY": ("foreign-property",),
-    "BUSINESS_AND_PROPERTY": tuple(TYPES),
-    "UNSPECIFIED": (UNSPECIFIED,),
-}
-LIST_SCENARIOS: Final = frozenset(_LISTS.keys() - {""} | {"NOT_FOUND"})
-RETRIEVE_SCENARIOS: Final = frozenset({"PROPERTY", "FOREIGN_PROPERTY", "UNSPECIFIED", "NOT_FOUND"}) | {
-    "DYNAMIC",
-    "STATEFUL",
-}
 
 
 def balance(call: Call) -> Reply:
@@ -82,38 +63,3 @@ def _balance_errors(query: Mapping[str, str]) -> list[Document]:
     elif first is not None and last is not None and (last - first).days > MAX_BALANCE_DAYS:
         errors.append(error("RULE_INVALID_DATE_RANGE", "The provided date range is not valid."))
     return errors
-
-
-def list_businesses(call: Call) -> Reply:
-    """GET /individuals/business/details/{nino}/list."""
-    refuse(nino_error(call))
-    known_scenario(call, LIST_SCENARIOS)
-    if call.scenario == "NOT_FOUND":
-        raise not_found()
-    rows = [{"typeOfBusiness": kind, "businessId": _id_of(kind), **_trade(kind)} for kind in _LISTS[call.scenario]]
-    return Reply(200, {"listOfBusinesses": rows})
-
-
-def retrieve_business(call: Call) -> Reply:
-    """GET /individuals/business/details/{nino}/{businessId}: of the businesses that the scenario knows."""
-    business = call.parameters["businessId"]
-    wrong = [] if is_business_id(business) else [error("FORMAT_BUSINESS_ID", "The provided businessId is invalid")]
-    refuse(nino_error(call) + wrong)
-    known_scenario(call, RETRIEVE_SCENARIOS)
-    known = {"NOT_FOUND": (), "DYNAMIC": tuple(_LETTERS)}.get(call.scenario) or _LISTS.get(call.scenario, ())
-    kind = next((kind for kind in known if _id_of(kind) == business), None)
-    if kind is None:
-        raise not_found()
-    year = tax_year_on(call.today)
-    period = {"start": f"{year}-04-06", "end": f"{year + 1}-04-05"}
-    choice = {"quarterlyPeriodType": "standard", "taxYearOfChoice": tax_year(year)}
-    document = {"businessId": business, "typeOfBusiness": kind, **_trade(kind), "accountingPeriods": [period]}
-    return Reply(200, {**document, "quarterlyTypeChoice": choice, "commencementDate": "2020-04-06"})
-
-
-def _id_of(kind: str) -> str:
-    return f"X{_LETTERS[kind]}IS12345678901"
-
-
-def _trade(kind: str) -> Document:
-    return {"tradingType": "Plastering", "tradingName": "Sandbox Trader"} if kind == "self-employment" else {}

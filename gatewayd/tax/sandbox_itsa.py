@@ -8,6 +8,7 @@ import datetime
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from gatewayd.clock import months_later
 from gatewayd.tax.sandbox_rules import (
     AuthorityFault,
     Call,
@@ -20,7 +21,6 @@ from gatewayd.tax.sandbox_rules import (
     insolvent,
     is_business_id,
     known_scenario,
-    months_later,
     nino_error,
     not_found,
     refuse,

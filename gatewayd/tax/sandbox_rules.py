@@ -4,7 +4,6 @@ Codes and messages are the authority's own, published with each of its interface
 one interface to the next and are written beside the operations that use them. Everything here is pure.
 """
 
-import calendar
 import datetime
 import hashlib
 import re
@@ -85,7 +84,12 @@ def refuse(errors: list[Document]) -> None:
 def known_scenario(call: Call, scenarios: Collection[str]) -> None:
     """Refuses a test scenario that the operation does not document."""
     if call.scenario and call.scenario not in scenarios:
-        raise fault(400, "RULE_INCORRECT_GOV_TEST_SCENARIO", "The supplied Gov-Test-Scenario is not valid")
+        raise unknown_scenario()
+
+
+def unknown_scenario() -> AuthorityFault:
+    """The refusal of a test scenario that nobody documents."""
+    return fault(400, "RULE_INCORRECT_GOV_TEST_SCENARIO", "The supplied Gov-Test-Scenario is not valid")
 
 
 def insolvent(status: int) -> AuthorityFault:
@@ -160,12 +164,6 @@ def tax_year(year: int) -> str:
 def tax_year_on(day: datetime.date) -> int:
     """The calendar year in which the tax year of a day starts (domain model §C6)."""
     return day.year - ((day.month, day.day) < APRIL_6)
-
-
-def months_later(day: datetime.date, months: int) -> datetime.date:
-    """The same day some months later, clamped to the end of the month."""
-    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
-    return datetime.date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
 
 
 # -- values derived from what was asked, so that every daemon answers alike

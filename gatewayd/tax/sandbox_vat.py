@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Final, NamedTuple
 
+from gatewayd.clock import months_later
 from gatewayd.tax.sandbox_rules import (
     AuthorityFault,
     Call,
@@ -22,7 +23,6 @@ from gatewayd.tax.sandbox_rules import (
     insolvent,
     is_vrn,
     known_scenario,
-    months_later,
 )
 
 FIRST_FINANCIAL_DAY: Final = datetime.date(2016, 4, 6)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, cast
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from gatewayd.config import Tax
 from gatewayd.outbound.addresses import parse_networks
@@ -18,12 +18,17 @@ PRODUCTION: Final = "https://api.service.hmrc.gov.uk"  # HMRC reference guide
 TEST: Final = "https://test-api.service.hmrc.gov.uk"
 PRODUCTION_PAGES: Final = "https://www.tax.service.gov.uk"  # where people sign in
 TEST_PAGES: Final = "https://test-www.tax.service.gov.uk"
+SCOPE: Final = "read:vat read:self-assessment"  # domain model §D1
 _EVERYWHERE: Final = parse_networks(("0.0.0.0/0", "::/0"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaxSettings:
-    """What the engine is told. `upstream` is an origin, and a path that goes before every other."""
+    """What the engine is told. `upstream` is an origin, and a path that goes before every other.
+
+    `append_hop` is our public address; empty: nothing is added to what callers say of the way. `cache_seconds` 0: no
+    answer is kept.
+    """
 
     mode: Mode = "off"
     upstream: str = ""
@@ -32,12 +37,19 @@ class TaxSettings:
     fraud_headers: fraud.Mode = "require"
     client_id: str = ""
     client_secret_file: str = ""
+    append_hop: str = ""
+    cache_seconds: float = 0.0
     own_listeners: Callable[[], Iterable[Listener]] = no_listeners
 
     @property
     def is_sandbox(self) -> bool:
         """Whether nobody's real taxes are asked for."""
         return self.mode == "sandbox" or (urlsplit(self.upstream).hostname == urlsplit(TEST).hostname)
+
+    @property
+    def is_production(self) -> bool:
+        """Whether it is the authority itself that is asked, about real taxes."""
+        return urlsplit(self.upstream).hostname == urlsplit(PRODUCTION).hostname
 
     @property
     def policy(self) -> Policy:
@@ -53,9 +65,25 @@ class TaxSettings:
         )
 
     @property
+    def connects(self) -> bool:
+        """Whether organizations can be connected to the authority by a person who signs in there."""
+        return self.mode == "hmrc" and bool(self.client_id)
+
+    @property
     def sign_in_page(self) -> str:
         """Where a person authorises this service to ask about their taxes."""
         return (TEST_PAGES if self.is_sandbox else PRODUCTION_PAGES) + "/oauth/authorize"
+
+    def sign_in_address(self, redirect_uri: str, state: str) -> str:
+        """The same with what is asked for (RFC 6749 §4.1.1)."""
+        parameters = {
+            "response_type": "code",
+            "client_id": self.client_id,
+            "scope": SCOPE,
+            "redirect_uri": redirect_uri,
+            "state": state,
+        }
+        return f"{self.sign_in_page}?{urlencode(parameters)}"
 
     def secret(self) -> str:
         """The secret of this service at the authority; empty where there is none. Raises `OSError`."""
@@ -73,5 +101,7 @@ def settings_from(tax: Tax, own_listeners: Callable[[], Iterable[Listener]] = no
         fraud_headers=cast(fraud.Mode, tax.fraud_headers),
         client_id=tax.client_id,
         client_secret_file=tax.client_secret_file,
+        append_hop=tax.append_hop,
+        cache_seconds=tax.cache_seconds,
         own_listeners=own_listeners,
     )

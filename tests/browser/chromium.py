@@ -15,12 +15,13 @@ PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 800}
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
-    """The browser. Skips the test where there is none; `.ci/run` installs it."""
+def chromium(*more: str) -> Iterator[Browser]:
+    """The browser, with more arguments. Skips the test where there is none; `.ci/run` installs it."""
     path = shutil.which("chromium")
     if path is None:
         pytest.skip("chromium is not installed")
     arguments = ["--disable-gpu", "--disable-dev-shm-usage", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
+    arguments += more
     expect.set_options(timeout=MILLISECONDS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=arguments, timeout=MILLISECONDS)

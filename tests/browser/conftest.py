@@ -15,8 +15,14 @@ Visit = Callable[..., tuple[Page, Complaints]]
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    with chromium() as opened:
+def authority_port() -> int:
+    """Where the browser finds the tax authority's sign-in page: on this machine."""
+    return free_port()
+
+
+@pytest.fixture(scope="session")
+def browser(authority_port: int) -> Iterator[Browser]:
+    with chromium(f"--host-resolver-rules=MAP www.tax.service.gov.uk:443 127.0.0.1:{authority_port}") as opened:
         yield opened
 
 

@@ -120,6 +120,28 @@ def test_tokens_are_kept_sealed_and_forgotten(run: Run, org_id: str, config_file
     assert run("tax", "connect", "--org", org_id, "--remove").code == 1
 
 
+def test_each_command_leaves_one_line_in_the_audit_log(
+    run: Run, key: dict[str, str], org_id: str, config_file: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "token").write_text("abc")
+    for arguments in (
+        ("request", "--key", key["id"], "--attestation", "We comply."),
+        ("approve", "--key", key["id"]),
+        ("refuse", "--key", key["id"]),
+        ("connect", "--org", org_id, "--token-file", str(tmp_path / "token")),
+        ("connect", "--org", org_id, "--remove"),
+    ):
+        assert run("tax", *arguments).code == 0
+    entries = [one for one in reversed(stored(config_file, list_all)) if "tax" in one.action]
+    assert [(one.actor, one.action, one.subject, one.org_id) for one in entries] == [
+        ("operator", "key.tax_requested", key["id"], org_id),
+        ("operator", "key.tax_approved", key["id"], org_id),
+        ("operator", "key.tax_withdrawn", key["id"], org_id),
+        ("operator", "tax.connected", org_id, org_id),
+        ("operator", "tax.disconnected", org_id, org_id),
+    ]
+
+
 def test_a_bare_token_is_enough(run: Run, org_id: str, config_file: Path, tmp_path: Path) -> None:
     file = tmp_path / "token"
     file.write_text("abc.def-1\n")

@@ -154,3 +154,27 @@ def test_any_text_is_judged_without_an_accident(text: str) -> None:
 def test_every_address_and_port_can_be_bound(address: object, port: int) -> None:
     host = str(address)
     assert parse_bind(f"[{host}]:{port}" if ":" in host else f"{host}:{port}") == TcpBind(host, port)
+
+
+@pytest.mark.parametrize("text", ["8.8.8.8", "2001:4860:4860::8888"])
+def test_public_addresses(text: str) -> None:
+    assert forms.public_address_complaint(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("books.example", "must be an IP address"),
+        ("8.8.8.8:80", "must be an IP address"),
+        ("[2001:4860:4860::8888]", "must be an IP address"),
+        ("10.0.0.1", "must be a public address"),
+        ("127.0.0.1", "must be a public address"),
+        ("224.0.0.1", "must be a public address"),
+        ("fd00::1", "must be a public address"),
+        ("203.0.113.6", "must be a public address"),
+    ],
+)
+def test_what_is_no_public_address_is_refused(text: str, reason: str) -> None:
+    complaint = forms.public_address_complaint(text)
+    assert complaint is not None
+    assert complaint.startswith(reason)

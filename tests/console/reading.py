@@ -139,7 +139,7 @@ class Document:
         if any(after > before + 1 for before, after in pairwise(levels)):
             yield f"headings leave a level out: {levels}"
         wrapped = [each.attributes["for"] for each in self.root.all("label") if "for" in each.attributes]
-        for each in self.root.all("input"):
+        for each in self.root.all("input", "textarea", "select"):
             kind, hidden = each.attributes.get("type", "text"), each.attributes.get("aria-hidden")
             labelled = each.attributes.get("id") in wrapped or each.inside("label") is not None
             if kind not in UNLABELLED and not labelled and not hidden:

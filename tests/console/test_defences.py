@@ -21,7 +21,13 @@ POSTS = [
     "/account/passkeys/remove",
     "/account/sessions/end",
     "/account/sessions/end-all",
+    "/admin/tax/approve",
+    "/admin/tax/refuse",
+    "/admin/tax/withdraw",
     "/developers/apps/revoke",
+    "/developers/tax/connect",
+    "/developers/tax/disconnect",
+    "/developers/tax/request",
     "/oauth/choose",
     "/oauth/consent",
     "/sign-out",
@@ -29,6 +35,7 @@ POSTS = [
 ENTRIES = ["/sign-in", "/sign-in/code", "/sign-in/passkey", "/sign-in/passkey/options", "/sign-in/link/x"]
 ENTRIES += ["/sign-in/reset/x"]
 PRIVATE = ["/", "/account", "/account/second-factor", "/developers/apps"]
+PRIVATE += ["/developers/tax", "/developers/tax/connected", "/admin", "/admin/tax"]
 
 
 async def test_every_form_is_in_these_lists(site: Site) -> None:

@@ -11,12 +11,14 @@ from gatewayd.clock import SettableClock
 from gatewayd.console.addresses import is_page
 from gatewayd.console.mounted import Console
 from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
+from gatewayd.tax.settings import TaxSettings
 from tests.console.visiting import SECONDS, Written
 from tests.contract.rows import OPERATIONS
 from tests.support.store import START
 
 PAGES = ["/", "/sign-in", "/sign-in/code", "/sign-out", "/account", "/account/password", "/oauth/choose"]
 PAGES += ["/oauth/consent", "/developers/apps", "/static/style.css", "/account//x", "/sign-in/"]
+PAGES += ["/developers/tax", "/developers/tax/connected", "/admin", "/admin/tax"]
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -26,7 +28,19 @@ def test_pages(path: str) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["", "//", "//sign-in", "*", "/accounting/invoices", "/api/auth/oauth2/token", "/oauth2", "/healthz", "/x/sign-in"],
+    [
+        "",
+        "//",
+        "//sign-in",
+        "*",
+        "/accounting/invoices",
+        "/api/auth/oauth2/token",
+        "/oauth2",
+        "/healthz",
+        "/x/sign-in",
+        "/tax",
+        "/administrator",
+    ],
 )
 def test_no_pages(path: str) -> None:
     assert not is_page(path)
@@ -50,7 +64,7 @@ async def test_many_first_visitors_at_once_find_one_application(database_image: 
     clock, log = SettableClock(START), Written()
     statuses: list[int] = []
     async with open_store(StoreSettings(directory=tmp_path), clock) as store:
-        console = Console(store, clock, log, issuer="http://127.0.0.1:8080", attempts=3)
+        console = Console(store, clock, log, issuer="http://127.0.0.1:8080", attempts=3, tax=TaxSettings())
 
         async def visit() -> None:
             statuses.append(await status_of(console, "/sign-in"))

@@ -21,6 +21,7 @@ from gatewayd.identity.passwords import Hasher, Passwords
 from gatewayd.identity.sign_in import SignIn
 from gatewayd.store import Store, WriteTx
 from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
+from gatewayd.tax.settings import TaxSettings
 from tests.console.reading import Document, fields_of
 from tests.support.consents import CHALLENGE, REDIRECT, SCOPE
 from tests.support.store import START
@@ -165,11 +166,14 @@ class Site:
         assert (await browser.sign_in()).location == "/"
         return browser
 
-    async def add_user(self, email: str, org_id: str | None = None, password_hash: str | None = PASSWORD_HASH) -> str:
-        """Another person; without `org_id` of no organization."""
+    async def add_user(
+        self, email: str, org_id: str | None = None, password_hash: str | None = PASSWORD_HASH, admin: bool = False
+    ) -> str:
+        """Another person; without `org_id` of no organization. `admin` is of the instance."""
 
         def work(tx: WriteTx) -> str:
-            user = users.create(tx, users.NewUser(email=email, name=NAME, password_hash=password_hash), "operator")
+            new = users.NewUser(email=email, name=NAME, password_hash=password_hash, instance_admin=admin)
+            user = users.create(tx, new, "operator")
             if org_id is not None:
                 memberships.add(tx, user.id, "member", "operator")
             return user.id
@@ -215,8 +219,8 @@ class Site:
 
 
 @asynccontextmanager
-async def open_site(directory: Path, image: bytes) -> AsyncIterator[Site]:
-    """The pages, as people reach them by https."""
+async def open_site(directory: Path, image: bytes, tax: TaxSettings | None = None) -> AsyncIterator[Site]:
+    """The pages, as people reach them by https. `tax` None: a server without taxes."""
     (directory / DATABASE_NAME).write_bytes(image)
     clock, log, challenges = SettableClock(START), Written(), Challenges()
     async with open_store(StoreSettings(directory=directory), clock) as store:
@@ -227,6 +231,7 @@ async def open_site(directory: Path, image: bytes) -> AsyncIterator[Site]:
             passwords=passwords,
             challenges=challenges,
             issuer=ISSUER,
+            tax=tax or TaxSettings(),
             clock=clock,
             log=log,
         )

@@ -29,7 +29,6 @@ def read() -> dict[str, Promise]:
 PENDING = frozenset(
     {
         "businesses.businessPnl",
-        "businesses.syncTaxBusiness",
         "assets.listPortfolios",
         "assets.getPortfolio",
         "assets.listAccounts",

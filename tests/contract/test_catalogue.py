@@ -94,6 +94,8 @@ def undocumented(tx: object, caller: object, request: object) -> None:  # its mi
         (row("a.x", "read", probes.call, "/x"), "of the other kind"),
         (row("a.x", "call", probes.read, "/x"), "of the other kind"),
         (row("a.x", "call", probes.call, "/x", relays=True), "relays and is no GET of kind call"),
+        (row("a.x", "call", probes.call, "/x", relays=True, method="GET"), "relays and takes no incoming request"),
+        (row("a.x", "write", probes.write, "/x", takes_incoming=True), "takes the incoming request and is not of kind"),
         (row("a.x", "read", probes.read, "/x/:thingId"), "no field for its path parameter thingId"),
         (row("a.x", "read", probes.read, "/x", errors=("no_such_code",)), "unknown error no_such_code"),
         (row("a.x", "read", undocumented, "/x"), "no description"),

@@ -11,19 +11,31 @@ INVOICES = "/api/rpc/invoices"
 SERVER = "/.well-known/oauth-authorization-server"
 
 
-def connect(shared: Shared) -> dict[str, str]:
-    """From discovery to tokens, with the person's consent written by another process."""
-    http = shared.running.client
-    server = http.get(SERVER).json()
+def discover(shared: Shared) -> tuple[str, dict[str, str]]:
+    """The issuer, and the paths of its endpoints by name."""
+    server = shared.running.client.get(SERVER).json()
     issuer = server["issuer"]
-    paths = {name: address.removeprefix(issuer) for name, address in server.items() if name.endswith("_endpoint")}
+    return issuer, {n: address.removeprefix(issuer) for n, address in server.items() if n.endswith("_endpoint")}
+
+
+def register(shared: Shared) -> str:
+    """Register a client; answers its id."""
     registration = {"client_name": "Ledger Sync", "redirect_uris": [CALLBACK]}
-    client_id = http.post(paths["registration_endpoint"], json=registration).json()["client_id"]
+    answer = shared.running.client.post(discover(shared)[1]["registration_endpoint"], json=registration)
+    return str(answer.json()["client_id"])
+
+
+def connect(
+    shared: Shared, client_id: str | None = None, scope: str = "openid accounting:read offline_access"
+) -> dict[str, str]:
+    """From discovery to tokens, with the person's consent written by another process."""
+    http, (issuer, paths) = shared.running.client, discover(shared)
+    client_id = client_id or register(shared)
     asked = {
         "response_type": "code",
         "client_id": client_id,
         "redirect_uri": CALLBACK,
-        "scope": "openid accounting:read offline_access",
+        "scope": scope,
         "resource": issuer,
         "state": "s",
         "code_challenge": CHALLENGE,

@@ -1,10 +1,22 @@
 """Instants, their wire form, and the civil date in London."""
 
+import datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewayd.clock import DAY, SECOND, Instant, SettableClock, SystemClock, from_wire, london_date, to_wire
+from gatewayd.clock import (
+    DAY,
+    SECOND,
+    Instant,
+    SettableClock,
+    SystemClock,
+    from_wire,
+    london_date,
+    months_later,
+    to_wire,
+)
 
 _NOON = from_wire("2026-11-20T12:00:00Z")
 
@@ -75,3 +87,17 @@ def test_a_settable_clock_follows_another() -> None:
 
 def test_the_system_clock_counts_microseconds_of_this_era() -> None:
     assert _NOON - 3650 * DAY < SystemClock().now() < _NOON + 36500 * DAY
+
+
+@pytest.mark.parametrize(
+    ("day", "months", "later"),
+    [
+        ("2026-11-21", 18, "2028-05-21"),
+        ("2026-01-31", 1, "2026-02-28"),
+        ("2028-01-31", 1, "2028-02-29"),
+        ("2026-12-31", 1, "2027-01-31"),
+        ("2026-03-31", -1, "2026-02-28"),
+    ],
+)
+def test_months_later_is_the_same_day_or_the_last_of_a_shorter_month(day: str, months: int, later: str) -> None:
+    assert months_later(datetime.date.fromisoformat(day), months).isoformat() == later

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Kind, Operation
+from gatewayd.contract.operation import Incoming, Kind, Operation
 from gatewayd.contract.pages import Listing, Page, PageRequest
 from gatewayd.contract.wire import Request, Response
 from gatewayd.errors import not_found
@@ -88,6 +88,13 @@ async def call(deps: Deps, caller: Caller, request: Word) -> Said:
     return await deps.act(caller, request)
 
 
+async def overhear(deps: Deps, caller: Caller, request: Word, incoming: Incoming) -> Said:
+    """Say which header field of the request is named by the word."""
+    deps.calls.append(request.word)
+    value = dict(incoming.fields).get(request.word.encode(), b"nothing")
+    return Said(said=f"{value.decode('latin-1')} {incoming.request_id}", org=caller.org_id)
+
+
 def list_words(tx: ReadTx, caller: Caller, request: ListWords) -> Listing:
     """List words; there is always one more."""
     return Listing.of([b'{"said":"a","org":"b"}'], "bmV4dA==")
@@ -118,6 +125,7 @@ OPERATIONS = (
     row("probe.read", "read", read, "/probe/read"),
     row("probe.write", "write", write, "/probe/write"),
     row("probe.call", "call", call, "/probe/call"),
+    row("probe.overhear", "call", overhear, "/probe/overhear", takes_incoming=True),
     row("probe.secret", "write", write, "/probe/secret", secret=True),
     row("probe.secretCall", "call", call, "/probe/secretCall", secret=True),
     row("probe.dear", "read", read, "/probe/dear", cost=5),

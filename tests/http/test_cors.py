@@ -69,3 +69,46 @@ def test_any_origin() -> None:
 
 def test_options_that_is_no_preflight() -> None:
     assert Cors(["*"]).preflight({b"origin": APP}, ["GET"]) == []
+
+
+# -- what some operations take and give beside every one's
+
+FAMILIES = (b"gov-client-", b"x-scenario")
+
+
+def preflight(cors: Cors, asked: bytes) -> list[str]:
+    request = {b"origin": APP, b"access-control-request-method": b"GET", b"access-control-request-headers": asked}
+    fields = dict(cors.preflight(request, ["GET"]))
+    return fields[b"access-control-allow-headers"].decode().split(", ")
+
+
+def test_of_a_family_a_preflight_is_told_what_it_asks_for() -> None:
+    cors = Cors([APP.decode()], FAMILIES)
+    told = preflight(cors, b"gov-client-new, Gov-Client-Device-ID ,gov-client-new,gov-other,cookie")
+    assert [name for name in told if name.startswith("gov-")] == ["gov-client-new", "gov-client-device-id"]
+    assert {"x-scenario", "authorization", "dpop"} <= set(told)
+    assert "cookie" not in told
+    assert not any(name.startswith("gov-") for name in preflight(cors, b""))
+
+
+@pytest.mark.parametrize(
+    "asked", [b"gov-client-a b", b"gov-client-\xff", b"gov-client-a:b", b"gov-client-" + b"x" * 200]
+)
+def test_what_is_no_name_is_not_repeated(asked: bytes) -> None:
+    assert not any(name.startswith("gov-") for name in preflight(Cors(["*"], FAMILIES), asked))
+
+
+def test_without_families_nothing_is_repeated() -> None:
+    assert preflight(Cors(["*"]), b"gov-client-a") == preflight(Cors(["*"]), b"")
+
+
+def test_other_origins_are_told_no_families() -> None:
+    request = {b"origin": b"https://evil.example.com", b"access-control-request-method": b"GET"}
+    assert Cors([APP.decode()], FAMILIES).preflight(request, ["GET"]) == []
+
+
+def test_pages_may_read_what_operations_give() -> None:
+    exposed = dict(Cors(["*"], (), (b"sunset", b"link")).headers({b"origin": APP}))[b"access-control-expose-headers"]
+    names = exposed.split(b", ")
+    assert {b"sunset", b"x-request-id"} <= set(names)
+    assert len(names) == len(set(names))

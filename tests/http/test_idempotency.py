@@ -122,6 +122,19 @@ async def test_a_first_attempt_that_failed_leaves_the_key_free(open_probes: Open
         assert said((await post(api, WRITE, "!")).body) == "org_a!"
 
 
+async def test_a_call_that_is_given_the_request_as_it_came_is_repeated_all_the_same(open_probes: OpenProbes) -> None:
+    deps = Deps()
+    async with open_probes(deps=deps) as api:
+        replies = [
+            await api("POST", "/probe/overhear", json={"word": "gov-x"}, headers=[*key("k1"), (b"gov-x", b"y")])
+            for _ in range(2)
+        ]
+    assert said(replies[0].body) == f"y {replies[0]['x-request-id']}"
+    assert replies[0].body == replies[1].body
+    assert replies[1]["idempotent-replayed"] == "true"
+    assert deps.calls == ["gov-x"]
+
+
 async def test_a_secret_answer_is_sealed_and_comes_back_whole(open_probes: OpenProbes) -> None:
     async with open_probes(deps=Deps()) as api:
         for path, under in (("/probe/secret", "k1"), ("/probe/secretCall", "k2")):

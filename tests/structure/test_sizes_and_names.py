@@ -23,6 +23,7 @@ BORDERS = frozenset(
         "gatewayd/http/http2.py",  # request: one connection
         "gatewayd/http/server.py",  # request: one connection
         "gatewayd/oauth/app.py",  # request
+        "gatewayd/tax/tokens.py",  # forward: a refresh that outlives its request
         "gatewayd/webhooks/dispatcher.py",  # delivery
     }
 )

@@ -291,15 +291,32 @@ _TRADE = {
     "tradingName": {"type": "string", "maxLength": 105},
 }
 BUSINESSES = shape({"listOfBusinesses": rows(shape(_BUSINESS, _TRADE))})
+_INDICATOR = {"enum": ["A", "Q"]}
 BUSINESS = shape(
     _BUSINESS,
     {
         **_TRADE,
+        "yearOfMigration": {"type": "string", "pattern": "^[0-9]{4}$"},
+        "firstAccountingPeriodStartDate": DATE,
+        "firstAccountingPeriodEndDate": DATE,
+        "latencyDetails": shape(
+            {
+                "latencyEndDate": DATE,
+                "taxYear1": TAX_YEAR,
+                "latencyIndicator1": _INDICATOR,
+                "taxYear2": TAX_YEAR,
+                "latencyIndicator2": _INDICATOR,
+            }
+        ),
         "accountingPeriods": rows(shape({"start": DATE, "end": DATE})),
         "quarterlyTypeChoice": shape(
             {"quarterlyPeriodType": {"enum": ["standard", "calendar"]}, "taxYearOfChoice": TAX_YEAR}
         ),
         "commencementDate": DATE,
+        "cessationDate": DATE,
+        **{f"businessAddressLine{n}": {"type": "string"} for n in ("One", "Two", "Three", "Four")},
+        "businessAddressPostcode": {"type": "string"},
+        "businessAddressCountryCode": {"type": "string"},
     },
 )
 

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import pytest
 
 from gatewayd import tax
-from gatewayd.areas import legal_entities
+from gatewayd.areas import businesses, legal_entities
 from gatewayd.contract.operation import Operation
 from gatewayd.tax import calls, engine
 from gatewayd.tax.calls import TaxCall
@@ -53,7 +53,7 @@ class TaxApi:
 
     def calls(self, org_id: str = "org_a") -> list[TaxCall]:
         """The record, newest first."""
-        return self.api.store.read_now(calls.list_calls, org_id)
+        return [each.call for each in self.api.store.read_now(calls.list_calls, org_id)]
 
 
 class OpenTax(Protocol):
@@ -78,7 +78,8 @@ def open_tax(tmp_path: Path, database_image: bytes) -> OpenTax:
     @asynccontextmanager
     async def opened(**settings: Any) -> AsyncIterator[TaxApi]:
         engines, log = Engines(), TaxLog()
-        operations = (*tax.AREA.operations, *legal_entities.AREA.operations)
+        areas = (tax.AREA, legal_entities.AREA, businesses.AREA)
+        operations = (*tax.OF_BUSINESSES, *(operation for area in areas for operation in area.operations))
         tuning = Tuning(deps=engines)
         async with (
             open_api(tmp_path, database_image, operations, tuning) as api,

@@ -1,4 +1,7 @@
-"""Without approval each of the ten operations is closed to every kind of credential; with it, open."""
+"""Without approval each of the ten operations is closed to every kind of credential; with it, open.
+
+So is the one operation outside the subtree that asks the authority, to who may write entities, too.
+"""
 
 import secrets
 from collections.abc import AsyncIterator
@@ -7,24 +10,29 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+import msgspec
 import pytest
 import trio
 
+from gatewayd.areas.legal_entities.legal_entities import CreateLegalEntity, create_legal_entity
 from gatewayd.identity import api_keys, audit, grants, memberships, oauth_clients, sessions, signing_keys, users
 from gatewayd.identity.access_tokens import AccessTokenVerifier, Made, mint
 from gatewayd.identity.authentication import ApiKeyVerifier, Authenticator
 from gatewayd.identity.key_format import RANDOM_BYTES
 from gatewayd.identity.signing_keys import SigningKeys
 from gatewayd.store import WriteTx
-from gatewayd.tax import AREA, approvals, engine
+from gatewayd.tax import AREA, OF_BUSINESSES, approvals, engine
 from gatewayd.tax.approvals import Subject
 from gatewayd.tax.settings import TaxSettings
 from tests.support.api import TestedApi, Tuning, open_api
 from tests.support.engines import Engines, TaxLog
 from tests.support.oauth import signing_key
+from tests.support.store import make_caller
 from tests.tax.conftest import HEADERS, query_of
+from tests.tax.registry import SYNC
 
 SECONDS = 20.0
+SCOPES = ["openid", "entities:write", "tax:read", "tax:write"]  # of a token
 ISSUER = "https://books.example"
 T = TypeVar("T")
 
@@ -56,7 +64,7 @@ class House:
                 org_id=self.org_id,
                 user_id=self.user_id,
                 client_id=client.id,
-                scopes=["openid", "tax:read", "tax:write"],
+                scopes=SCOPES,
                 session_id=session.id,
                 authenticated_at=tx.now,
                 methods=("pwd",),
@@ -78,6 +86,20 @@ class House:
             found.append((reply.status, None if reply.status == 200 else reply.code))
         return found
 
+    async def add_taxpayer(self) -> str:
+        """A person whose businesses the authority knows."""
+        new = CreateLegalEntity(name="Ann Oak", type="sole_trader", nino="AA123456A")
+        made = await self.api.store.write(
+            lambda tx: create_legal_entity(tx, make_caller(self.org_id), new), self.org_id
+        )
+        return str(msgspec.json.decode(made)["id"])
+
+    async def sync(self, token: str, person: str) -> tuple[int, str | None]:
+        """What the comparison of the person's businesses answers."""
+        request = {"legalEntityId": person}
+        reply = await self.api("POST", SYNC, json=request, token=token, headers=HEADERS)
+        return reply.status, None if reply.status == 200 else reply.code
+
 
 @asynccontextmanager
 async def open_house(directory: Path, image: bytes) -> AsyncIterator[House]:
@@ -85,7 +107,7 @@ async def open_house(directory: Path, image: bytes) -> AsyncIterator[House]:
     authenticator = Authenticator([ApiKeyVerifier(), AccessTokenVerifier(keys, ISSUER)])
     tuning = Tuning(deps=engines, authenticate=authenticator.authenticate)
     async with (
-        open_api(directory, image, AREA.operations, tuning) as api,
+        open_api(directory, image, (*AREA.operations, *OF_BUSINESSES), tuning) as api,
         engine.open_tax(api.store, TaxSettings(mode="sandbox"), api.clock, TaxLog(), "gatewayd/test") as engines.tax,
     ):
         await api.store.write(lambda tx: signing_keys.add(tx, [signing_key("ES256")]))
@@ -104,14 +126,15 @@ CLOSED = [(403, "insufficient_scope")] * 10
 OPEN = [(200, None)] * 10
 
 
-async def credential(house: House, kind: str) -> tuple[Subject, str]:
+async def credential(house: House, kind: str, chosen: tuple[str, ...] = ("tax:read",)) -> tuple[Subject, str]:
+    """`chosen` are the scopes of a key that has some."""
     if kind != "token":
-        scopes = ["tax:read"] if kind == "scoped" else []
+        scopes = list(chosen) if kind == "scoped" else []
         return await house.api.store.write(lambda tx: house.make_key(tx, scopes))
     subject, grant_id = await house.api.store.write(house.make_grant)
     grant = house.api.store.read_now(lambda tx: grants.find(tx, grant_id), None)
     assert grant is not None
-    made = Made(ISSUER, ["openid", "tax:read", "tax:write"], None, house.api.clock.now())
+    made = Made(ISSUER, SCOPES, None, house.api.clock.now())
     return subject, mint(house.keys, grant, made)
 
 
@@ -129,3 +152,21 @@ async def test_closed_until_approved_and_again_after(tmp_path: Path, database_im
             assert await house.statuses(other) == CLOSED
             await house.api.store.write(lambda tx: approvals.refuse(tx, subject, "Terms broken.", audit.OPERATOR))
             assert await house.statuses(token) == CLOSED
+
+
+@pytest.mark.parametrize("kind", ["scoped", "legacy", "token"])
+async def test_businesses_are_compared_for_who_is_approved_and_may_write(
+    tmp_path: Path, database_image: bytes, kind: str
+) -> None:
+    needed = ("entities:write", "tax:read")
+    with trio.fail_after(SECONDS):
+        async with open_house(tmp_path, database_image) as house:
+            person = await house.add_taxpayer()
+            subject, token = await credential(house, kind, needed)
+            reader, reading = await credential(house, "scoped", ("entities:read", "tax:read"))
+            await house.api.store.write(lambda tx: approvals.approve(tx, reader, None, audit.OPERATOR))
+            assert await house.sync(token, person) == (403, "insufficient_scope")
+            assert await house.sync(reading, person) == (403, "insufficient_scope")
+            await house.api.store.write(lambda tx: approvals.approve(tx, subject, None, audit.OPERATOR))
+            assert await house.sync(token, person) == (200, None)
+            assert await house.sync(reading, person) == (403, "insufficient_scope")

@@ -9,7 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gatewayd.errors import Problem
-from gatewayd.tax.headers import REQUEST, REQUEST_PREFIXES, RESPONSE, RESPONSE_PREFIXES, Rule, Set, outgoing, returning
+from gatewayd.tax.headers import (
+    FROM_PAGES,
+    REQUEST,
+    REQUEST_PREFIXES,
+    RESPONSE,
+    RESPONSE_PREFIXES,
+    TO_PAGES,
+    Rule,
+    Set,
+    outgoing,
+    returning,
+)
 from tests.tax.conftest import HEADERS, OpenTax, with_header
 from tests.tax.recording import answer, saying, upstream
 
@@ -219,3 +230,9 @@ async def test_missing_fraud_headers_may_be_let_through(open_tax: OpenTax, mode:
             "Gov-Client-Device-ID: invalid_format",
             "Gov-Client-Timezone: required",
         ]
+
+
+def test_pages_may_send_what_passes_and_read_what_comes_back() -> None:
+    assert set(FROM_PAGES) == {b"gov-client-", b"gov-vendor-", b"gov-test-scenario"}
+    assert {b"x-tax-upstream", b"x-correlationid", b"deprecation", b"sunset"} <= set(TO_PAGES)
+    assert not {b"set-cookie", b"server"} & set(TO_PAGES)

@@ -1,19 +1,11 @@
-"""The sandbox authority's Income Tax status, obligations, account and businesses: every scenario, every refusal."""
+"""The sandbox authority's Income Tax status, obligations and account: every scenario, every refusal."""
 
 import pytest
 
-from gatewayd.tax import sandbox_accounts
 from gatewayd.tax.sandbox import SandboxAnswer
 from gatewayd.tax.sandbox_itsa import DECLARATION_SCENARIOS, OBLIGATION_SCENARIOS, STATUS_SCENARIOS
 from tests.tax.asking import NINO, accepted, answer, codes, document, refused, versioned
-from tests.tax.authority_schemas import (
-    BALANCE,
-    BUSINESS,
-    BUSINESSES,
-    FINAL_DECLARATIONS,
-    ITSA_OBLIGATIONS,
-    ITSA_STATUSES,
-)
+from tests.tax.authority_schemas import BALANCE, FINAL_DECLARATIONS, ITSA_OBLIGATIONS, ITSA_STATUSES
 
 LETTERS = {"self-employment": "B", "uk-property": "P", "foreign-property": "F"}
 UNKNOWN = (400, "RULE_INCORRECT_GOV_TEST_SCENARIO")
@@ -279,16 +271,12 @@ def test_declarations_that_are_refused(query: str, scenario: str | None, expecte
     assert refused(declarations(query, scenario)) == expected
 
 
-# -- account and businesses
+# -- account
 
 
 def balance(query: str = "", scenario: str | None = None, nino: str = NINO) -> SandboxAnswer:
     path = f"/accounts/self-assessment/{nino}/balance-and-transactions"
     return answer(path, query, headers=versioned(4, scenario))
-
-
-def business(rest: str, scenario: str | None = None, nino: str = NINO) -> SandboxAnswer:
-    return answer(f"/individuals/business/details/{nino}/{rest}", headers=versioned(2, scenario))
 
 
 def test_a_balance_adds_up() -> None:
@@ -314,47 +302,5 @@ def test_a_balance_that_is_refused(query: str, scenario: str | None, expected: t
     assert refused(balance(query, scenario)) == expected
 
 
-@pytest.mark.parametrize(
-    ("scenario", "letters"),
-    [
-        (None, "B"),
-        ("STATEFUL", "B"),
-        ("PROPERTY", "P"),
-        ("FOREIGN_PROPERTY", "F"),
-        ("UNSPECIFIED", "A"),
-        ("BUSINESS_AND_PROPERTY", "BPF"),
-    ],
-)
-def test_businesses_of_every_scenario(scenario: str | None, letters: str) -> None:
-    rows = accepted(business("list", scenario), BUSINESSES)["listOfBusinesses"]
-    assert [row["businessId"] for row in rows] == [f"X{letter}IS12345678901" for letter in letters]
-    if scenario in sandbox_accounts.RETRIEVE_SCENARIOS | {None}:
-        for row in rows:
-            one = accepted(business(row["businessId"], scenario), BUSINESS)
-            assert one["typeOfBusiness"] == row["typeOfBusiness"]
-
-
-def test_a_dynamic_business_is_that_of_its_id() -> None:
-    found = [accepted(business(f"X{letter}IS12345678901", "DYNAMIC"), BUSINESS)["typeOfBusiness"] for letter in "BPFA"]
-    assert found == [*LETTERS, "property-unspecified"]
-
-
-@pytest.mark.parametrize(
-    ("rest", "scenario", "expected"),
-    [
-        ("list", "NOT_FOUND", (404, "MATCHING_RESOURCE_NOT_FOUND")),
-        ("list", "DYNAMIC", UNKNOWN),
-        ("XBIS12345678901", "NOT_FOUND", (404, "MATCHING_RESOURCE_NOT_FOUND")),
-        ("XPIS12345678901", None, (404, "MATCHING_RESOURCE_NOT_FOUND")),
-        ("XBIS12345678901", "BUSINESS_AND_PROPERTY", UNKNOWN),
-        ("XBIS1234567890", None, (400, "FORMAT_BUSINESS_ID")),
-    ],
-)
-def test_businesses_that_are_refused(rest: str, scenario: str | None, expected: tuple[int, str]) -> None:
-    assert refused(business(rest, scenario)) == expected
-
-
-def test_nobodys_account_and_businesses() -> None:
+def test_nobodys_account() -> None:
     assert refused(balance(nino="BG123456A")) == (400, "FORMAT_NINO")
-    assert refused(business("list", nino="BG123456A")) == (400, "FORMAT_NINO")
-    assert refused(business("XBIS12345678901", nino="BG123456A")) == (400, "FORMAT_NINO")

@@ -4,13 +4,14 @@ The row carries its wire form without the tax identifiers: lists show those mask
 and the National Insurance number is encrypted at rest.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from gatewayd.areas.legal_entities import fields as f
-from gatewayd.areas.legal_entities import rows
+from gatewayd.areas.legal_entities import rows, tax_standings
+from gatewayd.areas.legal_entities.tax_standings import TaxStanding
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page, SyncRequest
@@ -33,6 +34,7 @@ from gatewayd.ledger.lists import contains, sync_page
 from gatewayd.store import ReadTx, Row, WriteTx
 
 KIND = "legal entity"
+RENDERED_AT_ONCE = 500  # entities read into memory together
 IDENTIFIER_CODES = ("invalid_company_number", "invalid_nino", "invalid_utr", "invalid_vrn")
 
 
@@ -107,6 +109,9 @@ SELECT wire, utr, nino_sealed FROM legal_entities WHERE org_id = :org_id AND id 
 """
 _SELECT_STORED = f"""
 SELECT {rows.COLUMNS} FROM legal_entities WHERE org_id = :org_id AND id = :id
+"""
+_SELECT_STORED_AFTER = f"""
+SELECT {rows.COLUMNS} FROM legal_entities WHERE org_id = :org_id AND id > :after ORDER BY id LIMIT :limit
 """
 _SELECT_CLASH = """
 SELECT id, CASE WHEN vat_number = :vat_number THEN 'vatNumber' WHEN company_number = :company_number
@@ -195,7 +200,29 @@ def render_again(tx: ReadTx, entity_id: str) -> bytes:
     row = tx.row(_SELECT_STORED, id=entity_id)
     assert row is not None
     stored = dict(zip(rows.COLUMN_NAMES, row, strict=True))
-    return rows.wire(rows.fields_of(tx, stored), stored)
+    return rows.wire(rows.fields_of(tx, stored), stored, tax_standings.find(tx))
+
+
+def change_tax_standing(tx: WriteTx, standing: TaxStanding | None) -> None:
+    """Say in every entity of the organization what the tax authority grants; None: nothing any more.
+
+    Each is a change as any other: it has a new version, and lists by `updatedSince` show it.
+    """
+    if standing == tax_standings.find(tx):
+        return
+    tax_standings.keep(tx, standing)
+    after: str | None = ""
+    while after is not None:  # Chosen: all of them, though a firm of accountants may have thousands
+        found = tx.rows(_SELECT_STORED_AFTER, after=after, limit=RENDERED_AT_ONCE)
+        for row in found:
+            _touch(tx, dict(zip(rows.COLUMN_NAMES, row, strict=True)))
+        after = found[-1][0] if len(found) == RENDERED_AT_ONCE else None
+
+
+def _touch(tx: WriteTx, stored: dict[str, Any]) -> None:
+    """Render an entity as one that has just changed."""
+    stamps = rows.Stamps(stored["created_at"], stored["version"] + 1, stored["archived_at"])
+    tx.run(_UPDATE, **rows.columns(tx, stored["id"], rows.fields_of(tx, stored), stamps))
 
 
 def _masked_item(row: Row) -> bytes:

@@ -6,13 +6,15 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from gatewayd.areas.legal_entities import fields as f
+from gatewayd.areas.legal_entities import tax_standings
+from gatewayd.areas.legal_entities.tax_standings import TaxStanding
 from gatewayd.clock import Instant, to_wire
 from gatewayd.contract.wire import Address, Id, Response, Timestamp, encode, open_wire
 from gatewayd.store import ReadTx, WriteTx
 
 
 class TaxConnection(Response, frozen=True, kw_only=True):
-    """Which services of the tax authority the entity is connected to."""
+    """Which services of the tax authority the entity's organization is connected to, and until when."""
 
     vat: bool
     itsa: bool
@@ -135,7 +137,7 @@ def columns(tx: WriteTx, entity_id: str, fields: f.Fields, stamps: Stamps) -> di
             values[name] = getattr(fields, name)
     numbers = (fields.name, fields.legal_name, fields.company_number, fields.vat_number)
     values["search_text"] = "\n".join(text.casefold() for text in numbers if text)
-    values["wire"] = wire(fields, values)
+    values["wire"] = wire(fields, values, tax_standings.find(tx))
     return values
 
 
@@ -168,7 +170,7 @@ def fields_of(tx: ReadTx, stored: dict[str, Any]) -> f.Fields:
     )
 
 
-def wire(fields: f.Fields, values: dict[str, Any]) -> bytes:
+def wire(fields: f.Fields, values: dict[str, Any], standing: TaxStanding | None) -> bytes:
     """The JSON that is kept with the row: without utr, nino and the closing brace."""
     same = {name: getattr(fields, name) for name in Kept.__struct_fields__ if name in f.Fields.__struct_fields__}
     archived_at = values["archived_at"]
@@ -178,13 +180,19 @@ def wire(fields: f.Fields, values: dict[str, Any]) -> bytes:
             id=values["id"],
             status="active" if archived_at is None else "archived",
             itsa_status=None,
-            tax_connection=TaxConnection(vat=False, itsa=False, expires_at=None),
+            tax_connection=_tax_connection(standing),
             archived_at=None if archived_at is None else to_wire(archived_at),
             created_at=to_wire(values["created_at"]),
             updated_at=to_wire(values["updated_at"]),
             version=values["version"],
         )
     )
+
+
+def _tax_connection(standing: TaxStanding | None) -> TaxConnection:
+    if standing is None:
+        return TaxConnection(vat=False, itsa=False, expires_at=None)
+    return TaxConnection(vat=standing.vat, itsa=standing.itsa, expires_at=to_wire(standing.expires_at))
 
 
 def _text(date: datetime.date | None) -> str | None:

@@ -1,0 +1,193 @@
+"""What the page of tax access shows of an organization, and who may do what there."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+from werkzeug.exceptions import Forbidden, NotFound
+
+from gatewayd.clock import DAY, Instant
+from gatewayd.contract.caller import Role
+from gatewayd.contract.scopes import RESTRICTED
+from gatewayd.errors import Problem
+from gatewayd.identity import api_keys, audit, grant_lists, memberships, organizations, users
+from gatewayd.identity.users import User
+from gatewayd.store import ReadTx
+from gatewayd.tax import approvals, calls, connections, subjects
+from gatewayd.tax.approvals import Standing
+from gatewayd.tax.calls import RecordedCall
+from gatewayd.tax.operations import OPERATIONS
+from gatewayd.tax.subjects import Subject
+
+CALLS_SHOWN: Final = 20
+HOSTS_SHOWN: Final = 5  # Chosen: anybody can register many
+SOON: Final = 30 * DAY  # Chosen: before a connection ends, people are told
+OPERATION_WORDS: Final[Mapping[str, str]] = {
+    operation.id: (operation.handler.__doc__ or operation.id).strip().partition("\n")[0].rstrip(".")
+    for operation in OPERATIONS
+}
+
+
+class Asking(NamedTuple):
+    """A key or an app. `hint` tells keys apart, `hosts` apps; `reaches`: its scopes, or its consent, name taxes."""
+
+    subject: Subject
+    name: str
+    hint: str
+    hosts: tuple[str, ...]
+    reaches: bool
+    standing: Standing
+    may_ask: bool
+
+    @property
+    def value(self) -> str:
+        """How a form names it."""
+        return f"{self.subject.kind}:{self.subject.id}"
+
+
+class Connected(NamedTuple):
+    """The connection to the authority. `by` is somebody's address, or how else it was made."""
+
+    by: str
+    since: Instant
+    until: Instant
+    services: str
+    over: bool
+    soon: bool
+
+
+class OrganizationTaxes(NamedTuple):
+    """One organization. `leads`: the visitor acts for all of it. `without` counts keys that taxes are nothing to."""
+
+    id: str
+    name: str
+    leads: bool
+    keys: list[Asking]
+    without: int
+    clients: list[Asking]
+    calls: list[RecordedCall]
+    connected: Connected | None
+
+    @property
+    def askable(self) -> list[Asking]:
+        """What access can be asked for."""
+        return [each for each in (*self.keys, *self.clients) if each.may_ask]
+
+
+def view(tx: ReadTx, org_id: str, user: User) -> OrganizationTaxes:
+    """What this member sees of an organization. Raises `NotFound`."""
+    tx.bind(org_id)
+    leads = role_in(tx, user) != "member"
+    keys, without = _keys(tx, user, leads)
+    return OrganizationTaxes(
+        id=org_id,
+        name=organizations.get(tx, org_id).name,
+        leads=leads,
+        keys=keys,
+        without=without,
+        clients=_clients(tx, user, leads),
+        calls=calls.list_calls(tx, CALLS_SHOWN),
+        connected=connected(tx),
+    )
+
+
+def connected(tx: ReadTx) -> Connected | None:
+    """The connection of the transaction's organization."""
+    standing = connections.standing(tx)
+    if standing is None:
+        return None
+    granted = standing.granted
+    services = [name for name, there in (("VAT", granted.vat), ("Income Tax", granted.itsa)) if there]
+    return Connected(
+        by=who(tx, standing.by),
+        since=standing.since,
+        until=granted.expires_at,
+        services=" and ".join(services) or "nothing that this server asks for",
+        over=granted.expires_at <= tx.now,
+        soon=granted.expires_at <= tx.now + SOON,
+    )
+
+
+def who(tx: ReadTx, actor: str) -> str:
+    """An actor as people know them."""
+    if actor == audit.OPERATOR:
+        return "whoever runs this server"
+    try:
+        return users.get(tx, actor).email
+    except Problem:
+        return actor
+
+
+# -- rights
+
+
+def role_in(tx: ReadTx, user: User) -> Role:
+    """The visitor's role in the transaction's organization. Raises `NotFound`: others may not learn that it exists."""
+    try:
+        return memberships.role_of(tx, user.id)
+    except Problem:
+        raise NotFound from None
+
+
+def must_lead(tx: ReadTx, user: User) -> None:
+    """Raises `NotFound` for those who do not belong to the transaction's organization, `Forbidden` for members."""
+    if role_in(tx, user) == "member":
+        raise Forbidden("Owners and admins of the organization do this.")
+
+
+def asking(tx: ReadTx, user: User, value: str) -> Asking:
+    """What a form names, of what this visitor sees in the transaction's organization. Raises `NotFound`."""
+    leads = role_in(tx, user) != "member"
+    seen = (*_keys(tx, user, leads)[0], *_clients(tx, user, leads))
+    found = next((each for each in seen if each.value == value), None)
+    if found is None:
+        raise NotFound
+    return found
+
+
+# -- parts
+
+
+def _keys(tx: ReadTx, user: User, leads: bool) -> tuple[list[Asking], int]:
+    keys = [key for key in api_keys.list_keys(tx) if not subjects.has_ended(tx, key)]
+    own = [key for key in keys if leads or key.user_id == user.id]
+    shown = []
+    for key in filter(subjects.may_open_taxes, own):
+        subject = Subject("key", key.id)
+        standing = approvals.standing(tx, subject)
+        shown.append(Asking(subject, key.name, key.hint, (), True, standing, standing.status != "approved"))
+    return shown, len(own) - len(shown)
+
+
+def _clients(tx: ReadTx, user: User, leads: bool) -> list[Asking]:
+    """Apps that somebody has connected to the organization, or the visitor alone; each once."""
+    granted = grant_lists.of_org(tx) if leads else grant_lists.of_user(tx, user.id)
+    live = [each for each in granted if each.org_id == tx.org_id and each.revoked_at is None]
+    shown: dict[str, Asking] = {}
+    for grant in live:
+        reaches = bool(RESTRICTED.intersection(grant.scopes))
+        if grant.client_id in shown:
+            before = shown[grant.client_id]
+            shown[grant.client_id] = before._replace(reaches=before.reaches or reaches)
+            continue
+        subject = Subject("client", grant.client_id)
+        standing = approvals.standing(tx, subject)
+        may_ask = standing.status != "approved" and _may_replace(standing, user)
+        hosts = grant.hosts[:HOSTS_SHOWN]
+        shown[grant.client_id] = Asking(subject, grant.client_name, "", hosts, reaches, standing, may_ask)
+    return list(shown.values())
+
+
+def _may_replace(standing: Standing, user: User) -> bool:
+    """Whether this visitor may ask. Chosen: an app is everybody's, so nobody replaces what another has declared."""
+    return standing.status != "pending" or standing.by == user.id
+
+
+def attention(tx: ReadTx, of_user: Iterable[tuple[str, Role]]) -> list[tuple[str, Connected]]:
+    """The organizations that a visitor leads whose connection is over or soon will be."""
+    found = []
+    for org_id, role in of_user:
+        tx.bind(org_id)
+        there = connected(tx) if role != "member" else None
+        if there is not None and there.soon:
+            found.append((organizations.get(tx, org_id).name, there))
+    return found

@@ -1,0 +1,227 @@
+"""One caller's business with the tax authority (domain model §D): the path that every operation takes to it.
+
+    configured? -> fraud-prevention headers -> as many requests as are needed, each as the caller -> record
+
+Whatever happens on the way, the call is recorded, and the authority has `timeout_seconds` for all requests together.
+Only a refresh of tokens that has begun by then is waited for, within its own bound.
+"""
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+import trio
+
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Fields, Incoming
+from gatewayd.errors import FieldError, Problem
+from gatewayd.store import Store
+from gatewayd.tax import calls, fraud_headers, headers, hops
+from gatewayd.tax.authority import Authority, Log
+from gatewayd.tax.connections import Connection
+from gatewayd.tax.exchange import Answered, Outgoing
+from gatewayd.tax.mapping import Target
+from gatewayd.tax.settings import TaxSettings
+from gatewayd.tax.tokens import Bearers
+
+CODE_BYTES: Final = 64 * 1024  # Chosen: a larger body is not searched for a code
+
+_NOT_PASSED: Final = frozenset({401, 406, 407})
+"""Statuses of 400 and above that would speak to the caller of what is between us and the authority."""
+_CODE: Final = re.compile(r"[A-Z][A-Z0-9_]{1,99}")
+_PRINTABLE: Final = re.compile(r"[\x21-\x7e]{1,128}")
+_SCENARIO: Final = fraud_headers.TEST_SCENARIO.lower().encode()
+_FOR_A_READER_OF_BYTES: Final = frozenset({b"accept-encoding", _SCENARIO})
+
+
+class _Coded(msgspec.Struct):
+    code: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProxyParts:
+    """What a proxy works with. `user_agent` is what the authority sees."""
+
+    store: Store
+    settings: TaxSettings
+    log: Log
+    user_agent: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """The way to the authority. `authority` None: none is configured; `bearers` None: it wants no token."""
+
+    parts: ProxyParts
+    authority: Authority | None
+    bearers: Bearers | None
+
+
+class Consultation:
+    """One call of an operation that asks the authority. `status` is what the caller is answered when all went well."""
+
+    def __init__(self, line: Line, operation_id: str, caller: Caller, incoming: Incoming) -> None:
+        self._line = line
+        self._settings = line.parts.settings
+        self._log = line.parts.log
+        self._incoming = incoming
+        self._started = trio.current_time()
+        self.operation_id = operation_id
+        self.caller = caller
+        self.status = 200
+        self.correlation_id: str | None = None  # of the last answer
+
+    @property
+    def org_id(self) -> str:
+        return self.caller.org_id
+
+    @property
+    def scenario(self) -> str:
+        """The test scenario that the caller names; empty where none is named."""
+        return (headers.value_of(self._incoming.fields, _SCENARIO) or "").strip(" \t")
+
+    async def relay(self, target: Target) -> Answered:
+        """The answer to the caller's own request, in the encoding that the caller takes. Raises `Problem`."""
+        return await self._in_time(target, self._incoming.fields)
+
+    async def ask(self, target: Target, scenario: str) -> Answered:
+        """The answer to a request of ours for the caller, to be read here, under a test scenario. Raises `Problem`."""
+        fields = [field for field in self._incoming.fields if field[0].lower() not in _FOR_A_READER_OF_BYTES]
+        if scenario:
+            fields.append((_SCENARIO, scenario.encode("latin-1")))
+        return await self._in_time(target, fields)
+
+    def refused(self, answered: Answered, message: str) -> Problem:
+        """The problem that an answer is which cannot be worked with."""
+        upstream = {"status": answered.status, "code": code_of(answered)}
+        return Problem("tax_upstream_error", message, extra={"upstream": upstream})
+
+    # -- before the first request
+
+    def begin(self) -> None:
+        """Raises `Problem` where the authority may not be asked at all."""
+        if self._line.authority is None:
+            raise Problem("tax_not_configured", "No tax service is configured on this instance.")
+        mode, sandbox = self._settings.fraud_headers, self._settings.is_sandbox
+        told, examples = headers.texts(self._incoming.fields), not self._settings.is_production
+        faults = fraud_headers.check(told, mode, sandbox=sandbox, documentation=examples)
+        if any(fault.code == "test_header_in_production" for fault in faults):
+            message = f"{fraud_headers.TEST_SCENARIO} is for the sandbox only."
+            raise Problem("test_header_in_production", message)
+        if faults and mode == "require":
+            errors = tuple(FieldError(fault.header, fault.code, f"{fault.header} {fault.message}.") for fault in faults)
+            names = ", ".join(dict.fromkeys(fault.header for fault in faults))
+            raise Problem("fraud_headers_invalid", f"These headers are missing or malformed: {names}.", errors=errors)
+        if faults:
+            found = [f"{fault.header}: {fault.code}" for fault in faults]
+            self._log.warning("fraud_headers_invalid", request_id=self._incoming.request_id, faults=found)
+
+    # -- the requests
+
+    async def _in_time(self, target: Target, fields: Fields) -> Answered:
+        seconds = self._settings.timeout_seconds
+        try:
+            with trio.fail_at(self._started + seconds):
+                answered = await self._ask(target, fields)
+        except trio.TooSlowError:
+            self._log.warning("tax_upstream_timeout", operation=self.operation_id, seconds=seconds)
+            message = f"The tax service did not answer within {seconds:g} seconds."
+            raise Problem("tax_upstream_timeout", message) from None
+        self.correlation_id = _correlation_id(answered.fields)
+        return self._fit(answered)
+
+    async def _ask(self, target: Target, fields: Fields) -> Answered:
+        """One request to the authority, and a second one with a fresh token where the first was refused."""
+        bearers, connection = self._line.bearers, await self._connection()
+        answered = await self._ask_as(target, fields, connection)
+        if answered.status == 401 and connection is not None and bearers is not None:
+            fresh = await bearers.refreshed(self.org_id, connection)
+            answered = answered if fresh is None else await self._ask_as(target, fields, fresh)
+        return answered
+
+    async def _connection(self) -> Connection | None:
+        """Raises `Problem` `tax_not_connected` where there is nothing that the authority would accept."""
+        if self._line.bearers is None:
+            return None
+        connection = await self._line.bearers.current(self.org_id)
+        if connection is None and self._settings.mode == "hmrc":
+            raise Problem("tax_not_connected", "The organization is not connected to the tax authority.")
+        return connection
+
+    async def _ask_as(self, target: Target, fields: Fields, connection: Connection | None) -> Answered:
+        assert self._line.authority is not None
+        ours = headers.Set(
+            accept=target.accept,
+            bearer=None if connection is None else connection.access,
+            request_id=self._incoming.request_id,
+            user_agent=self._line.parts.user_agent,
+        )
+        passed = headers.outgoing(fields, ours, sandbox=self._settings.is_sandbox)
+        made = hops.with_hop(passed, self._settings.append_hop, self._incoming.peer)
+        return await self._line.authority.answer(Outgoing(target.line, made, fresh=target.fresh), self.org_id)
+
+    def _fit(self, answered: Answered) -> Answered:
+        """The answer where it may be passed on (§D3). Raises `Problem` where it may not."""
+        status = answered.status
+        if 200 <= status < 300 or (400 <= status < 600 and status not in _NOT_PASSED):
+            return answered
+        if status == 401:
+            message = "The tax authority no longer accepts the organization's authorisation. Connect it again."
+            upstream = {"status": status, "code": code_of(answered)}
+            raise Problem("tax_reauthorisation_required", message, extra={"upstream": upstream})
+        self._log.warning("tax_upstream_unfit", operation=self.operation_id, status=status)
+        raise self.refused(answered, f"The tax service answered {status}, which is not passed on.")
+
+    # -- at the end
+
+    async def record(self, status: int, code: str | None) -> None:
+        """Keep what became of the call. Raises `StoreFailure`."""
+        caller = self.caller
+        call = calls.TaxCall(
+            request_id=self._incoming.request_id,
+            credential_id=caller.credential_id,
+            user_id=caller.user_id,
+            operation=self.operation_id,
+            status=status,
+            code=code,
+            correlation_id=self.correlation_id,
+            milliseconds=round((trio.current_time() - self._started) * 1000),
+        )
+        await self._line.parts.store.write(lambda tx: calls.record(tx, call), self.org_id)
+
+
+@asynccontextmanager
+async def consulting(line: Line, operation_id: str, caller: Caller, incoming: Incoming) -> AsyncIterator[Consultation]:
+    """A consultation for the length of the block, and its record at the end. Raises `Problem`."""
+    consultation = Consultation(line, operation_id, caller, incoming)
+    status, code = 0, None
+    try:
+        consultation.begin()
+        yield consultation
+        status = consultation.status
+    except Problem as problem:
+        status, code = problem.status, problem.code
+        raise
+    finally:
+        with trio.CancelScope(shield=True):  # bounded by the store: what is queued there is decided
+            await consultation.record(status, code)
+
+
+def code_of(answered: Answered) -> str | None:
+    """The code in an error of the authority's; None where it has none that can be read."""
+    if len(answered.body) > CODE_BYTES:
+        return None
+    try:
+        found = msgspec.json.decode(answered.body, type=_Coded)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+    return next((text for text in (found.code, found.message) if _CODE.fullmatch(text)), None)
+
+
+def _correlation_id(fields: Fields) -> str | None:
+    text = headers.value_of(fields, b"x-correlationid")
+    return text if text is not None and _PRINTABLE.fullmatch(text) else None

@@ -1,0 +1,63 @@
+"""What may have access to the restricted scopes: an API key of one organization, or an OAuth client of the instance."""
+
+from typing import Literal, NamedTuple
+
+from gatewayd.clock import from_wire
+from gatewayd.contract.scopes import RESTRICTED
+from gatewayd.errors import Problem, not_found
+from gatewayd.identity import api_keys, oauth_clients
+from gatewayd.identity.api_keys import ApiKey
+from gatewayd.store import ReadTx
+
+Kind = Literal["key", "client"]
+
+
+class Subject(NamedTuple):
+    """A key or a client by its id."""
+
+    kind: Kind
+    id: str
+
+
+class Named(NamedTuple):
+    """What a subject is called, and what it is. `org_id` None: of the whole instance; `ended`: it works no more."""
+
+    name: str
+    org_id: str | None
+    scopes: list[str]
+    approved: bool
+    ended: bool
+
+
+def named(tx: ReadTx, subject: Subject) -> Named:
+    """What is known of it; the transaction is bound to a key's organization. Raises `Problem` `not_found`."""
+    found = find(tx, subject)
+    if found is None:
+        raise not_found("API key" if subject.kind == "key" else "client")
+    return found
+
+
+def find(tx: ReadTx, subject: Subject) -> Named | None:
+    """The same; None where there is no such key or client."""
+    if subject.kind == "client":
+        client = oauth_clients.find(tx, subject.id)
+        if client is None:
+            return None
+        return Named(client.name, None, sorted(RESTRICTED), client.tax_approved, client.revoked)
+    try:
+        org_id = api_keys.organization_of(tx, subject.id)
+    except Problem:
+        return None
+    tx.bind(org_id)
+    key = api_keys.get(tx, subject.id)
+    return Named(key.name, org_id, key.scopes, key.tax_approved, has_ended(tx, key))
+
+
+def has_ended(tx: ReadTx, key: ApiKey) -> bool:
+    """Whether a key is revoked or expired."""
+    return key.revoked_at is not None or (key.expires_at is not None and from_wire(key.expires_at) <= tx.now)
+
+
+def may_open_taxes(key: ApiKey) -> bool:
+    """Whether approval would open anything to a key: one that chose other scopes alone has no use for it."""
+    return key.full_access or bool(RESTRICTED.intersection(key.scopes))

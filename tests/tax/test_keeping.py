@@ -1,0 +1,185 @@
+"""Answers that are kept: for whom, for how long, and how many."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from gatewayd.errors import Problem
+from gatewayd.store import WriteTx
+from gatewayd.tax import connections
+from gatewayd.tax.connections import Tokens
+from gatewayd.tax.exchange import Answered, Outgoing
+from gatewayd.tax.keeping import ANSWER_BYTES_MAX, ANSWERS_MAX, BYTES_MAX, KeepingAuthority
+from tests.tax.conftest import OpenTax
+from tests.tax.recording import answer, saying, upstream
+
+SECONDS = 10.0
+KEPT = 30.0
+
+
+@dataclass
+class Authority:
+    """Counts its answers, and says so."""
+
+    status: int = 200
+    size: int = 0
+    asked: int = 0
+    fails: bool = False
+
+    async def answer(self, outgoing: Outgoing, org_id: str) -> Answered:
+        await trio.lowlevel.checkpoint()
+        self.asked += 1
+        if self.fails:
+            raise Problem("tax_upstream_error", "x")
+        return Answered(self.status, [(b"X-CorrelationId", b"%d" % self.asked)], b"%d" % self.asked + b"x" * self.size)
+
+
+async def ask(
+    keeping: KeepingAuthority, line: str = "/x", org_id: str = "org_a", body: bytes | None = None, **fields: str
+) -> bytes:
+    made = [(name.replace("_", "-").encode(), value.encode()) for name, value in fields.items()]
+    return (await keeping.answer(Outgoing(line, made, body), org_id)).body
+
+
+async def test_the_same_question_is_asked_once_for_a_while(autojump_clock: MockClock) -> None:
+    keeping = KeepingAuthority(Authority(), KEPT)
+    assert [await ask(keeping) for _ in range(3)] == [b"1"] * 3
+    await trio.sleep(KEPT - 0.01)
+    assert await ask(keeping) == b"1"
+    await trio.sleep(0.01)
+    assert await ask(keeping) == b"2"
+    assert len(keeping) == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"org_id": "org_b"},
+        {"line": "/x?y"},
+        {"gov_test_scenario": "OPEN"},
+        {"authorization": "Bearer b"},
+        {"accept": "application/vnd.hmrc.2.0+json"},
+        {"accept_encoding": "gzip"},
+    ],
+    ids=str,
+)
+async def test_another_question_is_asked(other: dict[str, str]) -> None:
+    keeping = KeepingAuthority(Authority(), KEPT)
+    assert await ask(keeping, authorization="Bearer a", accept="x") == b"1"
+    asked: dict[str, Any] = {"authorization": "Bearer a", "accept": "x", **other}
+    assert await ask(keeping, **asked) == b"2"
+    assert await ask(keeping, authorization="Bearer a", accept="x") == b"1"
+
+
+async def test_what_differs_from_caller_to_caller_makes_no_other_question() -> None:
+    keeping = KeepingAuthority(Authority(), KEPT)
+    assert await ask(keeping, gov_client_device_id="a", x_request_id="1") == b"1"
+    assert await ask(keeping, gov_client_device_id="b", x_request_id="2") == b"1"
+
+
+@pytest.mark.parametrize("status", [201, 204, 400, 401, 404, 429, 500, 503])
+async def test_only_200_is_kept(status: int) -> None:
+    keeping = KeepingAuthority(Authority(status), KEPT)
+    assert [await ask(keeping), await ask(keeping)] == [b"1", b"2"]
+    assert (len(keeping), keeping.bytes) == (0, 0)
+
+
+async def test_neither_a_failure_nor_a_post_is_kept() -> None:
+    authority = Authority(fails=True)
+    keeping = KeepingAuthority(authority, KEPT)
+    with pytest.raises(Problem):
+        await ask(keeping)
+    authority.fails = False
+    assert [await ask(keeping, body=b""), await ask(keeping, body=b"")] == [b"2", b"3"]
+    assert len(keeping) == 0
+
+
+async def test_who_wants_a_fresh_answer_gets_one() -> None:
+    keeping = KeepingAuthority(Authority(), KEPT)
+    assert await ask(keeping) == b"1"
+    assert (await keeping.answer(Outgoing("/x", [], fresh=True), "org_a")).body == b"2"
+    assert await ask(keeping) == b"1"
+
+
+async def test_there_is_a_limit_to_their_number() -> None:
+    authority = Authority()
+    keeping = KeepingAuthority(authority, KEPT)
+    for number in range(ANSWERS_MAX + 10):
+        await ask(keeping, f"/{number}")
+    assert len(keeping) == ANSWERS_MAX
+    assert keeping.bytes == sum(len(str(number)) for number in range(11, ANSWERS_MAX + 11))
+    await ask(keeping, "/10")
+    assert authority.asked == ANSWERS_MAX + 10
+    await ask(keeping, "/9")
+    assert authority.asked == ANSWERS_MAX + 11
+
+
+async def test_there_is_a_limit_to_their_size() -> None:
+    keeping = KeepingAuthority(Authority(size=ANSWER_BYTES_MAX - 10), KEPT)
+    for number in range(20):
+        await ask(keeping, f"/{number}")
+    assert BYTES_MAX - ANSWER_BYTES_MAX < keeping.bytes <= BYTES_MAX
+    large = KeepingAuthority(Authority(size=ANSWER_BYTES_MAX), KEPT)
+    await ask(large)
+    assert (len(large), large.bytes) == (0, 0)
+
+
+async def test_two_at_once_leave_one_behind() -> None:
+    keeping = KeepingAuthority(Authority(), KEPT)
+    async with trio.open_nursery() as nursery:
+        for _ in range(2):
+            nursery.start_soon(ask, keeping)
+    assert (len(keeping), keeping.bytes) == (1, 1)
+
+
+# -- through the door
+
+
+def connect(access: str) -> Any:
+    def work(tx: WriteTx) -> None:
+        connections.save(tx, Tokens(access, None, "read:vat", None), "operator")
+
+    return work
+
+
+async def test_a_kept_answer_is_recorded_and_belongs_to_one_organization(open_tax: OpenTax) -> None:
+    with trio.fail_after(SECONDS):
+        async with upstream() as server, open_tax(mode="forward", upstream=server.url, cache_seconds=60.0) as tax:
+            server.script = saying(*(answer(b"[%d]" % number, fields=b"X-CorrelationId: c\r\n") for number in range(9)))
+            query = "vrn=980780684"
+            bodies = [(await tax.get(query=query)).body for _ in range(3)]
+            other = (await tax.get(query=query, token="other")).body
+            rows = tax.api.store.read_now(lambda tx: tx.rows(CALLS), "org_a")
+    assert (bodies, other) == ([b"[0]"] * 3, b"[1]")
+    assert rows == [(200, "c")] * 3
+
+
+CALLS = "SELECT status, correlation_id FROM tax_calls WHERE org_id = :org_id ORDER BY id"
+
+
+async def test_another_connection_of_the_organization_asks_anew(open_tax: OpenTax) -> None:
+    with trio.fail_after(SECONDS):
+        async with upstream() as server, open_tax(mode="hmrc", upstream=server.url, cache_seconds=60.0) as tax:
+            server.script = saying(*(answer(b"[%d]" % number) for number in range(9)))
+            seen = []
+            for access in ("one", "one", "two"):
+                await tax.api.store.write(connect(access), "org_a")
+                seen.append((await tax.get(query="vrn=980780684")).body)
+            await tax.api.store.write(connections_removed, "org_a")
+            ended = await tax.get(query="vrn=980780684")
+    assert seen == [b"[0]", b"[0]", b"[1]"]
+    assert ended.code == "tax_not_connected"
+
+
+def connections_removed(tx: WriteTx) -> None:
+    tx.run("DELETE FROM tax_connections WHERE org_id = :org_id")
+
+
+async def test_without_the_setting_every_question_is_asked(open_tax: OpenTax) -> None:
+    with trio.fail_after(SECONDS):
+        async with upstream() as server, open_tax(mode="forward", upstream=server.url) as tax:
+            server.script = saying(answer(b"[0]"), answer(b"[1]"))
+            assert [(await tax.get()).body, (await tax.get()).body] == [b"[0]", b"[1]"]
