@@ -77,6 +77,7 @@ class Firm:
     org_name: str
     key_id: str
     key: str
+    entity_id: str
     client_id: str
     people: tuple[Person, ...]
 
@@ -98,11 +99,11 @@ def seed(tx: WriteTx, password_hash: str | None = None) -> Firm:
     tx.bind(practice.id)
     memberships.add(tx, fay, "owner", audit.OPERATOR)
     tx.bind(firm.id)
-    client_ids = _books(tx, firm.id, ann)
+    entity_id, client_id = _books(tx, firm.id, ann)
     key = api_keys.create(
         tx, api_keys.NewKey(name="Demo shop", user_id=ann, scopes=_SCOPES), secrets.token_bytes(32), audit.OPERATOR
     )
-    return Firm(firm.id, firm.name, key.id, key.key, client_ids[0], people)
+    return Firm(firm.id, firm.name, key.id, key.key, entity_id, client_id, people)
 
 
 _SCOPES = (
@@ -113,6 +114,7 @@ _SCOPES = (
     "webhooks:write",
     "crm:read",
     "crm:write",
+    "tax:read",  # opens nothing until it is approved (Spec §5, rule 4)
 )
 
 
@@ -121,12 +123,12 @@ def _user(tx: WriteTx, person: Person, password_hash: str | None) -> str:
     return users.create(tx, new, audit.OPERATOR).id
 
 
-def _books(tx: WriteTx, org_id: str, user_id: str) -> list[str]:
-    """The entity, its clients with an invoice each, and two leads; answers the clients' ids."""
+def _books(tx: WriteTx, org_id: str, user_id: str) -> tuple[str, str]:
+    """The entity, its clients with an invoice each, and two leads; answers the ids of entity and first client."""
     caller = Caller(
         kind="operator", credential_id="operator", org_id=org_id, user_id=user_id, role="owner", scopes=FULL_ACCESS
     )
-    _do(tx, caller, _row(legal_entities.OPERATIONS, "legalEntity.createLegalEntity"), _ENTITY)
+    entity_id = _do(tx, caller, _row(legal_entities.OPERATIONS, "legalEntity.createLegalEntity"), _ENTITY)
     client_ids = []
     for client, lines in zip(_CLIENTS, _LINES, strict=True):
         client_id = _do(tx, caller, _row(clients.OPERATIONS, "accounting.createClient"), client)
@@ -135,7 +137,7 @@ def _books(tx: WriteTx, org_id: str, user_id: str) -> list[str]:
         client_ids.append(client_id)
     for lead in ({"source": "referral", "name": "Larch & Co"}, {"source": "fair", "name": "Willow House"}):
         _do(tx, caller, _row(leads.OPERATIONS, "crm.createLead"), lead)
-    return client_ids
+    return entity_id, client_ids[0]
 
 
 def _row(operations: tuple[Operation, ...], operation_id: str) -> Operation:

@@ -1,7 +1,8 @@
-"""The main job, step by step, over real HTTP: a sign-in, a key, an invoice, a lead, a signed webhook."""
+"""The main job, step by step, over real HTTP: a sign-in, a key, an invoice, a lead, a signed webhook, taxes."""
 
 import io
 import secrets
+import shlex
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,11 +15,12 @@ from gatewayd.cli.demo_firm import Firm, seed
 from gatewayd.cli.demo_http import DemoFailed, Http
 from gatewayd.cli.demo_receiver import Receiver
 from gatewayd.cli.demo_sign_in import Connecting
+from gatewayd.cli.demo_tax import AskingForTaxes
 from gatewayd.clock import Clock
-from gatewayd.config import Config, Log, Server, Webhooks
+from gatewayd.config import Config, Log, Server, Tax, Webhooks
 from gatewayd.config import Store as StoreSection
 from gatewayd.console.addresses import ACCOUNT, APPS, SIGN_IN
-from gatewayd.daemon import STOP_SIGNALS, Daemon, Surroundings
+from gatewayd.daemon import STOP_SIGNALS, Daemon, Running, Surroundings
 from gatewayd.identity.passwords import Hasher
 from gatewayd.logs import make_logger
 
@@ -51,7 +53,7 @@ async def perform(stage: Stage) -> None:
             password = secrets.token_hex(8)
             password_hash = await trio.to_thread.run_sync(Hasher().hash, password)
             firm = await running.store.write(lambda tx: seed(tx, password_hash))
-            await _Play(stage, running.addresses[0], firm, password).run(hook_url)
+            await _Play(stage, running, firm, password).run(hook_url)
             played = True
             if not stage.once:
                 await trio.sleep_forever()  # may last: until Ctrl-C
@@ -81,22 +83,25 @@ def _config(stage: Stage) -> Config:
         server=replace(Server(), bind=(address,), public_url=f"http://{address}", drain_seconds=2.0),
         store=replace(StoreSection(), directory=str(stage.directory), key_file=str(stage.directory / "instance.key")),
         webhooks=replace(Webhooks(), allow_networks=("127.0.0.0/8",), ca_file=str(stage.receiver.ca_file)),
+        tax=replace(Tax(), mode="sandbox"),
         log=replace(Log(), format="json", level="warning"),
     )
 
 
 class _Play:
-    """Acts as the shop of a firm; the base URL is the daemon's own, `password` everybody's."""
+    """Acts as the shop of a firm; `password` is everybody's."""
 
-    def __init__(self, stage: Stage, base_url: str, firm: Firm, password: str) -> None:
+    def __init__(self, stage: Stage, running: Running, firm: Firm, password: str) -> None:
         self._output = stage.output
-        self._base_url = base_url
+        self._base_url = running.addresses[0]
         self._firm = firm
         self._password = password
         self._http = Http()
         self._authorization = {"Authorization": f"Bearer {firm.key}"}
         self._receiver = stage.receiver
         self._step_seconds = stage.step_seconds
+        self._clock = stage.clock
+        self._taxes = AskingForTaxes(self._base_url, firm, running.store, stage.directory)
 
     async def run(self, hook_url: str) -> None:
         firm = self._firm
@@ -111,9 +116,16 @@ class _Play:
         self._receiver.secret = subscription["secret"]
         self._say(f"4. The shop subscribes to lead.created at {hook_url}; the secret is shown this once.")
         await self._lead(subscription["id"])
+        await self._taxes.run(self._clock, self._say)
         people = "\n".join(f"  {each.email:<23} {each.name}, {each.place}" for each in firm.people)
         pages = _PAGES.format(base=self._base_url, password=self._password, people=people)
-        self._say(pages + _EPILOGUE.format(base=self._base_url, key=firm.key, client=firm.client_id))
+        headers = shlex.quote(f"@{self._taxes.headers_file.absolute()}")
+        self._say(
+            pages
+            + _EPILOGUE.format(
+                base=self._base_url, key=firm.key, client=firm.client_id, taxes=self._taxes.url, headers=headers
+            )
+        )
 
     async def _invoice(self) -> None:
         lines = [
@@ -186,6 +198,9 @@ The key of the demo is {key}
 
   curl -s {base}/api/rpc/invoices -H 'Authorization: Bearer {key}' -H 'Content-Type: application/json' \\
        -d '{{"clientId": "{client}", "lines": [{{"description": "Oak shelf", "unitPrice": "95.00"}}]}}'
+
+  curl -s '{taxes}' -H 'Authorization: Bearer {key}' \\
+       -H {headers}
 
   curl -s {base}/openapi.json
 """

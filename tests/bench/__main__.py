@@ -9,13 +9,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.bench import backlog, deliveries, durable, flatness, footprint, isolation, latency, oauth, servers, speed
+from tests.bench import (
+    backlog,
+    deliveries,
+    durable,
+    flatness,
+    footprint,
+    isolation,
+    latency,
+    oauth,
+    servers,
+    speed,
+    tax,
+)
 from tests.bench.measure import Effort
 from tests.bench.processes import pick_cores
 from tests.bench.report import Report
 from tests.bench.seeding import Seeded, seed
 
-PARTS = ("reads", "writes", "flat", "footprint", "oauth", "deliveries", "latency", "isolation", "backlog")
+PARTS = ("reads", "writes", "flat", "footprint", "oauth", "tax", "deliveries", "latency", "isolation", "backlog")
 SMALL = 1_000
 BYTES_PER_INVOICE = 5_500  # on disk, indexes included
 BYTES_PER_DELIVERY = 1_500
@@ -133,6 +145,8 @@ def _run(parts: Sequence[str], scale: Scale, bench: servers.Bench, report: Repor
         _run_requests(parts, scale, bench, report)
     if "oauth" in parts:
         oauth.measure_oauth(bench, scale.effort, scale.redeemed, report)
+    if "tax" in parts:
+        tax.measure_tax(bench, scale.effort, report)
     webhooks = scale.webhooks
     if "deliveries" in parts:
         deliveries.measure_deliveries(bench, webhooks.event_rounds, webhooks.events, report)

@@ -6,7 +6,7 @@ from typing import Any
 import trio
 
 from gatewayd.clock import SystemClock
-from gatewayd.http.door import DoorSettings
+from gatewayd.http.door import App, DoorSettings
 from gatewayd.http.render import refusal
 from gatewayd.http.server import Server
 
@@ -23,13 +23,14 @@ async def _empty(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": b""})
 
 
-async def _main() -> None:
+async def serve(app: App) -> None:
+    """Serve an application on a free port of loopback, announced on stdout, until the process ends."""
     settings = DoorSettings(bind=("127.0.0.1:0",))
-    server = Server(_empty, settings, refuse=refusal, log=_Silent(), clock=SystemClock())
+    server = Server(app, settings, refuse=refusal, log=_Silent(), clock=SystemClock())
     async with trio.open_nursery() as nursery:
         addresses = await nursery.start(server.serve)
         print(f"serving {addresses[0]}", flush=True)
 
 
 if __name__ == "__main__":
-    trio.run(_main)
+    trio.run(serve, _empty)

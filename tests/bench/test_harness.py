@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tests.bench import delivery_peers, oauth, outbox, servers
+from tests.bench import delivery_peers, oauth, outbox, servers, tax, tax_service
 from tests.bench.backlog import FEW, SUBSCRIPTIONS, Backlog, seed_backlog
 from tests.bench.load import fetch, run_load
 from tests.bench.measure import Effort, Sample, Subject, interleave, ratios
@@ -82,6 +82,20 @@ def test_codes_and_refresh_tokens_that_were_prepared_serve_once(bench: Bench) ->
             assert [status for status, _ in answers] == [200] * 3
             assert all(msgspec.json.decode(body).keys() >= {"id_token", "refresh_token"} for _, body in answers)
         assert fetch(server.address, next(oauth.exchanges(prepared, issuer)))[0] == 400
+
+
+def test_a_tax_call_has_the_same_answer_forwarded_and_from_one_httpx_call(bench: Bench) -> None:
+    prepared = tax.prepare(bench.scratch / "tax")
+    assert 900 < len(tax_service.BODY) < 1300
+    with tax.tax_service(bench) as service:
+        with tax.forwarding(bench, prepared, service) as ours, tax.calling(bench, service) as caller:
+            for server in (ours, caller):
+                assert fetch(server.address, tax.asking(prepared.key)) == (200, tax_service.BODY), server.name
+            # Who is asked for, and which headers are there, is checked on the way.
+            assert fetch(ours.address, tax.asking("none"))[0] == 401
+            assert fetch(ours.address, get(tax.TARGET, prepared.key))[0] == 400
+        with tax.calls(bench, service, 20) as alone:
+            assert [alone(number).requests for number in tax.AT_ONCE] == [20, 20]
 
 
 def test_a_server_that_ends_at_once_is_told_with_its_last_words(tmp_path: Path) -> None:

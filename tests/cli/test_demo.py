@@ -3,6 +3,7 @@
 import io
 import os
 import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -38,11 +39,15 @@ def test_once_plays_the_main_job_and_leaves_nothing(tmp_path: Path) -> None:
     ran = demo("--once", "--port", "0", directory=tmp_path)
     assert (ran.returncode, ran.stderr) == (0, "")
     steps = [line.split(".")[0] for line in ran.stdout.splitlines() if line[:1].isdigit()]
-    assert steps == ["1", "2", "3", "4", "5", "6"]
+    assert steps == ["1", "2", "3", "4", "5", "6", "7"]
     assert "An app, Cash Calendar, registers itself as an OAuth client: app_" in ran.stdout
     assert "the app reads 3 invoices" in ran.stdout
     assert "INV-000004: 1516.25 + VAT 303.25 = 1819.50 GBP" in ran.stdout
     assert "succeeded, HTTP 204, attempt 1 of 8" in ran.stdout
+    assert "VAT obligations: 403 insufficient_scope." in ran.stdout
+    assert (
+        "the answer is 200:\n     the return for 2017-04-01 to 2017-06-30 is due on 2017-08-07, and open." in ran.stdout
+    )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -102,6 +107,20 @@ def assert_that_the_people_can_sign_in(told: str) -> None:
             assert [browser.get(page).status_code for page in pages] == [200, 200], pages
 
 
+def assert_that_taxes_can_be_asked_for(told: str) -> None:
+    """With the curl line that the demo printed, and the file of headers that it names."""
+    (line,) = re.findall(r"^  (curl .*getObligations.*\\\n.*)$", told, re.MULTILINE)
+    _, _, url, *options = shlex.split(line.replace("\\\n", " "))
+    assert options[::2] == ["-H", "-H"]
+    authorization, file = options[1::2]
+    fields = [authorization, *Path(file.removeprefix("@")).read_text().splitlines()]
+    headers = dict(field.split(": ", 1) for field in fields)
+    answer = httpx.get(url, headers=headers, timeout=SECONDS, trust_env=False)
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["x-tax-upstream"] == "sandbox"
+    assert [one["status"] for one in answer.json()["obligations"]] == ["O"]
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_serves_on_until_a_signal_and_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
     with subprocess.Popen(
@@ -121,6 +140,7 @@ def test_it_serves_on_until_a_signal_and_leaves_nothing(tmp_path: Path, number: 
                     break
             assert process.poll() is None
             assert_that_the_people_can_sign_in(told)
+            assert_that_taxes_can_be_asked_for(told)
             process.send_signal(number)
             _, errors = process.communicate(timeout=SECONDS)
         finally:
