@@ -147,6 +147,7 @@ class Daemon:
             self._addresses = tuple(await doors.start(server.serve))
             await deliveries.begin()
             self._tell_serving()
+            doors.start_soon(provider.open_keys)  # Chosen: not before, since they take a tenth of the start
             task_status.started(Running(addresses=self._addresses, store=store))
             await self._stop.wait()  # may last: the documented wait for a signal
             outside.notifier.stopping()
@@ -219,7 +220,7 @@ class Daemon:
                 **dict.fromkeys(oauth.paths, watched),
                 "/healthz": front.alive(),
                 "/readyz": front.ready(lambda: self._readiness(dispatcher)),
-                "/openapi.json": front.document(msgspec.json.encode(_described(built, self.config))),
+                "/openapi.json": front.document_when_asked(lambda: msgspec.json.encode(_described(built, self.config))),
             },
             api,
             api.at_once,

@@ -60,11 +60,16 @@ class Provider:
     authenticator: Authenticator
     app: OAuthApp
 
+    async def open_keys(self) -> None:
+        """Make the signing keys ready for the first token, which need not wait for it then."""
+        await trio.to_thread.run_sync(self.keys.open)
+
     async def keep_house(self) -> None:
         """Make the next signing key when it is time, and sweep what has ended. Raises `StoreFailure`."""
         await _ensure_keys(self.store)
         await self.store.write(signing_keys.sweep)
-        await self.store.read_later(self.keys.load, None)
+        await self.store.read(self.keys.load)
+        await self.open_keys()
         for sweep, rows in _SWEEPS:
             await self.store.sweep(sweep, rows)
 
@@ -76,7 +81,7 @@ async def open_provider(
     """A provider with keys to sign with. Raises `StoreFailure`."""
     keys, replays = SigningKeys(), Replays()
     await _ensure_keys(store)
-    await store.read_later(keys.load, None)  # to open an RSA key takes long: on a thread
+    await store.read(keys.load)
     verifiers = (ApiKeyVerifier(), AccessTokenVerifier(keys, settings.issuer))
     authenticator = Authenticator(verifiers, replays=replays)
     documents = ClientDocuments(transport, clock, settings.user_agent)

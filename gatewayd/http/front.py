@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
+import trio
 
 from gatewayd.errors import Problem
 from gatewayd.http.cors import Cors
@@ -73,9 +74,43 @@ def replying(plain: PlainAtOnce) -> AtOnce:
     return at_once
 
 
+class _Forms(NamedTuple):
+    """A document as it is sent; `zipped`: None where that is not worth it."""
+
+    body: bytes
+    zipped: bytes | None
+
+
+def _forms(body: bytes) -> _Forms:
+    return _Forms(body, gzip.compress(body, mtime=0) if len(body) >= WORTH_ZIPPING_BYTES else None)
+
+
 def document(body: bytes) -> App:
     """An application that serves one public JSON document to any origin."""
-    zipped = gzip.compress(body, mtime=0) if len(body) >= WORTH_ZIPPING_BYTES else None
+    forms = _forms(body)
+
+    async def made() -> _Forms:
+        return forms
+
+    return _serving(made)
+
+
+def document_when_asked(make: Callable[[], bytes]) -> App:
+    """The same of a document that takes long to make: once, on a thread, when it is first asked for."""
+    making = trio.Lock()
+    kept: list[_Forms] = []
+
+    async def made() -> _Forms:
+        if not kept:
+            async with making:
+                if not kept:
+                    kept.append(await trio.to_thread.run_sync(lambda: _forms(make())))
+        return kept[0]
+
+    return _serving(made)
+
+
+def _serving(made: Callable[[], Awaitable[_Forms]]) -> App:
     cors = Cors(["*"])
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -86,6 +121,7 @@ def document(body: bytes) -> App:
         elif scope["method"] not in ("GET", "HEAD"):
             answer = not_allowed(ALLOW)
         else:
+            body, zipped = await made()
             headers = [JSON, (b"cache-control", b"no-cache"), *cors.headers(request)]
             if zipped is not None:
                 headers.append((b"vary", b"accept-encoding"))

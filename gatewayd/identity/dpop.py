@@ -3,13 +3,12 @@
 import base64
 import hashlib
 from collections import OrderedDict
+from collections.abc import Callable
+from functools import cache
 from typing import Annotated, Literal, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
 import msgspec
-from joserfc import jws
-from joserfc.errors import JoseError
-from joserfc.jwk import ECKey, RSAKey
 
 from gatewayd.clock import SECOND, Instant
 from gatewayd.identity.oauth_errors import plain
@@ -26,13 +25,6 @@ RSA_BITS = range(2048, 4097)  # Chosen: below is weak, above costs us time
 _EC_MEMBERS = frozenset({"crv", "x", "y"})
 _RSA_MEMBERS = frozenset({"n", "e"})
 _DESCRIPTIVE = frozenset({"kid", "alg", "use", "key_ops", "ext"})
-
-
-class _ProofRegistry(jws.JWSRegistry):
-    max_header_length = PROOF_CHARACTERS_MAX  # the key stands in it
-
-
-_REGISTRY = _ProofRegistry(algorithms=ALGORITHMS)
 
 
 class InvalidProof(Exception):
@@ -122,16 +114,22 @@ class Replays:
 def _signed(proof: str) -> tuple[_Claims, str]:
     try:
         header = header_of(proof, _Header)
-        key = _public_key(header)
-        signed = jws.deserialize_compact(proof, key, registry=_REGISTRY)
-        return msgspec.json.decode(signed.payload or b"", type=_Claims), key.thumbprint()
+        payload, thumbprint = _proven()(proof, _public_key(header))
+        return msgspec.json.decode(payload, type=_Claims), thumbprint
     except UntrustedToken as error:
         raise InvalidProof(f"Not a DPoP proof: {error}.") from None
-    except (JoseError, ValueError, OverflowError, RecursionError) as error:
+    except (ValueError, OverflowError, RecursionError) as error:
         raise InvalidProof(f"Not a valid DPoP proof: {error}.") from None
 
 
-def _public_key(header: _Header) -> ECKey | RSAKey:
+@cache
+def _proven() -> Callable[[str, dict[str, str]], tuple[bytes, str]]:
+    from gatewayd.identity.jose import proven  # joserfc: not before a key is used
+
+    return proven
+
+
+def _public_key(header: _Header) -> dict[str, str]:
     """The key in the header, which must be public and fit the algorithm."""
     members = {name: value for name, value in header.jwk.items() if isinstance(value, str)}
     kind = members.pop("kty", "")
@@ -143,10 +141,10 @@ def _public_key(header: _Header) -> ECKey | RSAKey:
     if header.alg == "ES256":
         if members["crv"] != "P-256":
             raise InvalidProof("ES256 takes a key on P-256.")
-        return ECKey.import_key({"kty": "EC", **{name: members[name] for name in wanted}})
+        return {"kty": "EC", **{name: members[name] for name in wanted}}
     if _bits(members["n"]) not in RSA_BITS or _bits(members["e"]) > 32:
         raise InvalidProof("An RSA key has 2048 to 4096 bits here, and a short exponent.")
-    return RSAKey.import_key({"kty": "RSA", **{name: members[name] for name in wanted}})
+    return {"kty": "RSA", **{name: members[name] for name in wanted}}
 
 
 def _bits(number: str) -> int:

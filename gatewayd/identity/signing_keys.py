@@ -6,23 +6,23 @@ The private half is sealed at rest, and is in the memory of the daemon alone.
 """
 
 from collections.abc import Iterable
-from typing import Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import msgspec
-from joserfc.jwk import ECKey, RSAKey
 
 from gatewayd.clock import DAY, HOUR, Instant
 from gatewayd.store import ReadTx, Row, WriteTx
 
+if TYPE_CHECKING:
+    from gatewayd.identity.jose import OpenedKey
+
 Algorithm = Literal["ES256", "RS256"]
 ALGORITHMS: tuple[Algorithm, ...] = get_args(Algorithm)
-Key = ECKey | RSAKey
 
 ROTATION = 90 * DAY  # Chosen
 AHEAD = DAY  # Chosen: longer than anybody may keep the key set, see JWKS_FRESH_SECONDS
 JWKS_FRESH_SECONDS = 3600  # Chosen
 KEPT = 2 * HOUR  # tokens live for one, and clocks differ
-RSA_BITS = 2048  # RFC 7518 §3.3: at least
 
 _INSERT = """
 INSERT INTO signing_keys (kid, alg, private_sealed, public_jwk, signs_from, created_at)
@@ -52,19 +52,35 @@ class NewKey(msgspec.Struct, frozen=True, kw_only=True):
         return f"NewKey(kid={self.kid!r})"
 
 
-class PublishedKey(NamedTuple):
+class PublishedKey:
     """A key that is in the key set. It verifies nothing but its own algorithm, and signs from `signs_from` on."""
 
-    kid: str
-    algorithm: Algorithm
-    key: Key
-    signs_from: int
-    public: bytes
+    def __init__(self, new: NewKey, signs_from: int) -> None:
+        self.kid = new.kid
+        self.algorithm = new.algorithm
+        self.public = new.public.encode()
+        self.signs_from = signs_from
+        self._private = msgspec.json.decode(new.private, type=dict[str, str])
+        self._opened: OpenedKey | None = None
+
+    def __repr__(self) -> str:
+        return f"PublishedKey(kid={self.kid!r})"
+
+    @property
+    def opened(self) -> "OpenedKey":
+        """The key at work. The first time takes long, see `SigningKeys.open`."""
+        if self._opened is None:
+            from gatewayd.identity.jose import OpenedKey  # joserfc: not before a key is used
+
+            self._opened = OpenedKey(self.algorithm, self._private)
+        return self._opened
 
 
 def generate(algorithm: Algorithm) -> NewKey:
     """Make a key. For RSA that takes a good part of a second: not on the event loop."""
-    key: Key = ECKey.generate_key("P-256") if algorithm == "ES256" else RSAKey.generate_key(RSA_BITS)
+    from gatewayd.identity import jose  # joserfc: not before a key is used
+
+    key = jose.generate(algorithm)
     kid = key.thumbprint()
     public = {**key.as_dict(private=False), "kid": kid, "use": "sig", "alg": algorithm}
     return NewKey(
@@ -129,6 +145,14 @@ class SigningKeys:
             self.kids = tuple(self._keys)
         self._jwks = b'{"keys":[%b]}' % b",".join(key.public for key in keys)
 
+    def open(self) -> None:
+        """Make every key ready for work. A tenth of a second for an RSA key and what it stands on: on a thread.
+
+        Whoever needs a key before opens it himself.
+        """
+        for published in tuple(self._keys.values()):
+            _ = published.opened
+
     def jwks(self) -> bytes:
         """The key set (RFC 7517 §5)."""
         return self._jwks
@@ -157,9 +181,8 @@ def _is_due(tx: ReadTx, algorithm: Algorithm) -> bool:
 
 def _opened(tx: ReadTx, row: Row) -> PublishedKey:
     kid, algorithm, sealed, public, signs_from = row
-    private = msgspec.json.decode(tx.unseal(sealed, _context(kid)), type=dict[str, str])
-    kind: type[ECKey] | type[RSAKey] = ECKey if algorithm == "ES256" else RSAKey
-    return PublishedKey(kid, algorithm, kind.import_key({**private}), signs_from, public.encode())
+    private = tx.unseal(sealed, _context(kid))
+    return PublishedKey(NewKey(kid=kid, algorithm=algorithm, private=private, public=public), signs_from)
 
 
 def _context(kid: str) -> str:

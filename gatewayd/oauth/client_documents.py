@@ -10,7 +10,6 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
-import tenacity
 import trio
 
 from gatewayd.clock import SECOND, Clock, Instant
@@ -104,6 +103,8 @@ class ClientDocuments:
         return Document(metadata, Instant(now + fresh_seconds(answer.headers) * SECOND))
 
     async def _get_with_one_retry(self, url: str) -> "tuple[httpx.Response, bytes]":
+        import tenacity  # and asyncio with it: for those who fetch documents alone
+
         retrying = tenacity.AsyncRetrying(
             stop=tenacity.stop_after_attempt(2),
             wait=tenacity.wait_fixed(RETRY_WAIT_SECONDS),

@@ -55,14 +55,17 @@ class GuardedTransport:
     """The only way out of the daemon to addresses that users name."""
 
     def __init__(self, policy: Policy, resolve: Resolver | None = None) -> None:
-        """Builds the one TLS context (25 ms). Raises OSError or ssl.SSLError when `ca_file` cannot be read."""
+        """Raises OSError or ssl.SSLError when `ca_file` cannot be read."""
         self.policy = policy
-        self.ssl_context = ssl.create_default_context()
-        self.ssl_context.minimum_version = ssl.TLSVersion.TLSv1_2
-        self.ssl_context.set_alpn_protocols(["http/1.1"])
-        if policy.ca_file:
-            self.ssl_context.load_verify_locations(policy.ca_file)
+        self._ssl_context = _make_context(policy.ca_file) if policy.ca_file else None
         self._resolve: Resolver = resolve or SystemResolver()
+
+    @property
+    def ssl_context(self) -> ssl.SSLContext:
+        """The one TLS context, made when it is first asked for: reading the system's certificates takes 25 ms."""
+        if self._ssl_context is None:
+            self._ssl_context = _make_context(None)
+        return self._ssl_context
 
     async def connect(self, target: Target, phases: Phases | None = None) -> GuardedStream:
         """Opens a connection ready for the request. Raises OutboundError."""
@@ -113,9 +116,11 @@ class GuardedTransport:
         """
         if phases is not None:
             phases.enter("tls")
-        encrypted = trio.SSLStream(stream, self.ssl_context, server_hostname=server_hostname, https_compatible=True)
         done = False
         try:
+            if self._ssl_context is None:
+                self._ssl_context = await trio.to_thread.run_sync(_make_context, None)
+            encrypted = trio.SSLStream(stream, self.ssl_context, server_hostname=server_hostname, https_compatible=True)
             await encrypted.do_handshake()
             done = True
         except trio.BrokenResourceError as error:
@@ -124,6 +129,16 @@ class GuardedTransport:
             if not done:
                 stream.socket.close()
         return encrypted
+
+
+def _make_context(ca_file: str | None) -> ssl.SSLContext:
+    """Raises `OSError` or `ssl.SSLError`."""
+    context = ssl.create_default_context()
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["http/1.1"])
+    if ca_file:
+        context.load_verify_locations(ca_file)
+    return context
 
 
 def broken(error: BaseException, doing: str) -> OutboundError:

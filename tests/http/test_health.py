@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+import trio
 
 from gatewayd.http import front
 from gatewayd.http.front import App
@@ -76,6 +77,48 @@ async def test_a_large_document_is_zipped_for_those_who_take_it() -> None:
     assert zipped["content-length"] == str(len(zipped.body))
     for reply in (plain, zipped):
         assert (b"vary", b"accept-encoding") in reply.headers
+
+
+async def test_a_document_that_takes_long_is_made_once_and_for_those_who_ask() -> None:
+    made: list[int] = []
+
+    def make() -> bytes:
+        made.append(len(made))
+        return b'{"paths":"' + b"x" * 2_000 + b'"}'
+
+    app = front.document_when_asked(make)
+    assert (await ask(app, "OPTIONS")).status == 204
+    assert (await ask(app, "POST")).status == 405
+    assert made == []
+    replies: list[Reply] = []
+
+    async def get() -> None:
+        replies.append(await ask(app))
+
+    with trio.fail_after(10):
+        async with trio.open_nursery() as nursery:
+            for _ in range(3):
+                nursery.start_soon(get)
+    assert made == [0]
+    assert {reply.body for reply in replies} == {b'{"paths":"' + b"x" * 2_000 + b'"}'}
+    zipped = await ask(app, "GET", "/", (b"accept-encoding", b"gzip"))
+    assert gzip.decompress(zipped.body) == replies[0].body
+    assert made == [0]
+
+
+async def test_what_cannot_be_made_is_tried_again() -> None:
+    outcomes = [ValueError("not this time"), b"{}"]
+
+    def make() -> bytes:
+        outcome = outcomes.pop(0)
+        if isinstance(outcome, ValueError):
+            raise outcome
+        return outcome
+
+    app = front.document_when_asked(make)
+    with pytest.raises(ValueError, match="not this time"):
+        await ask(app)
+    assert (await ask(app)).body == b"{}"
 
 
 async def test_documents_may_be_read_by_any_page() -> None:

@@ -64,7 +64,7 @@ class Door:
     def resigned(self, typ: str = "at+jwt", **claims: Any) -> str:
         """A token that our own key signed, with other claims."""
         signer = self.keys.signer("ES256", self.store.now())
-        return self.forge({"alg": "ES256", "typ": typ, "kid": signer.kid}, claims, signer.key, "ES256")
+        return self.forge({"alg": "ES256", "typ": typ, "kid": signer.kid}, claims, signer.opened.key, "ES256")
 
 
 def packed(data: bytes) -> str:
@@ -149,7 +149,12 @@ def test_the_public_key_is_no_shared_secret(door: Door) -> None:
     kid = door.keys.signer("RS256", door.store.now()).kid
     found = door.keys.find(kid)
     assert found is not None
-    for secret in (found.public, found.key.as_pem(private=False), found.key.as_der(private=False), b"x" * 32):
+    for secret in (
+        found.public,
+        found.opened.key.as_pem(private=False),
+        found.opened.key.as_der(private=False),
+        b"x" * 32,
+    ):
         head = packed(msgspec.json.encode({"alg": "HS256", "typ": "at+jwt", "kid": kid}))
         signed = f"{head}.{door.mint().split('.')[1]}"
         door.refused(f"{signed}.{packed(hmac.digest(secret, signed.encode(), 'sha256'))}")
@@ -158,9 +163,9 @@ def test_the_public_key_is_no_shared_secret(door: Door) -> None:
 def test_the_key_decides_the_algorithm(door: Door) -> None:
     rsa = door.keys.signer("RS256", door.store.now())
     elliptic = door.keys.signer("ES256", door.store.now())
-    door.refused(door.forge({"alg": "RS256", "typ": "at+jwt", "kid": elliptic.kid}, {}, rsa.key, "RS256"))
-    door.refused(door.forge({"alg": "ES256", "typ": "at+jwt", "kid": rsa.kid}, {}, elliptic.key, "ES256"))
-    door.refused(door.forge({"alg": "PS256", "typ": "at+jwt", "kid": rsa.kid}, {}, rsa.key, "PS256"))
+    door.refused(door.forge({"alg": "RS256", "typ": "at+jwt", "kid": elliptic.kid}, {}, rsa.opened.key, "RS256"))
+    door.refused(door.forge({"alg": "ES256", "typ": "at+jwt", "kid": rsa.kid}, {}, elliptic.opened.key, "ES256"))
+    door.refused(door.forge({"alg": "PS256", "typ": "at+jwt", "kid": rsa.kid}, {}, rsa.opened.key, "PS256"))
 
 
 def test_a_foreign_key_is_refused_whatever_it_calls_itself(door: Door) -> None:
@@ -182,7 +187,7 @@ def test_a_key_in_the_header_is_refused(door: Door) -> None:
         {"cty": "JWT"},
     ):
         header = {"alg": "ES256", "typ": "at+jwt", "kid": ours.kid, **member}
-        for key in (foreign, ours.key):
+        for key in (foreign, ours.opened.key):
             payload = unpacked(door.mint().split(".")[1])
             head = packed(msgspec.json.encode(header))
             signed = f"{head}.{packed(payload)}".encode()
@@ -294,5 +299,5 @@ def test_the_memory_of_signatures_is_bounded(door: Door) -> None:
 def test_rsa_tokens_are_admitted_too(door: Door) -> None:
     """Whatever of our keys signed it: the header names the key, and the key its algorithm."""
     signer = door.keys.signer("RS256", door.store.now())
-    assert isinstance(signer.key, RSAKey)
-    door.knock(door.forge({"alg": "RS256", "typ": "at+jwt", "kid": signer.kid}, {}, signer.key, "RS256"))
+    assert isinstance(signer.opened.key, RSAKey)
+    door.knock(door.forge({"alg": "RS256", "typ": "at+jwt", "kid": signer.kid}, {}, signer.opened.key, "RS256"))

@@ -117,10 +117,23 @@ def test_loading_again_keeps_what_is_known(store: MemoryStore) -> None:
     assert keys.find(kids[0]) is found
 
 
+def test_a_key_is_opened_once_beforehand_or_by_whoever_needs_it(store: MemoryStore) -> None:
+    add(store, ("ES256", 0), ("RS256", 0))
+    keys = loaded(store)
+    signer = keys.signer("ES256", store.now())
+    token = signed_tokens.sign(signer, "t", {"n": 1})
+    used = signer.opened
+    keys.open()
+    assert signer.opened is used
+    assert signed_tokens.read(keys, token, "t", _Claims).n == 1
+    assert keys.signer("RS256", store.now()).opened.key.thumbprint() == signing_key("RS256", 0).kid
+
+
 def test_the_private_half_is_sealed_and_never_shown(store: MemoryStore) -> None:
     add(store, ("ES256", 0))
     private = msgspec.json.decode(signing_key("ES256", 0).private)["d"]
     assert private not in repr(signing_key("ES256", 0))
+    assert private not in repr(loaded(store).find(signing_key("ES256", 0).kid))
     assert private.encode() not in store.connection.serialize("main")
     store.sealer = Sealer(bytes(32))
     with pytest.raises(StoreFailure):

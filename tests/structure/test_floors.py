@@ -40,7 +40,7 @@ CONFINED = {
     "httpx": ("gatewayd/outbound/http_client.py", "gatewayd/tax/upstream.py", "gatewayd/oauth/client_documents.py"),
     "hypercorn": ("gatewayd/http/", "gatewayd/daemon.py"),
     "idna": ("gatewayd/outbound/targets.py",),
-    "joserfc": tuple(f"gatewayd/identity/{name}.py" for name in ("signing_keys", "signed_tokens", "dpop")),
+    "joserfc": ("gatewayd/identity/jose.py",),
     "outcome": ("gatewayd/store/database.py",),
     "pyotp": ("gatewayd/identity/second_factors.py",),
     "segno": ("gatewayd/console/",),
