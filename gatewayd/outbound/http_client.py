@@ -7,8 +7,8 @@ the environment are not followed; deadlines are the caller's: wrap every exchang
 import contextlib
 import math
 import ssl
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
-from typing import Any
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import httpcore
 import httpx
@@ -36,17 +36,103 @@ def make_client(transport: GuardedTransport, user_agent: str, bytes_max: int | N
     )
 
 
+class Asked(NamedTuple):
+    """A request as it goes over the wire, `Host` and `Content-Length` aside. `target` is path and query, encoded."""
+
+    method: str
+    target: bytes
+    fields: Sequence[tuple[bytes, bytes]]
+    body: bytes | None = None
+
+
+class Told(NamedTuple):
+    """An answer as it came."""
+
+    status: int
+    fields: list[tuple[bytes, bytes]]
+    body: bytes
+
+
+class AnswerTooLargeError(ProtocolError):
+    """The answer goes past what is wanted of it."""
+
+
+class OneServer:
+    """Kept connections to one server, below httpx: nothing is decoded, followed or remembered. To be closed."""
+
+    def __init__(self, transport: GuardedTransport, address: str) -> None:
+        """`address` is an origin; a path in it goes before that of every request."""
+        self._pool = _pool(transport, None)
+        url = httpx.URL(address)
+        self._url = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=b"")
+        self._authority = url.netloc
+        self._path = url.raw_path.rstrip(b"/")
+
+    async def aclose(self) -> None:
+        """Close the connections that are kept."""
+        await self._pool.aclose()
+
+    async def ask(self, asked: Asked, bytes_max: int) -> Told:
+        """The whole answer. Raises `OutboundError`, `AnswerTooLargeError` where its body is larger than `bytes_max`."""
+        url, body = self._url, asked.body
+        length = [] if body is None else [(b"Content-Length", b"%d" % len(body))]
+        request = httpcore.Request(
+            asked.method,
+            httpcore.URL(scheme=url.scheme, host=url.host, port=url.port, target=self._path + asked.target),
+            headers=[(b"Host", self._authority), *length, *asked.fields],
+            content=_Content(body),
+        )
+        with _told_as_outbound():
+            answer = await self._pool.handle_async_request(request)
+            try:
+                return Told(answer.status, answer.headers, await _read(answer, bytes_max))
+            finally:
+                await answer.aclose()
+
+
+class _Content:
+    """A request's body, or none. httpcore's own is a generator, which a deadline may leave behind unclosed."""
+
+    def __init__(self, body: bytes | None) -> None:
+        self._left = [] if body is None else [body]
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self
+
+    async def __anext__(self) -> bytes:
+        if not self._left:
+            raise StopAsyncIteration
+        return self._left.pop()
+
+
+async def _read(answer: httpcore.Response, bytes_max: int) -> bytes:
+    assert isinstance(answer.stream, AsyncIterable)
+    body = bytearray()
+    with trio.CancelScope() as reading:
+        async for part in answer.stream:
+            body += part
+            if len(body) > bytes_max:
+                reading.cancel()  # from within: httpcore cannot be left in the middle of a body without a warning
+    if len(body) > bytes_max:
+        raise AnswerTooLargeError(f"the answer is larger than {bytes_max} bytes")
+    return bytes(body)
+
+
+def _pool(transport: GuardedTransport, bytes_max: int | None) -> httpcore.AsyncConnectionPool:
+    return httpcore.AsyncConnectionPool(
+        ssl_context=transport.ssl_context,
+        max_connections=CONNECTIONS_MAX,
+        max_keepalive_connections=None if bytes_max is None else 0,
+        keepalive_expiry=IDLE_SECONDS,
+        network_backend=_GuardedBackend(transport, math.inf if bytes_max is None else bytes_max),
+    )
+
+
 class _GuardedHttp(httpx.AsyncBaseTransport):
     """httpx's side of a pool of httpcore's."""
 
     def __init__(self, transport: GuardedTransport, bytes_max: int | None) -> None:
-        self._pool = httpcore.AsyncConnectionPool(
-            ssl_context=transport.ssl_context,
-            max_connections=CONNECTIONS_MAX,
-            max_keepalive_connections=None if bytes_max is None else 0,
-            keepalive_expiry=IDLE_SECONDS,
-            network_backend=_GuardedBackend(transport, math.inf if bytes_max is None else bytes_max),
-        )
+        self._pool = _pool(transport, bytes_max)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         url = httpcore.URL(

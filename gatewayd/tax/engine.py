@@ -43,10 +43,10 @@ async def open_tax(
 
 @asynccontextmanager
 async def _remote(parts: ProxyParts) -> AsyncIterator[RemoteAuthority]:
-    from gatewayd.tax.upstream import Upstream  # httpx: a tenth of a second, for those who forward alone
+    from gatewayd.tax.upstream import Upstream  # httpcore: a tenth of a second, for those who forward alone
 
     settings = parts.settings
-    upstream = Upstream(GuardedTransport(settings.policy), settings.upstream, parts.user_agent)
+    upstream = Upstream(GuardedTransport(settings.policy), settings.upstream)
     # Chosen: the authority's limit is known beforehand; that of another service only from what it answers
     pacer = Pacer(AUTHORITY_INTERVAL_SECONDS if settings.mode == "hmrc" else 0.0)
     try:

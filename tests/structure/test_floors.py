@@ -37,7 +37,7 @@ CONFINED = {
     "h11": ("gatewayd/webhooks/sender.py",),
     "httptools": ("gatewayd/http/",),
     "httpcore": ("gatewayd/outbound/http_client.py",),
-    "httpx": ("gatewayd/outbound/http_client.py", "gatewayd/tax/upstream.py", "gatewayd/oauth/client_documents.py"),
+    "httpx": ("gatewayd/outbound/http_client.py", "gatewayd/oauth/client_documents.py"),
     "hypercorn": ("gatewayd/http/", "gatewayd/daemon.py"),
     "idna": ("gatewayd/outbound/targets.py",),
     "joserfc": ("gatewayd/identity/jose.py",),
