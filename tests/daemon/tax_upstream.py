@@ -8,7 +8,8 @@ import http.client
 import json
 import ssl
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -179,3 +180,10 @@ def ask(running: Running, key: str, path: str, fields: Fields | None = None) -> 
         response.begin()
         body = response.read()
     return Reply(response.status, [(name.lower(), value) for name, value in response.getheaders()], body)
+
+
+def decide(instance: Instance, decision: str, subjects: Sequence[tuple[str, str]]) -> None:
+    """Approve or refuse each (`--key` or `--client`, id), all at once."""
+    with ThreadPoolExecutor(len(subjects)) as pool:
+        ended = list(pool.map(lambda subject: instance.run("tax", decision, *subject), subjects))
+    assert [each.returncode for each in ended] == [0] * len(subjects), ended

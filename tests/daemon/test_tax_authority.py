@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,7 @@ from gatewayd.tax.connections import Connection
 from tests.daemon.conftest import Shared
 from tests.daemon.hooks import make_authority
 from tests.daemon.instance import ROOT, SECONDS, Instance, environment, serving, until
-from tests.daemon.tax_upstream import ANYTHING, Reply, Service, approved_key, ask, tax_settings, taxing
+from tests.daemon.tax_upstream import ANYTHING, Reply, Service, approved_key, ask, decide, tax_settings, taxing
 from tests.daemon.test_sign_in_of_programs import connect, register
 from tests.tax.recording import Recorded, Stream, answer
 
@@ -141,21 +140,16 @@ def test_all_ten_are_closed_until_they_are_approved_and_at_once_after(house: Hou
     scoped = house.instance.key(firm.org_id, firm.user_id, ["tax:read"])
     subjects = [("--key", scoped.id), ("--key", firm.key_id), ("--client", client_id)]
 
-    def decide(decision: str) -> None:
-        with ThreadPoolExecutor(len(subjects)) as pool:
-            ended = list(pool.map(lambda subject: house.instance.run("tax", decision, *subject), subjects))
-        assert [each.returncode for each in ended] == [0] * 3, ended
-
     house.connected(firm.org_id)
     requests = house.authority(Authority())
     closed = ["insufficient_scope"] * 10
     assert codes(house, scoped.key) == codes(house, firm.key) == closed
-    decide("approve")
+    decide(house.instance, "approve", subjects)
     program = connect(house, client_id, "openid tax:read")["access_token"]
     assert codes(house, scoped.key) == ["200"] * 10
     assert [ask(house.running, token, QUERY).status for token in (firm.key, program)] == [200, 200]
     asked = len(requests)
-    decide("refuse")
+    decide(house.instance, "refuse", subjects)
     assert [codes(house, token) for token in (scoped.key, firm.key, program)] == [closed] * 3
     assert len(requests) == asked
     sent = {value for request in requests for value in request.values("authorization")}

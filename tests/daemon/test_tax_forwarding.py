@@ -6,7 +6,6 @@ import random
 import string
 import zlib
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
@@ -18,7 +17,7 @@ from gatewayd.tax import AREA
 from tests.daemon.conftest import Shared
 from tests.daemon.hooks import make_authority
 from tests.daemon.instance import Instance, serving
-from tests.daemon.tax_upstream import Fields, Reply, Service, approved_key, ask, tax_settings, taxing
+from tests.daemon.tax_upstream import Fields, Reply, Service, approved_key, ask, decide, tax_settings, taxing
 from tests.daemon.test_sign_in_of_programs import connect, register
 from tests.tax.conftest import HEADERS
 from tests.tax.recording import answer
@@ -87,21 +86,16 @@ def test_approval_opens_and_closes_all_ten_while_the_daemon_runs(house: House) -
     scoped = house.instance.key(firm.org_id, firm.user_id, ["tax:read"])
     subjects = [("--key", scoped.id), ("--key", firm.key_id), ("--client", client_id)]
 
-    def decide(decision: str) -> None:
-        with ThreadPoolExecutor(len(subjects)) as pool:
-            ended = list(pool.map(lambda subject: house.instance.run("tax", decision, *subject), subjects))
-        assert [each.returncode for each in ended] == [0] * 3, ended
-
     assert statuses(house, scoped.key) == statuses(house, firm.key) == CLOSED
-    decide("approve")
+    decide(house.instance, "approve", subjects)
     program = connect(house, client_id, "openid tax:read")["access_token"]  # a person is not asked for it before
     tokens = [scoped.key, firm.key, program]
     assert [statuses(house, token) for token in tokens] == [OPEN] * 3
     asked = len(house.service.requests)
-    decide("refuse")
+    decide(house.instance, "refuse", subjects)
     assert [statuses(house, token) for token in tokens] == [CLOSED] * 3
     assert len(house.service.requests) == asked == 30
-    decide("approve")
+    decide(house.instance, "approve", subjects)
     assert [house.get(key=token).status for token in tokens] == [200] * 3
 
 
