@@ -2,7 +2,7 @@
 
 import functools
 import re
-from decimal import ROUND_HALF_UP, Context, Decimal
+from decimal import Context, Decimal
 from typing import NewType
 
 Minor = NewType("Minor", int)
@@ -70,11 +70,6 @@ def from_minor(amount: int, currency: str) -> str:
     sign = "-" if amount < 0 else ""
     text = str(abs(amount)).rjust(digits + 1, "0")
     return f"{sign}{text[:-digits]}.{text[-digits:]}"
-
-
-def round_minor(amount: Decimal, currency: str) -> Minor:
-    """An amount in major units rounded half up, away from zero, to minor units (VATREC12030)."""
-    return Minor(int(amount.scaleb(_EXPONENTS[currency], _EXACT).quantize(Decimal(1), ROUND_HALF_UP, _EXACT)))
 
 
 @functools.lru_cache(maxsize=1024)  # most quantities, prices and rates are of a few hundred

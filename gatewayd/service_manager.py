@@ -9,8 +9,6 @@ import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-FIRST_PASSED_DESCRIPTOR = 3  # sd_listen_fds(3)
-DESCRIPTORS_MAX = 1024  # Chosen: more is a broken variable, not a service
 SEND_SECONDS = 0.5  # Chosen: how long the one message that must arrive may wait for a full socket
 
 
@@ -65,14 +63,6 @@ def _socket_address(text: str) -> str | bytes | None:
     if text.startswith("@"):
         return b"\0" + os.fsencode(text[1:])
     return text if text.startswith("/") else None
-
-
-def passed_descriptors(environ: Mapping[str, str], pid: int | None = None) -> tuple[int, ...]:
-    """The descriptors of listening sockets that were passed to this very process (sd_listen_fds(3)), for `fd://N`."""
-    if environ.get("LISTEN_PID") != str(os.getpid() if pid is None else pid):
-        return ()
-    count = min(_count(environ.get("LISTEN_FDS")), DESCRIPTORS_MAX)
-    return tuple(range(FIRST_PASSED_DESCRIPTOR, FIRST_PASSED_DESCRIPTOR + count))
 
 
 def _count(text: str | None) -> int:

@@ -14,7 +14,6 @@ from gatewayd.money import (
     from_minor,
     is_amount,
     is_decimal,
-    round_minor,
     to_minor,
 )
 
@@ -111,34 +110,6 @@ def test_every_amount_survives_the_round_trip(minor: int, currency: str) -> None
     assert len(fraction) == exponent(currency)
     assert Decimal(text) == Decimal(minor).scaleb(-exponent(currency))
     assert whole == "0" or not whole.startswith("0")
-
-
-@pytest.mark.parametrize(
-    ("amount", "currency", "minor"),
-    [
-        ("0.005", "GBP", 1),
-        ("0.015", "GBP", 2),  # not banker's rounding
-        ("0.025", "GBP", 3),
-        ("-0.005", "GBP", -1),
-        ("-0.025", "GBP", -3),
-        ("0.0049999999999999999999999999999999999999", "GBP", 0),
-        ("0.5", "JPY", 1),
-        ("-0.5", "JPY", -1),
-        ("0.49", "JPY", 0),
-        ("1.0005", "KWD", 1001),
-        ("99999999999999999999999999999999.005", "GBP", 9999999999999999999999999999999901),
-    ],
-)
-def test_half_a_minor_unit_goes_away_from_zero(amount: str, currency: str, minor: int) -> None:
-    assert round_minor(Decimal(amount), currency) == minor
-
-
-@given(_decimals, st.sampled_from(["GBP", "JPY", "KWD"]))
-def test_rounding_is_symmetric_and_at_most_half_a_unit_off(text: str, currency: str) -> None:
-    amount = Decimal(text)
-    rounded = round_minor(amount, currency)
-    assert round_minor(amount.copy_negate(), currency) == -rounded
-    assert abs(Decimal(rounded) - amount.scaleb(exponent(currency))) <= Decimal("0.5")
 
 
 @pytest.mark.parametrize(

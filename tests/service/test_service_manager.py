@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gatewayd.service_manager import Notifier, from_environ, passed_descriptors
+from gatewayd.service_manager import Notifier, from_environ
 
 
 @pytest.fixture(params=["path", "abstract"])
@@ -83,23 +83,3 @@ def test_a_manager_that_hangs_is_not_waited_for(tmp_path: Path) -> None:
 )
 def test_the_watchdog_is_answered_twice_an_interval(environ: dict[str, str], seconds: float | None) -> None:
     assert from_environ({"NOTIFY_SOCKET": "/run/x"} | environ, pid=77).watchdog_seconds == seconds
-
-
-@pytest.mark.parametrize(
-    ("environ", "descriptors"),
-    [
-        ({}, ()),
-        ({"LISTEN_PID": "77", "LISTEN_FDS": "2"}, (3, 4)),
-        ({"LISTEN_PID": "78", "LISTEN_FDS": "2"}, ()),
-        ({"LISTEN_FDS": "2"}, ()),
-        ({"LISTEN_PID": "77"}, ()),
-        ({"LISTEN_PID": "77", "LISTEN_FDS": "two"}, ()),
-        ({"LISTEN_PID": "77", "LISTEN_FDS": "-1"}, ()),
-    ],
-)
-def test_passed_descriptors_are_for_one_process(environ: dict[str, str], descriptors: tuple[int, ...]) -> None:
-    assert passed_descriptors(environ, pid=77) == descriptors
-
-
-def test_a_broken_count_is_bounded() -> None:
-    assert len(passed_descriptors({"LISTEN_PID": "7", "LISTEN_FDS": "9" * 18}, pid=7)) == 1024

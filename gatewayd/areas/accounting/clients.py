@@ -31,7 +31,7 @@ from gatewayd.contract.wire import (
     encode,
     open_wire,
 )
-from gatewayd.errors import FieldError, Problem, invalid
+from gatewayd.errors import FieldError, Problem, external_id_exists, invalid
 from gatewayd.ledger.lists import contains, sync_page
 from gatewayd.ledger.vat_rates import VatCode
 from gatewayd.money import from_minor
@@ -232,7 +232,9 @@ def add(tx: WriteTx, request: CreateClient, prefix: str) -> ClientRow:
     client = _settled(tx, request, prefix)
     name_folded = client_checks.folded(client.name)
     if request.external_id is not None:
-        _refuse(tx.value(_SELECT_EXTERNAL, external_id=request.external_id), "already_exists", "this externalId")
+        existing_id = tx.value(_SELECT_EXTERNAL, external_id=request.external_id)
+        if existing_id is not None:
+            raise external_id_exists("A client", existing_id)
     if not request.allow_duplicate:
         existing_id = tx.value(
             _SELECT_DUPLICATE,
@@ -240,7 +242,9 @@ def add(tx: WriteTx, request: CreateClient, prefix: str) -> ClientRow:
             vat_number=client.vat_number,
             company_number=client.company_number,
         )
-        _refuse(existing_id, "possible_duplicate", "this name or number")
+        if existing_id is not None:
+            message = f"A client with this name or number exists: {existing_id}."
+            raise Problem("possible_duplicate", message, extra={"existingId": existing_id})
     values = msgspec.structs.asdict(client)
     tx.run(_INSERT, **values, name_folded=name_folded, search_text=_search_text(client), wire=render(client))
     return client
@@ -342,11 +346,6 @@ def _mistakes(request: CreateClient, country: str, prefix: str) -> Iterator[Fiel
         and request.cis_contractor != request.cis_registered
     ):
         yield FieldError(f"{prefix}cisRegistered", "conflict", "It is another name of cisContractor, which differs.")
-
-
-def _refuse(existing_id: str | None, code: str, what: str) -> None:
-    if existing_id is not None:
-        raise Problem(code, f"A client with {what} exists: {existing_id}.", extra={"existingId": existing_id})
 
 
 def _search_text(client: ClientRow) -> str:

@@ -13,7 +13,7 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import Rendered
-from gatewayd.errors import FieldError, Problem, invalid
+from gatewayd.errors import FieldError, Problem, external_id_exists, invalid
 from gatewayd.store import ReadTx, WriteTx
 
 
@@ -71,8 +71,7 @@ def _refuse_external(tx: WriteTx, external_id: str | None) -> None:
         return
     existing_id = invoice_rows.find_external(tx, external_id)
     if existing_id is not None:
-        message = f"An invoice with this externalId exists: {existing_id}."
-        raise Problem("already_exists", message, extra={"existingId": existing_id})
+        raise external_id_exists("An invoice", existing_id)
 
 
 OPERATIONS = (

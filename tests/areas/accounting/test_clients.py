@@ -78,7 +78,7 @@ def test_invalid_vrn_and_company_number(books: Books) -> None:
 def test_already_exists(books: Books) -> None:
     first = books.post("createClient", name="Ann", externalId="x")
     problem = refused(books, name="Bob", externalId="x")
-    assert (problem.code, problem.extra["existingId"]) == ("already_exists", first["id"])
+    assert (problem.code, problem.extra) == ("already_exists", {"existingId": first["id"], "field": "externalId"})
 
 
 def test_an_external_id_of_another_organization_is_free(store: MemoryStore, books: Books) -> None:

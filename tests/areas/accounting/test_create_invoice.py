@@ -404,7 +404,7 @@ def test_already_exists(store: MemoryStore, registered: Books) -> None:
     Books(store).invoice(externalId="x")
     first = registered.invoice(externalId="x")
     problem = refused(registered, externalId="x")
-    assert (problem.code, problem.extra["existingId"]) == ("already_exists", first["id"])
+    assert (problem.code, problem.extra) == ("already_exists", {"existingId": first["id"], "field": "externalId"})
     assert first["externalId"] == "x"
 
 
