@@ -1,4 +1,7 @@
-"""Whether reads stay flat: the same pages of a small database and of a large one, in turn."""
+"""Whether reads stay flat: the same pages of a small database and of a large one, in turn.
+
+Each is asked for at addresses that have no answer yet: an answer that is kept would be flat for nothing.
+"""
 
 from collections.abc import Mapping
 
@@ -8,11 +11,12 @@ from gatewayd.areas.accounting.invoice_shapes import ListInvoices
 from gatewayd.contract.pages import next_cursor
 from tests.bench.load import fetch
 from tests.bench.measure import Effort, Samples, Subject, interleave, ratios
-from tests.bench.processes import BenchError
+from tests.bench.processes import BenchError, ServerProcess
 from tests.bench.report import Figure, Report, at_most
 from tests.bench.seeding import Seeded
 from tests.bench.servers import Bench, daemon, get
 from tests.bench.speed import ENTITY
+from tests.bench.spellings import not_asked_before
 
 LIMIT = 50
 
@@ -26,11 +30,11 @@ def measure_flatness(bench: Bench, small: Seeded, large: Seeded, effort: Effort,
             other = _paths(large)[kind]
             names = (f"{kind}, {small.invoices:,}", f"{kind}, {large.invoices:,}")
             subjects = [
-                Subject(name=names[0], server=few, request=get(path, small.key)),
-                Subject(name=names[1], server=many, request=get(other, large.key)),
+                Subject(name=names[0], server=few, request=not_asked_before(path, small.key)),
+                Subject(name=names[1], server=many, request=not_asked_before(other, large.key)),
             ]
-            for subject in subjects:
-                _require_full_page(subject, kind)
+            for server, request in ((few, get(path, small.key)), (many, get(other, large.key))):
+                _require_full_page(server, request, kind)
             taken = interleave(subjects, effort)
             samples |= taken
             figures.append(Figure(f"{kind}: large / small", ratios(taken, names[1], names[0]), at_most(1.3)))
@@ -57,12 +61,11 @@ def _paths(seeded: Seeded) -> Mapping[str, str]:
     }
 
 
-def _require_full_page(subject: Subject, kind: str) -> None:
+def _require_full_page(server: ServerProcess, request: bytes, kind: str) -> None:
     """A page that is empty would be flat for nothing."""
-    assert isinstance(subject.request, bytes)
-    status, body = fetch(subject.server.address, subject.request)
+    status, body = fetch(server.address, request)
     if status != 200:
-        raise BenchError(f"{subject.name} answered {status}: {body[:300].decode()}")
+        raise BenchError(f"{kind} of {server.name} answered {status}: {body[:300].decode()}")
     data = msgspec.json.decode(body).get("data", [])
     if kind != "one entity" and len(data) != LIMIT:
-        raise BenchError(f"{subject.name} has {len(data)} invoices instead of {LIMIT}")
+        raise BenchError(f"{kind} of {server.name} has {len(data)} invoices instead of {LIMIT}")

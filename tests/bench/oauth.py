@@ -26,6 +26,7 @@ from tests.bench.processes import BenchError, ServerProcess
 from tests.bench.report import Figure, Report, at_most
 from tests.bench.servers import Bench, floor, get, serving
 from tests.bench.speed import ENTITY, FLOOR
+from tests.bench.spellings import not_asked_before
 from tests.support.consents import REDIRECT, VERIFIER, code_for, refresh_token_for
 
 CONNECTIONS = 32
@@ -134,8 +135,8 @@ def _subjects(server: ServerProcess, prepared: Prepared, most: int) -> list[Subj
         once(REFRESH, refreshes(prepared, resource)),
         once(REGISTER, itertools.repeat(registration)),  # no more: the daemon counts them by address and minute
         subject(KEYS, request_bytes("GET", "/api/auth/jwks")),
-        subject(WITH_KEY, get(entity, prepared.key)),
-        subject(WITH_TOKEN, get(entity, token)),
+        subject(WITH_KEY, not_asked_before(entity, prepared.key)),
+        subject(WITH_TOKEN, not_asked_before(entity, token)),
     ]
 
 

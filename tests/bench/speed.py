@@ -1,8 +1,5 @@
 """CPU of reads: the daemon between an empty driver and FastAPI + SQLAlchemy, each in turn."""
 
-import datetime
-import itertools
-from collections.abc import Iterator
 from contextlib import ExitStack
 
 from tests.bench.load import fetch
@@ -10,12 +7,12 @@ from tests.bench.measure import Effort, Samples, Subject, interleave, ratios
 from tests.bench.report import Bound, Figure, Report, at_least, at_most
 from tests.bench.seeding import Seeded
 from tests.bench.servers import Bench, PeerData, daemon, floor, get, peer
+from tests.bench.spellings import not_asked_before
 
 PAGE = "/api/rpc/invoices?limit=50"
 ENTITY = "/api/rpc/legalEntity/getLegalEntity?id="
 FLOOR, GET_PAGE, GET_ENTITY = "empty driver", "invoice page", "legal entity"
 NEW_PAGE, NEW_ENTITY = "invoice page, not asked before", "legal entity, not asked before"
-NEW_ADDRESSES = 10_000  # more than the daemon keeps answers to
 PEER_EMPTY, PEER_ENTITY, PEER_LEAN_ENTITY = "FastAPI empty", "FastAPI entity, usual", "FastAPI entity, lean"
 PEER_PAGES = {
     "FastAPI page, usual": "/invoices?limit=50",
@@ -37,8 +34,8 @@ def measure_reads(bench: Bench, seeded: Seeded, peer_data: PeerData, effort: Eff
             Subject(name=FLOOR, server=empty, request=get("/", seeded.key)),
             Subject(name=GET_ENTITY, server=ours, request=get(ENTITY + seeded.entity_id, seeded.key)),
             Subject(name=GET_PAGE, server=ours, request=page),
-            Subject(name=NEW_ENTITY, server=ours, request=_new_entities(seeded)),
-            Subject(name=NEW_PAGE, server=ours, request=_new_pages(seeded)),
+            Subject(name=NEW_ENTITY, server=ours, request=not_asked_before(ENTITY + seeded.entity_id, seeded.key)),
+            Subject(name=NEW_PAGE, server=ours, request=not_asked_before(PAGE, seeded.key)),
             Subject(name=PEER_EMPTY, server=peer_empty, request=get("/", peer_data.key)),
             Subject(
                 name=PEER_LEAN_ENTITY,
@@ -52,25 +49,6 @@ def measure_reads(bench: Bench, seeded: Seeded, peer_data: PeerData, effort: Eff
         sizes = [f"{GET_PAGE}: {len(fetch(ours.address, page)[1]):,} bytes"]
         sizes += [f"{name}: {len(fetch(theirs.address, request)[1]):,} bytes" for name, request in pages.items()]
     report.add("Reads", samples, _figures(samples), sizes)
-
-
-def _new_entities(seeded: Seeded) -> Iterator[bytes]:
-    """The entity under one spelling after another of its id: none of the answers is there from before."""
-    numbers = range(len(seeded.entity_id))
-    spellings = itertools.islice(itertools.combinations(numbers, 4), NEW_ADDRESSES)
-    requests = [get(ENTITY + _escaped(seeded.entity_id, places), seeded.key) for places in spellings]
-    return itertools.cycle(requests)
-
-
-def _escaped(text: str, places: tuple[int, ...]) -> str:
-    return "".join(f"%{ord(c):02X}" if place in places else c for place, c in enumerate(text))
-
-
-def _new_pages(seeded: Seeded) -> Iterator[bytes]:
-    """The newest invoices since one long past day after another: as many, and by the index of dates."""
-    first = datetime.date(1980, 1, 1)
-    days = (first + datetime.timedelta(days=number) for number in range(NEW_ADDRESSES))
-    return itertools.cycle([get(f"{PAGE}&issueDateFrom={day}", seeded.key) for day in days])
 
 
 def _figures(samples: Samples) -> list[Figure]:

@@ -16,6 +16,7 @@ from tests.bench.processes import BenchError, cpu_time, pick_cores, resident_mib
 from tests.bench.report import Figure, Report, at_least, at_most, percentile
 from tests.bench.seeding import seed
 from tests.bench.servers import Bench, daemon, floor, get, serving
+from tests.bench.spellings import SPELLINGS_MAX, spellings
 from tests.bench.steppers import Place, stepping
 from tests.support.sink import arrivals, path_of
 
@@ -52,6 +53,19 @@ def test_seeded_invoices_differ_in_what_they_should(bench: Bench) -> None:
     # Each special kind has a hundred of the 300.
     assert {n for n in newest_first if n not in issued} == {n for n in newest_first if n % 3 == 1}
     assert {n for n in issued if issued[n]["clientId"] == seeded.small_client_id} == {n for n in issued if n % 3 == 0}
+
+
+def test_a_question_has_thousands_of_spellings_and_one_answer(bench: Bench) -> None:
+    seeded = seed(bench.scratch / "data", 300)
+    page = spellings("/api/rpc/invoices?limit=2")
+    entity = spellings(f"/api/rpc/legalEntity/getLegalEntity?id={seeded.entity_id}")
+    assert (len(set(page)), len(set(entity))) == (2**6 - 1, SPELLINGS_MAX)
+    with daemon(bench, seeded) as server:
+        for written in (page[:5], entity[:5]):
+            answers = {fetch(server.address, get(path, seeded.key)) for path in written}
+            ((status, body),) = {(status, body.split(b"nextCursor")[0]) for status, body in answers}
+            assert status == 200
+            assert seeded.entity_id.encode() in body or seeded.client_id.encode() in body
 
 
 def test_an_answer_that_is_no_success_ends_the_run(bench: Bench) -> None:
