@@ -28,6 +28,7 @@ from gatewayd.http.kept_answers import Asked, KeptAnswers
 from gatewayd.http.messages import render_fields
 from gatewayd.http.rate_limits import Allowance, RateLimits
 from gatewayd.http.render import ALWAYS, JSON, Answer, listing, problem, success
+from gatewayd.http.request_fields import check_accept, joined
 from gatewayd.http.routes import Route, Routes
 from gatewayd.identity.authentication import Possession
 from gatewayd.store import OverBudget, ReadTx, Store, StoreFailure, WriteTx
@@ -37,14 +38,6 @@ SLOW_BODY_SECONDS = 0.05  # Chosen: a key may have been revoked while such a bod
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
-
-_SINGLE_FIELDS = frozenset(
-    {
-        *(b"authorization", b"content-encoding", b"content-length", b"content-type", b"dpop", b"idempotency-key"),
-        b"origin",
-    }
-)
-"""Request header fields that hold one value. Two of them could be read as one by us and as the other by a proxy."""
 
 _URL_CHARACTERS = "!$%&'()*+,-./:;=?@_~"
 
@@ -188,12 +181,12 @@ class Api:
     def _answer_now(self, exchange: Exchange) -> Answer | None:
         """What the head of the request decides, and reads that are short; None for all that may have to wait."""
         if len(exchange.headers) != len(exchange.scope["headers"]):
-            exchange.headers = _joined(exchange.scope["headers"])
+            exchange.headers = joined(exchange.scope["headers"])
         routes, exchange.parameters = self._routes.find(exchange.path)
         route = exchange.route = routes.get("GET" if exchange.method == "HEAD" else exchange.method)
         if route is None:
             return self._other_method(exchange, routes)
-        _check_accept(exchange.headers.get(b"accept"))
+        check_accept(exchange.headers.get(b"accept"))
         return self._read_inline(exchange, route) if route.operation.kind == "read" else None
 
     async def _answer(self, exchange: Exchange, receive: Receive) -> Answer:
@@ -390,30 +383,6 @@ def _leave(exchange: Exchange) -> None:
     """Free the place among the credential's requests at once that `_admit` may have taken."""
     if exchange.allowance is not None:
         exchange.allowance.running -= 1
-
-
-def _joined(fields: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
-    """Header fields by name where some name came twice; lists are joined (RFC 9110 §5.3).
-
-    Raises `Problem` `invalid_request` for a second value of a field that holds one.
-    """
-    joined: dict[bytes, bytes] = {}
-    for name, value in fields:
-        if name not in joined:
-            joined[name] = value
-        elif name in _SINGLE_FIELDS:
-            raise Problem("invalid_request", f"The header {name.decode('ascii')} was sent more than once.")
-        else:
-            joined[name] += b", " + value
-    return joined
-
-
-def _check_accept(accept: bytes | None) -> None:
-    if not accept or b"*/*" in accept or b"application/json" in accept:
-        return
-    accept = accept.lower()
-    if b"json" not in accept and b"application/*" not in accept:
-        raise Problem("not_acceptable", "This API answers application/json.")
 
 
 def _answered(exchange: Exchange, result: object) -> Answer:
