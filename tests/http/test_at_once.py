@@ -607,11 +607,11 @@ async def test_a_peer_that_never_reads_is_dropped(certificate: tuple[str, str], 
         open_prompt(unasked, saying(LARGE * 4), **limits) as door,
         await (tls_peer(door) if secure else narrow_peer(door)) as peer,
     ):
+        began = trio.current_time()
         await peer.send(GET)
         await until(lambda: door.server.counters.requests == 1)
-        began = trio.current_time()
         await until(lambda: door.server.open_connections == 0)
-        assert 0.2 < trio.current_time() - began < 5
+        assert trio.current_time() - began > 0.3
         with pytest.raises(trio.BrokenResourceError):  # a reset, so that nobody takes it for the whole
             await read_to_the_end(peer)
 
