@@ -225,7 +225,7 @@ class Api:
     def _read_or_kept(self, exchange: Exchange, route: Route, tx: ReadTx) -> Answer:
         caller = self._admit(exchange, route, tx)
         version = self._store.version
-        asked = Asked(caller.credential_id, exchange.raw_path, exchange.scope["query_string"])
+        asked = Asked(caller, exchange.raw_path, exchange.scope["query_string"])
         answer = self._kept.find(version, asked, tx)
         if answer is None:
             tx.asked_instant = tx.asked_day = False  # until here it was asked for the credential

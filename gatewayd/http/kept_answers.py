@@ -1,12 +1,13 @@
 """Answers of reads that hold for as long as nothing is committed: what was rendered once is given again as bytes.
 
-An answer is found again under the version of the database it was read from, by the credential that asked for it and by
-the address as it was sent. Any commit, by whichever process, ends all of them. Who is calling and what they may do is
-asked anew each time, before an answer is looked for. Decision 0009.
+An answer is found again under the version of the database it was read from, by the caller who asked for it (credential,
+scopes and role) and by the address as it was sent. Any commit, by whichever process, ends all of them. Who is calling
+and what they may do is asked anew each time, before an answer is looked for. Decision 0009.
 """
 
 from typing import Final, NamedTuple
 
+from gatewayd.contract.caller import Caller
 from gatewayd.http.render import Answer
 from gatewayd.store import ReadTx
 
@@ -15,9 +16,9 @@ ENTRY_BYTES: Final = 1 << 10  # what an entry takes beside its body and address,
 
 
 class Asked(NamedTuple):
-    """What was asked, and by which credential. `path` and `query` are as they were sent."""
+    """What was asked, and by whom. `path` and `query` are as they were sent."""
 
-    credential_id: str
+    caller: Caller
     path: bytes
     query: bytes
 

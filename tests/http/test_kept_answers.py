@@ -24,8 +24,9 @@ from gatewayd.store.transactions import Bindings
 from tests.http import probes
 from tests.http.probes import Said, Word
 from tests.support.api import TestedApi, Tuning, open_api
-from tests.support.store import SEALING_KEY, START
+from tests.support.store import SEALING_KEY, START, make_caller
 
+CALLER = make_caller("org_a")
 _NAME = "SELECT name FROM organizations WHERE id = :org_id"
 _RENAME = """
 import sqlite3, sys
@@ -136,6 +137,16 @@ async def test_nobody_gets_what_another_has_asked(api: TestedApi) -> None:
     ]
 
 
+async def test_a_credential_that_may_more_than_before_is_answered_anew(api: TestedApi, counting: Counting) -> None:
+    """As two tokens of one grant are, one of which was narrowed."""
+    await said(api, "/kept/plain")
+    api.token("org_a", "a", ["entities:read"])
+    await said(api, "/kept/plain")
+    api.token("org_a", "a")
+    await said(api, "/kept/plain")
+    assert counting.ran["plain"] == 2
+
+
 async def test_another_question_is_another_answer(api: TestedApi, counting: Counting) -> None:
     await said(api, "/kept/plain")
     await said(api, "/kept/plain", count="1")
@@ -203,7 +214,7 @@ def reading(*, instant: bool = False) -> ReadTx:
 
 
 def asked(number: int) -> Asked:
-    return Asked("key_a", b"/things", b"n=%04d" % number)
+    return Asked(CALLER, b"/things", b"n=%04d" % number)
 
 
 def answer(size: int) -> Answer:
@@ -233,8 +244,8 @@ def test_what_is_larger_than_all_of_it_is_not_kept() -> None:
 def test_a_long_address_counts() -> None:
     kept = KeptAnswers(10_000)
     for number in range(3):
-        kept.keep(1, Asked("key_a", b"/things", b"%d" % number * 5_000), answer(1), reading())
-    assert kept.find(1, Asked("key_a", b"/things", b"1" * 5_000), reading()) is None
+        kept.keep(1, Asked(CALLER, b"/things", b"%d" % number * 5_000), answer(1), reading())
+    assert kept.find(1, Asked(CALLER, b"/things", b"1" * 5_000), reading()) is None
 
 
 def test_a_version_ends_the_one_before() -> None:
