@@ -54,7 +54,6 @@ ENVIRONMENT: Final = (
     ("CREDENTIALS_DIRECTORY", "Where settings of the form credential:NAME find their file; systemd sets it."),
     ("XDG_CONFIG_HOME, XDG_DATA_HOME", "The folders of the user's settings and data."),
     ("NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID", "How serve tells systemd that it is ready and alive."),
-    ("LISTEN_FDS, LISTEN_PID", "Sockets that systemd opened, for a server.bind of the form fd://N."),
 )
 SEE_ALSO: Final = (("systemd.exec", 5), ("systemd.socket", 5), ("sd_notify", 3))
 
