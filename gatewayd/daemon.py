@@ -49,6 +49,7 @@ from gatewayd.store.database import StoreSettings, open_store
 from gatewayd.tax import engine
 from gatewayd.tax.headers import FROM_PAGES, TO_PAGES
 from gatewayd.tax.proxy import Proxy
+from gatewayd.tax.settings import TaxSettings
 from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
 from gatewayd.webhooks.retention import Retention
 from gatewayd.webhooks.sender import Sender
@@ -226,7 +227,7 @@ class Daemon:
             api.at_once,
             mounts=((PREFIX, watched),),
             ready=dict.fromkeys(oauth.paths, at_once),
-            pages=self._observer.watched(self._console(provider.store), observing.always("console")),
+            pages=self._observer.watched(self._console(provider.store, tax.settings), observing.always("console")),
             is_page=is_page,
         )
         return Server(
@@ -238,14 +239,14 @@ class Daemon:
             at_once=app.at_once,
         )
 
-    def _console(self, store: Store) -> Console:
+    def _console(self, store: Store, tax: TaxSettings) -> Console:
         return Console(
             store,
             self._outside.clock,
             self._log,
             issuer=self.config.server.public_url,
             attempts=self.config.limits.sign_in_attempts,
-            tax=engine.settings_from(self.config.tax, self._own_listeners),
+            tax=tax,
         )
 
     def _metrics_server(self, server: Server, store: Store, deliveries: _Deliveries) -> Server | None:

@@ -14,6 +14,7 @@ from gatewayd.clock import Clock, to_wire
 from gatewayd.identity import audit
 from gatewayd.store import Store
 from gatewayd.tax import approvals
+from gatewayd.tax.subjects import Subject
 
 OBLIGATIONS = "/api/rpc/tax/vat/getObligations"
 HEADERS_FILE = "fraud-prevention-headers.txt"
@@ -52,7 +53,7 @@ class AskingForTaxes:
         say(f"     the return for {due['start']} to {due['end']} is due on {due['due']}, and open.")
 
     async def _approve(self) -> None:
-        subject = approvals.Subject("key", self._firm.key_id)
+        subject = Subject("key", self._firm.key_id)
         await self._store.write(lambda tx: approvals.approve(tx, subject, None, audit.OPERATOR))
 
 

@@ -10,9 +10,10 @@ from gatewayd.cli.parser import Subparsers, add_command, add_group
 from gatewayd.cli.session import CommandError, Session
 
 if TYPE_CHECKING:
-    from gatewayd.tax.approvals import Decision, Subject
+    from gatewayd.tax.approvals import Decision
     from gatewayd.tax.connections import Tokens
     from gatewayd.tax.settings import TaxSettings
+    from gatewayd.tax.subjects import Subject
 
 REDIRECT_URI = "urn:ietf:wg:oauth:2.0:oob"  # HMRC, Authorisation: the code is shown to be copied
 
@@ -155,7 +156,7 @@ def _add_subject(command: argparse.ArgumentParser) -> None:
 
 
 def _subject(arguments: argparse.Namespace) -> "Subject":
-    from gatewayd.tax.approvals import Subject
+    from gatewayd.tax.subjects import Subject
 
     return Subject("key", arguments.key) if arguments.key else Subject("client", arguments.client)
 

@@ -28,7 +28,7 @@ from gatewayd.http.kept_answers import Asked, KeptAnswers
 from gatewayd.http.messages import render_fields
 from gatewayd.http.rate_limits import Allowance, RateLimits
 from gatewayd.http.render import ALWAYS, JSON, Answer, listing, problem, success
-from gatewayd.http.request_fields import check_accept, joined
+from gatewayd.http.request_fields import check_accept, read_whole
 from gatewayd.http.routes import Route, Routes
 from gatewayd.identity.authentication import Possession
 from gatewayd.store import OverBudget, ReadTx, Store, StoreFailure, WriteTx
@@ -181,7 +181,7 @@ class Api:
     def _answer_now(self, exchange: Exchange) -> Answer | None:
         """What the head of the request decides, and reads that are short; None for all that may have to wait."""
         if len(exchange.headers) != len(exchange.scope["headers"]):
-            exchange.headers = joined(exchange.scope["headers"])
+            exchange.headers = read_whole(exchange.scope["headers"])
         routes, exchange.parameters = self._routes.find(exchange.path)
         route = exchange.route = routes.get("GET" if exchange.method == "HEAD" else exchange.method)
         if route is None:

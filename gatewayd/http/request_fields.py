@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from gatewayd.contract.header_fields import RepeatedField, joined
 from gatewayd.errors import Problem
 
 _SINGLE_FIELDS = frozenset(
@@ -13,20 +14,15 @@ _SINGLE_FIELDS = frozenset(
 """Request header fields that hold one value. Two of them could be read as one by us and as the other by a proxy."""
 
 
-def joined(fields: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
-    """Header fields by name where some name came twice; lists are joined (RFC 9110 §5.3).
+def read_whole(fields: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+    """Header fields by name where some name came twice.
 
     Raises `Problem` `invalid_request` for a second value of a field that holds one.
     """
-    found: dict[bytes, bytes] = {}
-    for name, value in fields:
-        if name not in found:
-            found[name] = value
-        elif name in _SINGLE_FIELDS:
-            raise Problem("invalid_request", f"The header {name.decode('ascii')} was sent more than once.")
-        else:
-            found[name] += b", " + value
-    return found
+    try:
+        return joined(fields, _SINGLE_FIELDS)
+    except RepeatedField as error:
+        raise Problem("invalid_request", f"The header {error.name} was sent more than once.") from None
 
 
 def check_accept(accept: bytes | None) -> None:

@@ -7,6 +7,7 @@ from urllib.parse import parse_qs
 
 import msgspec
 
+from gatewayd.contract.header_fields import RepeatedField, joined
 from gatewayd.identity.oauth_errors import OAuthFailure
 from gatewayd.identity.oauth_parameters import Raw
 
@@ -53,15 +54,10 @@ def incoming(scope: Scope, receive: Receive) -> Incoming:
 
 
 def _fields(fields: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
-    joined: dict[bytes, bytes] = {}
-    for name, value in fields:
-        if name not in joined:
-            joined[name] = value
-        elif name in _SINGLE_FIELDS:
-            raise OAuthFailure("invalid_request", f"The header {name.decode('ascii')} was sent more than once.")
-        else:
-            joined[name] += (b"; " if name == b"cookie" else b", ") + value
-    return joined
+    try:
+        return joined(fields, _SINGLE_FIELDS)
+    except RepeatedField as error:
+        raise OAuthFailure("invalid_request", f"The header {error.name} was sent more than once.") from None
 
 
 def read_query(request: Incoming) -> Raw:

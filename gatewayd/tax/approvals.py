@@ -15,8 +15,7 @@ from gatewayd.identity import api_keys, audit, oauth_clients
 from gatewayd.identity.api_keys import ApiKey
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.tax import subjects
-from gatewayd.tax.subjects import Kind, Named
-from gatewayd.tax.subjects import Subject as Subject
+from gatewayd.tax.subjects import Kind, Named, Subject
 
 Status = Literal["pending", "approved", "refused"]
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Final, NamedTuple
 
+from gatewayd.contract.header_fields import joined
 from gatewayd.contract.operation import Fields
 from gatewayd.errors import Problem
 from gatewayd.tax.fraud_headers import CONNECTION_METHOD, HEADERS, TEST_SCENARIO
@@ -147,11 +148,8 @@ def value_of(fields: Fields, name: bytes) -> str | None:
 
 def texts(fields: Fields) -> dict[str, str]:
     """The fields by name, in lower case; those of one name are joined (RFC 9110 §5.3)."""
-    joined: dict[str, str] = {}
-    for name, value in fields:
-        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
-        joined[key] = f"{joined[key]}, {text}" if key in joined else text
-    return joined
+    whole = joined((name.lower(), value) for name, value in fields)
+    return {name.decode("latin-1"): value.decode("latin-1") for name, value in whole.items()}
 
 
 def _rule(name: bytes, table: Mapping[bytes, Rule], prefixes: Mapping[bytes, Rule]) -> Rule:

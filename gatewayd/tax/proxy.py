@@ -45,7 +45,7 @@ class Proxy:
     def __init__(self, parts: ProxyParts, authority: Authority | None, bearers: Bearers | None = None) -> None:
         """`bearers` None: the authority wants no token."""
         self._line = Line(parts=parts, authority=authority, bearers=bearers)
-        self._settings = parts.settings
+        self.settings: Final = parts.settings
         self.store: Final[Store] = parts.store
 
     def consult(
@@ -67,12 +67,12 @@ class Proxy:
         async with self.consult(operation.id, caller, incoming) as consultation:
             answered = await self._answer(question, consultation)
             consultation.status = answered.status
-        upstream = SANDBOX if self._settings.mode == "sandbox" else HMRC
+        upstream = SANDBOX if self.settings.mode == "sandbox" else HMRC
         return Relayed(answered.status, headers.returning(answered.fields, upstream), answered.body)
 
     async def _answer(self, question: Question, consultation: Consultation) -> Answered:
         taxpayer = await self._taxpayer(question, consultation.org_id)
-        if self._settings.mode != "hmrc":
+        if self.settings.mode != "hmrc":
             pairs = question.pairs if taxpayer is None else [*question.pairs, *_number_of(question, taxpayer)]
             accept = mapping.accept_of(question.operation_id, question.values)
             return await consultation.relay(mapping.forwarded_target(question.path, pairs, accept))
@@ -89,8 +89,8 @@ class Proxy:
         entity_id = question.values.get("legalEntityId")
         if entity_id:
             found = await self.store.read(lambda tx: taxpayers.named(tx, entity_id), org_id)
-            return None if self._settings.mode == "forward" else found
-        if self._settings.mode == "forward":
+            return None if self.settings.mode == "forward" else found
+        if self.settings.mode == "forward":
             return None
         return await self.store.read(taxpayers.only, org_id)
 

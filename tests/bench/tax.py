@@ -14,7 +14,7 @@ from gatewayd.clock import SystemClock
 from gatewayd.identity import api_keys, audit, memberships
 from gatewayd.store import WriteTx
 from gatewayd.store.database import StoreSettings, open_store
-from gatewayd.tax import approvals, connections
+from gatewayd.tax import approvals, connections, subjects
 from tests.bench.load import fetch, request_bytes
 from tests.bench.measure import Effort, Sample, Samples, Subject, interleave, ratios
 from tests.bench.processes import BenchError, ServerProcess, running
@@ -87,7 +87,7 @@ def _approved_key(tx: WriteTx) -> str:
     user_id = memberships.list_members(tx)[0].user_id
     new = api_keys.NewKey(name="Tax", user_id=user_id, scopes=("tax:read",))
     made = api_keys.create(tx, new, secrets.token_bytes(32), audit.OPERATOR)
-    approvals.approve(tx, approvals.Subject("key", made.id), None, audit.OPERATOR)
+    approvals.approve(tx, subjects.Subject("key", made.id), None, audit.OPERATOR)
     connections.save(tx, connections.Tokens(secrets.token_hex(16), secrets.token_hex(16), "read:vat", None), "bench")
     return made.key
 

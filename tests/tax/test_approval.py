@@ -22,8 +22,8 @@ from gatewayd.identity.key_format import RANDOM_BYTES
 from gatewayd.identity.signing_keys import SigningKeys
 from gatewayd.store import WriteTx
 from gatewayd.tax import AREA, OF_BUSINESSES, approvals, engine
-from gatewayd.tax.approvals import Subject
 from gatewayd.tax.settings import TaxSettings
+from gatewayd.tax.subjects import Subject
 from tests.support.api import TestedApi, Tuning, open_api
 from tests.support.engines import Engines, TaxLog
 from tests.support.oauth import signing_key
