@@ -26,7 +26,7 @@ _KEEP = """
 INSERT INTO totp_secrets (user_id, secret_sealed, confirmed_at, last_step, created_at)
 VALUES (:user_id, :secret_sealed, NULL, 0, :now)
 ON CONFLICT (user_id) DO UPDATE SET secret_sealed = :secret_sealed, last_step = 0, created_at = :now
-    WHERE confirmed_at IS NULL
+    WHERE totp_secrets.confirmed_at IS NULL
 """
 _GET = "SELECT secret_sealed, confirmed_at, last_step FROM totp_secrets WHERE user_id = :user_id"
 _PROPOSED = """

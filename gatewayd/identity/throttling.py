@@ -23,7 +23,7 @@ _NOTE = """
 INSERT INTO sign_in_failures (subject, failures, first_at, last_at, locked_until)
 VALUES (:subject, :failures, :now, :now, :locked_until)
 ON CONFLICT (subject) DO UPDATE SET failures = :failures, last_at = :now, locked_until = :locked_until,
-    first_at = CASE WHEN :failures = 1 THEN :now ELSE first_at END
+    first_at = CASE WHEN excluded.failures = 1 THEN excluded.first_at ELSE sign_in_failures.first_at END
 """
 _ONE_LESS = """
 UPDATE sign_in_failures SET failures = failures - 1, locked_until = NULL WHERE subject = :subject AND failures > 1

@@ -133,7 +133,7 @@ _NEWEST_FIRST = " ORDER BY id DESC LIMIT :count"
 _OLDEST_WAITING = """
 SELECT MIN(id), COUNT(*) FROM (
     SELECT id FROM deliveries WHERE org_id = :org_id AND subscription_id = :id AND due_at IS NOT NULL LIMIT :most
-)
+) AS waiting
 """
 _SELECT_EVENT = "SELECT data, created_at FROM events WHERE org_id = :org_id AND id = :event_id"
 _SELECT_REPLAYS = "SELECT id FROM deliveries WHERE org_id = :org_id AND replayed_from = :id ORDER BY id LIMIT :count"
