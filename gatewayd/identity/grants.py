@@ -56,7 +56,7 @@ _BEGIN_ANY_ORG = """
 UPDATE grants SET generation = :generation, key_thumbprint = :key_thumbprint WHERE id = :id AND revoked_at IS NULL
 """
 _ADVANCE_ANY_ORG = """
-UPDATE grants SET generation = :generation + 1
+UPDATE grants SET generation = generation + 1
 WHERE id = :id AND generation = :generation AND revoked_at IS NULL AND expires_at > :now
 """
 _REVOKE_ANY_ORG = """

@@ -33,12 +33,12 @@ SELECT {GRANT_COLUMNS}, r.hash, r.generation, r.superseded_at, r.answer_sealed
 FROM refresh_tokens r JOIN grants g ON g.id = r.grant_id {GRANT_JOINS}
 WHERE r.hash = :hash
 """
-# Answers older than the one for the grace window are never given again: they are emptied.
 _SUPERSEDE = """
-UPDATE refresh_tokens SET superseded_at = COALESCE(superseded_at, :now),
-    answer_sealed = CASE WHEN generation = :generation THEN :answer ELSE :emptied END
-WHERE grant_id = :grant_id AND generation IN (:generation, :generation - 1)
+UPDATE refresh_tokens SET superseded_at = :now, answer_sealed = :answer
+WHERE grant_id = :grant_id AND generation = :generation
 """
+# Answers older than the one for the grace window are never given again: they are emptied.
+_EMPTY = "UPDATE refresh_tokens SET answer_sealed = :emptied WHERE grant_id = :grant_id AND generation = :generation"
 _SWEEP_ANY_ORG = """
 DELETE FROM refresh_tokens WHERE hash IN (
     SELECT r.hash FROM grants g CROSS JOIN refresh_tokens r
@@ -139,8 +139,10 @@ def sweep(tx: WriteTx) -> int:
 
 def _supersede(tx: WriteTx, state: RefreshState, successor: Successor) -> None:
     sealed = tx.seal(successor.answer, _context(state))
-    tx.run(_SUPERSEDE, grant_id=state.grant.id, generation=state.generation, answer=sealed, emptied=b"")
-    tx.run(_INSERT, hash=successor.hash, grant_id=state.grant.id, generation=state.generation + 1)
+    grant_id, generation = state.grant.id, state.generation
+    tx.run(_SUPERSEDE, grant_id=grant_id, generation=generation, answer=sealed)
+    tx.run(_EMPTY, grant_id=grant_id, generation=generation - 1, emptied=b"")
+    tx.run(_INSERT, hash=successor.hash, grant_id=grant_id, generation=generation + 1)
 
 
 def _read(tx: ReadTx, digest: bytes) -> RefreshState | None:

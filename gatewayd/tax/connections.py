@@ -32,8 +32,8 @@ ON CONFLICT (org_id) DO UPDATE SET
 # RFC 6749 §5.1: a scope that is not answered is the one there was.
 _REPLACE = """
 UPDATE tax_connections SET access_sealed = :access, refresh_sealed = :refresh,
-    scope = CASE WHEN :scope = '' THEN scope ELSE :scope END, expires_at = :expires_at, generation = generation + 1,
-    updated_at = :now
+    scope = CASE WHEN CAST(:scope AS TEXT) = '' THEN scope ELSE :scope END, expires_at = :expires_at,
+    generation = generation + 1, updated_at = :now
 WHERE org_id = :org_id AND generation = :generation
 """
 _STANDING = "SELECT connected_by, created_at FROM tax_connections WHERE org_id = :org_id"

@@ -82,7 +82,7 @@ WHERE org_id = :org_id AND id = :id AND in_flight = 1 AND attempts = :attempt
 """
 _REWIND = """
 UPDATE deliveries SET due_at = :at + due_at - COALESCE(last_attempt_at, created_at),
-    last_attempt_at = CASE WHEN last_attempt_at IS NULL THEN NULL ELSE :at END
+    last_attempt_at = CASE WHEN last_attempt_at IS NULL THEN NULL ELSE CAST(:at AS BIGINT) END
 WHERE org_id = :org_id AND subscription_id = :subscription_id AND due_at > :at
     AND COALESCE(last_attempt_at, created_at) > :at
 """

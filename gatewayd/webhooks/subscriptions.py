@@ -157,7 +157,7 @@ _AT_ADDRESS = "WHERE org_id = :org_id AND id = :id AND url = :url AND enabled = 
 _DISABLE = f"""
 UPDATE webhook_subscriptions SET enabled = 0, disabled_reason = :reason, disabled_at = :now, updated_at = :now,
     version = version + 1
-{_AT_ADDRESS} AND (:failing_upto IS NULL OR failing_since <= :failing_upto)
+{_AT_ADDRESS} AND (CAST(:failing_upto AS BIGINT) IS NULL OR failing_since <= :failing_upto)
 """
 # Chosen: what is noted of a receiver is no change that a caller's `expectedVersion` could run into.
 _NOTE_FAILING = f"""
