@@ -38,7 +38,7 @@ _TAX_APPROVED_ANY_ORG = f"""
 SELECT {_COLUMNS} FROM api_keys WHERE tax_approved_at IS NOT NULL AND {_LIVES} ORDER BY id LIMIT :limit
 """
 _TAX_CHOSEN_ANY_ORG = f"""
-SELECT {_COLUMNS} FROM api_keys WHERE tax_approved_at IS NULL AND scopes LIKE '%tax:%' AND {_LIVES}
+SELECT {_COLUMNS} FROM api_keys WHERE tax_approved_at IS NULL AND scopes LIKE '%tax:%' ESCAPE '!' AND {_LIVES}
 ORDER BY id LIMIT :limit
 """
 _OWNER = "SELECT org_id FROM api_keys WHERE id = :id"

@@ -72,6 +72,8 @@ def of_delivery(tx: ReadTx, delivery_id: str) -> list[bytes]:
 
 def of_deliveries(tx: ReadTx, delivery_ids: Sequence[str]) -> dict[str, list[bytes]]:
     """The same for the deliveries of a page; one of which no attempt is on record has an empty list."""
+    if not delivery_ids:
+        return {}
     found: dict[str, list[bytes]] = {delivery_id: [] for delivery_id in delivery_ids}
     names = {f"id_{index}": delivery_id for index, delivery_id in enumerate(found)}
     select = _SELECT_OF_MANY.format(ids=", ".join(f":{name}" for name in names))

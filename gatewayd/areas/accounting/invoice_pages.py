@@ -160,7 +160,7 @@ def _page_sql(order: Order, conditions: tuple[str, ...], branches: tuple[bool, .
 
 def _select(ordering: _Ordering, conditions: list[str], summary: bool, key: str) -> str:
     return _SELECT_PAGE.format(
-        wire="substr(wire, 1, head_length)" if summary else "wire",
+        wire="substr(wire, 1, CAST(head_length AS INTEGER))" if summary else "wire",
         key=key,
         after=ordering.after,
         conditions="".join(f" AND {condition}" for condition in conditions),

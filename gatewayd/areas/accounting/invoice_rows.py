@@ -39,7 +39,9 @@ SELECT {_PAYMENT_COLUMNS} FROM invoice_payments WHERE org_id = :org_id AND invoi
 _SELECT_WIRE = """
 SELECT wire, open_due_date < :today FROM invoices WHERE org_id = :org_id AND id = :id
 """
-_SELECT_LINES_WIRE = "SELECT substr(wire, head_length + 1) FROM invoices WHERE org_id = :org_id AND id = :id"
+_SELECT_LINES_WIRE = """
+SELECT substr(wire, CAST(head_length AS INTEGER) + 1) FROM invoices WHERE org_id = :org_id AND id = :id
+"""
 _SELECT_EXTERNAL = "SELECT id FROM invoices WHERE org_id = :org_id AND external_id = :external_id"
 _SELECT_CREDITED = """
 SELECT coalesce(sum(gross_total), 0), coalesce(sum(gross_total - cis_deduction), 0) FROM invoices
