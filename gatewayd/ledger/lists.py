@@ -25,14 +25,14 @@ def sync_page(
 ) -> Listing:
     """One page of `select`.
 
-    `filters` maps a condition (`status = :status`) to the value of the one parameter that it names; conditions whose
-    value is None are left out. `item` renders a row. Raises `Problem` `invalid_cursor`.
+    `filters` maps a condition (`status = :status`) to the value of the one parameter that it names, and one that names
+    none to True; conditions whose value is None are left out. `item` renders a row. Raises `Problem` `invalid_cursor`.
     """
     values: dict[str, object] = {}
     for condition, value in filters.items():
         if value is not None:
             select += f" AND {condition}"
-            values[_parameter(condition)] = value
+            values |= dict.fromkeys(_parameters(condition), value)
     if request.updated_since is None:
         rows, cursor = _newest(tx, request, select, values)
     else:
@@ -63,10 +63,17 @@ def _changes(tx: ReadTx, request: SyncRequest, select: str, values: dict[str, ob
 
 
 @functools.cache  # conditions are constants of the program
-def _parameter(condition: str) -> str:
-    names = set(re.findall(r":([a-z_]+)", condition))
-    assert len(names) == 1, condition
-    return str(names.pop())
+def _parameters(condition: str) -> frozenset[str]:
+    names = frozenset(re.findall(r":([a-z_]+)", condition))
+    assert len(names) <= 1, condition
+    return names
+
+
+def archive_filter(status: str | None, included: bool) -> dict[str, object]:
+    """The filter of lists that leave out what is archived, unless `status` asks for it or, without one, `included`."""
+    if status == "archived":
+        return {"archived_at IS NOT NULL": True}
+    return {} if status is None and included else {"archived_at IS NULL": True}
 
 
 def contains(text: str | None) -> str | None:

@@ -32,7 +32,7 @@ from gatewayd.contract.wire import (
     open_wire,
 )
 from gatewayd.errors import FieldError, Problem, external_id_exists, invalid
-from gatewayd.ledger.lists import contains, sync_page
+from gatewayd.ledger.lists import archive_filter, contains, sync_page
 from gatewayd.ledger.vat_rates import VatCode
 from gatewayd.money import from_minor
 from gatewayd.store import ReadTx, Row, WriteTx
@@ -197,9 +197,8 @@ def list_clients(tx: ReadTx, caller: Caller, request: ListClients) -> Listing:
     Newest first, or in the order of change with `updatedSince`. Archived clients are left out unless `includeArchived`
     or `status` asks for them.
     """
-    hidden = None if request.include_archived else 0
     filters = {
-        "(archived_at IS NOT NULL) = :archived": {"active": 0, "archived": 1, None: hidden}[request.status],
+        **archive_filter(request.status, request.include_archived),
         "search_text LIKE :pattern ESCAPE '!'": contains(request.q),
     }
     rows: list[Row] = []

@@ -23,7 +23,7 @@ from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import Rendered
 from gatewayd.errors import FieldError, invalid, invalid_field, invalid_state, not_found, version_conflict
 from gatewayd.ledger import owners, references
-from gatewayd.ledger.lists import sync_page
+from gatewayd.ledger.lists import archive_filter, sync_page
 from gatewayd.ledger.owners import Owner
 from gatewayd.ledger.references import Reference, unknown_reference
 from gatewayd.ledger.tax_calendar import tax_year_of
@@ -47,10 +47,9 @@ def list_businesses(tx: ReadTx, caller: Caller, request: ListBusinesses) -> List
     asks for them.
     """
     status, today = request.status, tx.today
-    hidden = None if request.include_archived and status is None else 0
     stored = None if status in (None, "archived") else "active" if status == "pending" else status
     filters = {
-        "(archived_at IS NOT NULL) = :archived": 1 if status == "archived" else hidden,
+        **archive_filter(status, request.include_archived),
         "legal_entity_id = :legal_entity_id": request.legal_entity_id,
         "type = :type": request.type,
         "status = :status": stored,

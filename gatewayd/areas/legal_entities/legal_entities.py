@@ -30,7 +30,7 @@ from gatewayd.contract.wire import (
 )
 from gatewayd.errors import Problem, invalid_state, not_found, version_conflict
 from gatewayd.ledger import period_locks
-from gatewayd.ledger.lists import contains, sync_page
+from gatewayd.ledger.lists import archive_filter, contains, sync_page
 from gatewayd.store import ReadTx, Row, WriteTx
 
 KIND = "legal entity"
@@ -135,10 +135,9 @@ def get_legal_entities(tx: ReadTx, caller: Caller, request: GetLegalEntities) ->
 
     Newest first, or in the order of change with `updatedSince`. `q` looks in the names and numbers.
     """
-    hidden = None if request.include_archived or request.status is not None else 0
     filters = {
         "type = :type": request.type,
-        "(archived_at IS NOT NULL) = :archived": {"active": 0, "archived": 1, None: hidden}[request.status],
+        **archive_filter(request.status, request.include_archived),
         "search_text LIKE :pattern ESCAPE '!'": contains(request.q),
     }
     return sync_page(tx, request, _SELECT_PAGE, filters, _masked_item)
