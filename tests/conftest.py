@@ -2,16 +2,28 @@
 
 from collections.abc import Callable, Iterator
 
+import apsw
 import pytest
 
 from gatewayd.contract.caller import Caller
-from tests.support.store import MemoryStore, make_caller, migrated_image
+from tests.support.portable_sql import Tables
+from tests.support.store import MemoryStore, columns_of, make_caller, migrated_image
 
 
 @pytest.fixture(scope="session")
 def database_image() -> bytes:
     """The bytes of an empty database after all migrations, made once."""
     return migrated_image()
+
+
+@pytest.fixture(scope="session")
+def tables(database_image: bytes) -> Tables:
+    """Of each column of each table: whether it may be NULL."""
+    connection = apsw.Connection(":memory:")
+    connection.deserialize("main", database_image)
+    found = columns_of(connection)
+    connection.close()
+    return found
 
 
 @pytest.fixture

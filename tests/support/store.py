@@ -4,6 +4,8 @@ import random
 from collections.abc import Callable
 from typing import TypeVar
 
+import apsw
+
 from gatewayd.clock import Instant, SettableClock, from_wire
 from gatewayd.contract.caller import Caller, CallerKind, Role
 from gatewayd.contract.scopes import FULL_ACCESS
@@ -26,6 +28,7 @@ VALUES (:id, :email, :email, :name, 0, :now, :now)
 _ADD_MEMBERSHIP = """
 INSERT INTO memberships (org_id, user_id, role, created_at) VALUES (:member_of, :user_id, :role, :now)
 """
+_COLUMNS = 'SELECT name, "notnull", pk FROM pragma_table_info(:table)'
 
 
 class MemoryStore:
@@ -96,6 +99,18 @@ def migrated_image() -> bytes:
         return connection.serialize("main")
     finally:
         connection.close()
+
+
+def columns_of(connection: apsw.Connection) -> dict[str, dict[str, bool]]:
+    """Of each column of each table: whether it may be NULL."""
+    names = [str(row[0]) for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    return {
+        name: {
+            str(column): not (not_null or key)
+            for column, not_null, key in connection.execute(_COLUMNS, {"table": name})
+        }
+        for name in names
+    }
 
 
 def make_caller(
