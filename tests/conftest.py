@@ -1,4 +1,4 @@
-"""Fixtures of every test: a migrated store in memory, and callers."""
+"""Fixtures of every test: a migrated store in memory, callers, and a look at the SQL that the program runs."""
 
 from collections.abc import Callable, Iterator
 
@@ -6,7 +6,8 @@ import apsw
 import pytest
 
 from gatewayd.contract.caller import Caller
-from tests.support.portable_sql import Tables
+from tests.support.portable_sql import Tables, faults
+from tests.support.statements import Statements
 from tests.support.store import MemoryStore, columns_of, make_caller, migrated_image
 
 
@@ -24,6 +25,24 @@ def tables(database_image: bytes) -> Tables:
     found = columns_of(connection)
     connection.close()
     return found
+
+
+@pytest.fixture(scope="session")
+def statements() -> Iterator[Statements]:
+    """What the program asks of its transactions, on every connection of this process."""
+    seen = Statements()
+    apsw.connection_hooks.append(seen.watch)
+    yield seen
+    apsw.connection_hooks.remove(seen.watch)
+
+
+@pytest.fixture(autouse=True)
+def portable_statements(statements: Statements, tables: Tables) -> Iterator[None]:
+    """A test fails that makes the program run a statement first which would not run on PostgreSQL as well."""
+    yield
+    asked = statements.take().items()
+    found = [f"{where}: {fault} in\n{sql}" for sql, where in asked for fault in faults(sql, tables)]
+    assert found == [], "\n".join(found)
 
 
 @pytest.fixture

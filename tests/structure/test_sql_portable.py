@@ -1,9 +1,18 @@
-"""Every SQL constant would run on PostgreSQL too."""
+"""Every SQL constant would run on PostgreSQL too. What is pieced together is looked at when it is run: see conftest."""
 
+from collections.abc import Callable
+
+import apsw
 import pytest
 
+from gatewayd.store import WriteTx
+from gatewayd.store.sealing import Sealer
+from gatewayd.store.transactions import Bindings
+from tests.structure.sources import PACKAGE
 from tests.structure.test_sql import CONSTANTS, Constant
 from tests.support.portable_sql import Tables, faults
+from tests.support.statements import Statements
+from tests.support.store import SEALING_KEY, START
 
 SQLITE_ALONE = ("gatewayd/store/", "gatewayd/parsing/index.py")
 """Where migrations and full-text search stand, with PRAGMA and functions of SQLite."""
@@ -140,3 +149,41 @@ def test_what_would_not_run_on_postgresql_is_seen(sql: str, fault: str) -> None:
 )
 def test_what_both_engines_take_is_no_fault(sql: str) -> None:
     assert faults(sql, TABLES) == []
+
+
+# -- what was run
+
+
+Ask = Callable[[str, str], dict[str, str]]
+PROGRAM = str(PACKAGE / "areas" / "x.py")
+
+
+@pytest.fixture
+def ask() -> Ask:
+    """`ask(file, "tx.rows('SELECT 1')")`: what is seen when that stands in `file`."""
+    seen = Statements()
+    connection = apsw.Connection(":memory:")
+    seen.watch(connection)
+    tx = WriteTx(connection, Bindings(None, START), Sealer(SEALING_KEY), str)
+
+    def run(file: str, expression: str) -> dict[str, str]:
+        exec(compile(expression, file, "exec"), {"tx": tx})
+        return seen.take()
+
+    return run
+
+
+@pytest.mark.parametrize("call", ["rows({})", "row({})", "value({})", "run({})", "run_each({}, [()])"])
+def test_what_the_program_runs_is_seen_once(ask: Ask, call: str) -> None:
+    assert ask(PROGRAM, f"tx.{call.format(repr('SELECT 1'))}") == {"SELECT 1": "gatewayd/areas/x.py:1"}
+    assert ask(PROGRAM, f"tx.{call.format(repr('SELECT 1'))}") == {}
+    assert ask(PROGRAM, f"\ntx.{call.format(repr('SELECT 2'))}") == {"SELECT 2": "gatewayd/areas/x.py:2"}
+
+
+def test_what_a_test_runs_is_not_the_programs(ask: Ask) -> None:
+    assert ask(__file__, "tx.rows('SELECT 1')") == {}
+    assert ask(PROGRAM, "tx.rows('SELECT 1')") == {"SELECT 1": "gatewayd/areas/x.py:1"}
+
+
+def test_every_connection_of_this_process_is_watched(statements: Statements) -> None:
+    assert statements.watch in apsw.connection_hooks
