@@ -1,0 +1,112 @@
+"""What one process remembers by name: on which of it security or money rests, and why the rest may be lost.
+
+With one daemon on one database all of this is right. A second daemon would have to share what is relied on, or each
+would grant it anew: the list says what that is.
+"""
+
+import ast
+from collections.abc import Iterator
+
+from tests.structure.sources import PACKAGE, Source, sources
+
+RELIED_ON = {
+    "Replays._used": "a DPoP proof is used once (RFC 9449 §11.1): another process would take it once more",
+    "Challenges._given": "a passkey challenge is answered once, and to the process that gave it",
+    "AuthoritySignIns._begun": "a sign-in at the authority comes back to the session that began it (RFC 6749 §10.12)",
+    "Authenticator._admissions": "a revocation acts at once because every commit ends what was admitted (data_version)",
+    "KeptAnswers._kept": "an answer is given again until the next commit by whichever process (data_version)",
+    "RateLimits._allowances": "what a credential may ask, which each process would grant anew",
+    "Pace._counts": "what a network may ask without a credential, which each process would grant anew",
+    "Pacer._next": "the tax authority's limit is one for the application, however many processes it has",
+    "Bearers._refreshing": "a refresh token of the authority's works once: who spends it second loses the connection",
+}
+"""By class and attribute."""
+
+DISPENSABLE = {
+    "AccessTokenVerifier._signed": "a signature is good while the same keys are published; the grant is looked up",
+    "SigningKeys._keys": "a copy of the table, read anew from time to time; a key is published before it signs",
+    "CredentialUse._seen": "the day of the last use, for people to see",
+    "CredentialUse._written": "the day of the last use, for people to see",
+    "ClientDocuments._under_way": "a document that is fetched twice is the same",
+    "ClientDocuments._failed": "a document that is asked for again too soon",
+    "KeepingAuthority._kept": "an answer of the authority that is asked for again",
+    "Dispatcher._flights": "what this process sends; the lease in the row keeps others from it",
+    "Keyring._opened": "a secret that is decrypted again",
+    "Stash._kept": "a connection that is opened again",
+    "Suspects._ids": "a receiver that may hang once more",
+    "Tallies._by_subscription": "numbers since the start",
+    "RequestTallies._by_operation": "numbers since the start",
+    "_Walk.places": "a walk of retention that begins anew",
+    "Server._connections": "the connections of this process",
+    "Routes._fixed": "made from the rows at the start",
+    "_Node.literal": "made from the rows at the start",
+    "_Node.routes": "made from the rows at the start",
+    "Operation.example": "written in the row",
+    "_Sums.blocks": "one calculation, then dropped",
+}
+
+ELSEWHERE = ("gatewayd/cli/", "gatewayd/store/")
+"""A command is a process of its own, and the store is what processes share."""
+_KEYED = frozenset({"{}", "dict()", "set()", "OrderedDict()"})
+_FACTORIES = frozenset({"dict", "set", "OrderedDict"})
+
+SOURCES = [source for source in sources() if not source.name.startswith(ELSEWHERE)]
+
+
+def classes(source: Source) -> Iterator[ast.ClassDef]:
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.ClassDef):
+            yield node
+
+
+def assigned(defined: ast.ClassDef) -> Iterator[tuple[str, str]]:
+    """The attributes that `__init__` sets, with the text of their value; of a dataclass its fields' factories."""
+    for node in defined.body:
+        if isinstance(node, ast.FunctionDef) and node.name == "__init__":
+            for statement in ast.walk(node):
+                yield from _attributes(statement)
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Call):
+            for keyword in node.value.keywords:
+                if keyword.arg == "default_factory" and ast.unparse(keyword.value) in _FACTORIES:
+                    yield ast.unparse(node.target), "{}"
+
+
+def _attributes(statement: ast.AST) -> Iterator[tuple[str, str]]:
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    if isinstance(statement, ast.AnnAssign) and statement.value is not None:
+        targets = [statement.target]
+    for target in targets:
+        if isinstance(target, ast.Attribute):
+            yield target.attr, ast.unparse(statement.value)
+
+
+def remembered(source: Source) -> Iterator[str]:
+    """What is looked up by a key and outlives a call."""
+    for defined in classes(source):
+        yield from (f"{defined.name}.{name}" for name, value in assigned(defined) if value in _KEYED)
+
+
+def test_what_a_process_remembers_is_on_a_list() -> None:
+    found = {name: source.name for source in SOURCES for name in remembered(source)}
+    assert {name: where for name, where in found.items() if name not in RELIED_ON.keys() | DISPENSABLE.keys()} == {}
+
+
+def test_what_is_on_a_list_is_there() -> None:
+    existing = {f"{d.name}.{name}" for source in SOURCES for d in classes(source) for name, _ in assigned(d)}
+    assert (RELIED_ON.keys() | DISPENSABLE.keys()) - existing == set()
+    assert RELIED_ON.keys() & DISPENSABLE.keys() == set()
+
+
+# -- the tests' own eyes
+
+
+def test_memory_is_seen() -> None:
+    text = (
+        "class A:\n"
+        "    kept: dict[str, int] = field(default_factory=dict)\n"
+        "    def __init__(self):\n"
+        "        self._a: dict[str, int] = {}\n"
+        "        self._b = set()\n"
+        "        self._c = 1\n"
+    )
+    assert list(remembered(Source(PACKAGE, "gatewayd/x.py", text, ast.parse(text)))) == ["A.kept", "A._a", "A._b"]
