@@ -210,6 +210,7 @@ class Daemon:
                 observe=self._observer.answered,
                 deps=catalogue.Deps(tax=tax),
                 json_body_bytes=self.config.limits.json_body_bytes,
+                call_seconds=self.config.tax.timeout_seconds,
                 public_url=self.config.server.public_url,
             )
         )

@@ -62,7 +62,11 @@ class Log(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiParts:
-    """What the API door is made of. `public_url` is told to who has no token yet; empty: not told."""
+    """What the API door is made of.
+
+    `call_seconds` is the longest that a call may wait for others. `public_url` is told to who has no token yet; empty:
+    not told.
+    """
 
     operations: Iterable[Operation]
     store: Store
@@ -73,6 +77,7 @@ class ApiParts:
     observe: Observe
     deps: object = None
     json_body_bytes: int = 1 << 20
+    call_seconds: float = 30.0
     public_url: str = ""
 
 
@@ -116,6 +121,7 @@ class Api:
         self._observe = parts.observe
         self._deps = parts.deps
         self._max_body_bytes = parts.json_body_bytes
+        self._call_seconds = parts.call_seconds
         self._public_url = parts.public_url
         self._routes = Routes(parts.operations)
         self._boot = secrets.token_hex(4)
@@ -282,16 +288,18 @@ class Api:
         if record is None:
             return _answered(exchange, await operation.handler(*arguments))
         try:
-            await self._store.write(lambda tx: _reserve(tx, record), caller.org_id)
+            lease = await self._store.write(
+                lambda tx: idempotency.reserve(tx, record, self._call_seconds), caller.org_id
+            )
         except idempotency.Replay as replay:
             return _replayed(replay)
         try:
             body = _encoded(await operation.handler(*arguments))
         except BaseException:
             with trio.CancelScope(shield=True):
-                await self._store.write(lambda tx: idempotency.forget(tx, record), caller.org_id)
+                await self._store.write(lambda tx: idempotency.forget(tx, record, lease), caller.org_id)
             raise
-        await self._store.write(lambda tx: idempotency.keep(tx, record, body), caller.org_id)
+        await self._store.write(lambda tx: idempotency.complete(tx, record, lease, body), caller.org_id)
         return success(body)
 
     # -- the steps
@@ -405,11 +413,6 @@ def _encoded(result: object) -> bytes:
     if type(result) is bytes:
         return result
     return listing(result) if type(result) is Listing else msgspec.json.encode(result)
-
-
-def _reserve(tx: WriteTx, record: idempotency.Record) -> None:
-    idempotency.begin(tx, record)
-    idempotency.keep(tx, record, None)
 
 
 def _replayed(replay: idempotency.Replay) -> Answer:

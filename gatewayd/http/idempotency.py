@@ -2,6 +2,11 @@
 
 The record is written in the transaction of the operation itself, and the one writer runs operations in turn, so two
 requests with one key that arrive together are told apart there: the second finds the first's answer.
+
+A call has no transaction around it: it is reserved before, under a lease that is longer than it may take, and the
+answer takes the reservation's place. Whoever meets a reservation whose lease has ended takes it for interrupted and
+acts: the process was killed, or hangs, or the clock was set forward. A call that ends after all then finds that the
+reservation is its own no more, and leaves the record alone.
 """
 
 import hashlib
@@ -9,30 +14,39 @@ from dataclasses import dataclass
 
 import msgspec
 
-from gatewayd.clock import DAY
+from gatewayd.clock import DAY, SECOND, Instant
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.errors import Problem
 from gatewayd.store import WriteTx
 
 KEPT = DAY  # domain model §0.2: 24 h
+LEASE_MARGIN = 60 * SECOND  # Chosen: what a call reads and writes beside waiting for others, on a disk that is busy
 MAX_KEY_CHARACTERS = 255
 SWEEP_ROWS = 1_000
 
 _SELECT = """
 SELECT request_hash, response, sealed FROM idempotency_keys
 WHERE org_id = :org_id AND credential_id = :credential_id AND key = :key AND created_at > :oldest
+    AND (lease_until IS NULL OR lease_until > :at)
 """
 _INSERT = """
-INSERT INTO idempotency_keys (org_id, credential_id, key, request_hash, operation, response, sealed, created_at)
-VALUES (:org_id, :credential_id, :key, :request_hash, :operation, :response, :sealed, :now)
+INSERT INTO idempotency_keys (
+    org_id, credential_id, key, request_hash, operation, response, sealed, lease_until, created_at
+) VALUES (:org_id, :credential_id, :key, :request_hash, :operation, :response, :sealed, :lease_until, :now)
 ON CONFLICT (org_id, credential_id, key) DO UPDATE SET
-    request_hash = :request_hash, operation = :operation, response = :response, sealed = :sealed, created_at = :now
+    request_hash = :request_hash, operation = :operation, response = :response, sealed = :sealed,
+    lease_until = :lease_until, created_at = :now
+"""
+_COMPLETE = """
+UPDATE idempotency_keys SET response = :response, lease_until = NULL, created_at = :now
+WHERE org_id = :org_id AND credential_id = :credential_id AND key = :key AND lease_until = :lease_until
 """
 _DELETE = """
-DELETE FROM idempotency_keys WHERE org_id = :org_id AND credential_id = :credential_id AND key = :key
+DELETE FROM idempotency_keys
+WHERE org_id = :org_id AND credential_id = :credential_id AND key = :key AND lease_until = :lease_until
 """
-_DELETE_INTERRUPTED_ANY_ORG = "DELETE FROM idempotency_keys WHERE response IS NULL"
+_DELETE_INTERRUPTED_ANY_ORG = "DELETE FROM idempotency_keys WHERE lease_until <= :now"
 _SWEEP_ANY_ORG = """
 DELETE FROM idempotency_keys WHERE (org_id, credential_id, key) IN (
     SELECT org_id, credential_id, key FROM idempotency_keys WHERE created_at <= :before ORDER BY created_at LIMIT :count
@@ -80,7 +94,7 @@ def begin(tx: WriteTx, record: Record) -> None:
 
     Raises `Replay` with its answer, or `Problem` `idempotency_conflict` when it was another request or has not ended.
     """
-    row = tx.row(_SELECT, credential_id=record.credential_id, key=record.key, oldest=tx.now - KEPT)
+    row = tx.row(_SELECT, credential_id=record.credential_id, key=record.key, oldest=tx.now - KEPT, at=tx.now)
     if row is None:
         return
     request_hash, response, sealed = row
@@ -95,29 +109,52 @@ def begin(tx: WriteTx, record: Record) -> None:
     raise Replay(tx.unseal(response, record._context).encode() if sealed else response)
 
 
-def keep(tx: WriteTx, record: Record, body: bytes | None) -> None:
-    """Remember the answer; None marks a call that is under way."""
-    stored = tx.seal(body.decode(), record._context) if body is not None and record.sealed else body
+def keep(tx: WriteTx, record: Record, body: bytes) -> None:
+    """Remember the answer of what was done in this transaction."""
+    _put(tx, record, _stored(tx, record, body), None)
+
+
+def reserve(tx: WriteTx, record: Record, seconds: float) -> Instant:
+    """Mark a call that may take so long as under way, and answer until when. Raises as `begin` does."""
+    begin(tx, record)
+    lease_until = Instant(tx.now + round(seconds * SECOND) + LEASE_MARGIN)
+    _put(tx, record, None, lease_until)
+    return lease_until
+
+
+def complete(tx: WriteTx, record: Record, lease_until: Instant, body: bytes) -> None:
+    """Remember the answer of a call that was reserved until then."""
+    response = _stored(tx, record, body)
+    tx.run(_COMPLETE, credential_id=record.credential_id, key=record.key, lease_until=lease_until, response=response)
+
+
+def _stored(tx: WriteTx, record: Record, body: bytes) -> bytes:
+    return tx.seal(body.decode(), record._context) if record.sealed else body
+
+
+def _put(tx: WriteTx, record: Record, response: bytes | None, lease_until: Instant | None) -> None:
     tx.run(
         _INSERT,
         credential_id=record.credential_id,
         key=record.key,
         request_hash=record.request_hash,
         operation=record.operation,
-        response=stored,
+        response=response,
         sealed=int(record.sealed),
+        lease_until=lease_until,
     )
 
 
-def forget(tx: WriteTx, record: Record) -> None:
-    """The call failed: the key may be used again."""
-    tx.run(_DELETE, credential_id=record.credential_id, key=record.key)
+def forget(tx: WriteTx, record: Record, lease_until: Instant) -> None:
+    """The call that was reserved until then failed: the key may be used again."""
+    tx.run(_DELETE, credential_id=record.credential_id, key=record.key, lease_until=lease_until)
 
 
 def forget_interrupted(tx: WriteTx) -> int:
-    """At start: forget the calls that were under way when the process ended, and answer how many there were.
+    """At start: forget the calls that were under way when a process ended, and answer how many there were.
 
-    Chosen: a retry then acts again, as after a call that failed, instead of meeting a conflict for 24 h.
+    Chosen: a retry then acts again, as after a call that failed, instead of meeting a conflict for 24 h. Another
+    process may be at work on the same database: what is under way there has its lease.
     """
     return tx.run(_DELETE_INTERRUPTED_ANY_ORG)
 

@@ -241,7 +241,7 @@ CREATE TABLE idempotency_keys (
     operation TEXT NOT NULL,
     response BLOB,                  -- NULL while a call is under way
     sealed INTEGER NOT NULL CHECK (sealed IN (0, 1)),
-    created_at INTEGER NOT NULL,
+    created_at INTEGER NOT NULL, lease_until INTEGER CHECK ((lease_until IS NULL) = (response IS NOT NULL)),
     PRIMARY KEY (org_id, credential_id, key)
 ) STRICT;
 

@@ -1,15 +1,22 @@
 """`Idempotency-Key`: what is sent twice acts once (domain model §0.2)."""
 
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import NamedTuple
+
 import pytest
 import trio
 
 from gatewayd.clock import DAY, SECOND
 from gatewayd.contract.caller import Caller
 from gatewayd.http import idempotency
-from gatewayd.store import StoreFailure
+from gatewayd.store import StoreFailure, connections, schema
+from gatewayd.store.database import StoreSettings, open_store
 from tests.http.conftest import OpenProbes
 from tests.http.probes import Deps, Said, Word, said
 from tests.support.api import ANSWER_SECONDS, Fields, Reply, TestedApi
+from tests.support.store import START
 
 WRITE = "/probe/write"
 CALL = "/probe/call"
@@ -241,15 +248,128 @@ async def test_a_call_that_was_cancelled_leaves_the_key_free(open_probes: OpenPr
         assert await value(api, _RECORDS) == 0
 
 
-async def test_a_call_that_the_process_died_in_is_forgotten_at_start(open_probes: OpenProbes) -> None:
-    """What such a process leaves behind is the mark of a call under way."""
+# -- reservations: a call that is under way has a lease
+
+LEASE = 90 * SECOND
+"""30 s that a call may wait for others, and a minute for what it reads and writes."""
+BEFORE_LEASES = 12
+_INTERRUPT = "UPDATE idempotency_keys SET response = NULL, lease_until = :lease_until WHERE key = 'k1'"
+
+
+async def die_in_a_call(api: TestedApi) -> None:
+    """What a killed process leaves behind is the mark of a call under way."""
+    await post(api, CALL, "!")
+    await api.store.write(lambda tx: tx.run(_INTERRUPT, lease_until=tx.now + LEASE))
+
+
+async def test_a_call_that_the_process_died_in_is_forgotten_at_a_start_after_its_lease(open_probes: OpenProbes) -> None:
     deps = Deps()
     async with open_probes(deps=deps) as api:
         await post(api, WRITE, "!", under="done")
-        await post(api, CALL, "!")
-        await api.store.write(lambda tx: tx.run("UPDATE idempotency_keys SET response = NULL WHERE key = 'k1'"))
+        await die_in_a_call(api)
+        api.clock.advance(LEASE - 1)
+        assert await api.store.write(idempotency.forget_interrupted) == 0
         assert (await post(api, CALL, "!")).code == "idempotency_conflict"
+        api.clock.advance(1)
         assert await api.store.write(idempotency.forget_interrupted) == 1
+        assert await value(api, _RECORDS) == 1
         assert (await post(api, CALL, "!")).status == 200
         assert "idempotent-replayed" in await post(api, WRITE, "!", under="done")
     assert deps.calls == ["!", "!"]
+
+
+def test_what_was_under_way_before_there_were_leases_is_forgotten() -> None:
+    database = connections.open_writer(connections.MEMORY, 0)
+    schema.migrate(database, schema.packaged()[:BEFORE_LEASES], START)
+    for name, response in (("done", b"{}"), ("under way", None)):
+        database.execute(
+            "INSERT INTO idempotency_keys VALUES ('org_a', 'key_a', ?, x'00', 'a.b', ?, 0, 0)", (name, response)
+        )
+    schema.migrate(database, schema.packaged(), START)
+    assert database.execute("SELECT key, lease_until FROM idempotency_keys").fetchall() == [("done", None)]
+    database.close()
+
+
+@pytest.mark.parametrize("word", ["!", "another"])
+async def test_a_retry_after_the_lease_acts_without_any_start(open_probes: OpenProbes, word: str) -> None:
+    deps = Deps()
+    async with open_probes(deps=deps) as api:
+        await die_in_a_call(api)
+        api.clock.advance(LEASE - 1)
+        assert (await post(api, CALL, "!")).code == "idempotency_conflict"
+        api.clock.advance(1)
+        assert said((await post(api, CALL, word)).body) == word
+        assert "idempotent-replayed" in await post(api, CALL, word)
+    assert deps.calls == ["!", word]
+
+
+class UnderWay(NamedTuple):
+    """`end` lets the first call end and answers its reply."""
+
+    api: TestedApi
+    end: Callable[[], Awaitable[Reply]]
+
+
+@asynccontextmanager
+async def call_under_way(open_probes: OpenProbes, ending: Callable[[], Said]) -> AsyncIterator[UnderWay]:
+    """A first call, which ends as told; those after it answer at once."""
+    entered, leave, ended = trio.Event(), trio.Event(), trio.Event()
+    replies: list[Reply] = []
+
+    async def act(caller: Caller, request: Word) -> Said:
+        if entered.is_set():
+            return Said(said="second", org="")
+        entered.set()
+        await leave.wait()
+        return ending()
+
+    async with open_probes(deps=Deps(act=act)) as api, trio.open_nursery() as nursery:
+
+        async def first() -> None:
+            replies.append(await post(api, CALL, "!"))
+            ended.set()
+
+        async def end() -> Reply:
+            leave.set()
+            with trio.fail_after(ANSWER_SECONDS):
+                await ended.wait()
+            return replies[0]
+
+        nursery.start_soon(first)
+        with trio.fail_after(ANSWER_SECONDS):
+            await entered.wait()
+        yield UnderWay(api, end)
+
+
+async def test_the_start_of_another_daemon_leaves_what_is_under_way(open_probes: OpenProbes, tmp_path: Path) -> None:
+    async with call_under_way(open_probes, lambda: Said(said="first", org="")) as (api, end):
+        async with open_store(StoreSettings(directory=tmp_path), api.clock) as other:
+            assert await other.write(idempotency.forget_interrupted) == 0
+        assert (await post(api, CALL, "!")).code == "idempotency_conflict"
+        reply = await end()
+        again = await post(api, CALL, "!")
+    assert said(reply.body) == "first"
+    assert (again.body, again["idempotent-replayed"]) == (reply.body, "true")
+
+
+async def test_a_call_that_outlives_its_lease_leaves_the_record_of_the_retry(open_probes: OpenProbes) -> None:
+    async with call_under_way(open_probes, lambda: Said(said="first", org="")) as (api, end):
+        api.clock.advance(LEASE)
+        retry = await post(api, CALL, "!")
+        assert said((await end()).body) == "first"
+        again = await post(api, CALL, "!")
+    assert said(retry.body) == "second"
+    assert (again.body, again["idempotent-replayed"]) == (retry.body, "true")
+
+
+async def test_a_call_that_fails_after_its_lease_leaves_the_record_of_the_retry(open_probes: OpenProbes) -> None:
+    def fail() -> Said:
+        raise StoreFailure("the disk is full")
+
+    async with call_under_way(open_probes, fail) as (api, end):
+        api.clock.advance(LEASE)
+        retry = await post(api, CALL, "!")
+        assert (await end()).status == 503
+        api.errors.claim("store_failed")
+        again = await post(api, CALL, "!")
+    assert (again.body, again["idempotent-replayed"]) == (retry.body, "true")
