@@ -1,6 +1,7 @@
 """Every SQL constant would run on PostgreSQL too. What is pieced together is looked at when it is run: see conftest."""
 
-from collections.abc import Callable
+import ast
+from collections.abc import Callable, Iterator
 
 import apsw
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from gatewayd.store import WriteTx
 from gatewayd.store.sealing import Sealer
 from gatewayd.store.transactions import Bindings
-from tests.structure.sources import PACKAGE
+from tests.structure.sources import PACKAGE, Source, sources
 from tests.structure.test_sql import CONSTANTS, Constant
 from tests.support.portable_sql import Tables, faults
 from tests.support.statements import Statements
@@ -22,6 +23,19 @@ PORTABLE = [c for c in CONSTANTS if not c.module.startswith(SQLITE_ALONE) and no
 @pytest.mark.parametrize("constant", PORTABLE, ids=lambda constant: constant.where)
 def test_a_statement_is_portable(constant: Constant, tables: Tables) -> None:
     assert faults(constant.sql, tables) == []
+
+
+def around_transactions(source: Source) -> Iterator[str]:
+    """Where something is asked of a connection itself."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Attribute) and node.attr in ("execute", "executemany", "_execute"):
+            yield source.at(node)
+
+
+def test_the_store_is_asked_through_transactions_alone() -> None:
+    """So that what is asked is bound to an organization and seen by these tests."""
+    outside = [source for source in sources() if not source.name.startswith(SQLITE_ALONE)]
+    assert [where for source in outside for where in around_transactions(source)] == []
 
 
 # -- the tests' own eyes
@@ -149,6 +163,11 @@ def test_what_would_not_run_on_postgresql_is_seen(sql: str, fault: str) -> None:
 )
 def test_what_both_engines_take_is_no_fault(sql: str) -> None:
     assert faults(sql, TABLES) == []
+
+
+def test_a_way_round_the_transaction_is_seen() -> None:
+    text = "def f(tx):\n    tx._execute('SELECT 1')\n    tx.rows('SELECT 1')\n"
+    assert list(around_transactions(Source(PACKAGE, "gatewayd/x.py", text, ast.parse(text)))) == ["gatewayd/x.py:2"]
 
 
 # -- what was run
