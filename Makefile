@@ -54,6 +54,7 @@ generate: $(DEV)
 	@$(BIN)/python -c 'from gatewayd.store import schema; schema.written().write_text(schema.generated(), "utf-8")'
 	@$(BIN)/python -c 'from pathlib import Path; from gatewayd.cli.reference import reference; Path("docs/commands.md").write_text(reference(), "utf-8")'
 	@$(BIN)/python -c 'from pathlib import Path; from gatewayd.cli.manual import manual; Path("docs/gatewayd.1").write_text(manual(), "utf-8")'
+	@$(BIN)/python -m tests.contract.generate
 
 # --- environment: a stamp is written only after its install ended well, so an interrupted one is taken up again ---------
 

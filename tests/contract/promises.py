@@ -1,4 +1,4 @@
-"""The promised operations: the table of the specification, and which of them are not built yet."""
+"""The promised operations: the table of the specification, which of them are not built yet, and the rows beyond it."""
 
 import csv
 from pathlib import Path
@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 
 class Promise(NamedTuple):
-    """One line of `operations.tsv`."""
+    """One line of a table."""
 
-    area: str
     method: str
     path: str
     operation_id: str
@@ -16,14 +15,22 @@ class Promise(NamedTuple):
     kind: str
 
 
-def read() -> dict[str, Promise]:
-    """The table by operation id."""
-    with (Path(__file__).parent / "operations.tsv").open(newline="") as file:
-        _, *lines = csv.reader(file, delimiter="\t")
+def read(table: str = "operations.tsv") -> dict[str, Promise]:
+    """A table by operation id."""
+    with (Path(__file__).parent / table).open(newline="") as file:
+        lines = list(csv.DictReader(file, delimiter="\t"))
     rows = [
-        Promise(area, method, path, id_, tuple(scope.split()), kind) for area, method, path, id_, scope, kind in lines
+        Promise(line["method"], line["path"], line["operationId"], tuple(line["scope"].split()), line["kind"])
+        for line in lines
     ]
-    return {row.operation_id: row for row in rows}
+    promises = {row.operation_id: row for row in rows}
+    assert len(promises) == len(rows), f"{table} names an operation twice"
+    return promises
+
+
+def extensions() -> dict[str, Promise]:
+    """The rows that are this service's own."""
+    return read("extensions.tsv")
 
 
 PENDING = frozenset(

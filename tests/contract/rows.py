@@ -8,19 +8,14 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from gatewayd import catalogue, events
-from gatewayd.clock import to_wire
+from gatewayd import catalogue
 from gatewayd.contract.operation import Operation
-from gatewayd.events import EventBody
-from gatewayd.http import openapi
-from gatewayd.http.security_schemes import ProviderUrls
 from gatewayd.outbound.transport import Policy
 from gatewayd.store import WriteTx
 from gatewayd.webhooks import attempts
 from gatewayd.webhooks.schedule import MAX_ATTEMPTS
 from gatewayd.webhooks.spans import RETENTION_DAYS
 from tests.support.api import Fields, Reply, TestedApi
-from tests.support.store import START
 
 CATALOGUE = catalogue.build(Policy(), MAX_ATTEMPTS, RETENTION_DAYS)
 OPERATIONS = CATALOGUE.operations
@@ -31,18 +26,6 @@ _SCENARIOS: Mapping[str, Fields] = {  # without one, the sandbox authority has f
     "vat.getPayments": ((b"gov-test-scenario", b"SINGLE_PAYMENT_2018_19"),),
 }
 _PLACEHOLDER = re.compile(r"([a-z]+)_01k0{22}a")
-_DELIVERED = {
-    kind.name: (
-        EventBody[kind.data],  # type of the body
-        EventBody(id="wdlv_01k0000000000000000000000a", event=kind.name, data=kind.sample, sent_at=to_wire(START)),
-    )
-    for kind in events.EVENT_KINDS.values()
-}
-ORIGIN = "https://gateway.example.com"
-URLS = ProviderUrls(f"{ORIGIN}/authorize", f"{ORIGIN}/token", f"{ORIGIN}/discovery")
-DOCUMENT: dict[str, Any] = msgspec.json.decode(
-    msgspec.json.encode(openapi.describe(CATALOGUE.areas, ORIGIN, _DELIVERED, URLS))
-)
 
 _FARM = {"name": "Elm Farm", "type": "sole_trader", "utr": "1955839661", "nino": "AA123456A"}
 _SEED: tuple[tuple[str, Mapping[str, object]], ...] = (
@@ -147,39 +130,6 @@ async def send(
 
 def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def described(operation: Operation) -> dict[str, Any]:
-    """The row in the OpenAPI document."""
-    template = re.sub(r":(\w+)", r"{\1}", operation.path)
-    item: dict[str, Any] = DOCUMENT["paths"][template][operation.method.lower()]
-    return item
-
-
-def answer_schema(operation: Operation) -> dict[str, Any]:
-    """The JSON Schema of the 200 answer, standing alone."""
-    return standing_alone(described(operation)["responses"]["200"]["content"]["application/json"]["schema"])
-
-
-def request_schema(operation: Operation) -> dict[str, Any]:
-    """The JSON Schema of the body, or of the parameters as an object."""
-    row = described(operation)
-    if "requestBody" in row:
-        return standing_alone(row["requestBody"]["content"]["application/json"]["schema"])
-    parameters = [parameter for parameter in row["parameters"] if parameter["in"] != "header"]
-    return standing_alone(
-        {
-            "type": "object",
-            "properties": {parameter["name"]: parameter["schema"] for parameter in parameters},
-            "required": [parameter["name"] for parameter in parameters if parameter["required"]],
-            "additionalProperties": False,
-        }
-    )
-
-
-def standing_alone(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema of the document that its references can be followed from."""
-    return {**schema, "components": DOCUMENT["components"]}
 
 
 def fields(operation: Operation) -> list[str]:

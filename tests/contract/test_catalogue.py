@@ -1,4 +1,4 @@
-"""The catalogue against the table of the specification."""
+"""The catalogue against the tables of what is promised and the description that is checked in."""
 
 import functools
 
@@ -8,12 +8,13 @@ from gatewayd.areas import legal_entities
 from gatewayd.catalogue import CatalogueError, checked
 from gatewayd.contract.operation import Area, Operation
 from gatewayd.http.openapi import explanation
-from tests.contract.promises import PENDING, read
+from tests.contract.generate import FILE, written
+from tests.contract.promises import PENDING, extensions, read
 from tests.contract.rows import BY_ID, CATALOGUE, OPERATIONS
 from tests.http import probes
 from tests.http.probes import row
 
-PROMISES = read()
+PROMISES, EXTENSIONS = read(), extensions()
 
 
 def test_the_table_has_103_operations() -> None:
@@ -26,13 +27,20 @@ def test_what_is_not_built_is_on_the_list_and_nothing_else() -> None:
     assert sorted(PENDING - PROMISES.keys()) == [], "these were never promised"
 
 
+def test_an_extension_is_no_promised_operation_under_another_flag() -> None:
+    assert {operation.id for operation in OPERATIONS if operation.extension} == EXTENSIONS.keys()
+    assert PROMISES.keys() & EXTENSIONS.keys() == set()
+
+
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)
-def test_a_row_is_the_one_promised_or_an_extension(operation: Operation) -> None:
-    promise = PROMISES.get(operation.id)
-    assert (promise is None) == operation.extension
-    if promise is not None:
-        assert (operation.method, operation.path, operation.scopes) == (promise.method, promise.path, promise.scopes)
-        assert operation.kind in (promise.kind, "call")
+def test_a_row_is_the_one_promised(operation: Operation) -> None:
+    promise = (PROMISES | EXTENSIONS)[operation.id]
+    assert (operation.method, operation.path, operation.scopes) == (promise.method, promise.path, promise.scopes)
+    assert operation.kind in ((promise.kind,) if operation.extension else (promise.kind, "call"))
+
+
+def test_the_description_that_is_checked_in_is_the_one_served() -> None:
+    assert FILE.read_bytes() == written(), "run `make generate`, and read what changes for those who call it"
 
 
 def test_a_row_is_found_by_its_id() -> None:

@@ -8,21 +8,11 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.scopes import ALL_SCOPES, narrower
 from gatewayd.http.render import PROBLEM_JSON
 from tests.contract.conftest import OpenCatalogue
-from tests.contract.rows import (
-    DOCUMENT,
-    OPERATIONS,
-    addresses,
-    answer_schema,
-    example,
-    fields,
-    references,
-    request_schema,
-    send,
-    standing_alone,
-)
+from tests.contract.description import DESCRIPTION, ROWS, standing_alone
+from tests.contract.rows import OPERATIONS, addresses, example, fields, references, send
 from tests.support.api import Reply
 
-PROBLEM = standing_alone(DOCUMENT["components"]["schemas"]["Problem"])
+PROBLEM = standing_alone(DESCRIPTION["components"]["schemas"]["Problem"])
 
 each = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)
 each_write = pytest.mark.parametrize(
@@ -60,13 +50,13 @@ async def test_the_example_is_answered_as_described(open_catalogue: OpenCatalogu
         reply = await send(api, operation, example(operation, ids))
     assert reply.status == 200, reply.body
     assert reply["content-type"] == "application/json"
-    conforms(reply.json(), answer_schema(operation))
+    conforms(reply.json(), ROWS[operation.id].answer)
 
 
 @each
 async def test_the_example_conforms_to_the_request_schema(operation: Operation) -> None:
     values = {n: v for n, v in operation.example.items() if n not in operation.parameters or not operation.has_body}
-    conforms(msgspec.to_builtins(values), request_schema(operation))
+    conforms(msgspec.to_builtins(values), ROWS[operation.id].request)
 
 
 @each
@@ -166,7 +156,7 @@ async def test_a_bad_value_of_any_field_is_422(open_catalogue: OpenCatalogue, op
 
 @each
 async def test_every_required_field_is_asked_for(open_catalogue: OpenCatalogue, operation: Operation) -> None:
-    required = set(request_schema(operation).get("required", [])) - set(operation.parameters)
+    required = set(ROWS[operation.id].request.get("required", [])) - set(operation.parameters)
     async with open_catalogue() as (api, ids):
         for name in required:
             values = {n: v for n, v in example(operation, ids).items() if n != name}
