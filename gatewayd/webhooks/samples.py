@@ -26,7 +26,7 @@ def send_test(tx: WriteTx, caller: Caller, request: SendTest, *, max_attempts: i
     """
     subscription = subscriptions.find(tx, request.target)
     kinds = subscription.events.split(" ")
-    kind = request.event or kinds[0]
+    kind = kinds[0] if request.event is None else request.event
     if kind not in kinds:
         raise invalid_field("event", "unknown_event", f"Use one of: {', '.join(kinds)}.")
     subscriptions.check_enabled(subscription)

@@ -50,7 +50,7 @@ def test_every_kind_can_be_tried_also_a_reserved_one(store: MemoryStore, kind: s
 
 
 @pytest.mark.outcome(SEND_TEST, "unknown_event")
-@pytest.mark.parametrize("kind", ["form.submitted", "lead.deleted"])
+@pytest.mark.parametrize("kind", ["form.submitted", "lead.deleted", ""])
 def test_a_kind_the_subscription_does_not_have_is_refused(store: MemoryStore, kind: str) -> None:
     org_id = store.org()
     made = subscribe(store, org_id, URL)
