@@ -63,8 +63,10 @@ class DescribedRow(NamedTuple):
 
 
 def standing_alone(schema: Mapping[str, Any]) -> Json:
-    """A schema of the document that its references can be followed from."""
-    return {**schema, "components": DESCRIPTION["components"]}
+    """A schema of the document that its references can be followed from; itself it is none."""
+    components = DESCRIPTION["components"]
+    name = schema.get("$ref", "").rpartition("/")[2]
+    return {**(components["schemas"][name] if name else schema), "components": components}
 
 
 def _rows() -> Iterator[DescribedRow]:

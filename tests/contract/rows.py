@@ -124,8 +124,12 @@ async def send(
         path = path.replace(f":{name}", str(rest.pop(name, "x")))
     if address.method in ("POST", "PATCH"):
         return await api(address.method, path, json=rest, token=token, headers=headers)
-    query = urlencode([(n, _text(i)) for n, v in rest.items() for i in (v if isinstance(v, list) else [v])])
-    return await api(address.method, path, query=query, token=token, headers=headers)
+    return await api(address.method, path, query=query_of(rest), token=token, headers=headers)
+
+
+def query_of(values: Mapping[str, Any]) -> str:
+    """The query string of `values`; a list repeats its name."""
+    return urlencode([(n, _text(i)) for n, v in values.items() for i in (v if isinstance(v, list) else [v])])
 
 
 def _text(value: object) -> str:
