@@ -1,11 +1,13 @@
-"""Fixtures of every test: a migrated store in memory, callers, and a look at the SQL that the program runs."""
+"""Fixtures of every test: a migrated store in memory, callers; a look at the SQL that runs, and at what is answered."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import apsw
 import pytest
 
 from gatewayd.contract.caller import Caller
+from tests.support import outcomes
 from tests.support.portable_sql import Tables, faults
 from tests.support.statements import Statements
 from tests.support.store import MemoryStore, columns_of, make_caller, migrated_image
@@ -57,3 +59,22 @@ def store(database_image: bytes) -> Iterator[MemoryStore]:
 def caller_factory() -> Callable[..., Caller]:
     """`make_caller(org_id, *, role="owner", scopes=FULL_ACCESS)`."""
     return make_caller
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """A whole run fails where it did not come to see an outcome that a row declares."""
+    if hasattr(session.config, "workeroutput"):  # of pytest-xdist: this process has run a part
+        session.config.workeroutput["outcomes"] = sorted(outcomes.SEEN)
+    elif outcomes.unseen(session.config, exitstatus):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """A worker of pytest-xdist has ended."""
+    outcomes.SEEN.update(map(tuple, getattr(node, "workeroutput", {}).get("outcomes", ())))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
+    for outcome in outcomes.unseen(terminalreporter.config, exitstatus):
+        terminalreporter.write_line(f"no test came to see {outcome}", red=True)

@@ -27,6 +27,7 @@ from gatewayd.contract.operation import Area
 from gatewayd.identity import api_keys, audit, memberships, organizations, users
 from gatewayd.identity.key_format import RANDOM_BYTES
 from gatewayd.store import ReadTx, WriteTx
+from tests.support import outcomes
 
 SECONDS = 30.0  # the longest that anything here waits; nothing is measured with it
 ROOT = Path(__file__).parents[2]
@@ -254,7 +255,8 @@ class Running:
 
 def plain_client(url: str) -> httpx.Client:
     """An HTTP/1.1 client that believes nothing of its environment."""
-    return httpx.Client(base_url=url, timeout=SECONDS, trust_env=False, verify=False)
+    hooks = {"response": [outcomes.note_response]}
+    return httpx.Client(base_url=url, timeout=SECONDS, trust_env=False, verify=False, event_hooks=hooks)
 
 
 @contextmanager

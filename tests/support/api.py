@@ -18,10 +18,11 @@ from gatewayd.errors import Problem
 from gatewayd.http.cors import Cors
 from gatewayd.http.dispatch import Api, ApiParts, Authenticate, Exchange
 from gatewayd.http.rate_limits import RateLimits
-from gatewayd.http.render import Answer
+from gatewayd.http.render import PROBLEM_JSON, Answer
 from gatewayd.identity.authentication import Possession
 from gatewayd.store import ReadTx, Store
 from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
+from tests.support import outcomes
 from tests.support.store import START, make_caller
 
 ANSWER_SECONDS = 20.0
@@ -207,6 +208,12 @@ async def open_api(
     clock = SettableClock(START)
     doorkeeper, errors = Doorkeeper(), Errors()
     observed: list[tuple[Exchange, Answer]] = []
+
+    def observe(exchange: Exchange, answer: Answer) -> None:
+        observed.append((exchange, answer))
+        if exchange.route is not None and PROBLEM_JSON in answer.headers:
+            outcomes.note_answered(exchange.route.operation.id, answer.body)
+
     settings = StoreSettings(
         directory=directory,
         read_budget_ms=tuning.read_budget_ms,
@@ -221,7 +228,7 @@ async def open_api(
             limits=limits,
             cors=Cors(tuning.origins),
             log=errors,
-            observe=lambda exchange, answer: observed.append((exchange, answer)),
+            observe=observe,
             deps=tuning.deps,
             json_body_bytes=tuning.json_body_bytes,
         )

@@ -9,11 +9,13 @@ import apsw
 from gatewayd.clock import Instant, SettableClock, from_wire
 from gatewayd.contract.caller import Caller, CallerKind, Role
 from gatewayd.contract.scopes import FULL_ACCESS
+from gatewayd.errors import Problem
 from gatewayd.ids import IdSource
 from gatewayd.store import ReadTx, WriteTx, connections, schema
 from gatewayd.store.sealing import KEY_BYTES, Sealer
 from gatewayd.store.transactions import Bindings
 from gatewayd.store.writer import Job, Writer, WriterParts
+from tests.support import outcomes
 
 T = TypeVar("T")
 
@@ -56,6 +58,9 @@ class MemoryStore:
         self.connection.execute("PRAGMA query_only = 1; BEGIN")
         try:
             return work(ReadTx(self.connection, Bindings(org_id, self.clock.now()), self.sealer))
+        except Problem as problem:
+            outcomes.note_raised(problem)
+            raise
         finally:
             self.connection.execute("ROLLBACK; PRAGMA query_only = 0")
 
@@ -63,6 +68,8 @@ class MemoryStore:
         """Run one write. What `work` raises comes out here, rolled back. Topics are added to `announced`."""
         job = Job(work, org_id, lambda done: None)
         self._writer.write([job])
+        if isinstance(job.error, Problem):
+            outcomes.note_raised(job.error)
         if job.error is not None:
             raise job.error
         self.announced |= job.topics

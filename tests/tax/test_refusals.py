@@ -20,48 +20,18 @@ async def refused(tax: TaxApi, operation: Operation, code: str) -> None:
     assert [(call.operation, call.status, call.code) for call in tax.calls()] == [(operation.id, reply.status, code)]
 
 
-@pytest.mark.outcome("vat.getObligations", "tax_not_configured")
-@pytest.mark.outcome("vat.getLiabilities", "tax_not_configured")
-@pytest.mark.outcome("vat.getPayments", "tax_not_configured")
-@pytest.mark.outcome("vat.getVatReturn", "tax_not_configured")
-@pytest.mark.outcome("itsaStatus.get", "tax_not_configured")
-@pytest.mark.outcome("itsaObligations.list", "tax_not_configured")
-@pytest.mark.outcome("itsaCalculations.list", "tax_not_configured")
-@pytest.mark.outcome("itsaCalculations.get", "tax_not_configured")
-@pytest.mark.outcome("selfAssessment.listTaxYears", "tax_not_configured")
-@pytest.mark.outcome("selfAssessment.getFilingSummary", "tax_not_configured")
 @each
 async def test_tax_not_configured(open_tax: OpenTax, operation: Operation) -> None:
     async with open_tax(mode="off") as tax:
         await refused(tax, operation, "tax_not_configured")
 
 
-@pytest.mark.outcome("vat.getObligations", "tax_not_connected")
-@pytest.mark.outcome("vat.getLiabilities", "tax_not_connected")
-@pytest.mark.outcome("vat.getPayments", "tax_not_connected")
-@pytest.mark.outcome("vat.getVatReturn", "tax_not_connected")
-@pytest.mark.outcome("itsaStatus.get", "tax_not_connected")
-@pytest.mark.outcome("itsaObligations.list", "tax_not_connected")
-@pytest.mark.outcome("itsaCalculations.list", "tax_not_connected")
-@pytest.mark.outcome("itsaCalculations.get", "tax_not_connected")
-@pytest.mark.outcome("selfAssessment.listTaxYears", "tax_not_connected")
-@pytest.mark.outcome("selfAssessment.getFilingSummary", "tax_not_connected")
 @each
 async def test_tax_not_connected(open_tax: OpenTax, operation: Operation) -> None:
     async with open_tax(mode="hmrc", upstream="http://127.0.0.1:9") as tax:
         await refused(tax, operation, "tax_not_connected")
 
 
-@pytest.mark.outcome("vat.getObligations", "tax_reauthorisation_required")
-@pytest.mark.outcome("vat.getLiabilities", "tax_reauthorisation_required")
-@pytest.mark.outcome("vat.getPayments", "tax_reauthorisation_required")
-@pytest.mark.outcome("vat.getVatReturn", "tax_reauthorisation_required")
-@pytest.mark.outcome("itsaStatus.get", "tax_reauthorisation_required")
-@pytest.mark.outcome("itsaObligations.list", "tax_reauthorisation_required")
-@pytest.mark.outcome("itsaCalculations.list", "tax_reauthorisation_required")
-@pytest.mark.outcome("itsaCalculations.get", "tax_reauthorisation_required")
-@pytest.mark.outcome("selfAssessment.listTaxYears", "tax_reauthorisation_required")
-@pytest.mark.outcome("selfAssessment.getFilingSummary", "tax_reauthorisation_required")
 @each
 async def test_tax_reauthorisation_required(open_tax: OpenTax, operation: Operation) -> None:
     with trio.fail_after(SECONDS):
@@ -70,16 +40,6 @@ async def test_tax_reauthorisation_required(open_tax: OpenTax, operation: Operat
             await refused(tax, operation, "tax_reauthorisation_required")
 
 
-@pytest.mark.outcome("vat.getObligations", "tax_upstream_error")
-@pytest.mark.outcome("vat.getLiabilities", "tax_upstream_error")
-@pytest.mark.outcome("vat.getPayments", "tax_upstream_error")
-@pytest.mark.outcome("vat.getVatReturn", "tax_upstream_error")
-@pytest.mark.outcome("itsaStatus.get", "tax_upstream_error")
-@pytest.mark.outcome("itsaObligations.list", "tax_upstream_error")
-@pytest.mark.outcome("itsaCalculations.list", "tax_upstream_error")
-@pytest.mark.outcome("itsaCalculations.get", "tax_upstream_error")
-@pytest.mark.outcome("selfAssessment.listTaxYears", "tax_upstream_error")
-@pytest.mark.outcome("selfAssessment.getFilingSummary", "tax_upstream_error")
 @each
 async def test_tax_upstream_error(open_tax: OpenTax, operation: Operation) -> None:
     with trio.fail_after(SECONDS):
@@ -88,16 +48,6 @@ async def test_tax_upstream_error(open_tax: OpenTax, operation: Operation) -> No
             await refused(tax, operation, "tax_upstream_error")
 
 
-@pytest.mark.outcome("vat.getObligations", "tax_upstream_timeout")
-@pytest.mark.outcome("vat.getLiabilities", "tax_upstream_timeout")
-@pytest.mark.outcome("vat.getPayments", "tax_upstream_timeout")
-@pytest.mark.outcome("vat.getVatReturn", "tax_upstream_timeout")
-@pytest.mark.outcome("itsaStatus.get", "tax_upstream_timeout")
-@pytest.mark.outcome("itsaObligations.list", "tax_upstream_timeout")
-@pytest.mark.outcome("itsaCalculations.list", "tax_upstream_timeout")
-@pytest.mark.outcome("itsaCalculations.get", "tax_upstream_timeout")
-@pytest.mark.outcome("selfAssessment.listTaxYears", "tax_upstream_timeout")
-@pytest.mark.outcome("selfAssessment.getFilingSummary", "tax_upstream_timeout")
 @each
 async def test_tax_upstream_timeout(open_tax: OpenTax, operation: Operation) -> None:
     with trio.fail_after(SECONDS):
@@ -106,16 +56,6 @@ async def test_tax_upstream_timeout(open_tax: OpenTax, operation: Operation) -> 
             await refused(tax, operation, "tax_upstream_timeout")
 
 
-@pytest.mark.outcome("vat.getObligations", "fraud_headers_invalid")
-@pytest.mark.outcome("vat.getLiabilities", "fraud_headers_invalid")
-@pytest.mark.outcome("vat.getPayments", "fraud_headers_invalid")
-@pytest.mark.outcome("vat.getVatReturn", "fraud_headers_invalid")
-@pytest.mark.outcome("itsaStatus.get", "fraud_headers_invalid")
-@pytest.mark.outcome("itsaObligations.list", "fraud_headers_invalid")
-@pytest.mark.outcome("itsaCalculations.list", "fraud_headers_invalid")
-@pytest.mark.outcome("itsaCalculations.get", "fraud_headers_invalid")
-@pytest.mark.outcome("selfAssessment.listTaxYears", "fraud_headers_invalid")
-@pytest.mark.outcome("selfAssessment.getFilingSummary", "fraud_headers_invalid")
 @each
 async def test_fraud_headers_invalid(open_tax: OpenTax, operation: Operation) -> None:
     """One error for each header, and nothing is sent."""
@@ -131,16 +71,6 @@ async def test_fraud_headers_invalid(open_tax: OpenTax, operation: Operation) ->
     assert server.requests == []
 
 
-@pytest.mark.outcome("vat.getObligations", "test_header_in_production")
-@pytest.mark.outcome("vat.getLiabilities", "test_header_in_production")
-@pytest.mark.outcome("vat.getPayments", "test_header_in_production")
-@pytest.mark.outcome("vat.getVatReturn", "test_header_in_production")
-@pytest.mark.outcome("itsaStatus.get", "test_header_in_production")
-@pytest.mark.outcome("itsaObligations.list", "test_header_in_production")
-@pytest.mark.outcome("itsaCalculations.list", "test_header_in_production")
-@pytest.mark.outcome("itsaCalculations.get", "test_header_in_production")
-@pytest.mark.outcome("selfAssessment.listTaxYears", "test_header_in_production")
-@pytest.mark.outcome("selfAssessment.getFilingSummary", "test_header_in_production")
 @each
 async def test_header_in_production(open_tax: OpenTax, operation: Operation) -> None:
     with trio.fail_after(SECONDS):

@@ -22,8 +22,6 @@ from tests.support.subscribing import emit, subscribe
 from tests.webhooks.endings import end, finish, in_order, moment
 
 URL = "https://receiver.example/hooks"
-RESEND = "webhooks.resendDelivery"
-RECOVER = "webhooks.recover"
 MOVED = {
     "opportunity_id": "opp_1",
     "pipeline_id": "default",
@@ -104,7 +102,6 @@ def test_a_resent_delivery_has_all_its_attempts(store: MemoryStore) -> None:
     assert [(one.delivery_id, one.attempt) for one in look.claims] == [(again.id, 1)]
 
 
-@pytest.mark.outcome(RESEND, "invalid_state")
 @pytest.mark.parametrize("status", ["pending", "retrying"])
 def test_what_is_still_being_sent_is_not_sent_again(store: MemoryStore, status: str) -> None:
     org_id = store.org()
@@ -349,7 +346,6 @@ def test_a_long_span_is_looked_at_in_stretches(store: MemoryStore) -> None:
     assert (second.matched, second.go_on_after) == (0, None)
 
 
-@pytest.mark.outcome(RECOVER, "invalid_state")
 def test_nothing_is_recovered_while_it_is_disabled(store: MemoryStore) -> None:
     org_id = store.org()
     made = subscribe(store, org_id, URL, enabled=False)
@@ -358,7 +354,6 @@ def test_nothing_is_recovered_while_it_is_disabled(store: MemoryStore) -> None:
     assert (refused.value.code, refused.value.extra["currentState"]) == ("invalid_state", "disabled")
 
 
-@pytest.mark.outcome(RECOVER, "unknown_event")
 def test_a_kind_the_subscription_does_not_have_is_refused(store: MemoryStore) -> None:
     org_id = store.org()
     made = subscribe(store, org_id, URL)
@@ -367,7 +362,6 @@ def test_a_kind_the_subscription_does_not_have_is_refused(store: MemoryStore) ->
     assert [(one.path, one.code) for one in refused.value.errors] == [("events[1]", "unknown_event")]
 
 
-@pytest.mark.outcome(RECOVER, "date_order")
 def test_a_span_that_ends_before_it_begins_is_refused(store: MemoryStore) -> None:
     org_id = store.org()
     made = subscribe(store, org_id, URL)

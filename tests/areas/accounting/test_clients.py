@@ -74,7 +74,6 @@ def test_invalid_vrn_and_company_number(books: Books) -> None:
     assert fields_of(problem) == [("companyNumber", "invalid_company_number")]
 
 
-@pytest.mark.outcome("accounting.createClient", "already_exists")
 def test_already_exists(books: Books) -> None:
     first = books.post("createClient", name="Ann", externalId="x")
     problem = refused(books, name="Bob", externalId="x")
@@ -86,7 +85,6 @@ def test_an_external_id_of_another_organization_is_free(store: MemoryStore, book
     assert books.post("createClient", name="Ann", externalId="x")["externalId"] == "x"
 
 
-@pytest.mark.outcome("accounting.createClient", "possible_duplicate")
 @pytest.mark.parametrize(
     "body",
     [

@@ -97,7 +97,6 @@ def test_another_organizations_invoice_is_an_unknown_reference(store: MemoryStor
     assert fields_of(caught.value) == [("creditsInvoiceId", "unknown_reference")]
 
 
-@pytest.mark.outcome("accounting.createInvoice", "invalid_state")
 def test_invalid_state_to_credit_a_draft(registered: Books) -> None:
     invoice = registered.invoice(status="draft")
     with pytest.raises(Problem) as caught:

@@ -11,9 +11,6 @@ from tests.areas.businesses.trades import LETS, TAX_ID, TRADE, Firm, refusal
 from tests.areas.legal_entities.entities import refuses
 from tests.support.store import START
 
-CREATE = "businesses.create"
-UPDATE = "businesses.update"
-ARCHIVE = "businesses.archive"
 ADDRESS = {
     "line1": "12 Oak Street",
     "line2": None,
@@ -171,7 +168,6 @@ def test_an_entity_of_another_organization_or_an_archived_one_has_no_new_busines
     assert refusal(refuses(firm.create))[1] == [("legalEntityId", "conflict")]
 
 
-@pytest.mark.outcome(CREATE, "already_exists")
 def test_an_external_id_is_used_once_in_an_organization(firm: Firm) -> None:
     made = firm.create(externalId="e")
     firm.archive(made["id"])
@@ -180,7 +176,6 @@ def test_an_external_id_is_used_once_in_an_organization(firm: Firm) -> None:
     assert Firm(firm.store).create(externalId="e")["version"] == 1
 
 
-@pytest.mark.outcome(CREATE, "already_exists")
 def test_a_person_has_one_live_uk_property_business(firm: Firm) -> None:
     first = firm.create(**LETS)
     problem = refuses(firm.create, **LETS)
@@ -200,7 +195,6 @@ def test_others_than_persons_may_have_several(firm: Firm, kind: str) -> None:
         assert firm.create(**LETS, legalEntityId=owner)["version"] == 1
 
 
-@pytest.mark.outcome(CREATE, "limit_reached")
 def test_an_entity_has_so_many_businesses_at_most(firm: Firm) -> None:
     for _ in range(rows.MAX_PER_ENTITY):
         firm.create()
@@ -285,7 +279,6 @@ def test_what_is_fixed_is_no_field_of_an_update(firm: Firm, name: str) -> None:
     assert refuses(firm.update, made["id"], **{name: made[name]}).code == "unknown_parameter"
 
 
-@pytest.mark.outcome(UPDATE, "already_exists")
 def test_update_refuses_a_clash(firm: Firm) -> None:
     first, second = firm.create(externalId="e"), firm.create()
     problem = refuses(firm.update, second["id"], externalId="e")
@@ -297,9 +290,6 @@ def test_update_refuses_a_clash(firm: Firm) -> None:
     assert firm.update(lets["id"], type="uk_property", name="Flats")["version"] == 2
 
 
-@pytest.mark.outcome(UPDATE, "version_conflict")
-@pytest.mark.outcome(ARCHIVE, "version_conflict")
-@pytest.mark.outcome("businesses.setStatus", "version_conflict")
 def test_writes_expect_the_version_that_was_read(firm: Firm) -> None:
     made = firm.create()
     assert firm.update(made["id"], expectedVersion=1, name="A")["version"] == 2
@@ -315,7 +305,6 @@ def test_writes_expect_the_version_that_was_read(firm: Firm) -> None:
     assert firm.archive(made["id"], expectedVersion=3)["version"] == 4
 
 
-@pytest.mark.outcome(UPDATE, "invalid_state")
 @pytest.mark.parametrize("change", [{"accountingBasis": "accruals"}, {"currency": "EUR"}])
 def test_update_fixes_what_closed_periods_rest_on(firm: Firm, change: dict[str, Any]) -> None:
     made, other = firm.create(), firm.create(legalEntityId=firm.entity(type="individual"))
@@ -349,7 +338,6 @@ def test_an_archived_business_is_hidden_and_can_be_read_and_changed(firm: Firm) 
     assert firm.update(made["id"], name="Old")["status"] == "archived"
 
 
-@pytest.mark.outcome(ARCHIVE, "invalid_state")
 @pytest.mark.parametrize("force", [False, True])
 def test_what_is_archived_is_not_archived_again(firm: Firm, force: bool) -> None:
     made = firm.create()

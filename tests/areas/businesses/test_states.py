@@ -8,7 +8,6 @@ from gatewayd.areas.businesses import states
 from tests.areas.businesses.trades import LETS, Firm, Json, refusal
 from tests.areas.legal_entities.entities import refuses
 
-SET_STATUS = "businesses.setStatus"
 LAST_DAY = "2026-11-01"
 
 
@@ -39,7 +38,6 @@ each_state = pytest.mark.parametrize("start", MAKERS)
 
 @each_state
 @pytest.mark.parametrize("goal", MAKERS)
-@pytest.mark.outcome(SET_STATUS, "invalid_state")
 def test_each_move_is_in_the_table_or_refused(firm: Firm, start: str, goal: str) -> None:
     made = MAKERS[start](firm)
     assert made["status"] == start
@@ -154,7 +152,6 @@ def test_what_is_dormant_has_begun(firm: Firm) -> None:
 # -- to begin again
 
 
-@pytest.mark.outcome(SET_STATUS, "invalid_state")
 @pytest.mark.parametrize(
     ("last_day", "today", "comes_back"),
     [
@@ -175,7 +172,6 @@ def test_a_business_comes_back_within_the_tax_year(firm: Firm, last_day: str, to
         assert (problem.code, problem.extra) == ("invalid_state", {"currentState": "ceased", "allowedStates": []})
 
 
-@pytest.mark.outcome(SET_STATUS, "already_exists")
 @pytest.mark.parametrize("back", ["from the archive", "from having ceased"])
 def test_a_second_uk_property_business_does_not_come_back(firm: Firm, back: str) -> None:
     first = firm.create(**LETS)["id"]

@@ -91,7 +91,6 @@ def test_a_move_to_the_same_stage_changes_and_tells_nothing(store: MemoryStore) 
     assert moves(store, org_id) == []
 
 
-@pytest.mark.outcome("crm.moveOpportunity", "version_conflict")
 def test_version_conflict_moves_nothing(store: MemoryStore) -> None:
     org_id = store.org()
     made = make(store, org_id, CreateOpportunity(name="Bookkeeping", stage="proposal"))
@@ -111,7 +110,6 @@ def test_not_found_for_an_unknown_id_and_for_another_organizations(store: Memory
     assert moves(store, other) == []
 
 
-@pytest.mark.outcome("crm.createOpportunity", "already_exists")
 def test_already_exists_for_an_external_id_used_before(store: MemoryStore) -> None:
     org_id = store.org()
     first = make(store, org_id, CreateOpportunity(name="A", external_id="x"))

@@ -10,9 +10,6 @@ from gatewayd.store import StoreFailure
 from tests.areas.legal_entities.entities import COMPANY, NINO, OTHER_VRN, PERSON, UTR, VRN, Firm, refusal, refuses
 from tests.support.store import START
 
-CREATE = "legalEntity.createLegalEntity"
-UPDATE = "legalEntity.updateLegalEntity"
-
 
 def close_a_period(firm: Firm, entity_id: str) -> None:
     firm.store.write(lambda tx: period_locks.close(tx, entity_id, "2026-01-01", "2026-03-31"), firm.org_id)
@@ -51,10 +48,6 @@ def test_a_person_has_the_tax_year_and_no_vat(firm: Firm) -> None:
     assert made["nino"] is None
 
 
-@pytest.mark.outcome(CREATE, "invalid_vrn")
-@pytest.mark.outcome(CREATE, "invalid_utr")
-@pytest.mark.outcome(CREATE, "invalid_nino")
-@pytest.mark.outcome(CREATE, "invalid_company_number")
 @pytest.mark.parametrize(
     ("field", "code"),
     [
@@ -135,7 +128,6 @@ def test_another_countrys_company_number_is_kept_as_it_is_written(firm: Firm) ->
     assert firm.update(made["id"], phone="1")["companyNumber"] == "552 100 554"
 
 
-@pytest.mark.outcome(CREATE, "already_exists")
 @pytest.mark.parametrize(
     ("field", "first", "second"),
     [
@@ -267,10 +259,6 @@ def test_the_rules_hold_for_what_comes_out_of_an_update(firm: Firm) -> None:
     assert firm.get(person["id"]) == person
 
 
-@pytest.mark.outcome(UPDATE, "invalid_vrn")
-@pytest.mark.outcome(UPDATE, "invalid_utr")
-@pytest.mark.outcome(UPDATE, "invalid_nino")
-@pytest.mark.outcome(UPDATE, "invalid_company_number")
 def test_update_checks_the_digits_of_identifiers(firm: Firm) -> None:
     made = firm.create(**PERSON)
     problem = refuses(firm.update, made["id"], vatNumber="1", utr="1", nino="1", companyNumber="x")
@@ -282,7 +270,6 @@ def test_update_checks_the_digits_of_identifiers(firm: Firm) -> None:
     ]
 
 
-@pytest.mark.outcome(UPDATE, "already_exists")
 @pytest.mark.parametrize(("field", "value"), [("vatNumber", VRN), ("companyNumber", "01234567"), ("externalId", "e")])
 def test_update_refuses_a_clash(firm: Firm, field: str, value: str) -> None:
     first = firm.create(**{**PERSON, field: value})
@@ -292,7 +279,6 @@ def test_update_refuses_a_clash(firm: Firm, field: str, value: str) -> None:
     assert firm.update(first["id"], **{field: value})["version"] == 2  # it does not clash with itself
 
 
-@pytest.mark.outcome(UPDATE, "version_conflict")
 def test_update_expects_the_version_that_was_read(firm: Firm) -> None:
     made = firm.create(**PERSON)
     assert firm.update(made["id"], expectedVersion=1, name="A")["version"] == 2
@@ -301,7 +287,6 @@ def test_update_expects_the_version_that_was_read(firm: Firm) -> None:
     assert firm.get(made["id"])["name"] == "A"
 
 
-@pytest.mark.outcome(UPDATE, "invalid_state")
 @pytest.mark.parametrize(
     "change", [{"type": "individual"}, {"baseCurrency": "EUR"}, {"accountingYearEnd": {"month": 3, "day": 31}}]
 )
