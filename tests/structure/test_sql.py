@@ -1,4 +1,4 @@
-"""Every SQL constant: bound to an organization, owned by one module, written in one way."""
+"""Every SQL constant: owned by one module, written in one way. That it keeps to its organization is proven beside."""
 
 import ast
 import importlib
@@ -24,17 +24,6 @@ _KEYWORDS = re.compile(
     r"\b(select|from|where|insert|into|values|update|set|delete|and|or|not|null|order|by|group|having|limit|join|left"
     r"|on|in|is|exists|case|when|then|else|end|returning|conflict|do|like|escape|between|union|all|as|distinct|asc|desc)\b"
 )
-
-ANY_ORGANIZATION = {
-    "gatewayd/identity/authentication.py": {"_FIND_KEY"},  # finds out which organization a key belongs to
-    "gatewayd/identity/api_keys.py": {"_LIST_ALL", "_OWNER", "_NOTE_USE"},  # the operator's; the daemon's own record
-    "gatewayd/identity/audit.py": {"_INSERT", "_LIST_ALL"},  # what is done to the instance has no organization
-    "gatewayd/identity/memberships.py": {"_OF_USER", "_LIST_ALL"},  # a user's organizations; the operator's list
-    "gatewayd/webhooks/queue.py": {"_NEXT_HEAD"},  # the dispatcher works for all of them
-    "gatewayd/webhooks/subscriptions.py": {"_SELECT_ORGANIZATION"},  # the operator names a subscription alone
-    "gatewayd/areas/crm/opportunities.py": {"_SELECT_ORGANIZATION"},  # the operator names an opportunity alone
-}
-"""Statements that go beyond one organization. Elsewhere the name of such a constant ends in `_ANY_ORG`."""
 
 WRITERS = {
     "deliveries": {"gatewayd/events.py", "gatewayd/webhooks/queue.py", "gatewayd/webhooks/retention.py"},
@@ -109,24 +98,11 @@ def test_there_are_statements_to_look_at() -> None:
     assert {"gatewayd/areas/legal_entities/legal_entities.py", "gatewayd/events.py"} <= {c.module for c in CONSTANTS}
 
 
-@each
-def test_a_statement_is_bound_to_its_organization(constant: Constant, columns: dict[str, set[str]]) -> None:
-    tables = {table.name for table in parsed(constant).find_all(exp.Table)}
-    owned = {table for table in tables if "org_id" in columns.get(table, ())}
-    beyond = constant.name.endswith("_ANY_ORG") or constant.name in ANY_ORGANIZATION.get(constant.module, ())
-    assert not owned or beyond or ":org_id" in constant.sql, f"{constant.where} reads {owned} of every organization"
-
-
 @pytest.mark.parametrize("constant", [c for c in CONSTANTS if c.module.startswith(OPERATED)], ids=lambda c: c.where)
 def test_a_read_asks_the_transaction_for_the_time(constant: Constant) -> None:
     """Or its answer would be kept as one that does not depend on it: `:now` in a statement is not noticed."""
     if re.match(r"\s*(SELECT|WITH)\b", constant.sql):
         assert ":now" not in _PARAMETER.findall(constant.bare), "give it `tx.now` or `tx.today` under another name"
-
-
-def test_the_exceptions_are_still_there() -> None:
-    named = {(constant.module, constant.name) for constant in CONSTANTS}
-    assert {(m, n) for m, names in ANY_ORGANIZATION.items() for n in names} - named == set()
 
 
 @each
