@@ -79,13 +79,17 @@ def test_a_refusal_for_too_many_at_once_costs_nothing() -> None:
 
 
 def test_idle_credentials_are_forgotten_and_busy_ones_are_not() -> None:
-    limits = RateLimits(5, 64)
-    limits.take("busy", 5, 0.0)
-    for number in range(MAX_TRACKED):
-        spend(limits, 1, who=f"idle{number}")
-    spend(limits, 1, now=WINDOW_SECONDS + 1.0, who="late")
-    assert limits.running == 1
-    spend(limits, 5, now=WINDOW_SECONDS + 1.0, who="idle0")
+    limits, late = RateLimits(5, 64), WINDOW_SECONDS + 1.0
+    busy, idle = (limits.take(who, 1, 0.0) for who in ("busy", "idle"))
+    idle.running -= 1
+    for number in range(MAX_TRACKED - 3):
+        spend(limits, 1, who=f"other{number}")
+    spend(limits, 5, now=WINDOW_SECONDS - 1.0)
+    spend(limits, 1, now=late, who="one too many")
+    assert limits.take("idle", 1, late) is not idle
+    assert limits.take("busy", 1, late) is busy
+    assert busy.running == 2
+    refused(limits, now=late)  # what it spent has not come back
 
 
 # -- on the wire
