@@ -3,7 +3,7 @@
 import functools
 import re
 from decimal import Context, Decimal
-from typing import NewType
+from typing import NewType, Self
 
 Minor = NewType("Minor", int)
 """An amount in the currency's minor unit: pence for GBP, yen for JPY."""
@@ -79,3 +79,53 @@ def canonical(text: str) -> str:
     if "." in plain:
         plain = plain.rstrip("0").rstrip(".")
     return "0" if plain == "-0" else plain
+
+
+class Money:
+    """An exact amount of one currency; `minor` is in its minor unit. In JSON it is the text of `str`.
+
+    Amounts of one currency add, subtract and compare; of two currencies they raise `ValueError`.
+    """
+
+    __slots__ = ("currency", "minor")
+
+    def __init__(self, minor: int, currency: str) -> None:
+        self.minor = minor
+        self.currency = currency
+
+    @classmethod
+    def of(cls, text: str, currency: str) -> Self:
+        """The amount of a decimal. Raises `ValueError` as `to_minor` does."""
+        return cls(to_minor(text, currency), currency)
+
+    def __str__(self) -> str:
+        return from_minor(self.minor, self.currency)
+
+    def __repr__(self) -> str:
+        return f"Money({self}, {self.currency})"
+
+    def __bool__(self) -> bool:
+        return self.minor != 0
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(self.minor + self._same(other), self.currency)
+
+    def __sub__(self, other: Self) -> Self:
+        return type(self)(self.minor - self._same(other), self.currency)
+
+    def __lt__(self, other: Self) -> bool:
+        return self.minor < self._same(other)
+
+    def __le__(self, other: Self) -> bool:
+        return self.minor <= self._same(other)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Money) and (self.minor, self.currency) == (other.minor, other.currency)
+
+    def __hash__(self) -> int:
+        return hash((self.minor, self.currency))
+
+    def _same(self, other: Self) -> int:
+        if other.currency != self.currency:
+            raise ValueError(f"{self.currency} and {other.currency} do not add up")
+        return other.minor

@@ -1,6 +1,8 @@
 """Money is a decimal string outside and minor units inside, and nothing is ever lost between them."""
 
+import operator
 import re
+from collections.abc import Callable
 from decimal import Decimal
 
 import pytest
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 from gatewayd.money import (
     CURRENCIES,
+    Money,
     canonical,
     exponent,
     from_minor,
@@ -141,3 +144,38 @@ def test_the_canonical_form_is_the_same_number_and_stable(text: str) -> None:
 @given(_decimals, _decimals)
 def test_equal_decimals_have_one_canonical_form(one: str, other: str) -> None:
     assert (canonical(one) == canonical(other)) == (Decimal(one) == Decimal(other))
+
+
+def test_money_is_of_one_currency_and_exact() -> None:
+    price = Money.of("1234.5", "GBP")
+    assert (price.minor, str(price), repr(price)) == (123450, "1234.50", "Money(1234.50, GBP)")
+    assert price + Money(50, "GBP") == Money(123500, "GBP")
+    assert price - Money(123451, "GBP") == Money(-1, "GBP")
+    assert str(Money(-1, "GBP")) == "-0.01"
+    assert (bool(Money(0, "JPY")), bool(Money(-1, "JPY"))) == (False, True)
+    assert Money(5, "JPY") != Money(5, "KWD")
+    assert Money(5, "JPY") != 5
+    assert len({Money(5, "JPY"), Money(5, "JPY"), Money(5, "KWD"), Money(6, "JPY")}) == 3
+
+
+def test_money_compares() -> None:
+    less, more = Money(-1, "GBP"), Money(1, "GBP")
+    assert less < more
+    assert less <= more
+    assert more > less
+    assert more >= less
+    assert less <= Money(-1, "GBP")
+    assert not less < Money(-1, "GBP")
+    assert not more <= less
+
+
+@pytest.mark.parametrize("do", [operator.add, operator.sub, operator.lt, operator.le])
+def test_two_currencies_do_not_meet(do: Callable[[Money, Money], object]) -> None:
+    with pytest.raises(ValueError, match="GBP and EUR"):
+        do(Money(1, "GBP"), Money(1, "EUR"))
+
+
+@pytest.mark.parametrize(("text", "currency"), [("1.005", "GBP"), ("0.5", "JPY"), ("1e3", "GBP"), ("", "GBP")])
+def test_money_of_what_the_currency_has_not(text: str, currency: str) -> None:
+    with pytest.raises(ValueError, match="decimal string|fraction digits"):
+        Money.of(text, currency)
