@@ -5,10 +5,14 @@ import datetime
 import functools
 import time
 import zoneinfo
-from typing import NewType, Protocol
+from typing import Protocol
 
-Instant = NewType("Instant", int)
-"""Microseconds UTC since the Unix epoch."""
+
+class Instant(int):
+    """Microseconds UTC since the Unix epoch. In JSON it is the text of `to_wire`."""
+
+    __slots__ = ()
+
 
 SECOND = 1_000_000
 MINUTE = 60 * SECOND

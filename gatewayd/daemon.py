@@ -25,7 +25,7 @@ import trio
 
 import gatewayd
 from gatewayd import catalogue
-from gatewayd.clock import Clock, Instant, SystemClock, from_wire, to_wire
+from gatewayd.clock import Clock, Instant, SystemClock, from_wire
 from gatewayd.config import Config, TcpBind, parse_bind, without_effect
 from gatewayd.console.addresses import is_page
 from gatewayd.console.mounted import Console
@@ -389,7 +389,7 @@ def _described(built: catalogue.Catalogue, config: Config) -> dict[str, Any]:
 
 def _described_events() -> dict[str, tuple[Any, object]]:
     """Each event kind with the struct of a delivery's body and a sample of it."""
-    sent_at = to_wire(from_wire("2026-11-20T09:30:00.125Z"))
+    sent_at = from_wire("2026-11-20T09:30:00.125Z")
     return {
         name: (
             cast(Any, EventBody)[kind.data],

@@ -140,9 +140,14 @@ def invalid_state(message: str, current: str, allowed: tuple[str, ...]) -> Probl
     return Problem("invalid_state", message, extra={"currentState": current, "allowedStates": list(allowed)})
 
 
+def with_article(kind: str) -> str:
+    """`a lead`, `an invoice`."""
+    return f"{'an' if kind[0] in 'aeio' else 'a'} {kind}"
+
+
 def external_id_exists(kind: str, existing_id: str) -> Problem:
-    """409: `kind` (with its article) with this externalId is there already."""
-    message = f"{kind} with this externalId exists: {existing_id}."
+    """409: a `kind` with this externalId is there already."""
+    message = f"{with_article(kind).capitalize()} with this externalId exists: {existing_id}."
     return Problem("already_exists", message, extra={"existingId": existing_id, "field": "externalId"})
 
 

@@ -59,6 +59,7 @@ def to_minor(text: str, currency: str) -> Minor:
     return Minor(int(scaled))
 
 
+@functools.lru_cache(maxsize=4096)  # an invoice has the same few amounts again and again
 def from_minor(amount: int, currency: str) -> str:
     """The wire form, padded to the currency's exponent: `1234.50`."""
     digits = _EXPONENTS[currency]

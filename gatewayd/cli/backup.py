@@ -1,7 +1,7 @@
 """`gatewayd backup`, `restore` and `verify`: the store's copy, the way back, and whether all is as it should be."""
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,11 +15,6 @@ if TYPE_CHECKING:
 
 CHUNK = 500  # rows that one read renders again
 SHOWN = 20  # faults that are printed
-
-_INVOICES = "SELECT id, wire FROM invoices WHERE org_id = :org_id AND id > :after ORDER BY id LIMIT :count"
-_CLIENTS = "SELECT id, wire FROM clients WHERE org_id = :org_id AND id > :after ORDER BY id LIMIT :count"
-_BUSINESSES = "SELECT id, wire FROM businesses WHERE org_id = :org_id AND id > :after ORDER BY id LIMIT :count"
-_ENTITIES = "SELECT id, wire FROM legal_entities WHERE org_id = :org_id AND id > :after ORDER BY id LIMIT :count"
 
 
 def add_commands(subparsers: Subparsers) -> None:
@@ -92,7 +87,7 @@ def _stale_wires(session: Session) -> list[str]:
         found: list[str] = []
         async with open_store(session.store_settings, session.clock, session.key_file) as store:
             for org in await store.read(organizations.list_all):
-                for check in (_stale_invoices, _stale_clients, _stale_entities, _stale_businesses):
+                for check in _checks():
                     after: str | None = ""
                     while after is not None:
                         stale, after = await store.read_later(_chunk(check, after), org.id)
@@ -102,49 +97,24 @@ def _stale_wires(session: Session) -> list[str]:
     return trio.run(run)
 
 
-Check = Callable[["ReadTx", str], Iterator[tuple[str, bool]]]
-"""Each row after an id, in order: its id, and whether it is stale."""
+Check = Callable[["ReadTx", str, int], list[tuple[str, bool]]]
+"""The next rows after an id, at most so many: the id of each, and whether it is stale."""
+
+
+def _checks() -> tuple[Check, ...]:
+    from gatewayd.areas.accounting.clients import CLIENTS
+    from gatewayd.areas.accounting.invoices import rows as invoice_rows
+    from gatewayd.areas.businesses.rows import BUSINESSES
+    from gatewayd.areas.legal_entities.rows import LEGAL_ENTITIES
+
+    return invoice_rows.stale, CLIENTS.stale, LEGAL_ENTITIES.stale, BUSINESSES.stale
 
 
 def _chunk(check: Check, after: str) -> "Callable[[ReadTx], tuple[list[str], str | None]]":
-    """A read that answers the stale rows of one chunk, and where the next begins; None: there is none."""
+    """A read of the stale rows of one chunk, and where the next begins; None: there is none."""
 
     def work(tx: "ReadTx") -> tuple[list[str], str | None]:
-        rows = list(check(tx, after))
+        rows = check(tx, after, CHUNK)
         return [row_id for row_id, stale in rows if stale], rows[-1][0] if len(rows) == CHUNK else None
 
     return work
-
-
-def _stale_invoices(tx: "ReadTx", after: str) -> Iterator[tuple[str, bool]]:
-    from gatewayd.areas.accounting import invoice_rendering, invoice_rows
-
-    for invoice_id, wire in tx.rows(_INVOICES, after=after, count=CHUNK):
-        row = invoice_rows.find(tx, invoice_id)
-        assert row is not None
-        texts = invoice_rendering.AmountTexts(row.currency)
-        head = invoice_rendering.head(row, invoice_rows.payments_of(tx, invoice_id), texts)
-        lines = invoice_rendering.lines(invoice_rows.lines_of(tx, invoice_id), texts)
-        yield invoice_id, head + lines != wire
-
-
-def _stale_clients(tx: "ReadTx", after: str) -> Iterator[tuple[str, bool]]:
-    from gatewayd.areas.accounting import clients
-
-    for client_id, wire in tx.rows(_CLIENTS, after=after, count=CHUNK):
-        row = clients.find(tx, client_id)
-        yield client_id, row is None or clients.render(row) != wire
-
-
-def _stale_entities(tx: "ReadTx", after: str) -> Iterator[tuple[str, bool]]:
-    from gatewayd.areas.legal_entities import legal_entities
-
-    for entity_id, wire in tx.rows(_ENTITIES, after=after, count=CHUNK):
-        yield entity_id, legal_entities.render_again(tx, entity_id) != wire
-
-
-def _stale_businesses(tx: "ReadTx", after: str) -> Iterator[tuple[str, bool]]:
-    from gatewayd.areas.businesses import businesses
-
-    for business_id, wire in tx.rows(_BUSINESSES, after=after, count=CHUNK):
-        yield business_id, businesses.render_again(tx, business_id) != wire

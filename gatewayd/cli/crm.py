@@ -60,7 +60,7 @@ def create_opportunity(arguments: argparse.Namespace, session: Session) -> int:
 def move_opportunity(arguments: argparse.Namespace, session: Session) -> int:
     from gatewayd.areas.crm import AREA, opportunities
 
-    org_id = session.read(lambda tx: opportunities.org_of(tx, arguments.id))
+    org_id = session.read(lambda tx: opportunities.OPPORTUNITIES.organization_of(tx, arguments.id))
     values = {"id": arguments.id, "stage": arguments.stage}
     moved = act(session, operation_of(AREA, "crm.moveOpportunity"), org_id, values)
     assert isinstance(moved, opportunities.Opportunity)

@@ -8,11 +8,12 @@ import msgspec
 
 from gatewayd.areas.accounting import clients, invoices
 from gatewayd.areas.crm import leads
-from gatewayd.areas.legal_entities import legal_entities
+from gatewayd.areas.legal_entities import operations as legal_entities
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.scopes import FULL_ACCESS
+from gatewayd.contract.wire import encode
 from gatewayd.identity import api_keys, audit, memberships, organizations, users
 from gatewayd.store import WriteTx
 
@@ -148,5 +149,5 @@ def _do(tx: WriteTx, caller: Caller, operation: Operation, request: Mapping[str,
     """Run a write row as a caller would; answers the id of what it made."""
     decoded = RequestDecoder(operation).body(msgspec.json.encode(request))
     made = operation.handler(tx, caller, decoded)
-    body = made if isinstance(made, bytes) else msgspec.json.encode(made)
+    body = made if isinstance(made, bytes) else encode(made)
     return str(msgspec.json.decode(body)["id"])

@@ -2,16 +2,16 @@
 
 import argparse
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gatewayd.cli.output import print_document, print_list, print_made
 from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
-from gatewayd.cli.session import CommandError, Session
+from gatewayd.cli.session import Session
 
 if TYPE_CHECKING:
-    from gatewayd.areas.accounting.invoice_shapes import Invoice
     from gatewayd.store import ReadTx, WriteTx
 
+Json = dict[str, Any]
 STATUSES = ("draft", "issued", "sent", "part_paid", "paid", "void", "overdue")
 LIST_MAX = 100  # one page of the API
 LIST_DEFAULT = 50
@@ -41,40 +41,40 @@ def add_commands(subparsers: Subparsers) -> None:
 
 
 def issue(arguments: argparse.Namespace, session: Session) -> int:
-    from gatewayd.areas.accounting import invoice_moves
+    from gatewayd.areas.accounting.invoices import moves
 
-    return _move(arguments, session, lambda tx: invoice_moves.issue(tx, arguments.id, arguments.fx_rate))
+    return _move(arguments, session, lambda tx: moves.issue(tx, arguments.id, arguments.fx_rate))
 
 
 def send(arguments: argparse.Namespace, session: Session) -> int:
-    from gatewayd.areas.accounting import invoice_moves
+    from gatewayd.areas.accounting.invoices import moves
 
-    return _move(arguments, session, lambda tx: invoice_moves.mark_sent(tx, arguments.id))
+    return _move(arguments, session, lambda tx: moves.mark_sent(tx, arguments.id))
 
 
 def void(arguments: argparse.Namespace, session: Session) -> int:
-    from gatewayd.areas.accounting import invoice_moves
+    from gatewayd.areas.accounting.invoices import moves
 
-    return _move(arguments, session, lambda tx: invoice_moves.void(tx, arguments.id, arguments.reason))
+    return _move(arguments, session, lambda tx: moves.void(tx, arguments.id, arguments.reason))
 
 
 def pay(arguments: argparse.Namespace, session: Session) -> int:
-    from gatewayd.areas.accounting import invoice_moves
+    from gatewayd.areas.accounting.invoices import moves
 
-    payment = invoice_moves.Payment(arguments.amount, arguments.date, arguments.method, arguments.reference)
-    return _move(arguments, session, lambda tx: invoice_moves.pay(tx, arguments.id, payment))
+    payment = moves.Payment(arguments.amount, arguments.date, arguments.method, arguments.reference)
+    return _move(arguments, session, lambda tx: moves.pay(tx, arguments.id, payment))
 
 
 def unpay(arguments: argparse.Namespace, session: Session) -> int:
-    from gatewayd.areas.accounting import invoice_moves
+    from gatewayd.areas.accounting.invoices import moves
 
-    return _move(arguments, session, lambda tx: invoice_moves.unpay(tx, arguments.id, arguments.payment))
+    return _move(arguments, session, lambda tx: moves.unpay(tx, arguments.id, arguments.payment))
 
 
 def delete(arguments: argparse.Namespace, session: Session) -> int:
-    from gatewayd.areas.accounting import invoice_moves
+    from gatewayd.areas.accounting.invoices import moves
 
-    session.write(lambda tx: invoice_moves.delete_draft(tx, arguments.id), _org_id(arguments, session))
+    session.write(lambda tx: moves.delete_draft(tx, arguments.id), _org_id(arguments, session))
     print_made(arguments, {"id": arguments.id}, [f"Deleted the draft {arguments.id}."])
     return 0
 
@@ -88,15 +88,15 @@ def show(arguments: argparse.Namespace, session: Session) -> int:
 def list_some(arguments: argparse.Namespace, session: Session) -> int:
     import msgspec
 
-    from gatewayd.areas.accounting import invoice_pages
-    from gatewayd.areas.accounting.invoice_shapes import Invoice, ListInvoices
+    from gatewayd.areas.accounting.invoices import pages
+    from gatewayd.areas.accounting.invoices.shapes import ListInvoices
     from gatewayd.identity import organizations
 
     request = ListInvoices(limit=arguments.limit, status=arguments.status, summary_only=True)
 
-    def work(tx: "ReadTx") -> list[Invoice]:
+    def work(tx: "ReadTx") -> list[Json]:
         organizations.get(tx, arguments.org)
-        return msgspec.json.decode(invoice_pages.page(tx, request).data, type=list[Invoice])
+        return msgspec.json.decode(pages.page(tx, request).data, type=list[Json])
 
     found = session.read(work, arguments.org)
     columns = ("id", "number", "status", "issued", "due", "gross", "balance", "currency")
@@ -115,48 +115,34 @@ def _add(
 def _move(arguments: argparse.Namespace, session: Session, work: "Callable[[WriteTx], object]") -> int:
     """Make one move and print the invoice as it then is."""
 
-    def move(tx: "WriteTx") -> "Invoice":
+    def move(tx: "WriteTx") -> Json:
         work(tx)
         return _read(tx, arguments.id)
 
     invoice = session.write(move, _org_id(arguments, session))
-    name = invoice.number or invoice.id
-    print_made(
-        arguments, invoice, [f"{name} is {invoice.status}; {invoice.currency} {invoice.balance_due} is due on it."]
-    )
+    due = f"{invoice['currency']} {invoice['balanceDue']} is due on it"
+    print_made(arguments, invoice, [f"{invoice['number'] or invoice['id']} is {invoice['status']}; {due}."])
     return 0
 
 
 def _org_id(arguments: argparse.Namespace, session: Session) -> str:
-    from gatewayd.areas.accounting import invoice_rows
+    from gatewayd.areas.accounting.invoices.rows import INVOICES
 
-    return session.read(lambda tx: invoice_rows.organization_of(tx, arguments.id))
+    return session.read(lambda tx: INVOICES.organization_of(tx, arguments.id))
 
 
-def _read(tx: "ReadTx", invoice_id: str) -> "Invoice":
+def _read(tx: "ReadTx", invoice_id: str) -> Json:
     import msgspec
 
-    from gatewayd.areas.accounting import invoice_rows
-    from gatewayd.areas.accounting.invoice_shapes import Invoice
+    from gatewayd.areas.accounting.invoices import rows
 
-    wire = invoice_rows.wire_of(tx, invoice_id)
-    if wire is None:
-        raise CommandError(f"the invoice {invoice_id} was deleted meanwhile")
-    return msgspec.json.decode(wire, type=Invoice)
+    return msgspec.json.decode(rows.wire_of(tx, invoice_id), type=Json)
 
 
-def _cells(invoice: "Invoice") -> tuple[str, ...]:
-    status = "overdue" if invoice.is_overdue else invoice.status
-    return (
-        invoice.id,
-        invoice.number or "",
-        status,
-        invoice.issue_date,
-        invoice.due_date,
-        invoice.gross_total,
-        invoice.balance_due,
-        invoice.currency,
-    )
+def _cells(invoice: Json) -> tuple[str, ...]:
+    status = "overdue" if invoice["isOverdue"] else invoice["status"]
+    names = ("issueDate", "dueDate", "grossTotal", "balanceDue", "currency")
+    return (invoice["id"], invoice["number"] or "", status, *(invoice[name] for name in names))
 
 
 def _date(text: str) -> str:

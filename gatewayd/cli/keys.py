@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from gatewayd.cli.output import note, print_list, print_made
 from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
 from gatewayd.cli.session import CommandError, Session
-from gatewayd.clock import DAY, HOUR, Instant
+from gatewayd.clock import DAY, HOUR, Instant, to_wire
 from gatewayd.contract.scopes import KEY_SCOPES, RESTRICTED
 
 if TYPE_CHECKING:
@@ -122,7 +122,9 @@ def _show(arguments: argparse.Namespace, made: "CreatedKey") -> None:
 
 
 def _cells(key: "ApiKey") -> tuple[str, ...]:
-    ends = f"revoked {key.revoked_at[:10]}" if key.revoked_at else (key.expires_at or "never")[:10]
+    ends = "never" if key.expires_at is None else to_wire(key.expires_at)[:10]
+    if key.revoked_at is not None:
+        ends = f"revoked {to_wire(key.revoked_at)[:10]}"
     scopes = "LEGACY FULL ACCESS" if key.full_access else " ".join(key.scopes)
     return (key.id, key.org_id, key.name, key.hint, scopes, key.last_used or "never", ends)
 

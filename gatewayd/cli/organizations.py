@@ -5,6 +5,7 @@ import argparse
 from gatewayd.cli.output import print_list, print_made
 from gatewayd.cli.parser import Subparsers, add_command, add_group
 from gatewayd.cli.session import Session
+from gatewayd.clock import to_wire
 
 
 def add_commands(subparsers: Subparsers) -> None:
@@ -27,6 +28,6 @@ def list_all(arguments: argparse.Namespace, session: Session) -> int:
     from gatewayd.identity import organizations
 
     found = session.read(organizations.list_all)
-    rows = [(each.id, each.name, each.created_at[:10]) for each in found]
+    rows = [(each.id, each.name, to_wire(each.created_at)[:10]) for each in found]
     print_list(arguments, found, ("id", "name", "created"), rows)
     return 0

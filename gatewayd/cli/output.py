@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 def print_document(document: object) -> None:
     """One JSON document on one line; structs in the spelling they have on the wire."""
-    import msgspec
+    from gatewayd.contract.wire import encode
 
-    print(msgspec.json.encode(document).decode())
+    print(encode(document).decode())
 
 
 def print_made(arguments: argparse.Namespace, document: object, lines: Sequence[str]) -> None:

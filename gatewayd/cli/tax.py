@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gatewayd.cli.output import note, print_list, print_made
 from gatewayd.cli.parser import Subparsers, add_command, add_group
 from gatewayd.cli.session import CommandError, Session
+from gatewayd.clock import to_wire
 
 if TYPE_CHECKING:
     from gatewayd.tax.approvals import Decision
@@ -46,7 +47,7 @@ def requests(arguments: argparse.Namespace, session: Session) -> int:
 
     found = session.read(approvals.list_requests)
     rows = [
-        (one.kind, one.subject, one.org_id or "", one.name, one.requested_at[:10], one.attestation or "")
+        (one.kind, one.subject, one.org_id or "", one.name, to_wire(one.requested_at)[:10], one.attestation or "")
         for one in found
     ]
     print_list(arguments, found, ("kind", "id", "organization", "name", "since", "attestation"), rows)

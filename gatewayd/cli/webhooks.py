@@ -10,6 +10,7 @@ from gatewayd.cli.output import note, print_list, print_made
 from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
 from gatewayd.cli.recovery import area_of, of_subscription, span_values
 from gatewayd.cli.session import Session
+from gatewayd.clock import Instant, to_wire
 
 STATUSES: Final = "pending, retrying, succeeded, exhausted or cancelled"
 
@@ -93,8 +94,8 @@ def update(arguments: argparse.Namespace, session: Session) -> int:
     if isinstance(changed.secret, str):
         lines.append(f"Its new signing secret, shown this once: {changed.secret}")
     print_made(arguments, changed, lines)
-    if isinstance(changed.missed, int) and changed.missed:
-        hint = f"gatewayd webhook recover {changed.id} --since {changed.missed_since}"
+    if isinstance(changed.missed_since, Instant) and isinstance(changed.missed, int) and changed.missed:
+        hint = f"gatewayd webhook recover {changed.id} --since {to_wire(changed.missed_since)}"
         count = f"{changed.missed}{' or more' if changed.missed >= MISSED_COUNTED else ''}"
         note(f"events that did not arrive before: {count}; {hint} sends them again")
     return 0

@@ -43,8 +43,8 @@ class Page(Response, Generic[T], frozen=True, kw_only=True):
     next_cursor: str | None
 
 
-class Listing(NamedTuple):
-    """A page as a handler answers it, in pieces of JSON that are joined once, when the answer is written.
+class Listing(NamedTuple, Generic[T]):
+    """A page of `T` as a handler returns it, in pieces of JSON that are joined once, when the response is written.
 
     `pieces` are the items with the commas between them, cut anywhere. `next_cursor` None: nothing follows.
     """

@@ -1,12 +1,18 @@
 """The types that cross the wire, and how structs become bytes."""
 
 import datetime
-from typing import Annotated, NewType
+import functools
+import operator
+from collections.abc import Callable
+from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
 from msgspec import Meta
 
-from gatewayd.money import AMOUNT_PATTERN, CURRENCIES, DECIMAL_PATTERN
+from gatewayd.clock import Instant, to_wire
+from gatewayd.money import AMOUNT_PATTERN, CURRENCIES, DECIMAL_PATTERN, Money
+
+T = TypeVar("T")
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -21,27 +27,44 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unk
     """Root of structs that stand inside requests and responses alike."""
 
 
-Rendered = NewType("Rendered", bytes)
-"""A whole response that is JSON already."""
+class Rendered(bytes, Generic[T]):
+    """A whole response `T` that is JSON already."""
 
-Amount = Annotated[
+    __slots__ = ()
+
+
+_AMOUNT_TEXT = "Money: a decimal string, padded to the currency's minor unit in answers."
+AmountText = Annotated[
     str,
     Meta(
         pattern=AMOUNT_PATTERN,
         extra={"code": "invalid_decimal"},
-        description="Money: a decimal string, padded to the currency's minor unit in answers.",
+        description=_AMOUNT_TEXT,
         examples=["1234.50"],
     ),
 ]
+Amount = Annotated[
+    Money,
+    Meta(
+        description=_AMOUNT_TEXT,
+        examples=["1234.50"],
+        extra_json_schema={"type": "string", "pattern": AMOUNT_PATTERN},
+    ),
+]
+"""Money of the `currency` that stands beside it in the same response."""
 DecimalText = Annotated[
     str,
     Meta(
         pattern=DECIMAL_PATTERN,
-        extra={"code": "invalid_decimal"},
+        extra={"code": "invalid_decimal", "canonical": True},
         description="A quantity, price or rate: a decimal string of at most 12 fraction digits.",
         examples=["7.5"],
     ),
 ]
+Flat = Annotated[T, Meta(extra={"flat": True})]
+"""A struct that is stored in columns of its own, so that they can be asked for."""
+CanonicalDecimal = Annotated[str, Meta(extra={"canonical": True})]
+"""A decimal of a response, in the canonical form that is stored."""
 Currency = Annotated[
     str,
     Meta(
@@ -54,12 +77,14 @@ Currency = Annotated[
 CountryCode = Annotated[str, Meta(pattern="^[A-Z]{2}$", description="ISO 3166-1 alpha-2, upper case.", examples=["GB"])]
 Date = Annotated[datetime.date, Meta(description="A civil date in Europe/London.", examples=["2026-11-20"])]
 Since = Annotated[datetime.datetime, Meta(tz=True, description="UTC timestamp.", examples=["2026-11-20T09:30:00Z"])]
+DateText = Annotated[str, Meta(description="A civil date in Europe/London.", extra_json_schema={"format": "date"})]
+"""A date of a response: ISO text, as it is stored and compared."""
 Timestamp = Annotated[
-    str,
+    Instant,
     Meta(
         description="UTC, ISO 8601 with Z and milliseconds.",
         examples=["2026-11-20T09:30:00.125Z"],
-        extra_json_schema={"format": "date-time"},
+        extra_json_schema={"format": "date-time", "type": "string"},
     ),
 ]
 Id = Annotated[str, Meta(min_length=1, max_length=64, description="Identifier with a prefix that tells its kind.")]
@@ -87,10 +112,53 @@ class Address(Part, frozen=True, kw_only=True):
     country_code: CountryCode
 
 
-_encoder = msgspec.json.Encoder()
+def _as_text(value: Any) -> str:
+    """The JSON form of what msgspec does not know."""
+    if type(value) is Instant:
+        return to_wire(value)
+    if isinstance(value, Money):
+        return str(value)
+    raise NotImplementedError(f"{type(value)} has no JSON form")
+
+
+_encoder = msgspec.json.Encoder(enc_hook=_as_text)
 encode = _encoder.encode
 
 
-def open_wire(resource: Response) -> bytes:
-    """The JSON of `resource` without its closing brace, so that members of today can be appended to stored bytes."""
-    return encode(resource)[:-1]
+def schema_of(kind: type) -> dict[str, Any]:
+    """The JSON Schema of what msgspec does not know: nothing, for its annotations say all of it."""
+    if kind in (Instant, Money):
+        return {}
+    raise NotImplementedError(f"{kind} has no JSON form")
+
+
+W = TypeVar("W", bound=msgspec.Struct)
+
+
+def project(resource: msgspec.Struct, response: type[W], **members: object) -> W:
+    """The response that a resource gives: its fields of the same names, and `members` beside them or in their place."""
+    names, values = _shared(response, tuple(members))
+    return response(**dict(zip(names, values(resource), strict=True)), **members)
+
+
+@functools.cache  # of the program's own responses
+def _shared(response: type[msgspec.Struct], members: tuple[str, ...]) -> tuple[list[str], Callable[[Any], Any]]:
+    """The names of a response's other members, and what gets their values from a resource."""
+    names = [name for name in response.__struct_fields__ if name not in members]
+    return names, operator.attrgetter(*names)
+
+
+def open_wire(resource: msgspec.Struct, response: type[msgspec.Struct] | None = None) -> bytes:
+    """The JSON of `resource` without its closing brace, so that members of today can be appended to stored bytes.
+
+    `response` is a class that the resource's own extends by fields which are not served.
+    """
+    wire: bytes = encode(resource)
+    return wire[:-1] if response is None else wire[: wire.rindex(_first_beyond(type(resource), response))]
+
+
+@functools.cache  # of the program's own rows
+def _first_beyond(row: type[msgspec.Struct], response: type[msgspec.Struct]) -> bytes:
+    """Where the JSON of a row leaves that of a response: fields of a subclass come last, and names have no escapes."""
+    names = row.__struct_encode_fields__[len(response.__struct_fields__) :]
+    return b',"%b":' % names[0].encode()

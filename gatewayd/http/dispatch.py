@@ -19,6 +19,7 @@ import trio
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Incoming, Operation, Relayed
 from gatewayd.contract.pages import Listing
+from gatewayd.contract.wire import encode
 from gatewayd.errors import Problem
 from gatewayd.http import bearer, idempotency
 from gatewayd.http.bodies import read_body
@@ -410,9 +411,9 @@ def _relayed(relayed: Relayed) -> Answer:
 
 
 def _encoded(result: object) -> bytes:
-    if type(result) is bytes:
+    if isinstance(result, bytes):
         return result
-    return listing(result) if type(result) is Listing else msgspec.json.encode(result)
+    return listing(result) if type(result) is Listing else encode(result)
 
 
 def _replayed(replay: idempotency.Replay) -> Answer:

@@ -1,6 +1,5 @@
 """The OpenAPI 3.1.1 description, derived from the rows."""
 
-import functools
 import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -10,6 +9,8 @@ import msgspec
 from gatewayd.contract.operation import Area, Operation
 from gatewayd.contract.pages import PageRequest
 from gatewayd.contract.scopes import EXTENSION_SCOPES
+from gatewayd.contract.signatures import function_of
+from gatewayd.contract.wire import encode, schema_of
 from gatewayd.errors import ERRORS, FIELD_CODES
 from gatewayd.events import EVENT_KINDS
 from gatewayd.http.security_schemes import ProviderUrls, required, schemes
@@ -43,7 +44,7 @@ def describe(areas: Iterable[Area], public_url: str, events: Mapping[str, Any], 
     areas = tuple(areas)
     operations = [operation for area in areas for operation in area.operations]
     types = [t for o in operations for t in (o.request, o.response)] + [body for body, _ in events.values()]
-    schemas, components = msgspec.json.schema_components(types, ref_template=_REFERENCE)
+    schemas, components = msgspec.json.schema_components(types, schema_hook=schema_of, ref_template=_REFERENCE)
     names = dict(zip(map(_key, types), schemas, strict=True))
     paths: Json = {}
     for area in areas:
@@ -75,10 +76,7 @@ def describe(areas: Iterable[Area], public_url: str, events: Mapping[str, Any], 
 
 def explanation(operation: Operation) -> str:
     """What the handler's docstring says: a line of summary, then the rest. Empty where it has none."""
-    handler = operation.handler
-    while isinstance(handler, functools.partial):  # whose own docstring is about partials
-        handler = handler.func
-    return inspect.cleandoc(handler.__doc__ or "").strip()
+    return inspect.cleandoc(function_of(operation).__doc__ or "").strip()
 
 
 def _key(described: Any) -> str:
@@ -199,7 +197,7 @@ def _webhook(kind: str, schema: Json, sample: object) -> Json:
             ],
             "requestBody": {
                 "required": True,
-                "content": {"application/json": {"schema": schema, "example": msgspec.to_builtins(sample)}},
+                "content": {"application/json": {"schema": schema, "example": msgspec.json.decode(encode(sample))}},
             },
             "responses": _WEBHOOK_ANSWERS,
         }

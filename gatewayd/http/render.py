@@ -3,10 +3,10 @@
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-import msgspec
+from typing import Any
 
 from gatewayd.contract.pages import Listing
+from gatewayd.contract.wire import encode
 from gatewayd.errors import ERRORS, Problem
 from gatewayd.http.door import Refusal
 from gatewayd.http.messages import render_fields
@@ -22,8 +22,6 @@ ALWAYS: Headers = (  # answers are for one caller and are data, never pages
 )
 JSON_LINES = render_fields((JSON, *ALWAYS)).block
 PROBLEM_TYPE = "urn:gatewayd:problem:"  # Chosen: an identifier that nobody tries to fetch
-
-_encode = msgspec.json.Encoder().encode
 
 
 @dataclass(slots=True)
@@ -47,17 +45,17 @@ class Answer:
 
 def success(result: object, target: str | None = None) -> Answer:
     """200 with a handler's result. `target` is the address that a page's `Link` continues from; None: no `Link`."""
-    if type(result) is bytes:
+    if isinstance(result, bytes):
         return Answer(200, result, JSON_ALONE)
     if type(result) is not Listing:
-        return Answer(200, _encode(result), JSON_ALONE)
+        return Answer(200, encode(result), JSON_ALONE)
     body = listing(result)
     if result.next_cursor is None or target is None:
         return Answer(200, body, JSON_ALONE)
     return Answer(200, body, (JSON, (b"link", _next_link(target, result.next_cursor))))
 
 
-def listing(page: Listing) -> bytes:
+def listing(page: Listing[Any]) -> bytes:
     """The JSON of a page: its items are spliced, not encoded."""
     cursor = b"null" if page.next_cursor is None else b'"%b"' % page.next_cursor.encode("ascii")
     return b"".join((b'{"data":[', *page.pieces, b'],"nextCursor":', cursor, page.extra, b"}"))
@@ -85,7 +83,7 @@ def problem(error: Problem, request_id: str) -> Answer:
     }
     if error.errors:
         document["errors"] = [{"path": e.path, "code": e.code, "message": e.message} for e in error.errors]
-    return Answer(kind.status, _encode(document), (PROBLEM_JSON, *error.headers))
+    return Answer(kind.status, encode(document), (PROBLEM_JSON, *error.headers))
 
 
 _CODES_OF_STATUS = {kind.status: code for code, kind in reversed(list(ERRORS.items()))}

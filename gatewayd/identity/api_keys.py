@@ -334,9 +334,9 @@ def _shown(stored: _Stored) -> ApiKey:
         last_used=stored.last_used_day,
         revoked_at=_wire(stored.revoked_at),
         replaced_by=stored.replaced_by,
-        created_at=to_wire(Instant(stored.created_at)),
+        created_at=Instant(stored.created_at),
     )
 
 
-def _wire(instant: int | None) -> str | None:
-    return None if instant is None else to_wire(Instant(instant))
+def _wire(instant: int | None) -> Instant | None:
+    return None if instant is None else Instant(instant)

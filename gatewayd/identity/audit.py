@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-from gatewayd.clock import Instant, to_wire
+from gatewayd.clock import Instant
 from gatewayd.contract.wire import Response, Timestamp
 from gatewayd.store import ReadTx, Row, WriteTx
 
@@ -112,7 +112,7 @@ def _entry(row: Row) -> AuditEntry:
     return AuditEntry(
         id=entry_id,
         org_id=org_id,
-        at=to_wire(Instant(at)),
+        at=Instant(at),
         actor=actor,
         action=action,
         subject=subject,

@@ -2,7 +2,7 @@
 
 from typing import get_args
 
-from gatewayd.clock import Instant, to_wire
+from gatewayd.clock import Instant
 from gatewayd.contract.caller import Role
 from gatewayd.contract.wire import Response, Timestamp
 from gatewayd.errors import Problem, invalid_field, not_found
@@ -49,7 +49,7 @@ def add(tx: WriteTx, user_id: str, role: Role, actor: str) -> Membership:
     if not tx.run(_INSERT, user_id=user_id, role=role):
         raise Problem("already_exists", f"{user.email} is a member of this organization already.")
     _record(tx, "membership.added", user_id, actor, {"role": role})
-    return Membership(org_id=tx.org_id, user_id=user_id, role=role, created_at=to_wire(tx.now))
+    return Membership(org_id=tx.org_id, user_id=user_id, role=role, created_at=tx.now)
 
 
 def change_role(tx: WriteTx, user_id: str, role: Role, actor: str) -> None:
@@ -117,4 +117,4 @@ def _record(tx: WriteTx, action: audit.Action, user_id: str, actor: str, detail:
 
 def _membership(row: Row) -> Membership:
     org_id, user_id, role, created_at = row
-    return Membership(org_id=org_id, user_id=user_id, role=role, created_at=to_wire(Instant(created_at)))
+    return Membership(org_id=org_id, user_id=user_id, role=role, created_at=Instant(created_at))

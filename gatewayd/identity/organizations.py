@@ -1,6 +1,6 @@
 """Organizations: what every request acts on behalf of (Spec §1)."""
 
-from gatewayd.clock import Instant, to_wire
+from gatewayd.clock import Instant
 from gatewayd.contract.wire import Response, Timestamp
 from gatewayd.errors import invalid_field, not_found
 from gatewayd.identity import audit
@@ -28,7 +28,7 @@ def create(tx: WriteTx, name: str, actor: str) -> Organization:
     org_id = tx.new_id("org")
     tx.run(_INSERT, id=org_id, name=name)
     audit.record(tx, audit.Act(actor=actor, action="organization.created", subject=org_id, org_id=org_id))
-    return Organization(id=org_id, name=name, created_at=to_wire(tx.now))
+    return Organization(id=org_id, name=name, created_at=tx.now)
 
 
 def get(tx: ReadTx, org_id: str) -> Organization:
@@ -56,4 +56,4 @@ def checked_name(path: str, name: str) -> str:
 
 def _organization(row: Row) -> Organization:
     org_id, name, created_at = row
-    return Organization(id=org_id, name=name, created_at=to_wire(Instant(created_at)))
+    return Organization(id=org_id, name=name, created_at=Instant(created_at))

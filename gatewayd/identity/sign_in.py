@@ -15,7 +15,7 @@ from typing import Final, Protocol, TypeVar
 
 import msgspec
 
-from gatewayd.clock import MINUTE, Instant
+from gatewayd.clock import MINUTE
 from gatewayd.identity import one_time_links, passkeys, second_factors, sessions, throttling, users
 from gatewayd.identity.passwords import Passwords
 from gatewayd.identity.sessions import Session, Visitor
@@ -61,7 +61,7 @@ class CodeNeeded(msgspec.Struct, frozen=True):
 class _Half(msgspec.Struct, frozen=True):
     user_id: str
     methods: tuple[str, ...]
-    at: Instant
+    at: int  # an `Instant`, as a number
 
 
 class SignIn:
@@ -162,7 +162,7 @@ class SignIn:
 
 
 def _half(tx: WriteTx, user_id: str, methods: tuple[str, ...]) -> str:
-    note = msgspec.json.encode(_Half(user_id, methods, tx.now)).decode()
+    note = msgspec.json.encode(_Half(user_id, methods, int(tx.now))).decode()
     return base64.urlsafe_b64encode(tx.seal(note, _HALF_CONTEXT)).decode("ascii")
 
 

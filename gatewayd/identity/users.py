@@ -4,7 +4,7 @@ import unicodedata
 
 import msgspec
 
-from gatewayd.clock import Instant, to_wire
+from gatewayd.clock import Instant
 from gatewayd.contract.wire import Email, Response, Timestamp
 from gatewayd.errors import Problem, invalid_field, not_found
 from gatewayd.identity import audit, grants
@@ -74,7 +74,7 @@ def create(tx: WriteTx, new: NewUser, actor: str) -> User:
         raise Problem("already_exists", f"There is a user with the address {email} already.")
     detail: audit.Detail = {"email": email, "instanceAdmin": "yes" if new.instance_admin else "no"}
     audit.record(tx, audit.Act(actor=actor, action="user.created", subject=user_id, org_id=None, detail=detail))
-    return User(id=user_id, email=email, name=name, instance_admin=new.instance_admin, created_at=to_wire(tx.now))
+    return User(id=user_id, email=email, name=name, instance_admin=new.instance_admin, created_at=tx.now)
 
 
 def get(tx: ReadTx, user_id: str) -> User:
@@ -142,5 +142,5 @@ def _user(row: Row) -> User:
         email=email,
         name=name,
         instance_admin=bool(instance_admin),
-        created_at=to_wire(Instant(created_at)),
+        created_at=Instant(created_at),
     )

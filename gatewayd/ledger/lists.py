@@ -10,19 +10,29 @@ The SELECT a caller gives names `id` and `updated_at` as its first two columns, 
 import functools
 import re
 from collections.abc import Callable, Mapping
-from typing import cast
+from typing import Any, TypeVar, cast
+
+import msgspec
 
 from gatewayd.clock import from_moment
 from gatewayd.contract.pages import MAX_KEY, Listing, SyncRequest, cursor_key, next_cursor
-from gatewayd.store import ReadTx, Row
+from gatewayd.contract.wire import encode
+from gatewayd.store import ReadTx, Row, Table
+
+R = TypeVar("R", bound=msgspec.Struct)
 
 _NEWEST = " AND id < :after_id ORDER BY id DESC LIMIT :count"
 _CHANGES = " AND (updated_at, id) > (:after_at, :after_id) ORDER BY updated_at, id LIMIT :count"
 
 
+def table_page(tx: ReadTx, request: SyncRequest, table: Table[R], filters: Mapping[str, object]) -> Listing[R]:
+    """One page of the resources of a table, as they are. See `sync_page`."""
+    return sync_page(tx, request, table.select, filters, lambda row: encode(table.read(tx, row)))
+
+
 def sync_page(
     tx: ReadTx, request: SyncRequest, select: str, filters: Mapping[str, object], item: Callable[[Row], bytes]
-) -> Listing:
+) -> Listing[Any]:
     """One page of `select`.
 
     `filters` maps a condition (`status = :status`) to the value of the one parameter that it names, and one that names

@@ -83,10 +83,10 @@ CREATE TABLE businesses (
     owner_share_percent TEXT NOT NULL,
     tax_business_id TEXT,                       -- the tax authority's own name for it
     tax_sync_status TEXT NOT NULL CHECK (tax_sync_status IN ('never', 'in_sync', 'differs', 'failed', 'not_found')),
-    tax_synced_at INTEGER,
+    tax_sync_synced_at INTEGER,
     tax_sync_error TEXT,
-    tax_latency TEXT,                           -- JSON
-    tax_year_of_migration TEXT,
+    tax_sync_latency TEXT,                           -- JSON
+    tax_sync_year_of_migration TEXT,
     archive_reason TEXT,
     archived_at INTEGER,
     created_at INTEGER NOT NULL,
@@ -123,8 +123,8 @@ CREATE TABLE clients (
     company_number TEXT,
     vat_number TEXT,                            -- GB: digits alone; elsewhere with the country's letters
     vat_check_valid INTEGER CHECK (vat_check_valid IN (0, 1)),
-    vat_checked_at INTEGER,
-    vat_check_consultation TEXT,
+    vat_check_checked_at INTEGER,
+    vat_check_consultation_number TEXT,
     country_code TEXT NOT NULL CHECK (length(country_code) = 2),
     currency TEXT NOT NULL CHECK (length(currency) = 3),
     payment_terms_days INTEGER NOT NULL CHECK (payment_terms_days BETWEEN 0 AND 365),
@@ -429,8 +429,8 @@ CREATE TABLE legal_entities (
     vat_flat_rate_category TEXT,
     vat_flat_rate_percent TEXT,
     vat_flat_rate_start_date TEXT,
-    year_end_month INTEGER NOT NULL CHECK (year_end_month BETWEEN 1 AND 12),
-    year_end_day INTEGER NOT NULL CHECK (year_end_day BETWEEN 1 AND 31),
+    accounting_year_end_month INTEGER NOT NULL CHECK (accounting_year_end_month BETWEEN 1 AND 12),
+    accounting_year_end_day INTEGER NOT NULL CHECK (accounting_year_end_day BETWEEN 1 AND 31),
     base_currency TEXT NOT NULL CHECK (length(base_currency) = 3),
     country_code TEXT NOT NULL CHECK (length(country_code) = 2),
     tax_residency TEXT CHECK (tax_residency IN ('england_ni', 'scotland', 'wales', 'non_uk')),

@@ -7,7 +7,7 @@ Each step leaves one line in the audit log, whoever takes it; a step that change
 
 from typing import Final, Literal, NamedTuple
 
-from gatewayd.clock import Instant, from_wire, to_wire
+from gatewayd.clock import Instant
 from gatewayd.contract.scopes import RESTRICTED
 from gatewayd.contract.wire import Response, Timestamp
 from gatewayd.errors import Problem, invalid_field
@@ -213,7 +213,7 @@ def standing(tx: ReadTx, subject: Subject) -> Standing:
         asking = find_request(tx, subject)
         if asking is None:
             return Standing()
-        return Standing("pending", at=from_wire(asking.requested_at), by=asking.requested_by)
+        return Standing("pending", at=asking.requested_at, by=asking.requested_by)
     if last.status == "pending":
         return Standing("pending", last.attestation, None, Instant(last.created_at), last.requested_by)
     return Standing("refused", last.attestation, last.reason, _instant(last.decided_at), last.decided_by)
@@ -322,7 +322,7 @@ def _shown(row: _Row, named: Named) -> TaxRequest:
         scopes=named.scopes,
         attestation=row.attestation,
         requested_by=row.requested_by,
-        requested_at=to_wire(Instant(row.created_at)),
+        requested_at=Instant(row.created_at),
     )
 
 

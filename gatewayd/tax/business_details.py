@@ -11,7 +11,7 @@ from typing import Annotated, Final, Literal, NamedTuple, TypeVar
 import msgspec
 from msgspec import Meta
 
-from gatewayd.areas.businesses.rows import BusinessType, Latency
+from gatewayd.areas.businesses.shapes import BusinessType, Latency
 from gatewayd.contract.wire import Address
 from gatewayd.errors import Problem
 from gatewayd.tax.consulting import Consultation, code_of

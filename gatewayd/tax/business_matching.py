@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Final, NamedTuple, TypeVar
 
-from gatewayd.areas.businesses.rows import BusinessRow
+from gatewayd.areas.businesses.shapes import BusinessRow
 from gatewayd.contract.wire import Address
 from gatewayd.tax.business_details import Listed, Source
 
@@ -61,9 +61,7 @@ def differences(row: BusinessRow | None, source: Source) -> list[Difference]:
 
 
 def _local(row: BusinessRow, field: str) -> Value:
-    if field == "address":
-        return row.kept_address
-    value: str | None = getattr(row, field)
+    value: Value = getattr(row, field)
     return value
 
 

@@ -10,10 +10,11 @@ from typing import Annotated, Final, NamedTuple, Protocol
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
+from msgspec.structs import replace
 
-from gatewayd.areas.businesses import keeping, rows
-from gatewayd.areas.businesses.rows import Business, BusinessRow, Latency, TaxRecord
-from gatewayd.clock import to_wire
+from gatewayd.areas.businesses import adoption, rows
+from gatewayd.areas.businesses.rows import BUSINESSES
+from gatewayd.areas.businesses.shapes import Business, BusinessRow, TaxSync, TaxSyncStatus
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Incoming, Operation
 from gatewayd.contract.wire import Address, Id, Request, Response, Timestamp
@@ -123,10 +124,7 @@ def _subject(tx: ReadTx, request: SyncTaxBusiness) -> _Subject:
     """Raises `Problem`: `not_found`, `invalid_state`, `validation_failed` with `nino_required`."""
     entity_id = request.legal_entity_id
     if request.id is not None:
-        row = rows.find(tx, request.id)
-        if row is None:
-            raise not_found(keeping.KIND)
-        entity_id = row.legal_entity_id
+        entity_id = BUSINESSES.get(tx, request.id).legal_entity_id
     assert entity_id is not None
     nino = _nino(tx, entity_id)
     if nino is None:
@@ -186,26 +184,20 @@ async def _leave_failure(store: Store, org_id: str, subject: _Subject, problem: 
     def work(tx: WriteTx) -> None:
         for row in rows.of_entity(tx, subject.legal_entity_id):
             if row.id == subject.business_id or (subject.business_id is None and _is_comparable(row)):
-                keeping.take_over(tx, row.id, {}, _failure(tx, row, problem.code, code))
+                adoption.take_over(tx, row.id, {}, _failure(tx, row, problem.code, code))
 
     await store.write(work, org_id)
 
 
-def _failure(tx: WriteTx, row: BusinessRow, problem_code: str, upstream_code: str | None) -> TaxRecord:
+def _failure(tx: WriteTx, row: BusinessRow, problem_code: str, upstream_code: str | None) -> TaxSync:
+    """What is known of a business of which nothing new was said, and why."""
     if problem_code == "not_found":
         return _missing(tx, row, upstream_code)
-    return TaxRecord("failed", row.tax_synced_at, upstream_code or problem_code, *_known_before(row))
+    return replace(row.tax_sync, status="failed", error=upstream_code or problem_code)
 
 
-def _missing(tx: ReadTx, row: BusinessRow, code: str | None = None) -> TaxRecord:
-    return TaxRecord("not_found", tx.now, code, *_known_before(row))
-
-
-def _known_before(row: BusinessRow) -> tuple[Latency | None, str | None]:
-    """What stays known of a business of which nothing new was said."""
-    latency = row.tax_latency
-    decoded = None if latency is None else msgspec.json.decode(latency, type=Latency)
-    return decoded, row.tax_year_of_migration
+def _missing(tx: ReadTx, row: BusinessRow, code: str | None = None) -> TaxSync:
+    return replace(row.tax_sync, status="not_found", synced_at=tx.now, error=code)
 
 
 # -- after it has answered
@@ -235,7 +227,7 @@ def _pairs(tx: ReadTx, subject: _Subject, told: _Told) -> list[_Pair]:
     pairs = [_Pair(known.get(tax_business_id), source) for tax_business_id, source in told.sources.items()]
     if subject.business_id is not None:
         if subject.business_id not in {row.id for row in businesses}:
-            raise not_found(keeping.KIND)
+            raise not_found(BUSINESSES.kind)
         if [pair.row.id for pair in pairs if pair.row is not None] != [subject.business_id]:
             raise _changed_meanwhile()
         return pairs
@@ -248,12 +240,12 @@ def _settled(tx: WriteTx, subject: _Subject, pair: _Pair) -> BusinessRow:
     row, source = pair
     if source is None:
         assert row is not None
-        return keeping.take_over(tx, row.id, {}, _missing(tx, row))
+        return adoption.take_over(tx, row.id, {}, _missing(tx, row))
     if row is None:
-        return keeping.adopt(tx, subject.legal_entity_id, source.values, _record(tx, source, "in_sync"))
+        return adoption.adopt(tx, subject.legal_entity_id, source.values, _record(tx, source, "in_sync"))
     found = differences(row, source)
     taken = {one.field: one.remote for one in found if not _is_left(tx, row, one)}
-    return keeping.take_over(
+    return adoption.take_over(
         tx, row.id, taken, _record(tx, source, "in_sync" if len(taken) == len(found) else "differs")
     )
 
@@ -261,12 +253,18 @@ def _settled(tx: WriteTx, subject: _Subject, pair: _Pair) -> BusinessRow:
 def _is_left(tx: ReadTx, row: BusinessRow, difference: Difference) -> bool:
     """Chosen: the authority may not have been told of a cessation yet; and what closed books rest on stays."""
     if difference.field == "accounting_basis":
-        return keeping.is_basis_fixed(tx, row)
+        return rows.is_basis_fixed(tx, row)
     return difference.remote is None
 
 
-def _record(tx: ReadTx, source: Source, status: rows.TaxSyncStatus) -> TaxRecord:
-    return TaxRecord(status, tx.now, None, source.latency, source.year_of_migration)
+def _record(tx: ReadTx, source: Source, status: TaxSyncStatus) -> TaxSync:
+    return TaxSync(
+        status=status,
+        synced_at=tx.now,
+        error=None,
+        latency=source.latency,
+        year_of_migration=source.year_of_migration,
+    )
 
 
 def _is_comparable(row: BusinessRow) -> bool:
@@ -297,14 +295,10 @@ def _changes(named: BusinessRow | None, pair: _Pair) -> list[TaxBusinessChange]:
 def _answer(
     tx: ReadTx, subject: _Subject, businesses: list[BusinessRow], changes: list[TaxBusinessChange]
 ) -> TaxBusinessSync:
-    shown = [
-        msgspec.json.decode(rows.served(rows.render(row), row.shown_status(tx.today)), type=Business)
-        for row in sorted(businesses, key=lambda row: row.id)
-    ]
-    synced_at = to_wire(tx.now)
+    shown = [rows.shown(row, tx.today) for row in sorted(businesses, key=lambda row: row.id)]
     if subject.business_id is None:
-        return TaxBusinessSync(businesses=shown, changes=changes, synced_at=synced_at)
-    return TaxBusinessSync(business=shown[0], changes=changes, synced_at=synced_at)
+        return TaxBusinessSync(businesses=shown, changes=changes, synced_at=tx.now)
+    return TaxBusinessSync(business=shown[0], changes=changes, synced_at=tx.now)
 
 
 OPERATION: Final = Operation(

@@ -7,7 +7,8 @@ say what is granted, and the audit log who connected and disconnected it.
 import datetime
 from typing import Final, NamedTuple
 
-from gatewayd.areas.legal_entities import legal_entities, tax_standings
+from gatewayd.areas.legal_entities import tax_standings
+from gatewayd.areas.legal_entities.rows import change_tax_standing
 from gatewayd.areas.legal_entities.tax_standings import TaxStanding
 from gatewayd.clock import DAY, SECOND, Instant, months_later, to_wire
 from gatewayd.errors import Problem
@@ -92,7 +93,7 @@ def find(tx: ReadTx) -> Connection | None:
 def save(tx: WriteTx, tokens: Tokens, actor: str) -> None:
     """Keep what a person has just granted, in place of what was there."""
     tx.run(_SAVE, actor=actor, **_columns(tx, tokens))
-    legal_entities.change_tax_standing(tx, _granted(tx, tokens))
+    change_tax_standing(tx, _granted(tx, tokens))
     _record(tx, "tax.connected", actor, {"scope": tokens.scope})
 
 
@@ -105,7 +106,7 @@ def remove(tx: WriteTx, actor: str) -> None:
     """Forget the tokens. Raises `Problem` `tax_not_connected` where there are none."""
     if not tx.run(_REMOVE):
         raise Problem("tax_not_connected", "The organization is not connected.")
-    legal_entities.change_tax_standing(tx, None)
+    change_tax_standing(tx, None)
     _record(tx, "tax.disconnected", actor, {})
 
 

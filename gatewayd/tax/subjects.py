@@ -2,7 +2,6 @@
 
 from typing import Literal, NamedTuple
 
-from gatewayd.clock import from_wire
 from gatewayd.contract.scopes import RESTRICTED
 from gatewayd.errors import Problem, not_found
 from gatewayd.identity import api_keys, oauth_clients
@@ -55,7 +54,7 @@ def find(tx: ReadTx, subject: Subject) -> Named | None:
 
 def has_ended(tx: ReadTx, key: ApiKey) -> bool:
     """Whether a key is revoked or expired."""
-    return key.revoked_at is not None or (key.expires_at is not None and from_wire(key.expires_at) <= tx.now)
+    return key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= tx.now)
 
 
 def may_open_taxes(key: ApiKey) -> bool:

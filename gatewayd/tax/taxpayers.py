@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from gatewayd.areas.legal_entities.rows import nino_context
+from gatewayd.areas.legal_entities.rows import opened_nino
 from gatewayd.errors import invalid_field
 from gatewayd.store import ReadTx, Row
 
@@ -44,4 +44,4 @@ def only(tx: ReadTx) -> Taxpayer | None:
 
 def _taxpayer(tx: ReadTx, row: Row) -> Taxpayer:
     entity_id, vat_number, nino_sealed = row
-    return Taxpayer(vat_number, None if nino_sealed is None else tx.unseal(nino_sealed, nino_context(entity_id)))
+    return Taxpayer(vat_number, opened_nino(tx, entity_id, nino_sealed))

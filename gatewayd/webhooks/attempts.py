@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 from msgspec import UNSET, Meta, UnsetType
 
-from gatewayd.clock import Instant, to_wire
+from gatewayd.clock import Instant
 from gatewayd.contract.wire import Response, Timestamp, encode
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.webhooks.sender import ANSWER_BYTES_KEPT, AttemptResult, Headers
@@ -97,7 +97,7 @@ def answered(attempt: int, started_at: Instant, result: AttemptResult, hidden: I
     wire = encode(
         Attempt(
             attempt=attempt,
-            started_at=to_wire(started_at),
+            started_at=Instant(started_at),
             duration_ms=result.duration_ms,
             response_code=result.response_code,
             error=result.error,
@@ -117,7 +117,7 @@ def unanswered(attempt: int, started_at: Instant, error: str) -> bytes:
     return encode(
         Attempt(
             attempt=attempt,
-            started_at=to_wire(started_at),
+            started_at=Instant(started_at),
             duration_ms=None,
             response_code=None,
             error=error,

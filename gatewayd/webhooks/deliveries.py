@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal, NamedTuple
 
 from msgspec import UNSET, Meta, Raw, UnsetType
 
-from gatewayd.clock import Instant, to_wire
+from gatewayd.clock import Instant
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import MAX_KEY, Listing, Page, PageRequest, cursor_key, next_cursor
@@ -140,7 +140,7 @@ _SELECT_REPLAYS = "SELECT id FROM deliveries WHERE org_id = :org_id AND replayed
 _SELECT_ORGANIZATION_ANY_ORG = "SELECT org_id FROM deliveries WHERE id = :id"
 
 
-def list_deliveries(tx: ReadTx, caller: Caller, request: ListDeliveries, *, max_attempts: int) -> Listing:
+def list_deliveries(tx: ReadTx, caller: Caller, request: ListDeliveries, *, max_attempts: int) -> Listing[Delivery]:
     """List the deliveries of a subscription, newest first."""
     if tx.row(_SELECT_SUBSCRIPTION, id=request.id) is None:
         raise not_found("subscription")
@@ -156,7 +156,7 @@ def list_deliveries(tx: ReadTx, caller: Caller, request: ListDeliveries, *, max_
     return Listing.of((_with_log(record(one, max_attempts), logs[one.id]) for one in page), cursor)
 
 
-def get_delivery(tx: ReadTx, caller: Caller, request: GetDelivery, *, max_attempts: int) -> Rendered:
+def get_delivery(tx: ReadTx, caller: Caller, request: GetDelivery, *, max_attempts: int) -> Rendered[DeliveryDetail]:
     """Get a delivery, with its body as it is sent.
 
     `payload` has the bytes that are signed. Its `sentAt` is the instant of the event, also where the event is sent
@@ -201,7 +201,7 @@ def record(stored: Stored, max_attempts: int) -> Delivery:
         last_error=stored.last_error,
         last_attempt_at=_wire(stored.last_attempt_at),
         next_attempt_at=None if stored.in_flight else _wire(stored.due_at),
-        created_at=to_wire(stored.created_at),
+        created_at=Instant(stored.created_at),
         completed_at=_wire(stored.completed_at),
         duration_ms=stored.duration_ms,
         replayed_from=stored.replayed_from,
@@ -241,8 +241,8 @@ def _with_log(shown: Delivery, log: list[bytes]) -> bytes:
     return b'%b,"attemptLog":[%b]}' % (open_wire(shown), b",".join(log))
 
 
-def _wire(instant: Instant | None) -> str | None:
-    return None if instant is None else to_wire(instant)
+def _wire(instant: Instant | None) -> Instant | None:
+    return None if instant is None else Instant(instant)
 
 
 def operations(max_attempts: int) -> tuple[Operation, ...]:

@@ -10,7 +10,7 @@ from typing import Annotated, Final
 
 from msgspec import Meta
 
-from gatewayd.clock import SECOND, Instant, to_wire
+from gatewayd.clock import SECOND, Instant
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.wire import Id, Request, Response, Since, Timestamp
@@ -130,8 +130,8 @@ def recover(tx: WriteTx, caller: Caller, request: Recover, *, retention_days: in
         recovered=len(chosen),
         remaining=len(found) - len(chosen),
         dry_run=request.dry_run,
-        first_due_at=to_wire(due[0]) if due else None,
-        last_due_at=to_wire(due[-1]) if due else None,
+        first_due_at=Instant(due[0]) if due else None,
+        last_due_at=Instant(due[-1]) if due else None,
         go_on_after=chosen[-1].event_id if cut_short else end,
     )
 

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
-from gatewayd.clock import HOUR, Instant, to_wire
+from gatewayd.clock import HOUR, Instant
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page, SyncRequest
@@ -174,7 +174,7 @@ _SELECT_ORGANIZATION = "SELECT org_id FROM webhook_subscriptions WHERE id = :id"
 _DELETE = "DELETE FROM webhook_subscriptions WHERE org_id = :org_id AND id = :id"
 
 
-def list_subscriptions(tx: ReadTx, caller: Caller, request: ListSubscriptions) -> Listing:
+def list_subscriptions(tx: ReadTx, caller: Caller, request: ListSubscriptions) -> Listing[Subscription]:
     """List webhook subscriptions; secrets are never in it."""
     return sync_page(tx, request, _SELECT_PAGE, {}, lambda row: encode(Subscription(**_shown(Stored(*row), tx.now))))
 
@@ -310,10 +310,10 @@ def _changed(
 
 def _missed(tx: ReadTx, was: Stored, events: str, retention_days: int) -> dict[str, Any]:
     """What a subscription that was disabled until now did not get."""
-    since = min(instant for instant in (was.disabled_at, was.failing_since, tx.now) if instant is not None)
+    since = Instant(min(at for at in (was.disabled_at, was.failing_since, tx.now) if at is not None))
     span = Span(since).kept(tx.now, retention_days)
     found, _ = lost.search(tx, lost.Search(was.id, span, events.split(" ")))
-    return {"missed": min(len(found), MISSED_COUNTED), "missed_since": to_wire(span.since)}
+    return {"missed": min(len(found), MISSED_COUNTED), "missed_since": span.since}
 
 
 def _joined(names: list[str]) -> str:
@@ -336,14 +336,14 @@ def _shown(stored: Stored, now: Instant) -> dict[str, Any]:
         "secret_prefix": stored.secret_prefix,
         "previous_secret_expires_at": _wire(expires_at) if expires_at is not None and expires_at > now else None,
         "created_by": stored.created_by,
-        "created_at": to_wire(stored.created_at),
-        "updated_at": to_wire(stored.updated_at),
+        "created_at": Instant(stored.created_at),
+        "updated_at": Instant(stored.updated_at),
         "version": stored.version,
     }
 
 
-def _wire(instant: Instant | None) -> str | None:
-    return None if instant is None else to_wire(instant)
+def _wire(instant: Instant | None) -> Instant | None:
+    return None if instant is None else Instant(instant)
 
 
 def operations(policy: Policy, retention_days: int) -> tuple[Operation, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from gatewayd.areas.accounting.invoice_shapes import ListInvoices
+from gatewayd.areas.accounting.invoices.shapes import ListInvoices
 from gatewayd.contract.pages import next_cursor
 from tests.bench.load import fetch
 from tests.bench.measure import Effort, Samples, Subject, interleave, ratios

@@ -11,13 +11,15 @@ from pathlib import Path
 import msgspec
 import trio
 
-from gatewayd.areas.accounting import clients, invoices
+from gatewayd.areas.accounting import clients
+from gatewayd.areas.accounting.invoices import operations as invoices
 from gatewayd.cli import demo_firm
 from gatewayd.clock import Instant, SystemClock, to_wire
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.scopes import FULL_ACCESS
+from gatewayd.contract.wire import encode
 from gatewayd.store import WriteTx
 from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
 
@@ -116,7 +118,7 @@ def _operation(operations: tuple[Operation, ...], name: str) -> Operation:
 def _do(tx: WriteTx, caller: Caller, operation: Operation, request: dict[str, object]) -> str:
     """Run a row as a caller would; answers the id of what it made."""
     made = operation.handler(tx, caller, RequestDecoder(operation).body(msgspec.json.encode(request)))
-    return str(msgspec.json.decode(made if isinstance(made, bytes) else msgspec.json.encode(made))["id"])
+    return str(msgspec.json.decode(made if isinstance(made, bytes) else encode(made))["id"])
 
 
 def _copy(path: Path, seeded: Seeded, templates: _Templates) -> None:

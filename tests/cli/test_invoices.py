@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from gatewayd.areas.accounting.invoice_shapes import CreateInvoice
-from gatewayd.areas.accounting.invoices import create_invoice
+from gatewayd.areas.accounting.invoices.operations import create_invoice
+from gatewayd.areas.accounting.invoices.shapes import CreateInvoice
 from gatewayd.cli import invoices
 from gatewayd.cli.session import Session
 from gatewayd.clock import SettableClock

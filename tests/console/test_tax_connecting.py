@@ -9,10 +9,11 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 import pytest
 import trio
 
-from gatewayd.areas.legal_entities import legal_entities
-from gatewayd.areas.legal_entities.legal_entities import CreateLegalEntity, GetLegalEntity
+from gatewayd.areas.legal_entities import operations as legal_entities
+from gatewayd.areas.legal_entities.shapes import CreateLegalEntity, GetLegalEntity
 from gatewayd.clock import SECOND, Instant, from_wire
 from gatewayd.console.authority_sign_ins import KEPT_MAX, LIFE, AuthoritySignIns
+from gatewayd.contract.wire import encode
 from gatewayd.identity import memberships, sessions
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.tax import connections
@@ -66,7 +67,7 @@ async def entity(site: Site, entity_id: str = "") -> dict[str, object]:
 
     def create(tx: WriteTx) -> bytes:
         request = CreateLegalEntity(name="Oak", type="sole_trader", nino="AB123456C")
-        return bytes(legal_entities.create_legal_entity(tx, caller, request))
+        return encode(legal_entities.create_legal_entity(tx, caller, request))
 
     def get(tx: ReadTx) -> bytes:
         return bytes(legal_entities.get_legal_entity(tx, caller, GetLegalEntity(id=entity_id)))

@@ -8,21 +8,21 @@ from msgspec import UNSET, Meta, UnsetType
 from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import SyncRequest
-from gatewayd.contract.wire import Address, Amount, Currency, Date, DecimalText, Email, Id, Part, Request, Version
+from gatewayd.contract.wire import Address, AmountText, Currency, Date, DecimalText, Email, Id, Part, Request, Version
 
 Colour = Literal["red", "blue"]
 
 
 class Line(Part, frozen=True, kw_only=True):
     description: Annotated[str, Meta(min_length=1, max_length=20)]
-    unit_price: Amount
+    unit_price: AmountText
     quantity: DecimalText = "1"
 
 
 class Create(Request, frozen=True, kw_only=True):
     name: Annotated[str, Meta(min_length=1, max_length=10)]
     currency: Currency = "GBP"
-    total: Amount | None = None
+    total: AmountText | None = None
     count: int = 0
     few: Annotated[int, Meta(ge=1, le=9)] = 1
     paid: bool = False

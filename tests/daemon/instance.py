@@ -24,6 +24,7 @@ from gatewayd.cli.acting import act, operation_of
 from gatewayd.cli.session import Session
 from gatewayd.clock import Instant, SystemClock
 from gatewayd.contract.operation import Area
+from gatewayd.contract.wire import encode
 from gatewayd.identity import api_keys, audit, memberships, organizations, users
 from gatewayd.identity.key_format import RANDOM_BYTES
 from gatewayd.store import ReadTx, WriteTx
@@ -99,7 +100,7 @@ class Instance:
     def do(self, org_id: str, operation_id: str, **values: object) -> dict[str, Any]:
         """Run an operation as the operator; answers its JSON."""
         made = act(self.session, operation_of(AREAS[operation_id.split(".")[0]], operation_id), org_id, values)
-        document: dict[str, Any] = json.loads(made if isinstance(made, bytes) else _encoded(made))
+        document: dict[str, Any] = json.loads(made if isinstance(made, bytes) else encode(made))
         return document
 
     def firm(self, name: str = "Oak & Son") -> Firm:

@@ -177,5 +177,5 @@ def test_two_currencies_do_not_meet(do: Callable[[Money, Money], object]) -> Non
 
 @pytest.mark.parametrize(("text", "currency"), [("1.005", "GBP"), ("0.5", "JPY"), ("1e3", "GBP"), ("", "GBP")])
 def test_money_of_what_the_currency_has_not(text: str, currency: str) -> None:
-    with pytest.raises(ValueError, match="decimal string|fraction digits"):
+    with pytest.raises(ValueError, match=r"decimal string|fraction digits"):
         Money.of(text, currency)

@@ -95,7 +95,7 @@ async def overhear(deps: Deps, caller: Caller, request: Word, incoming: Incoming
     return Said(said=f"{value.decode('latin-1')} {incoming.request_id}", org=caller.org_id)
 
 
-def list_words(tx: ReadTx, caller: Caller, request: ListWords) -> Listing:
+def list_words(tx: ReadTx, caller: Caller, request: ListWords) -> Listing[Said]:
     """List words; there is always one more."""
     return Listing.of([b'{"said":"a","org":"b"}'], "bmV4dA==")
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from gatewayd.clock import to_wire
 from gatewayd.errors import Problem
 from gatewayd.identity import audit, memberships, organizations, users
 from tests.support.store import START, MemoryStore
@@ -23,7 +22,7 @@ def actions(store: MemoryStore) -> list[tuple[str, str, str | None]]:
 def test_makes_gets_and_lists_organizations(store: MemoryStore) -> None:
     first = store.write(lambda tx: organizations.create(tx, "  Acme Ltd ", "operator"))
     second = store.write(lambda tx: organizations.create(tx, "Acme Ltd", "operator"))
-    assert (first.name, first.created_at) == ("Acme Ltd", to_wire(START))
+    assert (first.name, first.created_at) == ("Acme Ltd", START)
     assert store.read(organizations.list_all) == [first, second]
     assert store.read(lambda tx: organizations.get(tx, second.id)) == second
     assert actions(store) == [("organization.created", each.id, each.id) for each in (first, second)]

@@ -11,7 +11,7 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from gatewayd.store import connections, schema
+from gatewayd.store import Table, connections, schema
 from tests.structure.sources import PACKAGE, Source, sources
 from tests.support.store import START
 
@@ -65,8 +65,12 @@ def constants() -> Iterator[Constant]:
         assigned = {n.id for n in ast.walk(source.tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         module = importlib.import_module(dotted)
         for name, value in vars(module).items():
-            if name in assigned and _CONSTANT.fullmatch(name) and isinstance(value, str) and _STATEMENT.match(value):
+            if name not in assigned or not _CONSTANT.fullmatch(name):
+                continue
+            if isinstance(value, str) and _STATEMENT.match(value):
                 yield Constant(source.name, name, value)
+            elif isinstance(value, Table):
+                yield from (Constant(source.name, f"{name}_{use.upper()}", sql) for use, sql in value.statements())
 
 
 CONSTANTS = tuple(constants())
@@ -95,7 +99,7 @@ def parsed(constant: Constant) -> exp.Expression:
 
 def test_there_are_statements_to_look_at() -> None:
     assert len(CONSTANTS) > 50
-    assert {"gatewayd/areas/legal_entities/legal_entities.py", "gatewayd/events.py"} <= {c.module for c in CONSTANTS}
+    assert {"gatewayd/areas/legal_entities/rows.py", "gatewayd/events.py"} <= {c.module for c in CONSTANTS}
 
 
 @pytest.mark.parametrize("constant", [c for c in CONSTANTS if c.module.startswith(OPERATED)], ids=lambda c: c.where)

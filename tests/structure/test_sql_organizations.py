@@ -15,7 +15,6 @@ ANY_ORGANIZATION = {
     "gatewayd/identity/memberships.py": {"_OF_USER", "_LIST_ALL"},  # a user's organizations; the operator's list
     "gatewayd/webhooks/queue.py": {"_NEXT_HEAD"},  # the dispatcher works for all of them
     "gatewayd/webhooks/subscriptions.py": {"_SELECT_ORGANIZATION"},  # the operator names a subscription alone
-    "gatewayd/areas/crm/opportunities.py": {"_SELECT_ORGANIZATION"},  # the operator names an opportunity alone
 }
 """Statements that go beyond one organization. Elsewhere the name of such a constant ends in `_ANY_ORG`."""
 

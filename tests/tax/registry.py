@@ -6,8 +6,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from gatewayd.areas.businesses import keeping, rows
-from gatewayd.areas.businesses.rows import BusinessRow, TaxRecord
+from msgspec.structs import replace
+
+from gatewayd.areas.businesses import adoption, rows
+from gatewayd.areas.businesses.rows import NEVER_SYNCED
+from gatewayd.areas.businesses.shapes import BusinessRow
 from gatewayd.store import WriteTx
 from gatewayd.tax import connections
 from gatewayd.tax.connections import Tokens
@@ -157,7 +160,12 @@ class House:
     async def known_as(self, business_id: str, tax_business_id: str) -> None:
         """The business has been compared before."""
         changes = {"tax_business_id": tax_business_id}
-        await self.write(lambda tx: keeping.take_over(tx, business_id, changes, TaxRecord("in_sync", tx.now)))
+
+        def compare(tx: WriteTx) -> None:
+            record = replace(NEVER_SYNCED, status="in_sync", synced_at=tx.now)
+            adoption.take_over(tx, business_id, changes, record)
+
+        await self.write(compare)
 
 
 @asynccontextmanager

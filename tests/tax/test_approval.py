@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-import msgspec
 import pytest
 import trio
 
-from gatewayd.areas.legal_entities.legal_entities import CreateLegalEntity, create_legal_entity
+from gatewayd.areas.legal_entities.operations import create_legal_entity
+from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
 from gatewayd.identity import api_keys, audit, grants, memberships, oauth_clients, sessions, signing_keys, users
 from gatewayd.identity.access_tokens import AccessTokenVerifier, Made, mint
 from gatewayd.identity.authentication import ApiKeyVerifier, Authenticator
@@ -92,7 +92,7 @@ class House:
         made = await self.api.store.write(
             lambda tx: create_legal_entity(tx, make_caller(self.org_id), new), self.org_id
         )
-        return str(msgspec.json.decode(made)["id"])
+        return made.id
 
     async def sync(self, token: str, person: str) -> tuple[int, str | None]:
         """What the comparison of the person's businesses answers."""

@@ -3,15 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewayd.areas.businesses.rows import BusinessRow
+from gatewayd.areas.businesses.rows import NEVER_SYNCED
+from gatewayd.areas.businesses.shapes import BusinessRow
 from gatewayd.contract.wire import Address
 from gatewayd.tax.business_details import Listed, Source
 from gatewayd.tax.business_matching import differences, matched
+from tests.support.store import START
 
 TYPES = ("self_employment", "uk_property", "foreign_property")
 
@@ -26,18 +27,18 @@ def ours(id_: str, type_: str = "self_employment", known: str | None = None, **v
         "status": "active",
         "accounting_basis": "cash",
         "quarterly_period_type": "standard",
-        "uses_consolidated_expenses": 0,
+        "uses_consolidated_expenses": False,
         "currency": "GBP",
-        "bank_account_ids": "[]",
+        "bank_account_ids": [],
         "owner_share_percent": "100",
         "tax_business_id": known,
-        "tax_sync_status": "never",
-        "created_at": 0,
-        "updated_at": 0,
+        "tax_sync": NEVER_SYNCED,
+        "created_at": START,
+        "updated_at": START,
         "version": 1,
         **values,
     }
-    return msgspec.convert(columns, BusinessRow)
+    return BusinessRow(**columns)
 
 
 def theirs(**listed: tuple[Any, str | None]) -> dict[str, Listed]:
@@ -50,7 +51,7 @@ def pairs(businesses: list[BusinessRow], listed: Mapping[str, Listed]) -> dict[s
 
 
 def test_the_authoritys_id_goes_before_all() -> None:
-    rows = [ours("a", "uk_property", "X1"), ours("b"), ours("old", known="X2", archived_at=1)]
+    rows = [ours("a", "uk_property", "X1"), ours("b"), ours("old", known="X2", archived_at=START)]
     listed = theirs(X1=("self_employment", None), X2=("self_employment", None), X3=("self_employment", None))
     assert pairs(rows, listed) == {"X1": "a", "X2": "old", "X3": "b"}
 
@@ -77,7 +78,7 @@ def test_of_several_of_a_kind_the_name_tells() -> None:
 
 
 def test_what_is_archived_or_another_source_is_not_matched_by_its_kind() -> None:
-    rows = [ours("a", archived_at=1), ours("b", known="X9")]
+    rows = [ours("a", archived_at=START), ours("b", known="X9")]
     assert pairs(rows, theirs(X1=("self_employment", None))) == {}
 
 
@@ -120,7 +121,7 @@ def said(**values: Any) -> Source:
 
 def test_what_is_the_same_is_no_difference() -> None:
     address = Address(line1="1 Elm", country_code="GB")
-    row = ours("a", known="X1", trading_name="Oak", address=msgspec.json.encode(address).decode())
+    row = ours("a", known="X1", trading_name="Oak", address=address)
     assert differences(row, said(type="self_employment", trading_name="Oak", address=address)) == []
 
 

@@ -3,8 +3,8 @@
 import pytest
 import trio
 
-from gatewayd.areas.businesses import keeping
-from gatewayd.areas.businesses.rows import BusinessRow, Latency, TaxRecord
+from gatewayd.areas.businesses import adoption
+from gatewayd.areas.businesses.shapes import BusinessRow, Latency, TaxSync
 from gatewayd.clock import DAY
 from gatewayd.contract.wire import Address
 from gatewayd.ledger import period_locks
@@ -52,7 +52,7 @@ async def test_what_the_authority_says_is_taken_over(open_tax: OpenTax) -> None:
             row = house.one(oak)
     assert shown(row) == THEIRS
     assert (row.name, row.tax_business_id, row.version) == ("Oak", TRADE, 2)
-    assert row.kept_address == Address(line1="1 Acme Rd.", line2="Leeds", postcode="LS1 4DY", country_code="GB")
+    assert row.address == Address(line1="1 Acme Rd.", line2="Leeds", postcode="LS1 4DY", country_code="GB")
     addresses = [(one["local"], one["remote"]) for one in document["changes"] if one["field"] == "address"]
     assert addresses == [(None, document["business"]["address"])]
     assert {change for change in told(document) if change[0] != "address"} == {
@@ -108,7 +108,7 @@ async def test_a_second_comparison_finds_nothing_and_asks_once(open_tax: OpenTax
             document = await house.business_synced(oak)
             row = house.one(oak)
     assert document["changes"] == []
-    assert (row.version, row.tax_synced_at) == (2, START + DAY)
+    assert (row.version, row.tax_sync.synced_at) == (2, START + DAY)
     assert house.registry.asked == ["list", TRADE, TRADE]
 
 
@@ -194,8 +194,8 @@ async def test_what_the_authority_does_not_have_is_not_found(open_tax: OpenTax) 
             kept = {row.id: row for row in house.kept()}
     statuses = {one["id"]: one["taxSync"]["status"] for one in document["businesses"]}
     assert statuses == {oak: "in_sync", elm: "not_found"}
-    assert {kept[club].tax_sync_status, kept[old].tax_sync_status} == {"never"}
-    assert kept[elm].tax_synced_at == START
+    assert {kept[club].tax_sync.status, kept[old].tax_sync.status} == {"never"}
+    assert kept[elm].tax_sync.synced_at == START
 
 
 async def test_a_source_that_is_listed_and_gone_is_not_found(open_tax: OpenTax) -> None:
@@ -204,7 +204,7 @@ async def test_a_source_that_is_listed_and_gone_is_not_found(open_tax: OpenTax) 
             made = await house.business(type="uk_property")
             house.registry.failing[LETS] = answer(GONE, "404 Not Found")
             document = await house.person_synced()
-            status = house.one(made).tax_sync_status
+            status = house.one(made).tax_sync.status
     assert {one["taxBusinessId"]: one["taxSync"]["status"] for one in document["businesses"]} == {
         TRADE: "in_sync",
         None: "not_found",
@@ -256,7 +256,7 @@ async def test_the_basis_of_closed_books_stays(open_tax: OpenTax) -> None:
             document = await house.business_synced(oak)
             row = house.one(oak)
     assert ("accountingBasis", "cash", "accruals") in told(document)
-    assert (row.accounting_basis, row.trading_name, row.tax_sync_status) == ("cash", "Oak Plastering", "differs")
+    assert (row.accounting_basis, row.trading_name, row.tax_sync.status) == ("cash", "Oak Plastering", "differs")
 
 
 # -- a dry run
@@ -420,8 +420,8 @@ async def test_what_was_known_of_a_business_stays_when_it_is_not_found(open_tax:
     with trio.fail_after(SECONDS):
         async with open_house(open_tax) as house:
             oak = await house.business()
-            record = TaxRecord("in_sync", START, None, latency, "2022")
-            await house.write(lambda tx: keeping.take_over(tx, oak, {"tax_business_id": TRADE}, record))
+            record = TaxSync(status="in_sync", synced_at=START, error=None, latency=latency, year_of_migration="2022")
+            await house.write(lambda tx: adoption.take_over(tx, oak, {"tax_business_id": TRADE}, record))
             assert (await house.sync(id=oak)).status == 404
             sync = (await house.business_shown(oak))["taxSync"]
     assert (sync["status"], sync["error"]) == ("not_found", "MATCHING_RESOURCE_NOT_FOUND")

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 import trio
 
-from gatewayd.areas.businesses import keeping
-from gatewayd.areas.businesses.rows import MAX_PER_ENTITY, TaxRecord
+from gatewayd.areas.businesses import adoption
+from gatewayd.areas.businesses.rows import MAX_PER_ENTITY
 from gatewayd.clock import DAY
 from gatewayd.store import WriteTx
 from gatewayd.tax.business_details import LIST_BYTES_MAX, SOURCES_MAX
@@ -110,7 +110,7 @@ async def test_sync_tax_business_tax_not_connected(open_tax: OpenTax) -> None:
             oak = await house.business()
             await house.write(lambda tx: tx.run("DELETE FROM tax_connections WHERE org_id = :org_id"))
             assert (await refused(house, "tax_not_connected")).status == 409
-            assert house.one(oak).tax_sync_status == "never"
+            assert house.one(oak).tax_sync.status == "never"
             assert house.registry.asked == []
 
 
@@ -147,7 +147,7 @@ async def test_sync_tax_business_tax_reauthorisation_required(open_tax: OpenTax)
             row = house.one(oak)
     assert reply.status == 409
     assert reply.json()["upstream"] == {"status": 401, "code": "INVALID_CREDENTIALS"}
-    assert (row.tax_sync_status, row.tax_sync_error) == ("failed", "INVALID_CREDENTIALS")
+    assert (row.tax_sync.status, row.tax_sync.error) == ("failed", "INVALID_CREDENTIALS")
 
 
 @pytest.mark.parametrize("end", ["list", TRADE])
@@ -175,13 +175,13 @@ async def test_sync_tax_business_tax_upstream_error(open_tax: OpenTax, end: str,
             after = house.one(oak)
     assert reply.status == 502
     assert reply.json()["upstream"] == {"status": status, "code": code if code != "X" else None}
-    assert (after.trading_name, after.version, after.tax_latency) == (
+    assert (after.trading_name, after.version, after.tax_sync.latency) == (
         "Oak Plastering",
         before.version,
-        before.tax_latency,
+        before.tax_sync.latency,
     )
-    assert (after.tax_sync_status, after.tax_synced_at) == ("failed", START)
-    assert after.tax_sync_error == (code if code not in ("X", None) else "tax_upstream_error")
+    assert (after.tax_sync.status, after.tax_sync.synced_at) == ("failed", START)
+    assert after.tax_sync.error == (code if code not in ("X", None) else "tax_upstream_error")
 
 
 async def test_the_authority_hangs_up(open_tax: OpenTax) -> None:
@@ -190,7 +190,7 @@ async def test_the_authority_hangs_up(open_tax: OpenTax) -> None:
             oak = await house.business()
             house.registry.server.script = hang_up
             assert (await refused(house, "tax_upstream_error")).status == 502
-            assert house.one(oak).tax_sync_status == "failed"
+            assert house.one(oak).tax_sync.status == "failed"
 
 
 async def test_sync_tax_business_tax_upstream_timeout(open_tax: OpenTax) -> None:
@@ -206,7 +206,7 @@ async def test_sync_tax_business_tax_upstream_timeout(open_tax: OpenTax) -> None
                 assert (await house.business_shown(oak))["taxSync"]["status"] == "never"
             assert 0.4 <= trio.current_time() - began < SECONDS
             row = house.one(oak)
-    assert (row.tax_sync_status, row.tax_sync_error) == ("failed", "tax_upstream_timeout")
+    assert (row.tax_sync.status, row.tax_sync.error) == ("failed", "tax_upstream_timeout")
 
 
 NONSENSE = {
@@ -241,7 +241,7 @@ async def test_a_list_that_makes_no_sense(open_tax: OpenTax, name: str) -> None:
             kept = house.kept()
     assert reply.status == 502
     assert len(reply.body) < 1_000
-    assert [(row.id, row.tax_sync_status) for row in kept] == [(oak, "failed")]
+    assert [(row.id, row.tax_sync.status) for row in kept] == [(oak, "failed")]
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ async def test_details_that_make_no_sense(open_tax: OpenTax, details: dict[str, 
             house.registry.failing[TRADE] = answer(json.dumps(details).encode())
             await refused(house, "tax_upstream_error")
             row = house.one(oak)
-    assert (row.tax_sync_status, row.tax_business_id, row.version) == ("failed", None, 1)
+    assert (row.tax_sync.status, row.tax_business_id, row.version) == ("failed", None, 1)
 
 
 async def test_the_authority_has_nobody(open_tax: OpenTax) -> None:
@@ -276,7 +276,8 @@ async def test_the_authority_has_nobody(open_tax: OpenTax) -> None:
         async with open_house(open_tax) as house:
             oak, club = await house.business(), await house.business(type="other")
             reply = await refused(house, "not_found")
-            statuses = {row.id: (row.tax_sync_status, row.tax_synced_at, row.tax_sync_error) for row in house.kept()}
+            found = {row.id: row.tax_sync for row in house.kept()}
+            statuses = {id_: (one.status, one.synced_at, one.error) for id_, one in found.items()}
     assert reply.status == 404
     assert reply.json()["upstream"] == {"status": 404, "code": "MATCHING_RESOURCE_NOT_FOUND"}
     assert statuses == {oak: ("not_found", START, "MATCHING_RESOURCE_NOT_FOUND"), club: ("never", None, None)}
@@ -292,7 +293,7 @@ async def test_one_that_the_authority_does_not_have(open_tax: OpenTax) -> None:
             trading = await house.business()
             assert (await refused(house, "not_found", id=known)).json()["upstream"]["status"] == 404
             assert "upstream" not in (await refused(house, "not_found", id=untold)).json()
-            statuses = [house.one(id_).tax_sync_status for id_ in (known, untold, trading)]
+            statuses = [house.one(id_).tax_sync.status for id_ in (known, untold, trading)]
     assert statuses == ["not_found", "not_found", "never"]
 
 
@@ -303,7 +304,7 @@ async def test_patience_is_passed_on(open_tax: OpenTax) -> None:
             oak = await house.business()
             house.registry.failing["list"] = answer(b"{}", "429 X", b"Retry-After: 7\r\n")
             reply = await refused(house, "rate_limited")
-            status = house.one(oak).tax_sync_status
+            status = house.one(oak).tax_sync.status
     assert (reply.status, reply["retry-after"], status) == (429, "7", "never")
 
 
@@ -320,7 +321,7 @@ async def test_sync_tax_business_already_exists(open_tax: OpenTax) -> None:
             reply = await refused(house, "already_exists")
             row = house.one(oak)
     assert (reply.json()["existingId"], reply.json()["field"]) == (kept, "type")
-    assert (row.tax_sync_status, row.version) == ("never", 1)
+    assert (row.tax_sync.status, row.version) == ("never", 1)
 
 
 async def test_sync_tax_business_limit_reached(open_tax: OpenTax) -> None:
@@ -329,7 +330,7 @@ async def test_sync_tax_business_limit_reached(open_tax: OpenTax) -> None:
 
             def fill(tx: WriteTx) -> None:
                 for _ in range(MAX_PER_ENTITY):
-                    keeping.adopt(tx, house.person, {"type": "other"}, TaxRecord("never"))
+                    adoption.adopt(tx, house.person, {"type": "other"})
 
             await house.write(fill)
             await refused(house, "limit_reached")
@@ -380,4 +381,4 @@ async def test_a_caller_that_goes_leaves_the_business_alone(open_tax: OpenTax) -
             with trio.move_on_after(0.2):
                 await house.sync(id=oak)
             assert [(call.status, call.code) for call in house.tax.calls()] == [(0, None)]
-            assert house.one(oak).tax_sync_status == "never"
+            assert house.one(oak).tax_sync.status == "never"

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from gatewayd.areas.legal_entities import legal_entities, tax_standings
-from gatewayd.areas.legal_entities.legal_entities import CreateLegalEntity
+from gatewayd.areas.legal_entities import operations as legal_entities
+from gatewayd.areas.legal_entities import tax_standings
+from gatewayd.areas.legal_entities.shapes import CreateLegalEntity, GetLegalEntity
 from gatewayd.clock import DAY, SECOND, SettableClock, from_wire
 from gatewayd.errors import Problem
 from gatewayd.identity import audit
@@ -153,12 +154,12 @@ def test_what_fails_leaves_nothing_of_it(store: MemoryStore, org_id: str) -> Non
     assert lines(store, org_id) == []
 
 
-def _entity(tx: WriteTx) -> bytes:
+def _entity(tx: WriteTx) -> str:
     request = CreateLegalEntity(name="Oak", type="sole_trader")
-    return bytes(legal_entities.create_legal_entity(tx, make_caller(tx.org_id), request))
+    return legal_entities.create_legal_entity(tx, make_caller(tx.org_id), request).id
 
 
-def _shown(store: MemoryStore, org_id: str, made: dict[str, bytes]) -> Any:
-    entity_id = json.loads(made[org_id])["id"]
-    wire = store.read(lambda tx: legal_entities.render_again(tx, entity_id), org_id)
-    return json.loads(wire + b"}")["taxConnection"]
+def _shown(store: MemoryStore, org_id: str, made: dict[str, str]) -> Any:
+    request = GetLegalEntity(id=made[org_id])
+    wire = store.read(lambda tx: legal_entities.get_legal_entity(tx, make_caller(org_id), request), org_id)
+    return json.loads(wire)["taxConnection"]

@@ -16,13 +16,14 @@ from gatewayd.webhooks.signature import confidential, signed_headers
 from tests.support.store import START, MemoryStore
 from tests.support.subscribing import subscribe
 from tests.support.virtual import Held, House, answered, unanswered
+from tests.support.wire import read_as
 
 URL = "https://receiver.example/hooks"
 LEASE_SECONDS = WebhookSettings().lease / 1_000_000
 
 
 def rendered(result: AttemptResult, *hidden: str) -> Attempt:
-    return msgspec.json.decode(attempts.answered(1, START, result, hidden), type=Attempt)
+    return read_as(attempts.answered(1, START, result, hidden), Attempt)
 
 
 # -- what stands in one
@@ -44,7 +45,7 @@ def test_an_attempt_tells_what_was_answered_and_where_the_time_went() -> None:
 
 
 def test_an_attempt_that_ended_on_our_side_has_no_answer() -> None:
-    record = msgspec.json.decode(attempts.unanswered(2, START, "interrupted"), type=Attempt)
+    record = read_as(attempts.unanswered(2, START, "interrupted"), Attempt)
     assert (record.error, record.duration_ms, record.response_code) == ("interrupted", None, None)
     assert (record.timings, record.response_headers, record.response_body) == (attempts.Timings(), [], "")
 
@@ -86,7 +87,7 @@ def test_what_is_confidential_is_taken_out_where_a_receiver_sends_it_back() -> N
     assert len(hidden) == 6  # of each of two secrets: itself, and its signature in both dialects
     assert [text for text in hidden if text in wire] == []
     assert "wdlv_1" in wire
-    assert msgspec.json.decode(wire, type=Attempt).response_body.startswith("whsec_[removed]\n")
+    assert read_as(wire, Attempt).response_body.startswith("whsec_[removed]\n")
 
 
 # -- that they are on record

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from email.utils import formatdate
 from typing import Any, Final, TypeVar
 
-import msgspec
 import pytest
 import trio
 from trio.testing import MockClock
@@ -25,6 +24,7 @@ from gatewayd.webhooks.signature import SignatureError, verify
 from gatewayd.webhooks.subscriptions import UpdateSubscription
 from tests.support.subscribing import emit, subscribe
 from tests.support.virtual import House, InlineStore, answered, unanswered
+from tests.support.wire import read_as
 
 T = TypeVar("T")
 
@@ -171,7 +171,7 @@ class World:
         last = seen.posts[-1]
         assert number > last.number, "an attempt was made twice"
         wire = self.read(lambda tx: tx.value(_ATTEMPT, id=delivery_id, attempt=number - 1))
-        record = msgspec.json.decode(wire, type=Attempt)
+        record = read_as(wire, Attempt)
         if record.error == "interrupted":
             assert number - 1 > last.number or last.life < self.life, "interrupted without a restart"
             return
@@ -199,7 +199,7 @@ class World:
         records: dict[str, list[Attempt]] = {}
         for delivery_id, number, wire in self.read(lambda tx: tx.rows(_ATTEMPTS)):
             log = records.setdefault(delivery_id, [])
-            log.append(msgspec.json.decode(wire, type=Attempt))
+            log.append(read_as(wire, Attempt))
             assert number == log[-1].attempt == len(log)
         assert records.keys() == self.rows.keys()
         for delivery_id, (_, _, status, attempts, _, _, code, error) in self.rows.items():

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from gatewayd import events
-from gatewayd.clock import DAY, HOUR, MINUTE, SECOND
+from gatewayd.clock import DAY, HOUR, MINUTE, SECOND, from_wire
 from gatewayd.errors import Problem
 from gatewayd.outbound.transport import Policy
 from gatewayd.webhooks import claims, deliveries, lost, replays, samples, subscriptions
@@ -83,7 +83,7 @@ def test_a_finished_delivery_is_sent_again_as_a_new_one(store: MemoryStore, stat
     again = resend(store, org_id, ended)
     assert (again.subscription_id, again.status, again.attempts, again.max_attempts) == (made.id, "pending", 0, 8)
     assert (again.replayed_from, again.test) == (ended, False)
-    assert again.created_at == again.next_attempt_at == "2026-11-20T10:30:00.000Z"
+    assert again.created_at == again.next_attempt_at == from_wire("2026-11-20T10:30:00.000Z")
     assert store.announced == {events.TOPIC}
     first, second = (detail(store, org_id, one) for one in (ended, again.id))
     assert second["payload"] == {**first["payload"], "id": again.id}
@@ -167,8 +167,8 @@ def test_what_did_not_arrive_is_recovered_oldest_first_and_at_a_pace(store: Memo
         recovered=3,
         remaining=0,
         dry_run=False,
-        first_due_at="2026-11-20T10:30:00.000Z",
-        last_due_at="2026-11-20T10:30:00.500Z",
+        first_due_at=from_wire("2026-11-20T10:30:00.000Z"),
+        last_due_at=from_wire("2026-11-20T10:30:00.500Z"),
         go_on_after=None,
     )
     quarter = SECOND // 4
@@ -208,8 +208,8 @@ def test_a_dry_run_says_what_would_be_and_does_nothing_also_while_disabled(store
         recovered=0,
         remaining=3,
         dry_run=True,
-        first_due_at="2026-11-20T09:30:00.000Z",
-        last_due_at="2026-11-20T09:30:00.200Z",
+        first_due_at=from_wire("2026-11-20T09:30:00.000Z"),
+        last_due_at=from_wire("2026-11-20T09:30:00.200Z"),
         go_on_after=None,
     )
     assert (in_order(store, org_id), store.announced) == ([], set())
@@ -305,10 +305,11 @@ def test_a_call_makes_so_many_and_the_next_goes_on_behind_them(store: MemoryStor
     made = subscribe(store, org_id, URL)
     first = recover(store, org_id, since_start(made, perSecond=100))
     assert (first.matched, first.recovered, first.remaining) == (RECOVER_AT_ONCE + 2, RECOVER_AT_ONCE, 2)
-    assert (first.last_due_at, first.go_on_after is not None) == ("2026-11-20T09:30:09.990Z", True)
+    assert (first.last_due_at, first.go_on_after is not None) == (from_wire("2026-11-20T09:30:09.990Z"), True)
     second = recover(store, org_id, since_start(made, perSecond=100, after=first.go_on_after))
     assert (second.matched, second.recovered, second.remaining, second.go_on_after) == (2, 2, 0, None)
-    assert (second.first_due_at, second.last_due_at) == ("2026-11-20T09:30:10.000Z", "2026-11-20T09:30:10.010Z")
+    assert second.first_due_at == from_wire("2026-11-20T09:30:10.000Z")
+    assert second.last_due_at == from_wire("2026-11-20T09:30:10.010Z")
     due = [at for at, _ in waiting(store, org_id)]
     assert due == [place * SECOND // 100 for place in range(RECOVER_AT_ONCE + 2)]
 

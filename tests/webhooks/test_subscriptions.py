@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from gatewayd.clock import DAY, HOUR
+from gatewayd.clock import DAY, HOUR, from_wire
 from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.errors import Problem
 from gatewayd.outbound.transport import Policy
@@ -20,12 +20,12 @@ from gatewayd.webhooks.subscriptions import (
     CreateSubscription,
     ListSubscriptions,
     RemoveSubscription,
-    Subscription,
     UpdatedSubscription,
     UpdateSubscription,
 )
 from tests.support.store import START, MemoryStore, make_caller
 from tests.support.subscribing import emit, subscribe
+from tests.support.wire import shown
 from tests.webhooks.endings import finish
 
 URL = "https://receiver.example/hooks"
@@ -99,8 +99,8 @@ def test_create_answers_the_subscription_with_its_secret(store: MemoryStore) -> 
         secret_prefix=made.secret[:10],
         previous_secret_expires_at=None,
         created_by=make_caller(org_id).reference,
-        created_at="2026-11-20T09:30:00.000Z",
-        updated_at="2026-11-20T09:30:00.000Z",
+        created_at=from_wire("2026-11-20T09:30:00.000Z"),
+        updated_at=from_wire("2026-11-20T09:30:00.000Z"),
         version=1,
         secret=made.secret,
     )
@@ -186,7 +186,7 @@ def test_list_is_newest_first_and_without_secrets(store: MemoryStore) -> None:
     made = [subscribe(store, org_id, URL) for _ in range(2)]
     subscribe(store, other, URL)
     found = items(store, org_id)
-    assert [msgspec.json.decode(item, type=Subscription).id for item in found] == [made[1].id, made[0].id]
+    assert [msgspec.json.decode(item)["id"] for item in found] == [made[1].id, made[0].id]
     for one, item in zip(reversed(made), found, strict=True):
         assert "secret" not in msgspec.json.decode(item)
         assert one.secret.encode() not in item
@@ -216,8 +216,8 @@ def test_update_changes_what_is_given_and_answers_no_secret(store: MemoryStore) 
         True,
         2,
     )
-    assert changed.updated_at == "2026-11-20T10:30:00.000Z"
-    assert "secret" not in msgspec.to_builtins(changed)
+    assert changed.updated_at == from_wire("2026-11-20T10:30:00.000Z")
+    assert "secret" not in shown(changed)
     assert msgspec.json.decode(items(store, org_id)[0])["url"] == "https://b.example/"
 
 
@@ -311,7 +311,7 @@ def test_a_rotation_under_way_is_shown_until_it_ends(store: MemoryStore) -> None
     org_id = store.org()
     made = subscribe(store, org_id, URL)
     changed = update(store, org_id, UpdateSubscription(id=made.id, rotate_secret=True))
-    assert changed.previous_secret_expires_at == "2026-11-21T09:30:00.000Z"
+    assert changed.previous_secret_expires_at == from_wire("2026-11-21T09:30:00.000Z")
     store.clock.advance(24 * HOUR - 1)
     assert listed(store, org_id)["previousSecretExpiresAt"] == "2026-11-21T09:30:00.000Z"
     store.clock.advance(1)
@@ -392,8 +392,8 @@ def test_enabling_again_says_what_was_missed(store: MemoryStore, reason: str) ->
     store.clock.advance(HOUR)
     answer = update(store, org_id, UpdateSubscription(id=made.id, enabled=True))
     assert (answer.enabled, answer.disabled_reason, answer.missed) == (True, None, 2)
-    assert answer.missed_since == "2026-11-20T10:30:00.000Z"
-    again = msgspec.to_builtins(update(store, org_id, UpdateSubscription(id=made.id, enabled=True)))
+    assert answer.missed_since == from_wire("2026-11-20T10:30:00.000Z")
+    again = shown(update(store, org_id, UpdateSubscription(id=made.id, enabled=True)))
     assert "missed" not in again
     assert "missedSince" not in again
 
@@ -411,7 +411,7 @@ def test_what_failed_before_it_was_disabled_for_failing_is_missed_too(store: Mem
     """
     store.write(lambda tx: tx.run(disable), org_id)
     answer = update(store, org_id, UpdateSubscription(id=made.id, enabled=True))
-    assert (answer.missed, answer.missed_since) == (1, "2026-11-20T09:30:00.000Z")
+    assert (answer.missed, answer.missed_since) == (1, from_wire("2026-11-20T09:30:00.000Z"))
     assert (answer.failing_since, answer.disables_at, answer.disabled_at) == (None, None, None)
 
 

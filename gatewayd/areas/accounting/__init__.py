@@ -1,6 +1,7 @@
 """Accounting: invoices and billing clients (Spec §4)."""
 
-from gatewayd.areas.accounting import clients, invoices
+from gatewayd.areas.accounting import clients
+from gatewayd.areas.accounting.invoices import operations as invoices
 from gatewayd.contract.operation import Area
 
 AREA = Area("accounting", "Accounting", (*invoices.OPERATIONS, *clients.OPERATIONS))

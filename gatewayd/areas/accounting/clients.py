@@ -7,11 +7,9 @@ import functools
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-import msgspec
 from msgspec import Meta
 
 from gatewayd.areas.accounting import client_checks
-from gatewayd.clock import Instant, to_wire
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page, SyncRequest
@@ -22,20 +20,20 @@ from gatewayd.contract.wire import (
     Currency,
     Email,
     ExternalId,
+    Flat,
     Id,
     Rendered,
     Request,
     Response,
     Search,
     Timestamp,
-    encode,
     open_wire,
 )
-from gatewayd.errors import FieldError, Problem, external_id_exists, invalid
+from gatewayd.errors import FieldError, Problem, invalid
 from gatewayd.ledger.lists import archive_filter, contains, sync_page
 from gatewayd.ledger.vat_rates import VatCode
-from gatewayd.money import from_minor
-from gatewayd.store import ReadTx, Row, WriteTx
+from gatewayd.money import Money
+from gatewayd.store import ReadTx, Row, Table, WriteTx
 
 ClientKind = Literal["company", "person", "public_body"]
 ClientStatus = Literal["active", "archived"]
@@ -98,8 +96,8 @@ class Balances(Response, frozen=True, kw_only=True):
     currency: str
 
 
-class KeptClient(Response, frozen=True, kw_only=True):
-    """The part of a client whose JSON is kept with its row."""
+class StoredClient(Response, frozen=True, kw_only=True):
+    """The part of a client whose JSON is stored with its row."""
 
     id: Id
     external_id: str | None
@@ -113,7 +111,7 @@ class KeptClient(Response, frozen=True, kw_only=True):
     billing_address: Address | None
     company_number: str | None
     vat_number: str | None
-    vat_check: VatCheck | None
+    vat_check: Flat[VatCheck] | None
     country_code: str
     currency: str
     payment_terms_days: int
@@ -129,58 +127,38 @@ class KeptClient(Response, frozen=True, kw_only=True):
     version: int
 
 
-class Client(KeptClient, frozen=True, kw_only=True):
+class Client(StoredClient, frozen=True, kw_only=True):
     """A billing client."""
 
     balances: Balances
 
 
-class ClientRow(msgspec.Struct, frozen=True):
-    """The typed columns of one client, in the order the table's statements name them."""
-
-    id: str
-    external_id: str | None
-    name: str
-    kind: ClientKind
-    contact_name: str | None
-    email: str | None
-    cc_emails: str
-    phone: str | None
-    billing_address: str | None
-    company_number: str | None
-    vat_number: str | None
-    vat_check_valid: int | None
-    vat_checked_at: Instant | None
-    vat_check_consultation: str | None
-    country_code: str
-    currency: str
-    payment_terms_days: int
-    default_vat_treatment: VatCode | None
-    cis_contractor: int
-    end_user: int
-    language: str
-    notes: str | None
-    archived_at: Instant | None
-    created_at: Instant
-    updated_at: Instant
-    version: int
+def _search_text(client: StoredClient) -> str:
+    texts = (client.name, client.contact_name, client.email, client.company_number, client.vat_number)
+    return "\n".join(text.casefold() for text in texts if text)
 
 
-_COLUMNS = ", ".join(ClientRow.__struct_fields__)
-_VALUES = ", ".join(f":{name}" for name in ClientRow.__struct_fields__)
-
+CLIENTS = Table(
+    "clients",
+    StoredClient,
+    kind="client",
+    prefix="cli",
+    derived={
+        "status": lambda tx, client: "active" if client.archived_at is None else "archived",
+        "cis_registered": lambda tx, client: client.cis_contractor,
+    },
+    written={
+        "name_folded": lambda client: client_checks.folded(client.name),
+        "search_text": _search_text,
+        "wire": open_wire,
+    },
+)
 _SELECT_PAGE = "SELECT id, updated_at, wire, currency FROM clients WHERE org_id = :org_id"
-_SELECT = f"SELECT {_COLUMNS} FROM clients WHERE org_id = :org_id AND id = :id"
-_SELECT_EXTERNAL = "SELECT id FROM clients WHERE org_id = :org_id AND external_id = :external_id"
 _SELECT_DUPLICATE = """
 SELECT id FROM clients
 WHERE org_id = :org_id AND archived_at IS NULL
     AND (name_folded = :name_folded OR vat_number = :vat_number OR company_number = :company_number)
 LIMIT 1
-"""
-_INSERT = f"""
-INSERT INTO clients (org_id, {_COLUMNS}, name_folded, search_text, wire)
-VALUES (:org_id, {_VALUES}, :name_folded, :search_text, :wire)
 """
 _SELECT_BALANCES = """
 SELECT clients.id, sum(balance_due), sum(CASE WHEN open_due_date < :today THEN balance_due ELSE 0 END)
@@ -191,7 +169,7 @@ GROUP BY clients.id
 """
 
 
-def list_clients(tx: ReadTx, caller: Caller, request: ListClients) -> Listing:
+def list_clients(tx: ReadTx, caller: Caller, request: ListClients) -> Listing[Client]:
     """List billing clients, with what is outstanding and overdue on their invoices.
 
     Newest first, or in the order of change with `updatedSince`. Archived clients are left out unless `includeArchived`
@@ -213,124 +191,55 @@ def list_clients(tx: ReadTx, caller: Caller, request: ListClients) -> Listing:
     return Listing.of(items, listing.next_cursor)
 
 
-def create_client(tx: WriteTx, caller: Caller, request: CreateClient) -> Rendered:
+def create_client(tx: WriteTx, caller: Caller, request: CreateClient) -> Rendered[Client]:
     """Create a billing client.
 
     VAT numbers of the United Kingdom and the European Union are checked by their check digits; British ones are kept
     without GB. `externalId` may be used once.
     """
     client = add(tx, request, "")
-    return Rendered(_served(render(client), client.currency, 0, 0))
+    return Rendered(_served(open_wire(client), client.currency, 0, 0))
 
 
-def add(tx: WriteTx, request: CreateClient, prefix: str) -> ClientRow:
-    """Keep a new client. `prefix` goes before the paths of fields that are wrong.
+def add(tx: WriteTx, request: CreateClient, prefix: str) -> StoredClient:
+    """Store a new client. `prefix` goes before the paths of fields that are wrong.
 
     Raises `Problem`: `validation_failed`, `already_exists`, `possible_duplicate`.
     """
-    client = _settled(tx, request, prefix)
-    name_folded = client_checks.folded(client.name)
-    if request.external_id is not None:
-        existing_id = tx.value(_SELECT_EXTERNAL, external_id=request.external_id)
-        if existing_id is not None:
-            raise external_id_exists("A client", existing_id)
+    client = _new(tx, request, prefix)
+    CLIENTS.refuse_taken(tx, client.external_id)
     if not request.allow_duplicate:
-        existing_id = tx.value(
-            _SELECT_DUPLICATE,
-            name_folded=name_folded,
-            vat_number=client.vat_number,
-            company_number=client.company_number,
-        )
-        if existing_id is not None:
-            message = f"A client with this name or number exists: {existing_id}."
-            raise Problem("possible_duplicate", message, extra={"existingId": existing_id})
-    values = msgspec.structs.asdict(client)
-    tx.run(_INSERT, **values, name_folded=name_folded, search_text=_search_text(client), wire=render(client))
-    return client
+        _refuse_lookalike(tx, client)
+    return CLIENTS.insert(tx, client)
 
 
-def find(tx: ReadTx, client_id: str) -> ClientRow | None:
-    """The client of the caller's organization, from its typed columns."""
-    row = tx.row(_SELECT, id=client_id)
-    return None if row is None else ClientRow(*row)
-
-
-def render(client: ClientRow) -> bytes:
-    """The `wire` column: the JSON without balances and the closing brace."""
-    check = None
-    if client.vat_check_valid is not None and client.vat_checked_at is not None:
-        check = VatCheck(
-            valid=bool(client.vat_check_valid),
-            checked_at=to_wire(client.vat_checked_at),
-            consultation_number=client.vat_check_consultation,
-        )
-    address = client.billing_address
-    return open_wire(
-        KeptClient(
-            id=client.id,
-            external_id=client.external_id,
-            name=client.name,
-            kind=client.kind,
-            status="active" if client.archived_at is None else "archived",
-            contact_name=client.contact_name,
-            email=client.email,
-            cc_emails=msgspec.json.decode(client.cc_emails, type=list[str]),
-            phone=client.phone,
-            billing_address=None if address is None else msgspec.json.decode(address, type=Address),
-            company_number=client.company_number,
-            vat_number=client.vat_number,
-            vat_check=check,
-            country_code=client.country_code,
-            currency=client.currency,
-            payment_terms_days=client.payment_terms_days,
-            default_vat_treatment=client.default_vat_treatment,
-            cis_contractor=bool(client.cis_contractor),
-            cis_registered=bool(client.cis_contractor),
-            end_user=bool(client.end_user),
-            language=client.language,
-            notes=client.notes,
-            archived_at=None if client.archived_at is None else to_wire(client.archived_at),
-            created_at=to_wire(client.created_at),
-            updated_at=to_wire(client.updated_at),
-            version=client.version,
-        )
-    )
-
-
-def _settled(tx: WriteTx, request: CreateClient, prefix: str) -> ClientRow:
+def _new(tx: WriteTx, request: CreateClient, prefix: str) -> StoredClient:
     address = request.billing_address
     country = request.country_code or (DEFAULT_COUNTRY if address is None else address.country_code)
     errors = list(_mistakes(request, country, prefix))
     if errors:
         raise invalid(*errors)
-    return ClientRow(
-        id=tx.new_id("cli"),
-        external_id=request.external_id,
-        name=request.name,
-        kind=request.kind,
-        contact_name=request.contact_name,
-        email=request.email,
-        cc_emails=encode(request.cc_emails or []).decode(),
-        phone=request.phone,
-        billing_address=None if address is None else encode(address).decode(),
+    return CLIENTS.new(
+        tx,
+        request,
+        cc_emails=request.cc_emails or [],
         company_number=request.company_number and client_checks.company_number(request.company_number, country),
         vat_number=request.vat_number and client_checks.vat_number(request.vat_number, country),
-        vat_check_valid=None,
-        vat_checked_at=None,
-        vat_check_consultation=None,
         country_code=country,
-        currency=request.currency,
-        payment_terms_days=request.payment_terms_days,
-        default_vat_treatment=request.default_vat_treatment,
-        cis_contractor=int(bool(request.cis_contractor or request.cis_registered)),
-        end_user=int(request.end_user),
-        language=request.language,
-        notes=request.notes,
-        archived_at=None,
-        created_at=tx.now,
-        updated_at=tx.now,
-        version=1,
+        cis_contractor=bool(request.cis_contractor or request.cis_registered),
     )
+
+
+def _refuse_lookalike(tx: ReadTx, client: StoredClient) -> None:
+    existing_id = tx.value(
+        _SELECT_DUPLICATE,
+        name_folded=client_checks.folded(client.name),
+        vat_number=client.vat_number,
+        company_number=client.company_number,
+    )
+    if existing_id is not None:
+        message = f"A client with this name or number exists: {existing_id}."
+        raise Problem("possible_duplicate", message, extra={"existingId": existing_id})
 
 
 def _mistakes(request: CreateClient, country: str, prefix: str) -> Iterator[FieldError]:
@@ -345,11 +254,6 @@ def _mistakes(request: CreateClient, country: str, prefix: str) -> Iterator[Fiel
         and request.cis_contractor != request.cis_registered
     ):
         yield FieldError(f"{prefix}cisRegistered", "conflict", "It is another name of cisContractor, which differs.")
-
-
-def _search_text(client: ClientRow) -> str:
-    texts = (client.name, client.contact_name, client.email, client.company_number, client.vat_number)
-    return "\n".join(text.casefold() for text in texts if text)
 
 
 def _balances(tx: ReadTx, client_ids: list[str]) -> dict[str, tuple[int, int]]:
@@ -369,8 +273,8 @@ def _balances_sql(count: int) -> str:
 def _served(wire: bytes, currency: str, outstanding: int, overdue: int) -> bytes:
     return b'%b,"balances":{"outstanding":"%b","overdue":"%b","currency":"%b"}}' % (
         wire,
-        from_minor(outstanding, currency).encode(),
-        from_minor(overdue, currency).encode(),
+        str(Money(outstanding, currency)).encode(),
+        str(Money(overdue, currency)).encode(),
         currency.encode(),
     )
 

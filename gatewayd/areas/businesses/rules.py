@@ -1,10 +1,51 @@
-"""The rules that the fields of a business keep with one another. Pure."""
+"""The rules that the fields of a business follow, and its states as a table (domain model B2). Pure.
 
-from collections.abc import Iterator
+    pending --its commencement date--> active <--setStatus--> dormant
+    active, dormant --setStatus, effectiveDate--> ceased --setStatus, in the same tax year--> active
+    any --archive--> archived --setStatus--> the one before
+
+Stored are active, dormant and ceased. `pending` is active with a commencement date to come, so that no job moves it
+on; `archived` hides the state before and leaves it as it is.
+"""
+
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
-from gatewayd.areas.businesses.rows import BusinessRow
+from gatewayd.areas.businesses.shapes import BusinessRow, LiveStatus, Status, StoredStatus
 from gatewayd.errors import FieldError
+from gatewayd.ledger.tax_calendar import tax_year_of
+
+MOVES: Mapping[LiveStatus, tuple[LiveStatus, ...]] = {
+    "pending": (),
+    "active": ("dormant", "ceased"),
+    "dormant": ("active", "ceased"),
+    "ceased": ("active",),
+}
+"""For each state, where `setStatus` leads from it."""
+
+
+def unarchived(stored: StoredStatus, commencement_date: str | None, today: str) -> LiveStatus:
+    """The state on a day, archived or not. Dates are ISO."""
+    if stored == "active" and commencement_date is not None and commencement_date > today:
+        return "pending"
+    return stored
+
+
+def unarchived_status(row: BusinessRow, today: str) -> LiveStatus:
+    """The state of a business on a day, as if it were not archived."""
+    return unarchived(row.status, row.commencement_date, today)
+
+
+def shown_status(row: BusinessRow, today: str) -> Status:
+    """The state of a business on a day."""
+    return "archived" if row.archived_at is not None else unarchived_status(row, today)
+
+
+def reachable(current: LiveStatus, cessation_date: str | None, today: str) -> tuple[LiveStatus, ...]:
+    """Where `setStatus` leads today. A business that ceased comes back within the tax year of its cessation only."""
+    if current == "ceased" and cessation_date is not None and tax_year_of(cessation_date) != tax_year_of(today):
+        return ()
+    return MOVES[current]
 
 
 def share_mistakes(percent: str) -> Iterator[FieldError]:

@@ -5,14 +5,12 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from gatewayd import events
-from gatewayd.clock import to_wire
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page, SyncRequest
-from gatewayd.contract.wire import Email, ExternalId, Id, Name, Request, Response, Timestamp, encode
-from gatewayd.errors import external_id_exists
-from gatewayd.ledger.lists import sync_page
-from gatewayd.store import ReadTx, Row, WriteTx
+from gatewayd.contract.wire import Email, ExternalId, Id, Name, Request, Response, Timestamp
+from gatewayd.ledger.lists import table_page
+from gatewayd.store import ReadTx, Table, WriteTx
 
 LeadStatus = Literal["new", "contacted", "qualified", "disqualified", "converted"]  # Chosen: Spec §2 shows none
 Source = Annotated[
@@ -59,65 +57,20 @@ class ListLeads(SyncRequest, frozen=True, kw_only=True):
     source: Source | None = None
 
 
-_INSERT = """
-INSERT INTO leads (id, org_id, external_id, source, name, email, phone, company, notes, status, created_at, updated_at,
-    version)
-VALUES (:id, :org_id, :external_id, :source, :name, :email, :phone, :company, :notes, :status, :now, :now, 1)
-RETURNING id, updated_at, external_id, source, name, email, phone, company, notes, status, created_at, version
-"""
-_SELECT_PAGE = """
-SELECT id, updated_at, external_id, source, name, email, phone, company, notes, status, created_at, version
-FROM leads WHERE org_id = :org_id
-"""
-_SELECT_BY_EXTERNAL_ID = "SELECT id FROM leads WHERE org_id = :org_id AND external_id = :external_id"
+LEADS = Table("leads", Lead, kind="lead", prefix="lead")
 
 
 def create_lead(tx: WriteTx, caller: Caller, request: CreateLead) -> Lead:
     """Create a lead; fires `lead.created`."""
-    if request.external_id is not None:
-        existing_id = tx.value(_SELECT_BY_EXTERNAL_ID, external_id=request.external_id)
-        if existing_id is not None:
-            raise external_id_exists("A lead", existing_id)
-    row = tx.row(
-        _INSERT,
-        id=tx.new_id("lead"),
-        external_id=request.external_id,
-        source=request.source,
-        name=request.name,
-        email=request.email,
-        phone=request.phone,
-        company=request.company,
-        notes=request.notes,
-        status=request.status,
-    )
-    assert row is not None  # RETURNING of one inserted row
-    lead = _lead(row)
+    lead = LEADS.insert(tx, LEADS.new(tx, request))
     events.append(tx, "lead.created", {"lead_id": lead.id, "source": lead.source, "status": lead.status})
     return lead
 
 
-def list_leads(tx: ReadTx, caller: Caller, request: ListLeads) -> Listing:
+def list_leads(tx: ReadTx, caller: Caller, request: ListLeads) -> Listing[Lead]:
     """List leads."""
     filters = {"status = :status": request.status, "source = :source": request.source}
-    return sync_page(tx, request, _SELECT_PAGE, filters, lambda row: encode(_lead(row)))
-
-
-def _lead(row: Row) -> Lead:
-    lead_id, updated_at, external_id, source, name, email, phone, company, notes, status, created_at, version = row
-    return Lead(
-        id=lead_id,
-        external_id=external_id,
-        source=source,
-        name=name,
-        email=email,
-        phone=phone,
-        company=company,
-        notes=notes,
-        status=status,
-        created_at=to_wire(created_at),
-        updated_at=to_wire(updated_at),
-        version=version,
-    )
+    return table_page(tx, request, LEADS, filters)
 
 
 OPERATIONS = (

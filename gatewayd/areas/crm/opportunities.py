@@ -9,12 +9,13 @@ from typing import Annotated
 from msgspec import Meta
 
 from gatewayd import events
-from gatewayd.clock import to_wire
+from gatewayd.areas.crm.leads import LEADS
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page, SyncRequest
 from gatewayd.contract.wire import (
     Amount,
+    AmountText,
     Currency,
     ExternalId,
     Id,
@@ -23,14 +24,11 @@ from gatewayd.contract.wire import (
     Response,
     Timestamp,
     Version,
-    encode,
 )
-from gatewayd.errors import external_id_exists, invalid_field, not_found, version_conflict
-from gatewayd.ledger.lists import sync_page
-from gatewayd.money import Minor, from_minor, to_minor
-from gatewayd.store import ReadTx, Row, WriteTx
+from gatewayd.errors import invalid_field
+from gatewayd.ledger.lists import table_page
+from gatewayd.store import ReadTx, Table, WriteTx
 
-KIND = "opportunity"
 FIRST_STAGE = "new"  # Chosen
 
 Label = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^\S(.*\S)?$")]
@@ -60,7 +58,7 @@ class CreateOpportunity(Request, frozen=True, kw_only=True):
     lead_id: Id | None = None
     pipeline_id: Label = "default"
     stage: Stage = FIRST_STAGE
-    amount: Amount | None = None
+    amount: AmountText | None = None
     currency: Currency = "GBP"
     external_id: ExternalId | None = None
 
@@ -81,48 +79,17 @@ class ListOpportunities(SyncRequest, frozen=True, kw_only=True):
     stage: Label | None = None
 
 
-_INSERT = """
-INSERT INTO opportunities (id, org_id, external_id, lead_id, name, pipeline_id, stage, amount, currency, created_at,
-    updated_at, version)
-VALUES (:id, :org_id, :external_id, :lead_id, :name, :pipeline_id, :stage, :amount, :currency, :now, :now, 1)
-RETURNING id, updated_at, external_id, lead_id, name, pipeline_id, stage, amount, currency, created_at, version
-"""
-_SELECT_PAGE = """
-SELECT id, updated_at, external_id, lead_id, name, pipeline_id, stage, amount, currency, created_at, version
-FROM opportunities WHERE org_id = :org_id
-"""
-_SELECT_ONE = f"{_SELECT_PAGE} AND id = :id"
-_SELECT_BY_EXTERNAL_ID = "SELECT id FROM opportunities WHERE org_id = :org_id AND external_id = :external_id"
-_SELECT_LEAD = "SELECT id FROM leads WHERE org_id = :org_id AND id = :lead_id"
-_SELECT_ORGANIZATION = "SELECT org_id FROM opportunities WHERE id = :id"
-_MOVE = """
-UPDATE opportunities SET stage = :stage, updated_at = :now, version = version + 1 WHERE org_id = :org_id AND id = :id
-RETURNING id, updated_at, external_id, lead_id, name, pipeline_id, stage, amount, currency, created_at, version
-"""
+OPPORTUNITIES = Table("opportunities", Opportunity, kind="opportunity", prefix="opp")
 
 
 def create_opportunity(tx: WriteTx, caller: Caller, request: CreateOpportunity) -> Opportunity:
     """Create an opportunity. Its first stage is no move and fires nothing."""
-    if request.lead_id is not None and tx.row(_SELECT_LEAD, lead_id=request.lead_id) is None:
+    if request.lead_id is not None and LEADS.find(tx, request.lead_id) is None:
         raise invalid_field("leadId", "unknown_reference", "There is no such lead.")
-    amount = _minor(request.amount, request.currency)
-    if request.external_id is not None:
-        existing_id = tx.value(_SELECT_BY_EXTERNAL_ID, external_id=request.external_id)
-        if existing_id is not None:
-            raise external_id_exists("An opportunity", existing_id)
-    row = tx.row(
-        _INSERT,
-        id=tx.new_id("opp"),
-        external_id=request.external_id,
-        lead_id=request.lead_id,
-        name=request.name,
-        pipeline_id=request.pipeline_id,
-        stage=request.stage,
-        amount=amount,
-        currency=request.currency,
-    )
-    assert row is not None  # RETURNING of one inserted row
-    return _opportunity(row)
+    opportunity = OPPORTUNITIES.new(tx, request)
+    if opportunity.amount is not None and opportunity.amount.minor < 0:
+        raise invalid_field("amount", "out_of_range", "An opportunity is worth nothing or more.")
+    return OPPORTUNITIES.insert(tx, opportunity)
 
 
 def move_opportunity(tx: WriteTx, caller: Caller, request: MoveOpportunity) -> Opportunity:
@@ -130,74 +97,30 @@ def move_opportunity(tx: WriteTx, caller: Caller, request: MoveOpportunity) -> O
 
     A move to the stage it is in changes nothing and fires nothing.
     """
-    row = tx.row(_SELECT_ONE, id=request.id)
-    if row is None:
-        raise not_found(KIND)
-    before = _opportunity(row)
-    if request.expected_version is not None and request.expected_version != before.version:
-        raise version_conflict(request.expected_version, before.version)
+    before = OPPORTUNITIES.get(tx, request.id, request.expected_version)
     if request.stage == before.stage:
         return before
-    moved = tx.row(_MOVE, id=request.id, stage=request.stage)
-    assert moved is not None  # it was there a moment ago in this transaction
+    after = OPPORTUNITIES.update(tx, OPPORTUNITIES.changed(before, request))
     data = {
-        "opportunity_id": before.id,
-        "pipeline_id": before.pipeline_id,
+        "opportunity_id": after.id,
+        "pipeline_id": after.pipeline_id,
         "from_stage": before.stage,
-        "to_stage": request.stage,
+        "to_stage": after.stage,
         "changed_by": caller.reference,
-        "lead_id": before.lead_id,
+        "lead_id": after.lead_id,
     }
     events.append(tx, "opportunity.stage_changed", data)
-    return _opportunity(moved)
+    return after
 
 
-def list_opportunities(tx: ReadTx, caller: Caller, request: ListOpportunities) -> Listing:
+def list_opportunities(tx: ReadTx, caller: Caller, request: ListOpportunities) -> Listing[Opportunity]:
     """List opportunities."""
     filters = {
         "lead_id = :lead_id": request.lead_id,
         "pipeline_id = :pipeline_id": request.pipeline_id,
         "stage = :stage": request.stage,
     }
-    return sync_page(tx, request, _SELECT_PAGE, filters, lambda row: encode(_opportunity(row)))
-
-
-def org_of(tx: ReadTx, opportunity_id: str) -> str:
-    """The organization of an opportunity, for the operator. Raises `Problem` `not_found`."""
-    org_id = tx.value(_SELECT_ORGANIZATION, id=opportunity_id)
-    if org_id is None:
-        raise not_found(KIND)
-    return str(org_id)
-
-
-def _minor(amount: str | None, currency: str) -> Minor | None:
-    if amount is None:
-        return None
-    try:
-        minor = to_minor(amount, currency)
-    except ValueError as error:
-        raise invalid_field("amount", "invalid_decimal", f"{error}.") from None
-    if minor < 0:
-        raise invalid_field("amount", "out_of_range", "An opportunity is worth nothing or more.")
-    return minor
-
-
-def _opportunity(row: Row) -> Opportunity:
-    opportunity_id, updated_at, external_id, lead_id, name, pipeline_id, stage, amount, currency, *rest = row
-    created_at, version = rest
-    return Opportunity(
-        id=opportunity_id,
-        external_id=external_id,
-        lead_id=lead_id,
-        name=name,
-        pipeline_id=pipeline_id,
-        stage=stage,
-        amount=None if amount is None else from_minor(amount, currency),
-        currency=currency,
-        created_at=to_wire(created_at),
-        updated_at=to_wire(updated_at),
-        version=version,
-    )
+    return table_page(tx, request, OPPORTUNITIES, filters)
 
 
 OPERATIONS = (

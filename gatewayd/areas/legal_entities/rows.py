@@ -1,203 +1,108 @@
-"""The row of a legal entity: its typed columns, and the wire form that they give."""
+"""Legal entities as they are stored. Owns the table `legal_entities`.
 
-import datetime
-from typing import Any, Literal, NamedTuple
+    wire    the JSON of the entity without the tax identifiers and the closing brace
 
-import msgspec
+Lists show the identifiers masked, a single read shows them whole, and the National Insurance number is encrypted at
+rest.
+"""
 
-from gatewayd.areas.legal_entities import fields as f
+from msgspec.structs import replace
+
 from gatewayd.areas.legal_entities import tax_standings
+from gatewayd.areas.legal_entities.shapes import EntityRow, StoredEntity, TaxConnection
 from gatewayd.areas.legal_entities.tax_standings import TaxStanding
-from gatewayd.clock import Instant, to_wire
-from gatewayd.contract.wire import Address, Id, Response, Timestamp, encode, open_wire
-from gatewayd.store import ReadTx, WriteTx
+from gatewayd.contract.wire import encode, open_wire
+from gatewayd.errors import Problem
+from gatewayd.store import ReadTx, Table, WriteTx
+
+RENDERED_AT_ONCE = 500  # entities read into memory together
 
 
-class TaxConnection(Response, frozen=True, kw_only=True):
-    """Which services of the tax authority the entity's organization is connected to, and until when."""
-
-    vat: bool
-    itsa: bool
-    expires_at: Timestamp | None
+def _search_text(row: EntityRow) -> str:
+    texts = (row.name, row.legal_name, row.company_number, row.vat_number)
+    return "\n".join(text.casefold() for text in texts if text)
 
 
-class ItsaStatus(Response, frozen=True, kw_only=True):
-    """The entity's standing in Making Tax Digital for Income Tax, as last fetched."""
-
-    tax_year: str
-    status: str
-    reason: str | None
-    fetched_at: Timestamp
+def _tax_connection(tx: ReadTx, row: EntityRow) -> TaxConnection:
+    standing = tax_standings.find(tx)
+    if standing is None:
+        return TaxConnection(vat=False, itsa=False, expires_at=None)
+    return TaxConnection(vat=standing.vat, itsa=standing.itsa, expires_at=standing.expires_at)
 
 
-class Kept(Response, frozen=True, kw_only=True):
-    """The part of an entity whose JSON is kept with the row."""
-
-    id: Id
-    external_id: str | None
-    name: str
-    legal_name: str | None
-    type: f.EntityType
-    status: Literal["active", "archived"]
-    company_number: str | None
-    vat_number: str | None
-    vat: f.Vat
-    accounting_year_end: f.YearEnd
-    base_currency: str
-    country_code: str
-    tax_residency: f.TaxResidency | None
-    address: Address | None
-    email: str | None
-    phone: str | None
-    website: str | None
-    cis: f.Cis
-    itsa_status: ItsaStatus | None
-    tax_connection: TaxConnection
-    archived_at: Timestamp | None
-    created_at: Timestamp
-    updated_at: Timestamp
-    version: int
+def opened_nino(tx: ReadTx, entity_id: str, sealed: bytes | None) -> str | None:
+    """The National Insurance number of an entity."""
+    return None if sealed is None else tx.unseal(sealed, _nino_context(entity_id))
 
 
-class LegalEntity(Kept, frozen=True, kw_only=True):
-    """A person, company or partnership. In lists `utr` and `nino` show their last three characters only."""
-
-    utr: str | None
-    nino: str | None
-
-
-COLUMNS = (
-    "id, external_id, name, legal_name, type, company_number, utr, nino_sealed, nino_hint, vat_number, vat_status,"
-    " vat_effective_date, vat_deregistration_date, vat_scheme, vat_return_frequency, vat_stagger_group,"
-    " vat_period_end_month, vat_flat_rate_category, vat_flat_rate_percent, vat_flat_rate_start_date, year_end_month,"
-    " year_end_day, base_currency, country_code, tax_residency, address, email, phone, website, cis_contractor,"
-    " cis_subcontractor, cis_verified_rate, archived_at, created_at, updated_at, version"
+LEGAL_ENTITIES = Table(
+    "legal_entities",
+    EntityRow,
+    kind="legal entity",
+    prefix="ent",
+    derived={
+        "status": lambda tx, row: "active" if row.archived_at is None else "archived",
+        "itsa_status": lambda tx, row: None,
+        "tax_connection": _tax_connection,
+        "nino": lambda tx, row: opened_nino(tx, row.id, row.nino_sealed),
+    },
+    written={"search_text": _search_text, "wire": lambda row: open_wire(row, StoredEntity)},
 )
-COLUMN_NAMES = tuple(COLUMNS.replace(" ", "").split(","))
-PARAMETERS = ", ".join(f":{name}" for name in COLUMN_NAMES)
-ASSIGNMENTS = ", ".join(f"{name} = :{name}" for name in COLUMN_NAMES if name not in ("id", "created_at"))
+_SELECT_AFTER = f"{LEGAL_ENTITIES.select} AND id > :after ORDER BY id LIMIT :limit"
+_SELECT_CLASH = """
+SELECT id, CASE WHEN vat_number = :vat_number THEN 'vatNumber' ELSE 'companyNumber' END
+FROM legal_entities WHERE org_id = :org_id AND id <> :id
+    AND (vat_number = :vat_number OR company_number = :company_number)
+LIMIT 1
+"""
 
 
-def identifiers(utr: str | None, nino: str | None) -> bytes:
-    """The end of an entity's JSON, which is not kept."""
-    return b',"utr":%b,"nino":%b}' % (encode(utr), encode(nino))
+def sealed(tx: WriteTx, row: EntityRow) -> EntityRow:
+    """The row with its National Insurance number as it is stored."""
+    if row.nino is None:
+        return replace(row, nino_sealed=None, nino_hint=None)
+    return replace(row, nino_sealed=tx.seal(row.nino, _nino_context(row.id)), nino_hint=row.nino[-3:])
 
 
-def masked_identifiers(utr: str | None, nino_hint: str | None) -> bytes:
-    """The same for lists: the last three characters only. `nino_hint` is those already."""
-    return identifiers(_masked(utr, 10), _masked(nino_hint, 9))
+def refuse_clash(tx: ReadTx, row: EntityRow) -> None:
+    """Raises `Problem` `already_exists` where another entity has one of its numbers."""
+    clash = tx.row(_SELECT_CLASH, id=row.id, vat_number=row.vat_number, company_number=row.company_number)
+    if clash is not None:
+        existing_id, name = clash
+        message = f"A legal entity with this {name} exists: {existing_id}."
+        raise Problem("already_exists", message, extra={"existingId": existing_id, "field": name})
+
+
+def change_tax_standing(tx: WriteTx, standing: TaxStanding | None) -> None:
+    """Say in every entity of the organization what the tax authority grants; None: nothing any more.
+
+    Each is a change as any other: it has a new version, and lists by `updatedSince` show it.
+    """
+    if standing == tax_standings.find(tx):
+        return
+    tax_standings.store(tx, standing)
+    after: str | None = ""
+    while after is not None:  # Chosen: all of them, though a firm of accountants may have thousands
+        found = [LEGAL_ENTITIES.read(tx, row) for row in tx.rows(_SELECT_AFTER, after=after, limit=RENDERED_AT_ONCE)]
+        for row in found:
+            LEGAL_ENTITIES.update(tx, row)
+        after = found[-1].id if len(found) == RENDERED_AT_ONCE else None
+
+
+def served(wire: bytes, utr: str | None, nino: str | None) -> bytes:
+    """The JSON of an entity with its identifiers whole."""
+    return b'%b,"utr":%b,"nino":%b}' % (wire, encode(utr), encode(nino))
+
+
+def masked(wire: bytes, utr: str | None, nino_hint: str | None) -> bytes:
+    """The same for lists: the last three characters of the identifiers only. `nino_hint` is those already."""
+    return served(wire, _masked(utr, 10), _masked(nino_hint, 9))
 
 
 def _masked(text: str | None, length: int) -> str | None:
     return None if text is None else text[-3:].rjust(length, "*")
 
 
-def nino_context(entity_id: str) -> str:
+def _nino_context(entity_id: str) -> str:
     """What a National Insurance number is sealed under."""
     return f"legal_entities.nino:{entity_id}"
-
-
-class Stamps(NamedTuple):
-    """What an entity's life has left on it."""
-
-    created_at: Instant
-    version: int
-    archived_at: Instant | None
-
-
-def columns(tx: WriteTx, entity_id: str, fields: f.Fields, stamps: Stamps) -> dict[str, Any]:
-    """The value of every column, `search_text` and `wire` included."""
-    vat, end, cis = fields.vat, fields.accounting_year_end, fields.cis
-    nino = fields.nino
-    values: dict[str, Any] = {
-        "id": entity_id,
-        "nino_sealed": None if nino is None else tx.seal(nino, nino_context(entity_id)),
-        "nino_hint": None if nino is None else nino[-3:],
-        "vat_status": vat.status,
-        "vat_effective_date": _text(vat.effective_date),
-        "vat_deregistration_date": _text(vat.deregistration_date),
-        "vat_scheme": vat.scheme,
-        "vat_return_frequency": vat.return_frequency,
-        "vat_stagger_group": vat.stagger_group,
-        "vat_period_end_month": vat.period_end_month,
-        "vat_flat_rate_category": vat.flat_rate_category,
-        "vat_flat_rate_percent": vat.flat_rate_percent,
-        "vat_flat_rate_start_date": _text(vat.flat_rate_start_date),
-        "year_end_month": end.month,
-        "year_end_day": end.day,
-        "address": None if fields.address is None else encode(fields.address).decode(),
-        "cis_contractor": int(cis.contractor),
-        "cis_subcontractor": int(cis.subcontractor),
-        "cis_verified_rate": cis.verified_rate,
-        "updated_at": tx.now,
-        **stamps._asdict(),
-    }
-    for name in COLUMN_NAMES:
-        if name not in values:
-            values[name] = getattr(fields, name)
-    numbers = (fields.name, fields.legal_name, fields.company_number, fields.vat_number)
-    values["search_text"] = "\n".join(text.casefold() for text in numbers if text)
-    values["wire"] = wire(fields, values, tax_standings.find(tx))
-    return values
-
-
-def fields_of(tx: ReadTx, stored: dict[str, Any]) -> f.Fields:
-    """The entity behind its columns."""
-    sealed = stored["nino_sealed"]
-    same = {name: stored[name] for name in f.Fields.__struct_fields__ if name in stored}
-    same["nino"] = None if sealed is None else tx.unseal(sealed, nino_context(stored["id"]))
-    same["address"] = stored["address"] and msgspec.json.decode(stored["address"], type=Address)
-    return f.Fields(
-        **same,
-        vat=f.Vat(
-            status=stored["vat_status"],
-            effective_date=_date(stored["vat_effective_date"]),
-            deregistration_date=_date(stored["vat_deregistration_date"]),
-            scheme=stored["vat_scheme"],
-            return_frequency=stored["vat_return_frequency"],
-            stagger_group=stored["vat_stagger_group"],
-            period_end_month=stored["vat_period_end_month"],
-            flat_rate_category=stored["vat_flat_rate_category"],
-            flat_rate_percent=stored["vat_flat_rate_percent"],
-            flat_rate_start_date=_date(stored["vat_flat_rate_start_date"]),
-        ),
-        accounting_year_end=f.YearEnd(month=stored["year_end_month"], day=stored["year_end_day"]),
-        cis=f.Cis(
-            contractor=bool(stored["cis_contractor"]),
-            subcontractor=bool(stored["cis_subcontractor"]),
-            verified_rate=stored["cis_verified_rate"],
-        ),
-    )
-
-
-def wire(fields: f.Fields, values: dict[str, Any], standing: TaxStanding | None) -> bytes:
-    """The JSON that is kept with the row: without utr, nino and the closing brace."""
-    same = {name: getattr(fields, name) for name in Kept.__struct_fields__ if name in f.Fields.__struct_fields__}
-    archived_at = values["archived_at"]
-    return open_wire(
-        Kept(
-            **same,
-            id=values["id"],
-            status="active" if archived_at is None else "archived",
-            itsa_status=None,
-            tax_connection=_tax_connection(standing),
-            archived_at=None if archived_at is None else to_wire(archived_at),
-            created_at=to_wire(values["created_at"]),
-            updated_at=to_wire(values["updated_at"]),
-            version=values["version"],
-        )
-    )
-
-
-def _tax_connection(standing: TaxStanding | None) -> TaxConnection:
-    if standing is None:
-        return TaxConnection(vat=False, itsa=False, expires_at=None)
-    return TaxConnection(vat=standing.vat, itsa=standing.itsa, expires_at=to_wire(standing.expires_at))
-
-
-def _text(date: datetime.date | None) -> str | None:
-    return None if date is None else date.isoformat()
-
-
-def _date(text: str | None) -> datetime.date | None:
-    return None if text is None else datetime.date.fromisoformat(text)

@@ -27,11 +27,11 @@ class TaxStanding(NamedTuple):
 def find(tx: ReadTx) -> TaxStanding | None:
     """The standing of the transaction's organization; None: it is not connected."""
     row = tx.row(_GET)
-    return None if row is None else TaxStanding(bool(row[0]), bool(row[1]), row[2])
+    return None if row is None else TaxStanding(bool(row[0]), bool(row[1]), Instant(row[2]))
 
 
-def keep(tx: WriteTx, standing: TaxStanding | None) -> None:
-    """Keep another one; None: the organization is not connected any more."""
+def store(tx: WriteTx, standing: TaxStanding | None) -> None:
+    """Store another one; None: the organization is not connected any more."""
     if standing is None:
         tx.run(_REMOVE)
     else:

@@ -6,13 +6,15 @@ from typing import Any
 import msgspec
 
 from gatewayd.areas.accounting import AREA
-from gatewayd.areas.businesses.businesses import create_business
-from gatewayd.areas.businesses.fields import CreateBusiness
-from gatewayd.areas.legal_entities.legal_entities import CreateLegalEntity, create_legal_entity
+from gatewayd.areas.businesses.operations import create_business
+from gatewayd.areas.businesses.shapes import CreateBusiness
+from gatewayd.areas.legal_entities.operations import create_legal_entity
+from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
 from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.contract.pages import Listing
 from gatewayd.errors import Problem
 from tests.support.store import MemoryStore, make_caller
+from tests.support.wire import expect_form, shown
 
 BRITISH_VAT_NUMBER = "980780684"
 OTHER_BRITISH_VAT_NUMBER = "GB 434 0314 94"
@@ -37,21 +39,20 @@ class Books:
         handler = OPERATIONS[operation].handler
         rendered = self.store.write(lambda tx: handler(tx, self.caller, request), self.org_id)
         answer: Json = msgspec.json.decode(rendered)
-        checked = msgspec.convert(answer, OPERATIONS[operation].response)
-        assert msgspec.json.decode(msgspec.json.encode(checked)) == answer
+        expect_form(answer, OPERATIONS[operation].response)
         return answer
 
     def get(self, operation: str, query: str = "") -> tuple[list[Json], str | None]:
         """Call a list with a query string; answers its items and the next cursor."""
         listing = self.listing(operation, query)
-        items: list[Json] = msgspec.json.decode(listing.data)
-        msgspec.convert({"data": items, "nextCursor": listing.next_cursor}, OPERATIONS[operation].response)
+        items: list[Json] = shown(listing)
+        expect_form({"data": items, "nextCursor": listing.next_cursor}, OPERATIONS[operation].response)
         return items, listing.next_cursor
 
-    def listing(self, operation: str, query: str = "") -> Listing:
+    def listing(self, operation: str, query: str = "") -> Listing[Any]:
         request = DECODERS[operation].query(query)
         handler = OPERATIONS[operation].handler
-        answer: Listing = self.store.read(lambda tx: handler(tx, self.caller, request), self.org_id)
+        answer: Listing[Any] = self.store.read(lambda tx: handler(tx, self.caller, request), self.org_id)
         return answer
 
     def walk(self, operation: str, query: str) -> list[Json]:
@@ -87,14 +88,12 @@ class Books:
             **fields,
         }
         request = msgspec.convert({name: value for name, value in body.items() if value is not None}, CreateLegalEntity)
-        rendered = self.store.write(lambda tx: create_legal_entity(tx, self.caller, request), self.org_id)
-        return str(msgspec.json.decode(rendered)["id"])
+        return self.store.write(lambda tx: create_legal_entity(tx, self.caller, request), self.org_id).id
 
     def business(self, entity_id: str) -> str:
         """A trade of a legal entity."""
         request = CreateBusiness(legal_entity_id=entity_id, type="self_employment", name="Joinery")
-        rendered = self.store.write(lambda tx: create_business(tx, self.caller, request), self.org_id)
-        return str(msgspec.json.decode(rendered)["id"])
+        return self.store.write(lambda tx: create_business(tx, self.caller, request), self.org_id).id
 
     def unregistered_entity(self, **fields: object) -> str:
         return self.entity(**{"vatNumber": None, "vat": None, **fields})

@@ -3,11 +3,11 @@
 import msgspec
 import pytest
 
-from gatewayd.areas.accounting import clients
+from gatewayd.areas.accounting.clients import CLIENTS, VatCheck
 from gatewayd.clock import DAY
 from gatewayd.errors import Problem
-from gatewayd.store import ReadTx, WriteTx
-from tests.areas.accounting.books import Books, Json, fields_of
+from gatewayd.store import WriteTx
+from tests.areas.accounting.books import Books, fields_of
 from tests.support.store import MemoryStore
 
 
@@ -201,27 +201,19 @@ def test_what_is_kept_equals_what_the_columns_give(books: Books) -> None:
     books.client("Ann", vatNumber="980780684", ccEmails=["a@example.com"], cisContractor=True)
     books.client("Bob", billingAddress={"line1": "1", "countryCode": "FR"}, notes="é\n")
 
-    def compare(tx: ReadTx) -> None:
-        rows = tx.rows("SELECT id, wire FROM clients WHERE org_id = :org_id")
-        assert len(rows) == 2
-        for client_id, wire in rows:
-            row = clients.find(tx, client_id)
-            assert row is not None
-            assert clients.render(row) == wire
-
-    books.store.read(compare, books.org_id)
+    found = books.store.read(lambda tx: CLIENTS.stale(tx, "", 500), books.org_id)
+    assert [stale for _, stale in found] == [False, False]
 
 
 def test_a_vat_check_is_shown(books: Books) -> None:
     client = books.client("Ann", vatNumber="980780684")
 
-    def rendered(tx: ReadTx) -> Json:
-        row = clients.find(tx, client)
-        assert row is not None
-        checked = msgspec.structs.replace(row, vat_check_valid=1, vat_checked_at=tx.now, vat_check_consultation="C-1")
-        return msgspec.json.decode(clients.render(checked) + b"}")
+    def check(tx: WriteTx) -> None:
+        check = VatCheck(valid=True, checked_at=tx.now, consultation_number="C-1")
+        CLIENTS.update(tx, msgspec.structs.replace(CLIENTS.get(tx, client), vat_check=check))
 
-    found = books.store.read(rendered, books.org_id)
+    books.store.write(check, books.org_id)
+    (found,), _ = books.get("listClients")
     assert found["vatCheck"] == {
         "valid": True,
         "checkedAt": "2026-11-20T09:30:00.000Z",

@@ -4,12 +4,13 @@ from collections.abc import Callable
 
 import pytest
 
-from gatewayd.areas.accounting import invoice_moves as moves
-from gatewayd.areas.accounting import invoice_rows
-from gatewayd.areas.accounting.invoice_moves import Payment
+from gatewayd.areas.accounting.invoices import moves
+from gatewayd.areas.accounting.invoices.moves import Payment
+from gatewayd.areas.accounting.invoices.rows import INVOICES
 from gatewayd.clock import DAY
 from gatewayd.errors import Problem
 from gatewayd.ledger import period_locks
+from gatewayd.money import Money
 from tests.areas.accounting.books import LINE, Books, Json, fields_of
 from tests.support.store import MemoryStore
 
@@ -76,9 +77,8 @@ def test_issue_at_a_rate_of_exchange(registered: Books) -> None:
     draft = registered.invoice(status="draft", currency="EUR")
     invoice = move(registered, moves.issue, draft["id"], "0.8500")
     assert (invoice["status"], invoice["fxRate"], invoice["vatTotalBase"]) == ("issued", "0.85", "17.00")
-    row = registered.store.read(lambda tx: invoice_rows.find(tx, draft["id"]), registered.org_id)
-    assert row is not None
-    assert (row.fx_rate, row.vat_total_base) == ("0.85", 1700)
+    row = registered.store.read(lambda tx: INVOICES.get(tx, draft["id"]), registered.org_id)
+    assert (row.fx_rate, row.vat_total_base) == ("0.85", Money(1700, "GBP"))
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,8 @@ def test_delete_a_draft_and_nothing_else(registered: Books) -> None:
     draft, invoice = registered.invoice(status="draft"), registered.invoice()
     registered.store.write(lambda tx: moves.delete_draft(tx, draft["id"]), registered.org_id)
     assert [each["id"] for each in registered.get("listInvoices")[0]] == [invoice["id"]]
-    assert registered.store.read(lambda tx: invoice_rows.lines_of(tx, draft["id"]), registered.org_id) == []
+    lines = "SELECT position FROM invoice_lines WHERE org_id = :org_id AND invoice_id = :id"
+    assert registered.store.read(lambda tx: tx.rows(lines, id=draft["id"]), registered.org_id) == []
     assert refused(registered, moves.delete_draft, invoice["id"]).code == "invalid_state"
 
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from gatewayd.areas.accounting import invoice_moves, invoice_numbers
+from gatewayd.areas.accounting.invoices import moves, numbers
 from gatewayd.errors import Problem
 from gatewayd.store import WriteTx
 from tests.areas.accounting.books import LINE, Books, fields_of
@@ -16,9 +16,9 @@ class Refused(Exception):
     pass
 
 
-def allot(books: Books, kind: invoice_numbers.InvoiceKind = "invoice", *, fail: bool = False) -> str:
+def allot(books: Books, kind: numbers.InvoiceKind = "invoice", *, fail: bool = False) -> str:
     def work(tx: WriteTx) -> str:
-        number = invoice_numbers.allot(tx, "ent_1", kind)
+        number = numbers.allot(tx, "ent_1", kind)
         if fail:
             raise Refused
         return number
@@ -27,9 +27,9 @@ def allot(books: Books, kind: invoice_numbers.InvoiceKind = "invoice", *, fail: 
 
 
 def test_numbers_as_written() -> None:
-    assert invoice_numbers.written("invoice", 1) == "INV-000001"
-    assert invoice_numbers.written("credit_note", 999_999) == "CN-999999"
-    assert invoice_numbers.written("invoice", 1_000_000) == "INV-1000000"
+    assert numbers.written("invoice", 1) == "INV-000001"
+    assert numbers.written("credit_note", 999_999) == "CN-999999"
+    assert numbers.written("invoice", 1_000_000) == "INV-1000000"
 
 
 def test_a_rollback_gives_the_number_back(books: Books) -> None:
@@ -62,7 +62,7 @@ def test_imported_numbers_are_passed_over_and_disturb_nothing(books: Books) -> N
 
 def test_a_voided_number_stays_taken(books: Books) -> None:
     invoice = books.invoice()
-    books.store.write(lambda tx: invoice_moves.void(tx, invoice["id"], "made twice"), books.org_id)
+    books.store.write(lambda tx: moves.void(tx, invoice["id"], "made twice"), books.org_id)
     assert books.invoice()["number"] == "INV-000002"
 
 
@@ -80,11 +80,11 @@ def test_no_gap_and_no_repeat_over_random_histories(store: MemoryStore, seed: in
             drafts.append(books.invoice(clientId=client, status="draft")["id"])
         elif step == "issue" and drafts:
             draft = drafts.pop(chance.randrange(len(drafts)))
-            books.store.write(lambda tx, draft=draft: invoice_moves.issue(tx, draft), books.org_id)
+            books.store.write(lambda tx, draft=draft: moves.issue(tx, draft), books.org_id)
         elif step == "fail":
             _fail_after_numbering(books, client)
         elif step == "import":
-            _import(books, client, invoice_numbers.written("invoice", chance.randint(1, 60)))
+            _import(books, client, numbers.written("invoice", chance.randint(1, 60)))
         elif step == "credit" and issued:
             books.credit(issued.pop())
     _check_sequence(books, "invoice")
@@ -93,7 +93,7 @@ def test_no_gap_and_no_repeat_over_random_histories(store: MemoryStore, seed: in
 
 def _fail_after_numbering(books: Books, client: str) -> None:
     def work(tx: WriteTx) -> None:
-        invoice_numbers.allot(tx, books.org_id, "invoice")
+        numbers.allot(tx, books.org_id, "invoice")
         raise Refused
 
     with pytest.raises(Refused):
@@ -104,7 +104,7 @@ def _fail_after_numbering(books: Books, client: str) -> None:
 
 
 def _import(books: Books, client: str, number: str) -> None:
-    taken = books.store.read(lambda tx: invoice_numbers.holder(tx, books.org_id, number), books.org_id)
+    taken = books.store.read(lambda tx: numbers.holder(tx, books.org_id, number), books.org_id)
     if taken is None:
         books.invoice(clientId=client, origin="imported", number=number)
         return

@@ -4,9 +4,10 @@ from typing import get_args
 
 import pytest
 
-from gatewayd.areas.accounting import invoice_states as states
-from gatewayd.areas.accounting.invoice_states import Move, Settlement, Status
+from gatewayd.areas.accounting.invoices import states
+from gatewayd.areas.accounting.invoices.states import Move, Settlement, Status
 from gatewayd.errors import Problem
+from gatewayd.money import Money
 
 ALLOWED = {
     ("issue", "draft"),
@@ -47,7 +48,7 @@ def test_every_move_from_every_state(move: Move, status: Status) -> None:
     ],
 )
 def test_after_settlement(status: Status, due: int, settled: int, after: Status) -> None:
-    assert states.after_settlement(status, Settlement(due, settled)) == after
+    assert states.after_settlement(status, Settlement(Money(due, "GBP"), Money(settled, "GBP"))) == after
 
 
 @pytest.mark.parametrize(
@@ -60,7 +61,7 @@ def test_after_settlement(status: Status, due: int, settled: int, after: Status)
     ],
 )
 def test_after_unsettlement(status: Status, due: int, settled: int, after: Status) -> None:
-    assert states.after_unsettlement(status, Settlement(due, settled)) == after
+    assert states.after_unsettlement(status, Settlement(Money(due, "GBP"), Money(settled, "GBP"))) == after
 
 
 @pytest.mark.parametrize("status", ["draft", "paid", "void"])

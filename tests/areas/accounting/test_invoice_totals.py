@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewayd.areas.accounting.invoice_totals import (
+from gatewayd.areas.accounting.invoices.totals import (
     AmountsAre,
     LineInput,
     Terms,

@@ -4,16 +4,19 @@ from typing import Any
 
 import msgspec
 
-from gatewayd.areas.businesses import keeping, rows
-from gatewayd.areas.businesses.businesses import OPERATIONS
-from gatewayd.areas.businesses.rows import BusinessRow, TaxRecord
-from gatewayd.areas.legal_entities.legal_entities import CreateLegalEntity, create_legal_entity
+from gatewayd.areas.businesses import adoption
+from gatewayd.areas.businesses.operations import OPERATIONS
+from gatewayd.areas.businesses.rows import BUSINESSES, NEVER_SYNCED
+from gatewayd.areas.businesses.shapes import BusinessRow, TaxSync
+from gatewayd.areas.legal_entities.operations import create_legal_entity
+from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
 from gatewayd.clock import DAY, from_wire
 from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.errors import Problem
 from gatewayd.http.render import success
 from gatewayd.ledger import period_locks
 from tests.support.store import MemoryStore, make_caller
+from tests.support.wire import expect_form
 
 _ROWS = {operation.id.partition(".")[2]: operation for operation in OPERATIONS}
 _DECODERS = {name: RequestDecoder(operation) for name, operation in _ROWS.items()}
@@ -36,8 +39,7 @@ class Firm:
     def entity(self, **values: object) -> str:
         body = {"name": "Ash Brown", "type": "sole_trader", **values}
         request = msgspec.convert(body, CreateLegalEntity)
-        rendered = self.store.write(lambda tx: create_legal_entity(tx, self.caller, request), self.org_id)
-        return str(msgspec.json.decode(rendered)["id"])
+        return self.store.write(lambda tx: create_legal_entity(tx, self.caller, request), self.org_id).id
 
     def company(self, **values: object) -> str:
         return self.entity(name="Oak Ltd", type="limited_company", companyNumber="01234567", **values)
@@ -69,19 +71,17 @@ class Firm:
     def ids(self, query: str = "") -> list[str]:
         return [business["id"] for business in self.page(query)["data"]]
 
-    def adopt(self, entity_id: str | None = None, record: TaxRecord = keeping.NEVER, **values: object) -> BusinessRow:
+    def adopt(self, entity_id: str | None = None, record: TaxSync = NEVER_SYNCED, **values: object) -> BusinessRow:
         """A business that the tax authority knows, as the engine above keeps it."""
         said = {"type": "self_employment", "tax_business_id": TAX_ID, **values}
         owner = entity_id or self.person
-        return self.store.write(lambda tx: keeping.adopt(tx, owner, said, record), self.org_id)
+        return self.store.write(lambda tx: adoption.adopt(tx, owner, said, record), self.org_id)
 
-    def take_over(self, business_id: str, record: TaxRecord, **changes: object) -> BusinessRow:
-        return self.store.write(lambda tx: keeping.take_over(tx, business_id, changes, record), self.org_id)
+    def take_over(self, business_id: str, record: TaxSync, **changes: object) -> BusinessRow:
+        return self.store.write(lambda tx: adoption.take_over(tx, business_id, changes, record), self.org_id)
 
     def row(self, business_id: str) -> BusinessRow:
-        row = self.store.read(lambda tx: rows.find(tx, business_id), self.org_id)
-        assert row is not None
-        return row
+        return self.store.read(lambda tx: BUSINESSES.get(tx, business_id), self.org_id)
 
     def close_a_period(self, entity_id: str | None = None) -> None:
         owner = entity_id or self.person
@@ -106,6 +106,5 @@ def refusal(error: Problem) -> tuple[str, list[tuple[str, str]]]:
 
 def _answer(result: object, operation: str) -> Json:
     answer: Json = msgspec.json.decode(success(result).body)
-    checked = msgspec.convert(answer, _ROWS[operation].response)
-    assert msgspec.json.decode(msgspec.json.encode(checked)) == answer
+    expect_form(answer, _ROWS[operation].response)
     return answer

@@ -8,9 +8,9 @@ import pytest
 
 from gatewayd.areas.crm.leads import CreateLead, Lead, ListLeads, create_lead, list_leads
 from gatewayd.clock import SECOND
-from gatewayd.contract.pages import Listing
 from gatewayd.errors import Problem
 from tests.support.store import START, MemoryStore, make_caller
+from tests.support.wire import shown
 
 _EVENTS = "SELECT kind, data FROM events WHERE org_id = :org_id ORDER BY id"
 
@@ -21,8 +21,7 @@ def make(store: MemoryStore, org_id: str, request: CreateLead) -> Lead:
 
 def listed(store: MemoryStore, org_id: str, request: ListLeads) -> tuple[list[dict[str, Any]], str | None]:
     page = store.read(lambda tx: list_leads(tx, make_caller(org_id), request), org_id)
-    assert isinstance(page, Listing)
-    return msgspec.json.decode(page.data), page.next_cursor
+    return shown(page), page.next_cursor
 
 
 def test_a_new_lead_is_answered_whole_and_told_to_the_outbox(store: MemoryStore) -> None:
@@ -38,20 +37,20 @@ def test_a_new_lead_is_answered_whole_and_told_to_the_outbox(store: MemoryStore)
         external_id="crm-7",
     )
     lead = make(store, org_id, request)
-    assert lead == Lead(
-        id=lead.id,
-        external_id="crm-7",
-        source="website",
-        name="Priya Shah",
-        email="priya@example.com",
-        phone="+44 20 7946 0000",
-        company="Shah Interiors",
-        notes="met at the fair",
-        status="contacted",
-        created_at="2026-11-20T09:30:00.000Z",
-        updated_at="2026-11-20T09:30:00.000Z",
-        version=1,
-    )
+    assert shown(lead) == {
+        "id": lead.id,
+        "externalId": "crm-7",
+        "source": "website",
+        "name": "Priya Shah",
+        "email": "priya@example.com",
+        "phone": "+44 20 7946 0000",
+        "company": "Shah Interiors",
+        "notes": "met at the fair",
+        "status": "contacted",
+        "createdAt": "2026-11-20T09:30:00.000Z",
+        "updatedAt": "2026-11-20T09:30:00.000Z",
+        "version": 1,
+    }
     assert lead.id.startswith("lead_")
     ((kind, data),) = store.read(lambda tx: tx.rows(_EVENTS), org_id)
     assert kind == "lead.created"

@@ -7,6 +7,7 @@ import pytest
 
 from gatewayd.areas.crm.leads import CreateLead, create_lead
 from gatewayd.areas.crm.opportunities import (
+    OPPORTUNITIES,
     CreateOpportunity,
     ListOpportunities,
     MoveOpportunity,
@@ -14,10 +15,10 @@ from gatewayd.areas.crm.opportunities import (
     create_opportunity,
     list_opportunities,
     move_opportunity,
-    org_of,
 )
 from gatewayd.errors import Problem
 from tests.support.store import MemoryStore, make_caller
+from tests.support.wire import shown
 
 _MOVES = "SELECT data FROM events WHERE org_id = :org_id AND kind = 'opportunity.stage_changed' ORDER BY id"
 
@@ -45,19 +46,19 @@ def test_a_new_opportunity_is_answered_whole_and_fires_nothing(store: MemoryStor
         name="Bookkeeping", lead_id=lead_id, stage="proposal", amount="2400", currency="GBP", external_id="x"
     )
     made = make(store, org_id, request)
-    assert made == Opportunity(
-        id=made.id,
-        external_id="x",
-        lead_id=lead_id,
-        name="Bookkeeping",
-        pipeline_id="default",
-        stage="proposal",
-        amount="2400.00",
-        currency="GBP",
-        created_at="2026-11-20T09:30:00.000Z",
-        updated_at="2026-11-20T09:30:00.000Z",
-        version=1,
-    )
+    assert shown(made) == {
+        "id": made.id,
+        "externalId": "x",
+        "leadId": lead_id,
+        "name": "Bookkeeping",
+        "pipelineId": "default",
+        "stage": "proposal",
+        "amount": "2400.00",
+        "currency": "GBP",
+        "createdAt": "2026-11-20T09:30:00.000Z",
+        "updatedAt": "2026-11-20T09:30:00.000Z",
+        "version": 1,
+    }
     assert moves(store, org_id) == []
 
 
@@ -148,7 +149,7 @@ def test_lists_newest_first_with_filters_and_only_the_organizations_own(store: M
 
     def ids(request: ListOpportunities) -> list[str]:
         page = store.read(lambda tx: list_opportunities(tx, make_caller(org_id), request), org_id)
-        return [found.id for found in msgspec.json.decode(page.data, type=list[Opportunity])]
+        return [found["id"] for found in shown(page)]
 
     assert ids(ListOpportunities()) == [second.id, first.id]
     assert ids(ListOpportunities(lead_id=lead_id)) == [first.id]
@@ -159,7 +160,7 @@ def test_lists_newest_first_with_filters_and_only_the_organizations_own(store: M
 def test_the_operator_can_ask_whose_an_opportunity_is(store: MemoryStore) -> None:
     org_id = store.org()
     made = make(store, org_id, CreateOpportunity(name="A"))
-    assert store.read(lambda tx: org_of(tx, made.id)) == org_id
+    assert store.read(lambda tx: OPPORTUNITIES.organization_of(tx, made.id)) == org_id
     with pytest.raises(Problem) as refused:
-        store.read(lambda tx: org_of(tx, "opp_nothing"))
+        store.read(lambda tx: OPPORTUNITIES.organization_of(tx, "opp_nothing"))
     assert refused.value.code == "not_found"

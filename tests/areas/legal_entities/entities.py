@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from gatewayd.areas.legal_entities import legal_entities
-from gatewayd.areas.legal_entities.legal_entities import (
-    OPERATIONS,
+from gatewayd.areas.legal_entities import operations as legal_entities
+from gatewayd.areas.legal_entities.operations import OPERATIONS
+from gatewayd.areas.legal_entities.shapes import (
     CreateLegalEntity,
     GetLegalEntities,
     GetLegalEntity,

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from gatewayd.areas.legal_entities import legal_entities
-from gatewayd.areas.legal_entities.legal_entities import RENDERED_AT_ONCE, render_again
+from gatewayd.areas.legal_entities.rows import LEGAL_ENTITIES, RENDERED_AT_ONCE, change_tax_standing
 from gatewayd.areas.legal_entities.tax_standings import TaxStanding
 from gatewayd.clock import SECOND, Instant, from_wire, to_wire
 from gatewayd.store import connections, schema
@@ -20,7 +19,7 @@ BEFORE = 11
 
 
 def change(firm: Firm, standing: TaxStanding | None) -> None:
-    firm.store.write(lambda tx: legal_entities.change_tax_standing(tx, standing), firm.org_id)
+    firm.store.write(lambda tx: change_tax_standing(tx, standing), firm.org_id)
 
 
 def test_every_entity_says_it_and_has_changed(firm: Firm) -> None:
@@ -93,7 +92,7 @@ def test_who_was_connected_before_the_migration_says_it_after(
     old = connections.open_writer(connections.MEMORY, 0)
     schema.migrate(old, schema.packaged()[:BEFORE], START)
     columns = [row[1] for row in old.execute("PRAGMA table_info(legal_entities)")]
-    (row,) = store.connection.execute(f"SELECT {', '.join(map(str, columns))} FROM legal_entities")
+    (row,) = store.connection.execute("SELECT * FROM legal_entities")  # columns have been renamed since
     old.execute("INSERT INTO organizations (id, name, created_at) VALUES (?, 'Oak', 0)", (firm.org_id,))
     old.execute(f"INSERT INTO legal_entities VALUES ({', '.join('?' * len(columns))})", row)
     old.execute(
@@ -105,6 +104,5 @@ def test_who_was_connected_before_the_migration_says_it_after(
     old.close()
     found = firm.get(made["id"])
     assert found == {**made, "taxConnection": {**shown, "expiresAt": "2028-05-20T09:30:00.000Z"}}
-    wire = firm.store.connection.execute("SELECT wire FROM legal_entities").get
-    assert wire == firm.store.read(lambda tx: render_again(tx, made["id"]), firm.org_id)
+    assert firm.store.read(lambda tx: LEGAL_ENTITIES.stale(tx, "", 500), firm.org_id) == [(made["id"], False)]
     firm.store.close()

@@ -10,6 +10,7 @@ Whether an invoice is overdue is no state: it follows from its due date and from
 from typing import Literal, NamedTuple
 
 from gatewayd.errors import Problem, invalid_state
+from gatewayd.money import Money
 
 Status = Literal["draft", "issued", "sent", "part_paid", "paid", "void"]
 Move = Literal["issue", "delete", "send", "settle", "unsettle", "void"]
@@ -38,13 +39,13 @@ alone: what the client then has in hand is a negative balance."""
 
 
 class Settlement(NamedTuple):
-    """What stands against an invoice, minor units: `due` is gross less CIS deduction, `settled` paid and credited."""
+    """What stands against an invoice: `due` is gross less CIS deduction, `settled` is paid and credited."""
 
-    due: int
-    settled: int
+    due: Money
+    settled: Money
 
     @property
-    def balance(self) -> int:
+    def balance(self) -> Money:
         """What is still due; negative is an overpayment."""
         return self.due - self.settled
 
@@ -65,7 +66,7 @@ def check_payment(status: Status) -> None:
 def after_settlement(status: Status, settlement: Settlement) -> Status:
     """The state once more was paid or credited."""
     check("settle", status)
-    return "paid" if settlement.balance <= 0 else "part_paid"
+    return "paid" if settlement.balance.minor <= 0 else "part_paid"
 
 
 def after_unsettlement(status: Status, settlement: Settlement) -> Status:
@@ -74,9 +75,9 @@ def after_unsettlement(status: Status, settlement: Settlement) -> Status:
     Chosen: with nothing left against it the invoice is `sent`, as B5 says, for whoever paid it has seen it.
     """
     check("unsettle", status)
-    if settlement.settled <= 0:
+    if settlement.settled.minor <= 0:
         return "sent"
-    return "paid" if settlement.balance <= 0 else "part_paid"
+    return "paid" if settlement.balance.minor <= 0 else "part_paid"
 
 
 def refuse_void(status: Status, has_payments: bool, is_filed: bool) -> None:

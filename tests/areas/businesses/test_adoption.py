@@ -1,12 +1,13 @@
 """What the engine above says in the tax authority's name: `adopt` and `take_over`."""
 
-import datetime
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from gatewayd.areas.businesses import keeping, rows
-from gatewayd.areas.businesses.rows import Latency, TaxRecord
+from gatewayd.areas.businesses import rows
+from gatewayd.areas.businesses.rows import BUSINESSES, NEVER_SYNCED
+from gatewayd.areas.businesses.shapes import Latency, TaxSync
 from gatewayd.clock import to_wire
 from gatewayd.contract.wire import Address
 from tests.areas.businesses.trades import LETS, OTHER_TAX_ID, TAX_ID, Firm
@@ -14,7 +15,7 @@ from tests.areas.legal_entities.entities import refuses
 from tests.support.store import START
 
 LATENCY = Latency(end_date="2027-04-05", tax_year1="2025-26", indicator1="A", tax_year2="2026-27", indicator2="Q")
-RECORD = TaxRecord("in_sync", START, None, LATENCY, "2026")
+RECORD = TaxSync(status="in_sync", synced_at=START, error=None, latency=LATENCY, year_of_migration="2026")
 SHOWN = {
     "status": "in_sync",
     "syncedAt": to_wire(START),
@@ -63,12 +64,10 @@ def test_an_adopted_business_is_as_the_authority_says(firm: Firm) -> None:
 )
 def test_an_adopted_business_has_a_name(firm: Firm, values: dict[str, Any], name: str) -> None:
     row = firm.adopt(**values)
-    assert (row.name, row.accounting_basis, row.tax_sync_status) == (name, "cash", "never")
+    assert (row.name, row.accounting_basis, row.tax_sync.status) == (name, "cash", "never")
 
 
-@pytest.mark.parametrize(
-    ("date", "status"), [(None, "active"), ("2026-11-20", "ceased"), (datetime.date(2026, 11, 21), "active")]
-)
+@pytest.mark.parametrize(("date", "status"), [(None, "active"), ("2026-11-20", "ceased"), ("2026-11-21", "active")])
 def test_an_adopted_business_has_ceased_where_its_last_day_has_come(firm: Firm, date: object, status: str) -> None:
     row = firm.adopt(cessation_date=date)
     assert (row.status, row.cessation_date) == (status, None if date is None else str(date))
@@ -102,7 +101,7 @@ def test_a_record_alone_leaves_the_version_and_is_followed(firm: Firm) -> None:
     made = firm.create(tradingType="Plastering")
     firm.later()
     since = to_wire(firm.store.now())
-    failed = TaxRecord("failed", firm.store.now(), "tax_upstream_error")
+    failed = replace(NEVER_SYNCED, status="failed", synced_at=firm.store.now(), error="tax_upstream_error")
     firm.take_over(made["id"], failed, trading_type="Plastering")  # as it is
     shown = firm.get(made["id"])
     record = {"status": "failed", "syncedAt": since, "error": "tax_upstream_error", "latency": None}
@@ -139,9 +138,9 @@ def test_an_archived_business_stays_archived(firm: Firm) -> None:
 def test_closed_books_keep_their_basis(firm: Firm) -> None:
     made = firm.create()
     row = firm.row(made["id"])
-    assert not firm.store.read(lambda tx: keeping.is_basis_fixed(tx, row), firm.org_id)
+    assert not firm.store.read(lambda tx: rows.is_basis_fixed(tx, row), firm.org_id)
     firm.close_a_period()
-    assert firm.store.read(lambda tx: keeping.is_basis_fixed(tx, row), firm.org_id)
+    assert firm.store.read(lambda tx: rows.is_basis_fixed(tx, row), firm.org_id)
     assert refuses(firm.take_over, made["id"], RECORD, accounting_basis="accruals").code == "invalid_state"
     assert firm.get(made["id"]) == made
     assert firm.take_over(made["id"], RECORD, accounting_basis="cash").version == 1
@@ -167,4 +166,4 @@ def test_all_of_an_entity_are_found_together(firm: Firm) -> None:
     assert [row.id for row in found] == [first, second]
     assert found == [firm.row(first), firm.row(second)]
     assert others.store.read(lambda tx: rows.of_entity(tx, firm.person), others.org_id) == []
-    assert others.store.read(lambda tx: rows.find(tx, first), others.org_id) is None
+    assert others.store.read(lambda tx: BUSINESSES.find(tx, first), others.org_id) is None

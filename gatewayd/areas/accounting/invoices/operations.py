@@ -1,32 +1,39 @@
-"""The invoice resource (Spec §4, domain model A5, B5 and C4): its two operations.
+"""The invoice resource (Spec §4, domain model A5, B5 and C4): its operations.
 
-invoice_shapes     what crosses the wire          invoice_rows       the tables
-invoice_drafting   from a request to a draft      invoice_rendering  from rows to bytes
-invoice_lines      how lines are taxed            invoice_pages      pages of the list
-invoice_totals     the arithmetic                 invoice_moves      what happens to an invoice afterwards
-invoice_numbers    the sequences                  invoice_states     which moves there are
+A new invoice goes through the files in this order, each once:
+
+    drafts    what the request says of itself, and what it names
+    parties   who sells to whom
+    drafts    dates and currency, then
+    lines     how each line is taxed
+    totals    the arithmetic
+    numbers   the next of the sequence, where it is issued
+    rows      the tables
+
+`moves` is what happens to an invoice afterwards, `states` the table of its moves, `pages` the list.
 """
 
-from gatewayd.areas.accounting import invoice_drafting, invoice_moves, invoice_pages, invoice_rows
-from gatewayd.areas.accounting.invoice_shapes import CreateInvoice, Invoice, ListInvoices
+from gatewayd.areas.accounting.invoices import drafts, moves, pages, parties, rows
+from gatewayd.areas.accounting.invoices.rows import INVOICES
+from gatewayd.areas.accounting.invoices.shapes import CreateInvoice, Invoice, ListInvoices
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import Rendered
-from gatewayd.errors import FieldError, Problem, external_id_exists, invalid
+from gatewayd.errors import FieldError, Problem, invalid
 from gatewayd.store import ReadTx, WriteTx
 
 
-def list_invoices(tx: ReadTx, caller: Caller, request: ListInvoices) -> Listing:
+def list_invoices(tx: ReadTx, caller: Caller, request: ListInvoices) -> Listing[Invoice]:
     """List invoices and credit notes.
 
     Newest first; with a range of issue or due dates by that date, latest first; with `updatedSince` in the order of
     change. `status` takes several and `overdue` beside the stored ones. `summaryOnly` leaves the lines out.
     """
-    return invoice_pages.page(tx, request)
+    return pages.page(tx, request)
 
 
-def create_invoice(tx: WriteTx, caller: Caller, request: CreateInvoice) -> Rendered:
+def create_invoice(tx: WriteTx, caller: Caller, request: CreateInvoice) -> Rendered[Invoice]:
     """Create an invoice or a credit note, as a draft or issued at once.
 
     For `clientId` or a new `client`. The seller is `legalEntityId`, by default the one there is; an organization
@@ -38,15 +45,18 @@ def create_invoice(tx: WriteTx, caller: Caller, request: CreateInvoice) -> Rende
     bring in invoices that have a number already, with `origin` imported.
     """
     _refuse_origin(caller, request)
-    _refuse_external(tx, request.external_id)
-    row, lines, parties = invoice_drafting.draft(tx, request)
+    INVOICES.refuse_taken(tx, request.external_id)
+    drafts.refuse_conflicts(request)
+    drafts.refuse_unknown(tx, request)
+    found = parties.of_request(tx, request)
+    row, lines = drafts.draft(tx, request, found)
     if request.status == "issued" or request.number is not None:
-        row = invoice_moves.issued(tx, row, parties, request.number)
-    elif parties.original is not None:
-        invoice_drafting.refuse_excess_credit(tx, row, parties.original)
-    wire = invoice_rows.insert(tx, row, lines)
-    if parties.original is not None and row.status == "issued":
-        invoice_moves.credit_changed(tx, parties.original.id)
+        row = moves.as_issued(tx, row, found, request.number)
+    elif found.original is not None:
+        moves.refuse_excess_credit(tx, row, found.original)
+    wire = rows.insert(tx, row, lines)
+    if found.original is not None and row.status == "issued":
+        moves.update_credited(tx, found.original.id)
     return Rendered(wire)
 
 
@@ -64,14 +74,6 @@ def _refuse_origin(caller: Caller, request: CreateInvoice) -> None:
         raise invalid(FieldError("number", "required", "An imported invoice has a number."))
     if request.status == "draft":  # Chosen: a number means that it was issued
         raise invalid(FieldError("status", "conflict", "An imported invoice was issued."))
-
-
-def _refuse_external(tx: WriteTx, external_id: str | None) -> None:
-    if external_id is None:
-        return
-    existing_id = invoice_rows.find_external(tx, external_id)
-    if existing_id is not None:
-        raise external_id_exists("An invoice", existing_id)
 
 
 OPERATIONS = (

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from gatewayd.areas.businesses import states
+from gatewayd.areas.businesses import rules
 from tests.areas.businesses.trades import LETS, Firm, Json, refusal
 from tests.areas.legal_entities.entities import refuses
 
@@ -184,4 +184,4 @@ def test_a_second_uk_property_business_does_not_come_back(firm: Firm, back: str)
 
 
 def test_the_table_names_states_alone() -> None:
-    assert all(set(goals) < states.MOVES.keys() for goals in states.MOVES.values())
+    assert all(set(goals) < rules.MOVES.keys() for goals in rules.MOVES.values())

@@ -1,27 +1,29 @@
-"""The business resource, a source of income (Spec §4, domain model A2 and B2)."""
+"""The business resource, a source of income (Spec §4, domain model A2 and B2): its operations."""
 
 from collections.abc import Iterator
 
-import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
-from gatewayd.areas.businesses import keeping, rows, rules, states
-from gatewayd.areas.businesses.fields import (
+from gatewayd.areas.businesses import rows, rules
+from gatewayd.areas.businesses.rows import BUSINESSES
+from gatewayd.areas.businesses.shapes import (
     ArchiveBusiness,
+    Business,
+    BusinessRow,
     CreateBusiness,
     GetBusiness,
     ListBusinesses,
+    LiveStatus,
     SetStatus,
+    Status,
     UpdateBusiness,
 )
-from gatewayd.areas.businesses.keeping import KIND
-from gatewayd.areas.businesses.rows import Business, BusinessRow
-from gatewayd.areas.businesses.states import LiveStatus, Status
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import Rendered
-from gatewayd.errors import FieldError, invalid, invalid_field, invalid_state, not_found, version_conflict
+from gatewayd.errors import FieldError, invalid, invalid_field, invalid_state, not_found
 from gatewayd.ledger import owners, references
 from gatewayd.ledger.lists import archive_filter, sync_page
 from gatewayd.ledger.owners import Owner
@@ -29,17 +31,13 @@ from gatewayd.ledger.references import Reference, unknown_reference
 from gatewayd.ledger.tax_calendar import tax_year_of
 from gatewayd.store import ReadTx, Row, WriteTx
 
-_ASKS_ABOUT = ("id", "expected_version")  # the members of an update that are no fields of the business
-
 _SELECT_PAGE = """
 SELECT id, updated_at, wire, status, commencement_date, archived_at FROM businesses WHERE org_id = :org_id
 """
-_SELECT_ONE = """
-SELECT id, updated_at, wire, status, commencement_date, archived_at FROM businesses WHERE org_id = :org_id AND id = :id
-"""
+_SELECT_ONE = f"{_SELECT_PAGE} AND id = :id"
 
 
-def list_businesses(tx: ReadTx, caller: Caller, request: ListBusinesses) -> Listing:
+def list_businesses(tx: ReadTx, caller: Caller, request: ListBusinesses) -> Listing[Business]:
     """List businesses.
 
     Newest first, or in the order of change with `updatedSince`. `status` is the state today: a business whose
@@ -59,117 +57,90 @@ def list_businesses(tx: ReadTx, caller: Caller, request: ListBusinesses) -> List
     return sync_page(tx, request, _SELECT_PAGE, filters, lambda row: _item(row, today))
 
 
-def get_business(tx: ReadTx, caller: Caller, request: GetBusiness) -> Rendered:
+def get_business(tx: ReadTx, caller: Caller, request: GetBusiness) -> Rendered[Business]:
     """Get one business, archived or not."""
     row = tx.row(_SELECT_ONE, id=request.id)
     if row is None:
-        raise not_found(KIND)
+        raise not_found(BUSINESSES.kind)
     return Rendered(_item(row, tx.today))
 
 
-def create_business(tx: WriteTx, caller: Caller, request: CreateBusiness) -> Rendered:
+def create_business(tx: WriteTx, caller: Caller, request: CreateBusiness) -> Business:
     """Create a business.
 
     It is `pending` until its commencement date. A person has one UK property business at most, which holds all its
     lets in the United Kingdom; `externalId` may be used once.
     """
     owner = owners.find(tx, request.legal_entity_id)
-    values = {name: getattr(request, name) for name in request.__struct_fields__ if name != "legal_entity_id"}
-    if request.quarterly_period_type is not None:
-        values["quarterly_period_tax_year"] = tax_year_of(tx.today)
+    tax_year = None if request.quarterly_period_type is None else tax_year_of(tx.today)
     errors = [*_owner_mistakes(owner), *_bank_account_mistakes(tx, request.bank_account_ids or [])]
     errors += rules.share_mistakes(request.owner_share_percent)
     if errors or owner is None:
         raise invalid(*errors)
-    return _answer(tx, keeping.add(tx, keeping.new_row(tx, owner, values), owner))
+    return rows.shown(rows.add(tx, rows.new(tx, owner, request, quarterly_period_tax_year=tax_year), owner), tx.today)
 
 
-def update_business(tx: WriteTx, caller: Caller, request: UpdateBusiness) -> Rendered:
+def update_business(tx: WriteTx, caller: Caller, request: UpdateBusiness) -> Business:
     """Change the given fields of a business.
 
     Another `quarterlyPeriodType` is a choice made in the present tax year. The accounting basis and the currency are
     fixed once a period of the legal entity is closed.
     """
-    before = _stored(tx, request.id, request.expected_version)
-    changes = _given(request)
-    after = keeping.changed(before, changes)
+    before = BUSINESSES.get(tx, request.id, request.expected_version)
+    after = BUSINESSES.changed(before, request)
     if after.quarterly_period_type != before.quarterly_period_type:
-        after = msgspec.structs.replace(after, quarterly_period_tax_year=tax_year_of(tx.today))
+        after = replace(after, quarterly_period_tax_year=tax_year_of(tx.today))
     errors = [*rules.date_mistakes(before, after, tx.today)]
-    if "owner_share_percent" in changes:
+    if request.owner_share_percent is not UNSET:
         errors += rules.share_mistakes(after.owner_share_percent)
     if request.bank_account_ids is not UNSET:
         errors += _bank_account_mistakes(tx, request.bank_account_ids)
     if errors:
         raise invalid(*errors)
-    return _answer(tx, keeping.change(tx, before, after))
+    return rows.shown(rows.change(tx, before, after), tx.today)
 
 
-def archive_business(tx: WriteTx, caller: Caller, request: ArchiveBusiness) -> Rendered:
+def archive_business(tx: WriteTx, caller: Caller, request: ArchiveBusiness) -> Business:
     """Archive a business: lists hide it, and it can still be read. setStatus brings it back as it was.
 
     Open obligations refuse it unless `force` is true.
     """
-    before = _stored(tx, request.id, request.expected_version)
+    before = BUSINESSES.get(tx, request.id, request.expected_version)
     if before.archived_at is not None:
-        raise invalid_state("The business is archived already.", "archived", (before.unarchived_status(tx.today),))
-    after = msgspec.structs.replace(before, archived_at=tx.now, archive_reason=request.reason)
-    return _answer(tx, keeping.change(tx, before, after))
+        raise invalid_state(
+            "The business is archived already.", "archived", (rules.unarchived_status(before, tx.today),)
+        )
+    after = replace(before, archived_at=tx.now, archive_reason=request.reason)
+    return rows.shown(rows.change(tx, before, after), tx.today)
 
 
-def set_status(tx: WriteTx, caller: Caller, request: SetStatus) -> Rendered:
+def set_status(tx: WriteTx, caller: Caller, request: SetStatus) -> Business:
     """Move a business to another state.
 
     Active and dormant ones change into each other, and cease on `effectiveDate`, which has come. One that ceased
     becomes active again within the same tax year; an archived one becomes what it was before. A pending one becomes
     active by itself on its commencement date.
     """
-    before = _stored(tx, request.id, request.expected_version)
-    current = before.shown_status(tx.today)
+    before = BUSINESSES.get(tx, request.id, request.expected_version)
+    current = rules.shown_status(before, tx.today)
     allowed = _reachable(before, tx.today)
     if request.status not in allowed:
         raise invalid_state(_refusal(before, current, request.status), current, allowed)
     cessation_date = _cessation_date(tx, before, request)
-    after = msgspec.structs.replace(
+    after = replace(
         before,
         status="active" if request.status == "pending" else request.status,
         cessation_date=cessation_date,
         archived_at=None,
         archive_reason=None,
     )
-    return _answer(tx, keeping.change(tx, before, after))
-
-
-def render_again(tx: ReadTx, business_id: str) -> bytes:
-    """The wire form as the typed columns give it: what the stored one must equal."""
-    row = rows.find(tx, business_id)
-    assert row is not None
-    return rows.render(row)
+    return rows.shown(rows.change(tx, before, after), tx.today)
 
 
 def _item(row: Row, today: str) -> bytes:
     _, _, wire, stored, commencement_date, archived_at = row
-    status = "archived" if archived_at is not None else states.unarchived(stored, commencement_date, today)
+    status = "archived" if archived_at is not None else rules.unarchived(stored, commencement_date, today)
     return rows.served(wire, status)
-
-
-def _answer(tx: ReadTx, row: BusinessRow) -> Rendered:
-    return Rendered(rows.served(rows.render(row), row.shown_status(tx.today)))
-
-
-def _stored(tx: ReadTx, business_id: str, expected_version: int | None) -> BusinessRow:
-    """The business that a request is about. Raises `Problem`: `not_found`, `version_conflict`."""
-    row = rows.find(tx, business_id)
-    if row is None:
-        raise not_found(KIND)
-    if expected_version is not None and expected_version != row.version:
-        raise version_conflict(expected_version, row.version)
-    return row
-
-
-def _given(request: UpdateBusiness) -> dict[str, object]:
-    values = {name: getattr(request, name) for name in request.__struct_fields__ if name not in _ASKS_ABOUT}
-    return {name: value for name, value in values.items() if value is not UNSET}
 
 
 def _owner_mistakes(owner: Owner | None) -> Iterator[FieldError]:
@@ -190,8 +161,8 @@ def _bank_account_mistakes(tx: ReadTx, ids: list[str]) -> Iterator[FieldError]:
 
 def _reachable(row: BusinessRow, today: str) -> tuple[LiveStatus, ...]:
     """Where `setStatus` leads today: from the archive, back to the state before."""
-    current = row.unarchived_status(today)
-    return (current,) if row.archived_at is not None else states.reachable(current, row.cessation_date, today)
+    current = rules.unarchived_status(row, today)
+    return (current,) if row.archived_at is not None else rules.reachable(current, row.cessation_date, today)
 
 
 def _refusal(row: BusinessRow, current: Status, wanted: LiveStatus) -> str:

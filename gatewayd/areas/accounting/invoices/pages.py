@@ -15,9 +15,9 @@ import functools
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from gatewayd.areas.accounting.invoice_rendering import NOT_OVERDUE, OVERDUE, id_of
-from gatewayd.areas.accounting.invoice_shapes import ListInvoices
-from gatewayd.areas.accounting.invoice_states import OPEN, STATUSES
+from gatewayd.areas.accounting.invoices.rows import NOT_OVERDUE, OVERDUE, id_of
+from gatewayd.areas.accounting.invoices.shapes import Invoice, ListInvoices
+from gatewayd.areas.accounting.invoices.states import OPEN, STATUSES
 from gatewayd.clock import from_moment
 from gatewayd.contract.pages import MAX_KEY, Listing, cursor_key, next_cursor
 from gatewayd.ledger.lists import contains
@@ -69,7 +69,7 @@ class _Branch(NamedTuple):
     overdue: bool
 
 
-def page(tx: ReadTx, request: ListInvoices) -> Listing:
+def page(tx: ReadTx, request: ListInvoices) -> Listing[Invoice]:
     """One page of invoices. Raises `Problem` `invalid_cursor`."""
     order = _order(request)
     branches = _branches(request.status)

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from gatewayd.areas.accounting.invoice_rendering import LineRow, percent_text
-from gatewayd.areas.accounting.invoice_shapes import LineRequest
-from gatewayd.areas.accounting.invoice_totals import AmountsAre, LineInput, LineTotals
+from gatewayd.areas.accounting.invoices.shapes import LineRequest, LineRow, VatSummary
+from gatewayd.areas.accounting.invoices.totals import AmountsAre, LineInput, LineTotals, VatGroup
 from gatewayd.errors import FieldError, invalid
 from gatewayd.ledger.vat_rates import DOMESTIC_REVERSE_CHARGES, NEEDS_REGISTRATION, VatCode, VatRate, rate_on
-from gatewayd.money import canonical
+from gatewayd.money import Money, canonical, from_minor
 
 NO_VAT_CODE: VatCode = "outside_scope"
 _NIL, _ALL = Decimal(0), Decimal(100)  # percent
@@ -67,9 +66,21 @@ def registration_errors(codes: Sequence[VatCode], registered: bool) -> list[Fiel
     return [_unregistered(index) for index, code in enumerate(codes) if code in NEEDS_REGISTRATION]
 
 
-def kept(lines: Sequence[TaxedLine], totals: Sequence[LineTotals]) -> list[LineRow]:
+def rows(lines: Sequence[TaxedLine], totals: Sequence[LineTotals], currency: str) -> list[LineRow]:
     """The lines as they are stored."""
-    return [_kept(index, line, total) for index, (line, total) in enumerate(zip(lines, totals, strict=True), start=1)]
+    numbered = enumerate(zip(lines, totals, strict=True), start=1)
+    return [_row(position, line, total, currency) for position, (line, total) in numbered]
+
+
+def summary(group: VatGroup, currency: str) -> VatSummary:
+    """One row of the VAT summary as it is shown."""
+    return VatSummary(
+        vat_code=group.vat_code,
+        rate_percent=_percent(group.rate_percent),
+        net=from_minor(group.net, currency),
+        vat=from_minor(group.vat, currency),
+        reverse_charge=group.reverse_charge,
+    )
 
 
 def _discount(text: str, index: int, errors: list[FieldError]) -> Decimal:
@@ -125,7 +136,7 @@ def _code_path(index: int) -> str:
     return f"lines[{index}].vatCode"
 
 
-def _kept(position: int, line: TaxedLine, total: LineTotals) -> LineRow:
+def _row(position: int, line: TaxedLine, total: LineTotals, currency: str) -> LineRow:
     request, figures = line
     return LineRow(
         position=position,
@@ -135,12 +146,17 @@ def _kept(position: int, line: TaxedLine, total: LineTotals) -> LineRow:
         unit_price=canonical(request.unit_price),
         discount_percent=canonical(request.discount_percent),
         vat_code=figures.vat_code,
-        vat_rate_percent=percent_text(figures.rate_percent),
+        vat_rate_percent=_percent(figures.rate_percent),
         category=request.category,
-        net=total.net,
-        vat=total.vat,
-        gross=total.gross,
-        reverse_charge_vat=total.reverse_charge_vat,
+        net=Money(total.net, currency),
+        vat=Money(total.vat, currency),
+        gross=Money(total.gross, currency),
+        reverse_charge_vat=Money(total.reverse_charge_vat, currency),
         property_id=request.property_id,
-        cis_labour=int(request.cis_labour),
+        cis_labour=request.cis_labour,
     )
+
+
+def _percent(percent: Decimal) -> str:
+    """`20`, `17.5`."""
+    return f"{percent:f}"

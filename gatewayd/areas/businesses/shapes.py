@@ -1,14 +1,36 @@
-"""What callers may say about a business: the fields of B2 and the requests made of them."""
+"""What businesses look like (domain model B2): requests, responses, and the row where it differs."""
 
 from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from gatewayd.areas.businesses.rows import AccountingBasis, BusinessType, QuarterlyPeriodType
-from gatewayd.areas.businesses.states import LiveStatus, Status
 from gatewayd.contract.pages import SyncRequest
-from gatewayd.contract.wire import Address, Currency, Date, DecimalText, ExternalId, Id, Request, Version
+from gatewayd.contract.wire import (
+    Address,
+    CanonicalDecimal,
+    Currency,
+    Date,
+    DateText,
+    DecimalText,
+    ExternalId,
+    Flat,
+    Id,
+    Request,
+    Response,
+    Timestamp,
+    Version,
+)
 
+BusinessType = Literal[
+    "self_employment", "uk_property", "foreign_property", "property_unspecified", "company_trade", "other"
+]
+AccountingBasis = Literal["cash", "accruals"]
+QuarterlyPeriodType = Literal["standard", "calendar"]
+StoredStatus = Literal["active", "dormant", "ceased"]
+LiveStatus = Literal["pending", "active", "dormant", "ceased"]
+Status = Literal["pending", "active", "dormant", "ceased", "archived"]
+TaxSyncStatus = Literal["never", "in_sync", "differs", "failed", "not_found"]
+Frequency = Literal["A", "Q"]
 GivenType = Literal["self_employment", "uk_property", "foreign_property", "company_trade", "other"]
 """The types that a request may name: `property_unspecified` is the tax authority's to say."""
 BusinessName = Annotated[str, Meta(min_length=1, max_length=105, pattern=r"\S")]
@@ -97,3 +119,64 @@ class SetStatus(Request, frozen=True, kw_only=True):
     expected_version: Version | None = None
     status: LiveStatus
     effective_date: Date | None = None
+
+
+class Latency(Response, frozen=True, kw_only=True):
+    """How a new source reports in its first years: A annually, Q quarterly."""
+
+    end_date: DateText
+    tax_year1: str
+    indicator1: Frequency
+    tax_year2: str
+    indicator2: Frequency
+
+
+class TaxSync(Response, frozen=True, kw_only=True):
+    """What came of the last comparison with the tax authority. `error` is the code of what went wrong."""
+
+    status: TaxSyncStatus
+    synced_at: Timestamp | None
+    error: str | None
+    latency: Latency | None
+    year_of_migration: str | None
+
+
+class StoredBusiness(Response, frozen=True, kw_only=True):
+    """The part of a business whose JSON is stored with its row."""
+
+    id: Id
+    external_id: str | None
+    legal_entity_id: Id
+    type: BusinessType
+    name: str
+    trading_name: str | None
+    trading_type: str | None
+    commencement_date: DateText | None
+    cessation_date: DateText | None
+    accounting_basis: AccountingBasis
+    quarterly_period_type: QuarterlyPeriodType
+    quarterly_period_tax_year: str | None
+    uses_consolidated_expenses: bool
+    address: Address | None
+    currency: str
+    bank_account_ids: list[Id]
+    owner_share_percent: CanonicalDecimal
+    tax_business_id: str | None
+    tax_sync: Flat[TaxSync]
+    archive_reason: str | None  # Chosen: what `archive` was told is shown, as an invoice's voidReason is
+    archived_at: Timestamp | None
+    created_at: Timestamp
+    updated_at: Timestamp
+    version: int
+
+
+class Business(StoredBusiness, frozen=True, kw_only=True):
+    """A source of income of a legal entity."""
+
+    status: Status
+
+
+class BusinessRow(StoredBusiness, frozen=True, kw_only=True):
+    """A business as it is stored: with the state that neither the archive nor a commencement to come is part of."""
+
+    status: StoredStatus

@@ -1,19 +1,21 @@
-"""What invoices look like on the wire (domain model B5): requests and responses."""
+"""What invoices look like (domain model B5): requests, responses, and the rows where they differ."""
 
 from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
 from gatewayd.areas.accounting.clients import CreateClient
-from gatewayd.areas.accounting.invoice_numbers import InvoiceKind
-from gatewayd.areas.accounting.invoice_states import Status
-from gatewayd.areas.accounting.invoice_totals import AmountsAre, VatRounding
+from gatewayd.areas.accounting.invoices.numbers import InvoiceKind
+from gatewayd.areas.accounting.invoices.states import Status
+from gatewayd.areas.accounting.invoices.totals import AmountsAre, VatRounding
 from gatewayd.contract.pages import SyncRequest
 from gatewayd.contract.wire import (
     Address,
     Amount,
+    AmountText,
     Currency,
     Date,
+    DateText,
     DecimalText,
     ExternalId,
     Id,
@@ -34,9 +36,9 @@ Number = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[!-~]([ -~]
 Category = Annotated[
     str, Meta(max_length=64, pattern="^[a-z][a-z0-9_]*$", description="Income category.", examples=["turnover"])
 ]
-DateText = Annotated[str, Meta(description="A civil date in Europe/London.", extra_json_schema={"format": "date"})]
 Reference = Annotated[str, Meta(max_length=128)]
 LongText = Annotated[str, Meta(max_length=4000)]
+BaseAmount = Annotated[Amount, Meta(extra={"currency": "base_currency"})]
 TermsDays = Annotated[int, Meta(ge=0, le=365)]
 
 
@@ -48,7 +50,7 @@ class LineRequest(Request, frozen=True, kw_only=True):
     """
 
     description: Description
-    unit_price: Amount
+    unit_price: AmountText
     quantity: DecimalText = "1"
     unit: Unit | None = None
     discount_percent: DecimalText = "0"
@@ -77,7 +79,7 @@ class CreateInvoice(Request, frozen=True, kw_only=True):
     fx_rate: DecimalText | None = None
     amounts_are: AmountsAre | None = None
     vat_rounding: VatRounding | None = None
-    discount_amount: Amount | None = None
+    discount_amount: AmountText | None = None
     reference: Reference | None = None
     po_number: Reference | None = None
     notes: LongText | None = None
@@ -129,8 +131,8 @@ class VatSummary(Response, frozen=True, kw_only=True):
 
     vat_code: VatCode
     rate_percent: DecimalText
-    net: Amount
-    vat: Amount
+    net: AmountText
+    vat: AmountText
     reverse_charge: bool
 
 
@@ -164,7 +166,7 @@ class InvoiceLine(Response, frozen=True, kw_only=True):
 
 
 class InvoiceHead(Response, frozen=True, kw_only=True):
-    """The part of an invoice whose JSON is kept with its row."""
+    """The part of an invoice whose JSON is stored with its row."""
 
     id: Id
     external_id: str | None
@@ -191,7 +193,7 @@ class InvoiceHead(Response, frozen=True, kw_only=True):
     discount_amount: Amount
     discount_total: Amount
     reverse_charge_vat: Amount
-    vat_total_base: Amount | None
+    vat_total_base: BaseAmount | None
     vat_summary: list[VatSummary]
     cis_deduction: Amount
     cis_rate: CisRate | None
@@ -225,3 +227,22 @@ class Invoice(InvoiceHead, frozen=True, kw_only=True):
 
     lines: list[InvoiceLine] | UnsetType = UNSET
     is_overdue: bool
+
+
+class InvoiceRow(InvoiceHead, frozen=True, kw_only=True):
+    """An invoice as it is stored. `seller_key` is the legal entity, or the organization that sells in its own name."""
+
+    seller_key: str
+    base_currency: str
+
+
+class LineRow(InvoiceLine, frozen=True, kw_only=True):
+    """A line as it is stored: its `unit_price` is canonical, and not yet padded to the currency."""
+
+    reverse_charge_vat: Amount
+
+
+class PaymentRow(InvoicePayment, frozen=True, kw_only=True):
+    """A payment as it is stored. `position` counts the payments of an invoice from 1."""
+
+    position: int

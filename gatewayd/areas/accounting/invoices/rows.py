@@ -1,0 +1,198 @@
+"""Invoices as they are stored. Owns the tables `invoices`, `invoice_lines` and `invoice_payments`.
+
+    wire         the JSON of the invoice, its lines last, without `isOverdue` and the closing brace
+    head_length  the bytes of it before `,"lines":`
+
+Served are `wire`, or its head where no lines are asked for, and whether it is overdue today. The typed columns are the
+truth; `wire` is written with them and never without.
+"""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from gatewayd.areas.accounting.invoices.shapes import (
+    InvoiceHead,
+    InvoiceLine,
+    InvoicePayment,
+    InvoiceRow,
+    LineRow,
+    PaymentRow,
+)
+from gatewayd.areas.accounting.invoices.states import OPEN
+from gatewayd.contract.wire import open_wire, project
+from gatewayd.errors import not_found
+from gatewayd.money import Money, exponent
+from gatewayd.store import Columns, ReadTx, Table, WriteTx
+
+_LINES = b',"lines":'
+OVERDUE = b',"isOverdue":true}'
+NOT_OVERDUE = b',"isOverdue":false}'
+_ID = b'{"id":"'
+
+
+def payments_of(tx: ReadTx, invoice_id: str, currency: str) -> list[PaymentRow]:
+    """The payments of an invoice, in the order they were entered."""
+    return [_PAYMENTS.load(row, currency) for row in tx.rows(_SELECT_PAYMENTS, id=invoice_id)]
+
+
+def _shown_payments(tx: ReadTx, row: InvoiceRow) -> list[InvoicePayment]:
+    return [project(payment, InvoicePayment) for payment in payments_of(tx, row.id, row.currency)]
+
+
+INVOICES = Table("invoices", InvoiceRow, kind="invoice", prefix="inv", derived={"payments": _shown_payments})
+_WRITTEN = ("search_text", "open_due_date", "head_length", "wire")
+_CHANGING = (
+    *("status", "number", "client_snapshot", "seller_snapshot", "fx_rate", "vat_total_base", "paid_total"),
+    *("credited_total", "balance_due", "sent_at", "viewed_at", "paid_date", "voided_at", "void_reason"),
+    *("pdf_document_id", "updated_at", "version"),
+)
+"""What moves change: an update of all columns would write every index anew."""
+_LINE_ROWS = Columns(LineRow)
+_PAYMENTS = Columns(PaymentRow)
+
+
+def _parameters(names: Sequence[str]) -> str:
+    return ", ".join(f":{name}" for name in names)
+
+
+_INSERT = f"""
+INSERT INTO invoices (org_id, {INVOICES.sql}, {", ".join(_WRITTEN)})
+VALUES (:org_id, {_parameters((*INVOICES.names, *_WRITTEN))})
+"""
+_UPDATE = f"""
+UPDATE invoices SET {", ".join(f"{name} = :{name}" for name in (*_CHANGING, *_WRITTEN))}
+WHERE org_id = :org_id AND id = :id
+"""
+_INSERT_LINE = f"""
+INSERT INTO invoice_lines (org_id, invoice_id, {_LINE_ROWS.sql})
+VALUES (:org_id, :invoice_id, {_parameters(_LINE_ROWS.names)})
+"""
+_INSERT_PAYMENT = f"""
+INSERT INTO invoice_payments (org_id, invoice_id, created_at, {_PAYMENTS.sql})
+VALUES (:org_id, :invoice_id, :created_at, {_parameters(_PAYMENTS.names)})
+"""
+_SELECT_LINES = f"""
+SELECT {_LINE_ROWS.sql} FROM invoice_lines WHERE org_id = :org_id AND invoice_id = :id ORDER BY position
+"""
+_SELECT_PAYMENTS = f"""
+SELECT {_PAYMENTS.sql} FROM invoice_payments WHERE org_id = :org_id AND invoice_id = :id ORDER BY position
+"""
+_SELECT_WIRE = "SELECT wire, open_due_date < :today FROM invoices WHERE org_id = :org_id AND id = :id"
+_SELECT_WIRES = "SELECT id, wire FROM invoices WHERE org_id = :org_id AND id > :after ORDER BY id LIMIT :count"
+_SELECT_LINES_WIRE = """
+SELECT substr(wire, CAST(head_length AS INTEGER) + 1) FROM invoices WHERE org_id = :org_id AND id = :id
+"""
+_SELECT_CREDITED = """
+SELECT coalesce(sum(gross_total), 0), coalesce(sum(gross_total - cis_deduction), 0) FROM invoices
+WHERE org_id = :org_id AND credits_invoice_id = :id AND status NOT IN ('draft', 'void')
+"""
+_DELETE_LINES = "DELETE FROM invoice_lines WHERE org_id = :org_id AND invoice_id = :id"
+_DELETE = "DELETE FROM invoices WHERE org_id = :org_id AND id = :id"
+_DELETE_PAYMENT = """
+DELETE FROM invoice_payments WHERE org_id = :org_id AND invoice_id = :id AND position = :position
+"""
+
+
+def lines_of(tx: ReadTx, row: InvoiceRow) -> list[LineRow]:
+    """The lines of an invoice, in order."""
+    return [_LINE_ROWS.load(line, row.currency) for line in tx.rows(_SELECT_LINES, id=row.id)]
+
+
+def wire_of(tx: ReadTx, invoice_id: str) -> bytes:
+    """The whole JSON of an invoice, from the bytes that are stored. Raises `Problem` `not_found`."""
+    row = tx.row(_SELECT_WIRE, id=invoice_id, today=tx.today)
+    if row is None:
+        raise not_found(INVOICES.kind)
+    return served(row[0], bool(row[1]))
+
+
+def credited(tx: ReadTx, row: InvoiceRow) -> tuple[Money, Money]:
+    """What the credit notes in force against an invoice come to: gross, and gross less their CIS deductions."""
+    found = tx.row(_SELECT_CREDITED, id=row.id)
+    assert found is not None
+    return Money(found[0], row.currency), Money(found[1], row.currency)
+
+
+def insert(tx: WriteTx, row: InvoiceRow, lines: Sequence[LineRow]) -> bytes:
+    """Store a new invoice. Returns its whole JSON."""
+    head = _head(row)
+    wire = head + _lines(lines, row.currency)
+    org_id, due = tx.org_id, open_due_date(row)
+    tx.run_each(_INSERT, [(org_id, *INVOICES.dump(row), _search_text(row), due, len(head), wire)])
+    tx.run_each(_INSERT_LINE, [(org_id, row.id, *_LINE_ROWS.dump(line)) for line in lines])
+    return served(wire, due is not None and due < tx.today)
+
+
+def update(tx: WriteTx, row: InvoiceRow) -> InvoiceRow:
+    """Store what a move changed, as the next version."""
+    row = replace(row, version=row.version + 1, updated_at=tx.now, payments=_shown_payments(tx, row))
+    head = _head(row)
+    wire = head + tx.value(_SELECT_LINES_WIRE, id=row.id)
+    values = dict(zip(INVOICES.names, INVOICES.dump(row), strict=True))
+    written = dict(zip(_WRITTEN, (_search_text(row), open_due_date(row), len(head), wire), strict=True))
+    tx.run(_UPDATE, **values, **written)
+    return row
+
+
+def insert_payment(tx: WriteTx, invoice_id: str, payment: PaymentRow) -> None:
+    """Store a payment; the invoice is updated after it."""
+    tx.run_each(_INSERT_PAYMENT, [(tx.org_id, invoice_id, tx.now, *_PAYMENTS.dump(payment))])
+
+
+def delete_payment(tx: WriteTx, invoice_id: str, position: int) -> None:
+    """Delete a payment; the invoice is updated after it."""
+    tx.run(_DELETE_PAYMENT, id=invoice_id, position=position)
+
+
+def delete(tx: WriteTx, invoice_id: str) -> None:
+    """Delete a draft and its lines. Whether it is a draft is for the caller to know."""
+    tx.run(_DELETE_LINES, id=invoice_id)
+    tx.run(_DELETE, id=invoice_id)
+
+
+def stale(tx: ReadTx, after: str, count: int) -> list[tuple[str, bool]]:
+    """The next `count` invoices after an id: the id of each, and whether its `wire` is not what its rows give."""
+    found = []
+    for invoice_id, wire in tx.rows(_SELECT_WIRES, after=after, count=count):
+        row = INVOICES.get(tx, invoice_id)
+        found.append((invoice_id, _head(row) + _lines(lines_of(tx, row), row.currency) != wire))
+    return found
+
+
+def served(wire: bytes, overdue: bool) -> bytes:
+    """The JSON of an invoice, lines or no lines."""
+    return wire + (OVERDUE if overdue else NOT_OVERDUE)
+
+
+def id_of(wire: bytes) -> str:
+    """The id of an invoice, which is the first member of its JSON and has nothing to escape."""
+    return wire[len(_ID) : wire.index(b'"', len(_ID))].decode()
+
+
+def open_due_date(row: InvoiceRow) -> str | None:
+    """The due date where money is still due, else None."""
+    return row.due_date if row.status in OPEN and row.balance_due.minor > 0 else None
+
+
+def _head(row: InvoiceRow) -> bytes:
+    """`wire` without its lines."""
+    return open_wire(row, InvoiceHead)
+
+
+def _lines(rows: Sequence[LineRow], currency: str) -> bytes:
+    """The rest of `wire`."""
+    digits = exponent(currency)
+    shown = [replace(row, unit_price=_padded(row.unit_price, digits)) for row in rows]
+    return b"%b[%b]" % (_LINES, b",".join([open_wire(row, InvoiceLine) + b"}" for row in shown]))
+
+
+def _padded(price: str, digits: int) -> str:
+    """A canonical decimal with at least `digits` fraction digits."""
+    whole, _, fraction = price.partition(".")
+    fraction = fraction.ljust(digits, "0")
+    return f"{whole}.{fraction}" if fraction else whole
+
+
+def _search_text(row: InvoiceRow) -> str:
+    return "\n".join([text.casefold() for text in (row.number, row.reference) if text])

@@ -1,0 +1,149 @@
+"""The legal entity resource (Spec §4, domain model A1 and B1): its operations."""
+
+from gatewayd.areas.legal_entities import rows, rules
+from gatewayd.areas.legal_entities.rows import LEGAL_ENTITIES
+from gatewayd.areas.legal_entities.shapes import (
+    Cis,
+    CreateLegalEntity,
+    EntityRow,
+    GetLegalEntities,
+    GetLegalEntity,
+    LegalEntity,
+    UpdateLegalEntity,
+    Vat,
+    VatStatus,
+)
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.wire import Rendered, project
+from gatewayd.errors import invalid_state, not_found
+from gatewayd.ledger import period_locks
+from gatewayd.ledger.lists import archive_filter, contains, sync_page
+from gatewayd.store import ReadTx, Row, WriteTx
+
+IDENTIFIER_CODES = ("invalid_company_number", "invalid_nino", "invalid_utr", "invalid_vrn")
+
+_SELECT_PAGE = "SELECT id, updated_at, wire, utr, nino_hint FROM legal_entities WHERE org_id = :org_id"
+_SELECT_ONE = "SELECT wire, utr, nino_sealed FROM legal_entities WHERE org_id = :org_id AND id = :id"
+
+
+def get_legal_entities(tx: ReadTx, caller: Caller, request: GetLegalEntities) -> Listing[LegalEntity]:
+    """List legal entities.
+
+    Newest first, or in the order of change with `updatedSince`. `q` looks in the names and numbers.
+    """
+    filters = {
+        "type = :type": request.type,
+        **archive_filter(request.status, request.include_archived),
+        "search_text LIKE :pattern ESCAPE '!'": contains(request.q),
+    }
+    return sync_page(tx, request, _SELECT_PAGE, filters, _masked_item)
+
+
+def get_legal_entity(tx: ReadTx, caller: Caller, request: GetLegalEntity) -> Rendered[LegalEntity]:
+    """Get one legal entity, with its tax identifiers unmasked."""
+    row = tx.row(_SELECT_ONE, id=request.id)
+    if row is None:
+        raise not_found(LEGAL_ENTITIES.kind)
+    wire, utr, nino_sealed = row
+    return Rendered(rows.served(wire, utr, rows.opened_nino(tx, request.id, nino_sealed)))
+
+
+def create_legal_entity(tx: WriteTx, caller: Caller, request: CreateLegalEntity) -> LegalEntity:
+    """Create a legal entity.
+
+    Identifiers are checked by their check digits; VAT and company numbers are unique in the organization.
+    """
+    status: VatStatus = "not_registered" if request.vat_number is None else "registered"
+    row = LEGAL_ENTITIES.new(
+        tx,
+        request,
+        vat=request.vat or Vat(status=status),
+        cis=request.cis or Cis(),
+        accounting_year_end=request.accounting_year_end or rules.default_year_end(request.type),
+    )
+    row = rows.sealed(tx, rules.checked(row))
+    rows.refuse_clash(tx, row)
+    return project(LEGAL_ENTITIES.insert(tx, row), LegalEntity)
+
+
+def update_legal_entity(tx: WriteTx, caller: Caller, request: UpdateLegalEntity) -> LegalEntity:
+    """Change the given fields of a legal entity.
+
+    Type, base currency and year end are fixed once a period of the entity is closed.
+    """
+    before = LEGAL_ENTITIES.get(tx, request.id, request.expected_version)
+    after = rules.checked(LEGAL_ENTITIES.changed(before, request))
+    _refuse_fixed(tx, before, after)
+    rows.refuse_clash(tx, after)
+    return project(LEGAL_ENTITIES.update(tx, rows.sealed(tx, after)), LegalEntity)
+
+
+def _masked_item(row: Row) -> bytes:
+    _, _, wire, utr, nino_hint = row
+    return rows.masked(wire, utr, nino_hint)
+
+
+def _refuse_fixed(tx: ReadTx, before: EntityRow, after: EntityRow) -> None:
+    fixed = ("type", "base_currency", "accounting_year_end")
+    if any(getattr(before, name) != getattr(after, name) for name in fixed) and period_locks.any_closed(tx, before.id):
+        raise invalid_state("A period is closed: type, base currency and year end stay as they are.", "closed", ())
+
+
+OPERATIONS = (
+    Operation(
+        id="legalEntity.getLegalEntities",
+        kind="read",
+        method="GET",
+        path="/legalEntity/getLegalEntities",
+        scopes=("entities:read",),
+        request=GetLegalEntities,
+        response=Page[LegalEntity],
+        handler=get_legal_entities,
+        example={"type": "limited_company", "limit": 20},
+    ),
+    Operation(
+        id="legalEntity.getLegalEntity",
+        kind="read",
+        method="GET",
+        path="/legalEntity/getLegalEntity",
+        scopes=("entities:read",),
+        request=GetLegalEntity,
+        response=LegalEntity,
+        handler=get_legal_entity,
+        example={"id": "ent_01k0000000000000000000000a"},
+    ),
+    Operation(
+        id="legalEntity.createLegalEntity",
+        kind="write",
+        method="POST",
+        path="/legalEntity/createLegalEntity",
+        scopes=("entities:write",),
+        request=CreateLegalEntity,
+        response=LegalEntity,
+        handler=create_legal_entity,
+        errors=("already_exists", *IDENTIFIER_CODES),
+        example={
+            "name": "Oak & Son Joinery",
+            "type": "limited_company",
+            "legalName": "Oak & Son Joinery Ltd",
+            "companyNumber": "01234567",
+            "vatNumber": "GB980780684",
+            "vat": {"status": "registered", "effectiveDate": "2024-05-01", "scheme": "standard"},
+            "address": {"line1": "12 Oak Street", "town": "Leeds", "postcode": "LS1 4DY", "countryCode": "GB"},
+        },
+    ),
+    Operation(
+        id="legalEntity.updateLegalEntity",
+        kind="write",
+        method="POST",
+        path="/legalEntity/updateLegalEntity",
+        scopes=("entities:write",),
+        request=UpdateLegalEntity,
+        response=LegalEntity,
+        handler=update_legal_entity,
+        errors=("already_exists", "invalid_state", "version_conflict", *IDENTIFIER_CODES),
+        example={"id": "ent_01k0000000000000000000000a", "email": "accounts@example.com", "expectedVersion": 1},
+    ),
+)

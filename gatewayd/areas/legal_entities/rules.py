@@ -1,0 +1,92 @@
+"""The rules that the fields of a legal entity follow. Pure."""
+
+import calendar
+import datetime
+from collections.abc import Iterator
+from decimal import Decimal
+
+from msgspec.structs import replace
+
+from gatewayd.areas.legal_entities import identifiers
+from gatewayd.areas.legal_entities.shapes import EntityRow, EntityType, YearEnd
+from gatewayd.errors import FieldError, invalid
+from gatewayd.ledger.owners import INCORPORATED, PERSONS
+
+
+def default_year_end(entity_type: EntityType) -> YearEnd:
+    """5 April for persons; 31 March for the others (Chosen: the financial year of corporation tax)."""
+    return YearEnd(month=4, day=5) if entity_type in PERSONS else YearEnd(month=3, day=31)
+
+
+def checked(entity: EntityRow) -> EntityRow:
+    """The entity with identifiers in their canonical form.
+
+    Raises `Problem` `validation_failed` naming every field that breaks a rule.
+    """
+    errors = [*_identifier_errors(entity), *_vat_errors(entity), *_other_errors(entity)]
+    if errors:
+        raise invalid(*errors)
+    return replace(
+        entity,
+        vat_number=entity.vat_number and identifiers.vat_number(entity.vat_number),
+        utr=entity.utr and identifiers.utr(entity.utr),
+        nino=entity.nino and identifiers.nino(entity.nino),
+        company_number=_company_number(entity),
+    )
+
+
+def _company_number(entity: EntityRow) -> str | None:
+    """Only the register of GB has a form that we know; other countries' numbers are stored as they are written."""
+    if entity.company_number is None or entity.country_code != "GB":
+        return entity.company_number
+    return identifiers.company_number(entity.company_number)
+
+
+def _identifier_errors(entity: EntityRow) -> Iterator[FieldError]:
+    if entity.vat_number is not None and identifiers.vat_number(entity.vat_number) is None:
+        yield FieldError("vatNumber", "invalid_vrn", "This is not a VAT registration number: check its digits.")
+    if entity.utr is not None and identifiers.utr(entity.utr) is None:
+        yield FieldError("utr", "invalid_utr", "This is not a Unique Taxpayer Reference: check its digits.")
+    if entity.nino is not None:
+        if identifiers.nino(entity.nino) is None:
+            yield FieldError("nino", "invalid_nino", "This is not a National Insurance number.")
+        elif entity.type not in PERSONS:
+            yield FieldError("nino", "conflict", "Only a person has a National Insurance number.")
+    if entity.company_number is not None and entity.country_code == "GB":
+        if identifiers.company_number(entity.company_number) is None:
+            yield FieldError("companyNumber", "invalid_company_number", "Expected 8 digits, or 2 letters and 6 digits.")
+    elif entity.company_number is None and entity.type in INCORPORATED and entity.country_code == "GB":
+        yield FieldError("companyNumber", "required", f"A {entity.type.replace('_', ' ')} in GB has a company number.")
+
+
+def _vat_errors(entity: EntityRow) -> Iterator[FieldError]:
+    vat = entity.vat
+    if vat.status == "registered" and entity.vat_number is None:
+        yield FieldError("vatNumber", "required", "A registered entity has a VAT registration number.")
+    if vat.status == "deregistered" and vat.deregistration_date is None:
+        yield FieldError("vat.deregistrationDate", "required", "When did the registration end?")
+    if _before(vat.deregistration_date, vat.effective_date):
+        yield FieldError("vat.deregistrationDate", "date_order", "It is before the effective date.")
+    if vat.scheme != "flat_rate":
+        for name in ("flat_rate_category", "flat_rate_percent", "flat_rate_start_date"):
+            if getattr(vat, name) is not None:
+                yield FieldError(f"vat.{_camel(name)}", "conflict", "Only the flat_rate scheme has this.")
+    elif vat.flat_rate_percent is not None and not 0 <= Decimal(vat.flat_rate_percent) <= 100:
+        yield FieldError("vat.flatRatePercent", "out_of_range", "Expected a percentage from 0 to 100.")
+
+
+def _other_errors(entity: EntityRow) -> Iterator[FieldError]:
+    end = entity.accounting_year_end
+    if end.day > calendar.monthrange(2024, end.month)[1]:  # a leap year: 29 February is a year end
+        yield FieldError("accountingYearEnd.day", "out_of_range", "The month has no such day.")
+    if entity.cis.verified_rate is not None and not entity.cis.subcontractor:
+        yield FieldError("cis.verifiedRate", "conflict", "Only a subcontractor has a verified rate.")
+
+
+def _before(later: datetime.date | None, earlier: datetime.date | None) -> bool:
+    return later is not None and earlier is not None and later < earlier
+
+
+def _camel(name: str) -> str:
+    head, *tail = name.split("_")
+    return head + "".join(map(str.capitalize, tail))

@@ -1,0 +1,53 @@
+"""What a handler takes and returns, held against its row: types are checked where rows are put together, at start."""
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any, cast, get_args, get_origin
+
+from gatewayd.contract.operation import Incoming, Operation, Relayed
+from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.wire import Rendered
+
+
+def function_of(operation: Operation) -> Callable[..., Any]:
+    """The function behind a handler, without the arguments that the daemon's settings have bound."""
+    handler = operation.handler
+    while isinstance(handler, functools.partial):
+        handler = handler.func
+    return handler
+
+
+def faults(operation: Operation) -> Iterator[str]:
+    """What the handler takes or returns otherwise than its row says.
+
+    It takes the transaction or the engines, the caller, the request, and the request as it came where the row says so.
+    It returns the response, the `Rendered` JSON of it, a `Listing` of what a page holds, or for a row that relays a
+    `Relayed`.
+    """
+    handler = function_of(operation)
+    annotations = inspect.get_annotations(handler, eval_str=True)
+    taken = [name for name, one in inspect.signature(handler).parameters.items() if one.kind is not one.KEYWORD_ONLY]
+    if len(taken) != 3 + operation.takes_incoming:
+        yield f"its handler takes {len(taken)} arguments"
+        return
+    request = annotations.get(taken[2])
+    if request is not operation.request:
+        yield f"its handler takes {_name(request)}, and the row says {_name(operation.request)}"
+    if operation.takes_incoming and annotations.get(taken[3]) is not Incoming:
+        yield f"its handler takes {_name(annotations.get(taken[3]))} where the incoming request comes"
+    returned = annotations.get("return")
+    if returned not in _answers(operation):
+        yield f"its handler returns {_name(returned)}, and the row says {_name(operation.response)}"
+
+
+def _answers(operation: Operation) -> tuple[Any, ...]:
+    response = operation.response
+    if operation.relays:
+        return (Relayed,)
+    listings = [cast(Any, Listing)[item] for item in get_args(response)] if get_origin(response) is Page else []
+    return (response, cast(Any, Rendered)[response], *listings)
+
+
+def _name(kind: Any) -> str:
+    return str(kind) if get_args(kind) else getattr(kind, "__name__", str(kind))

@@ -1,0 +1,46 @@
+"""What a client reads in a response: the JSON, without the types it was made from."""
+
+from typing import Any, TypeVar
+
+import msgspec
+
+from gatewayd.clock import Instant, from_wire
+from gatewayd.contract.pages import Listing
+from gatewayd.contract.wire import encode
+from gatewayd.money import Money
+
+T = TypeVar("T")
+
+
+def shown(resource: object) -> Any:
+    """The members of a resource, or of the page of a listing, as they cross the wire."""
+    return msgspec.json.decode(resource.data if isinstance(resource, Listing) else encode(resource))
+
+
+def read_as(document: bytes, kind: type[T]) -> T:
+    """A struct from the JSON that it was written as."""
+    return msgspec.json.decode(document, type=kind, dec_hook=_from_text)
+
+
+def expect_form(document: object, response: Any) -> None:
+    """Expect that JSON is of the form of a response, and that the response says no more than the JSON."""
+    read = msgspec.convert(document, response, dec_hook=_from_text)
+    assert msgspec.json.decode(encode(read)) == document
+
+
+class _AmountRead(Money):
+    """An amount whose currency stands elsewhere in the document."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(0, "GBP")
+        self._text = text
+
+    def __str__(self) -> str:
+        return self._text
+
+
+def _from_text(kind: type, text: Any) -> object:
+    if kind is Instant:
+        return from_wire(text)
+    assert kind is Money
+    return _AmountRead(text)
