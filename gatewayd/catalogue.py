@@ -8,6 +8,7 @@ import msgspec
 
 from gatewayd import tax, webhooks
 from gatewayd.areas import accounting, businesses, crm, legal_entities
+from gatewayd.contract import signatures
 from gatewayd.contract.operation import Area, Operation
 from gatewayd.contract.scopes import ALL_SCOPES
 from gatewayd.errors import ERRORS, FIELD_CODES
@@ -86,6 +87,7 @@ def _faults(operation: Operation) -> Iterator[str]:
     for code in operation.errors:
         if code not in ERRORS and code not in FIELD_CODES:
             yield f"{name} names the unknown error {code}"
+    yield from (f"{name}: {fault}" for fault in signatures.faults(operation))
     if not explanation(operation):
         yield f"{name} has no description"
 

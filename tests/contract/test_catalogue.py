@@ -6,8 +6,12 @@ import pytest
 
 from gatewayd.areas import legal_entities
 from gatewayd.catalogue import CatalogueError, checked
+from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Area, Operation
+from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.wire import Rendered
 from gatewayd.http.openapi import explanation
+from gatewayd.store import ReadTx
 from tests.contract.generate import FILE, written
 from tests.contract.promises import PENDING, extensions, read
 from tests.contract.rows import BY_ID, CATALOGUE, OPERATIONS
@@ -112,6 +116,63 @@ def undocumented(tx: object, caller: object, request: object) -> None:  # its mi
 )
 def test_a_row_that_contradicts_itself(faulty: Operation, message: str) -> None:
     assert message in refused(faulty)
+
+
+def other_request(tx: ReadTx, caller: Caller, request: probes.Target) -> probes.Said:
+    """Take another request."""
+    raise NotImplementedError
+
+
+def other_response(tx: ReadTx, caller: Caller, request: probes.Word) -> probes.Word:
+    """Return something else."""
+    raise NotImplementedError
+
+
+def other_page(tx: ReadTx, caller: Caller, request: probes.ListWords) -> Listing[probes.Word]:
+    """Return a page of something else."""
+    raise NotImplementedError
+
+
+def other_rendered(tx: ReadTx, caller: Caller, request: probes.Word) -> Rendered[probes.Word]:
+    """Return the JSON of something else."""
+    raise NotImplementedError
+
+
+def untold(tx: ReadTx, caller: Caller, request):  # type: ignore[no-untyped-def]
+    """Say neither what is taken nor what is returned."""
+    raise NotImplementedError
+
+
+def rendered(tx: ReadTx, caller: Caller, request: probes.Word, *, bound: int) -> Rendered[probes.Said]:
+    """Return the JSON of the response, with an argument that is bound."""
+    raise NotImplementedError
+
+
+PAGE = {"request": probes.ListWords, "response": Page[probes.Said]}
+
+
+@pytest.mark.parametrize(
+    ("faulty", "message"),
+    [
+        (row("a.x", "read", other_request, "/x"), "a.x: its handler takes Target, and the row says Word"),
+        (row("a.x", "read", other_response, "/x"), "a.x: its handler returns Word, and the row says Said"),
+        (row("a.x", "read", other_page, "/x", **PAGE), "its handler returns gatewayd.contract.pages.Listing["),
+        (row("a.x", "read", probes.read, "/x", **PAGE), "its handler takes Word, and the row says ListWords"),
+        (row("a.x", "read", other_rendered, "/x"), "its handler returns gatewayd.contract.wire.Rendered["),
+        (row("a.x", "read", untold, "/x"), "its handler takes None, and the row says Word"),
+        (row("a.x", "read", untold, "/x"), "its handler returns None, and the row says Said"),
+        (row("a.x", "call", probes.overhear, "/x"), "its handler takes 4 arguments"),
+        (row("a.x", "call", probes.call, "/x", takes_incoming=True), "its handler takes 3 arguments"),
+        (row("a.x", "call", probes.overhear, "/x", takes_incoming=True, relays=True, method="GET"), "returns Said"),
+    ],
+)
+def test_a_handler_that_is_not_its_rows(faulty: Operation, message: str) -> None:
+    assert message in refused(faulty)
+
+
+def test_a_handler_with_a_bound_argument_may_return_the_json_of_its_response() -> None:
+    fine = row("a.x", "read", functools.partial(rendered, bound=1), "/x")
+    assert checked((Area("a", "A", (fine,)),)).operations == (fine,)
 
 
 def test_a_bound_handler_is_explained_by_its_own_words() -> None:
