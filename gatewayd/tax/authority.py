@@ -8,9 +8,9 @@ from typing import Final, Protocol
 import trio
 
 from gatewayd.errors import Problem
+from gatewayd.messages import Request, Response
 from gatewayd.outbound.errors import OutboundError
 from gatewayd.tax.breaker import Breaker
-from gatewayd.tax.exchange import Answered, Outgoing
 from gatewayd.tax.headers import value_of
 from gatewayd.tax.pacing import Pacer
 
@@ -26,15 +26,18 @@ class Log(Protocol):
 
 
 class Authority(Protocol):
-    """Answers requests for one organization. Raises `Problem`; a deadline is the caller's."""
+    """Answers requests for one organization. Raises `Problem`; a deadline is the caller's.
 
-    async def answer(self, outgoing: Outgoing, org_id: str) -> Answered: ...
+    `fresh`: an answer that was kept will not do.
+    """
+
+    async def answer(self, request: Request, org_id: str, *, fresh: bool = False) -> Response: ...
 
 
 class Sending(Protocol):
     """A way to the service. Raises `OutboundError`."""
 
-    async def send(self, outgoing: Outgoing) -> Answered: ...
+    async def send(self, request: Request) -> Response: ...
 
 
 class RemoteAuthority:
@@ -46,26 +49,26 @@ class RemoteAuthority:
         self._breaker = breaker
         self._log = log
 
-    async def answer(self, outgoing: Outgoing, org_id: str) -> Answered:
+    async def answer(self, request: Request, org_id: str, *, fresh: bool = False) -> Response:
         wait = self._pacer.reserve(trio.current_time())
         if wait is None:
             raise self._queue_full()
         await trio.sleep(wait)
-        answered = await self._send(outgoing)
-        if answered.status != TOO_MANY:
-            return answered
-        self._pacer.hold(trio.current_time(), _patience(answered))
-        wait = self._pacer.reserve(trio.current_time()) if _patience(answered) <= self._pacer.queue_seconds else None
+        response = await self._send(request)
+        if response.status != TOO_MANY:
+            return response
+        self._pacer.hold(trio.current_time(), _patience(response))
+        wait = self._pacer.reserve(trio.current_time()) if _patience(response) <= self._pacer.queue_seconds else None
         if wait is None:
-            return _with_retry_after(answered)
+            return _with_retry_after(response)
         await trio.sleep(wait)
-        answered = await self._send(outgoing)
-        return _with_retry_after(answered) if answered.status == TOO_MANY else answered
+        response = await self._send(request)
+        return _with_retry_after(response) if response.status == TOO_MANY else response
 
-    async def _send(self, outgoing: Outgoing) -> Answered:
+    async def _send(self, request: Request) -> Response:
         with self._watched():
             try:
-                return await self._sending.send(outgoing)
+                return await self._sending.send(request)
             except OutboundError as error:
                 self._log.warning("tax_upstream_failed", code=error.code, detail=error.detail)
                 raise Problem(
@@ -115,15 +118,15 @@ class RemoteAuthority:
         )
 
 
-def _patience(answered: Answered) -> float:
+def _patience(response: Response) -> float:
     """The seconds that a 429 asks for. A date is passed on and not waited for."""
-    text = value_of(answered.fields, b"retry-after")
+    text = value_of(response.headers, b"retry-after")
     if text is None:
         return PATIENCE_SECONDS
     return float(text) if text.isascii() and text.isdigit() and len(text) < 6 else math.inf
 
 
-def _with_retry_after(answered: Answered) -> Answered:
-    if value_of(answered.fields, b"retry-after") is not None:
-        return answered
-    return answered._replace(fields=[*answered.fields, (b"Retry-After", LATER)])
+def _with_retry_after(response: Response) -> Response:
+    if value_of(response.headers, b"retry-after") is not None:
+        return response
+    return response._replace(headers=[*response.headers, (b"Retry-After", LATER)])

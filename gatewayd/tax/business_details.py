@@ -14,8 +14,8 @@ from msgspec import Meta
 from gatewayd.areas.businesses.shapes import BusinessType, Latency
 from gatewayd.contract.wire import Address
 from gatewayd.errors import Problem
+from gatewayd.messages import Response
 from gatewayd.tax.consulting import Consultation, code_of
-from gatewayd.tax.exchange import Answered
 from gatewayd.tax.mapping import ENDPOINTS, authority_target
 from gatewayd.tax.sandbox_businesses import DYNAMIC
 
@@ -115,10 +115,10 @@ class Inquiry:
     async def listed(self) -> dict[str, Listed]:
         """The person's sources by their id, in the authority's order; those of a type not known here are left out."""
         scenario = self._consultation.scenario
-        answered = await self._consultation.ask(
+        response = await self._consultation.ask(
             authority_target(_LIST, {"nino": self._nino}), "" if scenario == DYNAMIC else scenario
         )
-        found = self._read(answered, _List)
+        found = self._read(response, _List)
         return {
             one.business_id: Listed(one.business_id, _TYPES[one.type_of_business], one.trading_name or None)
             for one in found.list_of_businesses
@@ -132,32 +132,32 @@ class Inquiry:
         is DYNAMIC here, which answers for the id.
         """
         scenario = self._consultation.scenario
-        answered = await self._consultation.ask(
+        response = await self._consultation.ask(
             authority_target(_RETRIEVE, {"nino": self._nino, "businessId": tax_business_id}),
             DYNAMIC if scenario == "BUSINESS_AND_PROPERTY" else scenario,
         )
-        found = self._read(answered, _Details)
+        found = self._read(response, _Details)
         if found.business_id != tax_business_id or found.type_of_business not in _TYPES:
-            raise self._consultation.refused(answered, "The tax authority spoke of another business.")
+            raise self._consultation.refused(response, "The tax authority spoke of another business.")
         return _source(found)
 
-    def _read(self, answered: Answered, shape: type[Shape]) -> Shape:
-        if answered.status != 200:
-            raise self._refusal(answered)
+    def _read(self, response: Response, shape: type[Shape]) -> Shape:
+        if response.status != 200:
+            raise self._refusal(response)
         try:
-            if len(answered.body) <= LIST_BYTES_MAX:
-                return msgspec.json.decode(answered.body, type=shape)
+            if len(response.body) <= LIST_BYTES_MAX:
+                return msgspec.json.decode(response.body, type=shape)
         except (msgspec.DecodeError, UnicodeError, RecursionError):
             pass
-        raise self._consultation.refused(answered, "What the tax authority said of the businesses cannot be read.")
+        raise self._consultation.refused(response, "What the tax authority said of the businesses cannot be read.")
 
-    def _refusal(self, answered: Answered) -> Problem:
-        status = answered.status
-        extra = {"upstream": {"status": status, "code": code_of(answered)}}
+    def _refusal(self, response: Response) -> Problem:
+        status = response.status
+        extra = {"upstream": {"status": status, "code": code_of(response)}}
         if status == 404:
             return Problem("not_found", "The tax authority has no such business.", extra=extra)
         if status == 429:
-            seconds = [(name.lower(), value) for name, value in answered.fields if name.lower() == b"retry-after"]
+            seconds = [(name.lower(), value) for name, value in response.headers if name.lower() == b"retry-after"]
             return Problem(
                 "rate_limited", "The tax authority asks for patience.", extra=extra, headers=tuple(seconds[:1])
             )

@@ -16,8 +16,8 @@ from gatewayd.clock import Instant, london_date, to_wire
 from gatewayd.contract.wire import encode
 from gatewayd.errors import Problem, invalid_field
 from gatewayd.ledger.tax_calendar import bounds, is_tax_year, tax_year, tax_year_of
+from gatewayd.messages import Response
 from gatewayd.tax import sandbox_accounts, sandbox_calculations, sandbox_composed, sandbox_itsa, shapes
-from gatewayd.tax.exchange import Answered
 from gatewayd.tax.mapping import ENDPOINTS, Endpoint, Target, authority_target
 from gatewayd.tax.sandbox_rules import unknown_scenario
 
@@ -53,7 +53,7 @@ OLD_LIABILITY: Final = "totalIncomeTaxAndNicsDue"  # what the list calls `liabil
 _JSON: Final = (b"Content-Type", b"application/json")
 
 Object = dict[str, Any]
-Ask = Callable[[Target, str], Awaitable[Answered]]
+Ask = Callable[[Target, str], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,21 +89,21 @@ class Part:
 class _RefusedError(Exception):
     """The authority's refusal of a part that the answer cannot do without."""
 
-    def __init__(self, answered: Answered) -> None:
-        super().__init__(answered.status)
-        self.answered = answered
+    def __init__(self, response: Response) -> None:
+        super().__init__(response.status)
+        self.response = response
 
 
-async def compose(operation_id: str, asked: Asked) -> Answered:
+async def compose(operation_id: str, asked: Asked) -> Response:
     """The answer to a composed operation, or the authority's refusal of a part of it. Raises `Problem`."""
     if asked.scenario and asked.scenario not in SCENARIOS[operation_id]:
         refusal = unknown_scenario().reply
-        return Answered(refusal.status, [_JSON], encode(refusal.document))
+        return Response(refusal.status, [_JSON], encode(refusal.document))
     try:
         answer = await (_tax_years(asked) if operation_id == LIST_TAX_YEARS else _summary(asked))
     except _RefusedError as refused:
-        return refused.answered
-    return Answered(200, [_JSON], encode(answer))
+        return refused.response
+    return Response(200, [_JSON], encode(answer))
 
 
 # -- selfAssessment.listTaxYears
@@ -240,20 +240,20 @@ async def _part(asked: Asked, name: str, more: Mapping[str, str], *, fatal: bool
     target = authority_target(PARTS[name], {"nino": asked.values["nino"], **more})
     scenario = asked.scenario if asked.scenario in SCENARIOS[name] else ""
     try:
-        answered = await asked.ask(target, scenario)
+        response = await asked.ask(target, scenario)
     except Problem as problem:
         if fatal or problem.code != "tax_upstream_error":
             raise
         return Part(_told(asked, name, "failed"), {})
-    document = _object(answered)
-    if answered.status == 200 and document:
+    document = _object(response)
+    if response.status == 200 and document:
         return Part(_told(asked, name, "ok"), document)
-    if answered.status == 404:
+    if response.status == 404:
         return Part(_told(asked, name, "not_found"), {})
-    if fatal and 400 <= answered.status < 500:
-        raise _RefusedError(answered)
+    if fatal and 400 <= response.status < 500:
+        raise _RefusedError(response)
     if fatal:
-        upstream = {"status": answered.status, "code": _text(document, "code")}
+        upstream = {"status": response.status, "code": _text(document, "code")}
         raise Problem("tax_upstream_error", "A part of the answer was refused.", extra={"upstream": upstream})
     return Part(_told(asked, name, "failed"), {})
 
@@ -262,9 +262,9 @@ def _told(asked: Asked, name: str, status: str) -> shapes.SummaryPart:
     return shapes.SummaryPart(source=name, status=status, fetched_at=to_wire(asked.now))
 
 
-def _object(answered: Answered) -> Object:
+def _object(response: Response) -> Object:
     try:
-        return msgspec.json.decode(answered.body, type=Object)
+        return msgspec.json.decode(response.body, type=Object)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return {}
 

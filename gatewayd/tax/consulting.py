@@ -18,11 +18,11 @@ import trio
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Fields, Incoming
 from gatewayd.errors import FieldError, Problem
+from gatewayd.messages import Request, Response
 from gatewayd.store import Store
 from gatewayd.tax import calls, fraud_headers, headers, hops
 from gatewayd.tax.authority import Authority, Log
 from gatewayd.tax.connections import Connection
-from gatewayd.tax.exchange import Answered, Outgoing
 from gatewayd.tax.mapping import Target
 from gatewayd.tax.settings import TaxSettings
 from gatewayd.tax.tokens import Bearers
@@ -84,20 +84,20 @@ class Consultation:
         """The test scenario that the caller names; empty where none is named."""
         return (headers.value_of(self._incoming.fields, _SCENARIO) or "").strip(" \t")
 
-    async def relay(self, target: Target) -> Answered:
+    async def relay(self, target: Target) -> Response:
         """The answer to the caller's own request, in the encoding that the caller takes. Raises `Problem`."""
         return await self._in_time(target, self._incoming.fields)
 
-    async def ask(self, target: Target, scenario: str) -> Answered:
+    async def ask(self, target: Target, scenario: str) -> Response:
         """The answer to a request of ours for the caller, to be read here, under a test scenario. Raises `Problem`."""
         fields = [field for field in self._incoming.fields if field[0].lower() not in _FOR_A_READER_OF_BYTES]
         if scenario:
             fields.append((_SCENARIO, scenario.encode("latin-1")))
         return await self._in_time(target, fields)
 
-    def refused(self, answered: Answered, message: str) -> Problem:
+    def refused(self, response: Response, message: str) -> Problem:
         """The problem that an answer is which cannot be worked with."""
-        upstream = {"status": answered.status, "code": code_of(answered)}
+        upstream = {"status": response.status, "code": code_of(response)}
         return Problem("tax_upstream_error", message, extra={"upstream": upstream})
 
     # -- before the first request
@@ -122,26 +122,26 @@ class Consultation:
 
     # -- the requests
 
-    async def _in_time(self, target: Target, fields: Fields) -> Answered:
+    async def _in_time(self, target: Target, fields: Fields) -> Response:
         seconds = self._settings.timeout_seconds
         try:
             with trio.fail_at(self._started + seconds):
-                answered = await self._ask(target, fields)
+                response = await self._ask(target, fields)
         except trio.TooSlowError:
             self._log.warning("tax_upstream_timeout", operation=self.operation_id, seconds=seconds)
             message = f"The tax service did not answer within {seconds:g} seconds."
             raise Problem("tax_upstream_timeout", message) from None
-        self.correlation_id = _correlation_id(answered.fields)
-        return self._fit(answered)
+        self.correlation_id = _correlation_id(response.headers)
+        return self._fit(response)
 
-    async def _ask(self, target: Target, fields: Fields) -> Answered:
+    async def _ask(self, target: Target, fields: Fields) -> Response:
         """One request to the authority, and a second one with a fresh token where the first was refused."""
         bearers, connection = self._line.bearers, await self._connection()
-        answered = await self._ask_as(target, fields, connection)
-        if answered.status == 401 and connection is not None and bearers is not None:
+        response = await self._ask_as(target, fields, connection)
+        if response.status == 401 and connection is not None and bearers is not None:
             fresh = await bearers.refreshed(self.org_id, connection)
-            answered = answered if fresh is None else await self._ask_as(target, fields, fresh)
-        return answered
+            response = response if fresh is None else await self._ask_as(target, fields, fresh)
+        return response
 
     async def _connection(self) -> Connection | None:
         """Raises `Problem` `tax_not_connected` where there is nothing that the authority would accept."""
@@ -152,7 +152,7 @@ class Consultation:
             raise Problem("tax_not_connected", "The organization is not connected to the tax authority.")
         return connection
 
-    async def _ask_as(self, target: Target, fields: Fields, connection: Connection | None) -> Answered:
+    async def _ask_as(self, target: Target, fields: Fields, connection: Connection | None) -> Response:
         assert self._line.authority is not None
         ours = headers.Set(
             accept=target.accept,
@@ -162,19 +162,19 @@ class Consultation:
         )
         passed = headers.outgoing(fields, ours, sandbox=self._settings.is_sandbox)
         made = hops.with_hop(passed, self._settings.append_hop, self._incoming.peer)
-        return await self._line.authority.answer(Outgoing(target.line, made, fresh=target.fresh), self.org_id)
+        return await self._line.authority.answer(Request("GET", target.line, made), self.org_id, fresh=target.fresh)
 
-    def _fit(self, answered: Answered) -> Answered:
+    def _fit(self, response: Response) -> Response:
         """The answer where it may be passed on (§D3). Raises `Problem` where it may not."""
-        status = answered.status
+        status = response.status
         if 200 <= status < 300 or (400 <= status < 600 and status not in _NOT_PASSED):
-            return answered
+            return response
         if status == 401:
             message = "The tax authority no longer accepts the organization's authorisation. Connect it again."
-            upstream = {"status": status, "code": code_of(answered)}
+            upstream = {"status": status, "code": code_of(response)}
             raise Problem("tax_reauthorisation_required", message, extra={"upstream": upstream})
         self._log.warning("tax_upstream_unfit", operation=self.operation_id, status=status)
-        raise self.refused(answered, f"The tax service answered {status}, which is not passed on.")
+        raise self.refused(response, f"The tax service answered {status}, which is not passed on.")
 
     # -- at the end
 
@@ -211,12 +211,12 @@ async def consulting(line: Line, operation_id: str, caller: Caller, incoming: In
             await consultation.record(status, code)
 
 
-def code_of(answered: Answered) -> str | None:
+def code_of(response: Response) -> str | None:
     """The code in an error of the authority's; None where it has none that can be read."""
-    if len(answered.body) > CODE_BYTES:
+    if len(response.body) > CODE_BYTES:
         return None
     try:
-        found = msgspec.json.decode(answered.body, type=_Coded)
+        found = msgspec.json.decode(response.body, type=_Coded)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
     return next((text for text in (found.code, found.message) if _CODE.fullmatch(text)), None)

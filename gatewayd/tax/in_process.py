@@ -3,7 +3,7 @@
 import trio
 
 from gatewayd.clock import Clock
-from gatewayd.tax.exchange import Answered, Outgoing
+from gatewayd.messages import Request, Response
 from gatewayd.tax.headers import texts
 from gatewayd.tax.sandbox import Sandbox, SandboxRequest
 
@@ -15,19 +15,19 @@ class SandboxAuthority:
         self._sandbox = Sandbox()
         self._clock = clock
 
-    async def answer(self, outgoing: Outgoing, org_id: str) -> Answered:
+    async def answer(self, request: Request, org_id: str, *, fresh: bool = False) -> Response:
         """What the sandbox says. Raises nothing."""
         await trio.lowlevel.checkpoint()
-        path, _, query = outgoing.line.partition("?")
-        request = SandboxRequest(
-            method="GET",
+        path, _, query = request.target.partition("?")
+        sandboxed = SandboxRequest(
+            method=request.method,
             path=path,
             query=query,
-            headers=texts(outgoing.fields),
-            body=outgoing.body or b"",
+            headers=texts(request.headers),
+            body=request.body,
             org_id=org_id,
             now=self._clock.now(),
         )
-        answer = self._sandbox.answer(request)
+        answer = self._sandbox.answer(sandboxed)
         fields = [(name.encode(), value.encode()) for name, value in answer.headers.items()]
-        return Answered(answer.status, fields, answer.body)
+        return Response(answer.status, fields, answer.body)

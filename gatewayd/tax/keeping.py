@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 
 import trio
 
+from gatewayd.messages import Request, Response
 from gatewayd.tax.authority import Authority
-from gatewayd.tax.exchange import Answered, Outgoing
 
 ANSWERS_MAX: Final = 256  # Chosen
 BYTES_MAX: Final = 8 << 20  # Chosen, of bodies
@@ -28,7 +28,7 @@ class _Key(NamedTuple):
 
 class _Kept(NamedTuple):
     until: float
-    answered: Answered
+    response: Response
 
 
 class KeepingAuthority:
@@ -43,25 +43,25 @@ class KeepingAuthority:
     def __len__(self) -> int:
         return len(self._kept)
 
-    async def answer(self, outgoing: Outgoing, org_id: str) -> Answered:
+    async def answer(self, request: Request, org_id: str, *, fresh: bool = False) -> Response:
         """Raises `Problem`."""
-        if outgoing.body is not None or outgoing.fresh:
-            return await self._authority.answer(outgoing, org_id)
+        if request.method != "GET" or fresh:
+            return await self._authority.answer(request, org_id, fresh=fresh)
         self._forget_old(trio.current_time())
-        key = _key(outgoing, org_id)
+        key = _key(request, org_id)
         kept = self._kept.get(key)
         if kept is not None:
             await trio.lowlevel.checkpoint()
-            return kept.answered
-        answered = await self._authority.answer(outgoing, org_id)
-        if answered.status == 200 and len(answered.body) <= ANSWER_BYTES_MAX:
-            self._keep(key, _Kept(trio.current_time() + self._seconds, answered))
-        return answered
+            return kept.response
+        response = await self._authority.answer(request, org_id)
+        if response.status == 200 and len(response.body) <= ANSWER_BYTES_MAX:
+            self._keep(key, _Kept(trio.current_time() + self._seconds, response))
+        return response
 
     def _keep(self, key: _Key, kept: _Kept) -> None:
         self._drop(key)
         self._kept[key] = kept
-        self.bytes += len(kept.answered.body)
+        self.bytes += len(kept.response.body)
         while len(self._kept) > ANSWERS_MAX or self.bytes > BYTES_MAX:
             self._drop(next(iter(self._kept)))
 
@@ -73,9 +73,9 @@ class KeepingAuthority:
     def _drop(self, key: _Key) -> None:
         kept = self._kept.pop(key, None)
         if kept is not None:
-            self.bytes -= len(kept.answered.body)
+            self.bytes -= len(kept.response.body)
 
 
-def _key(outgoing: Outgoing, org_id: str) -> _Key:
-    told = sorted((name.lower(), value) for name, value in outgoing.fields if name.lower() in _DEPENDS_ON)
-    return _Key(org_id, outgoing.line, sha256(repr(told).encode()).digest())
+def _key(request: Request, org_id: str) -> _Key:
+    told = sorted((name.lower(), value) for name, value in request.headers if name.lower() in _DEPENDS_ON)
+    return _Key(org_id, request.target, sha256(repr(told).encode()).digest())

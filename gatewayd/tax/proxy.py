@@ -17,11 +17,11 @@ from gatewayd.clock import Instant
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Incoming, Operation, Relayed
 from gatewayd.errors import invalid_field
+from gatewayd.messages import Response
 from gatewayd.store import Store
 from gatewayd.tax import composing, headers, mapping, taxpayers
 from gatewayd.tax.authority import Authority
 from gatewayd.tax.consulting import Consultation, Line, ProxyParts, consulting
-from gatewayd.tax.exchange import Answered
 from gatewayd.tax.taxpayers import Taxpayer
 from gatewayd.tax.tokens import Bearers
 
@@ -65,12 +65,12 @@ class Proxy:
             pairs=parse_qsl(incoming.query.decode("ascii"), keep_blank_values=True),
         )
         async with self.consult(operation.id, caller, incoming) as consultation:
-            answered = await self._answer(question, consultation)
-            consultation.status = answered.status
+            response = await self._answer(question, consultation)
+            consultation.status = response.status
         upstream = SANDBOX if self.settings.mode == "sandbox" else HMRC
-        return Relayed(answered.status, headers.returning(answered.fields, upstream), answered.body)
+        return Relayed(response.status, headers.returning(response.headers, upstream), response.body)
 
-    async def _answer(self, question: Question, consultation: Consultation) -> Answered:
+    async def _answer(self, question: Question, consultation: Consultation) -> Response:
         taxpayer = await self._taxpayer(question, consultation.org_id)
         if self.settings.mode != "hmrc":
             pairs = question.pairs if taxpayer is None else [*question.pairs, *_number_of(question, taxpayer)]

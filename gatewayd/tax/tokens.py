@@ -15,11 +15,11 @@ import trio
 
 from gatewayd.clock import SECOND, Instant
 from gatewayd.errors import Problem
+from gatewayd.messages import Request
 from gatewayd.store import ReadTx, StoreFailure, WriteTx
 from gatewayd.tax import connections
-from gatewayd.tax.authority import Log
+from gatewayd.tax.authority import Authority, Log
 from gatewayd.tax.connections import Connection, Tokens
-from gatewayd.tax.exchange import Answered, Outgoing
 
 TOKEN_PATH: Final = "/oauth/token"  # HMRC reference guide, Authorisation
 FORM: Final = "application/x-www-form-urlencoded"
@@ -37,12 +37,6 @@ class _Granted(msgspec.Struct):
     expires_in: int | None = None
 
 
-class Asking(Protocol):
-    """A way to the authority. Raises `Problem`."""
-
-    async def answer(self, outgoing: Outgoing, org_id: str) -> Answered: ...
-
-
 class Records(Protocol):
     """What is needed of the store. Raises `StoreFailure`."""
 
@@ -56,9 +50,9 @@ class Records(Protocol):
 class TokenEndpoint:
     """Where the authority gives tokens."""
 
-    def __init__(self, asking: Asking, client_id: str, client_secret: str) -> None:
+    def __init__(self, authority: Authority, client_id: str, client_secret: str) -> None:
         """`client_id` empty: nothing can be refreshed."""
-        self._asking = asking
+        self._authority = authority
         self.client_id = client_id
         self._client_secret = client_secret
 
@@ -74,12 +68,13 @@ class TokenEndpoint:
     async def _ask(self, org_id: str, form: dict[str, str]) -> Tokens | None:
         form = {**form, "client_id": self.client_id, "client_secret": self._client_secret}
         fields = [(b"Content-Type", FORM.encode()), (b"Accept", b"application/json")]
-        answered = await self._asking.answer(Outgoing(TOKEN_PATH, fields, urlencode(form).encode()), org_id)
-        if answered.status in (400, 401):  # RFC 6749 §5.2: the grant or the client is not what it was
+        request = Request("POST", TOKEN_PATH, fields, urlencode(form).encode())
+        response = await self._authority.answer(request, org_id)
+        if response.status in (400, 401):  # RFC 6749 §5.2: the grant or the client is not what it was
             return None
-        if answered.status != 200:
-            raise _no_tokens(answered.status)
-        return tokens_of(answered.body)
+        if response.status != 200:
+            raise _no_tokens(response.status)
+        return tokens_of(response.body)
 
 
 class _Refreshing:

@@ -9,10 +9,10 @@ from typing import Final
 import tenacity
 import trio
 
+from gatewayd.messages import Request, Response
 from gatewayd.outbound.errors import AddressBlockedError, OutboundError, TlsError
 from gatewayd.outbound.http_client import AnswerTooLargeError, Asked, OneServer
 from gatewayd.outbound.transport import GuardedTransport
-from gatewayd.tax.exchange import Answered, Outgoing
 
 ANSWER_BYTES_MAX: Final = 5 << 20  # Domain model §D3
 RETRY_WAIT_SECONDS: Final = 0.2  # Chosen
@@ -29,13 +29,13 @@ class Upstream:
         """Close the connections that are kept."""
         await self._server.aclose()
 
-    async def send(self, outgoing: Outgoing) -> Answered:
+    async def send(self, request: Request) -> Response:
         """The service's answer. A GET that got no answer, or one of the 5xx, is tried once more.
 
         Raises `OutboundError`.
         """
-        if outgoing.body is not None:
-            return await self._send_once(outgoing)
+        if request.method != "GET":
+            return await self._send_once(request)
         retrying = tenacity.AsyncRetrying(
             stop=tenacity.stop_after_attempt(2),
             wait=tenacity.wait_fixed(RETRY_WAIT_SECONDS),
@@ -43,12 +43,12 @@ class Upstream:
             sleep=trio.sleep,
             retry_error_callback=_last,
         )
-        return await retrying(self._send_once, outgoing)
+        return await retrying(self._send_once, request)
 
-    async def _send_once(self, outgoing: Outgoing) -> Answered:
-        method = "GET" if outgoing.body is None else "POST"
-        asked = Asked(method, outgoing.line.encode("ascii"), outgoing.fields, outgoing.body)
-        return Answered(*await self._server.ask(asked, ANSWER_BYTES_MAX))
+    async def _send_once(self, request: Request) -> Response:
+        body = None if request.method == "GET" else request.body
+        asked = Asked(request.method, request.target.encode("ascii"), request.headers, body)
+        return Response(*await self._server.ask(asked, ANSWER_BYTES_MAX))
 
 
 def _may_pass(error: BaseException) -> bool:
@@ -58,12 +58,12 @@ def _may_pass(error: BaseException) -> bool:
     )
 
 
-def _is_fault(answered: Answered) -> bool:
-    return answered.status >= 500
+def _is_fault(response: Response) -> bool:
+    return response.status >= 500
 
 
-def _last(state: tenacity.RetryCallState) -> Answered:
+def _last(state: tenacity.RetryCallState) -> Response:
     """What the second try has come to. Raises what it raised."""
     assert state.outcome is not None
-    answered: Answered = state.outcome.result()
-    return answered
+    response: Response = state.outcome.result()
+    return response

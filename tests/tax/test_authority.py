@@ -7,29 +7,29 @@ import trio
 from trio.testing import MockClock
 
 from gatewayd.errors import Problem
+from gatewayd.messages import Request, Response
 from gatewayd.outbound.errors import ConnectError
 from gatewayd.tax.authority import RemoteAuthority
 from gatewayd.tax.breaker import FAILURES_MAX, OPEN_SECONDS, Breaker
-from gatewayd.tax.exchange import Answered, Outgoing
 from gatewayd.tax.pacing import Pacer
 from tests.support.engines import TaxLog
 
-ASK = Outgoing("/x", [])
-OK = Answered(200, [], b"{}")
+ASK = Request("GET", "/x", [])
+OK = Response(200, [], b"{}")
 
 
-def busy(*fields: tuple[bytes, bytes]) -> Answered:
-    return Answered(429, fields, b'{"code":"MESSAGE_THROTTLED_OUT"}')
+def busy(*fields: tuple[bytes, bytes]) -> Response:
+    return Response(429, fields, b'{"code":"MESSAGE_THROTTLED_OUT"}')
 
 
 @dataclass
 class Service:
     """Answers what the script says; `at` are the instants at which it was asked."""
 
-    script: list[Answered | Exception | None]
+    script: list[Response | Exception | None]
     at: list[float] = field(default_factory=list)
 
-    async def send(self, outgoing: Outgoing) -> Answered:
+    async def send(self, request: Request) -> Response:
         self.at.append(trio.current_time())
         said = self.script.pop(0) if self.script else OK
         if said is None:
@@ -54,9 +54,9 @@ async def test_a_429_is_waited_out_once(autojump_clock: MockClock) -> None:
 
 async def test_a_429_that_says_nothing_is_waited_out_for_a_second(autojump_clock: MockClock) -> None:
     service = Service([busy(), busy()])
-    answered = await authority(service)[0].answer(ASK, "org")
+    response = await authority(service)[0].answer(ASK, "org")
     assert service.at[1] - service.at[0] == 1
-    assert (answered.status, answered.fields) == (429, [(b"Retry-After", b"1")])
+    assert (response.status, response.headers) == (429, [(b"Retry-After", b"1")])
 
 
 @pytest.mark.parametrize("wait", [b"3", b"3600", b"999999999", b"Fri, 20 Nov 2026 10:00:00 GMT", b"-1"])

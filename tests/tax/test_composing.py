@@ -7,8 +7,8 @@ import pytest
 
 from gatewayd.clock import Instant
 from gatewayd.errors import Problem
+from gatewayd.messages import Response
 from gatewayd.tax.composing import FILING_SUMMARY, LIST_TAX_YEARS, SCENARIOS, Asked, compose
-from gatewayd.tax.exchange import Answered
 from gatewayd.tax.mapping import Target
 from gatewayd.tax.sandbox import Sandbox, SandboxRequest
 from tests.tax.asking import NINO, NOW, answer
@@ -19,14 +19,14 @@ PATHS = {LIST_TAX_YEARS: "/tax/selfAssessment/listTaxYears", FILING_SUMMARY: "/t
 class Authority:
     """The authority's sandbox. `instead` are answers by a part of the path."""
 
-    def __init__(self, **instead: Answered) -> None:
+    def __init__(self, **instead: Response) -> None:
         self.instead = instead
         self.scenarios: list[str] = []
 
-    async def ask(self, target: Target, scenario: str) -> Answered:
-        for part, answered in self.instead.items():
+    async def ask(self, target: Target, scenario: str) -> Response:
+        for part, response in self.instead.items():
             if part in target.path:
-                return answered
+                return response
         self.scenarios.append(scenario)
         headers = {"Accept": target.accept, **({"Gov-Test-Scenario": scenario} if scenario else {})}
         made = Sandbox().answer(
@@ -34,7 +34,7 @@ class Authority:
                 method="GET", path=target.path, query=target.query, headers=headers, body=b"", org_id="o", now=NOW
             )
         )
-        return Answered(made.status, [], made.body)
+        return Response(made.status, [], made.body)
 
 
 async def composed(
@@ -42,8 +42,8 @@ async def composed(
 ) -> tuple[int, Any]:
     ask = (authority or Authority()).ask
     values = {"nino": NINO, "taxYear": tax_year}
-    answered = await compose(operation_id, Asked(values, Instant(NOW), scenario, ask))
-    return answered.status, msgspec.json.decode(answered.body)
+    response = await compose(operation_id, Asked(values, Instant(NOW), scenario, ask))
+    return response.status, msgspec.json.decode(response.body)
 
 
 @pytest.mark.parametrize("operation_id", PATHS)
@@ -92,7 +92,7 @@ async def test_a_refusal_of_the_person_is_the_answer_where_no_part_is_told(
 
 
 async def test_a_part_that_breaks_is_an_upstream_that_fails() -> None:
-    broken = Authority(crystallisation=Answered(503, [], b'{"code":"SERVER_ERROR"}'))
+    broken = Authority(crystallisation=Response(503, [], b'{"code":"SERVER_ERROR"}'))
     with pytest.raises(Problem) as caught:
         await composed(LIST_TAX_YEARS, authority=broken)
     assert (caught.value.code, caught.value.extra["upstream"]) == (
@@ -116,5 +116,5 @@ async def test_a_part_that_breaks_is_an_upstream_that_fails() -> None:
 async def test_the_liability_has_two_names(row: dict[str, object], expected: float | None) -> None:
     """Up to 2022-23 the list calls it otherwise."""
     body = msgspec.json.encode({"calculations": [{"calculationId": "f2fb30e5", **row}]})
-    _, document = await composed(FILING_SUMMARY, authority=Authority(calculations=Answered(200, [], body)))
+    _, document = await composed(FILING_SUMMARY, authority=Authority(calculations=Response(200, [], body)))
     assert document["latestCalculation"]["liabilityAmount"] == expected

@@ -8,10 +8,10 @@ import trio
 from trio.testing import MockClock
 
 from gatewayd.errors import Problem
+from gatewayd.messages import Request, Response
 from gatewayd.store import WriteTx
 from gatewayd.tax import connections
 from gatewayd.tax.connections import Tokens
-from gatewayd.tax.exchange import Answered, Outgoing
 from gatewayd.tax.keeping import ANSWER_BYTES_MAX, ANSWERS_MAX, BYTES_MAX, KeepingAuthority
 from tests.tax.conftest import OpenTax
 from tests.tax.recording import answer, saying, upstream
@@ -29,19 +29,19 @@ class Authority:
     asked: int = 0
     fails: bool = False
 
-    async def answer(self, outgoing: Outgoing, org_id: str) -> Answered:
+    async def answer(self, request: Request, org_id: str, *, fresh: bool = False) -> Response:
         await trio.lowlevel.checkpoint()
         self.asked += 1
         if self.fails:
             raise Problem("tax_upstream_error", "x")
-        return Answered(self.status, [(b"X-CorrelationId", b"%d" % self.asked)], b"%d" % self.asked + b"x" * self.size)
+        return Response(self.status, [(b"X-CorrelationId", b"%d" % self.asked)], b"%d" % self.asked + b"x" * self.size)
 
 
 async def ask(
-    keeping: KeepingAuthority, line: str = "/x", org_id: str = "org_a", body: bytes | None = None, **fields: str
+    keeping: KeepingAuthority, line: str = "/x", org_id: str = "org_a", method: str = "GET", **fields: str
 ) -> bytes:
     made = [(name.replace("_", "-").encode(), value.encode()) for name, value in fields.items()]
-    return (await keeping.answer(Outgoing(line, made, body), org_id)).body
+    return (await keeping.answer(Request(method, line, made), org_id)).body
 
 
 async def test_the_same_question_is_asked_once_for_a_while(autojump_clock: MockClock) -> None:
@@ -93,14 +93,14 @@ async def test_neither_a_failure_nor_a_post_is_kept() -> None:
     with pytest.raises(Problem):
         await ask(keeping)
     authority.fails = False
-    assert [await ask(keeping, body=b""), await ask(keeping, body=b"")] == [b"2", b"3"]
+    assert [await ask(keeping, method="POST"), await ask(keeping, method="POST")] == [b"2", b"3"]
     assert len(keeping) == 0
 
 
 async def test_who_wants_a_fresh_answer_gets_one() -> None:
     keeping = KeepingAuthority(Authority(), KEPT)
     assert await ask(keeping) == b"1"
-    assert (await keeping.answer(Outgoing("/x", [], fresh=True), "org_a")).body == b"2"
+    assert (await keeping.answer(Request("GET", "/x", []), "org_a", fresh=True)).body == b"2"
     assert await ask(keeping) == b"1"
 
 

@@ -12,10 +12,10 @@ import trio.testing
 from trio.testing import MockClock
 
 from gatewayd.errors import Problem
+from gatewayd.messages import Request, Response
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.tax import connections
 from gatewayd.tax.connections import Connection, Tokens
-from gatewayd.tax.exchange import Answered, Outgoing
 from gatewayd.tax.tokens import REFRESH_SECONDS, Bearers, TokenEndpoint
 from tests.support.engines import TaxLog
 from tests.support.store import MemoryStore
@@ -50,19 +50,19 @@ class Endpoint:
     spent: list[str] = field(default_factory=list)
     fails: bool = False
 
-    async def answer(self, outgoing: Outgoing, org_id: str) -> Answered:
+    async def answer(self, request: Request, org_id: str, *, fresh: bool = False) -> Response:
         if self.fails:
             await trio.sleep(self.seconds)
             raise LookupError("a fault of ours")
-        form = parse_qs((outgoing.body or b"").decode())
+        form = parse_qs(request.body.decode())
         (token,) = form["refresh_token"]
         if token in self.spent:
-            return Answered(400, [], b'{"error":"invalid_grant"}')
+            return Response(400, [], b'{"error":"invalid_grant"}')
         self.spent.append(token)
         await trio.sleep(self.seconds)
         number = len(self.spent) + 1
         granted = {"access_token": f"access-{number}", "refresh_token": f"refresh-{number}", "expires_in": 14400}
-        return Answered(200, [], msgspec.json.encode(granted))
+        return Response(200, [], msgspec.json.encode(granted))
 
 
 @dataclass
