@@ -94,7 +94,7 @@ def connect(arguments: argparse.Namespace, session: Session) -> int:
     if arguments.token_file:
         tokens = _read_tokens(arguments.token_file)
     else:
-        tokens = _authorize(arguments, session, settings_from(session.config.tax))
+        tokens = _authorize(arguments, settings_from(session.config.tax))
     session.write(lambda tx: connections.save(tx, tokens, audit.OPERATOR), arguments.org)
     document = {"orgId": arguments.org, "connected": True, "scope": tokens.scope}
     print_made(arguments, document, [f"{arguments.org} is connected to the tax authority."])
@@ -119,8 +119,12 @@ def _read_tokens(path: str) -> "Tokens":
         raise CommandError(f"{path} holds neither a token endpoint's answer nor one bearer token") from None
 
 
-def _authorize(arguments: argparse.Namespace, session: Session, settings: "TaxSettings") -> "Tokens":
+def _authorize(arguments: argparse.Namespace, settings: "TaxSettings") -> "Tokens":
     import secrets
+
+    import trio
+
+    from gatewayd.tax import engine
 
     if not settings.connects:
         raise CommandError("set tax.mode to hmrc and tax.client_id, or give the tokens with --token-file", 2)
@@ -131,23 +135,10 @@ def _authorize(arguments: argparse.Namespace, session: Session, settings: "TaxSe
         code = sys.stdin.readline().strip()
     if not code:
         raise CommandError("no code was given")
-    tokens = _redeem(session, settings, arguments.org, code)
+    tokens = trio.run(engine.redeem, settings, arguments.org, code, REDIRECT_URI)
     if tokens is None:
         raise CommandError("the tax authority does not accept the code: it may be used already, or too old")
     return tokens
-
-
-def _redeem(session: Session, settings: "TaxSettings", org_id: str, code: str) -> "Tokens | None":
-    import trio
-
-    from gatewayd.store.database import open_store
-    from gatewayd.tax import engine
-
-    async def run() -> "Tokens | None":
-        async with open_store(session.store_settings, session.clock, session.key_file) as store:
-            return await engine.redeem(store, settings, org_id, (code, REDIRECT_URI))
-
-    return trio.run(run)
 
 
 def _add_subject(command: argparse.ArgumentParser) -> None:

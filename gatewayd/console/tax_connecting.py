@@ -96,7 +96,7 @@ class TaxConnecting:
         if not 0 < len(code) <= CODE_MOST:
             raise _NotConnected(_REFUSED, 422)
         try:
-            tokens = await engine.redeem(self._parts.store, self._parts.tax, org_id, (code, self._redirect_uri))
+            tokens = await engine.redeem(self._parts.tax, org_id, code, self._redirect_uri)
         except Problem as problem:
             self._parts.log.info("tax_connect_failed", code=problem.code)
             raise _NotConnected(_LATE if problem.code == "tax_upstream_timeout" else _DOWN, problem.status) from None

@@ -17,13 +17,12 @@ from gatewayd.contract.wire import encode
 from gatewayd.errors import Problem, invalid_field
 from gatewayd.ledger.tax_calendar import bounds, is_tax_year, tax_year, tax_year_of
 from gatewayd.messages import Response
-from gatewayd.tax import sandbox_accounts, sandbox_calculations, sandbox_composed, sandbox_itsa, shapes
+from gatewayd.tax import sandbox_accounts, sandbox_calculations, sandbox_itsa, shapes
 from gatewayd.tax.mapping import ENDPOINTS, Endpoint, Target, authority_target
 from gatewayd.tax.sandbox_rules import unknown_scenario
 
 LIST_TAX_YEARS: Final = "selfAssessment.listTaxYears"
 FILING_SUMMARY: Final = "selfAssessment.getFilingSummary"
-COMPOSED: Final = frozenset({LIST_TAX_YEARS, FILING_SUMMARY})
 YEARS_BACK: Final = 4  # §D1: as far back as obligations of final declarations go by default
 
 STATUS: Final = "itsaStatus"
@@ -39,16 +38,18 @@ PARTS: Final[Mapping[str, Endpoint]] = {
     BALANCE: ENDPOINTS["accounts.balance"],
 }
 """What is asked for, by the name that an answer tells it by."""
+PARTS_OF: Final[Mapping[str, Collection[str]]] = {
+    LIST_TAX_YEARS: (STATUS, QUARTERLY, FINAL),
+    FILING_SUMMARY: tuple(PARTS),
+}
 SCENARIOS: Final[Mapping[str, Collection[str]]] = {
     STATUS: sandbox_itsa.STATUS_SCENARIOS,
     QUARTERLY: sandbox_itsa.OBLIGATION_SCENARIOS,
     FINAL: sandbox_itsa.DECLARATION_SCENARIOS,
     CALCULATIONS: sandbox_calculations.LIST_SCENARIOS,
     BALANCE: sandbox_accounts.BALANCE_SCENARIOS,
-    LIST_TAX_YEARS: sandbox_composed.TAX_YEAR_SCENARIOS,
-    FILING_SUMMARY: sandbox_composed.SUMMARY_SCENARIOS,
 }
-"""The test scenarios that each part documents, and each operation for all of its parts."""
+"""The test scenarios that each part documents."""
 OLD_LIABILITY: Final = "totalIncomeTaxAndNicsDue"  # what the list calls `liabilityAmount` up to 2022-23
 _JSON: Final = (b"Content-Type", b"application/json")
 
@@ -96,8 +97,8 @@ class _RefusedError(Exception):
 
 async def compose(operation_id: str, asked: Asked) -> Response:
     """The answer to a composed operation, or the authority's refusal of a part of it. Raises `Problem`."""
-    if asked.scenario and asked.scenario not in SCENARIOS[operation_id]:
-        refusal = unknown_scenario().reply
+    if asked.scenario and not any(asked.scenario in SCENARIOS[part] for part in PARTS_OF[operation_id]):
+        refusal = unknown_scenario()
         return Response(refusal.status, [_JSON], encode(refusal.document))
     try:
         answer = await (_tax_years(asked) if operation_id == LIST_TAX_YEARS else _summary(asked))

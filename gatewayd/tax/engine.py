@@ -1,24 +1,24 @@
 """The tax engine of one daemon, put together from its settings."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 
 import trio
 
-import gatewayd
 from gatewayd.clock import Clock
 from gatewayd.errors import Problem
+from gatewayd.messages import Request, Response
 from gatewayd.outbound.transport import GuardedTransport
 from gatewayd.store import Store
 from gatewayd.tax import calls
-from gatewayd.tax.authority import Log, RemoteAuthority
+from gatewayd.tax.authority import Log, RemoteAuthority, Sending
 from gatewayd.tax.breaker import Breaker
 from gatewayd.tax.connections import Tokens
 from gatewayd.tax.consulting import ProxyParts
-from gatewayd.tax.in_process import SandboxAuthority
 from gatewayd.tax.keeping import KeepingAuthority
 from gatewayd.tax.pacing import AUTHORITY_INTERVAL_SECONDS, Pacer
 from gatewayd.tax.proxy import Proxy
+from gatewayd.tax.sandbox import Sandbox
 from gatewayd.tax.settings import TaxSettings
 from gatewayd.tax.settings import settings_from as settings_from
 from gatewayd.tax.tokens import Bearers, TokenEndpoint
@@ -32,47 +32,72 @@ async def open_tax(
     parts = ProxyParts(store=store, settings=settings, log=log, user_agent=user_agent)
     if settings.mode == "off":
         yield Proxy(parts, None)
-    elif settings.mode == "sandbox":
-        yield Proxy(parts, SandboxAuthority(clock))
-    else:
-        async with _remote(parts) as authority, trio.open_nursery() as refreshes:
+        return
+    async with _transport(settings, clock) as transport, trio.open_nursery() as refreshes:
+        authority = _remote(transport, settings, log)
+        bearers = None
+        if settings.mode != "sandbox":  # Chosen: nobody has to sign in to be told made-up figures
             bearers = Bearers(store, _token_endpoint(settings, authority), log, refreshes)
-            kept = KeepingAuthority(authority, settings.cache_seconds) if settings.cache_seconds else authority
-            yield Proxy(parts, kept, bearers)
+        kept = KeepingAuthority(authority, settings.cache_seconds) if settings.cache_seconds else authority
+        yield Proxy(parts, kept, bearers)
+
+
+async def redeem(settings: TaxSettings, org_id: str, code: str, redirect_uri: str) -> Tokens | None:
+    """The tokens for an authorization code that was given for a redirect URI; None where the authority refuses it.
+
+    Raises `Problem`, or `OSError` where a file of the settings cannot be read.
+    """
+    async with _network(settings) as transport:
+        endpoint = _token_endpoint(settings, _remote(transport, settings, _Nobody()))
+        try:
+            with trio.fail_after(settings.timeout_seconds):
+                return await endpoint.redeem(org_id, code, redirect_uri)
+        except trio.TooSlowError:
+            raise Problem("tax_upstream_timeout", "The tax authority did not answer in time.") from None
+
+
+async def keep_house(store: Store) -> None:
+    """Forget calls that are past their time. Raises `StoreFailure`."""
+    await store.sweep(calls.sweep, calls.SWEEP_ROWS)
+
+
+def _transport(settings: TaxSettings, clock: Clock) -> AbstractAsyncContextManager[Sending]:
+    """The way to the authority: the sandbox in this process stands in the place of the network, and of nothing else."""
+    return nullcontext(InProcess(clock)) if settings.mode == "sandbox" else _network(settings)
 
 
 @asynccontextmanager
-async def _remote(parts: ProxyParts) -> AsyncIterator[RemoteAuthority]:
+async def _network(settings: TaxSettings) -> AsyncIterator[Sending]:
     from gatewayd.tax.upstream import Upstream  # httpcore: a tenth of a second, for those who forward alone
 
-    settings = parts.settings
     upstream = Upstream(GuardedTransport(settings.policy), settings.upstream)
-    # Chosen: the authority's limit is known beforehand; that of another service only from what it answers
-    pacer = Pacer(AUTHORITY_INTERVAL_SECONDS if settings.mode == "hmrc" else 0.0)
     try:
-        yield RemoteAuthority(upstream, pacer, Breaker(), parts.log)
+        yield upstream
     finally:
         with trio.CancelScope(shield=True):
             await upstream.aclose()
+
+
+def _remote(transport: Sending, settings: TaxSettings, log: Log) -> RemoteAuthority:
+    """Chosen: the authority's limit is known beforehand; that of another service only from what it answers."""
+    pacer = Pacer(AUTHORITY_INTERVAL_SECONDS if settings.mode == "hmrc" else 0.0)
+    return RemoteAuthority(transport, pacer, Breaker(), log)
 
 
 def _token_endpoint(settings: TaxSettings, authority: RemoteAuthority) -> TokenEndpoint:
     return TokenEndpoint(authority, settings.client_id, settings.secret())
 
 
-async def redeem(store: Store, settings: TaxSettings, org_id: str, code: tuple[str, str]) -> Tokens | None:
-    """The tokens for an authorization code and its redirect URI; None where the authority refuses it.
+class InProcess:
+    """The sandbox authority in the place of the network."""
 
-    Raises `Problem`, or `OSError` where a file of the settings cannot be read.
-    """
-    parts = ProxyParts(store=store, settings=settings, log=_Nobody(), user_agent=f"gatewayd/{gatewayd.__version__}")
-    async with _remote(parts) as authority:
-        endpoint = _token_endpoint(settings, authority)
-        try:
-            with trio.fail_after(settings.timeout_seconds):
-                return await endpoint.redeem(org_id, *code)
-        except trio.TooSlowError:
-            raise Problem("tax_upstream_timeout", "The tax authority did not answer in time.") from None
+    def __init__(self, clock: Clock) -> None:
+        self._sandbox = Sandbox(clock)
+
+    async def send(self, request: Request) -> Response:
+        """What the sandbox says. Raises nothing."""
+        await trio.lowlevel.checkpoint()
+        return self._sandbox.answer(request)
 
 
 class _Nobody:
@@ -80,8 +105,3 @@ class _Nobody:
 
     def warning(self, event: str, **values: object) -> None:
         """Say nothing."""
-
-
-async def keep_house(store: Store) -> None:
-    """Forget calls that are past their time. Raises `StoreFailure`."""
-    await store.sweep(calls.sweep, calls.SWEEP_ROWS)

@@ -71,27 +71,28 @@ class Proxy:
         return Relayed(response.status, headers.returning(response.headers, upstream), response.body)
 
     async def _answer(self, question: Question, consultation: Consultation) -> Response:
-        taxpayer = await self._taxpayer(question, consultation.org_id)
-        if self.settings.mode != "hmrc":
-            pairs = question.pairs if taxpayer is None else [*question.pairs, *_number_of(question, taxpayer)]
-            accept = mapping.accept_of(question.operation_id, question.values)
-            return await consultation.relay(mapping.forwarded_target(question.path, pairs, accept))
-        values = {**question.values, **_identity(question, taxpayer)}
-        if question.operation_id in composing.COMPOSED:
+        if self.settings.mode == "forward":
+            return await self._forward(question, consultation)
+        values = {**question.values, **_identity(question, await self._taxpayer(question, consultation.org_id))}
+        if question.operation_id in composing.PARTS_OF:
             now = Instant(self.store.now())
             asked = composing.Asked(values, now, consultation.scenario, consultation.ask)
             return await composing.compose(question.operation_id, asked)
         endpoint = mapping.endpoint_of(question.operation_id, values)
         return await consultation.relay(mapping.authority_target(endpoint, values))
 
+    async def _forward(self, question: Question, consultation: Consultation) -> Response:
+        """The answer of a tax service, asked in the caller's own words, about an entity of theirs."""
+        if question.values.get("legalEntityId"):
+            await self._taxpayer(question, consultation.org_id)
+        accept = mapping.accept_of(question.operation_id, question.values)
+        return await consultation.relay(mapping.forwarded_target(question.path, question.pairs, accept))
+
     async def _taxpayer(self, question: Question, org_id: str) -> Taxpayer | None:
-        """Whose taxes; an entity that is named must be the organization's own, also where only its id is passed on."""
+        """Whose taxes: those of the entity that is named, which must be the organization's own, or of the only one."""
         entity_id = question.values.get("legalEntityId")
         if entity_id:
-            found = await self.store.read(lambda tx: taxpayers.named(tx, entity_id), org_id)
-            return None if self.settings.mode == "forward" else found
-        if self.settings.mode == "forward":
-            return None
+            return await self.store.read(lambda tx: taxpayers.named(tx, entity_id), org_id)
         return await self.store.read(taxpayers.only, org_id)
 
 
@@ -121,10 +122,3 @@ def _identity(question: Question, taxpayer: Taxpayer | None) -> dict[str, str]:
     if known is None:
         raise invalid_field(kind, "required", "The legal entity has no such number: give one.")
     return {kind: known}
-
-
-def _number_of(question: Question, taxpayer: Taxpayer) -> list[tuple[str, str]]:
-    """The taxpayer's number as one more parameter for the sandbox; none where one is given, or there is none."""
-    kind = mapping.identity_of(question.operation_id)
-    known = taxpayer.vrn if kind == "vrn" else taxpayer.nino
-    return [] if known is None or question.values.get(kind) else [(kind, known)]

@@ -11,7 +11,6 @@ from typing import Final
 from gatewayd.tax.sandbox_rules import (
     Call,
     Document,
-    Reply,
     date_of,
     error,
     known_scenario,
@@ -26,7 +25,7 @@ MAX_BALANCE_DAYS: Final = 732
 BALANCE_SCENARIOS: Final = frozenset({"NOT_FOUND"})
 
 
-def balance(call: Call) -> Reply:
+def balance(call: Call) -> Document:
     """GET /accounts/self-assessment/{nino}/balance-and-transactions."""
     refuse(nino_error(call) + _balance_errors(call.parameters))
     known_scenario(call, BALANCE_SCENARIOS)
@@ -43,7 +42,7 @@ def balance(call: Call) -> Reply:
         "bcdBalancePerYear": [{"taxYear": tax_year(ended), "bcdAmount": Decimal("1250.40")}],
         "totalBalance": Decimal("1875.60"),
     }
-    return Reply(200, {"balanceDetails": details})
+    return {"balanceDetails": details}
 
 
 def _balance_errors(query: Mapping[str, str]) -> list[Document]:

@@ -13,7 +13,6 @@ from gatewayd.tax.sandbox_itsa import TYPES
 from gatewayd.tax.sandbox_rules import (
     Call,
     Document,
-    Reply,
     derived_number,
     error,
     is_business_id,
@@ -52,7 +51,7 @@ _TOWNS: Final = (
 )
 
 
-def list_businesses(call: Call) -> Reply:
+def list_businesses(call: Call) -> Document:
     """GET /individuals/business/details/{nino}/list."""
     refuse(nino_error(call))
     known_scenario(call, LIST_SCENARIOS)
@@ -63,10 +62,10 @@ def list_businesses(call: Call) -> Reply:
         {"typeOfBusiness": kind, "businessId": business, **_trade(kind, nino, business)}
         for business, kind in _known(call).items()
     ]
-    return Reply(200, {"listOfBusinesses": rows})
+    return {"listOfBusinesses": rows}
 
 
-def retrieve_business(call: Call) -> Reply:
+def retrieve_business(call: Call) -> Document:
     """GET /individuals/business/details/{nino}/{businessId}: of the businesses that the scenario knows."""
     business, nino = call.parameters["businessId"], call.parameters["nino"]
     wrong = [] if is_business_id(business) else [error("FORMAT_BUSINESS_ID", "The provided businessId is invalid")]
@@ -77,7 +76,7 @@ def retrieve_business(call: Call) -> Reply:
         raise not_found()
     year = tax_year_on(call.today)
     began = _began(nino, business)
-    document = {
+    return {
         "businessId": business,
         "typeOfBusiness": kind,
         **_trade(kind, nino, business),
@@ -90,7 +89,6 @@ def retrieve_business(call: Call) -> Reply:
         "commencementDate": began.isoformat(),
         **_address(kind, nino, business),
     }
-    return Reply(200, document)
 
 
 def _known(call: Call) -> dict[str, str]:

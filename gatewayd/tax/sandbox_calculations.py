@@ -15,7 +15,6 @@ from gatewayd.clock import Instant, to_wire
 from gatewayd.tax.sandbox_rules import (
     Call,
     Document,
-    Reply,
     derived_uuid,
     error,
     known_scenario,
@@ -81,7 +80,7 @@ RETRIEVE_SCENARIOS: Final = frozenset(CASES.keys() | {"NOT_FOUND", "ERROR_MESSAG
 # -- the list
 
 
-def list_calculations(call: Call) -> Reply:
+def list_calculations(call: Call) -> Document:
     """GET /individuals/calculations/{nino}/self-assessment/{taxYear}."""
     text, kind = call.parameters.get("taxYear", ""), call.parameters.get("calculationType")
     errors = nino_error(call) + tax_year_error(text, FIRST_YEAR)
@@ -99,7 +98,7 @@ def list_calculations(call: Call) -> Reply:
     rows = [_listed(call, year, one) for one in made if kind in (None, one)]
     if not rows:
         raise not_found()
-    return Reply(200, {"calculations": rows})
+    return {"calculations": rows}
 
 
 def _types_of(year: int) -> list[str]:
@@ -138,7 +137,7 @@ def _moment(year: int, kind: str) -> str:
 # -- one calculation
 
 
-def retrieve_calculation(call: Call) -> Reply:
+def retrieve_calculation(call: Call) -> Document:
     """GET /individuals/calculations/{nino}/self-assessment/{taxYear}/{calculationId}."""
     text, calculation_id = call.parameters.get("taxYear", ""), call.parameters.get("calculationId", "")
     errors = nino_error(call) + tax_year_error(text, FIRST_YEAR)
@@ -161,7 +160,7 @@ def retrieve_calculation(call: Call) -> Reply:
         document["calculation"] = _calculation(case)
         text = "Class 2 National Insurance has not been charged: the profits are under the threshold"
         document["messages"] = {"info": [{"id": "C22203", "text": text}]}
-    return Reply(200, document)
+    return document
 
 
 def _metadata(call: Call, year: int, calculation_id: str) -> Document:

@@ -13,7 +13,6 @@ from gatewayd.tax.sandbox_rules import (
     AuthorityFault,
     Call,
     Document,
-    Reply,
     date_of,
     derived_number,
     error,
@@ -55,7 +54,7 @@ DECLARATION_SCENARIOS: Final = frozenset({"MULTIPLE", "INSOLVENT_TRADER", "NOT_F
 # -- status
 
 
-def itsa_status(call: Call) -> Reply:
+def itsa_status(call: Call) -> Document:
     """GET /individuals/person/itsa-status/{nino}/{taxYear}."""
     year_text = call.parameters.get("taxYear", "")
     errors = nino_error(call) + tax_year_error(year_text)
@@ -72,7 +71,7 @@ def itsa_status(call: Call) -> Reply:
     if call.parameters.get("futureYears") == "true":
         last = max(first, tax_year_on(call.today) + 1)  # Chosen: until the year after the present one
     years = range(first, last + 1)
-    return Reply(200, {"itsaStatuses": [_status_of(call, year) for year in years]})
+    return {"itsaStatuses": [_status_of(call, year) for year in years]}
 
 
 def _status_of(call: Call, year: int) -> Document:
@@ -108,7 +107,7 @@ class _Span(NamedTuple):
         return (self.first is None or self.first <= day) and (self.last is None or day <= self.last)
 
 
-def income_and_expenditure(call: Call) -> Reply:
+def income_and_expenditure(call: Call) -> Document:
     """GET /obligations/details/{nino}/income-and-expenditure: for every business, or those asked for."""
     query = call.parameters
     span, errors = _span_of(query)
@@ -123,7 +122,7 @@ def income_and_expenditure(call: Call) -> Reply:
             listed.append({"typeOfBusiness": kind, "businessId": business, "obligationDetails": rows})
     if not listed:
         raise _no_obligations()
-    return Reply(200, {"obligations": listed})
+    return {"obligations": listed}
 
 
 def _refuse_obligations(call: Call) -> None:
@@ -244,7 +243,7 @@ def _dynamic_row(call: Call, span: _Span) -> Document:
 # -- the final declaration
 
 
-def crystallisation(call: Call) -> Reply:
+def crystallisation(call: Call) -> Document:
     """GET /obligations/details/{nino}/crystallisation: the final declaration of a tax year, or of the last ones.
 
     Of one year it is open, as documented; of a year before others, or for DYNAMIC, fulfilled. # Chosen: where no year
@@ -265,7 +264,7 @@ def crystallisation(call: Call) -> Reply:
     wanted = [row for row in rows if status in (None, row["status"])]
     if not wanted:
         raise _no_obligations()
-    return Reply(200, {"obligations": wanted})
+    return {"obligations": wanted}
 
 
 def _declaration_due(year: int) -> datetime.date:

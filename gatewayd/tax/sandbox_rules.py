@@ -13,6 +13,8 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from gatewayd.clock import Instant
+
 Document = Mapping[str, object]
 
 ENCODER: Final = msgspec.json.Encoder(decimal_format="number")  # amounts keep their two places: 1000.10
@@ -24,53 +26,45 @@ _BUSINESS_ID: Final = re.compile(r"X[a-zA-Z0-9]IS[0-9]{11}")
 _NINO: Final = re.compile(  # HMRC NIM39110: which pairs of letters are given out; the suffix may be a space
     r"(?!BG|GB|NK|KN|TN|NT|ZZ)[ABCEGHJ-PRSTW-Z][ABCEGHJ-NPRSTW-Z][0-9]{6}[A-D ]"
 )
-_NINO_PREFIXES: Final = ("AA", "CE", "JM", "PW", "SC")
 APRIL_6: Final = (4, 6)
 
 
-class Reply(Struct, frozen=True):
-    """A status, the JSON that goes with it (None: no body) and the headers of its own."""
-
-    status: int
-    document: Document | None
-    headers: Mapping[str, str] = {}
-
-
 class AuthorityFault(Exception):
-    """The authority refuses: carries the reply."""
+    """The authority refuses, with a status and a document that says why."""
 
     def __init__(self, status: int, document: Document) -> None:
         super().__init__(status)
-        self.reply = Reply(status, document)
+        self.status = status
+        self.document = document
 
 
 class Call(Struct, frozen=True, kw_only=True):
     """One call of an operation. `parameters` join those of the path and of the query; `today` is London's date.
 
-    `scenario` is "" where none was asked for; `now` counts microseconds UTC.
+    `scenario` is "" where none was asked for.
     """
 
     parameters: Mapping[str, str]
     scenario: str
-    body: bytes
     today: datetime.date
-    now: int
+    now: Instant
 
 
-Operation = Callable[[Call], Reply]
+Handler = Callable[[Call], Document]
+"""What an endpoint does: answers with 200, or raises `AuthorityFault`."""
 
 
 # -- faults
 
 
-def fault(status: int, code: str, message: str, path: str | None = None) -> AuthorityFault:
+def fault(status: int, code: str, message: str) -> AuthorityFault:
     """A refusal of the usual shape, `{"code", "message"}`."""
-    return AuthorityFault(status, error(code, message, path))
+    return AuthorityFault(status, error(code, message))
 
 
-def error(code: str, message: str, path: str | None = None) -> Document:
-    """One error, as it stands alone and in `errors`; `path` points into a submitted body."""
-    return {"code": code, "message": message, **({} if path is None else {"path": path})}
+def error(code: str, message: str) -> Document:
+    """One error, as it stands alone and in `errors`."""
+    return {"code": code, "message": message}
 
 
 def refuse(errors: list[Document]) -> None:
@@ -186,14 +180,3 @@ def derived_uuid(*parts: object) -> str:
     octets[8] = octets[8] & 0x3F | 0x80
     text = octets.hex()
     return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
-
-
-def derived_vrn(*parts: object) -> str:
-    """A VAT registration number for who has given none."""
-    return f"{100_000_000 + derived_number(900_000_000, 'vrn', *parts)}"
-
-
-def derived_nino(*parts: object) -> str:
-    """A National Insurance number for who has given none."""
-    prefix = _NINO_PREFIXES[derived_number(len(_NINO_PREFIXES), "prefix", *parts)]
-    return f"{prefix}{derived_number(1_000_000, 'nino', *parts):06d}{'ABCD'[derived_number(4, 'suffix', *parts)]}"

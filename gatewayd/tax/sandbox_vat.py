@@ -16,7 +16,6 @@ from gatewayd.tax.sandbox_rules import (
     AuthorityFault,
     Call,
     Document,
-    Reply,
     date_of,
     derived_number,
     fault,
@@ -97,7 +96,7 @@ RETURN_SCENARIOS: Final = frozenset({"DATE_RANGE_TOO_LARGE", "INSOLVENT_TRADER"}
 # -- reads
 
 
-def obligations(call: Call) -> Reply:
+def obligations(call: Call) -> Document:
     """GET /organisations/vat/{vrn}/obligations.
 
     # Chosen: the scenario's obligations whatever the dates, which are only checked; `status` selects among them.
@@ -190,12 +189,12 @@ PAYMENTS: Final[Mapping[str, list[Document]]] = {
 }
 
 
-def liabilities(call: Call) -> Reply:
+def liabilities(call: Call) -> Document:
     """GET /organisations/vat/{vrn}/liabilities: those whose period ends within the dates."""
     return _financial(call, "liabilities", LIABILITIES, _period_end)
 
 
-def payments(call: Call) -> Reply:
+def payments(call: Call) -> Document:
     """GET /organisations/vat/{vrn}/payments: those received within the dates."""
     return _financial(call, "payments", PAYMENTS, _day_received)
 
@@ -211,7 +210,7 @@ def _day_received(payment: Document) -> str:
 
 def _financial(
     call: Call, name: str, records: Mapping[str, list[Document]], day_of: Callable[[Document], str]
-) -> Reply:
+) -> Document:
     """The records of a scenario, by date; without a scenario there are none (§D4)."""
     check_vrn(call)
     since, until = call.parameters.get("from"), call.parameters.get("to")
@@ -229,7 +228,7 @@ def _financial(
     return _listed(name, [one for one in found if first.isoformat() <= day_of(one) <= last.isoformat()])
 
 
-def view_return(call: Call) -> Reply:
+def view_return(call: Call) -> Document:
     """GET /organisations/vat/{vrn}/returns/{periodKey}."""
     check_vrn(call)
     key = call.parameters.get("periodKey", "")
@@ -243,7 +242,7 @@ def view_return(call: Call) -> Reply:
         raise fault(403, "DATE_RANGE_TOO_LARGE", message)
     if key not in SUBMITTED_KEYS:
         raise _nothing()
-    return Reply(200, {"periodKey": key, **_figures(call.parameters["vrn"], key)})
+    return {"periodKey": key, **_figures(call.parameters["vrn"], key)}
 
 
 def _figures(vrn: str, key: str) -> dict[str, Decimal]:
@@ -276,11 +275,11 @@ def check_vrn(call: Call) -> None:
         raise fault(400, "VRN_INVALID", "The provided VRN is invalid")
 
 
-def _listed(name: str, found: list[Document]) -> Reply:
+def _listed(name: str, found: list[Document]) -> Document:
     """A list under its name; an empty one is 404, as the authority has it."""
     if not found:
         raise _nothing()
-    return Reply(200, {name: found})
+    return {name: found}
 
 
 def _nothing() -> AuthorityFault:

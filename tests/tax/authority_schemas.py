@@ -72,13 +72,6 @@ VAT_RETURN = shape(
         "totalAcquisitionsExVAT": POUNDS,
     }
 )
-VAT_RECEIPT = shape(
-    {"processingDate": MOMENT, "formBundleNumber": {"type": "string", "pattern": "^[0-9]{12}$"}},
-    {
-        "paymentIndicator": {"enum": ["DD", "BANK"]},
-        "chargeRefNumber": {"type": "string", "minLength": 1, "maxLength": 16},
-    },
-)
 
 # -- Self Assessment Individual Details 2.0
 

@@ -1,5 +1,7 @@
-"""The two composed operations over the authority's own sandbox: where a test scenario goes, and who refuses."""
+"""The two composed operations over the authority's own sandbox: what they tell, where a scenario goes, who refuses."""
 
+import json
+from decimal import Decimal
 from typing import Any
 
 import msgspec
@@ -7,13 +9,14 @@ import pytest
 
 from gatewayd.clock import Instant
 from gatewayd.errors import Problem
-from gatewayd.messages import Response
-from gatewayd.tax.composing import FILING_SUMMARY, LIST_TAX_YEARS, SCENARIOS, Asked, compose
+from gatewayd.messages import Request, Response
+from gatewayd.tax.composing import FILING_SUMMARY, LIST_TAX_YEARS, PARTS_OF, SCENARIOS, Asked, compose
 from gatewayd.tax.mapping import Target
-from gatewayd.tax.sandbox import Sandbox, SandboxRequest
-from tests.tax.asking import NINO, NOW, answer
+from tests.tax import authority_schemas
+from tests.tax.asking import NINO, NOW, tell, valid
 
-PATHS = {LIST_TAX_YEARS: "/tax/selfAssessment/listTaxYears", FILING_SUMMARY: "/tax/selfAssessment/getFilingSummary"}
+DOCUMENTED = {id_: sorted({one for part in parts for one in SCENARIOS[part]}) for id_, parts in PARTS_OF.items()}
+UNKNOWN = (400, "RULE_INCORRECT_GOV_TEST_SCENARIO")
 
 
 class Authority:
@@ -28,59 +31,146 @@ class Authority:
             if part in target.path:
                 return response
         self.scenarios.append(scenario)
-        headers = {"Accept": target.accept, **({"Gov-Test-Scenario": scenario} if scenario else {})}
-        made = Sandbox().answer(
-            SandboxRequest(
-                method="GET", path=target.path, query=target.query, headers=headers, body=b"", org_id="o", now=NOW
-            )
-        )
-        return Response(made.status, [], made.body)
+        headers = [(b"Accept", target.accept.encode()), (b"Gov-Test-Scenario", scenario.encode())]
+        return tell(Request("GET", target.line, headers))
 
 
-async def composed(
-    operation_id: str, scenario: str = "", authority: Authority | None = None, tax_year: str = "2025-26"
-) -> tuple[int, Any]:
-    ask = (authority or Authority()).ask
-    values = {"nino": NINO, "taxYear": tax_year}
-    response = await compose(operation_id, Asked(values, Instant(NOW), scenario, ask))
+async def response_of(
+    operation_id: str,
+    scenario: str = "",
+    authority: Authority | None = None,
+    tax_year: str = "2025-26",
+    nino: str = NINO,
+) -> Response:
+    values = {"nino": nino, "taxYear": tax_year}
+    return await compose(operation_id, Asked(values, Instant(NOW), scenario, (authority or Authority()).ask))
+
+
+async def composed(operation_id: str, *more: Any, **named: Any) -> tuple[int, Any]:
+    response = await response_of(operation_id, *more, **named)
     return response.status, msgspec.json.decode(response.body)
 
 
-@pytest.mark.parametrize("operation_id", PATHS)
+async def summary(scenario: str = "", **more: Any) -> Any:
+    """A filing summary, which must be valid for its schema."""
+    response = await response_of(FILING_SUMMARY, scenario, **more)
+    assert response.status == 200
+    return valid(response.body, authority_schemas.FILING_SUMMARY)
+
+
+async def tax_years(scenario: str = "") -> Any:
+    """The tax years, which must be valid for their schema."""
+    response = await response_of(LIST_TAX_YEARS, scenario)
+    assert response.status == 200
+    return valid(response.body, authority_schemas.TAX_YEARS)["taxYears"]
+
+
+# -- what they tell
+
+
+REFUSING = {"NOT_ENROLLED": (403, "CLIENT_NOT_MTD_ENROLLED"), "INSOLVENT_TRADER": (400, "RULE_INSOLVENT_TRADER")}
+
+
+@pytest.mark.parametrize("scenario", ["", *(one for one in DOCUMENTED[LIST_TAX_YEARS] if one not in REFUSING)])
+async def test_tax_years_in_every_scenario(scenario: str) -> None:
+    years = await tax_years(scenario)
+    assert [year["taxYear"] for year in years] == ["2022-23", "2023-24", "2024-25", "2025-26", "2026-27"]
+
+
+async def test_tax_years_say_what_has_been_done() -> None:
+    assert (await tax_years())[2] == {
+        "taxYear": "2024-25",
+        "startDate": "2024-04-06",
+        "endDate": "2025-04-05",
+        "itsaStatus": "MTD Voluntary",
+        "quarterly": {"open": 0, "fulfilled": 12, "overdue": 0},
+        "finalDeclaration": {"dueDate": "2026-01-31", "status": "fulfilled", "receivedDate": "2026-01-25"},
+    }
+    assert (await tax_years("OPEN"))[4]["quarterly"] == {"open": 6, "fulfilled": 0, "overdue": 6}
+    nothing = (await tax_years("NOT_FOUND"))[0]
+    assert (nothing["itsaStatus"], nothing["finalDeclaration"]) == (None, None)
+
+
+@pytest.mark.parametrize("scenario", ["", *DOCUMENTED[FILING_SUMMARY]])
+async def test_a_filing_summary_in_every_scenario(scenario: str) -> None:
+    found = await summary(scenario)
+    assert [part["source"] for part in found["parts"]] == [
+        "itsaStatus",
+        "itsaObligations",
+        "finalDeclaration",
+        "itsaCalculations",
+        "balance",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "statuses"),
+    [
+        ("", ["ok"] * 5),
+        ("NOT_FOUND", ["not_found"] * 5),
+        ("NOT_ENROLLED", ["failed", "ok", "ok", "ok", "ok"]),
+        ("INSOLVENT_TRADER", ["ok", "failed", "failed", "ok", "ok"]),
+        ("NO_OBLIGATIONS_FOUND", ["ok", "not_found", "ok", "ok", "ok"]),
+    ],
+)
+async def test_a_part_that_fails_is_told(scenario: str, statuses: list[str]) -> None:
+    found = await summary(scenario)
+    assert [part["status"] for part in found["parts"]] == statuses
+    assert (found["itsaStatus"] is None) == (statuses[0] != "ok")
+    assert (found["latestCalculation"] is None) == (statuses[3] != "ok")
+    assert (found["balance"] is None) == (statuses[4] != "ok")
+
+
+async def test_a_summary_has_the_last_calculation_and_all_obligations() -> None:
+    found = await summary(tax_year="2022-23")
+    assert found["latestCalculation"]["type"] == "final-declaration"
+    assert found["latestCalculation"]["liabilityAmount"] > 0
+    assert len(found["obligations"]) == 13
+    assert found["obligations"][-1]["businessId"] is None
+
+
+async def test_a_summary_tells_the_balance_of_the_account() -> None:
+    assert (await summary())["balance"] == {
+        "payable": Decimal("1250.4"),
+        "overdue": Decimal(0),
+        "nextDue": "2027-01-31",
+    }
+
+
+async def test_nobody_has_tax_years() -> None:
+    status, document = await composed(LIST_TAX_YEARS, nino="x")
+    assert (status, document["code"]) == (400, "FORMAT_NINO")
+
+
+# -- where a scenario goes, and who refuses
+
+
+@pytest.mark.parametrize("operation_id", PARTS_OF)
 async def test_a_scenario_goes_only_to_the_parts_that_document_it(operation_id: str) -> None:
     """Undocumented it would be refused; the refusals that follow from the scenario itself are the authority's."""
-    for scenario in sorted(SCENARIOS[operation_id]):
+    for scenario in DOCUMENTED[operation_id]:
         authority = Authority()
         status, document = await composed(operation_id, scenario, authority)
         assert set(authority.scenarios) <= {"", scenario}
         assert scenario in authority.scenarios
         assert document.get("code") != "RULE_INCORRECT_GOV_TEST_SCENARIO"
-        assert status == 200 or scenario in ("NOT_ENROLLED", "INSOLVENT_TRADER")
+        assert status == 200 or scenario in REFUSING
 
 
-@pytest.mark.parametrize("operation_id", PATHS)
-@pytest.mark.parametrize("scenario", ["QUARTERLY_ONE_MET", "x", "PROPERTY"])
-async def test_a_scenario_of_no_part_is_refused_as_in_the_sandbox(operation_id: str, scenario: str) -> None:
+@pytest.mark.parametrize("operation_id", PARTS_OF)
+@pytest.mark.parametrize("scenario", ["QUARTERLY_ONE_MET", "x", "PROPERTY", "SINGLE_PAYMENT"])
+async def test_a_scenario_of_no_part_is_refused_in_the_authoritys_words(operation_id: str, scenario: str) -> None:
     authority = Authority()
-    ours = await composed(operation_id, scenario, authority)
-    query = f"nino={NINO}" if operation_id == LIST_TAX_YEARS else f"nino={NINO}&taxYear=2025-26"
-    sandbox = answer(PATHS[operation_id], query, scenario)
-    assert ours == (400, msgspec.json.decode(sandbox.body))
-    assert (sandbox.status, authority.scenarios) == (400, [])
+    refusal = await response_of(operation_id, scenario, authority)
+    target = f"/individuals/person/itsa-status/{NINO}/2025-26"
+    headers = [(b"Accept", b"application/vnd.hmrc.2.0+json"), (b"Gov-Test-Scenario", scenario.encode())]
+    its_own = tell(Request("GET", target, headers))
+    assert (refusal.status, json.loads(refusal.body)) == (its_own.status, json.loads(its_own.body))
+    assert (refusal.status, json.loads(refusal.body)["code"]) == UNKNOWN
+    assert authority.scenarios == []
 
 
-@pytest.mark.parametrize("scenario", ["", "NOT_FOUND", "STATEFUL", "OPEN", "CUMULATIVE", "NO_OBLIGATIONS_FOUND"])
-async def test_a_summary_is_what_the_sandbox_has_of_its_own(scenario: str) -> None:
-    status, ours = await composed(FILING_SUMMARY, scenario)
-    sandbox = msgspec.json.decode(answer(PATHS[FILING_SUMMARY], f"nino={NINO}&taxYear=2025-26", scenario or None).body)
-    assert status == 200
-    assert ours == sandbox
-
-
-@pytest.mark.parametrize(
-    ("scenario", "expected"),
-    [("NOT_ENROLLED", (403, "CLIENT_NOT_MTD_ENROLLED")), ("INSOLVENT_TRADER", (400, "RULE_INSOLVENT_TRADER"))],
-)
+@pytest.mark.parametrize(("scenario", "expected"), REFUSING.items())
 async def test_a_refusal_of_the_person_is_the_answer_where_no_part_is_told(
     scenario: str, expected: tuple[int, str]
 ) -> None:

@@ -10,11 +10,12 @@ import trio
 
 from gatewayd.clock import SECOND
 from gatewayd.errors import Problem
+from gatewayd.messages import Request
 from gatewayd.store import WriteTx
 from gatewayd.tax import AREA, connections
 from gatewayd.tax.connections import Connection, Tokens
 from gatewayd.tax.mapping import ENDPOINTS, authority_target
-from gatewayd.tax.sandbox import Sandbox, SandboxRequest
+from tests.tax.asking import tell
 from tests.tax.conftest import OpenTax, TaxApi, query_of
 from tests.tax.recording import Recorded, Stream, Upstream, answer, saying, upstream
 
@@ -252,22 +253,17 @@ async def test_a_bearer_of_the_organization_goes_along_when_forwarding(open_tax:
 
 def pretending(server: Upstream, failing: str = "") -> None:
     """The sandbox authority behind a network; `failing` is part of a path that is answered with 500."""
-    sandbox = Sandbox()
 
     async def script(stream: Stream, request: Recorded) -> None:
-        path, _, query = request.target.partition("?")
-        if failing and failing in path:
+        if failing and failing in request.target:
             await stream.send_all(answer(b'{"code":"SERVER_ERROR"}', "500 X"))
             return
-        headers = {name.decode(): value.decode() for name, value in request.fields}
-        asked = SandboxRequest(method="GET", path=path, query=query, headers=headers, body=b"", org_id="o", now=NOW)
-        made = sandbox.answer(asked)
+        made = tell(Request("GET", request.target, request.fields))
         await stream.send_all(answer(made.body, f"{made.status} X"))
 
     server.script = script
 
 
-NOW = 1_795_167_000_000_000  # 20 November 2026
 PERSON = "nino=AA123456A"
 
 

@@ -1,25 +1,22 @@
-"""The sandbox authority's tax calculations and the two composed operations: every scenario, every refusal."""
-
-from typing import Any
+"""The sandbox authority's tax calculations: every scenario, every refusal."""
 
 import pytest
 
-from gatewayd.clock import from_wire
-from gatewayd.tax.sandbox import SandboxAnswer
+from gatewayd.clock import Instant, from_wire
+from gatewayd.messages import Response
 from gatewayd.tax.sandbox_calculations import CASES, LIST_SCENARIOS, RETRIEVE_SCENARIOS
-from gatewayd.tax.sandbox_composed import SUMMARY_SCENARIOS, TAX_YEAR_SCENARIOS
-from tests.tax.asking import NINO, accepted, answer, codes, document, refused
+from tests.tax.asking import NINO, NOW, accepted, answer, document, refused
 from tests.tax.authority_schemas import (
     CALCULATIONS,
     CALCULATIONS_UNTIL_2022,
     CALCULATIONS_UNTIL_2024,
-    FILING_SUMMARY,
     METADATA,
     METADATA_UNTIL_2024,
-    TAX_YEARS,
     retrieved,
 )
 
+LIST_AT = "/individuals/calculations/{nino}/self-assessment/{taxYear}"
+RETRIEVE_AT = f"{LIST_AT}/{{calculationId}}"
 UNKNOWN = (400, "RULE_INCORRECT_GOV_TEST_SCENARIO")
 NOTHING = (404, "MATCHING_RESOURCE_NOT_FOUND")
 ID = "f2fb30e5-4ab6-4a29-b3c1-c7264259ff1c"
@@ -28,12 +25,12 @@ LISTS |= {"2024-25": CALCULATIONS_UNTIL_2024, "2025-26": CALCULATIONS, "2026-27"
 CONTENTS = {year: METADATA_UNTIL_2024 if year < "2025" else METADATA for year in LISTS}
 
 
-def listed(query: str, scenario: str | None = None, **more: Any) -> SandboxAnswer:
-    return answer("/tax/itsaCalculations/list", f"nino={NINO}&{query}", scenario, **more)
+def listed(query: str, scenario: str | None = None, now: Instant = NOW) -> Response:
+    return answer(LIST_AT, f"nino={NINO}&{query}", scenario, now=now)
 
 
-def calculation(query: str, scenario: str | None = None) -> SandboxAnswer:
-    return answer("/tax/itsaCalculations/get", f"nino={NINO}&{query}", scenario)
+def calculation(query: str, scenario: str | None = None) -> Response:
+    return answer(RETRIEVE_AT, f"nino={NINO}&{query}", scenario)
 
 
 def test_the_documented_scenarios_are_all_there() -> None:
@@ -57,8 +54,8 @@ def test_calculations_of_a_year_in_its_own_words(year: str, scenario: str | None
 def test_only_what_has_been_made_is_listed() -> None:
     rows = document(listed("taxYear=2026-27"))["calculations"]
     assert [row["calculationType"] for row in rows] == ["in-year"]
-    later = {"now": from_wire("2028-01-01T00:00:00Z")}
-    assert len(document(listed("taxYear=2026-27", **later))["calculations"]) == 5
+    later = from_wire("2028-01-01T00:00:00Z")
+    assert len(document(listed("taxYear=2026-27", now=later))["calculations"]) == 5
     assert refused(listed("taxYear=2026-27&calculationType=final-declaration")) == NOTHING
 
 
@@ -70,7 +67,6 @@ def test_one_type_of_calculation() -> None:
 @pytest.mark.parametrize(
     ("query", "scenario", "expected"),
     [
-        ("", None, (400, "FORMAT_TAX_YEAR")),
         ("taxYear=2016-17", None, (400, "RULE_TAX_YEAR_NOT_SUPPORTED")),
         ("taxYear=2025-27", None, (400, "RULE_TAX_YEAR_RANGE_INVALID")),
         ("taxYear=2025-26&calculationType=inYear", None, (400, "FORMAT_CALCULATION_TYPE")),
@@ -146,7 +142,7 @@ def test_a_calculation_with_an_old_id() -> None:
 @pytest.mark.parametrize(
     ("query", "scenario", "expected"),
     [
-        ("taxYear=2025-26", None, (400, "FORMAT_CALCULATION_ID")),
+        ("taxYear=2025-26&calculationId=x", None, (400, "FORMAT_CALCULATION_ID")),
         ("taxYear=2025-26&calculationId=../../x", None, (400, "FORMAT_CALCULATION_ID")),
         (f"taxYear=2025-26&calculationId={ID.upper()}", None, (400, "FORMAT_CALCULATION_ID")),
         (f"taxYear=2016-17&calculationId={ID}", None, (400, "RULE_TAX_YEAR_NOT_SUPPORTED")),
@@ -164,93 +160,3 @@ def test_calculations_that_are_refused(query: str, scenario: str | None, expecte
 def test_a_dynamic_calculation_has_the_dates_of_its_year() -> None:
     found = document(calculation(f"taxYear=2023-24&calculationId={ID}", "DYNAMIC"))["metadata"]
     assert (found["periodFrom"], found["periodTo"]) == ("2023-04-06", "2024-04-05")
-
-
-# -- composed
-
-
-def tax_years(scenario: str | None = None, nino: str = NINO) -> SandboxAnswer:
-    return answer("/tax/selfAssessment/listTaxYears", f"nino={nino}", scenario)
-
-
-def summary(query: str = "taxYear=2025-26", scenario: str | None = None) -> SandboxAnswer:
-    return answer("/tax/selfAssessment/getFilingSummary", f"nino={NINO}&{query}", scenario)
-
-
-@pytest.mark.parametrize("scenario", [None, *sorted(TAX_YEAR_SCENARIOS)])
-def test_tax_years_in_every_scenario(scenario: str | None) -> None:
-    years = accepted(tax_years(scenario), TAX_YEARS)["taxYears"]
-    assert [year["taxYear"] for year in years] == ["2022-23", "2023-24", "2024-25", "2025-26", "2026-27"]
-
-
-def test_tax_years_say_what_has_been_done() -> None:
-    years = document(tax_years())["taxYears"]
-    assert years[2] == {
-        "taxYear": "2024-25",
-        "startDate": "2024-04-06",
-        "endDate": "2025-04-05",
-        "itsaStatus": "MTD Voluntary",
-        "quarterly": {"open": 0, "fulfilled": 12, "overdue": 0},
-        "finalDeclaration": {"dueDate": "2026-01-31", "status": "fulfilled", "receivedDate": "2026-01-25"},
-    }
-    assert document(tax_years("OPEN"))["taxYears"][4]["quarterly"] == {"open": 6, "fulfilled": 0, "overdue": 6}
-    nothing = document(tax_years("NOT_FOUND"))["taxYears"][0]
-    assert (nothing["itsaStatus"], nothing["finalDeclaration"]) == (None, None)
-
-
-@pytest.mark.parametrize("scenario", [None, *sorted(SUMMARY_SCENARIOS)])
-def test_a_filing_summary_in_every_scenario(scenario: str | None) -> None:
-    found = accepted(summary(scenario=scenario), FILING_SUMMARY)
-    assert [part["source"] for part in found["parts"]] == [
-        "itsaStatus",
-        "itsaObligations",
-        "finalDeclaration",
-        "itsaCalculations",
-        "balance",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("scenario", "statuses"),
-    [
-        (None, ["ok"] * 5),
-        ("NOT_FOUND", ["not_found"] * 5),
-        ("NOT_ENROLLED", ["failed", "ok", "ok", "ok", "ok"]),
-        ("INSOLVENT_TRADER", ["ok", "failed", "failed", "ok", "ok"]),
-        ("NO_OBLIGATIONS_FOUND", ["ok", "not_found", "ok", "ok", "ok"]),
-    ],
-)
-def test_a_part_that_fails_is_told(scenario: str | None, statuses: list[str]) -> None:
-    found = document(summary(scenario=scenario))
-    assert [part["status"] for part in found["parts"]] == statuses
-    assert (found["itsaStatus"] is None) == (statuses[0] != "ok")
-    assert (found["latestCalculation"] is None) == (statuses[3] != "ok")
-    assert (found["balance"] is None) == (statuses[4] != "ok")
-
-
-def test_a_summary_has_the_last_calculation_and_all_obligations() -> None:
-    found = document(summary("taxYear=2022-23"))
-    assert found["latestCalculation"]["type"] == "final-declaration"
-    assert found["latestCalculation"]["liabilityAmount"] > 0
-    assert len(found["obligations"]) == 13
-    assert found["obligations"][-1]["businessId"] is None
-
-
-@pytest.mark.parametrize(
-    ("query", "scenario", "expected"),
-    [
-        ("", None, (400, "MISSING_TAX_YEAR")),
-        ("taxYear=2025", None, (400, "FORMAT_TAX_YEAR")),
-        ("taxYear=2025-27", None, (400, "RULE_TAX_YEAR_RANGE_INVALID")),
-        ("taxYear=2025-26", "QUARTERLY_ONE_MET", UNKNOWN),
-    ],
-)
-def test_summaries_that_are_refused(query: str, scenario: str | None, expected: tuple[int, str]) -> None:
-    assert refused(summary(query, scenario)) == expected
-
-
-def test_composed_operations_need_a_person_too() -> None:
-    assert refused(tax_years(nino="x")) == (400, "FORMAT_NINO")
-    assert refused(tax_years("SINGLE_PAYMENT")) == UNKNOWN
-    both = answer("/tax/selfAssessment/getFilingSummary", "nino=x&taxYear=y")
-    assert codes(both) == ["FORMAT_NINO", "FORMAT_TAX_YEAR"]
