@@ -15,9 +15,9 @@ from gatewayd.areas.businesses.shapes import BusinessType, Latency
 from gatewayd.contract.wire import Address
 from gatewayd.errors import Problem
 from gatewayd.messages import Response
+from gatewayd.sandbox_authority.businesses import DYNAMIC
 from gatewayd.tax.consulting import Consultation, code_of
 from gatewayd.tax.mapping import ENDPOINTS, authority_target
-from gatewayd.tax.sandbox_businesses import DYNAMIC
 
 SOURCES_MAX: Final = 60  # Chosen: HMRC keeps 50 trades of a person; each is one request more within the deadline
 LIST_BYTES_MAX: Final = 256 * 1024  # Chosen: ten times what 60 sources take

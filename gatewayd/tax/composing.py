@@ -17,9 +17,10 @@ from gatewayd.contract.wire import encode
 from gatewayd.errors import Problem, invalid_field
 from gatewayd.ledger.tax_calendar import bounds, is_tax_year, tax_year, tax_year_of
 from gatewayd.messages import Response
-from gatewayd.tax import sandbox_accounts, sandbox_calculations, sandbox_itsa, shapes
+from gatewayd.sandbox_authority import accounts, calculations, itsa
+from gatewayd.sandbox_authority.rules import unknown_scenario
+from gatewayd.tax import shapes
 from gatewayd.tax.mapping import ENDPOINTS, Endpoint, Target, authority_target
-from gatewayd.tax.sandbox_rules import unknown_scenario
 
 LIST_TAX_YEARS: Final = "selfAssessment.listTaxYears"
 FILING_SUMMARY: Final = "selfAssessment.getFilingSummary"
@@ -43,11 +44,11 @@ PARTS_OF: Final[Mapping[str, Collection[str]]] = {
     FILING_SUMMARY: tuple(PARTS),
 }
 SCENARIOS: Final[Mapping[str, Collection[str]]] = {
-    STATUS: sandbox_itsa.STATUS_SCENARIOS,
-    QUARTERLY: sandbox_itsa.OBLIGATION_SCENARIOS,
-    FINAL: sandbox_itsa.DECLARATION_SCENARIOS,
-    CALCULATIONS: sandbox_calculations.LIST_SCENARIOS,
-    BALANCE: sandbox_accounts.BALANCE_SCENARIOS,
+    STATUS: itsa.STATUS_SCENARIOS,
+    QUARTERLY: itsa.OBLIGATION_SCENARIOS,
+    FINAL: itsa.DECLARATION_SCENARIOS,
+    CALCULATIONS: calculations.LIST_SCENARIOS,
+    BALANCE: accounts.BALANCE_SCENARIOS,
 }
 """The test scenarios that each part documents."""
 OLD_LIABILITY: Final = "totalIncomeTaxAndNicsDue"  # what the list calls `liabilityAmount` up to 2022-23

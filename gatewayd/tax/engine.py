@@ -9,6 +9,7 @@ from gatewayd.clock import Clock
 from gatewayd.errors import Problem
 from gatewayd.messages import Request, Response
 from gatewayd.outbound.transport import GuardedTransport
+from gatewayd.sandbox_authority.authority import SandboxAuthority
 from gatewayd.store import Store
 from gatewayd.tax import calls
 from gatewayd.tax.authority import Log, RemoteAuthority, Sending
@@ -18,7 +19,6 @@ from gatewayd.tax.consulting import ProxyParts
 from gatewayd.tax.keeping import KeepingAuthority
 from gatewayd.tax.pacing import AUTHORITY_INTERVAL_SECONDS, Pacer
 from gatewayd.tax.proxy import Proxy
-from gatewayd.tax.sandbox import Sandbox
 from gatewayd.tax.settings import TaxSettings
 from gatewayd.tax.settings import settings_from as settings_from
 from gatewayd.tax.tokens import Bearers, TokenEndpoint
@@ -92,7 +92,7 @@ class InProcess:
     """The sandbox authority in the place of the network."""
 
     def __init__(self, clock: Clock) -> None:
-        self._sandbox = Sandbox(clock)
+        self._sandbox = SandboxAuthority(clock)
 
     async def send(self, request: Request) -> Response:
         """What the sandbox says. Raises nothing."""

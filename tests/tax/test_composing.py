@@ -12,8 +12,8 @@ from gatewayd.errors import Problem
 from gatewayd.messages import Request, Response
 from gatewayd.tax.composing import FILING_SUMMARY, LIST_TAX_YEARS, PARTS_OF, SCENARIOS, Asked, compose
 from gatewayd.tax.mapping import Target
-from tests.tax import authority_schemas
-from tests.tax.asking import NINO, NOW, tell, valid
+from tests.sandbox_authority import schemas
+from tests.sandbox_authority.asking import NINO, NOW, tell, valid
 
 DOCUMENTED = {id_: sorted({one for part in parts for one in SCENARIOS[part]}) for id_, parts in PARTS_OF.items()}
 UNKNOWN = (400, "RULE_INCORRECT_GOV_TEST_SCENARIO")
@@ -55,14 +55,14 @@ async def summary(scenario: str = "", **more: Any) -> Any:
     """A filing summary, which must be valid for its schema."""
     response = await response_of(FILING_SUMMARY, scenario, **more)
     assert response.status == 200
-    return valid(response.body, authority_schemas.FILING_SUMMARY)
+    return valid(response.body, schemas.FILING_SUMMARY)
 
 
 async def tax_years(scenario: str = "") -> Any:
     """The tax years, which must be valid for their schema."""
     response = await response_of(LIST_TAX_YEARS, scenario)
     assert response.status == 200
-    return valid(response.body, authority_schemas.TAX_YEARS)["taxYears"]
+    return valid(response.body, schemas.TAX_YEARS)["taxYears"]
 
 
 # -- what they tell

@@ -15,7 +15,7 @@ from gatewayd.store import WriteTx
 from gatewayd.tax import AREA, connections
 from gatewayd.tax.connections import Connection, Tokens
 from gatewayd.tax.mapping import ENDPOINTS, authority_target
-from tests.tax.asking import tell
+from tests.sandbox_authority.asking import tell
 from tests.tax.conftest import OpenTax, TaxApi, query_of
 from tests.tax.recording import Recorded, Stream, Upstream, answer, saying, upstream
 

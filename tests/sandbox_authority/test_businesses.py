@@ -5,9 +5,9 @@ import datetime
 import pytest
 
 from gatewayd.messages import Response
-from gatewayd.tax.sandbox_businesses import LIST_SCENARIOS, RETRIEVE_SCENARIOS
-from tests.tax.asking import NINO, accepted, answer, document, refused
-from tests.tax.authority_schemas import BUSINESS, BUSINESSES
+from gatewayd.sandbox_authority.businesses import LIST_SCENARIOS, RETRIEVE_SCENARIOS
+from tests.sandbox_authority.asking import NINO, accepted, answer, document, refused
+from tests.sandbox_authority.schemas import BUSINESS, BUSINESSES
 
 OBLIGATIONS_AT = "/obligations/details/{nino}/income-and-expenditure"
 LETTERS = {"self-employment": "B", "uk-property": "P", "foreign-property": "F", "property-unspecified": "A"}

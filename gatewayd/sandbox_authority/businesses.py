@@ -9,8 +9,8 @@ import datetime
 from collections.abc import Mapping
 from typing import Final
 
-from gatewayd.tax.sandbox_itsa import TYPES
-from gatewayd.tax.sandbox_rules import (
+from gatewayd.sandbox_authority.itsa import TYPES
+from gatewayd.sandbox_authority.rules import (
     Call,
     Document,
     derived_number,

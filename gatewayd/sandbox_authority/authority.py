@@ -13,8 +13,8 @@ from urllib.parse import parse_qsl, unquote
 
 from gatewayd.clock import Clock, Instant, london_date
 from gatewayd.messages import Headers, Request, Response
-from gatewayd.tax import sandbox_accounts, sandbox_businesses, sandbox_calculations, sandbox_itsa, sandbox_vat
-from gatewayd.tax.sandbox_rules import ENCODER, AuthorityFault, Call, Document, Handler, derived_uuid, fault
+from gatewayd.sandbox_authority import accounts, businesses, calculations, itsa, vat
+from gatewayd.sandbox_authority.rules import ENCODER, AuthorityFault, Call, Document, Handler, derived_uuid, fault
 
 MAX_PARAMETERS: Final = 100  # Chosen: no operation has ten
 _ACCEPT: Final = re.compile(r"application/vnd\.hmrc\.([0-9]{1,2})\.0\+json")
@@ -29,27 +29,27 @@ class Endpoint(NamedTuple):
 
 
 ENDPOINTS: Final = (
-    Endpoint("/organisations/vat/{vrn}/obligations", "1", sandbox_vat.obligations),
-    Endpoint("/organisations/vat/{vrn}/liabilities", "1", sandbox_vat.liabilities),
-    Endpoint("/organisations/vat/{vrn}/payments", "1", sandbox_vat.payments),
-    Endpoint("/organisations/vat/{vrn}/returns/{periodKey}", "1", sandbox_vat.view_return),
-    Endpoint("/individuals/person/itsa-status/{nino}/{taxYear}", "2", sandbox_itsa.itsa_status),
-    Endpoint("/obligations/details/{nino}/income-and-expenditure", "3", sandbox_itsa.income_and_expenditure),
-    Endpoint("/obligations/details/{nino}/crystallisation", "3", sandbox_itsa.crystallisation),
-    Endpoint("/individuals/calculations/{nino}/self-assessment/{taxYear}", "8", sandbox_calculations.list_calculations),
+    Endpoint("/organisations/vat/{vrn}/obligations", "1", vat.obligations),
+    Endpoint("/organisations/vat/{vrn}/liabilities", "1", vat.liabilities),
+    Endpoint("/organisations/vat/{vrn}/payments", "1", vat.payments),
+    Endpoint("/organisations/vat/{vrn}/returns/{periodKey}", "1", vat.view_return),
+    Endpoint("/individuals/person/itsa-status/{nino}/{taxYear}", "2", itsa.itsa_status),
+    Endpoint("/obligations/details/{nino}/income-and-expenditure", "3", itsa.income_and_expenditure),
+    Endpoint("/obligations/details/{nino}/crystallisation", "3", itsa.crystallisation),
+    Endpoint("/individuals/calculations/{nino}/self-assessment/{taxYear}", "8", calculations.list_calculations),
     Endpoint(
         "/individuals/calculations/{nino}/self-assessment/{taxYear}/{calculationId}",
         "8",
-        sandbox_calculations.retrieve_calculation,
+        calculations.retrieve_calculation,
     ),
-    Endpoint("/accounts/self-assessment/{nino}/balance-and-transactions", "4", sandbox_accounts.balance),
-    Endpoint("/individuals/business/details/{nino}/list", "2", sandbox_businesses.list_businesses),
-    Endpoint("/individuals/business/details/{nino}/{businessId}", "2", sandbox_businesses.retrieve_business),
+    Endpoint("/accounts/self-assessment/{nino}/balance-and-transactions", "4", accounts.balance),
+    Endpoint("/individuals/business/details/{nino}/list", "2", businesses.list_businesses),
+    Endpoint("/individuals/business/details/{nino}/{businessId}", "2", businesses.retrieve_business),
 )
 """The authority's endpoints; of two that match, the first is meant."""
 
 
-class Sandbox:
+class SandboxAuthority:
     """The authority of every daemon that has no other. Holds nothing: one is as good as another."""
 
     def __init__(self, clock: Clock) -> None:

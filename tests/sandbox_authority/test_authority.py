@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from gatewayd.clock import DAY, Instant
 from gatewayd.messages import Request
-from gatewayd.tax.sandbox import ENDPOINTS, Endpoint
-from tests.tax.asking import NINO, NOW, VRN, accepted, answer, document, refused, request, tell, versioned
-from tests.tax.authority_schemas import UUID, VAT_OBLIGATIONS, shape
+from gatewayd.sandbox_authority.authority import ENDPOINTS, Endpoint
+from tests.sandbox_authority.asking import NINO, NOW, VRN, accepted, answer, document, refused, request, tell, versioned
+from tests.sandbox_authority.schemas import UUID, VAT_OBLIGATIONS, shape
 
 ID = "f2fb30e5-4ab6-4a29-b3c1-c7264259ff1c"
 VALUES = {"vrn": VRN, "nino": NINO, "periodKey": "%23001", "taxYear": "2025-26", "calculationId": ID}

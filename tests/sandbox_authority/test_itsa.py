@@ -3,9 +3,9 @@
 import pytest
 
 from gatewayd.messages import Response
-from gatewayd.tax.sandbox_itsa import DECLARATION_SCENARIOS, OBLIGATION_SCENARIOS, STATUS_SCENARIOS
-from tests.tax.asking import NINO, accepted, answer, codes, document, refused
-from tests.tax.authority_schemas import BALANCE, FINAL_DECLARATIONS, ITSA_OBLIGATIONS, ITSA_STATUSES
+from gatewayd.sandbox_authority.itsa import DECLARATION_SCENARIOS, OBLIGATION_SCENARIOS, STATUS_SCENARIOS
+from tests.sandbox_authority.asking import NINO, accepted, answer, codes, document, refused
+from tests.sandbox_authority.schemas import BALANCE, FINAL_DECLARATIONS, ITSA_OBLIGATIONS, ITSA_STATUSES
 
 STATUS_AT = "/individuals/person/itsa-status/{nino}/{taxYear}"
 OBLIGATIONS_AT = "/obligations/details/{nino}/income-and-expenditure"

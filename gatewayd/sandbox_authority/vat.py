@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 
 from gatewayd.clock import months_later
-from gatewayd.tax.sandbox_rules import (
+from gatewayd.sandbox_authority.rules import (
     AuthorityFault,
     Call,
     Document,

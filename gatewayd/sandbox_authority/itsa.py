@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from gatewayd.clock import months_later
-from gatewayd.tax.sandbox_rules import (
+from gatewayd.sandbox_authority.rules import (
     AuthorityFault,
     Call,
     Document,

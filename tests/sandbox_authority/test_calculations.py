@@ -4,9 +4,9 @@ import pytest
 
 from gatewayd.clock import Instant, from_wire
 from gatewayd.messages import Response
-from gatewayd.tax.sandbox_calculations import CASES, LIST_SCENARIOS, RETRIEVE_SCENARIOS
-from tests.tax.asking import NINO, NOW, accepted, answer, document, refused
-from tests.tax.authority_schemas import (
+from gatewayd.sandbox_authority.calculations import CASES, LIST_SCENARIOS, RETRIEVE_SCENARIOS
+from tests.sandbox_authority.asking import NINO, NOW, accepted, answer, document, refused
+from tests.sandbox_authority.schemas import (
     CALCULATIONS,
     CALCULATIONS_UNTIL_2022,
     CALCULATIONS_UNTIL_2024,

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from gatewayd.messages import Response
-from gatewayd.tax.sandbox_vat import (
+from gatewayd.sandbox_authority.vat import (
     LIABILITIES,
     OBLIGATION_SCENARIOS,
     OBLIGATION_YEARS,
@@ -13,8 +13,8 @@ from gatewayd.tax.sandbox_vat import (
     RETURN_SCENARIOS,
     SUBMITTED_KEYS,
 )
-from tests.tax.asking import VRN, accepted, answer, document, refused
-from tests.tax.authority_schemas import VAT_LIABILITIES, VAT_OBLIGATIONS, VAT_PAYMENTS, VAT_RETURN
+from tests.sandbox_authority.asking import VRN, accepted, answer, document, refused
+from tests.sandbox_authority.schemas import VAT_LIABILITIES, VAT_OBLIGATIONS, VAT_PAYMENTS, VAT_RETURN
 
 OBLIGATIONS_AT = "/organisations/vat/{vrn}/obligations"
 LIABILITIES_AT = "/organisations/vat/{vrn}/liabilities"

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 
 from gatewayd.clock import Instant, to_wire
-from gatewayd.tax.sandbox_rules import (
+from gatewayd.sandbox_authority.rules import (
     Call,
     Document,
     derived_uuid,

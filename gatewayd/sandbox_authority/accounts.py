@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Final
 
-from gatewayd.tax.sandbox_rules import (
+from gatewayd.sandbox_authority.rules import (
     Call,
     Document,
     date_of,

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator, FormatChecker
 
 from gatewayd.clock import Instant, SettableClock, from_wire
 from gatewayd.messages import Request, Response
-from gatewayd.tax.sandbox import Sandbox
+from gatewayd.sandbox_authority.authority import SandboxAuthority
 
 NOW = from_wire("2026-11-20T09:30:00.125Z")
 VRN = "123456789"
@@ -43,7 +43,7 @@ def request(template: str, query: str = "", scenario: str | None = None, headers
 
 def tell(asked: Request, now: Instant = NOW) -> Response:
     """What the sandbox says at a moment."""
-    return Sandbox(SettableClock(now)).answer(asked)
+    return SandboxAuthority(SettableClock(now)).answer(asked)
 
 
 def answer(
