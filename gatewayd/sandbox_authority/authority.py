@@ -12,9 +12,18 @@ from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, unquote
 
 from gatewayd.clock import Clock, Instant, london_date
-from gatewayd.messages import Headers, Request, Response
-from gatewayd.sandbox_authority import accounts, businesses, calculations, itsa, vat
-from gatewayd.sandbox_authority.rules import ENCODER, AuthorityFault, Call, Document, Handler, derived_uuid, fault
+from gatewayd.messages import Request, Response
+from gatewayd.sandbox_authority import accounts, businesses, calculations, itsa, oauth, vat
+from gatewayd.sandbox_authority.rules import (
+    ENCODER,
+    AuthorityFault,
+    Call,
+    Document,
+    Handler,
+    derived_uuid,
+    fault,
+    field_value,
+)
 
 MAX_PARAMETERS: Final = 100  # Chosen: no operation has ten
 _ACCEPT: Final = re.compile(r"application/vnd\.hmrc\.([0-9]{1,2})\.0\+json")
@@ -52,14 +61,18 @@ ENDPOINTS: Final = (
 class SandboxAuthority:
     """The authority of every daemon that has no other. Holds nothing: one is as good as another."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, *, wants_tokens: bool = False) -> None:
+        """`wants_tokens`: it gives tokens out, and answers nobody without one."""
         self._clock = clock
+        self._wants_tokens = wants_tokens
 
     def answer(self, request: Request) -> Response:
-        """What the authority says to a request: always JSON. Raises nothing, whatever stands in it."""
+        """What the authority says to a request. Raises nothing, whatever stands in it."""
         now = self._clock.now()
+        if self._wants_tokens and request.target.partition("?")[0] in oauth.PATHS:
+            return oauth.answer(request, now)
         try:
-            status, document = 200, _document(request, now)
+            status, document = 200, self._document(request, now)
         except AuthorityFault as refused:
             status, document = refused.status, refused.document
         headers = [
@@ -68,21 +81,22 @@ class SandboxAuthority:
         ]
         return Response(status, headers, ENCODER.encode(document))
 
-
-def _document(request: Request, now: Instant) -> Document:
-    path, _, query = request.target.partition("?")
-    endpoint, named = _endpoint_of(path)
-    if request.method != "GET":
-        raise fault(405, "METHOD_NOT_ALLOWED", "The method is not allowed for this resource")
-    _check_accept(_value(request.headers, b"accept"), endpoint.version)
-    return endpoint.handler(
-        Call(
-            parameters={**_parameters(query), **named},
-            scenario=_value(request.headers, b"gov-test-scenario"),
-            today=datetime.date.fromisoformat(london_date(now)),
-            now=now,
+    def _document(self, request: Request, now: Instant) -> Document:
+        path, _, query = request.target.partition("?")
+        endpoint, named = _endpoint_of(path)
+        if request.method != "GET":
+            raise fault(405, "METHOD_NOT_ALLOWED", "The method is not allowed for this resource")
+        if self._wants_tokens:
+            oauth.check_bearer(request.headers, now)
+        _check_accept(field_value(request.headers, b"accept"), endpoint.version)
+        return endpoint.handler(
+            Call(
+                parameters={**_parameters(query), **named},
+                scenario=field_value(request.headers, b"gov-test-scenario"),
+                today=datetime.date.fromisoformat(london_date(now)),
+                now=now,
+            )
         )
-    )
 
 
 def _parameters(query: str) -> dict[str, str]:
@@ -126,12 +140,7 @@ def _check_accept(accept: str, version: str) -> None:
         raise fault(404, "NOT_FOUND", "The requested resource could not be found")
 
 
-def _value(headers: Headers, name: bytes) -> str:
-    """The first value of a header field, named in lower case; empty where it is not there."""
-    return next((value.decode("latin-1").strip(" \t") for key, value in headers if key.lower() == name), "")
-
-
 def _correlation_id(request: Request, now: Instant) -> str:
     """An id that two requests share only if they are the same at the same instant."""
-    scenario = _value(request.headers, b"gov-test-scenario")
+    scenario = field_value(request.headers, b"gov-test-scenario")
     return derived_uuid("correlation", request.method, request.target, scenario, request.body, now)

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from gatewayd.clock import Instant
+from gatewayd.messages import Headers
 
 Document = Mapping[str, object]
 
@@ -52,6 +53,11 @@ class Call(Struct, frozen=True, kw_only=True):
 
 Handler = Callable[[Call], Document]
 """What an endpoint does: answers with 200, or raises `AuthorityFault`."""
+
+
+def field_value(headers: Headers, name: bytes) -> str:
+    """The first value of a header field, named in lower case; empty where it is not there."""
+    return next((value.decode("latin-1").strip(" \t") for key, value in headers if key.lower() == name), "")
 
 
 # -- faults
