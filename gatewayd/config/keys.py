@@ -158,6 +158,11 @@ class Tax:
         OneOf(("off", "sandbox", "forward", "hmrc")),
     )
     upstream: str = key("", "Where requests go. Needed when mode is forward.", SECURE_URL)
+    upstream_is_sandbox: bool = key(
+        False,
+        "Whether upstream stands for the authority and knows nobody's real taxes, as `gatewayd dev tax-stub` does: test"
+        " scenarios go there, and people sign in there. HMRC's own sandbox is known as one.",
+    )
     ca_file: str = key("", "Authorities in PEM for upstream's certificate. Empty: the system's.", FILE)
     timeout_seconds: float = key(30.0, "Longest time for one request to upstream.", Between(0.1, 600), "seconds")
     fraud_headers: str = key(

@@ -32,6 +32,7 @@ class TaxSettings:
 
     mode: Mode = "off"
     upstream: str = ""
+    upstream_is_sandbox: bool = False
     ca_file: str = ""
     timeout_seconds: float = 30.0
     fraud_headers: fraud.Mode = "require"
@@ -44,12 +45,20 @@ class TaxSettings:
     @property
     def is_sandbox(self) -> bool:
         """Whether nobody's real taxes are asked for."""
-        return self.mode == "sandbox" or (urlsplit(self.upstream).hostname == urlsplit(TEST).hostname)
+        return self.mode == "sandbox" or self._is_at(TEST) or self._is_stand_in
 
     @property
     def is_production(self) -> bool:
         """Whether it is the authority itself that is asked, about real taxes."""
-        return urlsplit(self.upstream).hostname == urlsplit(PRODUCTION).hostname
+        return self._is_at(PRODUCTION)
+
+    @property
+    def _is_stand_in(self) -> bool:
+        """Whether the upstream has the place of the authority. What the authority itself is nobody can set."""
+        return self.upstream_is_sandbox and not self._is_at(PRODUCTION) and not self._is_at(TEST)
+
+    def _is_at(self, address: str) -> bool:
+        return urlsplit(self.upstream).hostname == urlsplit(address).hostname
 
     @property
     def policy(self) -> Policy:
@@ -72,7 +81,8 @@ class TaxSettings:
     @property
     def sign_in_page(self) -> str:
         """Where a person authorises this service to ask about their taxes."""
-        return (TEST_PAGES if self.is_sandbox else PRODUCTION_PAGES) + "/oauth/authorize"
+        pages = TEST_PAGES if self.is_sandbox else PRODUCTION_PAGES
+        return (self.upstream if self._is_stand_in else pages) + "/oauth/authorize"
 
     def sign_in_address(self, redirect_uri: str, state: str) -> str:
         """The same with what is asked for (RFC 6749 §4.1.1)."""
@@ -96,6 +106,7 @@ def settings_from(tax: Tax, own_listeners: Callable[[], Iterable[Listener]] = no
     return TaxSettings(
         mode=mode,
         upstream=tax.upstream.rstrip("/") or (PRODUCTION if mode == "hmrc" else ""),
+        upstream_is_sandbox=tax.upstream_is_sandbox,
         ca_file=tax.ca_file,
         timeout_seconds=tax.timeout_seconds,
         fraud_headers=cast(fraud.Mode, tax.fraud_headers),
