@@ -28,6 +28,7 @@ GROUPS = (
     "crm",
     "webhooks",
     "listen",
+    "dev",
 )
 """Modules of this package that add commands, in the order of the help text. They import what is heavy when run."""
 

@@ -71,6 +71,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "webhook recover": "SUBSCRIPTION_ID --since 2h --dry-run",
     "webhook listen": "--org ORG_ID --event lead.created --json",
     "listen": "--org ORG_ID --forward-to http://localhost:3000/hooks",
+    "dev tax-stub": "--port 9000",
 }
 """What follows each command's name in its example."""
 
