@@ -1,5 +1,6 @@
 """The tax operations behind the API's door, over whatever upstream a test has."""
 
+import itertools
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -75,14 +76,18 @@ def with_header(name: bytes, *values: bytes, of: Fields = HEADERS) -> list[tuple
 
 @pytest.fixture
 def open_tax(tmp_path: Path, database_image: bytes) -> OpenTax:
+    numbers = itertools.count()
+
     @asynccontextmanager
     async def opened(**settings: Any) -> AsyncIterator[TaxApi]:
+        directory = tmp_path / f"api-{next(numbers)}"
+        directory.mkdir()
         engines, log = Engines(), TaxLog()
         areas = (tax.AREA, legal_entities.AREA, businesses.AREA)
         operations = (*tax.OF_BUSINESSES, *(operation for area in areas for operation in area.operations))
         tuning = Tuning(deps=engines)
         async with (
-            open_api(tmp_path, database_image, operations, tuning) as api,
+            open_api(directory, database_image, operations, tuning) as api,
             engine.open_tax(api.store, TaxSettings(**settings), api.clock, log, "gatewayd/test") as engines.tax,
         ):
             api.token("org_a", "tax", ["tax:read"])
