@@ -1,4 +1,4 @@
-"""Who answers tax questions, and how a service over the network is kept at a distance: queue, breaker, patience."""
+"""Who answers tax questions, and how a service over the network is asked: rate limit, breaker, one wait for a 429."""
 
 import math
 from collections.abc import Iterator
@@ -12,10 +12,10 @@ from gatewayd.messages import Request, Response
 from gatewayd.outbound.errors import OutboundError
 from gatewayd.tax.breaker import Breaker
 from gatewayd.tax.headers import value_of
-from gatewayd.tax.pacing import Pacer
+from gatewayd.tax.rate_limit import RateLimit
 
 TOO_MANY: Final = 429
-PATIENCE_SECONDS: Final = 1.0  # Chosen: where a 429 does not say how long to wait
+RETRY_AFTER_SECONDS: Final = 1.0  # Chosen: where a 429 does not say how long to wait
 LATER: Final = b"1"  # seconds, the same in Retry-After
 
 
@@ -34,7 +34,7 @@ class Authority(Protocol):
     async def answer(self, request: Request, org_id: str, *, fresh: bool = False) -> Response: ...
 
 
-class Sending(Protocol):
+class Transport(Protocol):
     """A way to the service. Raises `OutboundError`."""
 
     async def send(self, request: Request) -> Response: ...
@@ -43,22 +43,22 @@ class Sending(Protocol):
 class RemoteAuthority:
     """A service over the network: calls wait their turn, and where it is down they are refused at once."""
 
-    def __init__(self, sending: Sending, pacer: Pacer, breaker: Breaker, log: Log) -> None:
-        self._sending = sending
-        self._pacer = pacer
+    def __init__(self, transport: Transport, limit: RateLimit, breaker: Breaker, log: Log) -> None:
+        self._transport = transport
+        self._limit = limit
         self._breaker = breaker
         self._log = log
 
     async def answer(self, request: Request, org_id: str, *, fresh: bool = False) -> Response:
-        wait = self._pacer.reserve(trio.current_time())
+        wait = self._limit.reserve(trio.current_time())
         if wait is None:
             raise self._queue_full()
         await trio.sleep(wait)
         response = await self._send(request)
         if response.status != TOO_MANY:
             return response
-        self._pacer.hold(trio.current_time(), _patience(response))
-        wait = self._pacer.reserve(trio.current_time()) if _patience(response) <= self._pacer.queue_seconds else None
+        self._limit.hold(trio.current_time(), _retry_after(response))
+        wait = self._limit.reserve(trio.current_time()) if _retry_after(response) <= self._limit.queue_seconds else None
         if wait is None:
             return _with_retry_after(response)
         await trio.sleep(wait)
@@ -66,9 +66,9 @@ class RemoteAuthority:
         return _with_retry_after(response) if response.status == TOO_MANY else response
 
     async def _send(self, request: Request) -> Response:
-        with self._watched():
+        with self._watch():
             try:
-                return await self._sending.send(request)
+                return await self._transport.send(request)
             except OutboundError as error:
                 self._log.warning("tax_upstream_failed", code=error.code, detail=error.detail)
                 raise Problem(
@@ -78,7 +78,7 @@ class RemoteAuthority:
                 ) from error
 
     @contextmanager
-    def _watched(self) -> Iterator[None]:
+    def _watch(self) -> Iterator[None]:
         """Ask the breaker first, and tell it how the call ended. Raises `Problem` `unavailable`."""
         seconds = self._breaker.enter(trio.current_time())
         if seconds > 0:
@@ -110,7 +110,7 @@ class RemoteAuthority:
             self._log.warning("tax_upstream_down")
 
     def _queue_full(self) -> Problem:
-        seconds = math.ceil(self._pacer.wait_seconds(trio.current_time()))
+        seconds = math.ceil(self._limit.wait_seconds(trio.current_time()))
         return Problem(
             "rate_limited",
             "Too many requests to the tax service are waiting.",
@@ -118,11 +118,11 @@ class RemoteAuthority:
         )
 
 
-def _patience(response: Response) -> float:
+def _retry_after(response: Response) -> float:
     """The seconds that a 429 asks for. A date is passed on and not waited for."""
     text = value_of(response.headers, b"retry-after")
     if text is None:
-        return PATIENCE_SECONDS
+        return RETRY_AFTER_SECONDS
     return float(text) if text.isascii() and text.isdigit() and len(text) < 6 else math.inf
 
 

@@ -12,13 +12,13 @@ from gatewayd.outbound.transport import GuardedTransport
 from gatewayd.sandbox_authority.authority import SandboxAuthority
 from gatewayd.store import Store
 from gatewayd.tax import calls
-from gatewayd.tax.authority import Log, RemoteAuthority, Sending
+from gatewayd.tax.authority import Log, RemoteAuthority, Transport
 from gatewayd.tax.breaker import Breaker
+from gatewayd.tax.cache import ResponseCache
 from gatewayd.tax.connections import Tokens
 from gatewayd.tax.consulting import ProxyParts
-from gatewayd.tax.keeping import KeepingAuthority
-from gatewayd.tax.pacing import AUTHORITY_INTERVAL_SECONDS, Pacer
 from gatewayd.tax.proxy import Proxy
+from gatewayd.tax.rate_limit import AUTHORITY_INTERVAL_SECONDS, RateLimit
 from gatewayd.tax.settings import TaxSettings
 from gatewayd.tax.settings import settings_from as settings_from
 from gatewayd.tax.tokens import Bearers, TokenEndpoint
@@ -38,8 +38,8 @@ async def open_tax(
         bearers = None
         if settings.mode != "sandbox":  # Chosen: nobody has to sign in to be told made-up figures
             bearers = Bearers(store, _token_endpoint(settings, authority), log, refreshes)
-        kept = KeepingAuthority(authority, settings.cache_seconds) if settings.cache_seconds else authority
-        yield Proxy(parts, kept, bearers)
+        cached = ResponseCache(authority, settings.cache_seconds) if settings.cache_seconds else authority
+        yield Proxy(parts, cached, bearers)
 
 
 async def redeem(settings: TaxSettings, org_id: str, code: str, redirect_uri: str) -> Tokens | None:
@@ -61,13 +61,13 @@ async def keep_house(store: Store) -> None:
     await store.sweep(calls.sweep, calls.SWEEP_ROWS)
 
 
-def _transport(settings: TaxSettings, clock: Clock) -> AbstractAsyncContextManager[Sending]:
+def _transport(settings: TaxSettings, clock: Clock) -> AbstractAsyncContextManager[Transport]:
     """The way to the authority: the sandbox in this process stands in the place of the network, and of nothing else."""
     return nullcontext(InProcess(clock)) if settings.mode == "sandbox" else _network(settings)
 
 
 @asynccontextmanager
-async def _network(settings: TaxSettings) -> AsyncIterator[Sending]:
+async def _network(settings: TaxSettings) -> AsyncIterator[Transport]:
     from gatewayd.tax.upstream import Upstream  # httpcore: a tenth of a second, for those who forward alone
 
     upstream = Upstream(GuardedTransport(settings.policy), settings.upstream)
@@ -78,10 +78,10 @@ async def _network(settings: TaxSettings) -> AsyncIterator[Sending]:
             await upstream.aclose()
 
 
-def _remote(transport: Sending, settings: TaxSettings, log: Log) -> RemoteAuthority:
+def _remote(transport: Transport, settings: TaxSettings, log: Log) -> RemoteAuthority:
     """Chosen: the authority's limit is known beforehand; that of another service only from what it answers."""
-    pacer = Pacer(AUTHORITY_INTERVAL_SECONDS if settings.mode == "hmrc" else 0.0)
-    return RemoteAuthority(transport, pacer, Breaker(), log)
+    limit = RateLimit(AUTHORITY_INTERVAL_SECONDS if settings.mode == "hmrc" else 0.0)
+    return RemoteAuthority(transport, limit, Breaker(), log)
 
 
 def _token_endpoint(settings: TaxSettings, authority: RemoteAuthority) -> TokenEndpoint:

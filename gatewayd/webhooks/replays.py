@@ -1,4 +1,4 @@
-"""Sending again: one delivery, or everything that did not arrive since an instant.
+"""Transport again: one delivery, or everything that did not arrive since an instant.
 
 What is sent again is a new delivery of the recorded event: an id and attempts of its own, the `data` and `sentAt` of
 the event. A recovery looks at events and makes their deliveries in one transaction, so that two at once make none

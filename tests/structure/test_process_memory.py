@@ -17,7 +17,7 @@ RELIED_ON = {
     "KeptAnswers._kept": "an answer is given again until the next commit by whichever process (data_version)",
     "RateLimits._allowances": "what a credential may ask, which each process would grant anew",
     "Pace._counts": "what a network may ask without a credential, which each process would grant anew",
-    "Pacer._next": "the tax authority's limit is one for the application, however many processes it has",
+    "RateLimit._next": "the tax authority's limit is one for the application, however many processes it has",
     "Bearers._refreshing": "a refresh token of the authority's works once: who spends it second loses the connection",
 }
 """By class and attribute."""
@@ -29,7 +29,7 @@ DISPENSABLE = {
     "CredentialUse._written": "the day of the last use, for people to see",
     "ClientDocuments._under_way": "a document that is fetched twice is the same",
     "ClientDocuments._failed": "a document that is asked for again too soon",
-    "KeepingAuthority._kept": "an answer of the authority that is asked for again",
+    "ResponseCache._entries": "an answer of the authority that is asked for again",
     "Dispatcher._flights": "what this process sends; the lease in the row keeps others from it",
     "Keyring._opened": "a secret that is decrypted again",
     "Stash._kept": "a connection that is opened again",

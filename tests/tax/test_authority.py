@@ -1,4 +1,4 @@
-"""Queue, patience and breaker around a service, on virtual time."""
+"""Rate limit, breaker and the wait for a 429 around a service, on virtual time."""
 
 from dataclasses import dataclass, field
 
@@ -11,7 +11,7 @@ from gatewayd.messages import Request, Response
 from gatewayd.outbound.errors import ConnectError
 from gatewayd.tax.authority import RemoteAuthority
 from gatewayd.tax.breaker import FAILURES_MAX, OPEN_SECONDS, Breaker
-from gatewayd.tax.pacing import Pacer
+from gatewayd.tax.rate_limit import RateLimit
 from tests.support.engines import TaxLog
 
 ASK = Request("GET", "/x", [])
@@ -42,7 +42,7 @@ class Service:
 
 def authority(service: Service, interval: float = 0.0) -> tuple[RemoteAuthority, TaxLog]:
     log = TaxLog()
-    return RemoteAuthority(service, Pacer(interval), Breaker(), log), log
+    return RemoteAuthority(service, RateLimit(interval), Breaker(), log), log
 
 
 async def test_a_429_is_waited_out_once(autojump_clock: MockClock) -> None:

@@ -1,4 +1,4 @@
-"""Sending again: one delivery, and all that did not arrive since an instant."""
+"""Transport again: one delivery, and all that did not arrive since an instant."""
 
 import re
 from datetime import timedelta

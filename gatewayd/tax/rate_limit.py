@@ -1,4 +1,4 @@
-"""A short queue in front of an upstream that limits its callers. Pure."""
+"""The rate limit of an upstream, and the short queue of those who wait for it. Pure."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ QUEUE_SECONDS: Final = 2.0  # Domain model §D3: the longest that a call waits h
 AUTHORITY_INTERVAL_SECONDS: Final = 1 / 3  # §D3: three requests a second for one application
 
 
-class Pacer:
+class RateLimit:
     """Gives each call the moment at which it may be sent. Times are seconds of one monotonic clock."""
 
     def __init__(self, interval_seconds: float, queue_seconds: float = QUEUE_SECONDS) -> None:

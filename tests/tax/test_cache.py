@@ -1,4 +1,4 @@
-"""Answers that are kept: for whom, for how long, and how many."""
+"""The cache of responses: for whom, for how long, and how many."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,8 +11,8 @@ from gatewayd.errors import Problem
 from gatewayd.messages import Request, Response
 from gatewayd.store import WriteTx
 from gatewayd.tax import connections
+from gatewayd.tax.cache import BYTES_MAX, ENTRIES_MAX, ENTRY_BYTES_MAX, ResponseCache
 from gatewayd.tax.connections import Tokens
-from gatewayd.tax.keeping import ANSWER_BYTES_MAX, ANSWERS_MAX, BYTES_MAX, KeepingAuthority
 from tests.tax.conftest import OpenTax
 from tests.tax.recording import answer, saying, upstream
 
@@ -38,20 +38,20 @@ class Authority:
 
 
 async def ask(
-    keeping: KeepingAuthority, line: str = "/x", org_id: str = "org_a", method: str = "GET", **fields: str
+    cache: ResponseCache, line: str = "/x", org_id: str = "org_a", method: str = "GET", **fields: str
 ) -> bytes:
     made = [(name.replace("_", "-").encode(), value.encode()) for name, value in fields.items()]
-    return (await keeping.answer(Request(method, line, made), org_id)).body
+    return (await cache.answer(Request(method, line, made), org_id)).body
 
 
 async def test_the_same_question_is_asked_once_for_a_while(autojump_clock: MockClock) -> None:
-    keeping = KeepingAuthority(Authority(), KEPT)
-    assert [await ask(keeping) for _ in range(3)] == [b"1"] * 3
+    cache = ResponseCache(Authority(), KEPT)
+    assert [await ask(cache) for _ in range(3)] == [b"1"] * 3
     await trio.sleep(KEPT - 0.01)
-    assert await ask(keeping) == b"1"
+    assert await ask(cache) == b"1"
     await trio.sleep(0.01)
-    assert await ask(keeping) == b"2"
-    assert len(keeping) == 1
+    assert await ask(cache) == b"2"
+    assert len(cache) == 1
 
 
 @pytest.mark.parametrize(
@@ -67,72 +67,72 @@ async def test_the_same_question_is_asked_once_for_a_while(autojump_clock: MockC
     ids=str,
 )
 async def test_another_question_is_asked(other: dict[str, str]) -> None:
-    keeping = KeepingAuthority(Authority(), KEPT)
-    assert await ask(keeping, authorization="Bearer a", accept="x") == b"1"
+    cache = ResponseCache(Authority(), KEPT)
+    assert await ask(cache, authorization="Bearer a", accept="x") == b"1"
     asked: dict[str, Any] = {"authorization": "Bearer a", "accept": "x", **other}
-    assert await ask(keeping, **asked) == b"2"
-    assert await ask(keeping, authorization="Bearer a", accept="x") == b"1"
+    assert await ask(cache, **asked) == b"2"
+    assert await ask(cache, authorization="Bearer a", accept="x") == b"1"
 
 
 async def test_what_differs_from_caller_to_caller_makes_no_other_question() -> None:
-    keeping = KeepingAuthority(Authority(), KEPT)
-    assert await ask(keeping, gov_client_device_id="a", x_request_id="1") == b"1"
-    assert await ask(keeping, gov_client_device_id="b", x_request_id="2") == b"1"
+    cache = ResponseCache(Authority(), KEPT)
+    assert await ask(cache, gov_client_device_id="a", x_request_id="1") == b"1"
+    assert await ask(cache, gov_client_device_id="b", x_request_id="2") == b"1"
 
 
 @pytest.mark.parametrize("status", [201, 204, 400, 401, 404, 429, 500, 503])
 async def test_only_200_is_kept(status: int) -> None:
-    keeping = KeepingAuthority(Authority(status), KEPT)
-    assert [await ask(keeping), await ask(keeping)] == [b"1", b"2"]
-    assert (len(keeping), keeping.bytes) == (0, 0)
+    cache = ResponseCache(Authority(status), KEPT)
+    assert [await ask(cache), await ask(cache)] == [b"1", b"2"]
+    assert (len(cache), cache.bytes) == (0, 0)
 
 
 async def test_neither_a_failure_nor_a_post_is_kept() -> None:
     authority = Authority(fails=True)
-    keeping = KeepingAuthority(authority, KEPT)
+    cache = ResponseCache(authority, KEPT)
     with pytest.raises(Problem):
-        await ask(keeping)
+        await ask(cache)
     authority.fails = False
-    assert [await ask(keeping, method="POST"), await ask(keeping, method="POST")] == [b"2", b"3"]
-    assert len(keeping) == 0
+    assert [await ask(cache, method="POST"), await ask(cache, method="POST")] == [b"2", b"3"]
+    assert len(cache) == 0
 
 
 async def test_who_wants_a_fresh_answer_gets_one() -> None:
-    keeping = KeepingAuthority(Authority(), KEPT)
-    assert await ask(keeping) == b"1"
-    assert (await keeping.answer(Request("GET", "/x", []), "org_a", fresh=True)).body == b"2"
-    assert await ask(keeping) == b"1"
+    cache = ResponseCache(Authority(), KEPT)
+    assert await ask(cache) == b"1"
+    assert (await cache.answer(Request("GET", "/x", []), "org_a", fresh=True)).body == b"2"
+    assert await ask(cache) == b"1"
 
 
 async def test_there_is_a_limit_to_their_number() -> None:
     authority = Authority()
-    keeping = KeepingAuthority(authority, KEPT)
-    for number in range(ANSWERS_MAX + 10):
-        await ask(keeping, f"/{number}")
-    assert len(keeping) == ANSWERS_MAX
-    assert keeping.bytes == sum(len(str(number)) for number in range(11, ANSWERS_MAX + 11))
-    await ask(keeping, "/10")
-    assert authority.asked == ANSWERS_MAX + 10
-    await ask(keeping, "/9")
-    assert authority.asked == ANSWERS_MAX + 11
+    cache = ResponseCache(authority, KEPT)
+    for number in range(ENTRIES_MAX + 10):
+        await ask(cache, f"/{number}")
+    assert len(cache) == ENTRIES_MAX
+    assert cache.bytes == sum(len(str(number)) for number in range(11, ENTRIES_MAX + 11))
+    await ask(cache, "/10")
+    assert authority.asked == ENTRIES_MAX + 10
+    await ask(cache, "/9")
+    assert authority.asked == ENTRIES_MAX + 11
 
 
 async def test_there_is_a_limit_to_their_size() -> None:
-    keeping = KeepingAuthority(Authority(size=ANSWER_BYTES_MAX - 10), KEPT)
+    cache = ResponseCache(Authority(size=ENTRY_BYTES_MAX - 10), KEPT)
     for number in range(20):
-        await ask(keeping, f"/{number}")
-    assert BYTES_MAX - ANSWER_BYTES_MAX < keeping.bytes <= BYTES_MAX
-    large = KeepingAuthority(Authority(size=ANSWER_BYTES_MAX), KEPT)
+        await ask(cache, f"/{number}")
+    assert BYTES_MAX - ENTRY_BYTES_MAX < cache.bytes <= BYTES_MAX
+    large = ResponseCache(Authority(size=ENTRY_BYTES_MAX), KEPT)
     await ask(large)
     assert (len(large), large.bytes) == (0, 0)
 
 
 async def test_two_at_once_leave_one_behind() -> None:
-    keeping = KeepingAuthority(Authority(), KEPT)
+    cache = ResponseCache(Authority(), KEPT)
     async with trio.open_nursery() as nursery:
         for _ in range(2):
-            nursery.start_soon(ask, keeping)
-    assert (len(keeping), keeping.bytes) == (1, 1)
+            nursery.start_soon(ask, cache)
+    assert (len(cache), cache.bytes) == (1, 1)
 
 
 # -- through the door

@@ -3,7 +3,7 @@
 import pytest
 
 from gatewayd.tax.breaker import FAILURES_MAX, OPEN_SECONDS, Breaker
-from gatewayd.tax.pacing import QUEUE_SECONDS, Pacer
+from gatewayd.tax.rate_limit import QUEUE_SECONDS, RateLimit
 
 
 def opened(at: float = 0.0) -> Breaker:
@@ -56,22 +56,22 @@ def test_a_probe_that_learns_nothing_makes_room_for_another() -> None:
 
 
 def test_calls_are_spread_and_the_queue_is_short() -> None:
-    pacer = Pacer(0.5)
-    assert [pacer.reserve(10.0) for _ in range(6)] == [0, 0.5, 1.0, 1.5, 2.0, None]
-    assert pacer.wait_seconds(10.0) == 2.5
-    assert pacer.reserve(10.5) == QUEUE_SECONDS
-    assert pacer.reserve(100.0) == 0
+    limit = RateLimit(0.5)
+    assert [limit.reserve(10.0) for _ in range(6)] == [0, 0.5, 1.0, 1.5, 2.0, None]
+    assert limit.wait_seconds(10.0) == 2.5
+    assert limit.reserve(10.5) == QUEUE_SECONDS
+    assert limit.reserve(100.0) == 0
 
 
 def test_without_an_interval_only_a_hold_makes_wait() -> None:
-    pacer = Pacer(0.0)
-    assert [pacer.reserve(1.0) for _ in range(3)] == [0, 0, 0]
-    pacer.hold(1.0, 1.5)
-    assert [pacer.reserve(1.0), pacer.reserve(2.0), pacer.reserve(2.5)] == [1.5, 0.5, 0]
+    limit = RateLimit(0.0)
+    assert [limit.reserve(1.0) for _ in range(3)] == [0, 0, 0]
+    limit.hold(1.0, 1.5)
+    assert [limit.reserve(1.0), limit.reserve(2.0), limit.reserve(2.5)] == [1.5, 0.5, 0]
 
 
 @pytest.mark.parametrize("seconds", [5.0, 3600.0, float("inf")])
 def test_a_long_hold_is_as_long_as_the_queue(seconds: float) -> None:
-    pacer = Pacer(0.0)
-    pacer.hold(0.0, seconds)
-    assert pacer.reserve(0.0) == QUEUE_SECONDS
+    limit = RateLimit(0.0)
+    limit.hold(0.0, seconds)
+    assert limit.reserve(0.0) == QUEUE_SECONDS
