@@ -100,7 +100,7 @@ def _connections(session: Session) -> Iterator[Finding]:
 def _told(tx: "ReadTx", org: "Organization") -> Finding | None:
     """How an organization stands with the authority; None: it is not connected."""
     from gatewayd.clock import to_wire
-    from gatewayd.tax import calls, connections
+    from gatewayd.tax import call_log, connections
 
     tx.bind(org.id)
     standing = connections.standing(tx)
@@ -110,7 +110,7 @@ def _told(tx: "ReadTx", org: "Organization") -> Finding | None:
     end = standing.granted.expires_at
     if end <= tx.now:
         return Finding(about, False, f"It ended on {to_wire(end)[:10]}: {again}")
-    last = next(iter(calls.list_calls(tx, 1)), None)
+    last = next(iter(call_log.list_calls(tx, 1)), None)
     if last is not None and last.at > standing.since and last.call.code == REFUSED:
         return Finding(about, False, f"The tax authority refused it on {to_wire(last.at)[:10]}: {again}")
     return Finding(about, True, f"It lasts until {to_wire(end)[:10]}.")

@@ -12,9 +12,9 @@ from gatewayd.errors import Problem
 from gatewayd.identity import api_keys, audit, grant_lists, memberships, organizations, users
 from gatewayd.identity.users import User
 from gatewayd.store import ReadTx
-from gatewayd.tax import approvals, calls, connections, subjects
+from gatewayd.tax import approvals, call_log, connections, subjects
 from gatewayd.tax.approvals import Standing
-from gatewayd.tax.calls import RecordedCall
+from gatewayd.tax.call_log import LoggedCall
 from gatewayd.tax.operations import OPERATIONS
 from gatewayd.tax.subjects import Subject
 
@@ -64,7 +64,7 @@ class OrganizationTaxes(NamedTuple):
     keys: list[Asking]
     without: int
     clients: list[Asking]
-    calls: list[RecordedCall]
+    calls: list[LoggedCall]
     connected: Connected | None
 
     @property
@@ -85,7 +85,7 @@ def view(tx: ReadTx, org_id: str, user: User) -> OrganizationTaxes:
         keys=keys,
         without=without,
         clients=_clients(tx, user, leads),
-        calls=calls.list_calls(tx, CALLS_SHOWN),
+        calls=call_log.list_calls(tx, CALLS_SHOWN),
         connected=connected(tx),
     )
 

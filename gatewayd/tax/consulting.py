@@ -20,7 +20,7 @@ from gatewayd.contract.operation import Fields, Incoming
 from gatewayd.errors import FieldError, Problem
 from gatewayd.messages import Request, Response
 from gatewayd.store import Store
-from gatewayd.tax import calls, fraud_headers, headers, hops
+from gatewayd.tax import call_log, forwarded_headers, fraud_headers, headers
 from gatewayd.tax.authority import Authority, Log
 from gatewayd.tax.connections import Connection
 from gatewayd.tax.mapping import Target
@@ -161,7 +161,7 @@ class Consultation:
             user_agent=self._line.parts.user_agent,
         )
         passed = headers.outgoing(fields, ours, sandbox=self._settings.is_sandbox)
-        made = hops.with_hop(passed, self._settings.append_hop, self._incoming.peer)
+        made = forwarded_headers.with_hop(passed, self._settings.append_hop, self._incoming.peer)
         return await self._line.authority.answer(Request("GET", target.line, made), self.org_id, fresh=target.fresh)
 
     def _fit(self, response: Response) -> Response:
@@ -181,7 +181,7 @@ class Consultation:
     async def record(self, status: int, code: str | None) -> None:
         """Keep what became of the call. Raises `StoreFailure`."""
         caller = self.caller
-        call = calls.TaxCall(
+        call = call_log.TaxCall(
             request_id=self._incoming.request_id,
             credential_id=caller.credential_id,
             user_id=caller.user_id,
@@ -191,7 +191,7 @@ class Consultation:
             correlation_id=self.correlation_id,
             milliseconds=round((trio.current_time() - self._started) * 1000),
         )
-        await self._line.parts.store.write(lambda tx: calls.record(tx, call), self.org_id)
+        await self._line.parts.store.write(lambda tx: call_log.record(tx, call), self.org_id)
 
 
 @asynccontextmanager

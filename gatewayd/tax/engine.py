@@ -11,7 +11,7 @@ from gatewayd.messages import Request, Response
 from gatewayd.outbound.transport import GuardedTransport
 from gatewayd.sandbox_authority.authority import SandboxAuthority
 from gatewayd.store import Store
-from gatewayd.tax import calls
+from gatewayd.tax import call_log
 from gatewayd.tax.authority import Log, RemoteAuthority, Transport
 from gatewayd.tax.breaker import Breaker
 from gatewayd.tax.cache import ResponseCache
@@ -58,7 +58,7 @@ async def redeem(settings: TaxSettings, org_id: str, code: str, redirect_uri: st
 
 async def keep_house(store: Store) -> None:
     """Forget calls that are past their time. Raises `StoreFailure`."""
-    await store.sweep(calls.sweep, calls.SWEEP_ROWS)
+    await store.sweep(call_log.sweep, call_log.SWEEP_ROWS)
 
 
 def _transport(settings: TaxSettings, clock: Clock) -> AbstractAsyncContextManager[Transport]:

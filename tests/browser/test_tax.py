@@ -12,8 +12,8 @@ from playwright.sync_api import expect
 from gatewayd.identity import api_keys, audit, memberships, organizations, users
 from gatewayd.identity.key_format import RANDOM_BYTES
 from gatewayd.store import WriteTx
-from gatewayd.tax import approvals, calls, connections
-from gatewayd.tax.calls import TaxCall
+from gatewayd.tax import approvals, call_log, connections
+from gatewayd.tax.call_log import TaxCall
 from gatewayd.tax.connections import Tokens
 from gatewayd.tax.subjects import Subject
 from tests.browser import authority
@@ -208,7 +208,7 @@ def _seed(tx: WriteTx) -> str:
     approvals.request(tx, made[2], DECLARED, user.id)
     for status, code in ((200, None), (404, None), (409, "tax_reauthorisation_required")):
         call = TaxCall("req_1", made[0].id, None, "vat.getLiabilities", status, code, secrets.token_hex(16), 41)
-        calls.record(tx, call)
+        call_log.record(tx, call)
     return email
 
 

@@ -15,8 +15,8 @@ import trustme
 
 from gatewayd.cli.session import Session
 from gatewayd.clock import DAY, SettableClock, SystemClock
-from gatewayd.tax import calls, connections
-from gatewayd.tax.calls import TaxCall
+from gatewayd.tax import call_log, connections
+from gatewayd.tax.call_log import TaxCall
 from gatewayd.tax.connections import Tokens
 from tests.cli.conftest import Run
 
@@ -147,7 +147,7 @@ def connect(refresh: str | None = "planted-r") -> Any:
 
 def record(code: str | None) -> Any:
     call = TaxCall("req_1", "key_1", None, "vat.getObligations", 200 if code is None else 409, code, None, 5)
-    return lambda tx: calls.record(tx, call)
+    return lambda tx: call_log.record(tx, call)
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from typing import NamedTuple
 from gatewayd.identity import api_keys, audit
 from gatewayd.identity.audit import AuditEntry
 from gatewayd.identity.key_format import RANDOM_BYTES
-from gatewayd.tax import approvals, calls, connections
+from gatewayd.tax import approvals, call_log, connections
 from gatewayd.tax.approvals import Standing, TaxRequest
-from gatewayd.tax.calls import TaxCall
+from gatewayd.tax.call_log import TaxCall
 from gatewayd.tax.connections import Tokens
 from gatewayd.tax.subjects import Subject
 from tests.console.visiting import Answer, Browser, Site
@@ -57,7 +57,7 @@ async def called(site: Site, number: int, status: int = 200, code: str | None = 
     """One more call; where it has a code, the authority was not asked."""
     correlation_id = None if code else f"corr-{number}"
     call = TaxCall(f"req_{number}", "key_1", None, "vat.getObligations", status, code, correlation_id, 12)
-    await site.store.write(lambda tx: calls.record(tx, call), site.org_id)
+    await site.store.write(lambda tx: call_log.record(tx, call), site.org_id)
 
 
 async def lines(site: Site, word: str = "tax") -> list[Line]:

@@ -13,8 +13,8 @@ import pytest
 from gatewayd import tax
 from gatewayd.areas import businesses, legal_entities
 from gatewayd.contract.operation import Operation
-from gatewayd.tax import calls, engine
-from gatewayd.tax.calls import TaxCall
+from gatewayd.tax import call_log, engine
+from gatewayd.tax.call_log import TaxCall
 from gatewayd.tax.settings import TaxSettings
 from tests.support.api import Fields, Reply, TestedApi, Tuning, open_api
 from tests.support.engines import Engines, TaxLog
@@ -54,7 +54,7 @@ class TaxApi:
 
     def calls(self, org_id: str = "org_a") -> list[TaxCall]:
         """The record, newest first."""
-        return [each.call for each in self.api.store.read_now(calls.list_calls, org_id)]
+        return [each.call for each in self.api.store.read_now(call_log.list_calls, org_id)]
 
 
 class OpenTax(Protocol):

@@ -1,4 +1,4 @@
-"""The record of every call of a tax operation: who asked for what, and how it ended. Owns the table `tax_calls`.
+"""The log of every call of a tax operation: who asked for what, and how it ended. Owns the table `tax_calls`.
 
 No body, no token and no header's value is kept; what was asked is told by the operation and the authority's own
 correlation id.
@@ -47,7 +47,7 @@ class TaxCall(NamedTuple):
     milliseconds: int
 
 
-class RecordedCall(NamedTuple):
+class LoggedCall(NamedTuple):
     """A call and when it ended."""
 
     at: Instant
@@ -59,9 +59,9 @@ def record(tx: WriteTx, call: TaxCall) -> None:
     tx.run(_INSERT, id=tx.new_id("tcl"), **call._asdict())
 
 
-def list_calls(tx: ReadTx, limit: int = 100) -> list[RecordedCall]:
+def list_calls(tx: ReadTx, limit: int = 100) -> list[LoggedCall]:
     """The newest calls of the transaction's organization; at most `PAGE_MAX`."""
-    return [RecordedCall(at, TaxCall(*row)) for at, *row in tx.rows(_LIST, limit=min(limit, PAGE_MAX))]
+    return [LoggedCall(at, TaxCall(*row)) for at, *row in tx.rows(_LIST, limit=min(limit, PAGE_MAX))]
 
 
 def sweep(tx: WriteTx) -> int:
