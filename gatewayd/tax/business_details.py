@@ -16,7 +16,7 @@ from gatewayd.contract.wire import Address
 from gatewayd.errors import Problem
 from gatewayd.messages import Response
 from gatewayd.sandbox_authority.businesses import DYNAMIC
-from gatewayd.tax.consulting import Consultation, code_of
+from gatewayd.tax.authority_session import AuthoritySession, code_of
 from gatewayd.tax.mapping import ENDPOINTS, authority_target
 
 SOURCES_MAX: Final = 60  # Chosen: HMRC keeps 50 trades of a person; each is one request more within the deadline
@@ -108,14 +108,14 @@ class Source(NamedTuple):
 class Inquiry:
     """Asks about one person. Raises `Problem`: `not_found` as the authority, `tax_upstream_error`, `rate_limited`."""
 
-    def __init__(self, consultation: Consultation, nino: str) -> None:
-        self._consultation = consultation
+    def __init__(self, session: AuthoritySession, nino: str) -> None:
+        self._session = session
         self._nino = nino
 
     async def listed(self) -> dict[str, Listed]:
         """The person's sources by their id, in the authority's order; those of a type not known here are left out."""
-        scenario = self._consultation.scenario
-        response = await self._consultation.ask(
+        scenario = self._session.scenario
+        response = await self._session.ask(
             authority_target(_LIST, {"nino": self._nino}), "" if scenario == DYNAMIC else scenario
         )
         found = self._read(response, _List)
@@ -131,14 +131,14 @@ class Inquiry:
         Chosen: of the scenarios that the list documents and this endpoint does not, the one that names several kinds
         is DYNAMIC here, which answers for the id.
         """
-        scenario = self._consultation.scenario
-        response = await self._consultation.ask(
+        scenario = self._session.scenario
+        response = await self._session.ask(
             authority_target(_RETRIEVE, {"nino": self._nino, "businessId": tax_business_id}),
             DYNAMIC if scenario == "BUSINESS_AND_PROPERTY" else scenario,
         )
         found = self._read(response, _Details)
         if found.business_id != tax_business_id or found.type_of_business not in _TYPES:
-            raise self._consultation.refused(response, "The tax authority spoke of another business.")
+            raise self._session.problem_of(response, "The tax authority spoke of another business.")
         return _source(found)
 
     def _read(self, response: Response, shape: type[Shape]) -> Shape:
@@ -149,7 +149,7 @@ class Inquiry:
                 return msgspec.json.decode(response.body, type=shape)
         except (msgspec.DecodeError, UnicodeError, RecursionError):
             pass
-        raise self._consultation.refused(response, "What the tax authority said of the businesses cannot be read.")
+        raise self._session.problem_of(response, "What the tax authority said of the businesses cannot be read.")
 
     def _refusal(self, response: Response) -> Problem:
         status = response.status

@@ -103,11 +103,11 @@ async def sync_tax_business(
     if (request.id is None) == (request.legal_entity_id is None):
         code = "required" if request.id is None else "conflict"
         raise invalid_field("legalEntityId", code, "Name either a business or a legal entity.")
-    async with deps.tax.consult(ID, caller, incoming) as consultation:
+    async with deps.tax.open_session(ID, caller, incoming) as session:
         store, org_id = deps.tax.store, caller.org_id
         subject = await store.read(lambda tx: _subject(tx, request), org_id)
         try:
-            told = await _told(Inquiry(consultation, subject.nino), subject)
+            told = await _told(Inquiry(session, subject.nino), subject)
         except Problem as problem:
             if not request.dry_run:
                 await _leave_failure(store, org_id, subject, problem)

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from dataclasses import replace
 
 import trio
 
@@ -13,15 +14,15 @@ from gatewayd.sandbox_authority.authority import SandboxAuthority
 from gatewayd.store import Store
 from gatewayd.tax import call_log
 from gatewayd.tax.authority import Log, RemoteAuthority, Transport
+from gatewayd.tax.authority_session import ProxyParts
 from gatewayd.tax.breaker import Breaker
 from gatewayd.tax.cache import ResponseCache
 from gatewayd.tax.connections import Tokens
-from gatewayd.tax.consulting import ProxyParts
 from gatewayd.tax.proxy import Proxy
 from gatewayd.tax.rate_limit import AUTHORITY_INTERVAL_SECONDS, RateLimit
 from gatewayd.tax.settings import TaxSettings
 from gatewayd.tax.settings import settings_from as settings_from
-from gatewayd.tax.tokens import Bearers, TokenEndpoint
+from gatewayd.tax.tokens import BearerTokens, TokenEndpoint
 
 
 @asynccontextmanager
@@ -31,15 +32,15 @@ async def open_tax(
     """A proxy for the mode of its settings. Raises `OSError` or `ssl.SSLError` where a file of theirs is unreadable."""
     parts = ProxyParts(store=store, settings=settings, log=log, user_agent=user_agent)
     if settings.mode == "off":
-        yield Proxy(parts, None)
+        yield Proxy(parts)
         return
     async with _transport(settings, clock) as transport, trio.open_nursery() as refreshes:
         authority = _remote(transport, settings, log)
         bearers = None
         if settings.mode != "sandbox":  # Chosen: nobody has to sign in to be told made-up figures
-            bearers = Bearers(store, _token_endpoint(settings, authority), log, refreshes)
+            bearers = BearerTokens(store, _token_endpoint(settings, authority), log, refreshes)
         cached = ResponseCache(authority, settings.cache_seconds) if settings.cache_seconds else authority
-        yield Proxy(parts, cached, bearers)
+        yield Proxy(replace(parts, authority=cached, bearers=bearers))
 
 
 async def redeem(settings: TaxSettings, org_id: str, code: str, redirect_uri: str) -> Tokens | None:

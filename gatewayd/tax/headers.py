@@ -89,7 +89,7 @@ _WRITTEN: Final = {  # doors hand names over in lower case; the authority gets t
 }
 
 
-class Set(NamedTuple):
+class OwnFields(NamedTuple):
     """The fields that are ours. `bearer` None: nothing is known that the authority would accept."""
 
     accept: str
@@ -108,7 +108,7 @@ def response_rule(name: bytes) -> Rule:
     return _rule(name, RESPONSE, RESPONSE_PREFIXES)
 
 
-def outgoing(fields: Fields, ours: Set, *, sandbox: bool) -> list[tuple[bytes, bytes]]:
+def request_fields(fields: Fields, ours: OwnFields, *, sandbox: bool) -> list[tuple[bytes, bytes]]:
     """The fields of a request to the authority, made from those of the caller's; `Host` is the transport's to add.
 
     Raises `Problem` `test_header_in_production` for a test scenario where `sandbox` is False.
@@ -133,7 +133,7 @@ def outgoing(fields: Fields, ours: Set, *, sandbox: bool) -> list[tuple[bytes, b
     return made
 
 
-def returning(fields: Fields, upstream: str) -> list[tuple[bytes, bytes]]:
+def response_fields(fields: Fields, upstream: str) -> list[tuple[bytes, bytes]]:
     """The fields of the answer to the caller, made from those of the authority's; `upstream` says who answered."""
     nominated = _nominated(fields)
     passed = [(name.lower(), value) for name, value in fields]

@@ -2,7 +2,7 @@
 
     taxpayer -> target -> authority -> what may be passed on
 
-Other operations that ask the authority for a caller do so in a `consult` block of their own.
+Other operations that ask the authority for a caller do so in a session of their own.
 """
 
 from collections.abc import Mapping
@@ -20,10 +20,8 @@ from gatewayd.errors import invalid_field
 from gatewayd.messages import Response
 from gatewayd.store import Store
 from gatewayd.tax import composing, headers, mapping, taxpayers
-from gatewayd.tax.authority import Authority
-from gatewayd.tax.consulting import Consultation, Line, ProxyParts, consulting
+from gatewayd.tax.authority_session import AuthoritySession, ProxyParts, open_session
 from gatewayd.tax.taxpayers import Taxpayer
-from gatewayd.tax.tokens import Bearers
 
 HMRC: Final = "hmrc"  # what X-Tax-Upstream says of a network's answer, whichever service gave it (§D3)
 SANDBOX: Final = "sandbox"
@@ -40,19 +38,18 @@ class Question:
 
 
 class Proxy:
-    """The tax engine of one daemon. `authority` is None where none is configured."""
+    """The tax engine of one daemon."""
 
-    def __init__(self, parts: ProxyParts, authority: Authority | None, bearers: Bearers | None = None) -> None:
-        """`bearers` None: the authority wants no token."""
-        self._line = Line(parts=parts, authority=authority, bearers=bearers)
+    def __init__(self, parts: ProxyParts) -> None:
+        self._parts = parts
         self.settings: Final = parts.settings
         self.store: Final[Store] = parts.store
 
-    def consult(
+    def open_session(
         self, operation_id: str, caller: Caller, incoming: Incoming
-    ) -> AbstractAsyncContextManager[Consultation]:
+    ) -> AbstractAsyncContextManager[AuthoritySession]:
         """A block in which the authority may be asked for a caller. Raises `Problem`; the call is recorded first."""
-        return consulting(self._line, operation_id, caller, incoming)
+        return open_session(self._parts, operation_id, caller, incoming)
 
     async def pass_on(
         self, operation: Operation, caller: Caller, request: msgspec.Struct, incoming: Incoming
@@ -64,29 +61,29 @@ class Proxy:
             values=_texts(request),
             pairs=parse_qsl(incoming.query.decode("ascii"), keep_blank_values=True),
         )
-        async with self.consult(operation.id, caller, incoming) as consultation:
-            response = await self._answer(question, consultation)
-            consultation.status = response.status
+        async with self.open_session(operation.id, caller, incoming) as session:
+            response = await self._answer(question, session)
+            session.status = response.status
         upstream = SANDBOX if self.settings.mode == "sandbox" else HMRC
-        return Relayed(response.status, headers.returning(response.headers, upstream), response.body)
+        return Relayed(response.status, headers.response_fields(response.headers, upstream), response.body)
 
-    async def _answer(self, question: Question, consultation: Consultation) -> Response:
+    async def _answer(self, question: Question, session: AuthoritySession) -> Response:
         if self.settings.mode == "forward":
-            return await self._forward(question, consultation)
-        values = {**question.values, **_identity(question, await self._taxpayer(question, consultation.org_id))}
+            return await self._forward(question, session)
+        values = {**question.values, **_identity(question, await self._taxpayer(question, session.org_id))}
         if question.operation_id in composing.PARTS_OF:
             now = Instant(self.store.now())
-            asked = composing.Asked(values, now, consultation.scenario, consultation.ask)
+            asked = composing.Asked(values, now, session.scenario, session.ask)
             return await composing.compose(question.operation_id, asked)
         endpoint = mapping.endpoint_of(question.operation_id, values)
-        return await consultation.relay(mapping.authority_target(endpoint, values))
+        return await session.relay(mapping.authority_target(endpoint, values))
 
-    async def _forward(self, question: Question, consultation: Consultation) -> Response:
+    async def _forward(self, question: Question, session: AuthoritySession) -> Response:
         """The answer of a tax service, asked in the caller's own words, about an entity of theirs."""
         if question.values.get("legalEntityId"):
-            await self._taxpayer(question, consultation.org_id)
+            await self._taxpayer(question, session.org_id)
         accept = mapping.accept_of(question.operation_id, question.values)
-        return await consultation.relay(mapping.forwarded_target(question.path, question.pairs, accept))
+        return await session.relay(mapping.forwarded_target(question.path, question.pairs, accept))
 
     async def _taxpayer(self, question: Question, org_id: str) -> Taxpayer | None:
         """Whose taxes: those of the entity that is named, which must be the organization's own, or of the only one."""

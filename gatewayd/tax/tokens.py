@@ -77,7 +77,7 @@ class TokenEndpoint:
         return tokens_of(response.body)
 
 
-class _Refreshing:
+class _Refresh:
     """A refresh that is under way, for all calls of an organization that wait for it."""
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ class _Refreshing:
         self.failure: Exception | None = None
 
 
-class Bearers:
+class BearerTokens:
     """The tokens of every organization. Of one organization, one refresh at a time: its token works only once."""
 
     def __init__(self, store: Records, endpoint: TokenEndpoint, log: Log, nursery: trio.Nursery) -> None:
@@ -95,16 +95,16 @@ class Bearers:
         self._log = log
         self._endpoint = endpoint
         self._nursery = nursery
-        self._refreshing: dict[str, _Refreshing] = {}
+        self._refreshing: dict[str, _Refresh] = {}
 
     async def current(self, org_id: str) -> Connection | None:
         """The connection of an organization, refreshed where its token is about to end; None: there is none."""
         found = await self._store.read(connections.find, org_id)
         if found is None or found.expires_at is None or not self._is_ending(found.expires_at):
             return found
-        return await self.refreshed(org_id, found) or found
+        return await self.refresh(org_id, found) or found
 
-    async def refreshed(self, org_id: str, refused: Connection) -> Connection | None:
+    async def refresh(self, org_id: str, refused: Connection) -> Connection | None:
         """What follows a connection that was refused; None where it cannot be refreshed, and a person must authorise.
 
         Raises `Problem` where the authority cannot be asked, or does not answer within `REFRESH_SECONDS`.
@@ -122,12 +122,12 @@ class Bearers:
             raise under_way.failure
         return await self._store.read(connections.find, org_id) if under_way.granted else None
 
-    def _begin(self, org_id: str, token: str, generation: int) -> _Refreshing:
-        under_way = self._refreshing[org_id] = _Refreshing()
+    def _begin(self, org_id: str, token: str, generation: int) -> _Refresh:
+        under_way = self._refreshing[org_id] = _Refresh()
         self._nursery.start_soon(self._refresh, org_id, token, generation, under_way)
         return under_way
 
-    async def _refresh(self, org_id: str, token: str, generation: int, under_way: _Refreshing) -> None:
+    async def _refresh(self, org_id: str, token: str, generation: int, under_way: _Refresh) -> None:
         """Spend a refresh token and keep what is granted for it; whoever waits learns what came of it."""
         try:
             with trio.CancelScope(shield=True):  # the old token may be spent: the new one must not be lost

@@ -18,7 +18,7 @@ RELIED_ON = {
     "RateLimits._allowances": "what a credential may ask, which each process would grant anew",
     "Pace._counts": "what a network may ask without a credential, which each process would grant anew",
     "RateLimit._next": "the tax authority's limit is one for the application, however many processes it has",
-    "Bearers._refreshing": "a refresh token of the authority's works once: who spends it second loses the connection",
+    "BearerTokens._refreshing": "the authority's refresh token works once: who spends it second loses the connection",
 }
 """By class and attribute."""
 

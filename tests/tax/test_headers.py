@@ -16,16 +16,16 @@ from gatewayd.tax.headers import (
     RESPONSE,
     RESPONSE_PREFIXES,
     TO_PAGES,
+    OwnFields,
     Rule,
-    Set,
-    outgoing,
-    returning,
+    request_fields,
+    response_fields,
 )
 from tests.tax.conftest import HEADERS, OpenTax, with_header
 from tests.tax.recording import answer, saying, upstream
 
 SECONDS = 20.0
-OURS = Set(accept="application/vnd.hmrc.1.0+json", bearer="granted", request_id="req_1", user_agent="gatewayd/1")
+OURS = OwnFields(accept="application/vnd.hmrc.1.0+json", bearer="granted", request_id="req_1", user_agent="gatewayd/1")
 OUR_FIELDS = [
     (b"Accept", b"application/vnd.hmrc.1.0+json"),
     (b"User-Agent", b"gatewayd/1"),
@@ -63,7 +63,7 @@ D3_RESPONSE_PASSED = b"content-type x-correlationid deprecation sunset link retr
 @pytest.mark.parametrize("name", dict.fromkeys([*REQUEST_STRIPPED, *D3_REQUEST]))
 def test_a_request_field_is_stripped_or_ours(name: bytes) -> None:
     for spelt in (name, name.upper(), name.title()):
-        assert outgoing([(spelt, b"secret")], OURS, sandbox=True) == PLAIN
+        assert request_fields([(spelt, b"secret")], OURS, sandbox=True) == PLAIN
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_a_request_field_is_stripped_or_ours(name: bytes) -> None:
 )
 def test_a_fraud_prevention_field_passes_with_its_value(name: bytes, written: bytes) -> None:
     value = b"a=%C3%A9&b=  \t\xff,;"
-    assert outgoing([(name, value), (name, b"")], OURS, sandbox=False) == [
+    assert request_fields([(name, value), (name, b"")], OURS, sandbox=False) == [
         *OUR_FIELDS,
         (written, value),
         (written, b""),
@@ -88,42 +88,42 @@ def test_a_fraud_prevention_field_passes_with_its_value(name: bytes, written: by
 
 
 def test_what_codings_the_caller_understands_passes() -> None:
-    assert outgoing([(b"accept-encoding", b"gzip")], OURS, sandbox=False) == [
+    assert request_fields([(b"accept-encoding", b"gzip")], OURS, sandbox=False) == [
         *OUR_FIELDS,
         (b"Accept-Encoding", b"gzip"),
     ]
 
 
 def test_without_a_grant_there_is_no_authorization() -> None:
-    fields = outgoing([(b"authorization", b"Bearer callers")], OURS._replace(bearer=None), sandbox=False)
+    fields = request_fields([(b"authorization", b"Bearer callers")], OURS._replace(bearer=None), sandbox=False)
     assert b"Authorization" not in [name for name, _ in fields]
 
 
 def test_a_test_scenario_is_for_the_sandbox() -> None:
     asked = [(b"gov-test-scenario", b"DYNAMIC")]
-    assert (b"Gov-Test-Scenario", b"DYNAMIC") in outgoing(asked, OURS, sandbox=True)
+    assert (b"Gov-Test-Scenario", b"DYNAMIC") in request_fields(asked, OURS, sandbox=True)
     with pytest.raises(Problem) as caught:
-        outgoing(asked, OURS, sandbox=False)
+        request_fields(asked, OURS, sandbox=False)
     assert caught.value.code == "test_header_in_production"
 
 
 def test_what_connection_names_ends_here() -> None:
     fields = [(b"connection", b"close, Gov-Client-Device-ID"), (b"gov-client-device-id", b"x")]
-    assert outgoing(fields, OURS, sandbox=False) == PLAIN
+    assert request_fields(fields, OURS, sandbox=False) == PLAIN
     answered = [(b"Connection", b"Link"), (b"Link", b"x"), (b"Sunset", b"y")]
-    assert returning(answered, "hmrc") == [(b"sunset", b"y"), (b"x-tax-upstream", b"hmrc")]
+    assert response_fields(answered, "hmrc") == [(b"sunset", b"y"), (b"x-tax-upstream", b"hmrc")]
 
 
 @pytest.mark.parametrize("name", dict.fromkeys([*RESPONSE_PASSED, *D3_RESPONSE_PASSED]))
 def test_an_answers_field_passes(name: bytes) -> None:
     for spelt in (name, name.upper(), name.title()):
-        assert returning([(spelt, b"\xe9 ,x")], "hmrc") == [(name, b"\xe9 ,x"), (b"x-tax-upstream", b"hmrc")]
+        assert response_fields([(spelt, b"\xe9 ,x")], "hmrc") == [(name, b"\xe9 ,x"), (b"x-tax-upstream", b"hmrc")]
 
 
 @pytest.mark.parametrize("name", dict.fromkeys([*RESPONSE_STRIPPED, *D3_RESPONSE]))
 def test_an_answers_field_is_stripped(name: bytes) -> None:
     for spelt in (name, name.upper(), name.title()):
-        assert returning([(spelt, b"x")], "hmrc") == [(b"x-tax-upstream", b"hmrc")]
+        assert response_fields([(spelt, b"x")], "hmrc") == [(b"x-tax-upstream", b"hmrc")]
 
 
 @settings(max_examples=500, deadline=None)
@@ -134,9 +134,9 @@ def test_an_unknown_field_passes_in_neither_direction(name: str, value: bytes) -
         b"accept-encoding",
         b"gov-test-scenario",
     }:
-        assert outgoing([field], OURS, sandbox=True) == PLAIN
+        assert request_fields([field], OURS, sandbox=True) == PLAIN
     if field[0] not in RESPONSE_PASSED:
-        assert returning([field], "hmrc") == [(b"x-tax-upstream", b"hmrc")]
+        assert response_fields([field], "hmrc") == [(b"x-tax-upstream", b"hmrc")]
 
 
 # -- on the wire

@@ -16,7 +16,7 @@ from gatewayd.messages import Request, Response
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.tax import connections
 from gatewayd.tax.connections import Connection, Tokens
-from gatewayd.tax.tokens import REFRESH_SECONDS, Bearers, TokenEndpoint
+from gatewayd.tax.tokens import REFRESH_SECONDS, BearerTokens, TokenEndpoint
 from tests.support.engines import TaxLog
 from tests.support.store import MemoryStore
 
@@ -72,7 +72,7 @@ class House:
     store: MemoryStore
     org_id: str
     endpoint: Endpoint
-    bearers: Bearers
+    bearers: BearerTokens
     log: TaxLog
 
     def kept(self) -> Connection:
@@ -87,14 +87,14 @@ def house(store: MemoryStore, nursery: trio.Nursery) -> House:
     store.write(lambda tx: connections.save(tx, Tokens("access-1", "refresh-1", "", None), "operator"), org_id)
     endpoint = Endpoint(SLOW)
     log = TaxLog()
-    bearers = Bearers(Records(store), TokenEndpoint(endpoint, "app", "secret"), log, nursery)
+    bearers = BearerTokens(Records(store), TokenEndpoint(endpoint, "app", "secret"), log, nursery)
     return House(store, org_id, endpoint, bearers, log)
 
 
 async def test_a_deadline_during_a_refresh_loses_nothing(house: House, autojump_clock: MockClock) -> None:
     began = trio.current_time()
     with trio.move_on_after(1) as call:
-        await house.bearers.refreshed(house.org_id, house.kept())
+        await house.bearers.refresh(house.org_id, house.kept())
     assert call.cancelled_caught
     assert trio.current_time() - began == 1
     assert house.kept().access == "access-1"
@@ -106,13 +106,13 @@ async def test_a_deadline_during_a_refresh_loses_nothing(house: House, autojump_
 async def test_a_caller_who_goes_during_a_refresh_loses_nothing(house: House, autojump_clock: MockClock) -> None:
     with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(house.bearers.refreshed, house.org_id, house.kept())
+            nursery.start_soon(house.bearers.refresh, house.org_id, house.kept())
             await trio.sleep(1)
             nursery.cancel_scope.cancel()
     await trio.sleep(SLOW)
     assert house.kept().refresh == "refresh-2"
     house.endpoint.seconds = 0
-    found = await house.bearers.refreshed(house.org_id, house.kept())
+    found = await house.bearers.refresh(house.org_id, house.kept())
     assert found is not None
     assert (found.access, found.refresh) == ("access-3", "refresh-3")
 
@@ -124,7 +124,7 @@ async def test_of_those_who_wait_each_may_go_and_the_others_get_what_was_granted
 
     async def wait(seconds: float) -> None:
         with trio.move_on_after(seconds):
-            found.append(await house.bearers.refreshed(house.org_id, before))
+            found.append(await house.bearers.refresh(house.org_id, before))
 
     with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
@@ -138,7 +138,7 @@ async def test_a_refresh_has_a_bound_of_its_own(house: House, autojump_clock: Mo
     house.endpoint.seconds = 3600
     began = trio.current_time()
     with pytest.raises(Problem) as caught:
-        await house.bearers.refreshed(house.org_id, house.kept())
+        await house.bearers.refresh(house.org_id, house.kept())
     assert caught.value.code == "tax_upstream_timeout"
     assert trio.current_time() - began == REFRESH_SECONDS
     assert house.kept().refresh == "refresh-1"
@@ -147,7 +147,7 @@ async def test_a_refresh_has_a_bound_of_its_own(house: House, autojump_clock: Mo
 async def test_who_has_gone_before_the_refresh_begins_spends_nothing(house: House, autojump_clock: MockClock) -> None:
     with trio.CancelScope() as gone:
         gone.cancel()
-        await house.bearers.refreshed(house.org_id, house.kept())
+        await house.bearers.refresh(house.org_id, house.kept())
     assert house.endpoint.spent == []
 
 
@@ -156,10 +156,10 @@ async def test_the_end_of_the_engine_waits_for_a_refresh(store: MemoryStore, aut
     store.write(lambda tx: connections.save(tx, Tokens("access-1", "refresh-1", "", None), "operator"), org_id)
     with trio.move_on_after(1):
         async with trio.open_nursery() as nursery:
-            bearers = Bearers(Records(store), TokenEndpoint(Endpoint(SLOW), "app", "secret"), TaxLog(), nursery)
+            bearers = BearerTokens(Records(store), TokenEndpoint(Endpoint(SLOW), "app", "secret"), TaxLog(), nursery)
             found = store.read(connections.find, org_id)
             assert found is not None
-            await bearers.refreshed(org_id, found)
+            await bearers.refresh(org_id, found)
     kept = store.read(connections.find, org_id)
     assert kept is not None
     assert kept.refresh == "refresh-2"
@@ -173,7 +173,7 @@ async def test_what_goes_wrong_is_told_to_each_who_waits_and_the_next_one_asks_a
 
     async def wait() -> None:
         try:
-            await house.bearers.refreshed(house.org_id, before)
+            await house.bearers.refresh(house.org_id, before)
         except LookupError as error:
             failures.append(error)
 
@@ -184,6 +184,6 @@ async def test_what_goes_wrong_is_told_to_each_who_waits_and_the_next_one_asks_a
     assert len(failures) == 2
     assert house.log.events == ["tax_refresh_failed"]
     house.endpoint.fails = False
-    found = await house.bearers.refreshed(house.org_id, before)
+    found = await house.bearers.refresh(house.org_id, before)
     assert found is not None
     assert found.access == "access-2"

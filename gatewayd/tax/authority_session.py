@@ -1,4 +1,4 @@
-"""One caller's business with the tax authority (domain model §D): the path that every operation takes to it.
+"""An authority session: the path that every operation takes to the tax authority for a caller (domain model §D).
 
     configured? -> fraud-prevention headers -> as many requests as are needed, each as the caller -> record
 
@@ -25,7 +25,7 @@ from gatewayd.tax.authority import Authority, Log
 from gatewayd.tax.connections import Connection
 from gatewayd.tax.mapping import Target
 from gatewayd.tax.settings import TaxSettings
-from gatewayd.tax.tokens import Bearers
+from gatewayd.tax.tokens import BearerTokens
 
 CODE_BYTES: Final = 64 * 1024  # Chosen: a larger body is not searched for a code
 
@@ -44,30 +44,26 @@ class _Coded(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProxyParts:
-    """What a proxy works with. `user_agent` is what the authority sees."""
+    """What a proxy works with. `user_agent` is what the authority sees.
+
+    `authority` None: none is configured; `bearers` None: it wants no token.
+    """
 
     store: Store
     settings: TaxSettings
     log: Log
     user_agent: str
+    authority: Authority | None = None
+    bearers: BearerTokens | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """The way to the authority. `authority` None: none is configured; `bearers` None: it wants no token."""
-
-    parts: ProxyParts
-    authority: Authority | None
-    bearers: Bearers | None
-
-
-class Consultation:
+class AuthoritySession:
     """One call of an operation that asks the authority. `status` is what the caller is answered when all went well."""
 
-    def __init__(self, line: Line, operation_id: str, caller: Caller, incoming: Incoming) -> None:
-        self._line = line
-        self._settings = line.parts.settings
-        self._log = line.parts.log
+    def __init__(self, parts: ProxyParts, operation_id: str, caller: Caller, incoming: Incoming) -> None:
+        self._parts = parts
+        self._settings = parts.settings
+        self._log = parts.log
         self._incoming = incoming
         self._started = trio.current_time()
         self.operation_id = operation_id
@@ -86,16 +82,16 @@ class Consultation:
 
     async def relay(self, target: Target) -> Response:
         """The answer to the caller's own request, in the encoding that the caller takes. Raises `Problem`."""
-        return await self._in_time(target, self._incoming.fields)
+        return await self._send_in_time(target, self._incoming.fields)
 
     async def ask(self, target: Target, scenario: str) -> Response:
         """The answer to a request of ours for the caller, to be read here, under a test scenario. Raises `Problem`."""
         fields = [field for field in self._incoming.fields if field[0].lower() not in _FOR_A_READER_OF_BYTES]
         if scenario:
             fields.append((_SCENARIO, scenario.encode("latin-1")))
-        return await self._in_time(target, fields)
+        return await self._send_in_time(target, fields)
 
-    def refused(self, response: Response, message: str) -> Problem:
+    def problem_of(self, response: Response, message: str) -> Problem:
         """The problem that an answer is which cannot be worked with."""
         upstream = {"status": response.status, "code": code_of(response)}
         return Problem("tax_upstream_error", message, extra={"upstream": upstream})
@@ -104,11 +100,11 @@ class Consultation:
 
     def begin(self) -> None:
         """Raises `Problem` where the authority may not be asked at all."""
-        if self._line.authority is None:
+        if self._parts.authority is None:
             raise Problem("tax_not_configured", "No tax service is configured on this instance.")
         mode, sandbox = self._settings.fraud_headers, self._settings.is_sandbox
-        told, examples = headers.texts(self._incoming.fields), not self._settings.is_production
-        faults = fraud_headers.check(told, mode, sandbox=sandbox, documentation=examples)
+        given, examples = headers.texts(self._incoming.fields), not self._settings.is_production
+        faults = fraud_headers.check(given, mode, sandbox=sandbox, documentation=examples)
         if any(fault.code == "test_header_in_production" for fault in faults):
             message = f"{fraud_headers.TEST_SCENARIO} is for the sandbox only."
             raise Problem("test_header_in_production", message)
@@ -122,49 +118,50 @@ class Consultation:
 
     # -- the requests
 
-    async def _in_time(self, target: Target, fields: Fields) -> Response:
+    async def _send_in_time(self, target: Target, fields: Fields) -> Response:
         seconds = self._settings.timeout_seconds
         try:
             with trio.fail_at(self._started + seconds):
-                response = await self._ask(target, fields)
+                response = await self._send(target, fields)
         except trio.TooSlowError:
             self._log.warning("tax_upstream_timeout", operation=self.operation_id, seconds=seconds)
             message = f"The tax service did not answer within {seconds:g} seconds."
             raise Problem("tax_upstream_timeout", message) from None
         self.correlation_id = _correlation_id(response.headers)
-        return self._fit(response)
+        return self._vet(response)
 
-    async def _ask(self, target: Target, fields: Fields) -> Response:
+    async def _send(self, target: Target, fields: Fields) -> Response:
         """One request to the authority, and a second one with a fresh token where the first was refused."""
-        bearers, connection = self._line.bearers, await self._connection()
-        response = await self._ask_as(target, fields, connection)
+        bearers, connection = self._parts.bearers, await self._connection()
+        response = await self._send_as(target, fields, connection)
         if response.status == 401 and connection is not None and bearers is not None:
-            fresh = await bearers.refreshed(self.org_id, connection)
-            response = response if fresh is None else await self._ask_as(target, fields, fresh)
+            refreshed = await bearers.refresh(self.org_id, connection)
+            response = response if refreshed is None else await self._send_as(target, fields, refreshed)
         return response
 
     async def _connection(self) -> Connection | None:
         """Raises `Problem` `tax_not_connected` where there is nothing that the authority would accept."""
-        if self._line.bearers is None:
+        if self._parts.bearers is None:
             return None
-        connection = await self._line.bearers.current(self.org_id)
+        connection = await self._parts.bearers.current(self.org_id)
         if connection is None and self._settings.mode == "hmrc":
             raise Problem("tax_not_connected", "The organization is not connected to the tax authority.")
         return connection
 
-    async def _ask_as(self, target: Target, fields: Fields, connection: Connection | None) -> Response:
-        assert self._line.authority is not None
-        ours = headers.Set(
+    async def _send_as(self, target: Target, fields: Fields, connection: Connection | None) -> Response:
+        assert self._parts.authority is not None
+        ours = headers.OwnFields(
             accept=target.accept,
             bearer=None if connection is None else connection.access,
             request_id=self._incoming.request_id,
-            user_agent=self._line.parts.user_agent,
+            user_agent=self._parts.user_agent,
         )
-        passed = headers.outgoing(fields, ours, sandbox=self._settings.is_sandbox)
-        made = forwarded_headers.with_hop(passed, self._settings.append_hop, self._incoming.peer)
-        return await self._line.authority.answer(Request("GET", target.line, made), self.org_id, fresh=target.fresh)
+        passed = headers.request_fields(fields, ours, sandbox=self._settings.is_sandbox)
+        sent = forwarded_headers.with_hop(passed, self._settings.append_hop, self._incoming.peer)
+        request = Request("GET", target.line, sent)
+        return await self._parts.authority.answer(request, self.org_id, fresh=target.fresh)
 
-    def _fit(self, response: Response) -> Response:
+    def _vet(self, response: Response) -> Response:
         """The answer where it may be passed on (§D3). Raises `Problem` where it may not."""
         status = response.status
         if 200 <= status < 300 or (400 <= status < 600 and status not in _NOT_PASSED):
@@ -174,7 +171,7 @@ class Consultation:
             upstream = {"status": status, "code": code_of(response)}
             raise Problem("tax_reauthorisation_required", message, extra={"upstream": upstream})
         self._log.warning("tax_upstream_unfit", operation=self.operation_id, status=status)
-        raise self.refused(response, f"The tax service answered {status}, which is not passed on.")
+        raise self.problem_of(response, f"The tax service answered {status}, which is not passed on.")
 
     # -- at the end
 
@@ -191,24 +188,26 @@ class Consultation:
             correlation_id=self.correlation_id,
             milliseconds=round((trio.current_time() - self._started) * 1000),
         )
-        await self._line.parts.store.write(lambda tx: call_log.record(tx, call), self.org_id)
+        await self._parts.store.write(lambda tx: call_log.record(tx, call), self.org_id)
 
 
 @asynccontextmanager
-async def consulting(line: Line, operation_id: str, caller: Caller, incoming: Incoming) -> AsyncIterator[Consultation]:
-    """A consultation for the length of the block, and its record at the end. Raises `Problem`."""
-    consultation = Consultation(line, operation_id, caller, incoming)
+async def open_session(
+    parts: ProxyParts, operation_id: str, caller: Caller, incoming: Incoming
+) -> AsyncIterator[AuthoritySession]:
+    """A session for the length of the block, and its record at the end. Raises `Problem`."""
+    session = AuthoritySession(parts, operation_id, caller, incoming)
     status, code = 0, None
     try:
-        consultation.begin()
-        yield consultation
-        status = consultation.status
+        session.begin()
+        yield session
+        status = session.status
     except Problem as problem:
         status, code = problem.status, problem.code
         raise
     finally:
         with trio.CancelScope(shield=True):  # bounded by the store: what is queued there is decided
-            await consultation.record(status, code)
+            await session.record(status, code)
 
 
 def code_of(response: Response) -> str | None:
