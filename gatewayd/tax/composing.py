@@ -8,7 +8,7 @@ test scenario goes to those parts that document it (§D4); one that none of them
 import datetime
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import msgspec
 
@@ -59,8 +59,28 @@ Ask = Callable[[Target, str], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What is composed from: the parameters with the taxpayer's number, the time, and a way to the authority.
+class Part:
+    """What the authority said to one question; `document` is empty where it has nothing to say."""
+
+    summary: shapes.SummaryPart
+    document: Object
+
+    def rows(self, name: str) -> list[Object]:
+        """The objects of a list in the document; none where it is not there."""
+        return _rows(self.document, name)
+
+
+class _RefusedError(Exception):
+    """The authority's refusal of a part that the answer cannot do without."""
+
+    def __init__(self, response: Response) -> None:
+        super().__init__(response.status)
+        self.response = response
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """What an answer is composed from: the parameters with the taxpayer's number, the time, a way to the authority.
 
     `scenario` is empty where no test scenario was named.
     """
@@ -74,35 +94,44 @@ class Asked:
     def today(self) -> str:
         return london_date(self.now)
 
+    async def part(self, name: str, more: Mapping[str, str], *, fatal: bool = False) -> Part:
+        """Ask one question. Raises `Problem` for what concerns every part; where `fatal`, for a failure of this too."""
+        target = authority_target(PARTS[name], {"nino": self.values["nino"], **more})
+        try:
+            response = await self.ask(target, self.scenario if self.scenario in SCENARIOS[name] else "")
+        except Problem as problem:
+            if fatal or problem.code != "tax_upstream_error":
+                raise
+            return self._part_of(name, "failed")
+        document = _object(response)
+        if response.status == 200 and document:
+            return self._part_of(name, "ok", document)
+        if response.status == 404:
+            return self._part_of(name, "not_found")
+        if fatal:
+            _refuse(response, document)
+        return self._part_of(name, "failed")
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """What the authority said to one question; `document` is empty where it has nothing to say."""
-
-    told: shapes.SummaryPart
-    document: Object
-
-    def rows(self, name: str) -> list[Object]:
-        """The objects of a list in the document; none where it is not there."""
-        found = self.document.get(name)
-        return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+    def _part_of(self, name: str, status: str, document: Object | None = None) -> Part:
+        return Part(shapes.SummaryPart(source=name, status=status, fetched_at=to_wire(self.now)), document or {})
 
 
-class _RefusedError(Exception):
-    """The authority's refusal of a part that the answer cannot do without."""
+def _refuse(response: Response, document: Object) -> NoReturn:
+    """Raise what ends the whole: the authority's own refusal, or a `Problem` where it failed."""
+    if 400 <= response.status < 500:
+        raise _RefusedError(response)
+    upstream = {"status": response.status, "code": _text(document, "code")}
+    raise Problem("tax_upstream_error", "A part of the answer was refused.", extra={"upstream": upstream})
 
-    def __init__(self, response: Response) -> None:
-        super().__init__(response.status)
-        self.response = response
 
-
-async def compose(operation_id: str, asked: Asked) -> Response:
+async def compose(operation_id: str, composition: Composition) -> Response:
     """The answer to a composed operation, or the authority's refusal of a part of it. Raises `Problem`."""
-    if asked.scenario and not any(asked.scenario in SCENARIOS[part] for part in PARTS_OF[operation_id]):
+    scenario = composition.scenario
+    if scenario and not any(scenario in SCENARIOS[part] for part in PARTS_OF[operation_id]):
         refusal = unknown_scenario()
         return Response(refusal.status, [_JSON], encode(refusal.document))
     try:
-        answer = await (_tax_years(asked) if operation_id == LIST_TAX_YEARS else _summary(asked))
+        answer = await (_tax_years(composition) if operation_id == LIST_TAX_YEARS else _summary(composition))
     except _RefusedError as refused:
         return refused.response
     return Response(200, [_JSON], encode(answer))
@@ -111,25 +140,25 @@ async def compose(operation_id: str, asked: Asked) -> Response:
 # -- selfAssessment.listTaxYears
 
 
-async def _tax_years(asked: Asked) -> shapes.TaxYears:
-    current = int(tax_year_of(asked.today)[:4])
+async def _tax_years(composition: Composition) -> shapes.TaxYears:
+    current = int(tax_year_of(composition.today)[:4])
     years = [tax_year(first) for first in range(current - YEARS_BACK, current + 1)]
-    final = await _part(asked, FINAL, {}, fatal=True)
-    statuses = await _part(asked, STATUS, {"taxYear": years[0], "futureYears": "true"}, fatal=True)
+    final = await composition.part(FINAL, {}, fatal=True)
+    statuses = await composition.part(STATUS, {"taxYear": years[0], "futureYears": "true"}, fatal=True)
     standing = {year["taxYear"]: _standing(year) for year in statuses.rows("itsaStatuses") if _has_year(year)}
     declared = {tax_year_of(row["periodEndDate"]): row for row in _periods(final.rows("obligations"))}
     listed = []
     for year in years:
         first, last = bounds(year)
-        quarterly = await _part(asked, QUARTERLY, {"fromDate": first, "toDate": last}, fatal=True)
-        rows = [row for business in quarterly.rows("obligations") for row in _details(business)]
+        quarterly = await composition.part(QUARTERLY, {"fromDate": first, "toDate": last}, fatal=True)
+        rows = [row for business in quarterly.rows("obligations") for row in _rows(business, "obligationDetails")]
         listed.append(
             shapes.TaxYear(
                 tax_year=year,
                 start_date=first,
                 end_date=last,
                 itsa_status=standing.get(year),
-                quarterly=_counts(rows, asked.today),
+                quarterly=_counts(rows, composition.today),
                 final_declaration=_declaration(declared[year]) if year in declared else None,
             )
         )
@@ -140,11 +169,6 @@ def _standing(year: Object) -> str | None:
     details = year.get("itsaStatusDetails")
     newest = details[-1] if isinstance(details, list) and details else {}
     return _text(newest, "status")
-
-
-def _details(business: Object) -> list[Object]:
-    found = business.get("obligationDetails")
-    return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
 
 
 def _periods(rows: list[Object]) -> list[Object]:
@@ -169,18 +193,18 @@ def _declaration(row: Object) -> shapes.FinalDeclaration:
 # -- selfAssessment.getFilingSummary
 
 
-async def _summary(asked: Asked) -> shapes.FilingSummary:
-    year = asked.values.get("taxYear")
+async def _summary(composition: Composition) -> shapes.FilingSummary:
+    year = composition.values.get("taxYear")
     if not year:
         raise invalid_field("taxYear", "required", "Name the tax year.")
     if not is_tax_year(year):
         raise invalid_field("taxYear", "invalid_format", "Expected a tax year such as 2026-27.")
     first, last = bounds(year)
-    status = await _part(asked, STATUS, {"taxYear": year})
-    quarterly = await _part(asked, QUARTERLY, {"fromDate": first, "toDate": last})
-    final = await _part(asked, FINAL, {"taxYear": year})
-    calculations = await _part(asked, CALCULATIONS, {"taxYear": year})
-    balance = await _part(asked, BALANCE, {"onlyOpenItems": "true"})
+    status = await composition.part(STATUS, {"taxYear": year})
+    quarterly = await composition.part(QUARTERLY, {"fromDate": first, "toDate": last})
+    final = await composition.part(FINAL, {"taxYear": year})
+    calculations = await composition.part(CALCULATIONS, {"taxYear": year})
+    balance = await composition.part(BALANCE, {"onlyOpenItems": "true"})
     mine = next((row for row in status.rows("itsaStatuses") if row.get("taxYear") == year), {})
     return shapes.FilingSummary(
         tax_year=year,
@@ -188,13 +212,13 @@ async def _summary(asked: Asked) -> shapes.FilingSummary:
         obligations=_obligations(quarterly.rows("obligations"), final.rows("obligations")),
         latest_calculation=_latest(calculations.rows("calculations")),
         balance=_balance(balance),
-        parts=[part.told for part in (status, quarterly, final, calculations, balance)],
+        parts=[part.summary for part in (status, quarterly, final, calculations, balance)],
     )
 
 
 def _obligations(businesses: list[Object], declarations: list[Object]) -> list[shapes.SummaryObligation]:
     """Those of the businesses, then the final declaration, which belongs to none."""
-    rows = [(row, business) for business in businesses for row in _details(business)]
+    rows = [(row, business) for business in businesses for row in _rows(business, "obligationDetails")]
     return [_obligation(row, business) for row, business in [*rows, *((row, {}) for row in declarations)]]
 
 
@@ -234,34 +258,7 @@ def _balance(part: Part) -> shapes.Balance | None:
     )
 
 
-# -- parts
-
-
-async def _part(asked: Asked, name: str, more: Mapping[str, str], *, fatal: bool = False) -> Part:
-    """Ask one question. Raises `Problem` for what concerns every part; where `fatal`, for a failure of this one too."""
-    target = authority_target(PARTS[name], {"nino": asked.values["nino"], **more})
-    scenario = asked.scenario if asked.scenario in SCENARIOS[name] else ""
-    try:
-        response = await asked.ask(target, scenario)
-    except Problem as problem:
-        if fatal or problem.code != "tax_upstream_error":
-            raise
-        return Part(_told(asked, name, "failed"), {})
-    document = _object(response)
-    if response.status == 200 and document:
-        return Part(_told(asked, name, "ok"), document)
-    if response.status == 404:
-        return Part(_told(asked, name, "not_found"), {})
-    if fatal and 400 <= response.status < 500:
-        raise _RefusedError(response)
-    if fatal:
-        upstream = {"status": response.status, "code": _text(document, "code")}
-        raise Problem("tax_upstream_error", "A part of the answer was refused.", extra={"upstream": upstream})
-    return Part(_told(asked, name, "failed"), {})
-
-
-def _told(asked: Asked, name: str, status: str) -> shapes.SummaryPart:
-    return shapes.SummaryPart(source=name, status=status, fetched_at=to_wire(asked.now))
+# -- reading what the authority said
 
 
 def _object(response: Response) -> Object:
@@ -269,6 +266,11 @@ def _object(response: Response) -> Object:
         return msgspec.json.decode(response.body, type=Object)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return {}
+
+
+def _rows(document: Object, name: str) -> list[Object]:
+    found = document.get(name)
+    return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
 
 
 def _is_open(row: Object) -> bool:

@@ -73,8 +73,8 @@ class Proxy:
         values = {**question.values, **_identity(question, await self._taxpayer(question, session.org_id))}
         if question.operation_id in composing.PARTS_OF:
             now = Instant(self.store.now())
-            asked = composing.Asked(values, now, session.scenario, session.ask)
-            return await composing.compose(question.operation_id, asked)
+            composition = composing.Composition(values, now, session.scenario, session.ask)
+            return await composing.compose(question.operation_id, composition)
         endpoint = mapping.endpoint_of(question.operation_id, values)
         return await session.relay(mapping.authority_target(endpoint, values))
 

@@ -10,7 +10,7 @@ import pytest
 from gatewayd.clock import Instant
 from gatewayd.errors import Problem
 from gatewayd.messages import Request, Response
-from gatewayd.tax.composing import FILING_SUMMARY, LIST_TAX_YEARS, PARTS_OF, SCENARIOS, Asked, compose
+from gatewayd.tax.composing import FILING_SUMMARY, LIST_TAX_YEARS, PARTS_OF, SCENARIOS, Composition, compose
 from gatewayd.tax.mapping import Target
 from tests.sandbox_authority import schemas
 from tests.sandbox_authority.asking import NINO, NOW, tell, valid
@@ -43,7 +43,7 @@ async def response_of(
     nino: str = NINO,
 ) -> Response:
     values = {"nino": nino, "taxYear": tax_year}
-    return await compose(operation_id, Asked(values, Instant(NOW), scenario, (authority or Authority()).ask))
+    return await compose(operation_id, Composition(values, Instant(NOW), scenario, (authority or Authority()).ask))
 
 
 async def composed(operation_id: str, *more: Any, **named: Any) -> tuple[int, Any]:
