@@ -15,7 +15,7 @@ from gatewayd.cli.demo_firm import Firm, seed
 from gatewayd.cli.demo_http import DemoFailed, Http
 from gatewayd.cli.demo_receiver import Receiver
 from gatewayd.cli.demo_sign_in import Connecting
-from gatewayd.cli.demo_tax import AskingForTaxes
+from gatewayd.cli.demo_tax import TaxScene
 from gatewayd.clock import Clock
 from gatewayd.config import Config, Log, Server, Tax, Webhooks
 from gatewayd.config import Store as StoreSection
@@ -101,7 +101,7 @@ class _Play:
         self._receiver = stage.receiver
         self._step_seconds = stage.step_seconds
         self._clock = stage.clock
-        self._taxes = AskingForTaxes(self._base_url, firm, running.store, stage.directory)
+        self._taxes = TaxScene(self._base_url, firm, running.store, stage.directory)
 
     async def run(self, hook_url: str) -> None:
         firm = self._firm

@@ -21,7 +21,7 @@ HEADERS_FILE = "fraud-prevention-headers.txt"
 CLIENT, VENDOR = "198.51.100.24", "203.0.113.6"  # RFC 5737: of documentation, which the sandbox takes for public
 
 
-class AskingForTaxes:
+class TaxScene:
     """The shop, and the operator of the instance; `directory` is where the headers are left for the reader."""
 
     def __init__(self, origin: str, firm: Firm, store: Store, directory: Path) -> None:

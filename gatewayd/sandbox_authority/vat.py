@@ -31,7 +31,7 @@ of the scenarios that it documents."""
 MAX_OBLIGATION_DAYS: Final = 366
 MAX_FINANCIAL_DAYS: Final = 365
 
-PERIOD_KEY: Final = re.compile(r"[#0-9A-Z]{4}")
+_PERIOD_KEY: Final = re.compile(r"[#0-9A-Z]{4}")
 _NUMBERS: Final = ("NONE", "ONE", "TWO", "THREE", "FOUR")
 _LETTERS: Final = "DEFGHIJKLMNO"  # of the months, from the published 18AD on
 
@@ -101,7 +101,7 @@ def obligations(call: Call) -> Document:
 
     # Chosen: the scenario's obligations whatever the dates, which are only checked; `status` selects among them.
     """
-    check_vrn(call)
+    _check_vrn(call)
     _check_obligation_query(call.parameters)
     known_scenario(call, OBLIGATION_SCENARIOS)
     if call.scenario == "INSOLVENT_TRADER":
@@ -212,7 +212,7 @@ def _financial(
     call: Call, name: str, records: Mapping[str, list[Document]], day_of: Callable[[Document], str]
 ) -> Document:
     """The records of a scenario, by date; without a scenario there are none (§D4)."""
-    check_vrn(call)
+    _check_vrn(call)
     since, until = call.parameters.get("from"), call.parameters.get("to")
     first, last = date_of(since), date_of(until)
     if first is None or first < FIRST_FINANCIAL_DAY:
@@ -230,9 +230,9 @@ def _financial(
 
 def view_return(call: Call) -> Document:
     """GET /organisations/vat/{vrn}/returns/{periodKey}."""
-    check_vrn(call)
+    _check_vrn(call)
     key = call.parameters.get("periodKey", "")
-    if not PERIOD_KEY.fullmatch(key):
+    if not _PERIOD_KEY.fullmatch(key):
         raise fault(400, "PERIOD_KEY_INVALID", "Invalid period key")
     known_scenario(call, RETURN_SCENARIOS)
     if call.scenario == "INSOLVENT_TRADER":
@@ -269,7 +269,7 @@ def _figures(vrn: str, key: str) -> dict[str, Decimal]:
 # -- what the reads share
 
 
-def check_vrn(call: Call) -> None:
+def _check_vrn(call: Call) -> None:
     """Refuses a registration number that is not nine digits."""
     if not is_vrn(call.parameters["vrn"]):
         raise fault(400, "VRN_INVALID", "The provided VRN is invalid")

@@ -15,7 +15,7 @@ from gatewayd.identity import api_keys, audit, oauth_clients
 from gatewayd.identity.api_keys import ApiKey
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.tax import subjects
-from gatewayd.tax.subjects import Kind, Named, Subject
+from gatewayd.tax.subjects import Holder, Kind, Subject
 
 Status = Literal["pending", "approved", "refused"]
 
@@ -120,15 +120,15 @@ def request(tx: WriteTx, subject: Subject, attestation: str | None, actor: str) 
     Raises `Problem`: `not_found`; `invalid_state` where there is nothing to ask for; `validation_failed` for an
     attestation that is too long.
     """
-    named, declared = subjects.named(tx, subject), _checked(attestation)
-    _refuse_request(named)
+    holder, declared = subjects.get(tx, subject), _check_attestation(attestation)
+    _refuse_request(holder)
     pending = _pending(tx, subject)
     if pending is not None and pending.attestation == declared:
-        return _shown(pending, named)
+        return _render(pending, holder)
     if pending is not None:
         _decide(tx, pending, "refused", pending.attestation, "Asked again.", actor)
-    _record(tx, subject, named, actor, "requested", {"attestation": declared})
-    return _shown(_ask(tx, subject, named, declared, actor), named)
+    _record(tx, subject, holder, actor, "requested", {"attestation": declared})
+    return _render(_ask(tx, subject, holder, declared, actor), holder)
 
 
 def approve(tx: WriteTx, subject: Subject, attestation: str | None, actor: str) -> Decision:
@@ -137,14 +137,14 @@ def approve(tx: WriteTx, subject: Subject, attestation: str | None, actor: str) 
     `attestation` is what the vendor declared; None: what was declared with the request, or that the operator answers
     for it. Raises `Problem` `not_found`, or `validation_failed` for an attestation that is too long.
     """
-    named, given = subjects.named(tx, subject), _checked(attestation)
-    if named.approved and given is None:
-        return _decision(subject, named, "approved", standing(tx, subject).attestation, None)
+    holder, given = subjects.get(tx, subject), _check_attestation(attestation)
+    if holder.approved and given is None:
+        return _decision(subject, holder, "approved", standing(tx, subject).attestation, None)
     pending = _pending(tx, subject)
     declared = given or (None if pending is None else pending.attestation) or BY_OPERATOR
-    _set(tx, subject, named, declared, actor)
-    _decide(tx, pending or _ask(tx, subject, named, None, actor), "approved", declared, None, actor)
-    return _decision(subject, named, "approved", declared, None)
+    _set(tx, subject, holder, declared, actor)
+    _decide(tx, pending or _ask(tx, subject, holder, None, actor), "approved", declared, None, actor)
+    return _decision(subject, holder, "approved", declared, None)
 
 
 def refuse(tx: WriteTx, subject: Subject, reason: str | None, actor: str) -> Decision:
@@ -154,17 +154,17 @@ def refuse(tx: WriteTx, subject: Subject, reason: str | None, actor: str) -> Dec
     """
     if reason is not None and len(reason) > REASON_MAX:
         raise invalid_field("reason", "out_of_range", f"At most {REASON_MAX} characters.")
-    named = subjects.named(tx, subject)
+    holder = subjects.get(tx, subject)
     pending, before = _pending(tx, subject), standing(tx, subject)
     if before.status == "refused":
-        return _decision(subject, named, "refused", None, before.reason)
-    if named.approved:
-        _set(tx, subject, named, None, actor)
+        return _decision(subject, holder, "refused", None, before.reason)
+    if holder.approved:
+        _set(tx, subject, holder, None, actor)
     else:
-        _record(tx, subject, named, actor, "refused", {"reason": reason})
-    asked = pending or _ask(tx, subject, named, None, actor)
+        _record(tx, subject, holder, actor, "refused", {"reason": reason})
+    asked = pending or _ask(tx, subject, holder, None, actor)
     _decide(tx, asked, "refused", asked.attestation, reason, actor)
-    return _decision(subject, named, "refused", None, reason)
+    return _decision(subject, holder, "refused", None, reason)
 
 
 # -- what is seen
@@ -174,9 +174,9 @@ def list_requests(tx: ReadTx) -> list[TaxRequest]:
     """What waits for a decision, the oldest first: requests, and keys that ask by their scopes alone."""
     requests = []
     for row in (_Row(*each) for each in tx.rows(_LIST_ANY_ORG, limit=LIST_LIMIT)):
-        named = subjects.find(tx, Subject(row.kind, row.subject))
-        if named is not None and not named.ended:
-            requests.append(_shown(row, named))
+        holder = subjects.find(tx, Subject(row.kind, row.subject))
+        if holder is not None and not holder.ended:
+            requests.append(_render(row, holder))
     requests += [_of_key(key) for key in api_keys.list_tax_chosen(tx) if _last(tx, Subject("key", key.id)) is None]
     return sorted(requests, key=lambda one: one.requested_at)
 
@@ -186,28 +186,28 @@ def list_approved(tx: ReadTx) -> list[Approved]:
     found = []
     for key in api_keys.list_tax_approved(tx):
         subject = Subject("key", key.id)
-        found.append(Approved(subject, key.name, key.org_id, key.scopes, _decided(tx, subject)))
+        found.append(Approved(subject, key.name, key.org_id, key.scopes, _approval_of(tx, subject)))
     for client in oauth_clients.list_tax_approved(tx):
         subject = Subject("client", client.id)
-        found.append(Approved(subject, client.name, None, sorted(RESTRICTED), _decided(tx, subject)))
+        found.append(Approved(subject, client.name, None, sorted(RESTRICTED), _approval_of(tx, subject)))
     return found
 
 
 def find_request(tx: ReadTx, subject: Subject) -> TaxRequest | None:
     """What waits for a decision of this key or client, as `list_requests` shows it."""
-    named, pending = subjects.find(tx, subject), _pending(tx, subject)
-    if named is None or named.ended:
+    holder, pending = subjects.find(tx, subject), _pending(tx, subject)
+    if holder is None or holder.ended:
         return None
     if pending is not None:
-        return _shown(pending, named)
+        return _render(pending, holder)
     key = api_keys.get(tx, subject.id) if subject.kind == "key" else None
     return None if key is None or not _asks(tx, key) else _of_key(key)
 
 
 def standing(tx: ReadTx, subject: Subject) -> Standing:
     """How a key or client stands. Raises `Problem` `not_found`."""
-    if subjects.named(tx, subject).approved:
-        return _decided(tx, subject)
+    if subjects.get(tx, subject).approved:
+        return _approval_of(tx, subject)
     last = _last(tx, subject)
     if last is None:
         asking = find_request(tx, subject)
@@ -222,7 +222,7 @@ def standing(tx: ReadTx, subject: Subject) -> Standing:
 # -- parts
 
 
-def _decided(tx: ReadTx, subject: Subject) -> Standing:
+def _approval_of(tx: ReadTx, subject: Subject) -> Standing:
     """The approval of what has access. A key that followed another has the approval and not its story."""
     last = _last(tx, subject)
     if last is None:
@@ -230,10 +230,10 @@ def _decided(tx: ReadTx, subject: Subject) -> Standing:
     return Standing("approved", last.attestation, None, _instant(last.decided_at), last.decided_by)
 
 
-def _ask(tx: WriteTx, subject: Subject, named: Named, attestation: str | None, actor: str) -> _Row:
+def _ask(tx: WriteTx, subject: Subject, holder: Holder, attestation: str | None, actor: str) -> _Row:
     """Write down a request; a decision that nobody asked for is written to one of its own."""
     values = {**subject._asdict(), "subject": subject.id, "id": tx.new_id("txr")}
-    tx.run(_INSERT_ANY_ORG, of_org=named.org_id, attestation=attestation, actor=actor, **values)
+    tx.run(_INSERT_ANY_ORG, of_org=holder.org_id, attestation=attestation, actor=actor, **values)
     made = _pending(tx, subject)
     assert made is not None
     return made
@@ -243,20 +243,20 @@ def _decide(tx: WriteTx, asked: _Row, status: Status, attestation: str | None, r
     tx.run(_DECIDE_ANY_ORG, id=asked.id, status=status, attestation=attestation, reason=reason, actor=actor)
 
 
-def _set(tx: WriteTx, subject: Subject, named: Named, attestation: str | None, actor: str) -> None:
+def _set(tx: WriteTx, subject: Subject, holder: Holder, attestation: str | None, actor: str) -> None:
     """Approve, or with None withdraw; the audit log is told there."""
     if subject.kind == "client":
         oauth_clients.set_tax_approval(tx, subject.id, attestation, actor)
         return
-    assert named.org_id is not None
-    tx.bind(named.org_id)
+    assert holder.org_id is not None
+    tx.bind(holder.org_id)
     api_keys.set_tax_approval(tx, subject.id, attestation, actor)
 
 
 def _record(
     tx: WriteTx,
     subject: Subject,
-    named: Named,
+    holder: Holder,
     actor: str,
     done: Literal["requested", "refused"],
     detail: audit.Detail,
@@ -268,17 +268,17 @@ def _record(
         ("client", "refused"): "client.tax_refused",
     }
     action = actions[subject.kind, done]
-    detail = {"name": named.name, **detail}
-    audit.record(tx, audit.Act(actor=actor, action=action, subject=subject.id, org_id=named.org_id, detail=detail))
+    detail = {"name": holder.name, **detail}
+    audit.record(tx, audit.Act(actor=actor, action=action, subject=subject.id, org_id=holder.org_id, detail=detail))
 
 
-def _refuse_request(named: Named) -> None:
-    if named.approved:
-        raise Problem("invalid_state", f"{named.name} has access already.")
-    if named.ended:
-        raise Problem("invalid_state", f"{named.name} does not work any more: ask for another.")
-    if named.scopes and not RESTRICTED.intersection(named.scopes):
-        raise Problem("invalid_state", f"{named.name} was made without a tax scope: make a key that has one.")
+def _refuse_request(holder: Holder) -> None:
+    if holder.approved:
+        raise Problem("invalid_state", f"{holder.name} has access already.")
+    if holder.ended:
+        raise Problem("invalid_state", f"{holder.name} does not work any more: ask for another.")
+    if holder.scopes and not RESTRICTED.intersection(holder.scopes):
+        raise Problem("invalid_state", f"{holder.name} was made without a tax scope: make a key that has one.")
 
 
 def _pending(tx: ReadTx, subject: Subject) -> _Row | None:
@@ -312,32 +312,34 @@ def _of_key(key: ApiKey) -> TaxRequest:
     )
 
 
-def _shown(row: _Row, named: Named) -> TaxRequest:
+def _render(row: _Row, holder: Holder) -> TaxRequest:
     return TaxRequest(
         id=row.id,
         kind=row.kind,
         subject=row.subject,
-        name=named.name,
+        name=holder.name,
         org_id=row.org_id,
-        scopes=named.scopes,
+        scopes=holder.scopes,
         attestation=row.attestation,
         requested_by=row.requested_by,
         requested_at=Instant(row.created_at),
     )
 
 
-def _decision(subject: Subject, named: Named, status: Status, attestation: str | None, reason: str | None) -> Decision:
+def _decision(
+    subject: Subject, holder: Holder, status: Status, attestation: str | None, reason: str | None
+) -> Decision:
     return Decision(
         kind=subject.kind,
         subject=subject.id,
-        name=named.name,
+        name=holder.name,
         status=status,
         attestation=attestation,
         reason=reason,
     )
 
 
-def _checked(attestation: str | None) -> str | None:
+def _check_attestation(attestation: str | None) -> str | None:
     if attestation is not None and len(attestation) > ATTESTATION_MAX:
         raise invalid_field("attestation", "out_of_range", f"At most {ATTESTATION_MAX} characters.")
     return attestation

@@ -43,14 +43,14 @@ _Line = Annotated[str, Meta(max_length=80)]  # the shortest that an address of o
 Shape = TypeVar("Shape")
 
 
-class _Listed(msgspec.Struct, rename="camel"):
+class _ListItem(msgspec.Struct, rename="camel"):
     type_of_business: str
     business_id: TaxBusinessId
     trading_name: _TradingName | None = None
 
 
 class _List(msgspec.Struct, rename="camel"):
-    list_of_businesses: Annotated[list[_Listed], Meta(max_length=SOURCES_MAX)]
+    list_of_businesses: Annotated[list[_ListItem], Meta(max_length=SOURCES_MAX)]
 
 
 class _LatencyDetails(msgspec.Struct, rename="camel"):
@@ -85,7 +85,7 @@ class _Details(msgspec.Struct, rename="camel"):
     business_address_country_code: Annotated[str, Meta(pattern=r"^[A-Z]{2}\Z")] | None = None
 
 
-class Listed(NamedTuple):
+class ListedSource(NamedTuple):
     """One line of the authority's list: enough to tell which business it is."""
 
     tax_business_id: str
@@ -112,7 +112,7 @@ class Inquiry:
         self._session = session
         self._nino = nino
 
-    async def listed(self) -> dict[str, Listed]:
+    async def list_sources(self) -> dict[str, ListedSource]:
         """The person's sources by their id, in the authority's order; those of a type not known here are left out."""
         scenario = self._session.scenario
         response = await self._session.ask(
@@ -120,12 +120,12 @@ class Inquiry:
         )
         found = self._read(response, _List)
         return {
-            one.business_id: Listed(one.business_id, _TYPES[one.type_of_business], one.trading_name or None)
+            one.business_id: ListedSource(one.business_id, _TYPES[one.type_of_business], one.trading_name or None)
             for one in found.list_of_businesses
             if one.type_of_business in _TYPES
         }
 
-    async def source(self, tax_business_id: str) -> Source:
+    async def get_source(self, tax_business_id: str) -> Source:
         """What the authority says of one source.
 
         Chosen: of the scenarios that the list documents and this endpoint does not, the one that names several kinds

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from gatewayd.areas.businesses.shapes import BusinessRow
 from gatewayd.contract.wire import Address
-from gatewayd.tax.business_details import Listed, Source
+from gatewayd.tax.business_details import ListedSource, Source
 
 UNSPECIFIED: Final = "property_unspecified"
 _PROPERTIES: Final = frozenset({"uk_property", "foreign_property", UNSPECIFIED})
@@ -22,7 +22,7 @@ class Difference(NamedTuple):
     remote: Value
 
 
-def matched(businesses: Iterable[BusinessRow], listed: Mapping[str, Listed]) -> dict[str, BusinessRow]:
+def match_sources(businesses: Iterable[BusinessRow], listed: Mapping[str, ListedSource]) -> dict[str, BusinessRow]:
     """Our businesses of one person by the authority's id of what they are there.
 
     By that id first, of archived ones too; then, of those that nobody has told yet, where there is one on both sides:
@@ -79,7 +79,7 @@ def _our_type(row: BusinessRow) -> str:
     return row.type
 
 
-def _their_type(one: Listed) -> str:
+def _their_type(one: ListedSource) -> str:
     return one.type
 
 
@@ -87,5 +87,5 @@ def _our_name(row: BusinessRow) -> tuple[str, str]:
     return row.type, (row.trading_name or row.name).casefold()
 
 
-def _their_name(one: Listed) -> tuple[str, str] | None:
+def _their_name(one: ListedSource) -> tuple[str, str] | None:
     return None if one.trading_name is None else (one.type, one.trading_name.casefold())

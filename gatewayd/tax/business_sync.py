@@ -22,8 +22,8 @@ from gatewayd.errors import Problem, invalid_field, invalid_state, not_found
 from gatewayd.ledger import owners
 from gatewayd.store import ReadTx, Store, WriteTx
 from gatewayd.tax import taxpayers
-from gatewayd.tax.business_details import TYPES, Inquiry, Listed, Source
-from gatewayd.tax.business_matching import Difference, differences, matched
+from gatewayd.tax.business_details import TYPES, Inquiry, ListedSource, Source
+from gatewayd.tax.business_matching import Difference, differences, match_sources
 from gatewayd.tax.proxy import Proxy
 
 ID: Final = "businesses.syncTaxBusiness"
@@ -75,10 +75,10 @@ class _Subject(NamedTuple):
     businesses: list[BusinessRow]  # as they were before the authority was asked
 
 
-class _Told(NamedTuple):
+class _Remote(NamedTuple):
     """What the authority said, by its ids. A source that is listed and has no details is gone."""
 
-    listed: Mapping[str, Listed]
+    listed: Mapping[str, ListedSource]
     sources: Mapping[str, Source]
 
 
@@ -107,14 +107,14 @@ async def sync_tax_business(
         store, org_id = deps.tax.store, caller.org_id
         subject = await store.read(lambda tx: _subject(tx, request), org_id)
         try:
-            told = await _told(Inquiry(session, subject.nino), subject)
+            remote = await _fetch(Inquiry(session, subject.nino), subject)
         except Problem as problem:
             if not request.dry_run:
-                await _leave_failure(store, org_id, subject, problem)
+                await _note_failure(store, org_id, subject, problem)
             raise
         if request.dry_run:
-            return await store.read(lambda tx: _compare(tx, subject, told), org_id)
-        return await store.write(lambda tx: _take_over(tx, subject, told), org_id)
+            return await store.read(lambda tx: _compare(tx, subject, remote), org_id)
+        return await store.write(lambda tx: _take_over(tx, subject, remote), org_id)
 
 
 # -- before the authority is asked
@@ -139,42 +139,42 @@ def _nino(tx: ReadTx, legal_entity_id: str) -> str | None:
         raise not_found("legal entity")
     if owner.archived:
         raise invalid_state("The legal entity is archived.", "archived", ())
-    return taxpayers.named(tx, legal_entity_id).nino
+    return taxpayers.of_entity(tx, legal_entity_id).nino
 
 
 # -- the authority
 
 
-async def _told(inquiry: Inquiry, subject: _Subject) -> _Told:
+async def _fetch(inquiry: Inquiry, subject: _Subject) -> _Remote:
     """Raises `Problem`."""
     if subject.business_id is not None:
-        return await _told_of_one(inquiry, subject)
-    listed = await inquiry.listed()
+        return await _fetch_one(inquiry, subject)
+    listed = await inquiry.list_sources()
     sources = {}
     for tax_business_id in listed:
         try:
-            sources[tax_business_id] = await inquiry.source(tax_business_id)
+            sources[tax_business_id] = await inquiry.get_source(tax_business_id)
         except Problem as problem:
             if problem.code != "not_found":
                 raise
-    return _Told(listed, sources)
+    return _Remote(listed, sources)
 
 
-async def _told_of_one(inquiry: Inquiry, subject: _Subject) -> _Told:
+async def _fetch_one(inquiry: Inquiry, subject: _Subject) -> _Remote:
     (mine,) = (row for row in subject.businesses if row.id == subject.business_id)
     tax_business_id = mine.tax_business_id
     if tax_business_id is not None:
-        source = await inquiry.source(tax_business_id)
-        return _Told({tax_business_id: Listed(tax_business_id, mine.type, None)}, {tax_business_id: source})
-    listed = await inquiry.listed()
-    pairs = matched(subject.businesses, listed)
+        source = await inquiry.get_source(tax_business_id)
+        return _Remote({tax_business_id: ListedSource(tax_business_id, mine.type, None)}, {tax_business_id: source})
+    listed = await inquiry.list_sources()
+    pairs = match_sources(subject.businesses, listed)
     found = next((id_ for id_, row in pairs.items() if row.id == mine.id), None)
     if found is None:
         raise Problem("not_found", "None of the person's businesses at the tax authority can be told to be this one.")
-    return _Told(listed, {found: await inquiry.source(found)})
+    return _Remote(listed, {found: await inquiry.get_source(found)})
 
 
-async def _leave_failure(store: Store, org_id: str, subject: _Subject, problem: Problem) -> None:
+async def _note_failure(store: Store, org_id: str, subject: _Subject, problem: Problem) -> None:
     """Say on the businesses that were asked about what came of it."""
     if problem.code != "not_found" and problem.code not in _FAILED:
         return
@@ -203,28 +203,28 @@ def _missing(tx: ReadTx, row: BusinessRow, code: str | None = None) -> TaxSync:
 # -- after it has answered
 
 
-def _compare(tx: ReadTx, subject: _Subject, told: _Told) -> TaxBusinessSync:
+def _compare(tx: ReadTx, subject: _Subject, remote: _Remote) -> TaxBusinessSync:
     """The answer to a dry run."""
-    pairs = _pairs(tx, subject, told)
+    pairs = _pairs(tx, subject, remote)
     changes = [change for pair in pairs for change in _changes(pair.row, pair)]
     return _answer(tx, subject, [pair.row for pair in pairs if pair.row is not None], changes)
 
 
-def _take_over(tx: WriteTx, subject: _Subject, told: _Told) -> TaxBusinessSync:
+def _take_over(tx: WriteTx, subject: _Subject, remote: _Remote) -> TaxBusinessSync:
     """Raises `Problem`: `not_found`, `version_conflict`, `already_exists`, `limit_reached`; then nothing is changed."""
-    pairs = _pairs(tx, subject, told)
-    after = [_settled(tx, subject, pair) for pair in pairs]
+    pairs = _pairs(tx, subject, remote)
+    after = [_apply(tx, subject, pair) for pair in pairs]
     changes = [change for row, pair in zip(after, pairs, strict=True) for change in _changes(row, pair)]
     return _answer(tx, subject, after, changes)
 
 
-def _pairs(tx: ReadTx, subject: _Subject, told: _Told) -> list[_Pair]:
+def _pairs(tx: ReadTx, subject: _Subject, remote: _Remote) -> list[_Pair]:
     """What is to be compared, with our side as it is now."""
     if _nino(tx, subject.legal_entity_id) != subject.nino:
         raise _changed_meanwhile()
     businesses = rows.of_entity(tx, subject.legal_entity_id)
-    known = matched(businesses, told.listed)
-    pairs = [_Pair(known.get(tax_business_id), source) for tax_business_id, source in told.sources.items()]
+    known = match_sources(businesses, remote.listed)
+    pairs = [_Pair(known.get(tax_business_id), source) for tax_business_id, source in remote.sources.items()]
     if subject.business_id is not None:
         if subject.business_id not in {row.id for row in businesses}:
             raise not_found(BUSINESSES.kind)
@@ -235,7 +235,7 @@ def _pairs(tx: ReadTx, subject: _Subject, told: _Told) -> list[_Pair]:
     return [*pairs, *(_Pair(row, None) for row in businesses if row.id not in met and _is_comparable(row))]
 
 
-def _settled(tx: WriteTx, subject: _Subject, pair: _Pair) -> BusinessRow:
+def _apply(tx: WriteTx, subject: _Subject, pair: _Pair) -> BusinessRow:
     """The business once the authority's word is taken over."""
     row, source = pair
     if source is None:

@@ -79,7 +79,7 @@ class Proxy:
         return await session.relay(mapping.authority_target(endpoint, values))
 
     async def _forward(self, question: Question, session: AuthoritySession) -> Response:
-        """The answer of a tax service, asked in the caller's own words, about an entity of theirs."""
+        """The answer of a tax service, asked in the caller's own words. Only its id tells it whose taxes they are."""
         if question.values.get("legalEntityId"):
             await self._taxpayer(question, session.org_id)
         accept = mapping.accept_of(question.operation_id, question.values)
@@ -89,8 +89,8 @@ class Proxy:
         """Whose taxes: those of the entity that is named, which must be the organization's own, or of the only one."""
         entity_id = question.values.get("legalEntityId")
         if entity_id:
-            return await self.store.read(lambda tx: taxpayers.named(tx, entity_id), org_id)
-        return await self.store.read(taxpayers.only, org_id)
+            return await self.store.read(lambda tx: taxpayers.of_entity(tx, entity_id), org_id)
+        return await self.store.read(taxpayers.of_only_entity, org_id)
 
 
 def _texts(request: msgspec.Struct) -> dict[str, str]:

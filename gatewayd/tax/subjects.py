@@ -18,7 +18,7 @@ class Subject(NamedTuple):
     id: str
 
 
-class Named(NamedTuple):
+class Holder(NamedTuple):
     """What a subject is called, and what it is. `org_id` None: of the whole instance; `ended`: it works no more."""
 
     name: str
@@ -28,7 +28,7 @@ class Named(NamedTuple):
     ended: bool
 
 
-def named(tx: ReadTx, subject: Subject) -> Named:
+def get(tx: ReadTx, subject: Subject) -> Holder:
     """What is known of it; the transaction is bound to a key's organization. Raises `Problem` `not_found`."""
     found = find(tx, subject)
     if found is None:
@@ -36,20 +36,20 @@ def named(tx: ReadTx, subject: Subject) -> Named:
     return found
 
 
-def find(tx: ReadTx, subject: Subject) -> Named | None:
+def find(tx: ReadTx, subject: Subject) -> Holder | None:
     """The same; None where there is no such key or client."""
     if subject.kind == "client":
         client = oauth_clients.find(tx, subject.id)
         if client is None:
             return None
-        return Named(client.name, None, sorted(RESTRICTED), client.tax_approved, client.revoked)
+        return Holder(client.name, None, sorted(RESTRICTED), client.tax_approved, client.revoked)
     try:
         org_id = api_keys.organization_of(tx, subject.id)
     except Problem:
         return None
     tx.bind(org_id)
     key = api_keys.get(tx, subject.id)
-    return Named(key.name, org_id, key.scopes, key.tax_approved, has_ended(tx, key))
+    return Holder(key.name, org_id, key.scopes, key.tax_approved, has_ended(tx, key))
 
 
 def has_ended(tx: ReadTx, key: ApiKey) -> bool:

@@ -23,7 +23,7 @@ class Taxpayer(NamedTuple):
 NOBODY = Taxpayer()
 
 
-def named(tx: ReadTx, legal_entity_id: str) -> Taxpayer:
+def of_entity(tx: ReadTx, legal_entity_id: str) -> Taxpayer:
     """The taxpayer that an entity of the transaction's organization is.
 
     Raises `Problem` `validation_failed` with `unknown_reference` where there is no such entity.
@@ -34,7 +34,7 @@ def named(tx: ReadTx, legal_entity_id: str) -> Taxpayer:
     return _taxpayer(tx, row)
 
 
-def only(tx: ReadTx) -> Taxpayer | None:
+def of_only_entity(tx: ReadTx) -> Taxpayer | None:
     """The taxpayer where there is no choice; None where the organization has several entities, `NOBODY` without any."""
     rows = tx.rows(_SELECT_ACTIVE)
     if not rows:

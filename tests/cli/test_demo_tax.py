@@ -9,7 +9,7 @@ import trio
 
 from gatewayd.cli import demo_firm
 from gatewayd.cli.demo_http import DemoFailed
-from gatewayd.cli.demo_tax import HEADERS_FILE, OBLIGATIONS, AskingForTaxes, fraud_prevention_headers
+from gatewayd.cli.demo_tax import HEADERS_FILE, OBLIGATIONS, TaxScene, fraud_prevention_headers
 from gatewayd.clock import SettableClock, from_wire
 from gatewayd.identity import api_keys
 from gatewayd.store.database import StoreSettings, open_store
@@ -46,7 +46,7 @@ async def ask(directory: Path, *told: Told) -> tuple[list[str], bool]:
         firm = await store.write(demo_firm.seed)
         try:
             with serving(site), trio.fail_after(SECONDS):
-                await AskingForTaxes(site.origin, firm, store, directory).run(CLOCK, said.append)
+                await TaxScene(site.origin, firm, store, directory).run(CLOCK, said.append)
         finally:
             approved = store.read_now(lambda tx: api_keys.get(tx, firm.key_id), firm.org_id).tax_approved
     return said, approved

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from gatewayd.areas.businesses.rows import NEVER_SYNCED
 from gatewayd.areas.businesses.shapes import BusinessRow
 from gatewayd.contract.wire import Address
-from gatewayd.tax.business_details import Listed, Source
-from gatewayd.tax.business_matching import differences, matched
+from gatewayd.tax.business_details import ListedSource, Source
+from gatewayd.tax.business_matching import differences, match_sources
 from tests.support.store import START
 
 TYPES = ("self_employment", "uk_property", "foreign_property")
@@ -41,13 +41,13 @@ def ours(id_: str, type_: str = "self_employment", known: str | None = None, **v
     return BusinessRow(**columns)
 
 
-def theirs(**listed: tuple[Any, str | None]) -> dict[str, Listed]:
+def theirs(**listed: tuple[Any, str | None]) -> dict[str, ListedSource]:
     """Sources by their id: a type, and a trading name."""
-    return {id_: Listed(id_, type_, name) for id_, (type_, name) in listed.items()}
+    return {id_: ListedSource(id_, type_, name) for id_, (type_, name) in listed.items()}
 
 
-def pairs(businesses: list[BusinessRow], listed: Mapping[str, Listed]) -> dict[str, str]:
-    return {tax_business_id: row.id for tax_business_id, row in matched(businesses, listed).items()}
+def pairs(businesses: list[BusinessRow], listed: Mapping[str, ListedSource]) -> dict[str, str]:
+    return {tax_business_id: row.id for tax_business_id, row in match_sources(businesses, listed).items()}
 
 
 def test_the_authoritys_id_goes_before_all() -> None:
@@ -102,7 +102,7 @@ def test_a_business_is_one_source_and_of_its_kind(
         known.update([told] if told else [])
         rows.append(ours(f"b{number}", type_, told, name=name))
     listed = theirs(**listed_)
-    found = matched(rows, listed)
+    found = match_sources(rows, listed)
     assert len({row.id for row in found.values()}) == len(found)
     for tax_business_id, row in found.items():
         assert row.tax_business_id == tax_business_id or (
