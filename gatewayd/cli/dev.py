@@ -54,8 +54,7 @@ async def _serve(stub: _Stub) -> None:
     from gatewayd.http.render import refusal
     from gatewayd.http.server import DoorSettings, Server
     from gatewayd.logs import make_logger
-    from gatewayd.sandbox_authority.app import asgi
-    from gatewayd.sandbox_authority.authority import SandboxAuthority
+    from gatewayd.sandbox_authority.authority import SandboxAuthority, asgi
 
     server = Server(
         asgi(SandboxAuthority(stub.clock, wants_tokens=True)),

@@ -8,7 +8,8 @@ authority's sandbox would remember is derived: STATEFUL scenarios answer with wh
 
 import datetime
 import re
-from typing import Final, NamedTuple
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl, unquote
 
 from gatewayd.clock import Clock, Instant, london_date
@@ -26,7 +27,12 @@ from gatewayd.sandbox_authority.rules import (
 )
 
 MAX_PARAMETERS: Final = 100  # Chosen: no operation has ten
+BODY_BYTES_MAX: Final = 64 * 1024  # Chosen: nothing but forms is taken
 _ACCEPT: Final = re.compile(r"application/vnd\.hmrc\.([0-9]{1,2})\.0\+json")
+
+Receive = Callable[[], Awaitable[Any]]
+Send = Callable[[Any], Awaitable[None]]
+App = Callable[[Any, Receive, Send], Awaitable[None]]
 
 
 class Endpoint(NamedTuple):
@@ -144,3 +150,31 @@ def _correlation_id(request: Request, now: Instant) -> str:
     """An id that two requests share only if they are the same at the same instant."""
     scenario = field_value(request.headers, b"gov-test-scenario")
     return derived_uuid("correlation", request.method, request.target, scenario, request.body, now)
+
+
+# -- over HTTP
+
+
+def asgi(authority: SandboxAuthority) -> App:
+    """An ASGI application that answers as the authority does."""
+
+    async def app(scope: Any, receive: Receive, send: Send) -> None:
+        query = scope["query_string"]
+        target = scope["raw_path"] + (b"?" + query if query else b"")
+        request = Request(scope["method"], target.decode("latin-1"), scope["headers"], await _body(receive))
+        response = authority.answer(request)
+        await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
+        await send({"type": "http.response.body", "body": response.body})
+
+    return app
+
+
+async def _body(receive: Receive) -> bytes:
+    """The body; of a longer one the beginning, which no endpoint can make anything of."""
+    body = b""
+    while len(body) <= BODY_BYTES_MAX:
+        message = await receive()
+        body += message.get("body", b"")
+        if not message.get("more_body", False):
+            break
+    return body

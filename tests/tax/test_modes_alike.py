@@ -16,8 +16,7 @@ from trio.testing import MockClock
 from gatewayd.clock import SettableClock
 from gatewayd.http.render import refusal
 from gatewayd.http.server import DoorSettings, Server
-from gatewayd.sandbox_authority.app import asgi
-from gatewayd.sandbox_authority.authority import SandboxAuthority
+from gatewayd.sandbox_authority.authority import SandboxAuthority, asgi
 from gatewayd.tax import AREA, connections
 from gatewayd.tax.connections import Tokens
 from tests.support.api import Fields, Reply
