@@ -51,11 +51,11 @@ class Outbox(Protocol):
 class Poster(Protocol):
     """What the dispatcher needs of the sender: one attempt, within its own deadline."""
 
-    async def post(self, url: str, headers: Headers, body: bytes, *, slot_key: str) -> AttemptResult: ...
+    async def post(self, url: str, headers: Headers, body: bytes, *, pool_key: str) -> AttemptResult: ...
 
     def sweep(self) -> None: ...
 
-    def forget(self, slot_key: str) -> None: ...
+    def close_idle(self, pool_key: str) -> None: ...
 
 
 class Log(Protocol):
@@ -226,7 +226,7 @@ class Dispatcher:
             raise StoreFailure("the signing secret does not open with this instance's key")
         signed = signed_headers(claim.secrets, claim.delivery_id, self._clock.now() // SECOND, claim.body)
         headers = (("X-Service-Event", claim.event), ("X-Service-Delivery", claim.delivery_id), *signed)
-        result = await self._sender.post(claim.url, headers, claim.body, slot_key=claim.subscription_id)
+        result = await self._sender.post(claim.url, headers, claim.body, pool_key=claim.subscription_id)
         decision = self._decide(claim, result)
         self._tell(claim, result, decision)
         self._suspects.note(claim.subscription_id, hung=result.error == TIMEOUT)
@@ -303,7 +303,7 @@ class Dispatcher:
                 values["disabled_at"] = to_wire(notice.disabled_at)
                 self._log.warning("webhook_subscription_failing", **values)
             else:
-                self._sender.forget(notice.claim.subscription_id)
+                self._sender.close_idle(notice.claim.subscription_id)
                 self._log.warning("subscription_disabled", reason=notice.reason, **values)
 
 

@@ -25,7 +25,7 @@ T = TypeVar("T")
 WAKE: Final = "events"  # nobody announces it in this process: every commit of another one wakes it
 PAGE: Final = 50  # Chosen: events in memory at once
 REMEMBERED: Final = 256  # Chosen: ids behind the newest among which one that was committed late is still found
-SLOT: Final = "relay"  # the sender's name for its kept connections
+POOL_KEY: Final = "relay"  # the one receiver of the sender's pool
 EVER: Final = Instant((1 << 63) - 1)  # later than every event: the greatest INTEGER of the database
 LOCAL_NETWORKS: Final = parse_networks(
     (
@@ -156,4 +156,4 @@ class Forwarder:
             ("X-Service-Delivery", delivery_id),
             *signed_headers((self.secret,), delivery_id, self.clock.now() // SECOND, body),
         )
-        return Forwarded(delivery_id, body, await self.sender.post(self.url, headers, body, slot_key=SLOT))
+        return Forwarded(delivery_id, body, await self.sender.post(self.url, headers, body, pool_key=POOL_KEY))

@@ -1,6 +1,6 @@
 """One attempt: one POST over HTTP/1.1 on the guarded transport, within one deadline, never sent twice.
 
-A kept connection is used only if the peer has been silent on it since; once a byte of the request was written, a
+A pooled connection is used only if the peer has been silent on it since; once a byte of the request was written, a
 failure is this attempt's failure. Redirects are not followed. The answer is read to its end, or to a limit:
 a 2xx longer than the limit is a success and costs the connection; an answer that breaks off is none.
 """
@@ -17,7 +17,7 @@ from gatewayd.outbound.errors import ConnectError, DeadlineError, OutboundError,
 from gatewayd.outbound.phases import Phases
 from gatewayd.outbound.targets import Target, parse_target
 from gatewayd.outbound.transport import GuardedStream, GuardedTransport, broken
-from gatewayd.webhooks.stash import IDLE_SECONDS, Key, Stash
+from gatewayd.webhooks.connection_pool import IDLE_SECONDS, ConnectionPool, Key
 
 TIMEOUT_SECONDS: Final = 10.0  # Spec §8
 ANSWER_BYTES_READ: Final = 64 * 1024  # Chosen: of the body
@@ -46,7 +46,7 @@ class AttemptResult:
     retry_after: str | None
     duration_ms: int
     timings: tuple[tuple[str, int], ...]  # phases as run: dns, connect, tls, send, headers, body; microseconds
-    reused: bool  # sent on a kept connection
+    reused: bool  # sent on a pooled connection
 
 
 @dataclass(slots=True)
@@ -136,25 +136,25 @@ class Sender:
         self._transport = transport
         self._user_agent = user_agent
         self._timeout = timeout_seconds
-        self._stash: Stash[_Connection] = Stash()
+        self._pool: ConnectionPool[_Connection] = ConnectionPool()
 
     @property
     def idle(self) -> int:
-        """How many connections are kept, for metrics."""
-        return len(self._stash)
+        """How many connections the pool holds, for metrics."""
+        return len(self._pool)
 
-    async def post(self, url: str, headers: Headers, body: bytes, *, slot_key: str) -> AttemptResult:
+    async def post(self, url: str, headers: Headers, body: bytes, *, pool_key: str) -> AttemptResult:
         """Makes one attempt. Never raises for anything a receiver or network can do; only trio.Cancelled passes.
 
         `headers` are the attempt's own, besides Host, User-Agent, Content-Type and Content-Length.
-        `slot_key` is the subscription: connections are kept per slot and URL.
+        `pool_key` is the subscription: connections are pooled by subscription and URL.
         """
         phases = Phases()
         answer = _Answer()
         failure: OutboundError | None = None
         with trio.move_on_after(self._timeout) as deadline:
             try:
-                await self._exchange((slot_key, url), headers, body, answer, phases)
+                await self._exchange((pool_key, url), headers, body, answer, phases)
             except OutboundError as error:
                 failure = error
             except trio.BrokenResourceError as error:
@@ -165,19 +165,19 @@ class Sender:
 
     def sweep(self) -> None:
         """Closes idle connections past their time; the dispatcher calls it now and then."""
-        self._stash.sweep(trio.current_time())
+        self._pool.sweep(trio.current_time())
 
-    def forget(self, slot_key: str) -> None:
+    def close_idle(self, pool_key: str) -> None:
         """Closes the idle connections of a subscription that was changed, disabled or deleted."""
-        self._stash.drop(slot_key)
+        self._pool.drop(pool_key)
 
     async def aclose(self) -> None:
         """Closes all idle connections; attempts under way close theirs when they end."""
-        self._stash.close()
+        self._pool.close()
         await trio.lowlevel.checkpoint()
 
     async def _exchange(self, key: Key, headers: Headers, body: bytes, answer: _Answer, phases: Phases) -> None:
-        connection = self._stash.take(key, trio.current_time())
+        connection = self._pool.take(key, trio.current_time())
         answer.reused = connection is not None
         if connection is None:
             target = parse_target(key[1], allow_http=self._transport.policy.allow_http)
@@ -193,7 +193,7 @@ class Sender:
             if whole and connection.reusable():
                 now = trio.current_time()
                 connection.idle_until = now + answer.keep_seconds
-                self._stash.put(key, connection, now)
+                self._pool.put(key, connection, now)
             else:
                 connection.close()
 

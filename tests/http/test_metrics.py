@@ -49,14 +49,14 @@ Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 class NoPoster:
     """A sender that nothing is given to."""
 
-    async def post(self, url: str, headers: Headers, body: bytes, *, slot_key: str) -> AttemptResult:
+    async def post(self, url: str, headers: Headers, body: bytes, *, pool_key: str) -> AttemptResult:
         raise AssertionError(url)
 
     def sweep(self) -> None:
         return
 
-    def forget(self, slot_key: str) -> None:
-        raise AssertionError(slot_key)
+    def close_idle(self, pool_key: str) -> None:
+        raise AssertionError(pool_key)
 
 
 @dataclass(frozen=True)

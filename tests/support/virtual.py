@@ -68,7 +68,7 @@ class Post:
     url: str
     headers: Mapping[str, str]
     body: bytes
-    slot_key: str
+    pool_key: str
     at: Instant
 
 
@@ -127,16 +127,16 @@ class ScriptedSender:
     most_at_once: int = 0
     under_way: set[str] = field(default_factory=set)
     overlaps: list[str] = field(default_factory=list)
-    forgotten: list[str] = field(default_factory=list)
+    closed_idle: list[str] = field(default_factory=list)
     arrived: trio.Event = field(default_factory=trio.Event)
 
     def script(self, url: str, *answers: Answer) -> None:
         self.answers[url] = deque(answers)
 
-    async def post(self, url: str, headers: Headers, body: bytes, *, slot_key: str) -> AttemptResult:
+    async def post(self, url: str, headers: Headers, body: bytes, *, pool_key: str) -> AttemptResult:
         named = dict(headers)
         delivery_id = named["X-Service-Delivery"]
-        self.posts.append(Post(url, named, body, slot_key, self.clock.now()))
+        self.posts.append(Post(url, named, body, pool_key, self.clock.now()))
         self.arrived.set()
         if delivery_id in self.under_way:
             self.overlaps.append(delivery_id)
@@ -167,8 +167,8 @@ class ScriptedSender:
     def sweep(self) -> None:
         return
 
-    def forget(self, slot_key: str) -> None:
-        self.forgotten.append(slot_key)
+    def close_idle(self, pool_key: str) -> None:
+        self.closed_idle.append(pool_key)
 
     def posts_to(self, url: str) -> list[Post]:
         """The attempts at one receiver, in order."""

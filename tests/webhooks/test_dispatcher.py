@@ -38,7 +38,7 @@ async def test_an_event_is_posted_signed_and_recorded(autojump_clock: MockClock,
         await house.until(lambda: dispatcher.counts.succeeded == 1, 5)
         await wait_all_tasks_blocked()
     (post,) = house.sender.posts
-    assert (post.url, post.slot_key) == (URL, made.id)
+    assert (post.url, post.pool_key) == (URL, made.id)
     assert post.headers["X-Service-Event"] == "lead.created"
     verify(post.headers["X-Service-Signature"], post.body, made.secret, now=START // SECOND)
     (record,) = house.records(made.id)
@@ -118,7 +118,7 @@ async def test_410_ends_the_delivery_and_disables_the_subscription_with_notice(
     sql = "SELECT enabled, disabled_reason, version FROM webhook_subscriptions WHERE org_id = :org_id"
     assert house.memory.read(lambda tx: tx.row(sql), house.org_id) == (0, "receiver_gone", 2)
     assert house.log.events("warning") == ["delivery_exhausted", "subscription_disabled"]
-    assert house.sender.forgotten == [made.id]
+    assert house.sender.closed_idle == [made.id]
     assert len(house.records(made.id)) == 1
 
 

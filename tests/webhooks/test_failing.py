@@ -83,7 +83,7 @@ async def test_it_is_announced_once_at_half_time_and_disabled_when_the_time_is_o
     assert (told["failing_since"], told["disabled_at"]) == (to_wire(START), "2026-11-20T14:30:00.000Z")
     (off,) = named(house, "subscription_disabled")
     assert (off["subscription_id"], off["reason"]) == (made.id, "nothing but failures")
-    assert house.sender.forgotten == [made.id]
+    assert house.sender.closed_idle == [made.id]
     assert house.records(made.id)[-1]["status"] in ("pending", "retrying")  # kept for when it is enabled again
 
 

@@ -101,7 +101,7 @@ class World:
 
     # -- the receiver's side: a `Poster`
 
-    async def post(self, url: str, headers: Headers, body: bytes, *, slot_key: str) -> AttemptResult:
+    async def post(self, url: str, headers: Headers, body: bytes, *, pool_key: str) -> AttemptResult:
         named = dict(headers)
         delivery_id = named["X-Service-Delivery"]
         seen = self.seen.setdefault(delivery_id, Seen(body))
@@ -109,12 +109,12 @@ class World:
         try:
             self.check_post(delivery_id, seen, number)
             assert body == seen.body
-            verify(named["X-Service-Signature"], body, self.secrets[slot_key], now=self.house.clock.now() // SECOND)
+            verify(named["X-Service-Signature"], body, self.secrets[pool_key], now=self.house.clock.now() // SECOND)
         except (AssertionError, SignatureError) as fault:
             self.faults.append(fault)  # the dispatcher takes it for a defect of its own and goes on
         post = Post(number, trio.current_time(), self.life)
         seen.posts.append(post)
-        self.under_way[delivery_id] = slot_key
+        self.under_way[delivery_id] = pool_key
         self.arrived.set()
         self.arrived = trio.Event()
         try:
@@ -127,7 +127,7 @@ class World:
     def sweep(self) -> None:
         return
 
-    def forget(self, slot_key: str) -> None:
+    def close_idle(self, pool_key: str) -> None:
         return
 
     async def ending(self, delivery_id: str, post: Post) -> AttemptResult:

@@ -50,8 +50,8 @@ async def sending(
         await sender.aclose()
 
 
-async def post(sender: Sender, receiver: Receiver, *, path: str = "/hook", slot: str = "sub_1") -> AttemptResult:
-    return await sender.post(f"http://receiver.example:{receiver.port}{path}", HEADERS, BODY, slot_key=slot)
+async def post(sender: Sender, receiver: Receiver, *, path: str = "/hook", pool_key: str = "sub_1") -> AttemptResult:
+    return await sender.post(f"http://receiver.example:{receiver.port}{path}", HEADERS, BODY, pool_key=pool_key)
 
 
 async def attempt(script: Script, *, timeout_seconds: float = 5) -> AttemptResult:
@@ -92,7 +92,7 @@ async def test_the_request_is_what_the_spec_says() -> None:
 
 async def test_an_empty_body_is_sent_as_such() -> None:
     async with receiving(answering(OK)) as receiver, sending() as sender:
-        result = await sender.post(f"http://a.example:{receiver.port}", (), b"", slot_key="sub_1")
+        result = await sender.post(f"http://a.example:{receiver.port}", (), b"", pool_key="sub_1")
         assert (result.error, receiver.requests[0].endswith(b"Content-Length: 0\r\n\r\n")) == (None, True)
 
 
@@ -100,7 +100,7 @@ async def test_an_empty_body_is_sent_as_such() -> None:
 async def test_a_header_that_is_not_one_line_of_ascii_is_never_sent(value: str) -> None:
     async with receiving(answering(OK)) as receiver, sending() as sender:
         with pytest.raises(ValueError, match=r"line|ascii"):
-            await sender.post(f"http://a.example:{receiver.port}", (("X", value),), BODY, slot_key="sub_1")
+            await sender.post(f"http://a.example:{receiver.port}", (("X", value),), BODY, pool_key="sub_1")
         await receiver.closed.wait()
         assert (receiver.requests, sender.idle) == ([], 0)
 
@@ -166,10 +166,10 @@ async def test_the_error_code_of_each_status(status: int, error: str | None) -> 
 
 async def test_subscriptions_and_urls_do_not_share_connections() -> None:
     async with receiving(answering(OK)) as receiver, sending() as sender:
-        for path, slot in (("/a", "sub_1"), ("/a", "sub_2"), ("/b", "sub_1")):
-            assert (await post(sender, receiver, path=path, slot=slot)).reused is False
+        for path, pool_key in (("/a", "sub_1"), ("/a", "sub_2"), ("/b", "sub_1")):
+            assert (await post(sender, receiver, path=path, pool_key=pool_key)).reused is False
         assert (receiver.connections, sender.idle) == (3, 3)
-        assert (await post(sender, receiver, path="/a", slot="sub_2")).reused is True
+        assert (await post(sender, receiver, path="/a", pool_key="sub_2")).reused is True
 
 
 async def test_a_connection_closed_in_between_is_replaced_without_a_failure() -> None:
@@ -232,16 +232,17 @@ async def test_a_receiver_that_will_close_is_not_kept(header: bytes) -> None:
         assert sender.idle == 0
 
 
-async def test_forget_and_aclose_close_what_is_kept() -> None:
+async def test_close_idle_and_aclose_close_what_the_pool_holds() -> None:
     async with receiving(answering(OK)) as receiver, sending() as sender:
-        await post(sender, receiver, slot="sub_1")
-        await post(sender, receiver, slot="sub_2")
-        sender.forget("sub_1")
+        await post(sender, receiver, pool_key="sub_1")
+        await post(sender, receiver, pool_key="sub_2")
+        sender.close_idle("sub_1")
         assert sender.idle == 1
         await receiver.closed.wait()
         await sender.aclose()
         assert sender.idle == 0
-        assert (await post(sender, receiver, slot="sub_2")).error is None  # an attempt under way when the daemon stops
+        # An attempt that is under way when the daemon stops.
+        assert (await post(sender, receiver, pool_key="sub_2")).error is None
         assert sender.idle == 0
 
 
@@ -268,7 +269,7 @@ async def test_a_hanging_lookup_times_out(autojump_clock: trio.testing.MockClock
         raise AssertionError
 
     async with sending(timeout_seconds=10, resolve=hang) as sender:
-        result = await sender.post("https://slow.example/", HEADERS, BODY, slot_key="sub_1")
+        result = await sender.post("https://slow.example/", HEADERS, BODY, pool_key="sub_1")
     assert (result.error, result.response_code, result.duration_ms) == ("timeout", None, 10_000)
     assert result.detail == "no complete answer within 10 s; got as far as: dns"
     assert result.timings == (("dns", 10_000_000),)
@@ -282,13 +283,13 @@ async def test_a_hanging_connect_times_out() -> None:
         async with sending(timeout_seconds=0.2) as sender:
             with trio.fail_after(5):
                 url = f"http://full.example:{full.getsockname()[1]}/"
-                result = await sender.post(url, HEADERS, BODY, slot_key="sub_1")
+                result = await sender.post(url, HEADERS, BODY, pool_key="sub_1")
     assert (result.error, result.timings[-1][0]) == ("timeout", "connect")
 
 
 async def test_a_silent_handshake_times_out() -> None:
     async with receiving(silent) as receiver, sending(timeout_seconds=0.2) as sender:
-        result = await sender.post(f"https://a.example:{receiver.port}/", HEADERS, BODY, slot_key="sub_1")
+        result = await sender.post(f"https://a.example:{receiver.port}/", HEADERS, BODY, pool_key="sub_1")
         assert (result.error, result.timings[-1][0]) == ("timeout", "tls")
         await receiver.closed.wait()
 
@@ -316,7 +317,7 @@ async def test_a_receiver_that_does_not_read_times_out() -> None:
 
     async with receiving(script) as receiver, sending(timeout_seconds=0.2) as sender:
         url = f"http://a.example:{receiver.port}/"
-        result = await sender.post(url, HEADERS, b"x" * 20_000_000, slot_key="sub_1")
+        result = await sender.post(url, HEADERS, b"x" * 20_000_000, pool_key="sub_1")
         assert (result.error, result.timings[-1][0]) == ("timeout", "send")
 
 
@@ -449,8 +450,8 @@ async def test_tls_with_the_original_name(authority: trustme.CA, ca_file: str, n
     context.sni_callback = lambda _socket, name, _context: names.append(name)
     async with receiving(answering(OK), context) as receiver, sending(ca_file=ca_file) as sender:
         url = f"https://{host}:{receiver.port}/"
-        first = await sender.post(url, HEADERS, BODY, slot_key="sub_1")
-        second = await sender.post(url, HEADERS, BODY, slot_key="sub_1")
+        first = await sender.post(url, HEADERS, BODY, pool_key="sub_1")
+        second = await sender.post(url, HEADERS, BODY, pool_key="sub_1")
         assert (first.error, second.error, second.reused, receiver.connections) == (None, None, True, 1)
         assert [phase for phase, _ in first.timings][:3] == ["dns", "connect", "tls"]
         assert names == ([named] if named.endswith("example") else [None])  # RFC 6066 §3: no addresses in SNI
@@ -465,7 +466,7 @@ async def _tls_failure(certificate: trustme.LeafCert, ca_file: str) -> AttemptRe
         await receiver.request(stream)
 
     async with receiving(never, server_context(certificate)) as receiver, sending(ca_file=ca_file) as sender:
-        result = await sender.post(f"https://good.example:{receiver.port}/", HEADERS, BODY, slot_key="sub_1")
+        result = await sender.post(f"https://good.example:{receiver.port}/", HEADERS, BODY, pool_key="sub_1")
         await receiver.closed.wait()
         assert receiver.requests == []
         return result
@@ -502,7 +503,7 @@ async def test_a_receiver_that_wants_a_client_certificate(authority: trustme.CA,
     context = server_context(authority.issue_cert("good.example"))
     context.verify_mode = ssl.CERT_REQUIRED
     async with receiving(script) as receiver, sending(ca_file=ca_file) as sender:
-        result = await sender.post(f"https://good.example:{receiver.port}/", HEADERS, BODY, slot_key="sub_1")
+        result = await sender.post(f"https://good.example:{receiver.port}/", HEADERS, BODY, pool_key="sub_1")
         assert (result.error, result.timings[-1][0]) == ("tls", "headers")
         assert "CERTIFICATE_REQUIRED" in result.detail
         await receiver.closed.wait()
@@ -524,7 +525,7 @@ async def test_a_receiver_that_wants_a_client_certificate(authority: trustme.CA,
 )
 async def test_blocked_targets(url: str) -> None:
     async with sending() as sender:
-        result = await sender.post(url, HEADERS, BODY, slot_key="sub_1")
+        result = await sender.post(url, HEADERS, BODY, pool_key="sub_1")
     assert (result.error, result.response_code) == ("blocked_address", None)
     assert result.detail
 
@@ -534,7 +535,7 @@ async def test_a_name_that_does_not_resolve() -> None:
         raise socket.gaierror(-2, "Name or service not known")
 
     async with sending(resolve=unknown) as sender:
-        result = await sender.post("https://gone.example/", HEADERS, BODY, slot_key="sub_1")
+        result = await sender.post("https://gone.example/", HEADERS, BODY, pool_key="sub_1")
     assert (result.error, result.detail) == ("dns", "gone.example: [Errno -2] Name or service not known")
 
 
@@ -543,5 +544,5 @@ async def test_nobody_listening() -> None:
         bound.bind(("127.0.0.1", 0))
         async with sending() as sender:
             url = f"http://a.example:{bound.getsockname()[1]}/"
-            result = await sender.post(url, HEADERS, BODY, slot_key="sub_1")
+            result = await sender.post(url, HEADERS, BODY, pool_key="sub_1")
     assert (result.error, "Connection refused" in result.detail) == ("connection", True)
