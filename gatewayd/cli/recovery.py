@@ -61,7 +61,7 @@ def _calls(arguments: argparse.Namespace, session: Session) -> Iterator["Recover
     from gatewayd.webhooks.replays import Recovered
 
     values: dict[str, object] = {"id": arguments.id, "events": arguments.event, "statuses": arguments.status}
-    values |= {"perSecond": arguments.per_second, "dryRun": arguments.dry_run, **span_values(arguments, session)}
+    values |= {"perSecond": arguments.per_second, "dryRun": arguments.dry_run, **time_range_values(arguments, session)}
     answer: Recovered | None = None
     while answer is None or answer.go_on_after is not None:
         made = of_subscription(session, "webhooks.recover", values)
@@ -87,7 +87,7 @@ def of_subscription(session: Session, operation_id: str, values: dict[str, objec
     return act(session, operation_of(area_of(session), operation_id), org_id, values)
 
 
-def span_values(arguments: argparse.Namespace, session: Session) -> dict[str, object]:
+def time_range_values(arguments: argparse.Namespace, session: Session) -> dict[str, object]:
     """`--since` and `--until` as requests name them; None where they were not given."""
     now = session.clock.now()
     given = {"since": arguments.since, "until": arguments.until}

@@ -8,7 +8,7 @@ from gatewayd.cli.acting import act, operation_of
 from gatewayd.cli.moments import MOMENT_FORMS, moment
 from gatewayd.cli.output import note, print_list, print_made
 from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
-from gatewayd.cli.recovery import area_of, of_subscription, span_values
+from gatewayd.cli.recovery import area_of, of_subscription, time_range_values
 from gatewayd.cli.session import Session
 from gatewayd.clock import Instant, to_wire
 
@@ -112,7 +112,7 @@ def sent(arguments: argparse.Namespace, session: Session) -> int:
 
     org_id = session.read(lambda tx: subscriptions.org_of(tx, arguments.id))
     values = {name: getattr(arguments, name) for name in ("id", "status", "event", "limit")}
-    values |= span_values(arguments, session)
+    values |= time_range_values(arguments, session)
     documents = _listed(session, "webhooks.listDeliveries", org_id, values)
     columns = ("id", "event", "status", "attempts", "responseCode", "lastError", "lastAttemptAt", "nextAttemptAt")
     rows = [tuple("" if each[name] is None else str(each[name]) for name in columns) for each in documents]

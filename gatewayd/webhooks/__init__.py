@@ -4,7 +4,7 @@ from gatewayd.contract.operation import Area
 from gatewayd.outbound.transport import Policy
 from gatewayd.webhooks import deliveries, replays, samples, subscriptions
 from gatewayd.webhooks.schedule import MAX_ATTEMPTS
-from gatewayd.webhooks.spans import RETENTION_DAYS
+from gatewayd.webhooks.time_range import RETENTION_DAYS
 
 
 def area(policy: Policy, max_attempts: int = MAX_ATTEMPTS, retention_days: int = RETENTION_DAYS) -> Area:

@@ -19,7 +19,7 @@ from gatewayd.events import EVENT_KINDS, EventBody, render_body
 from gatewayd.store import ReadTx
 from gatewayd.webhooks import attempts
 from gatewayd.webhooks.attempts import Attempt
-from gatewayd.webhooks.spans import span_of
+from gatewayd.webhooks.time_range import requested_range
 
 KIND: Final = "delivery"
 Status = Literal["pending", "retrying", "succeeded", "exhausted", "cancelled"]
@@ -212,7 +212,7 @@ def record(stored: Stored, max_attempts: int) -> Delivery:
 def _newest(tx: ReadTx, request: ListDeliveries, count: int) -> list[Stored]:
     """The first `count` rows of the page: of each status by itself, so that a rare one is found by its index."""
     key = cursor_key(request, str)
-    values = {"id": request.id, "count": count, **span_of(request.since, request.until).bounds("wdlv")}
+    values = {"id": request.id, "count": count, **requested_range(request.since, request.until).bounds("wdlv")}
     if key is not None:
         values["to_id"] = min(str(key[0]), str(values["to_id"]))
     select = _SELECT_PAGE

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple, get_args
 
 from gatewayd.store import ReadTx
-from gatewayd.webhooks.spans import Span
+from gatewayd.webhooks.time_range import TimeRange
 
 STRETCH_EVENTS: Final = 10_000  # Chosen: events that one transaction looks at, some 15 to 30 ms
 
@@ -19,10 +19,10 @@ OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
 
 
 class Search(NamedTuple):
-    """What to look for. `after`: the event behind which to begin; empty: from the start of the span."""
+    """What to look for. `after`: the event behind which to begin; empty: from the start of the range."""
 
     subscription_id: str
-    span: Span
+    time_range: TimeRange
     kinds: Sequence[str]
     outcomes: Sequence[Outcome] = OUTCOMES
     after: str = ""
@@ -38,7 +38,7 @@ class Lost(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """What one search found, oldest first. `end`: the last event looked at; None: the span holds no more."""
+    """What one search found, oldest first. `end`: the last event looked at; None: the range holds no more."""
 
     lost: list[Lost]
     end: str | None
@@ -61,7 +61,7 @@ _OLDEST_FIRST = " ORDER BY e.id"
 
 def search(tx: ReadTx, wanted: Search) -> Stretch:
     """Look at the next `STRETCH_EVENTS` events."""
-    bounds = wanted.span.bounds("evt")
+    bounds = wanted.time_range.bounds("evt")
     bounds["from_id"] = max(str(bounds["from_id"]), _behind(wanted.after))
     end = tx.value(_SELECT_END, from_id=bounds["from_id"], to_id=bounds["to_id"], skipped=STRETCH_EVENTS - 1)
     if end is not None:

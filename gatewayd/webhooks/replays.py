@@ -21,7 +21,7 @@ from gatewayd.webhooks import deliveries, lost, subscriptions
 from gatewayd.webhooks.deliveries import FINISHED, Delivery
 from gatewayd.webhooks.lost import OUTCOMES, Outcome, Search
 from gatewayd.webhooks.naming import EventName, Named, event_errors
-from gatewayd.webhooks.spans import span_of
+from gatewayd.webhooks.time_range import requested_range
 
 RECOVER_AT_ONCE: Final = 1000  # Chosen: deliveries that one transaction makes
 PER_SECOND: Final = 10  # Chosen: a receiver that has just come back should not be run over
@@ -112,7 +112,7 @@ def recover(tx: WriteTx, caller: Caller, request: Recover, *, retention_days: in
     subscription = subscriptions.find(tx, request.target)
     wanted = Search(
         subscription_id=subscription.id,
-        span=span_of(request.since, request.until).kept(tx.now, retention_days),
+        time_range=requested_range(request.since, request.until).within_retention(tx.now, retention_days),
         kinds=_kinds(request.events, subscription.events.split(" ")),
         outcomes=request.statuses or OUTCOMES,
         after=request.after or "",

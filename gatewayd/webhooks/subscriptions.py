@@ -25,7 +25,7 @@ from gatewayd.webhooks.naming import EventName, Events, Named, Url, event_errors
 from gatewayd.webhooks.receivers import Address, secret_context
 from gatewayd.webhooks.settings import WebhookSettings
 from gatewayd.webhooks.signature import new_secret, secret_prefix
-from gatewayd.webhooks.spans import RETENTION_DAYS, Span
+from gatewayd.webhooks.time_range import RETENTION_DAYS, TimeRange
 
 KIND: Final = "subscription"
 MAX_PER_ORGANIZATION: Final = 50  # Chosen
@@ -311,9 +311,9 @@ def _changed(
 def _missed(tx: ReadTx, was: Stored, events: str, retention_days: int) -> dict[str, Any]:
     """What a subscription that was disabled until now did not get."""
     since = Instant(min(at for at in (was.disabled_at, was.failing_since, tx.now) if at is not None))
-    span = Span(since).kept(tx.now, retention_days)
-    found, _ = lost.search(tx, lost.Search(was.id, span, events.split(" ")))
-    return {"missed": min(len(found), MISSED_COUNTED), "missed_since": span.since}
+    time_range = TimeRange(since).within_retention(tx.now, retention_days)
+    found, _ = lost.search(tx, lost.Search(was.id, time_range, events.split(" ")))
+    return {"missed": min(len(found), MISSED_COUNTED), "missed_since": time_range.since}
 
 
 def _joined(names: list[str]) -> str:

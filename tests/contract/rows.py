@@ -14,7 +14,7 @@ from gatewayd.outbound.transport import Policy
 from gatewayd.store import WriteTx
 from gatewayd.webhooks import attempts
 from gatewayd.webhooks.schedule import MAX_ATTEMPTS
-from gatewayd.webhooks.spans import RETENTION_DAYS
+from gatewayd.webhooks.time_range import RETENTION_DAYS
 from tests.support.api import Fields, Reply, TestedApi
 
 CATALOGUE = catalogue.build(Policy(), MAX_ATTEMPTS, RETENTION_DAYS)

@@ -1,6 +1,6 @@
-"""Spans of time as ranges of ids. Pure.
+"""Ranges of time as ranges of ids. Pure.
 
-Ids sort by the time they were made, so an index that ends in an id answers "since" without one on the instant.
+Ids sort by the time they were made, so an index that ends in an id serves "since" without an index on the instant.
 """
 
 from datetime import datetime
@@ -11,38 +11,38 @@ from gatewayd.errors import invalid_field
 from gatewayd.ids import first_at
 
 RETENTION_DAYS: Final = 30  # as the setting `webhooks.retention_days` says where it is left alone
-SLACK: Final = MINUTE  # Chosen: how far an id and `created_at` of its row may lie apart
-ALWAYS: Final = Instant((1 << 48) * 1000)
+ID_SLACK: Final = MINUTE  # Chosen: how far an id and `created_at` of its row may lie apart
+OPEN_END: Final = Instant((1 << 48) * 1000)
 
 
-class Span(NamedTuple):
+class TimeRange(NamedTuple):
     """From `since` to before `until`."""
 
     since: Instant
-    until: Instant = ALWAYS
+    until: Instant = OPEN_END
 
-    def kept(self, now: Instant, days: int) -> "Span":
+    def within_retention(self, now: Instant, days: int) -> "TimeRange":
         """The part of it that is no older than the days for which finished deliveries are kept.
 
-        Of older events nobody knows what has arrived.
+        Of older events it is not known what has arrived.
         """
         return self._replace(since=max(self.since, Instant(now - days * DAY)))
 
     def bounds(self, prefix: str) -> dict[str, str | int]:
         """What a statement binds: rows from `:from_id` to before `:to_id`, and exactly `:since` to before `:until`."""
         return {
-            "from_id": first_at(prefix, self.since - SLACK),
-            "to_id": first_at(prefix, self.until + SLACK),
+            "from_id": first_at(prefix, self.since - ID_SLACK),
+            "to_id": first_at(prefix, self.until + ID_SLACK),
             "since": self.since,
             "until": self.until,
         }
 
 
-def span_of(since: datetime | None, until: datetime | None) -> Span:
-    """The span a request names; None is open. Raises `Problem` `validation_failed` for one that holds nothing."""
+def requested_range(since: datetime | None, until: datetime | None) -> TimeRange:
+    """The range that a request names; None is open. Raises `Problem` `validation_failed` for one that holds nothing."""
     if since is not None and until is not None and until <= since:
         raise invalid_field("until", "date_order", "It must be later than since.")
-    return Span(
+    return TimeRange(
         Instant(0) if since is None else from_moment(since),
-        ALWAYS if until is None else from_moment(until),
+        OPEN_END if until is None else from_moment(until),
     )
