@@ -20,8 +20,8 @@ from gatewayd.store import ReadTx, WriteTx
 from gatewayd.webhooks import deliveries, lost, subscriptions
 from gatewayd.webhooks.deliveries import FINISHED, Delivery
 from gatewayd.webhooks.lost import OUTCOMES, Outcome, Search
-from gatewayd.webhooks.naming import EventName, Named, event_errors
 from gatewayd.webhooks.time_range import requested_range
+from gatewayd.webhooks.validation import EventName, SubscriptionRequest, event_errors
 
 RECOVER_AT_ONCE: Final = 1000  # Chosen: deliveries that one transaction makes
 PER_SECOND: Final = 10  # Chosen: a receiver that has just come back should not be run over
@@ -45,7 +45,7 @@ class ResendDelivery(Request, frozen=True, kw_only=True):
     id: Id
 
 
-class Recover(Named, frozen=True, kw_only=True):
+class Recover(SubscriptionRequest, frozen=True, kw_only=True):
     """What to recover: events recorded from `since` to before `until`."""
 
     since: Since

@@ -9,10 +9,10 @@ from gatewayd.errors import invalid_field
 from gatewayd.store import WriteTx
 from gatewayd.webhooks import deliveries, subscriptions
 from gatewayd.webhooks.deliveries import Delivery
-from gatewayd.webhooks.naming import EventName, Named
+from gatewayd.webhooks.validation import EventName, SubscriptionRequest
 
 
-class SendTest(Named, frozen=True, kw_only=True):
+class SendTest(SubscriptionRequest, frozen=True, kw_only=True):
     """Which subscription, and a kind that it has; the first of its kinds by default."""
 
     event: EventName | None = None

@@ -21,11 +21,11 @@ from gatewayd.ledger.lists import sync_page
 from gatewayd.outbound.transport import Policy
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.webhooks import lost, queue
-from gatewayd.webhooks.naming import EventName, Events, Named, Url, event_errors, url_errors
 from gatewayd.webhooks.receivers import Address, secret_context
 from gatewayd.webhooks.settings import WebhookSettings
 from gatewayd.webhooks.signature import new_secret, secret_prefix
 from gatewayd.webhooks.time_range import RETENTION_DAYS, TimeRange
+from gatewayd.webhooks.validation import EventName, Events, SubscriptionRequest, Url, event_errors, url_errors
 
 KIND: Final = "subscription"
 MAX_PER_ORGANIZATION: Final = 50  # Chosen
@@ -96,7 +96,7 @@ class CreateSubscription(Request, frozen=True, kw_only=True):
     events: Events
 
 
-class UpdateSubscription(Named, frozen=True, kw_only=True):
+class UpdateSubscription(SubscriptionRequest, frozen=True, kw_only=True):
     """The fields to change.
 
     `rotateSecret` makes a new secret and answers it; the old one signs for 24 hours more, beside the new one.
@@ -111,7 +111,7 @@ class UpdateSubscription(Named, frozen=True, kw_only=True):
     expected_version: Version | None = None
 
 
-class RemoveSubscription(Named, frozen=True, kw_only=True):
+class RemoveSubscription(SubscriptionRequest, frozen=True, kw_only=True):
     """Which subscription."""
 
 

@@ -1,4 +1,4 @@
-"""What requests name: a subscription, event kinds, the URL of a receiver. And which of these are refused."""
+"""Validation of what requests name: a subscription, event kinds, the URL of a receiver."""
 
 from collections.abc import Sequence
 from ipaddress import IPv4Address
@@ -32,7 +32,7 @@ Url = Annotated[
 ]
 
 
-class Named(Request, frozen=True, kw_only=True):
+class SubscriptionRequest(Request, frozen=True, kw_only=True):
     """Root of requests that name a subscription in the body: by `id`, or by its alias `subscriptionId`."""
 
     id: Id | UnsetType = UNSET
@@ -50,7 +50,7 @@ class Named(Request, frozen=True, kw_only=True):
 
 
 def url_errors(url: str, policy: Policy) -> list[FieldError]:
-    """Names are looked up and vetted at each connection; what can be told from the URL alone is told here."""
+    """Errors that the URL alone shows; host names are looked up and vetted at each connection."""
     try:
         target = parse_target(url, allow_http=policy.allow_http)
     except TargetError as error:
@@ -63,7 +63,7 @@ def url_errors(url: str, policy: Policy) -> list[FieldError]:
     return []
 
 
-def event_errors(names: Sequence[str], known: Sequence[str] = tuple(EVENT_KINDS)) -> list[FieldError]:
-    """An error for each name that is not `known`."""
+def event_errors(kinds: Sequence[str], known: Sequence[str] = tuple(EVENT_KINDS)) -> list[FieldError]:
+    """An error for each kind that is not `known`."""
     message = f"Use one of: {', '.join(known)}."
-    return [FieldError(f"events[{i}]", "unknown_event", message) for i, name in enumerate(names) if name not in known]
+    return [FieldError(f"events[{i}]", "unknown_event", message) for i, kind in enumerate(kinds) if kind not in known]
