@@ -17,9 +17,9 @@ from gatewayd.contract.wire import Id, Request, Response, Since, Timestamp
 from gatewayd.errors import Problem, invalid, invalid_state
 from gatewayd.events import Owed, deliver
 from gatewayd.store import ReadTx, WriteTx
-from gatewayd.webhooks import deliveries, lost, subscriptions
+from gatewayd.webhooks import deliveries, missed_events, subscriptions
 from gatewayd.webhooks.deliveries import FINISHED, Delivery
-from gatewayd.webhooks.lost import OUTCOMES, Outcome, Search
+from gatewayd.webhooks.missed_events import OUTCOMES, MissedSearch, Outcome
 from gatewayd.webhooks.time_range import requested_range
 from gatewayd.webhooks.validation import EventName, SubscriptionRequest, event_errors
 
@@ -110,7 +110,7 @@ def recover(tx: WriteTx, caller: Caller, request: Recover, *, retention_days: in
     are kept. One call makes at most 1,000 deliveries, behind those that are queued.
     """
     subscription = subscriptions.find(tx, request.target)
-    wanted = Search(
+    query = MissedSearch(
         subscription_id=subscription.id,
         time_range=requested_range(request.since, request.until).within_retention(tx.now, retention_days),
         kinds=_kinds(request.events, subscription.events.split(" ")),
@@ -119,9 +119,9 @@ def recover(tx: WriteTx, caller: Caller, request: Recover, *, retention_days: in
     )
     if not request.dry_run:
         subscriptions.check_enabled(subscription)
-    found, end = lost.search(tx, wanted)
+    found, end = missed_events.search(tx, query)
     chosen = [] if request.dry_run else found[:RECOVER_AT_ONCE]
-    due = _paced(tx, subscription.id, len(chosen or found), request.per_second)
+    due = _due_times(tx, subscription.id, len(chosen or found), request.per_second)
     owed = [Owed(one.event_id, one.kind, at, one.last_delivery_id) for one, at in zip(chosen, due, strict=False)]
     deliver(tx, subscription.id, owed)
     cut_short = 0 < len(chosen) < len(found)
@@ -146,7 +146,7 @@ def _kinds(wanted: list[str] | None, subscribed: list[str]) -> list[str]:
     return list(dict.fromkeys(wanted))
 
 
-def _paced(tx: ReadTx, subscription_id: str, count: int, per_second: int) -> list[Instant]:
+def _due_times(tx: ReadTx, subscription_id: str, count: int, per_second: int) -> list[Instant]:
     """When that many deliveries become due, behind those of the subscription that have not been tried yet."""
     interval = SECOND // per_second
     queued: Instant | None = tx.value(_SELECT_LAST_DUE, id=subscription_id)

@@ -20,7 +20,7 @@ from gatewayd.events import TOPIC
 from gatewayd.ledger.lists import sync_page
 from gatewayd.outbound.transport import Policy
 from gatewayd.store import ReadTx, WriteTx
-from gatewayd.webhooks import lost, queue
+from gatewayd.webhooks import missed_events, queue
 from gatewayd.webhooks.receivers import Address, secret_context
 from gatewayd.webhooks.settings import WebhookSettings
 from gatewayd.webhooks.signature import new_secret, secret_prefix
@@ -312,7 +312,7 @@ def _missed(tx: ReadTx, was: Stored, events: str, retention_days: int) -> dict[s
     """What a subscription that was disabled until now did not get."""
     since = Instant(min(at for at in (was.disabled_at, was.failing_since, tx.now) if at is not None))
     time_range = TimeRange(since).within_retention(tx.now, retention_days)
-    found, _ = lost.search(tx, lost.Search(was.id, time_range, events.split(" ")))
+    found, _ = missed_events.search(tx, missed_events.MissedSearch(was.id, time_range, events.split(" ")))
     return {"missed": min(len(found), MISSED_COUNTED), "missed_since": time_range.since}
 
 

@@ -11,7 +11,7 @@ from gatewayd import events
 from gatewayd.clock import DAY, HOUR, MINUTE, SECOND, from_wire
 from gatewayd.errors import Problem
 from gatewayd.outbound.transport import Policy
-from gatewayd.webhooks import claims, deliveries, lost, replays, samples, subscriptions
+from gatewayd.webhooks import claims, deliveries, missed_events, replays, samples, subscriptions
 from gatewayd.webhooks.claims import Slots
 from gatewayd.webhooks.deliveries import Delivery, GetDelivery
 from gatewayd.webhooks.replays import RECOVER_AT_ONCE, Recover, Recovered, ResendDelivery
@@ -339,7 +339,7 @@ def test_a_long_span_is_looked_at_in_stretches(store: MemoryStore) -> None:
     WHERE org_id = :org_id AND id NOT LIKE '%00001'
     """
     fill = fill.replace("'{}'", "CAST('{}' AS BLOB)")
-    store.write(lambda tx: tx.run(fill, count=lost.STRETCH_EVENTS + 5), org_id)
+    store.write(lambda tx: tx.run(fill, count=missed_events.EVENTS_PER_SEARCH + 5), org_id)
     store.write(lambda tx: tx.run(delivered, subscription_id=made.id), org_id)
     first = recover(store, org_id, since_start(made))
     assert (first.matched, first.remaining, first.go_on_after is not None) == (1, 0, True)
@@ -363,7 +363,7 @@ def test_a_kind_the_subscription_does_not_have_is_refused(store: MemoryStore) ->
     assert [(one.path, one.code) for one in refused.value.errors] == [("events[1]", "unknown_event")]
 
 
-def test_a_span_that_ends_before_it_begins_is_refused(store: MemoryStore) -> None:
+def test_a_time_range_that_ends_before_it_begins_is_refused(store: MemoryStore) -> None:
     org_id = store.org()
     made = subscribe(store, org_id, URL)
     with pytest.raises(Problem) as refused:
@@ -383,10 +383,10 @@ def test_recover_not_found_for_another_organizations_subscription(store: MemoryS
     ("sql", "indexes"),
     [
         (
-            f"{lost._SELECT_LOST} AND e.kind IN (:kind_0, :kind_1) {lost._OLDEST_FIRST}",
+            f"{missed_events._SELECT_MISSED} AND e.kind IN (:kind_0, :kind_1) {missed_events._OLDEST_FIRST}",
             {"events_of_org", "deliveries_of_event"},
         ),
-        (lost._SELECT_END, {"events_of_org"}),
+        (missed_events._SELECT_END, {"events_of_org"}),
         (replays._SELECT_LAST_DUE, {"deliveries_queue"}),
         (deliveries._SELECT_REPLAYS, {"deliveries_replays"}),
     ],

@@ -1,8 +1,8 @@
-"""What did not arrive: events of which a subscription has no delivery that succeeded or is under way.
+"""Missed events: those of which a subscription has no delivery that succeeded or is under way.
 
 The last delivery ended without success, or there never was one: the subscription was disabled, or not there yet. The
-search goes through the events in the order in which they were recorded, a stretch of them in one transaction, however
-many deliveries there are.
+search goes through the events in the order in which they were recorded, `EVENTS_PER_SEARCH` in one transaction,
+however many deliveries there are.
 """
 
 from collections.abc import Sequence
@@ -11,14 +11,14 @@ from typing import Final, Literal, NamedTuple, get_args
 from gatewayd.store import ReadTx
 from gatewayd.webhooks.time_range import TimeRange
 
-STRETCH_EVENTS: Final = 10_000  # Chosen: events that one transaction looks at, some 15 to 30 ms
+EVENTS_PER_SEARCH: Final = 10_000  # Chosen: events that one transaction looks at, some 15 to 30 ms
 
 Outcome = Literal["exhausted", "cancelled", "missed"]
 """How the last delivery of an event ended, or that it never had one."""
 OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
 
 
-class Search(NamedTuple):
+class MissedSearch(NamedTuple):
     """What to look for. `after`: the event behind which to begin; empty: from the start of the range."""
 
     subscription_id: str
@@ -28,7 +28,7 @@ class Search(NamedTuple):
     after: str = ""
 
 
-class Lost(NamedTuple):
+class MissedEvent(NamedTuple):
     """An event that did not arrive. `last_delivery_id` is None where there never was one."""
 
     event_id: str
@@ -37,17 +37,17 @@ class Lost(NamedTuple):
     outcome: Outcome
 
 
-class Stretch(NamedTuple):
+class SearchResult(NamedTuple):
     """What one search found, oldest first. `end`: the last event looked at; None: the range holds no more."""
 
-    lost: list[Lost]
+    events: list[MissedEvent]
     end: str | None
 
 
 _SELECT_END = """
 SELECT id FROM events WHERE org_id = :org_id AND id >= :from_id AND id < :to_id ORDER BY id LIMIT 1 OFFSET :skipped
 """
-_SELECT_LOST = """
+_SELECT_MISSED = """
 SELECT e.id, e.kind, d.id, COALESCE(d.status, 'missed')
 FROM events e LEFT JOIN deliveries d ON d.event_id = e.id AND d.org_id = :org_id AND d.subscription_id = :id
 WHERE e.org_id = :org_id AND e.id >= :from_id AND e.id < :to_id AND e.created_at >= :since AND e.created_at < :until
@@ -59,20 +59,20 @@ WHERE e.org_id = :org_id AND e.id >= :from_id AND e.id < :to_id AND e.created_at
 _OLDEST_FIRST = " ORDER BY e.id"
 
 
-def search(tx: ReadTx, wanted: Search) -> Stretch:
-    """Look at the next `STRETCH_EVENTS` events."""
-    bounds = wanted.time_range.bounds("evt")
-    bounds["from_id"] = max(str(bounds["from_id"]), _behind(wanted.after))
-    end = tx.value(_SELECT_END, from_id=bounds["from_id"], to_id=bounds["to_id"], skipped=STRETCH_EVENTS - 1)
+def search(tx: ReadTx, query: MissedSearch) -> SearchResult:
+    """Look at the next `EVENTS_PER_SEARCH` events."""
+    bounds = query.time_range.bounds("evt")
+    bounds["from_id"] = max(str(bounds["from_id"]), _just_after(query.after))
+    end = tx.value(_SELECT_END, from_id=bounds["from_id"], to_id=bounds["to_id"], skipped=EVENTS_PER_SEARCH - 1)
     if end is not None:
-        bounds["to_id"] = _behind(end)
-    kinds = {f"kind_{place}": kind for place, kind in enumerate(wanted.kinds)}
+        bounds["to_id"] = _just_after(end)
+    kinds = {f"kind_{place}": kind for place, kind in enumerate(query.kinds)}
     of_kinds = f" AND e.kind IN ({', '.join(f':{name}' for name in kinds)})"
-    rows = tx.rows(_SELECT_LOST + of_kinds + _OLDEST_FIRST, id=wanted.subscription_id, **bounds, **kinds)
-    found = [Lost(*row) for row in rows]
-    return Stretch([one for one in found if one.outcome in wanted.outcomes], end)
+    rows = tx.rows(_SELECT_MISSED + of_kinds + _OLDEST_FIRST, id=query.subscription_id, **bounds, **kinds)
+    found = [MissedEvent(*row) for row in rows]
+    return SearchResult([one for one in found if one.outcome in query.outcomes], end)
 
 
-def _behind(event_id: str) -> str:
+def _just_after(event_id: str) -> str:
     """Sorts behind an id and before every later one."""
     return f"{event_id}!"
