@@ -2,7 +2,7 @@
 
 from gatewayd.contract.operation import Area
 from gatewayd.outbound.transport import Policy
-from gatewayd.webhooks import deliveries, replays, samples, subscriptions
+from gatewayd.webhooks import deliveries, replays, subscriptions, test_events
 from gatewayd.webhooks.schedule import MAX_ATTEMPTS
 from gatewayd.webhooks.time_range import RETENTION_DAYS
 
@@ -15,7 +15,7 @@ def area(policy: Policy, max_attempts: int = MAX_ATTEMPTS, retention_days: int =
     """
     operations = (
         subscriptions.operations(policy, retention_days)
-        + samples.operations(max_attempts)
+        + test_events.operations(max_attempts)
         + deliveries.operations(max_attempts)
         + replays.operations(max_attempts, retention_days)
     )

@@ -11,12 +11,13 @@ from gatewayd import events
 from gatewayd.clock import DAY, HOUR, MINUTE, SECOND, from_wire
 from gatewayd.errors import Problem
 from gatewayd.outbound.transport import Policy
-from gatewayd.webhooks import claims, deliveries, missed_events, replays, samples, subscriptions
+from gatewayd.webhooks import claims, deliveries, missed_events, replays, subscriptions
 from gatewayd.webhooks.claims import Slots
 from gatewayd.webhooks.deliveries import Delivery, GetDelivery
 from gatewayd.webhooks.replays import RECOVER_AT_ONCE, Recover, Recovered, ResendDelivery
 from gatewayd.webhooks.settings import WebhookSettings
 from gatewayd.webhooks.subscriptions import CreatedSubscription, RemoveSubscription, UpdateSubscription
+from gatewayd.webhooks.test_events import SendTest, send_test
 from tests.support.store import START, MemoryStore, make_caller
 from tests.support.subscribing import emit, subscribe
 from tests.webhooks.endings import end, finish, in_order, moment
@@ -242,9 +243,7 @@ def test_another_subscriptions_success_is_not_its_own(store: MemoryStore) -> Non
 def test_test_events_and_other_kinds_are_never_recovered(store: MemoryStore) -> None:
     org_id = store.org()
     made = subscribe(store, org_id, URL)
-    store.write(
-        lambda tx: samples.send_test(tx, make_caller(org_id), samples.SendTest(id=made.id), max_attempts=8), org_id
-    )
+    store.write(lambda tx: send_test(tx, make_caller(org_id), SendTest(id=made.id), max_attempts=8), org_id)
     finish(store, org_id, "exhausted")
     store.write(lambda tx: events.append(tx, "opportunity.stage_changed", MOVED), org_id)
     assert recover(store, org_id, since_start(made)).matched == 0

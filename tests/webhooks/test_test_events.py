@@ -5,11 +5,11 @@ import pytest
 
 from gatewayd.errors import Problem
 from gatewayd.events import EVENT_KINDS, TOPIC
-from gatewayd.webhooks import claims, samples
+from gatewayd.webhooks import claims
 from gatewayd.webhooks.claims import Slots
 from gatewayd.webhooks.deliveries import Delivery
-from gatewayd.webhooks.samples import SendTest
 from gatewayd.webhooks.settings import WebhookSettings
+from gatewayd.webhooks.test_events import SendTest, send_test
 from tests.support.store import MemoryStore, make_caller
 from tests.support.subscribing import subscribe
 
@@ -18,7 +18,7 @@ URL = "https://receiver.example/hooks"
 
 def send(store: MemoryStore, org_id: str, request: SendTest) -> Delivery:
     caller = make_caller(org_id)
-    return store.write(lambda tx: samples.send_test(tx, caller, request, max_attempts=8), org_id)
+    return store.write(lambda tx: send_test(tx, caller, request, max_attempts=8), org_id)
 
 
 def test_the_sample_goes_to_this_subscription_alone_and_is_marked(store: MemoryStore) -> None:
