@@ -1,8 +1,8 @@
 """The outbox: what happened, written with the change itself, and one delivery for each subscription that wants it.
 
-An event, its deliveries and the change behind it are one transaction: there is no moment at which a crash could keep
-one of them without the others. An event nobody subscribed to is kept too: a subscription may ask for it later. Only
-this file inserts into `deliveries`; `webhooks/queue.py` alone updates them.
+An event, its deliveries and the change behind it are one transaction: no crash can leave one of them without the
+others. An event nobody subscribed to is stored too: a subscription may ask for it later. Only this file inserts into
+`deliveries`; only `webhooks/queue.py` updates them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -109,8 +109,8 @@ EVENT_KINDS: Final[Mapping[str, EventKind]] = {kind.name: kind for kind in _KIND
 """The closed set of event kinds (Spec §6), in its order."""
 
 
-class Owed(NamedTuple):
-    """A delivery that is to be made of a recorded event. `replayed_from`: the one it repeats, None: it is the first."""
+class NewDelivery(NamedTuple):
+    """A delivery to be inserted for a recorded event. `replayed_from`: the one it repeats, None: it is the first."""
 
     event_id: str
     kind: str
@@ -135,39 +135,39 @@ VALUES (:id, :org_id, :subscription_id, :event_id, :kind, 'pending', 0, 0, :due_
 def append(tx: WriteTx, kind: str, data: Mapping[str, object]) -> str:
     """Record an event of the transaction's organization, with a delivery for each enabled subscription to its kind.
 
-    Answers the event's id. Raises `Problem` `validation_failed` for a kind that is unknown or never fired, and for
+    Returns the event's id. Raises `Problem` `validation_failed` for a kind that is unknown or never fired, and for
     data that is not the kind's.
     """
-    event_id = _record(tx, kind, _checked(kind, data), test=0)
+    event_id = _insert_event(tx, kind, _validate_data(kind, data), test=0)
     for subscription_id in [row[0] for row in tx.rows(_SELECT_SUBSCRIBERS) if kind in row[1].split(" ")]:
-        deliver(tx, subscription_id, [Owed(event_id, kind, tx.now, None)])
+        insert_deliveries(tx, subscription_id, [NewDelivery(event_id, kind, tx.now, None)])
     return event_id
 
 
 def append_test(tx: WriteTx, kind: str, subscription_id: str) -> str:
-    """Record a test event with the sample of its kind, for one subscription alone. Answers the delivery's id."""
-    event_id = _record(tx, kind, EVENT_KINDS[kind].sample, test=1)
-    (delivery_id,) = deliver(tx, subscription_id, [Owed(event_id, kind, tx.now, None, test=1)])
+    """Record a test event with the sample of its kind, for one subscription alone. Returns the delivery's id."""
+    event_id = _insert_event(tx, kind, EVENT_KINDS[kind].sample, test=1)
+    (delivery_id,) = insert_deliveries(tx, subscription_id, [NewDelivery(event_id, kind, tx.now, None, test=1)])
     return delivery_id
 
 
-def deliver(tx: WriteTx, subscription_id: str, owed: Sequence[Owed]) -> list[str]:
-    """Make deliveries of recorded events for one subscription. Answers their ids."""
-    ids = [tx.new_id("wdlv") for _ in owed]
-    for delivery_id, one in zip(ids, owed, strict=True):
+def insert_deliveries(tx: WriteTx, subscription_id: str, new_deliveries: Sequence[NewDelivery]) -> list[str]:
+    """Insert deliveries of recorded events for one subscription. Returns their ids."""
+    ids = [tx.new_id("wdlv") for _ in new_deliveries]
+    for delivery_id, one in zip(ids, new_deliveries, strict=True):
         tx.run(_INSERT_DELIVERY, id=delivery_id, subscription_id=subscription_id, **one._asdict())
     if ids:
         tx.announce(TOPIC)
     return ids
 
 
-def _record(tx: WriteTx, kind: str, data: EventData, *, test: int) -> str:
+def _insert_event(tx: WriteTx, kind: str, data: EventData, *, test: int) -> str:
     event_id = tx.new_id("evt")
     tx.run(_INSERT_EVENT, id=event_id, kind=kind, data=encode(data), test=test)
     return event_id
 
 
-def _checked(kind: str, data: Mapping[str, object]) -> EventData:
+def _validate_data(kind: str, data: Mapping[str, object]) -> EventData:
     known = EVENT_KINDS.get(kind)
     if known is None or not known.fired:
         fired = ", ".join(name for name, one in EVENT_KINDS.items() if one.fired)

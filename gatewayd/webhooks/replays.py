@@ -15,7 +15,7 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.wire import Id, Request, Response, Since, Timestamp
 from gatewayd.errors import Problem, invalid, invalid_state
-from gatewayd.events import Owed, deliver
+from gatewayd.events import NewDelivery, insert_deliveries
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.webhooks import deliveries, missed_events, subscriptions
 from gatewayd.webhooks.deliveries import FINISHED, Delivery
@@ -97,8 +97,8 @@ def resend_delivery(tx: WriteTx, caller: Caller, request: ResendDelivery, *, max
         message = "The subscription of this delivery was deleted: there is nowhere to send it."
         raise Problem("not_found", message) from None
     subscriptions.check_enabled(subscription)
-    owed = Owed(stored.event_id, stored.event, tx.now, stored.id, stored.test)
-    (delivery_id,) = deliver(tx, subscription.id, [owed])
+    replay = NewDelivery(stored.event_id, stored.event, tx.now, stored.id, stored.test)
+    (delivery_id,) = insert_deliveries(tx, subscription.id, [replay])
     return deliveries.record(deliveries.find(tx, delivery_id), max_attempts)
 
 
@@ -122,8 +122,10 @@ def recover(tx: WriteTx, caller: Caller, request: Recover, *, retention_days: in
     found, end = missed_events.search(tx, query)
     chosen = [] if request.dry_run else found[:RECOVER_AT_ONCE]
     due = _due_times(tx, subscription.id, len(chosen or found), request.per_second)
-    owed = [Owed(one.event_id, one.kind, at, one.last_delivery_id) for one, at in zip(chosen, due, strict=False)]
-    deliver(tx, subscription.id, owed)
+    replays = [
+        NewDelivery(one.event_id, one.kind, at, one.last_delivery_id) for one, at in zip(chosen, due, strict=False)
+    ]
+    insert_deliveries(tx, subscription.id, replays)
     cut_short = 0 < len(chosen) < len(found)
     return Recovered(
         matched=len(found),
