@@ -14,9 +14,8 @@ from gatewayd.events import render_body
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.webhooks import attempts
 from gatewayd.webhooks import queue as rows
-from gatewayd.webhooks.keyring import Keyring
 from gatewayd.webhooks.queue import INTERRUPTED, Due, Head
-from gatewayd.webhooks.receivers import Address, Receiver, receiver
+from gatewayd.webhooks.receivers import Address, Receiver, SecretCache, receiver
 from gatewayd.webhooks.settings import WebhookSettings
 
 FIRST: Final = ""  # sorts before every id
@@ -30,7 +29,7 @@ class Slots:
     in_flight: Mapping[str, int]
     held: frozenset[str]
     after: str = FIRST  # the subscription at which the last look stopped
-    suspects: AbstractSet[str] = frozenset()  # subscriptions whose last attempt hung
+    slow: AbstractSet[str] = frozenset()  # subscriptions whose last attempt timed out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,10 +79,10 @@ class _Queue:
 
 
 def claim_due(
-    tx: WriteTx, slots: Slots, settings: WebhookSettings, at: Instant, keyring: Keyring | None = None
+    tx: WriteTx, slots: Slots, settings: WebhookSettings, at: Instant, secret_cache: SecretCache | None = None
 ) -> Look:
     """Begin as many attempts as there is room for; `at` is the present instant on the clock that sets waits."""
-    looking = _Looking(tx, slots, settings, at, keyring or Keyring())
+    looking = _Looking(tx, slots, settings, at, secret_cache or SecretCache())
     queues, cut_short = looking.go_round()
     look = looking.look
     begun = list(_shared_out(queues, slots.free, settings.reserve))
@@ -99,20 +98,22 @@ def claim_due(
 class _Looking:
     """One look at the queues, within one transaction."""
 
-    def __init__(self, tx: WriteTx, slots: Slots, settings: WebhookSettings, at: Instant, keyring: Keyring) -> None:
+    def __init__(
+        self, tx: WriteTx, slots: Slots, settings: WebhookSettings, at: Instant, secret_cache: SecretCache
+    ) -> None:
         self.look = Look(after=slots.after)
         self._tx = tx
         self._slots = slots
         self._settings = settings
         self._at = at
-        self._keyring = keyring
-        taken = sum([count for name, count in slots.in_flight.items() if name in slots.suspects])
-        self._room_for_suspects = settings.suspects - taken
+        self._secret_cache = secret_cache
+        taken = sum([count for name, count in slots.in_flight.items() if name in slots.slow])
+        self._room_for_slow = settings.slow_slots - taken
 
     def go_round(self) -> tuple[list[_Queue], bool]:
         """The queues that may be served, at most as many as there are free slots, and whether there may be more."""
         queues: list[_Queue] = []
-        last_suspect = None
+        last_slow = None
         for head in _circle(self._tx, self._slots.after):
             if len(queues) >= self._slots.free:
                 return queues, self._slots.free > 0
@@ -121,11 +122,11 @@ class _Looking:
             if queue is None:
                 continue
             queues.append(queue)
-            if head.subscription_id in self._slots.suspects:
-                self._room_for_suspects -= 1
-                last_suspect = head.subscription_id
-        # All were met. Of the suspects some may have found no room: the next look begins with those.
-        self.look.after = last_suspect or self.look.after
+            if head.subscription_id in self._slots.slow:
+                self._room_for_slow -= 1
+                last_slow = head.subscription_id
+        # All were met. Some of the slow ones may have found no room: the next look begins with those.
+        self.look.after = last_slow or self.look.after
         return queues, False
 
     def _queue_of(self, head: Head) -> _Queue | None:
@@ -134,7 +135,7 @@ class _Looking:
         room = self._room_for(head.subscription_id, in_flight)
         if room <= 0 or not self._is_due(head):
             return None
-        found = receiver(self._tx, head.org_id, head.subscription_id, self._at, self._keyring)
+        found = receiver(self._tx, head.org_id, head.subscription_id, self._at, self._secret_cache)
         if found is None:
             rows.cancel_pending(self._tx, head.org_id, head.subscription_id)
             self.look.expect(self._at)
@@ -149,8 +150,8 @@ class _Looking:
         slots, settings = self._slots, self._settings
         if in_flight and slots.free <= settings.reserve:
             return 0
-        if subscription_id in slots.suspects:
-            return min(1 - in_flight, self._room_for_suspects, slots.free)
+        if subscription_id in slots.slow:
+            return min(1 - in_flight, self._room_for_slow, slots.free)
         return min(settings.per_subscription - in_flight, slots.free)
 
     def _is_due(self, head: Head) -> bool:

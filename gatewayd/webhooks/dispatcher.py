@@ -22,14 +22,13 @@ from gatewayd.outbound.errors import DeadlineError
 from gatewayd.store import StoreFailure, WriteTx
 from gatewayd.webhooks.claims import FIRST, Claim, Look, Slots, claim_due
 from gatewayd.webhooks.failing import Notice
-from gatewayd.webhooks.keyring import Keyring
 from gatewayd.webhooks.queue import INTERRUPTED
+from gatewayd.webhooks.receivers import SecretCache, SlowReceivers
 from gatewayd.webhooks.records import Ended, answered, record, unanswered
 from gatewayd.webhooks.schedule import Decision, Finished, decide
 from gatewayd.webhooks.sender import AttemptResult, Headers
 from gatewayd.webhooks.settings import WebhookSettings
 from gatewayd.webhooks.signature import confidential, signed_headers
-from gatewayd.webhooks.suspects import Suspects
 from gatewayd.webhooks.tallies import Tallies, Tally
 
 T = TypeVar("T")
@@ -104,8 +103,8 @@ class Dispatcher:
         self._fraction = parts.fraction
         self._flights: dict[str, Claim] = {}  # by delivery
         self._ended: list[Ended] = []
-        self._suspects = Suspects()
-        self._keyring = Keyring()
+        self._slow_receivers = SlowReceivers()
+        self._secret_cache = SecretCache()
         self._tallies = Tallies()
         self._bell = trio.Event()
         self._after = FIRST
@@ -178,7 +177,7 @@ class Dispatcher:
 
         def work(tx: WriteTx) -> tuple[list[Notice], Look]:
             at = self._clock.now()
-            return record(tx, ended, self._settings, at), claim_due(tx, slots, self._settings, at, self._keyring)
+            return record(tx, ended, self._settings, at), claim_due(tx, slots, self._settings, at, self._secret_cache)
 
         try:
             notices, look = await self._store.write(work)
@@ -195,7 +194,7 @@ class Dispatcher:
     def _slots(self) -> Slots:
         by_subscription = Counter([claim.subscription_id for claim in self._flights.values()])
         free = self._settings.concurrency - len(self._flights)
-        return Slots(free, by_subscription, frozenset(self._flights), self._after, self._suspects.copied())
+        return Slots(free, by_subscription, frozenset(self._flights), self._after, self._slow_receivers.snapshot())
 
     def _seconds_until(self, instant: Instant | None) -> float:
         if instant is None:
@@ -229,7 +228,7 @@ class Dispatcher:
         result = await self._sender.post(claim.url, headers, claim.body, pool_key=claim.subscription_id)
         decision = self._decide(claim, result)
         self._tell(claim, result, decision)
-        self._suspects.note(claim.subscription_id, hung=result.error == TIMEOUT)
+        self._slow_receivers.note(claim.subscription_id, timed_out=result.error == TIMEOUT)
         if decision.status != "succeeded":
             self._note_beside(claim)
         claim = self._flights[claim.delivery_id]  # what was noted beside it

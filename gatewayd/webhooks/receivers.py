@@ -1,11 +1,16 @@
-"""Where the deliveries of a subscription go, as the engine sees it. `subscriptions.py` writes what is read here."""
+"""Where the deliveries of a subscription go, as the engine sees it. `subscriptions.py` writes what is read here.
+
+Beside the row two things are remembered in memory alone: opened signing secrets, and which receivers are slow.
+"""
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from gatewayd.clock import Instant
 from gatewayd.store import ReadTx, StoreFailure
-from gatewayd.webhooks.keyring import Keyring
+
+CACHED_SECRETS_MAX: Final = 1024  # Chosen: more than that many busy subscriptions decrypt some of theirs again
+SLOW_RECEIVERS_MAX: Final = 1024  # Chosen: the one that timed out longest ago is forgotten first
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +35,54 @@ class Address(NamedTuple):
     url: str
 
 
+class SecretCache:
+    """Signing secrets that were opened, so that a busy subscription's is decrypted once.
+
+    A secret that is replaced is sealed anew, so the old one is never found for it.
+    """
+
+    def __init__(self, max_secrets: int = CACHED_SECRETS_MAX) -> None:
+        self._opened: dict[tuple[bytes, str], str] = {}
+        self._max_secrets = max_secrets
+
+    def __repr__(self) -> str:
+        return f"SecretCache({len(self._opened)} secrets)"
+
+    def unseal(self, tx: ReadTx, sealed: bytes, context: str) -> str:
+        """As the transaction's `unseal`. Raises `StoreFailure` for what does not open, each time."""
+        key = sealed, context
+        secret = self._opened.get(key)
+        if secret is None:
+            if len(self._opened) >= self._max_secrets:
+                self._opened.clear()
+            secret = self._opened[key] = tx.unseal(sealed, context)
+        return secret
+
+
+class SlowReceivers:
+    """Subscriptions whose last attempt ran into the time limit, in the order in which they last did.
+
+    They get few slots until one answers: a hundred receivers that hang at once would otherwise take every slot for ten
+    seconds of each retry. After a restart each one has to time out again.
+    """
+
+    def __init__(self, max_receivers: int = SLOW_RECEIVERS_MAX) -> None:
+        self._ids: dict[str, None] = {}
+        self._max_receivers = max_receivers
+
+    def note(self, subscription_id: str, *, timed_out: bool) -> None:
+        """Remember how an attempt ended."""
+        self._ids.pop(subscription_id, None)
+        if timed_out:
+            self._ids[subscription_id] = None
+            if len(self._ids) > self._max_receivers:
+                del self._ids[next(iter(self._ids))]
+
+    def snapshot(self) -> frozenset[str]:
+        """The subscriptions that are slow now."""
+        return frozenset(self._ids)
+
+
 _SELECT_RECEIVER = """
 SELECT url, enabled, failing_since, failing_told_at IS NOT NULL, secret_sealed, previous_secret_sealed,
     previous_secret_expires_at
@@ -38,7 +91,7 @@ FROM webhook_subscriptions WHERE org_id = :org_id AND id = :id
 
 
 def receiver(
-    tx: ReadTx, org_id: str, subscription_id: str, at: Instant, keyring: Keyring | None = None
+    tx: ReadTx, org_id: str, subscription_id: str, at: Instant, secret_cache: SecretCache | None = None
 ) -> Receiver | None:
     """Who gets the deliveries of a subscription at that instant; None when it was deleted."""
     row = tx.row(_SELECT_RECEIVER, org_id=org_id, id=subscription_id)
@@ -46,9 +99,9 @@ def receiver(
         return None
     url, enabled, failing_since, failing_told, sealed, previous, previous_expires_at = row
     live = [sealed] if previous is None or previous_expires_at <= at else [sealed, previous]
-    keyring, context = keyring or Keyring(), secret_context(subscription_id)
+    cache, context = secret_cache or SecretCache(), secret_context(subscription_id)
     try:
-        opened = tuple([keyring.unseal(tx, one, context) for one in live])
+        opened = tuple([cache.unseal(tx, one, context) for one in live])
     except StoreFailure:
         opened = ()  # another instance key: its attempts fail and say so, the other subscriptions go on
     return Receiver(url, bool(enabled), failing_since, bool(failing_told), opened)

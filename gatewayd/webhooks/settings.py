@@ -13,7 +13,7 @@ from gatewayd.webhooks.sender import TIMEOUT_SECONDS
 
 LEASE_MARGIN_SECONDS = 5.0  # Chosen: between the end of an attempt and its record, on a disk that is busy
 RESERVE_SHARE = 4  # Chosen: a quarter of the slots is kept for subscriptions with nothing in flight
-SUSPECTS_SHARE = 4  # Chosen: at most a quarter of the slots goes to subscriptions whose last attempt hung
+SLOW_SHARE = 4  # Chosen: at most a quarter of the slots goes to subscriptions whose last attempt timed out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,9 +40,9 @@ class WebhookSettings:
         return self.concurrency // RESERVE_SHARE
 
     @property
-    def suspects(self) -> int:
-        """Slots that all subscriptions whose last attempt hung may take together."""
-        return max(1, self.concurrency // SUSPECTS_SHARE)
+    def slow_slots(self) -> int:
+        """Slots that all subscriptions whose last attempt timed out may take together."""
+        return max(1, self.concurrency // SLOW_SHARE)
 
     @property
     def tell_after(self) -> int:

@@ -292,7 +292,7 @@ async def test_receivers_that_hang_at_once_do_not_fill_the_slots(autojump_clock:
     assert len(waits) == 20 * 100
     assert max(waits) == 0
     assert {house.sender.most_in_flight[url] for url in hanging} == {1}
-    assert house.sender.most_at_once <= settings.suspects + 20
+    assert house.sender.most_at_once <= settings.slow_slots + 20
     served = Counter(post.url for post in house.sender.posts[before:])
     assert min(served[url] for url in hanging) >= 2  # in 150 s 16 slots serve 80 receivers three times
 
