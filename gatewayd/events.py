@@ -2,7 +2,7 @@
 
 An event, its deliveries and the change behind it are one transaction: no crash can leave one of them without the
 others. An event nobody subscribed to is stored too: a subscription may ask for it later. Only this file inserts into
-`deliveries`; only `webhooks/queue.py` updates them.
+`deliveries`; only `webhooks/delivery_queue.py` updates them.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,8 @@
-"""Which deliveries go next: fair over subscriptions, within the limits, in one transaction with what ended before.
+"""Claims: which deliveries are attempted next, fair over subscriptions and within the limits.
 
-The subscriptions stand in a circle; each look goes on where the last one stopped and gives every queue one slot
-before any gets a second. Looking costs a step per subscription with a queue, however long the queues are.
+Round-robin over the subscriptions: each scan goes on where the last one stopped and gives every queue one slot before
+any gets a second. A scan costs a step per subscription with a queue, however long the queues are. It shares its
+transaction with the records of the attempts that ended before.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,10 +13,9 @@ from typing import Final
 from gatewayd.clock import Instant
 from gatewayd.events import render_body
 from gatewayd.store import ReadTx, WriteTx
-from gatewayd.webhooks import attempts
-from gatewayd.webhooks import queue as rows
-from gatewayd.webhooks.queue import INTERRUPTED, Due, Head
-from gatewayd.webhooks.receivers import Address, Receiver, SecretCache, receiver
+from gatewayd.webhooks import attempts, delivery_queue
+from gatewayd.webhooks.delivery_queue import INTERRUPTED, DueDelivery, QueueHead
+from gatewayd.webhooks.receivers import Address, Receiver, SecretCache, find_receiver
 from gatewayd.webhooks.settings import WebhookSettings
 
 FIRST: Final = ""  # sorts before every id
@@ -23,12 +23,12 @@ FIRST: Final = ""  # sorts before every id
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """What this dispatcher has room for. `in_flight` counts by subscription, `held` are the deliveries under way."""
+    """What this dispatcher has room for. `in_flight` counts attempts by subscription; `under_way`: their deliveries."""
 
     free: int
     in_flight: Mapping[str, int]
-    held: frozenset[str]
-    after: str = FIRST  # the subscription at which the last look stopped
+    under_way: frozenset[str]
+    after: str = FIRST  # the subscription at which the last scan stopped
     slow: AbstractSet[str] = frozenset()  # subscriptions whose last attempt timed out
 
 
@@ -55,53 +55,56 @@ class Claim:
 
 
 @dataclass(slots=True)
-class Look:
-    """What one look at the queues found. `next_due`: when to look again; None: only once something changes."""
+class ClaimResult:
+    """What one scan of the queues began. `next_due`: when to scan again; None: only once something changes.
+
+    `exhausted` are the deliveries that were found without an attempt left.
+    """
 
     claims: list[Claim] = field(default_factory=list)
-    spent: list[tuple[Head, str]] = field(default_factory=list)  # deliveries that have no attempt left, now exhausted
+    exhausted: list[tuple[QueueHead, str]] = field(default_factory=list)
     after: str = FIRST
     next_due: Instant | None = None
 
-    def expect(self, instant: Instant) -> None:
-        """Look again at `instant` at the latest."""
+    def scan_again_by(self, instant: Instant) -> None:
+        """Scan again at `instant` at the latest."""
         self.next_due = instant if self.next_due is None else min(self.next_due, instant)
 
 
 @dataclass(frozen=True, slots=True)
 class _Queue:
-    """A subscription that is owed something now, and for which there is room."""
+    """A subscription with deliveries that are due, and for which there is room."""
 
-    head: Head
+    head: QueueHead
     receiver: Receiver
-    waiting: list[Due]
+    waiting: list[DueDelivery]
     in_flight: int
 
 
 def claim_due(
     tx: WriteTx, slots: Slots, settings: WebhookSettings, at: Instant, secret_cache: SecretCache | None = None
-) -> Look:
+) -> ClaimResult:
     """Begin as many attempts as there is room for; `at` is the present instant on the clock that sets waits."""
-    looking = _Looking(tx, slots, settings, at, secret_cache or SecretCache())
-    queues, cut_short = looking.go_round()
-    look = looking.look
-    begun = list(_shared_out(queues, slots.free, settings.reserve))
+    scan = _QueueScan(tx, slots, settings, at, secret_cache or SecretCache())
+    queues, more_queues = scan.run()
+    result = scan.result
+    begun = list(_share_slots(queues, slots.free, settings.reserve))
     _record_interrupted(tx, begun)
     ids = [(queue.head.org_id, delivery.id) for queue, delivery in begun]
-    rows.begin_attempts(tx, ids, at, Instant(at + settings.lease))
-    look.claims = [_claim(queue, delivery, at) for queue, delivery in begun]
-    if cut_short and len(begun) < slots.free:
-        look.expect(at)
-    return look
+    delivery_queue.begin_attempts(tx, ids, at, Instant(at + settings.lease))
+    result.claims = [_claim(queue, delivery, at) for queue, delivery in begun]
+    if more_queues and len(begun) < slots.free:
+        result.scan_again_by(at)
+    return result
 
 
-class _Looking:
-    """One look at the queues, within one transaction."""
+class _QueueScan:
+    """One scan of the queues, within one transaction."""
 
     def __init__(
         self, tx: WriteTx, slots: Slots, settings: WebhookSettings, at: Instant, secret_cache: SecretCache
     ) -> None:
-        self.look = Look(after=slots.after)
+        self.result = ClaimResult(after=slots.after)
         self._tx = tx
         self._slots = slots
         self._settings = settings
@@ -110,14 +113,14 @@ class _Looking:
         taken = sum([count for name, count in slots.in_flight.items() if name in slots.slow])
         self._room_for_slow = settings.slow_slots - taken
 
-    def go_round(self) -> tuple[list[_Queue], bool]:
+    def run(self) -> tuple[list[_Queue], bool]:
         """The queues that may be served, at most as many as there are free slots, and whether there may be more."""
         queues: list[_Queue] = []
         last_slow = None
-        for head in _circle(self._tx, self._slots.after):
+        for head in _round_robin(self._tx, self._slots.after):
             if len(queues) >= self._slots.free:
                 return queues, self._slots.free > 0
-            self.look.after = head.subscription_id
+            self.result.after = head.subscription_id
             queue = self._queue_of(head)
             if queue is None:
                 continue
@@ -125,24 +128,24 @@ class _Looking:
             if head.subscription_id in self._slots.slow:
                 self._room_for_slow -= 1
                 last_slow = head.subscription_id
-        # All were met. Some of the slow ones may have found no room: the next look begins with those.
-        self.look.after = last_slow or self.look.after
+        # All were scanned. Some of the slow ones may have found no room: the next scan begins with those.
+        self.result.after = last_slow or self.result.after
         return queues, False
 
-    def _queue_of(self, head: Head) -> _Queue | None:
-        """What may be claimed of a queue, or None; then `look` knows when to come back, or an attempt's end tells."""
+    def _queue_of(self, head: QueueHead) -> _Queue | None:
+        """What may be claimed of a queue; None: nothing now. `result.next_due` or an ended attempt leads back to it."""
         in_flight = self._slots.in_flight.get(head.subscription_id, 0)
         room = self._room_for(head.subscription_id, in_flight)
         if room <= 0 or not self._is_due(head):
             return None
-        found = receiver(self._tx, head.org_id, head.subscription_id, self._at, self._secret_cache)
+        found = find_receiver(self._tx, head.org_id, head.subscription_id, self._at, self._secret_cache)
         if found is None:
-            rows.cancel_pending(self._tx, head.org_id, head.subscription_id)
-            self.look.expect(self._at)
+            delivery_queue.cancel_pending(self._tx, head.org_id, head.subscription_id)
+            self.result.scan_again_by(self._at)
             return None
         if not found.enabled:
             return None
-        waiting = self._waiting(head, room + in_flight)
+        waiting = self._due_deliveries(head, room + in_flight)
         return _Queue(head, found, waiting[:room], in_flight) if waiting else None
 
     def _room_for(self, subscription_id: str, in_flight: int) -> int:
@@ -154,44 +157,45 @@ class _Looking:
             return min(1 - in_flight, self._room_for_slow, slots.free)
         return min(settings.per_subscription - in_flight, slots.free)
 
-    def _is_due(self, head: Head) -> bool:
+    def _is_due(self, head: QueueHead) -> bool:
         if head.due_at <= self._at:
             return True
         if head.recorded_at > self._at:  # written by a clock that was ahead
-            rows.rewind(self._tx, head, self._at)
-            self.look.expect(self._at)
+            delivery_queue.rewind(self._tx, head, self._at)
+            self.result.scan_again_by(self._at)
         else:
-            self.look.expect(head.due_at)
+            self.result.scan_again_by(head.due_at)
         return False
 
-    def _waiting(self, head: Head, count: int) -> list[Due]:
-        """What of a queue is due and has an attempt left; what has none is exhausted."""
-        held, most = self._slots.held, self._settings.retry.max_attempts
-        waiting = [one for one in rows.due(self._tx, head, self._at, count) if one.id not in held]
-        spent = [one for one in waiting if one.attempts >= most]
-        if not spent:
+    def _due_deliveries(self, head: QueueHead, count: int) -> list[DueDelivery]:
+        """The deliveries of a queue that are due and have an attempt left; those that have none are exhausted."""
+        under_way, most = self._slots.under_way, self._settings.retry.max_attempts
+        due = delivery_queue.due_deliveries(self._tx, head, self._at, count)
+        waiting = [one for one in due if one.id not in under_way]
+        exhausted = [one for one in waiting if one.attempts >= most]
+        if not exhausted:
             return waiting
-        attempts.insert(self._tx, [_interrupted(head, one) for one in spent if one.in_flight])
-        for one in spent:
-            rows.exhaust(self._tx, head, one.id, self._at)
-        self.look.spent += [(head, one.id) for one in spent]
-        self.look.expect(self._at)
+        attempts.insert(self._tx, [_interrupted(head, one) for one in exhausted if one.in_flight])
+        for one in exhausted:
+            delivery_queue.exhaust(self._tx, head, one.id, self._at)
+        self.result.exhausted += [(head, one.id) for one in exhausted]
+        self.result.scan_again_by(self._at)
         return [one for one in waiting if one.attempts < most]
 
 
-def _circle(tx: ReadTx, after: str) -> Iterator[Head]:
-    """Every subscription that has a queue, from the one behind `after` round to `after` itself."""
+def _round_robin(tx: ReadTx, after: str) -> Iterator[QueueHead]:
+    """The head of every queue, from the subscription behind `after` round to `after` itself."""
     position = after
-    while (head := rows.next_head(tx, position)) is not None:
+    while (head := delivery_queue.next_head(tx, position)) is not None:
         yield head
         position = head.subscription_id
     position = FIRST
-    while (head := rows.next_head(tx, position)) is not None and head.subscription_id <= after:
+    while (head := delivery_queue.next_head(tx, position)) is not None and head.subscription_id <= after:
         yield head
         position = head.subscription_id
 
 
-def _shared_out(queues: list[_Queue], free: int, reserve: int) -> Iterator[tuple[_Queue, Due]]:
+def _share_slots(queues: list[_Queue], free: int, reserve: int) -> Iterator[tuple[_Queue, DueDelivery]]:
     """One for each queue, then a second for each, and so on; the last `reserve` slots are for first ones only."""
     longest = max((len(queue.waiting) for queue in queues), default=0)
     for turn in range(longest):
@@ -202,17 +206,17 @@ def _shared_out(queues: list[_Queue], free: int, reserve: int) -> Iterator[tuple
                 yield queue, queue.waiting[turn]
 
 
-def _record_interrupted(tx: WriteTx, begun: list[tuple[_Queue, Due]]) -> None:
+def _record_interrupted(tx: WriteTx, begun: list[tuple[_Queue, DueDelivery]]) -> None:
     """Put those on record that were begun before and whose lease ran out."""
     attempts.insert(tx, [_interrupted(queue.head, delivery) for queue, delivery in begun if delivery.in_flight])
 
 
-def _interrupted(head: Head, delivery: Due) -> attempts.Row:
+def _interrupted(head: QueueHead, delivery: DueDelivery) -> attempts.Row:
     wire = attempts.unanswered(delivery.attempts, delivery.begun_at, INTERRUPTED)
     return delivery.id, delivery.attempts, head.org_id, wire
 
 
-def _claim(queue: _Queue, delivery: Due, at: Instant) -> Claim:
+def _claim(queue: _Queue, delivery: DueDelivery, at: Instant) -> Claim:
     return Claim(
         delivery_id=delivery.id,
         org_id=queue.head.org_id,

@@ -20,9 +20,9 @@ from gatewayd.clock import SECOND, Clock, Instant, to_wire
 from gatewayd.events import TOPIC
 from gatewayd.outbound.errors import DeadlineError
 from gatewayd.store import StoreFailure, WriteTx
-from gatewayd.webhooks.claims import FIRST, Claim, Look, Slots, claim_due
+from gatewayd.webhooks.claims import FIRST, Claim, ClaimResult, Slots, claim_due
+from gatewayd.webhooks.delivery_queue import INTERRUPTED
 from gatewayd.webhooks.failing import Notice
-from gatewayd.webhooks.queue import INTERRUPTED
 from gatewayd.webhooks.receivers import SecretCache, SlowReceivers
 from gatewayd.webhooks.records import Ended, answered, record, unanswered
 from gatewayd.webhooks.schedule import Decision, Finished, decide
@@ -142,7 +142,7 @@ class Dispatcher:
         try:
             while True:
                 await announced.wait()
-                announced = self._store.topic(TOPIC)  # before the look that follows, so that none is missed between
+                announced = self._store.topic(TOPIC)  # before the scan that follows, so that none is missed between
                 self._bell.set()
         finally:
             looping.cancel()
@@ -158,38 +158,38 @@ class Dispatcher:
     async def _go_round(self, flights: trio.Nursery) -> None:
         while True:
             self._bell = trio.Event()
-            look = await self._round()
-            if look is None:
+            claimed = await self._round()
+            if claimed is None:
                 await trio.sleep(STORE_PAUSE_SECONDS)
                 continue
-            for claim in look.claims:
+            for claim in claimed.claims:
                 self._flights[claim.delivery_id] = claim
                 flights.start_soon(self._attempt, claim)
             self._sender.sweep()
-            with trio.move_on_after(self._seconds_until(look.next_due)):
+            with trio.move_on_after(self._seconds_until(claimed.next_due)):
                 await self._bell.wait()
             await trio.lowlevel.checkpoint()  # so that what ends together is recorded together
 
-    async def _round(self) -> Look | None:
+    async def _round(self) -> ClaimResult | None:
         """Record what has ended and claim what is due; None when the store could do neither."""
         ended, self._ended = self._ended, []
         slots = self._slots()
 
-        def work(tx: WriteTx) -> tuple[list[Notice], Look]:
+        def work(tx: WriteTx) -> tuple[list[Notice], ClaimResult]:
             at = self._clock.now()
             return record(tx, ended, self._settings, at), claim_due(tx, slots, self._settings, at, self._secret_cache)
 
         try:
-            notices, look = await self._store.write(work)
+            notices, claimed = await self._store.write(work)
         except StoreFailure as error:
             self._ended[:0] = ended
             self.counts.store_failures += 1
             self._log.error("webhooks_not_recorded", waiting=len(self._ended), exc_info=error)
             return None
-        self._after = look.after
+        self._after = claimed.after
         self._tell_notices(notices)
-        self._tell_spent(look)
-        return look
+        self._tell_exhausted(claimed)
+        return claimed
 
     def _slots(self) -> Slots:
         by_subscription = Counter([claim.subscription_id for claim in self._flights.values()])
@@ -287,8 +287,8 @@ class Dispatcher:
             self.counts.retried += 1
             self._log.info("delivery_attempt_failed", **values, detail=result.detail)
 
-    def _tell_spent(self, look: Look) -> None:
-        for head, delivery_id in look.spent:
+    def _tell_exhausted(self, claimed: ClaimResult) -> None:
+        for head, delivery_id in claimed.exhausted:
             self.counts.exhausted += 1
             values = {"delivery_id": delivery_id, "subscription_id": head.subscription_id, "organization": head.org_id}
             self._log.warning("delivery_exhausted", **values, error=INTERRUPTED, response_code=None)

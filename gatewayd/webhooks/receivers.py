@@ -90,7 +90,7 @@ FROM webhook_subscriptions WHERE org_id = :org_id AND id = :id
 """
 
 
-def receiver(
+def find_receiver(
     tx: ReadTx, org_id: str, subscription_id: str, at: Instant, secret_cache: SecretCache | None = None
 ) -> Receiver | None:
     """Who gets the deliveries of a subscription at that instant; None when it was deleted."""

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from gatewayd.clock import Instant
 from gatewayd.store import WriteTx
-from gatewayd.webhooks import attempts, failing, queue
+from gatewayd.webhooks import attempts, delivery_queue, failing
 from gatewayd.webhooks.claims import Claim
+from gatewayd.webhooks.delivery_queue import Completion
 from gatewayd.webhooks.failing import Notice, Sign
-from gatewayd.webhooks.queue import Completion
 from gatewayd.webhooks.schedule import Decision
 from gatewayd.webhooks.sender import AttemptResult
 from gatewayd.webhooks.settings import WebhookSettings
@@ -64,7 +64,7 @@ def _sign(decision: Decision) -> Sign:
 
 def record(tx: WriteTx, ended: list[Ended], settings: WebhookSettings, at: Instant) -> list[Notice]:
     """Record attempts, those that are still their delivery's. Answers what the operator should know."""
-    recorded = [one for one in ended if queue.complete(tx, one.completion, at)]
+    recorded = [one for one in ended if delivery_queue.complete(tx, one.completion, at)]
     rows = [(one.claim.delivery_id, one.claim.attempt, one.claim.org_id, one.wire) for one in recorded]
     attempts.insert(tx, rows)
     notices = [failing.note(tx, one.claim, one.sign, settings, at) for one in recorded]

@@ -20,7 +20,7 @@ from gatewayd.events import TOPIC
 from gatewayd.ledger.lists import sync_page
 from gatewayd.outbound.transport import Policy
 from gatewayd.store import ReadTx, WriteTx
-from gatewayd.webhooks import missed_events, queue
+from gatewayd.webhooks import delivery_queue, missed_events
 from gatewayd.webhooks.receivers import Address, secret_context
 from gatewayd.webhooks.settings import WebhookSettings
 from gatewayd.webhooks.signature import new_secret, secret_prefix
@@ -224,7 +224,7 @@ def remove_subscription(tx: WriteTx, caller: Caller, request: RemoveSubscription
     """Delete a webhook subscription and cancel its pending deliveries."""
     stored = find(tx, request.target)
     tx.run(_DELETE, id=stored.id)
-    queue.cancel_pending(tx, tx.org_id, stored.id)
+    delivery_queue.cancel_pending(tx, tx.org_id, stored.id)
     tx.announce(TOPIC)  # where more wait than one transaction cancels, the dispatcher goes on with it
     return Removed(id=stored.id, deleted=True)
 

@@ -121,14 +121,14 @@ class _Picker:
         slots = Slots(self._settings.concurrency, {}, frozenset(), self._after)
         now = self._clock.now()
         tx = WriteTx(self._connection, Bindings(None, now), self._sealer, lambda prefix: prefix)
-        self._connection.execute("SAVEPOINT look")
+        self._connection.execute("SAVEPOINT claimed")
         before = time.thread_time_ns()
-        look = claim_due(tx, slots, self._settings, now)
+        claimed = claim_due(tx, slots, self._settings, now)
         spent = time.thread_time_ns() - before
-        self._connection.execute("ROLLBACK TO look")
-        self._connection.execute("RELEASE look")
-        self._after = look.after
-        return len(look.claims), spent
+        self._connection.execute("ROLLBACK TO claimed")
+        self._connection.execute("RELEASE claimed")
+        self._after = claimed.after
+        return len(claimed.claims), spent
 
 
 # -- delivering

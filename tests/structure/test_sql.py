@@ -26,7 +26,7 @@ _KEYWORDS = re.compile(
 )
 
 WRITERS = {
-    "deliveries": {"gatewayd/events.py", "gatewayd/webhooks/queue.py", "gatewayd/webhooks/retention.py"},
+    "deliveries": {"gatewayd/events.py", "gatewayd/webhooks/delivery_queue.py", "gatewayd/webhooks/retention.py"},
     "events": {"gatewayd/events.py", "gatewayd/webhooks/retention.py"},
 }
 """Tables with several writers: the outbox inserts, the queue updates, and retention deletes."""

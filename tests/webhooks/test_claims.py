@@ -6,7 +6,7 @@ import pytest
 
 from gatewayd.store import StoreFailure
 from gatewayd.webhooks import claims
-from gatewayd.webhooks.claims import FIRST, Look, Slots
+from gatewayd.webhooks.claims import FIRST, ClaimResult, Slots
 from gatewayd.webhooks.receivers import SecretCache, SlowReceivers
 from gatewayd.webhooks.settings import WebhookSettings
 from tests.support.store import MemoryStore
@@ -15,7 +15,7 @@ from tests.support.subscribing import emit, subscribe
 SETTINGS = WebhookSettings(concurrency=8)  # two slots for slow receivers
 
 
-def claim(store: MemoryStore, slots: Slots) -> Look:
+def claim(store: MemoryStore, slots: Slots) -> ClaimResult:
     return store.write(lambda tx: claims.claim_due(tx, slots, SETTINGS, store.clock.now()))
 
 
@@ -67,9 +67,9 @@ def test_slow_receivers_take_turns(store: MemoryStore) -> None:
     slow = frozenset(one.id for one in made)
     after, served = FIRST, []
     for _ in range(5):
-        look = claim(store, Slots(8, {}, frozenset(), after, slow))
-        served += [one.subscription_id for one in look.claims]
-        after = look.after
+        claimed = claim(store, Slots(8, {}, frozenset(), after, slow))
+        served += [one.subscription_id for one in claimed.claims]
+        after = claimed.after
     assert served == [made[turn % 5].id for turn in range(10)]
 
 
@@ -79,9 +79,9 @@ def test_with_one_slot_a_slow_receiver_and_a_healthy_one_alternate(store: Memory
     emit(store, org_id, 3)
     after, served = FIRST, []
     for _ in range(4):
-        look = claim(store, Slots(1, {}, frozenset(), after, frozenset({made[0].id})))
-        served += [one.subscription_id for one in look.claims]
-        after = look.after
+        claimed = claim(store, Slots(1, {}, frozenset(), after, frozenset({made[0].id})))
+        served += [one.subscription_id for one in claimed.claims]
+        after = claimed.after
     assert served == [made[0].id, made[1].id] * 2
 
 

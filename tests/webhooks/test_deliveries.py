@@ -10,10 +10,10 @@ import pytest
 from gatewayd import events
 from gatewayd.clock import SECOND, Instant
 from gatewayd.errors import Problem
-from gatewayd.webhooks import attempts, claims, deliveries, queue
-from gatewayd.webhooks.claims import FIRST, Look, Slots
+from gatewayd.webhooks import attempts, claims, deliveries, delivery_queue
+from gatewayd.webhooks.claims import FIRST, ClaimResult, Slots
 from gatewayd.webhooks.deliveries import GetDelivery, Include, ListDeliveries
-from gatewayd.webhooks.queue import Completion
+from gatewayd.webhooks.delivery_queue import Completion
 from gatewayd.webhooks.settings import WebhookSettings
 from tests.support.store import START, MemoryStore, make_caller
 from tests.support.subscribing import emit, subscribe
@@ -36,9 +36,9 @@ def claim(
     free: int = 64,
     after: str = FIRST,
     in_flight: dict[str, int] | None = None,
-    held: frozenset[str] = frozenset(),
-) -> Look:
-    slots = Slots(free, in_flight or {}, held, after)
+    under_way: frozenset[str] = frozenset(),
+) -> ClaimResult:
+    slots = Slots(free, in_flight or {}, under_way, after)
     return store.write(lambda tx: claims.claim_due(tx, slots, SETTINGS, store.clock.now()))
 
 
@@ -53,7 +53,7 @@ def complete(store: MemoryStore, one: claims.Claim, status: str, due_at: int | N
         error=None if status == "succeeded" else "http_5xx",
         duration_ms=12,
     )
-    return store.write(lambda tx: queue.complete(tx, completion, store.clock.now()))
+    return store.write(lambda tx: delivery_queue.complete(tx, completion, store.clock.now()))
 
 
 def got(store: MemoryStore, org_id: str, delivery_id: str, include: Include | None = None) -> bytes:
@@ -340,8 +340,8 @@ def test_an_attempt_is_begun_again_only_once_its_lease_ran_out(store: MemoryStor
     emit(store, org_id)
     (first,) = claim(store).claims
     store.clock.advance(LEASE - 1)
-    look = claim(store)
-    assert (look.claims, look.next_due) == ([], START + LEASE)
+    claimed = claim(store)
+    assert (claimed.claims, claimed.next_due) == ([], START + LEASE)
     store.clock.advance(1)
     (second,) = claim(store).claims
     assert (second.delivery_id, second.attempt, second.body) == (first.delivery_id, 2, first.body)
@@ -369,7 +369,7 @@ def test_an_attempt_this_dispatcher_still_makes_is_not_begun_again(store: Memory
     emit(store, org_id)
     (first,) = claim(store).claims
     store.clock.advance(LEASE)
-    assert claim(store, in_flight={made.id: 1}, held=frozenset({first.delivery_id})).claims == []
+    assert claim(store, in_flight={made.id: 1}, under_way=frozenset({first.delivery_id})).claims == []
 
 
 def test_after_the_last_attempt_an_interrupted_delivery_is_exhausted(store: MemoryStore) -> None:
@@ -409,9 +409,9 @@ def test_the_next_look_goes_on_where_the_last_one_stopped(store: MemoryStore) ->
     emit(store, org_id, 4)
     after, served = FIRST, []
     for _ in range(5):
-        look = claim(store, free=1, after=after)
-        served += [one.subscription_id for one in look.claims]
-        after = look.after
+        claimed = claim(store, free=1, after=after)
+        served += [one.subscription_id for one in claimed.claims]
+        after = claimed.after
     assert served == [made[0].id, made[1].id, made[2].id, made[0].id, made[1].id]
 
 
@@ -437,10 +437,10 @@ def test_a_look_that_stopped_early_and_left_room_is_followed_by_another(store: M
     healthy = subscribe(store, org_id, URL, "opportunity.stage_changed")
     emit_moved(store, org_id)
     busy = {one.id: 1 for one in made}
-    look = claim(store, free=18, in_flight=busy)
-    assert len(look.claims) == 2
-    assert look.next_due == START
-    again = claim(store, free=16, in_flight=busy, after=look.after)
+    claimed = claim(store, free=18, in_flight=busy)
+    assert len(claimed.claims) == 2
+    assert claimed.next_due == START
+    again = claim(store, free=16, in_flight=busy, after=claimed.after)
     assert [one.subscription_id for one in again.claims] == [healthy.id]
     assert again.next_due is None
 
@@ -453,18 +453,18 @@ def test_a_disabled_subscription_keeps_its_queue_unsent(store: MemoryStore) -> N
     UPDATE webhook_subscriptions SET enabled = 0, disabled_reason = 'caller', disabled_at = :now WHERE org_id = :org_id
     """
     store.write(lambda tx: tx.run(sql), org_id)
-    look = claim(store)
-    assert (look.claims, look.next_due) == ([], None)
+    claimed = claim(store)
+    assert (claimed.claims, claimed.next_due) == ([], None)
     assert listed(store, org_id, ListDeliveries(id=made.id))[0][0]["status"] == "pending"
 
 
 def test_the_queue_of_a_deleted_subscription_is_cancelled_when_it_is_met(store: MemoryStore) -> None:
     org_id = store.org()
     subscribe(store, org_id, URL)
-    emit(store, org_id, queue.CANCEL_AT_ONCE + 1)
+    emit(store, org_id, delivery_queue.CANCEL_AT_ONCE + 1)
     store.write(lambda tx: tx.run("DELETE FROM webhook_subscriptions WHERE org_id = :org_id"), org_id)
     sql = "SELECT COUNT(*) FROM deliveries WHERE org_id = :org_id AND status = 'cancelled'"
-    for cancelled in (queue.CANCEL_AT_ONCE, queue.CANCEL_AT_ONCE + 1):
+    for cancelled in (delivery_queue.CANCEL_AT_ONCE, delivery_queue.CANCEL_AT_ONCE + 1):
         assert claim(store).claims == []
         assert store.read(lambda tx: tx.value(sql), org_id) == cancelled
     assert claim(store).next_due is None
@@ -488,18 +488,18 @@ def test_a_clock_set_back_does_not_hold_what_was_never_tried(store: MemoryStore)
     subscribe(store, org_id, URL)
     emit(store, org_id)
     store.clock.advance(-3600 * SECOND)
-    look = claim(store)
-    assert (look.claims, look.next_due) == ([], store.clock.now())
+    claimed = claim(store)
+    assert (claimed.claims, claimed.next_due) == ([], store.clock.now())
     assert len(claim(store).claims) == 1
 
 
 @pytest.mark.parametrize(
     ("sql", "index"),
     [
-        (queue._NEXT_HEAD, "deliveries_queue"),
-        (queue._SELECT_DUE, "deliveries_queue"),
-        (queue._REWIND, "deliveries_queue"),
-        (queue._CANCEL, "deliveries_queue"),
+        (delivery_queue._NEXT_HEAD, "deliveries_queue"),
+        (delivery_queue._SELECT_DUE, "deliveries_queue"),
+        (delivery_queue._REWIND, "deliveries_queue"),
+        (delivery_queue._CANCEL, "deliveries_queue"),
         (deliveries._SELECT_PAGE + deliveries._NEWEST_FIRST, "deliveries_of_subscription"),
         *(
             (deliveries._SELECT_PAGE + deliveries._OF_STATUS[status] + deliveries._NEWEST_FIRST, "deliveries_troubled")

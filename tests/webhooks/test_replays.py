@@ -99,8 +99,8 @@ def test_a_resent_delivery_has_all_its_attempts(store: MemoryStore) -> None:
     (ended,) = finish(store, org_id, "exhausted")
     again = resend(store, org_id, ended)
     slots = Slots(64, {}, frozenset())
-    look = store.write(lambda tx: claims.claim_due(tx, slots, WebhookSettings(), store.clock.now()))
-    assert [(one.delivery_id, one.attempt) for one in look.claims] == [(again.id, 1)]
+    claimed = store.write(lambda tx: claims.claim_due(tx, slots, WebhookSettings(), store.clock.now()))
+    assert [(one.delivery_id, one.attempt) for one in claimed.claims] == [(again.id, 1)]
 
 
 @pytest.mark.parametrize("status", ["pending", "retrying"])

@@ -13,7 +13,7 @@ from gatewayd.clock import DAY, HOUR, from_wire
 from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.errors import Problem
 from gatewayd.outbound.transport import Policy
-from gatewayd.webhooks import area, queue, receivers, subscriptions
+from gatewayd.webhooks import area, delivery_queue, receivers, subscriptions
 from gatewayd.webhooks.subscriptions import (
     MAX_PER_ORGANIZATION,
     CreatedSubscription,
@@ -57,7 +57,7 @@ def listed(store: MemoryStore, org_id: str) -> dict[str, Any]:
 
 
 def live_secrets(store: MemoryStore, org_id: str, subscription_id: str) -> tuple[str, ...]:
-    receiver = store.read(lambda tx: receivers.receiver(tx, org_id, subscription_id, store.clock.now()))
+    receiver = store.read(lambda tx: receivers.find_receiver(tx, org_id, subscription_id, store.clock.now()))
     assert receiver is not None
     return receiver.secrets
 
@@ -346,7 +346,7 @@ def test_a_second_rotation_drops_the_first_secret(store: MemoryStore) -> None:
 def test_a_receiver_never_shows_its_secrets(store: MemoryStore) -> None:
     org_id = store.org()
     made = subscribe(store, org_id, URL)
-    receiver = store.read(lambda tx: receivers.receiver(tx, org_id, made.id, store.clock.now()))
+    receiver = store.read(lambda tx: receivers.find_receiver(tx, org_id, made.id, store.clock.now()))
     assert "whsec_" not in repr(receiver)
 
 
@@ -440,10 +440,10 @@ def test_delete_removes_the_subscription_and_cancels_what_is_pending(store: Memo
 def test_a_long_queue_is_cancelled_by_and_by(store: MemoryStore) -> None:
     org_id = store.org()
     made = subscribe(store, org_id, URL)
-    emit(store, org_id, queue.CANCEL_AT_ONCE + 1)
+    emit(store, org_id, delivery_queue.CANCEL_AT_ONCE + 1)
     store.announced.clear()
     remove(store, org_id, RemoveSubscription(id=made.id))
-    assert statuses(store, org_id).count("cancelled") == queue.CANCEL_AT_ONCE
+    assert statuses(store, org_id).count("cancelled") == delivery_queue.CANCEL_AT_ONCE
     assert store.announced == {"deliveries"}
 
 

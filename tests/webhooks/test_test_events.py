@@ -35,10 +35,10 @@ def test_the_sample_goes_to_this_subscription_alone_and_is_marked(store: MemoryS
     )
     assert store.announced == {TOPIC}
     slots = Slots(64, {}, frozenset())
-    look = store.write(lambda tx: claims.claim_due(tx, slots, WebhookSettings(), store.clock.now()))
-    assert [(one.subscription_id, one.delivery_id) for one in look.claims] == [(made.id, sent.id)]
+    claimed = store.write(lambda tx: claims.claim_due(tx, slots, WebhookSettings(), store.clock.now()))
+    assert [(one.subscription_id, one.delivery_id) for one in claimed.claims] == [(made.id, sent.id)]
     sample = msgspec.to_builtins(EVENT_KINDS["opportunity.stage_changed"].sample)
-    assert msgspec.json.decode(look.claims[0].body)["data"] == sample
+    assert msgspec.json.decode(claimed.claims[0].body)["data"] == sample
 
 
 @pytest.mark.parametrize("kind", EVENT_KINDS)

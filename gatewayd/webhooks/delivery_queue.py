@@ -1,4 +1,4 @@
-"""The queue of deliveries: statements of the daemon itself, over all organizations. Alone updates `deliveries`.
+"""The queue of deliveries: statements of the daemon itself, over all organizations. Only here `deliveries` is updated.
 
 The row is the queue. While attempts are left, `due_at` says when the next one may begin; while one is under way,
 `in_flight` is 1 and `due_at` is the end of its lease, after which it counts as interrupted. Rows of events that were
@@ -16,7 +16,7 @@ INTERRUPTED: Final = "interrupted"  # Chosen: last error of an attempt that this
 CANCEL_AT_ONCE: Final = 1000  # Chosen: rows that one transaction cancels; the dispatcher goes on with the rest
 
 
-class Head(NamedTuple):
+class QueueHead(NamedTuple):
     """What is due first in the queue of one subscription. `recorded_at`: when `due_at` was written."""
 
     org_id: str
@@ -25,7 +25,7 @@ class Head(NamedTuple):
     recorded_at: Instant
 
 
-class Due(NamedTuple):
+class DueDelivery(NamedTuple):
     """A delivery whose time has come. `in_flight` is 1 where an attempt began at `begun_at` and its lease ran out."""
 
     id: str
@@ -95,16 +95,16 @@ WHERE id IN (
 """
 
 
-def next_head(tx: ReadTx, after: str) -> Head | None:
+def next_head(tx: ReadTx, after: str) -> QueueHead | None:
     """The first subscription behind `after` that has a queue, in the order of ids; None behind the last."""
     row = tx.row(_NEXT_HEAD, after=after)
-    return None if row is None else Head(*row)
+    return None if row is None else QueueHead(*row)
 
 
-def due(tx: ReadTx, head: Head, at: Instant, count: int) -> list[Due]:
+def due_deliveries(tx: ReadTx, head: QueueHead, at: Instant, count: int) -> list[DueDelivery]:
     """The first `count` deliveries of a queue whose time has come, longest due first."""
     rows = tx.rows(_SELECT_DUE, org_id=head.org_id, subscription_id=head.subscription_id, at=at, count=count)
-    return [Due(*row) for row in rows]
+    return [DueDelivery(*row) for row in rows]
 
 
 def begin_attempts(tx: WriteTx, begun: Sequence[tuple[str, str]], at: Instant, lease_until: Instant) -> None:
@@ -113,7 +113,7 @@ def begin_attempts(tx: WriteTx, begun: Sequence[tuple[str, str]], at: Instant, l
         tx.run_each(_BEGIN_ATTEMPT, [(lease_until, at, org_id, delivery_id) for org_id, delivery_id in begun])
 
 
-def exhaust(tx: WriteTx, head: Head, delivery_id: str, at: Instant) -> None:
+def exhaust(tx: WriteTx, head: QueueHead, delivery_id: str, at: Instant) -> None:
     """End a delivery that has no attempt left."""
     tx.run(_EXHAUST, org_id=head.org_id, id=delivery_id, at=at)
 
@@ -137,7 +137,7 @@ def complete(tx: WriteTx, completion: Completion, at: Instant) -> bool:
     return changed == 1
 
 
-def rewind(tx: WriteTx, head: Head, at: Instant) -> None:
+def rewind(tx: WriteTx, head: QueueHead, at: Instant) -> None:
     """Bring the queue of a subscription over from a clock that was ahead: waits keep their length and begin now."""
     tx.run(_REWIND, org_id=head.org_id, subscription_id=head.subscription_id, at=at)
 
