@@ -1,7 +1,7 @@
-"""The attempts of a delivery, each by itself: what was answered, and where the time went. Owns `delivery_attempts`.
+"""The attempts of a delivery: the receiver's response, and where the time went. Owns `delivery_attempts`.
 
-A record is rendered once, when the attempt ends, and is served as those bytes. What the receiver answered is its own
-text, except that what is secret between us and it, or was our signature, is taken out where it sends that back.
+A record is rendered once, when the attempt ends, and is served as those bytes. It holds the response as it came, except
+that our secrets and signatures are redacted where the receiver sent them back.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,8 +14,8 @@ from gatewayd.contract.wire import Response, Timestamp, encode
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.webhooks.sender import ANSWER_BYTES_KEPT, AttemptResult, Headers
 
-HEADER_CHARACTERS_KEPT: Final = 8 * 1024  # Chosen: names and values of an answer together
-REMOVED: Final = b"[removed]"  # Chosen: stands for what a receiver sent back of ours
+HEADER_CHARACTERS_STORED: Final = 8 * 1024  # Chosen: names and values of a response together
+REDACTED: Final = b"[removed]"  # Chosen: stands for what was taken out
 
 Microseconds = Annotated[int, Meta(ge=0, description="Microseconds.")]
 Row = tuple[str, int, str, bytes]
@@ -71,7 +71,7 @@ def of_delivery(tx: ReadTx, delivery_id: str) -> list[bytes]:
 
 
 def of_deliveries(tx: ReadTx, delivery_ids: Sequence[str]) -> dict[str, list[bytes]]:
-    """The same for the deliveries of a page; one of which no attempt is on record has an empty list."""
+    """The same by delivery, for a page of them; the list is empty for one without attempts."""
     if not delivery_ids:
         return {}
     found: dict[str, list[bytes]] = {delivery_id: [] for delivery_id in delivery_ids}
@@ -83,15 +83,15 @@ def of_deliveries(tx: ReadTx, delivery_ids: Sequence[str]) -> dict[str, list[byt
 
 
 def insert(tx: WriteTx, rows: Sequence[Row]) -> None:
-    """Put attempts on record; no row twice."""
+    """Record attempts, each once."""
     if rows:
         tx.run_each(_INSERT, rows)
 
 
-def answered(attempt: int, started_at: Instant, result: AttemptResult, hidden: Iterable[str]) -> bytes:
-    """The record of an attempt that was made.
+def render_completed(attempt: int, started_at: Instant, result: AttemptResult, redacted: Iterable[str]) -> bytes:
+    """The record of an attempt that was made to its end.
 
-    `hidden` must not stand in it, also if it was sent back to us: texts in which JSON escapes nothing.
+    `redacted` are texts that must not stand in it, also if the receiver sent them back; JSON escapes nothing in them.
     """
     timings: Mapping[str, int] = dict(result.timings)
     wire = encode(
@@ -102,17 +102,17 @@ def answered(attempt: int, started_at: Instant, result: AttemptResult, hidden: I
             response_code=result.response_code,
             error=result.error,
             timings=Timings(**timings),
-            response_headers=_kept(result.headers),
+            response_headers=_truncate(result.headers),
             response_body=result.body_excerpt[:ANSWER_BYTES_KEPT].decode("utf-8", "replace"),
             reused_connection=result.reused,
         )
     )
-    for text in hidden:
-        wire = wire.replace(text.encode(), REMOVED)
+    for text in redacted:
+        wire = wire.replace(text.encode(), REDACTED)
     return wire
 
 
-def unanswered(attempt: int, started_at: Instant, error: str) -> bytes:
+def render_aborted(attempt: int, started_at: Instant, error: str) -> bytes:
     """The record of an attempt that ended on our side, with `error`."""
     return encode(
         Attempt(
@@ -129,13 +129,13 @@ def unanswered(attempt: int, started_at: Instant, error: str) -> bytes:
     )
 
 
-def _kept(headers: Headers) -> list[tuple[str, str]]:
-    """The headers up to the first that goes past the limit."""
-    kept: list[tuple[str, str]] = []
-    room = HEADER_CHARACTERS_KEPT
+def _truncate(headers: Headers) -> list[tuple[str, str]]:
+    """The headers before the one that goes past the limit."""
+    stored: list[tuple[str, str]] = []
+    room = HEADER_CHARACTERS_STORED
     for name, value in headers:
         room -= len(name) + len(value)
         if room < 0:
             break
-        kept.append((name, value))
-    return kept
+        stored.append((name, value))
+    return stored

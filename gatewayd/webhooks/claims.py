@@ -46,7 +46,7 @@ class Claim:
     body: bytes
     secrets: tuple[str, ...] = field(repr=False)  # newest first; empty: they do not open with this instance's key
     failing_since: Instant | None  # as the subscription's row said when this was claimed
-    failing_told: bool
+    warned: bool
 
     @property
     def address(self) -> Address:
@@ -212,7 +212,7 @@ def _record_interrupted(tx: WriteTx, begun: list[tuple[_Queue, DueDelivery]]) ->
 
 
 def _interrupted(head: QueueHead, delivery: DueDelivery) -> attempts.Row:
-    wire = attempts.unanswered(delivery.attempts, delivery.begun_at, INTERRUPTED)
+    wire = attempts.render_aborted(delivery.attempts, delivery.begun_at, INTERRUPTED)
     return delivery.id, delivery.attempts, head.org_id, wire
 
 
@@ -228,5 +228,5 @@ def _claim(queue: _Queue, delivery: DueDelivery, at: Instant) -> Claim:
         body=render_body(delivery.id, delivery.event, delivery.data, delivery.event_at),
         secrets=queue.receiver.secrets,
         failing_since=queue.receiver.failing_since,
-        failing_told=queue.receiver.failing_told,
+        warned=queue.receiver.warned,
     )

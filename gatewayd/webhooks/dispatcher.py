@@ -22,9 +22,9 @@ from gatewayd.outbound.errors import DeadlineError
 from gatewayd.store import StoreFailure, WriteTx
 from gatewayd.webhooks.claims import FIRST, Claim, ClaimResult, Slots, claim_due
 from gatewayd.webhooks.delivery_queue import INTERRUPTED
-from gatewayd.webhooks.failing import Notice
+from gatewayd.webhooks.ended_attempts import EndedAttempt, aborted_attempt, completed_attempt, record
+from gatewayd.webhooks.receiver_health import Notice
 from gatewayd.webhooks.receivers import SecretCache, SlowReceivers
-from gatewayd.webhooks.records import Ended, answered, record, unanswered
 from gatewayd.webhooks.schedule import Decision, Finished, decide
 from gatewayd.webhooks.sender import AttemptResult, Headers
 from gatewayd.webhooks.settings import WebhookSettings
@@ -102,7 +102,7 @@ class Dispatcher:
         self._log = parts.log
         self._fraction = parts.fraction
         self._flights: dict[str, Claim] = {}  # by delivery
-        self._ended: list[Ended] = []
+        self._ended: list[EndedAttempt] = []
         self._slow_receivers = SlowReceivers()
         self._secret_cache = SecretCache()
         self._tallies = Tallies()
@@ -215,12 +215,12 @@ class Dispatcher:
             ended = self._failed_here(claim)
         self._land(ended)
 
-    def _land(self, ended: Ended) -> None:
+    def _land(self, ended: EndedAttempt) -> None:
         del self._flights[ended.claim.delivery_id]
         self._ended.append(ended)
         self._bell.set()
 
-    async def _send(self, claim: Claim) -> Ended:
+    async def _send(self, claim: Claim) -> EndedAttempt:
         if not claim.secrets:
             raise StoreFailure("the signing secret does not open with this instance's key")
         signed = signed_headers(claim.secrets, claim.delivery_id, self._clock.now() // SECOND, claim.body)
@@ -232,7 +232,7 @@ class Dispatcher:
         if decision.status != "succeeded":
             self._note_beside(claim)
         claim = self._flights[claim.delivery_id]  # what was noted beside it
-        return answered(claim, decision, result, confidential(claim.secrets, signed))
+        return completed_attempt(claim, decision, result, confidential(claim.secrets, signed))
 
     def _decide(self, claim: Claim, result: AttemptResult) -> Decision:
         finished = Finished(claim.attempt, result.response_code, result.error, result.retry_after)
@@ -245,17 +245,17 @@ class Dispatcher:
             if beside and claim.failing_since is None:
                 self._flights[delivery_id] = replace(claim, failing_since=self._clock.now())
 
-    def _failed_here(self, claim: Claim) -> Ended:
+    def _failed_here(self, claim: Claim) -> EndedAttempt:
         finished = Finished(claim.attempt, None, INTERNAL, None)
         decision = decide(self._settings.retry, finished, now=self._clock.now(), fraction=0.0)
-        return unanswered(claim, decision.status, decision.next_attempt_at, INTERNAL)
+        return aborted_attempt(claim, decision.status, decision.next_attempt_at, INTERNAL)
 
-    def _interrupted(self, claim: Claim) -> Ended:
+    def _interrupted(self, claim: Claim) -> EndedAttempt:
         """Stopped by us: it counts, and the next one need not wait for what is not the receiver's fault."""
         self.counts.interrupted += 1
         last = claim.attempt >= self._settings.retry.max_attempts
         status, due_at = ("exhausted", None) if last else ("retrying", self._clock.now())
-        return unanswered(claim, status, due_at, INTERRUPTED)
+        return aborted_attempt(claim, status, due_at, INTERRUPTED)
 
     # -- the end
 

@@ -17,13 +17,13 @@ SLOW_RECEIVERS_MAX: Final = 1024  # Chosen: the one that timed out longest ago i
 class Receiver:
     """Where deliveries go. `secrets` newest first; empty when they do not open with this instance's key.
 
-    `failing_since`: the first failed attempt after the last success; `failing_told`: it was announced what follows.
+    `failing_since`: the first failed attempt after the last success; `warned`: the operator was told that it fails.
     """
 
     url: str
     enabled: bool
     failing_since: Instant | None
-    failing_told: bool
+    warned: bool
     secrets: tuple[str, ...] = field(repr=False)
 
 
@@ -97,14 +97,14 @@ def find_receiver(
     row = tx.row(_SELECT_RECEIVER, org_id=org_id, id=subscription_id)
     if row is None:
         return None
-    url, enabled, failing_since, failing_told, sealed, previous, previous_expires_at = row
+    url, enabled, failing_since, warned, sealed, previous, previous_expires_at = row
     live = [sealed] if previous is None or previous_expires_at <= at else [sealed, previous]
     cache, context = secret_cache or SecretCache(), secret_context(subscription_id)
     try:
         opened = tuple([cache.unseal(tx, one, context) for one in live])
     except StoreFailure:
         opened = ()  # another instance key: its attempts fail and say so, the other subscriptions go on
-    return Receiver(url, bool(enabled), failing_since, bool(failing_told), opened)
+    return Receiver(url, bool(enabled), failing_since, bool(warned), opened)
 
 
 def secret_context(subscription_id: str) -> str:

@@ -45,8 +45,8 @@ class WebhookSettings:
         return max(1, self.concurrency // SLOW_SHARE)
 
     @property
-    def tell_after(self) -> int:
-        """Microseconds of nothing but failures after which it is announced what follows."""
+    def warn_after(self) -> int:
+        """Microseconds of nothing but failures after which the operator is warned."""
         return self.disable_after // 2
 
 

@@ -159,11 +159,11 @@ UPDATE webhook_subscriptions SET enabled = 0, disabled_reason = :reason, disable
     version = version + 1
 {_AT_ADDRESS} AND (CAST(:failing_upto AS BIGINT) IS NULL OR failing_since <= :failing_upto)
 """
-# Chosen: what is noted of a receiver is no change that a caller's `expectedVersion` could run into.
-_NOTE_FAILING = f"""
+# Chosen: what is recorded of a receiver's health is no change that a caller's `expectedVersion` could run into.
+_MARK_FAILING = f"""
 UPDATE webhook_subscriptions SET failing_since = :at {_AT_ADDRESS} AND (failing_since IS NULL OR failing_since > :at)
 """
-_NOTE_TOLD = f"""
+_MARK_WARNED = f"""
 UPDATE webhook_subscriptions SET failing_told_at = :at
 {_AT_ADDRESS} AND failing_since IS NOT NULL AND failing_told_at IS NULL
 """
@@ -230,25 +230,25 @@ def remove_subscription(tx: WriteTx, caller: Caller, request: RemoveSubscription
 
 
 def disable(tx: WriteTx, address: Address, reason: DisabledReason, failing_upto: Instant | None = None) -> bool:
-    """Switch a subscription off, where given only if it has been failing since that instant or longer.
+    """Disable a subscription; with `failing_upto` only if it has been failing since that instant or longer.
 
-    False where it is not so, or was changed meanwhile.
+    False where it has not, or where the subscription was changed meanwhile.
     """
     return tx.run(_DISABLE, **address._asdict(), reason=reason, failing_upto=failing_upto) == 1
 
 
-def note_failing(tx: WriteTx, address: Address, at: Instant) -> None:
-    """Note that an attempt failed, if none has since the last success."""
-    tx.run(_NOTE_FAILING, **address._asdict(), at=at)
+def mark_failing(tx: WriteTx, address: Address, at: Instant) -> None:
+    """Record the first failed attempt after a success; later ones change nothing."""
+    tx.run(_MARK_FAILING, **address._asdict(), at=at)
 
 
-def note_told(tx: WriteTx, address: Address, at: Instant) -> bool:
-    """Note that it is announced now what follows from failing; False where that was done, or is no longer so."""
-    return tx.run(_NOTE_TOLD, **address._asdict(), at=at) == 1
+def mark_warned(tx: WriteTx, address: Address, at: Instant) -> bool:
+    """Record that the operator is told now; False where that was done before, or the receiver no longer fails."""
+    return tx.run(_MARK_WARNED, **address._asdict(), at=at) == 1
 
 
 def clear_failing(tx: WriteTx, address: Address) -> None:
-    """Note that an attempt succeeded."""
+    """Record that an attempt succeeded."""
     tx.run(_CLEAR_FAILING, **address._asdict())
 
 
@@ -321,8 +321,8 @@ def _joined(names: list[str]) -> str:
 
 
 def _shown(stored: Stored, now: Instant) -> dict[str, Any]:
-    told = stored.enabled and stored.failing_told_at is not None
-    disables_at = Instant(stored.failing_since + DISABLE_AFTER) if told and stored.failing_since is not None else None
+    warned = stored.enabled and stored.failing_told_at is not None
+    disables_at = Instant(stored.failing_since + DISABLE_AFTER) if warned and stored.failing_since is not None else None
     expires_at = stored.previous_secret_expires_at
     return {
         "id": stored.id,

@@ -70,7 +70,7 @@ async def seed(api: TestedApi) -> dict[str, str]:
 def _exhaust(tx: WriteTx) -> str:
     """End the one delivery there is, after one attempt; answers its id."""
     delivery_id = str(tx.value(_EXHAUST, error="timeout"))
-    attempts.insert(tx, [(delivery_id, 1, tx.org_id, attempts.unanswered(1, tx.now, "timeout"))])
+    attempts.insert(tx, [(delivery_id, 1, tx.org_id, attempts.render_aborted(1, tx.now, "timeout"))])
     return delivery_id
 
 

@@ -22,8 +22,8 @@ URL = "https://receiver.example/hooks"
 LEASE_SECONDS = WebhookSettings().lease / 1_000_000
 
 
-def rendered(result: AttemptResult, *hidden: str) -> Attempt:
-    return read_as(attempts.answered(1, START, result, hidden), Attempt)
+def rendered(result: AttemptResult, *redacted: str) -> Attempt:
+    return read_as(attempts.render_completed(1, START, result, redacted), Attempt)
 
 
 # -- what stands in one
@@ -31,7 +31,7 @@ def rendered(result: AttemptResult, *hidden: str) -> Attempt:
 
 def test_an_attempt_tells_what_was_answered_and_where_the_time_went() -> None:
     result = answered(503, headers=(("retry-after", "5"), ("x", "grün")), body="später".encode())
-    assert msgspec.json.decode(attempts.answered(3, START, result, ())) == {
+    assert msgspec.json.decode(attempts.render_completed(3, START, result, ())) == {
         "attempt": 3,
         "startedAt": "2026-11-20T09:30:00.000Z",
         "durationMs": 20,
@@ -45,7 +45,7 @@ def test_an_attempt_tells_what_was_answered_and_where_the_time_went() -> None:
 
 
 def test_an_attempt_that_ended_on_our_side_has_no_answer() -> None:
-    record = read_as(attempts.unanswered(2, START, "interrupted"), Attempt)
+    record = read_as(attempts.render_aborted(2, START, "interrupted"), Attempt)
     assert (record.error, record.duration_ms, record.response_code) == ("interrupted", None, None)
     assert (record.timings, record.response_headers, record.response_body) == (attempts.Timings(), [], "")
 
@@ -53,7 +53,7 @@ def test_an_attempt_that_ended_on_our_side_has_no_answer() -> None:
 def test_every_phase_has_a_place() -> None:
     phases = ("dns", "connect", "tls", "send", "headers", "body")
     timed = replace(answered(200), timings=tuple((name, number) for number, name in enumerate(phases)))
-    shown = msgspec.json.decode(attempts.answered(1, START, timed, ()))["timings"]
+    shown = msgspec.json.decode(attempts.render_completed(1, START, timed, ()))["timings"]
     assert shown == {name: number for number, name in enumerate(phases)}
 
 
@@ -72,9 +72,9 @@ def test_any_bytes_of_a_body_are_shown_as_text(body: bytes, text: str) -> None:
 
 def test_headers_are_kept_up_to_a_limit() -> None:
     headers: Headers = tuple((f"h{number}", "v" * 1_000) for number in range(20))
-    kept = rendered(answered(200, headers=headers)).response_headers
-    assert kept == list(headers[:8])
-    assert sum(len(name) + len(value) for name, value in kept) <= attempts.HEADER_CHARACTERS_KEPT
+    stored = rendered(answered(200, headers=headers)).response_headers
+    assert stored == list(headers[:8])
+    assert sum(len(name) + len(value) for name, value in stored) <= attempts.HEADER_CHARACTERS_STORED
 
 
 def test_what_is_confidential_is_taken_out_where_a_receiver_sends_it_back() -> None:
@@ -82,10 +82,10 @@ def test_what_is_confidential_is_taken_out_where_a_receiver_sends_it_back() -> N
     signed = signed_headers(secrets, "wdlv_1", 1_700_000_000, b"{}")
     echoed = "\n".join([*secrets, *[value for _, value in signed]])
     result = answered(200, headers=signed, body=echoed.encode())
-    wire = attempts.answered(1, START, result, confidential(secrets, signed)).decode()
-    hidden = confidential(secrets, signed)
-    assert len(hidden) == 6  # of each of two secrets: itself, and its signature in both dialects
-    assert [text for text in hidden if text in wire] == []
+    wire = attempts.render_completed(1, START, result, confidential(secrets, signed)).decode()
+    redacted = confidential(secrets, signed)
+    assert len(redacted) == 6  # of each of two secrets: itself, and its signature in both dialects
+    assert [text for text in redacted if text in wire] == []
     assert "wdlv_1" in wire
     assert read_as(wire, Attempt).response_body.startswith("whsec_[removed]\n")
 

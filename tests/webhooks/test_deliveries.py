@@ -63,7 +63,7 @@ def got(store: MemoryStore, org_id: str, delivery_id: str, include: Include | No
 
 
 def log_attempts(store: MemoryStore, org_id: str, delivery_id: str, count: int) -> None:
-    rows = [(delivery_id, n, org_id, attempts.unanswered(n, START, "timeout")) for n in range(1, count + 1)]
+    rows = [(delivery_id, n, org_id, attempts.render_aborted(n, START, "timeout")) for n in range(1, count + 1)]
     store.write(lambda tx: attempts.insert(tx, rows), org_id)
 
 

@@ -62,7 +62,7 @@ def live_secrets(store: MemoryStore, org_id: str, subscription_id: str) -> tuple
     return receiver.secrets
 
 
-def note_failing(store: MemoryStore, org_id: str, subscription_id: str, told_at: int | None) -> None:
+def mark_failing(store: MemoryStore, org_id: str, subscription_id: str, told_at: int | None) -> None:
     """As the engine does: it has been failing since the start."""
     sql = """
     UPDATE webhook_subscriptions SET failing_since = :since, failing_told_at = :told_at
@@ -356,10 +356,10 @@ def test_a_receiver_never_shows_its_secrets(store: MemoryStore) -> None:
 def test_failing_is_shown_and_foretold_once_it_was_announced(store: MemoryStore) -> None:
     org_id = store.org()
     made = subscribe(store, org_id, URL)
-    note_failing(store, org_id, made.id, None)
+    mark_failing(store, org_id, made.id, None)
     shown = listed(store, org_id)
     assert (shown["failingSince"], shown["disablesAt"]) == ("2026-11-20T09:30:00.000Z", None)
-    note_failing(store, org_id, made.id, START + DAY)
+    mark_failing(store, org_id, made.id, START + DAY)
     shown = listed(store, org_id)
     assert (shown["failingSince"], shown["disablesAt"]) == ("2026-11-20T09:30:00.000Z", "2026-11-25T09:30:00.000Z")
 
@@ -370,7 +370,7 @@ def test_failing_is_shown_and_foretold_once_it_was_announced(store: MemoryStore)
 def test_another_receiver_or_a_new_start_has_not_failed_yet(store: MemoryStore, change: dict[str, Any]) -> None:
     org_id = store.org()
     made = subscribe(store, org_id, URL)
-    note_failing(store, org_id, made.id, START + DAY)
+    mark_failing(store, org_id, made.id, START + DAY)
     answer = update(store, org_id, msgspec.convert({"id": made.id, **change}, UpdateSubscription))
     kept = change in ({"url": URL}, {"events": ["form.submitted"]})
     assert (answer.failing_since is not None, answer.disables_at is not None) == (kept, kept)
@@ -401,7 +401,7 @@ def test_enabling_again_says_what_was_missed(store: MemoryStore, reason: str) ->
 def test_what_failed_before_it_was_disabled_for_failing_is_missed_too(store: MemoryStore) -> None:
     org_id = store.org()
     made = subscribe(store, org_id, URL)
-    note_failing(store, org_id, made.id, START + DAY)
+    mark_failing(store, org_id, made.id, START + DAY)
     emit(store, org_id)
     finish(store, org_id, "exhausted")
     store.clock.advance(5 * DAY)

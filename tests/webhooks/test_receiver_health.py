@@ -1,4 +1,4 @@
-"""A receiver that only fails: since when, that it is told once, and that its subscription is switched off."""
+"""The health of a receiver that only fails: since when, that it is told once, and that its subscription is disabled."""
 
 from typing import NamedTuple
 
@@ -43,7 +43,7 @@ def named(house: House, event: str) -> list[dict[str, object]]:
 
 
 def test_five_days_are_the_time() -> None:
-    assert (WebhookSettings().disable_after, WebhookSettings().tell_after) == (5 * DAY, 5 * DAY // 2)
+    assert (WebhookSettings().disable_after, WebhookSettings().warn_after) == (5 * DAY, 5 * DAY // 2)
 
 
 async def test_a_failure_is_noted_once_and_a_success_clears_it(autojump_clock: MockClock, house: House) -> None:
@@ -78,9 +78,9 @@ async def test_it_is_announced_once_at_half_time_and_disabled_when_the_time_is_o
     assert 5 * HOUR <= ended.disabled_at - START < 6 * HOUR
     assert ended.failing_told_at is not None
     assert 2.5 * HOUR <= ended.failing_told_at - START < 2.5 * HOUR + 30 * MINUTE
-    (told,) = named(house, "webhook_subscription_failing")
-    assert told["subscription_id"] == made.id
-    assert (told["failing_since"], told["disabled_at"]) == (to_wire(START), "2026-11-20T14:30:00.000Z")
+    (warning,) = named(house, "webhook_subscription_failing")
+    assert warning["subscription_id"] == made.id
+    assert (warning["failing_since"], warning["disabled_at"]) == (to_wire(START), "2026-11-20T14:30:00.000Z")
     (off,) = named(house, "subscription_disabled")
     assert (off["subscription_id"], off["reason"]) == (made.id, "nothing but failures")
     assert house.sender.closed_idle == [made.id]
@@ -98,8 +98,8 @@ async def test_what_fails_seldom_is_not_disabled_before_a_delivery_is_exhausted(
         assert row(house, made.id).enabled == 1
         house.emit()
         await trio.sleep(60)
-        (told,) = named(house, "webhook_subscription_failing")
-        assert told["disabled_at"] == to_wire(house.sender.posts[8].at)  # it may be any moment
+        (warning,) = named(house, "webhook_subscription_failing")
+        assert warning["disabled_at"] == to_wire(house.sender.posts[8].at)  # it may be any moment
         assert row(house, made.id).enabled == 1
         await house.until(lambda: row(house, made.id).enabled == 0, 4_000)
     assert house.records(made.id)[-1]["status"] == "exhausted"

@@ -1,0 +1,78 @@
+"""Attempts that have ended, and their records: of the delivery, of the attempt, and of the receiver's health."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from gatewayd.clock import Instant
+from gatewayd.store import WriteTx
+from gatewayd.webhooks import attempts, delivery_queue, receiver_health
+from gatewayd.webhooks.claims import Claim
+from gatewayd.webhooks.delivery_queue import Completion
+from gatewayd.webhooks.receiver_health import AttemptOutcome, Notice
+from gatewayd.webhooks.schedule import Decision
+from gatewayd.webhooks.sender import AttemptResult
+from gatewayd.webhooks.settings import WebhookSettings
+
+
+@dataclass(frozen=True, slots=True)
+class EndedAttempt:
+    """An attempt that has ended and is not recorded yet. `wire` is the record of the attempt itself."""
+
+    claim: Claim
+    completion: Completion
+    wire: bytes
+    outcome: AttemptOutcome
+
+
+def completed_attempt(claim: Claim, decision: Decision, result: AttemptResult, redacted: Iterable[str]) -> EndedAttempt:
+    """An attempt that was made to its end. The texts `redacted` are kept out of its record."""
+    completion = Completion(
+        delivery_id=claim.delivery_id,
+        org_id=claim.org_id,
+        attempt=claim.attempt,
+        status=decision.status,
+        due_at=None if decision.next_attempt_at is None else Instant(decision.next_attempt_at),
+        response_code=result.response_code,
+        error=result.error,
+        duration_ms=result.duration_ms,
+    )
+    return EndedAttempt(
+        claim,
+        completion,
+        attempts.render_completed(claim.attempt, claim.begun_at, result, redacted),
+        _outcome_of(decision),
+    )
+
+
+def aborted_attempt(claim: Claim, status: str, due_at: int | None, error: str) -> EndedAttempt:
+    """An attempt that ended on our side."""
+    completion = Completion(
+        delivery_id=claim.delivery_id,
+        org_id=claim.org_id,
+        attempt=claim.attempt,
+        status=status,
+        due_at=None if due_at is None else Instant(due_at),
+        response_code=None,
+        error=error,
+        duration_ms=None,
+    )
+    return EndedAttempt(
+        claim, completion, attempts.render_aborted(claim.attempt, claim.begun_at, error), AttemptOutcome.UNKNOWN
+    )
+
+
+def _outcome_of(decision: Decision) -> AttemptOutcome:
+    if decision.status == "succeeded":
+        return AttemptOutcome.SUCCEEDED
+    if decision.disable_subscription:
+        return AttemptOutcome.GONE
+    return AttemptOutcome.EXHAUSTED if decision.status == "exhausted" else AttemptOutcome.FAILED
+
+
+def record(tx: WriteTx, ended: list[EndedAttempt], settings: WebhookSettings, at: Instant) -> list[Notice]:
+    """Record attempts, but for those that are no longer their delivery's. Returns what the operator should know."""
+    recorded = [one for one in ended if delivery_queue.complete(tx, one.completion, at)]
+    rows = [(one.claim.delivery_id, one.claim.attempt, one.claim.org_id, one.wire) for one in recorded]
+    attempts.insert(tx, rows)
+    notices = [receiver_health.record_outcome(tx, one.claim, one.outcome, settings, at) for one in recorded]
+    return [notice for notice in notices if notice is not None]
