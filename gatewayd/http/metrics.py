@@ -22,7 +22,7 @@ from gatewayd.http.render import Answer
 from gatewayd.http.server import Server
 from gatewayd.logs import AccessLog
 from gatewayd.store import ReadTx, Store, StoreFailure
-from gatewayd.webhooks.dispatcher import Counts
+from gatewayd.webhooks.delivery_report import Counts
 from gatewayd.webhooks.subscriptions import DisabledReason
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class SubscriptionTally(Protocol):
 
 
 class Delivering(Protocol):
-    """What is told of the dispatcher. `tallies` by the subscription's id, the one that was sent to last at the end."""
+    """What is told of the dispatcher. `subscription_counts` by id, the one that was sent to last at the end."""
 
     @property
     def running(self) -> bool: ...
@@ -103,7 +103,7 @@ class Delivering(Protocol):
     @property
     def counts(self) -> Counts: ...
     @property
-    def tallies(self) -> Mapping[str, SubscriptionTally]: ...
+    def subscription_counts(self) -> Mapping[str, SubscriptionTally]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -311,7 +311,7 @@ class Snapshot(NamedTuple):
 
 def snapshot(of: Watched, backlog: Backlog = UNKNOWN) -> Snapshot:
     """Copy the numbers. On the event loop's thread."""
-    tallies = of.dispatcher.tallies
+    tallies = of.dispatcher.subscription_counts
     told = islice(reversed(list(tallies.items())), SUBSCRIPTIONS_TOLD)
     return Snapshot(
         tallies=of.requests.copied(),

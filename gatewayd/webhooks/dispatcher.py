@@ -2,10 +2,10 @@
 
 One loop writes. Each of its rounds is one transaction that records every attempt that has ended and begins as many as
 there is room for; while it is being committed, more attempts end, and the next round takes them together. One task
-makes each attempt. What is in the air is in the database too, counted, before the first byte of it is sent.
+makes each attempt, which was recorded and counted as begun before the first byte of it is sent.
 
-Cancelled, it claims nothing more and gives attempts under way `stop_seconds` to end. What does not is recorded as
-interrupted and due at once; what cannot even be recorded comes back when its lease ends.
+Cancelled, it claims nothing more and gives attempts under way `stop_seconds` to end. One that does not is recorded as
+interrupted and is due at once; one that cannot even be recorded is due when its lease ends.
 """
 
 import random
@@ -16,12 +16,13 @@ from typing import Final, Protocol, TypeVar
 
 import trio
 
-from gatewayd.clock import SECOND, Clock, Instant, to_wire
+from gatewayd.clock import SECOND, Clock, Instant
 from gatewayd.events import TOPIC
 from gatewayd.outbound.errors import DeadlineError
 from gatewayd.store import StoreFailure, WriteTx
 from gatewayd.webhooks.claims import FIRST, Claim, ClaimResult, Slots, claim_due
 from gatewayd.webhooks.delivery_queue import INTERRUPTED
+from gatewayd.webhooks.delivery_report import Counts, DeliveryReporter, Log, SubscriptionCounts
 from gatewayd.webhooks.ended_attempts import EndedAttempt, aborted_attempt, completed_attempt, record
 from gatewayd.webhooks.receiver_health import Notice
 from gatewayd.webhooks.receivers import SecretCache, SlowReceivers
@@ -29,11 +30,10 @@ from gatewayd.webhooks.schedule import Decision, Finished, decide
 from gatewayd.webhooks.sender import AttemptResult, Headers
 from gatewayd.webhooks.settings import WebhookSettings
 from gatewayd.webhooks.signature import confidential, signed_headers
-from gatewayd.webhooks.tallies import Tallies, Tally
 
 T = TypeVar("T")
 
-LOOK_AGAIN_SECONDS: Final = 15.0  # Chosen: longest wait between looks, so that a clock set forward is noticed
+SCAN_AGAIN_SECONDS: Final = 15.0  # Chosen: longest wait between scans, so that a clock set forward is noticed
 STORE_PAUSE_SECONDS: Final = 1.0  # Chosen: between tries while the disk is full or the database is locked
 INTERNAL: Final = "internal"  # Chosen: last error of an attempt that failed on our side
 TIMEOUT: Final = DeadlineError.code
@@ -47,7 +47,7 @@ class Outbox(Protocol):
     def topic(self, name: str) -> trio.Event: ...
 
 
-class Poster(Protocol):
+class AttemptSender(Protocol):
     """What the dispatcher needs of the sender: one attempt, within its own deadline."""
 
     async def post(self, url: str, headers: Headers, body: bytes, *, pool_key: str) -> AttemptResult: ...
@@ -57,34 +57,12 @@ class Poster(Protocol):
     def close_idle(self, pool_key: str) -> None: ...
 
 
-class Log(Protocol):
-    """The calls of a structlog logger that the dispatcher makes."""
-
-    def info(self, event: str, **values: object) -> object: ...
-
-    def warning(self, event: str, **values: object) -> object: ...
-
-    def error(self, event: str, **values: object) -> object: ...
-
-
-@dataclass(slots=True)
-class Counts:
-    """What has been done since the start. Attempts that ended `failed_here` are ours to explain."""
-
-    succeeded: int = 0
-    retried: int = 0
-    exhausted: int = 0
-    interrupted: int = 0
-    failed_here: int = 0
-    store_failures: int = 0
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DispatcherParts:
     """What a dispatcher is made of. `fraction` draws the jitter, from [0, 1)."""
 
     store: Outbox
-    sender: Poster
+    sender: AttemptSender
     clock: Clock
     settings: WebhookSettings
     log: Log
@@ -99,79 +77,82 @@ class Dispatcher:
         self._sender = parts.sender
         self._clock = parts.clock
         self._settings = parts.settings
-        self._log = parts.log
+        self._reporter = DeliveryReporter(parts.log)
         self._fraction = parts.fraction
-        self._flights: dict[str, Claim] = {}  # by delivery
+        self._claims: dict[str, Claim] = {}  # by delivery
         self._ended: list[EndedAttempt] = []
         self._slow_receivers = SlowReceivers()
         self._secret_cache = SecretCache()
-        self._tallies = Tallies()
-        self._bell = trio.Event()
+        self._wake_up = trio.Event()
         self._after = FIRST
-        self.counts = Counts()
         self.running = False
 
     @property
     def in_flight(self) -> int:
         """Attempts under way."""
-        return len(self._flights)
+        return len(self._claims)
 
     @property
-    def tallies(self) -> Mapping[str, Tally]:
+    def counts(self) -> Counts:
+        """What has been done since the start."""
+        return self._reporter.counts
+
+    @property
+    def subscription_counts(self) -> Mapping[str, SubscriptionCounts]:
         """What became of the attempts of each subscription since the start."""
-        return self._tallies.by_subscription
+        return self._reporter.counters.by_subscription
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Dispatch until cancelled."""
         try:
             async with trio.open_nursery() as nursery:
-                looping = trio.CancelScope()
-                nursery.start_soon(self._listen, self._store.topic(TOPIC), looping)
+                loop_scope = trio.CancelScope()
+                nursery.start_soon(self._wake_on_new_deliveries, self._store.topic(TOPIC), loop_scope)
                 self.running = True
                 task_status.started()
-                await self._fly(looping)
+                await self._run_loop(loop_scope)
         finally:
             self.running = False
             with trio.CancelScope(shield=True):
-                await self._record_the_last()
+                await self._record_remaining()
 
     # -- the loop
 
-    async def _listen(self, announced: trio.Event, looping: trio.CancelScope) -> None:
-        """Ring when the store has new deliveries. Runs until cancelled, and ends the loop with it."""
+    async def _wake_on_new_deliveries(self, announced: trio.Event, loop_scope: trio.CancelScope) -> None:
+        """Wake the loop when the store has new deliveries. Runs until cancelled, and then ends the loop."""
         try:
             while True:
                 await announced.wait()
                 announced = self._store.topic(TOPIC)  # before the scan that follows, so that none is missed between
-                self._bell.set()
+                self._wake_up.set()
         finally:
-            looping.cancel()
+            loop_scope.cancel()
 
-    async def _fly(self, looping: trio.CancelScope) -> None:
-        """Go round until `looping` is cancelled; what is under way then has `stop_seconds` to end."""
+    async def _run_loop(self, loop_scope: trio.CancelScope) -> None:
+        """Loop until `loop_scope` is cancelled; attempts that are under way then have `stop_seconds` to end."""
         with trio.CancelScope(shield=True) as grace:
-            async with trio.open_nursery() as flights:
-                with looping:
-                    await self._go_round(flights)
+            async with trio.open_nursery() as attempts:
+                with loop_scope:
+                    await self._loop(attempts)
                 grace.deadline = trio.current_time() + self._settings.stop_seconds
 
-    async def _go_round(self, flights: trio.Nursery) -> None:
+    async def _loop(self, attempts: trio.Nursery) -> None:
         while True:
-            self._bell = trio.Event()
-            claimed = await self._round()
+            self._wake_up = trio.Event()
+            claimed = await self._record_and_claim()
             if claimed is None:
                 await trio.sleep(STORE_PAUSE_SECONDS)
                 continue
             for claim in claimed.claims:
-                self._flights[claim.delivery_id] = claim
-                flights.start_soon(self._attempt, claim)
+                self._claims[claim.delivery_id] = claim
+                attempts.start_soon(self._attempt, claim)
             self._sender.sweep()
             with trio.move_on_after(self._seconds_until(claimed.next_due)):
-                await self._bell.wait()
+                await self._wake_up.wait()
             await trio.lowlevel.checkpoint()  # so that what ends together is recorded together
 
-    async def _round(self) -> ClaimResult | None:
-        """Record what has ended and claim what is due; None when the store could do neither."""
+    async def _record_and_claim(self) -> ClaimResult | None:
+        """Record the attempts that have ended and claim what is due; None when the store could do neither."""
         ended, self._ended = self._ended, []
         slots = self._slots()
 
@@ -183,23 +164,22 @@ class Dispatcher:
             notices, claimed = await self._store.write(work)
         except StoreFailure as error:
             self._ended[:0] = ended
-            self.counts.store_failures += 1
-            self._log.error("webhooks_not_recorded", waiting=len(self._ended), exc_info=error)
+            self._reporter.report_store_failure(error, len(self._ended))
             return None
         self._after = claimed.after
-        self._tell_notices(notices)
-        self._tell_exhausted(claimed)
+        self._report_notices(notices)
+        self._reporter.report_exhausted(claimed.exhausted)
         return claimed
 
     def _slots(self) -> Slots:
-        by_subscription = Counter([claim.subscription_id for claim in self._flights.values()])
-        free = self._settings.concurrency - len(self._flights)
-        return Slots(free, by_subscription, frozenset(self._flights), self._after, self._slow_receivers.snapshot())
+        by_subscription = Counter([claim.subscription_id for claim in self._claims.values()])
+        free = self._settings.concurrency - len(self._claims)
+        return Slots(free, by_subscription, frozenset(self._claims), self._after, self._slow_receivers.snapshot())
 
     def _seconds_until(self, instant: Instant | None) -> float:
         if instant is None:
-            return LOOK_AGAIN_SECONDS
-        return min(max(0.0, (instant - self._clock.now()) / SECOND), LOOK_AGAIN_SECONDS)
+            return SCAN_AGAIN_SECONDS
+        return min(max(0.0, (instant - self._clock.now()) / SECOND), SCAN_AGAIN_SECONDS)
 
     # -- one attempt
 
@@ -207,18 +187,17 @@ class Dispatcher:
         try:
             ended = await self._send(claim)
         except trio.Cancelled:
-            self._land(self._interrupted(claim))
+            self._end(self._end_by_stop(claim))
             raise
-        except Exception as error:  # noqa: BLE001 - the delivery border: one attempt fails, the rest go on
-            self.counts.failed_here += 1
-            self._log.error("delivery_failed_here", **_names(claim), exc_info=error)
-            ended = self._failed_here(claim)
-        self._land(ended)
+        except Exception as error:  # noqa: BLE001 - one attempt fails, the rest go on
+            self._reporter.report_internal_error(claim, error)
+            ended = self._end_by_error(claim)
+        self._end(ended)
 
-    def _land(self, ended: EndedAttempt) -> None:
-        del self._flights[ended.claim.delivery_id]
+    def _end(self, ended: EndedAttempt) -> None:
+        del self._claims[ended.claim.delivery_id]
         self._ended.append(ended)
-        self._bell.set()
+        self._wake_up.set()
 
     async def _send(self, claim: Claim) -> EndedAttempt:
         if not claim.secrets:
@@ -227,89 +206,52 @@ class Dispatcher:
         headers = (("X-Service-Event", claim.event), ("X-Service-Delivery", claim.delivery_id), *signed)
         result = await self._sender.post(claim.url, headers, claim.body, pool_key=claim.subscription_id)
         decision = self._decide(claim, result)
-        self._tell(claim, result, decision)
+        self._reporter.report_attempt(claim, result, decision)
         self._slow_receivers.note(claim.subscription_id, timed_out=result.error == TIMEOUT)
         if decision.status != "succeeded":
-            self._note_beside(claim)
-        claim = self._flights[claim.delivery_id]  # what was noted beside it
+            self._mark_others_failing(claim)
+        claim = self._claims[claim.delivery_id]  # as `_mark_others_failing` may have left it
         return completed_attempt(claim, decision, result, confidential(claim.secrets, signed))
 
     def _decide(self, claim: Claim, result: AttemptResult) -> Decision:
         finished = Finished(claim.attempt, result.response_code, result.error, result.retry_after)
         return decide(self._settings.retry, finished, now=self._clock.now(), fraction=self._fraction())
 
-    def _note_beside(self, failed: Claim) -> None:
-        """Let the other attempts at the same receiver know that one failed: the row they saw does not say so yet."""
-        for delivery_id, claim in self._flights.items():
+    def _mark_others_failing(self, failed: Claim) -> None:
+        """Mark the other attempts at the same receiver, for the row that they were claimed with does not say it yet."""
+        for delivery_id, claim in self._claims.items():
             beside = claim.subscription_id == failed.subscription_id and delivery_id != failed.delivery_id
             if beside and claim.failing_since is None:
-                self._flights[delivery_id] = replace(claim, failing_since=self._clock.now())
+                self._claims[delivery_id] = replace(claim, failing_since=self._clock.now())
 
-    def _failed_here(self, claim: Claim) -> EndedAttempt:
+    def _end_by_error(self, claim: Claim) -> EndedAttempt:
         finished = Finished(claim.attempt, None, INTERNAL, None)
         decision = decide(self._settings.retry, finished, now=self._clock.now(), fraction=0.0)
         return aborted_attempt(claim, decision.status, decision.next_attempt_at, INTERNAL)
 
-    def _interrupted(self, claim: Claim) -> EndedAttempt:
-        """Stopped by us: it counts, and the next one need not wait for what is not the receiver's fault."""
-        self.counts.interrupted += 1
+    def _end_by_stop(self, claim: Claim) -> EndedAttempt:
+        """Our stop interrupted it: it counts, and the next one is due at once, for it is not the receiver's fault."""
+        self._reporter.count_interrupted()
         last = claim.attempt >= self._settings.retry.max_attempts
         status, due_at = ("exhausted", None) if last else ("retrying", self._clock.now())
         return aborted_attempt(claim, status, due_at, INTERRUPTED)
 
-    # -- the end
+    # -- the stop
 
-    async def _record_the_last(self) -> None:
+    async def _record_remaining(self) -> None:
         if not self._ended:
             return
         ended = self._ended
         try:
             notices = await self._store.write(lambda tx: record(tx, ended, self._settings, self._clock.now()))
         except StoreFailure as error:
-            self.counts.store_failures += 1
-            self._log.error("webhooks_not_recorded", waiting=len(ended), exc_info=error)
+            self._reporter.report_store_failure(error, len(ended))
             return
         self._ended = []
-        self._tell_notices(notices)
+        self._report_notices(notices)
 
-    # -- what the operator sees
-
-    def _tell(self, claim: Claim, result: AttemptResult, decision: Decision) -> None:
-        self._tallies.add(claim.subscription_id, decision.status, result.duration_ms / 1000)
-        if decision.status == "succeeded":
-            self.counts.succeeded += 1
-            return
-        values = {**_names(claim), "error": result.error, "response_code": result.response_code}
-        if decision.status == "exhausted":
-            self.counts.exhausted += 1
-            self._log.warning("delivery_exhausted", **values, detail=result.detail)
-        else:
-            self.counts.retried += 1
-            self._log.info("delivery_attempt_failed", **values, detail=result.detail)
-
-    def _tell_exhausted(self, claimed: ClaimResult) -> None:
-        for head, delivery_id in claimed.exhausted:
-            self.counts.exhausted += 1
-            values = {"delivery_id": delivery_id, "subscription_id": head.subscription_id, "organization": head.org_id}
-            self._log.warning("delivery_exhausted", **values, error=INTERRUPTED, response_code=None)
-
-    def _tell_notices(self, notices: list[Notice]) -> None:
+    def _report_notices(self, notices: list[Notice]) -> None:
         for notice in notices:
-            values = _names(notice.claim)
-            if notice.failing_since is not None:
-                values["failing_since"] = to_wire(notice.failing_since)
-            if notice.disabled_at is not None:
-                values["disabled_at"] = to_wire(notice.disabled_at)
-                self._log.warning("webhook_subscription_failing", **values)
-            else:
+            if notice.reason is not None:
                 self._sender.close_idle(notice.claim.subscription_id)
-                self._log.warning("subscription_disabled", reason=notice.reason, **values)
-
-
-def _names(claim: Claim) -> dict[str, object]:
-    return {
-        "delivery_id": claim.delivery_id,
-        "subscription_id": claim.subscription_id,
-        "organization": claim.org_id,
-        "attempt": claim.attempt,
-    }
+            self._reporter.report_notice(notice)

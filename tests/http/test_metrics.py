@@ -34,7 +34,8 @@ from gatewayd.http.metrics import (
 )
 from gatewayd.http.server import DoorSettings, Server
 from gatewayd.logs import AccessLog, make_logger
-from gatewayd.webhooks.dispatcher import Counts, Dispatcher, DispatcherParts
+from gatewayd.webhooks.delivery_report import Counts
+from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
 from gatewayd.webhooks.sender import AttemptResult, Headers
 from gatewayd.webhooks.settings import WebhookSettings
 from tests.http.conftest import OpenProbes
@@ -73,7 +74,7 @@ class FakeTally:
 class FakeDispatcher:
     """One that has made these attempts."""
 
-    tallies: Mapping[str, FakeTally]
+    subscription_counts: Mapping[str, FakeTally]
     running: bool = True
     in_flight: int = 3
     counts: Counts = field(default_factory=Counts)

@@ -9,11 +9,11 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from gatewayd.clock import HOUR, SECOND, from_wire, to_wire
 from gatewayd.webhooks import subscriptions
-from gatewayd.webhooks.dispatcher import LOOK_AGAIN_SECONDS
+from gatewayd.webhooks.delivery_report import SubscriptionCounters, SubscriptionCounts
+from gatewayd.webhooks.dispatcher import SCAN_AGAIN_SECONDS
 from gatewayd.webhooks.settings import WebhookSettings
 from gatewayd.webhooks.signature import verify
 from gatewayd.webhooks.subscriptions import RemoveSubscription, UpdateSubscription
-from gatewayd.webhooks.tallies import Tallies, Tally
 from tests.support.store import START, make_caller
 from tests.support.subscribing import emit, subscribe
 from tests.support.virtual import Held, House, answered, unanswered
@@ -469,26 +469,27 @@ async def test_looks_are_few_while_nothing_is_due(autojump_clock: MockClock, hou
     async with house.dispatching():
         await trio.sleep(3600)
     assert [(one["status"], one["attempts"]) for one in house.records(retrying.id)] == [("retrying", 7)] * 2
-    idle_looks = 3600 / LOOK_AGAIN_SECONDS
-    assert idle_looks <= house.outbox.writes <= idle_looks + 3 * len(house.sender.posts)
+    idle_scans = 3600 / SCAN_AGAIN_SECONDS
+    assert idle_scans <= house.outbox.writes <= idle_scans + 3 * len(house.sender.posts)
 
 
 # -- numbers
 
 
-async def test_attempts_are_tallied_by_subscription(autojump_clock: MockClock, house: House) -> None:
+async def test_attempts_are_counted_by_subscription(autojump_clock: MockClock, house: House) -> None:
     well, ill = (subscribe(house.memory, house.org_id, url) for url in (URL, "https://ill.example/"))
     house.sender.script("https://ill.example/", answered(500))
     house.emit()
     async with house.dispatching() as dispatcher:
         await house.until(lambda: house.records(ill.id)[0]["status"] == "exhausted")
-        assert dispatcher.tallies[well.id] == Tally(succeeded=1, failed=0, exhausted=0, seconds_sum=0.02)
-        assert dispatcher.tallies[ill.id].seconds_sum == pytest.approx(8 * 0.02)
-        assert (dispatcher.tallies[ill.id].failed, dispatcher.tallies[ill.id].exhausted) == (7, 1)
+        counts = dispatcher.subscription_counts
+        assert counts[well.id] == SubscriptionCounts(succeeded=1, failed=0, exhausted=0, seconds_sum=0.02)
+        assert counts[ill.id].seconds_sum == pytest.approx(8 * 0.02)
+        assert (counts[ill.id].failed, counts[ill.id].exhausted) == (7, 1)
 
 
-def test_tallies_forget_who_was_sent_to_longest_ago() -> None:
-    tallies = Tallies(max_subscriptions=2)
+def test_counters_forget_the_subscription_that_was_sent_to_longest_ago() -> None:
+    counters = SubscriptionCounters(max_subscriptions=2)
     for name in ("a", "b", "a", "c"):
-        tallies.add(name, "succeeded", 1.0)
-    assert {name: one.succeeded for name, one in tallies.by_subscription.items()} == {"a": 2, "c": 1}
+        counters.add(name, "succeeded", 1.0)
+    assert {name: one.succeeded for name, one in counters.by_subscription.items()} == {"a": 2, "c": 1}

@@ -99,7 +99,7 @@ class World:
         self.leaps: list[tuple[float, float]] = []  # when the clock was set forward, and by how much: virtual seconds
         self.life = 0
 
-    # -- the receiver's side: a `Poster`
+    # -- the receiver's side: an `AttemptSender`
 
     async def post(self, url: str, headers: Headers, body: bytes, *, pool_key: str) -> AttemptResult:
         named = dict(headers)
