@@ -20,7 +20,7 @@ from gatewayd.clock import Instant, from_wire, to_wire
 if TYPE_CHECKING:
     import trio
 
-    from gatewayd.webhooks.relay import Forwarded, Forwarder, LocalTransport, Recorded
+    from gatewayd.webhooks.relay import Forwarder, ForwardResult, LocalTransport, RecordedEvent
 
 TERMINAL_SIGNALS = (signal.SIGINT, signal.SIGHUP)
 """Ctrl-C, and a terminal that goes away."""
@@ -93,7 +93,7 @@ async def _listen(plan: Plan) -> None:
 
     from gatewayd.identity import organizations
     from gatewayd.store.database import open_store
-    from gatewayd.webhooks.relay import Feed
+    from gatewayd.webhooks.relay import EventFeed
 
     session = plan.session
     async with (
@@ -104,7 +104,7 @@ async def _listen(plan: Plan) -> None:
         nursery.start_soon(_end_on_signal, nursery.cancel_scope)
         organization = await store.read_later(lambda tx: organizations.get(tx, plan.org_id), None)
         screen = Screen(plan, forwarder)
-        feed = Feed(store, plan.org_id)
+        feed = EventFeed(store, plan.org_id)
         await feed.begin(plan.since)
         nursery.start_soon(store.watch_other_processes)
         await screen.greet(organization.name)
@@ -188,7 +188,7 @@ class Screen:
         await self._say(f"Forwarding the events of {organization} to {self._forwarder.url}; Ctrl-C ends.")
         await self._say(f"Signing secret: {self._forwarder.secret}")
 
-    async def show(self, event: "Recorded") -> None:
+    async def show(self, event: "RecordedEvent") -> None:
         """Forward one event where that was asked for, and print what became of it."""
         done = None if self._forwarder is None else await self._forwarder.forward(event)
         if self._plan.json:
@@ -199,7 +199,7 @@ class Screen:
             await _print(sys.stdout, visible((event.data if done is None else done.body).decode()).encode())
         await self._tell_failure(event, done)
 
-    def _row(self, event: "Recorded", done: "Forwarded | None") -> str:
+    def _row(self, event: "RecordedEvent", done: "ForwardResult | None") -> str:
         """Time of the event, kind, id, and what came of it: parted by tabs where it is not for eyes."""
         kind = event.kind.ljust(KIND_WIDTH) if self._terminal else event.kind
         cells = [to_wire(event.created_at), kind, event.id if done is None else done.delivery_id]
@@ -210,7 +210,7 @@ class Screen:
             cells += [] if answered else [visible(result.detail)]
         return ("  " if self._terminal else "\t").join(cells)
 
-    async def _tell_failure(self, event: "Recorded", done: "Forwarded | None") -> None:
+    async def _tell_failure(self, event: "RecordedEvent", done: "ForwardResult | None") -> None:
         """Say once in a row of failures that nothing is tried again, and how to."""
         failed = done is not None and done.result.error is not None
         if failed and not self._failing:
@@ -222,7 +222,7 @@ class Screen:
         await _print(sys.stderr if self._plan.json else sys.stdout, sentence.encode())
 
 
-def document(event: "Recorded", done: "Forwarded | None") -> bytes:
+def document(event: "RecordedEvent", done: "ForwardResult | None") -> bytes:
     """One event as `--json` prints it, with what became of its delivery where it was forwarded."""
     import msgspec
 

@@ -12,7 +12,7 @@ from msgspec import UNSET, Meta, UnsetType
 from gatewayd.clock import Instant
 from gatewayd.contract.wire import Response, Timestamp, encode
 from gatewayd.store import ReadTx, WriteTx
-from gatewayd.webhooks.sender import ANSWER_BYTES_KEPT, AttemptResult, Headers
+from gatewayd.webhooks.sender import RESPONSE_BYTES_STORED, AttemptResult, Headers
 
 HEADER_CHARACTERS_STORED: Final = 8 * 1024  # Chosen: names and values of a response together
 REDACTED: Final = b"[removed]"  # Chosen: stands for what was taken out
@@ -103,7 +103,7 @@ def render_completed(attempt: int, started_at: Instant, result: AttemptResult, r
             error=result.error,
             timings=Timings(**timings),
             response_headers=_truncate(result.headers),
-            response_body=result.body_excerpt[:ANSWER_BYTES_KEPT].decode("utf-8", "replace"),
+            response_body=result.body_excerpt[:RESPONSE_BYTES_STORED].decode("utf-8", "replace"),
             reused_connection=result.reused,
         )
     )

@@ -91,7 +91,7 @@ class GetDelivery(Request, frozen=True, kw_only=True):
     include: Include | None = None
 
 
-class Stored(NamedTuple):
+class DeliveryRow(NamedTuple):
     """A row, as `_COLUMNS` has it."""
 
     id: str
@@ -112,7 +112,7 @@ class Stored(NamedTuple):
     created_at: Instant
 
 
-_COLUMNS = ", ".join(Stored._fields)
+_COLUMNS = ", ".join(DeliveryRow._fields)
 _SELECT_SUBSCRIPTION = "SELECT id FROM webhook_subscriptions WHERE org_id = :org_id AND id = :id"
 _SELECT_ONE = f"SELECT {_COLUMNS} FROM deliveries WHERE org_id = :org_id AND id = :id"
 _SELECT_PAGE = f"""
@@ -151,9 +151,9 @@ def list_deliveries(tx: ReadTx, caller: Caller, request: ListDeliveries, *, max_
     cursor = next_cursor(request, (page[limit - 1].id,)) if len(page) > limit else None
     del page[limit:]
     if not request.include or not page:
-        return Listing.of((encode(record(one, max_attempts)) for one in page), cursor)
+        return Listing.of((encode(to_delivery(one, max_attempts)) for one in page), cursor)
     logs = attempts.of_deliveries(tx, [one.id for one in page])
-    return Listing.of((_with_log(record(one, max_attempts), logs[one.id]) for one in page), cursor)
+    return Listing.of((_with_log(to_delivery(one, max_attempts), logs[one.id]) for one in page), cursor)
 
 
 def get_delivery(tx: ReadTx, caller: Caller, request: GetDelivery, *, max_attempts: int) -> Rendered[DeliveryDetail]:
@@ -166,18 +166,18 @@ def get_delivery(tx: ReadTx, caller: Caller, request: GetDelivery, *, max_attemp
     data, event_at = tx.rows(_SELECT_EVENT, event_id=stored.event_id)[0]  # outlives its deliveries
     payload = render_body(stored.id, stored.event, data, event_at)
     replays = encode([row[0] for row in tx.rows(_SELECT_REPLAYS, id=stored.id, count=MAX_REPLAYS)])
-    shown = record(stored, max_attempts)
+    shown = to_delivery(stored, max_attempts)
     log = attempts.of_delivery(tx, stored.id) if request.include else None
     wire = open_wire(shown) + b"}" if log is None else _with_log(shown, log)
     return Rendered(b'%b,"payload":%b,"replays":%b}' % (wire[:-1], payload, replays))
 
 
-def find(tx: ReadTx, delivery_id: str) -> Stored:
+def find(tx: ReadTx, delivery_id: str) -> DeliveryRow:
     """A delivery of the organization. Raises `Problem` `not_found`."""
     row = tx.row(_SELECT_ONE, id=delivery_id)
     if row is None:
         raise not_found(KIND)
-    return Stored(*row)
+    return DeliveryRow(*row)
 
 
 def org_of(tx: ReadTx, delivery_id: str) -> str:
@@ -188,7 +188,7 @@ def org_of(tx: ReadTx, delivery_id: str) -> str:
     return str(org_id)
 
 
-def record(stored: Stored, max_attempts: int) -> Delivery:
+def to_delivery(stored: DeliveryRow, max_attempts: int) -> Delivery:
     """A row as callers see it."""
     return Delivery(
         id=stored.id,
@@ -199,17 +199,17 @@ def record(stored: Stored, max_attempts: int) -> Delivery:
         max_attempts=max_attempts,
         response_code=stored.response_code,
         last_error=stored.last_error,
-        last_attempt_at=_wire(stored.last_attempt_at),
-        next_attempt_at=None if stored.in_flight else _wire(stored.due_at),
+        last_attempt_at=_instant(stored.last_attempt_at),
+        next_attempt_at=None if stored.in_flight else _instant(stored.due_at),
         created_at=Instant(stored.created_at),
-        completed_at=_wire(stored.completed_at),
+        completed_at=_instant(stored.completed_at),
         duration_ms=stored.duration_ms,
         replayed_from=stored.replayed_from,
         test=bool(stored.test),
     )
 
 
-def _newest(tx: ReadTx, request: ListDeliveries, count: int) -> list[Stored]:
+def _newest(tx: ReadTx, request: ListDeliveries, count: int) -> list[DeliveryRow]:
     """The first `count` rows of the page: of each status by itself, so that a rare one is found by its index."""
     key = cursor_key(request, str)
     values = {"id": request.id, "count": count, **requested_range(request.since, request.until).bounds("wdlv")}
@@ -220,12 +220,12 @@ def _newest(tx: ReadTx, request: ListDeliveries, count: int) -> list[Stored]:
         select += _OF_EVENT
         values["event"] = request.event
     if not request.status:
-        return [Stored(*row) for row in tx.rows(select + _NEWEST_FIRST, **values)]
-    found: list[Stored] = []
+        return [DeliveryRow(*row) for row in tx.rows(select + _NEWEST_FIRST, **values)]
+    found: list[DeliveryRow] = []
     for status in sorted(set(request.status)):
         oldest = _oldest_waiting(tx, request.id) if status == "pending" else ""
         bounds = {**values, "from_id": max(oldest, str(values["from_id"]))}
-        found += [Stored(*row) for row in tx.rows(select + _OF_STATUS[status] + _NEWEST_FIRST, **bounds)]
+        found += [DeliveryRow(*row) for row in tx.rows(select + _OF_STATUS[status] + _NEWEST_FIRST, **bounds)]
     return sorted(found, key=lambda one: one.id, reverse=True)[:count]
 
 
@@ -241,7 +241,7 @@ def _with_log(shown: Delivery, log: list[bytes]) -> bytes:
     return b'%b,"attemptLog":[%b]}' % (open_wire(shown), b",".join(log))
 
 
-def _wire(instant: Instant | None) -> Instant | None:
+def _instant(instant: Instant | None) -> Instant | None:
     return None if instant is None else Instant(instant)
 
 

@@ -26,10 +26,10 @@ from gatewayd.webhooks.delivery_report import Counts, DeliveryReporter, Log, Sub
 from gatewayd.webhooks.ended_attempts import EndedAttempt, aborted_attempt, completed_attempt, record
 from gatewayd.webhooks.receiver_health import Notice
 from gatewayd.webhooks.receivers import SecretCache, SlowReceivers
-from gatewayd.webhooks.schedule import Decision, Finished, decide
+from gatewayd.webhooks.schedule import Decision, FinishedAttempt, decide
 from gatewayd.webhooks.sender import AttemptResult, Headers
 from gatewayd.webhooks.settings import WebhookSettings
-from gatewayd.webhooks.signature import confidential, signed_headers
+from gatewayd.webhooks.signature import confidential_texts, signed_headers
 
 T = TypeVar("T")
 
@@ -211,10 +211,10 @@ class Dispatcher:
         if decision.status != "succeeded":
             self._mark_others_failing(claim)
         claim = self._claims[claim.delivery_id]  # as `_mark_others_failing` may have left it
-        return completed_attempt(claim, decision, result, confidential(claim.secrets, signed))
+        return completed_attempt(claim, decision, result, confidential_texts(claim.secrets, signed))
 
     def _decide(self, claim: Claim, result: AttemptResult) -> Decision:
-        finished = Finished(claim.attempt, result.response_code, result.error, result.retry_after)
+        finished = FinishedAttempt(claim.attempt, result.response_code, result.error, result.retry_after)
         return decide(self._settings.retry, finished, now=self._clock.now(), fraction=self._fraction())
 
     def _mark_others_failing(self, failed: Claim) -> None:
@@ -225,7 +225,7 @@ class Dispatcher:
                 self._claims[delivery_id] = replace(claim, failing_since=self._clock.now())
 
     def _end_by_error(self, claim: Claim) -> EndedAttempt:
-        finished = Finished(claim.attempt, None, INTERNAL, None)
+        finished = FinishedAttempt(claim.attempt, None, INTERNAL, None)
         decision = decide(self._settings.retry, finished, now=self._clock.now(), fraction=0.0)
         return aborted_attempt(claim, decision.status, decision.next_attempt_at, INTERNAL)
 

@@ -1,6 +1,6 @@
-"""The local relay: events of one organization as real deliveries to a receiver that is being written. Only reads.
+"""The local relay: events of one organization as real deliveries to a receiver under development. Only reads.
 
-The database is the queue: what is recorded while an event is on its way is found by the next look, and nothing waits in
+The database is the queue: what is recorded while an event is on its way is found by the next read, and nothing waits in
 memory but one page. No delivery is recorded, so nothing is tried again.
 """
 
@@ -22,11 +22,13 @@ from gatewayd.webhooks.signature import signed_headers
 
 T = TypeVar("T")
 
-WAKE: Final = "events"  # nobody announces it in this process: every commit of another one wakes it
+WAKE_TOPIC: Final = "events"  # never announced in this process: every commit of another one wakes it
 PAGE: Final = 50  # Chosen: events in memory at once
-REMEMBERED: Final = 256  # Chosen: ids behind the newest among which one that was committed late is still found
+REMEMBERED: Final = (
+    256  # Chosen: how many ids behind the newest one that was committed late may stand and is still found
+)
 POOL_KEY: Final = "relay"  # the one receiver of the sender's pool
-EVER: Final = Instant((1 << 63) - 1)  # later than every event: the greatest INTEGER of the database
+AFTER_ALL: Final = Instant((1 << 63) - 1)  # later than every event: the greatest INTEGER of the database
 LOCAL_NETWORKS: Final = parse_networks(
     (
         "127.0.0.0/8",  # RFC 1122 §3.2.1.3
@@ -45,7 +47,7 @@ _NEXT_IDS = "SELECT id FROM events WHERE org_id = :org_id AND id > :floor ORDER 
 _SELECT_EVENT = "SELECT id, kind, data, created_at, test FROM events WHERE org_id = :org_id AND id = :id"
 
 
-class Recorded(NamedTuple):
+class RecordedEvent(NamedTuple):
     """One event of the outbox. `data` is JSON; `test` is 1 for a test event of one subscription."""
 
     id: str
@@ -55,38 +57,38 @@ class Recorded(NamedTuple):
     test: int
 
 
-class Journal(Protocol):
-    """What the relay needs of the store: reads that hold no snapshot between them, and wake-ups."""
+class EventStore(Protocol):
+    """What the feed needs of the store: reads that hold no snapshot between them, and wake-ups."""
 
     async def read_later(self, work: Callable[[ReadTx], T], org_id: str | None) -> T: ...
 
     def topic(self, name: str) -> trio.Event: ...
 
 
-class Feed:
+class EventFeed:
     """The events of one organization, each of them once, in the order of their ids.
 
     Ids sort by time, but those of two processes may be committed the other way round within a millisecond, or when the
-    clock was set back. So each look begins `REMEMBERED` events behind the newest, and leaves out what was seen.
+    clock was set back. So each read begins `REMEMBERED` events behind the newest, and leaves out what was seen.
     """
 
-    def __init__(self, journal: Journal, org_id: str) -> None:
-        self._journal = journal
+    def __init__(self, store: EventStore, org_id: str) -> None:
+        self._store = store
         self._org_id = org_id
         self._floor = ""  # nothing at or below it is looked at again
         self._seen: deque[str] = deque()
 
     async def begin(self, since: Instant | None) -> None:
         """Take what was recorded before `since` as seen, None: all that is there. Raises `StoreFailure`."""
-        before = EVER if since is None else since
+        before = AFTER_ALL if since is None else since
         rows = await self._read(lambda tx: tx.rows(_LATEST, before=before, count=REMEMBERED + 1))
         for (event_id,) in reversed(rows):
             self._remember(event_id)
 
-    async def page(self) -> list[Recorded]:
+    async def page(self) -> list[RecordedEvent]:
         """What was recorded next, at most `PAGE` events; waits until there is something. Raises `StoreFailure`."""
         while True:
-            announced = self._journal.topic(WAKE)  # before the look, so that none is missed between
+            announced = self._store.topic(WAKE_TOPIC)  # before the read, so that none is missed between
             page = await self._read(self._unseen)
             for event in page:
                 self._remember(event.id)
@@ -95,13 +97,13 @@ class Feed:
             await announced.wait()  # may last: until something is committed
 
     async def _read(self, work: Callable[[ReadTx], T]) -> T:
-        return await self._journal.read_later(work, self._org_id)
+        return await self._store.read_later(work, self._org_id)
 
-    def _unseen(self, tx: ReadTx) -> list[Recorded]:
+    def _unseen(self, tx: ReadTx) -> list[RecordedEvent]:
         seen = frozenset(self._seen)
         rows = tx.rows(_NEXT_IDS, floor=self._floor, count=len(seen) + PAGE)
         ids = [event_id for (event_id,) in rows if event_id not in seen][:PAGE]
-        return [Recorded(*row) for event_id in ids if (row := tx.row(_SELECT_EVENT, id=event_id)) is not None]
+        return [RecordedEvent(*row) for event_id in ids if (row := tx.row(_SELECT_EVENT, id=event_id)) is not None]
 
     def _remember(self, event_id: str) -> None:
         self._seen.append(event_id)
@@ -129,7 +131,7 @@ class LocalTransport(GuardedTransport):
         return addresses
 
 
-class Forwarded(NamedTuple):
+class ForwardResult(NamedTuple):
     """What became of one event."""
 
     delivery_id: str
@@ -147,7 +149,7 @@ class Forwarder:
     url: str
     secret: str = field(repr=False)
 
-    async def forward(self, event: Recorded) -> Forwarded:
+    async def forward(self, event: RecordedEvent) -> ForwardResult:
         """One POST within the sender's deadline, whatever the receiver does."""
         delivery_id = self.new_id("wdlv")
         body = render_body(delivery_id, event.kind, event.data, event.created_at)
@@ -156,4 +158,4 @@ class Forwarder:
             ("X-Service-Delivery", delivery_id),
             *signed_headers((self.secret,), delivery_id, self.clock.now() // SECOND, body),
         )
-        return Forwarded(delivery_id, body, await self.sender.post(self.url, headers, body, pool_key=POOL_KEY))
+        return ForwardResult(delivery_id, body, await self.sender.post(self.url, headers, body, pool_key=POOL_KEY))

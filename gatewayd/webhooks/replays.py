@@ -99,7 +99,7 @@ def resend_delivery(tx: WriteTx, caller: Caller, request: ResendDelivery, *, max
     subscriptions.check_enabled(subscription)
     replay = NewDelivery(stored.event_id, stored.event, tx.now, stored.id, stored.test)
     (delivery_id,) = insert_deliveries(tx, subscription.id, [replay])
-    return deliveries.record(deliveries.find(tx, delivery_id), max_attempts)
+    return deliveries.to_delivery(deliveries.find(tx, delivery_id), max_attempts)
 
 
 def recover(tx: WriteTx, caller: Caller, request: Recover, *, retention_days: int) -> Recovered:

@@ -1,9 +1,9 @@
-"""Forgets what is past the retention: deliveries that ended longer ago, then the events that nothing refers to.
+"""Deletes what is past the retention: deliveries that ended longer ago, then the events that nothing refers to.
 
 A walk goes over the primary keys, oldest first, up to the first id that is too young; ids sort by the time they were
-made. It keeps its place, so that a minute costs two look-ups and the rows that grew old in it, however many are young
-or were looked at and kept: a delivery that ended late, or one of an enabled subscription that has not ended. For those
-a new walk begins a day later. Each step is a transaction of its own; the place is lost with the process, nothing else.
+made. It remembers its place, so that a minute costs two look-ups and the rows that grew old in it, however many are
+young or were left: a delivery that ended late, or one of an enabled subscription that has not ended. For those a new
+walk begins a day later. Each step is a transaction of its own; only the place is lost with the process.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 SWEEP_ROWS: Final = 200  # Chosen: one transaction; with eight attempts of 16 KiB each it frees 25 MB at most
 PAUSE_SECONDS: Final = 0.01  # Chosen: between transactions, for those who wait for the writer
-ROUND_SECONDS: Final = 20.0  # Chosen: then the next round goes on, so that a long arrear holds up no other housekeeping
+ROUND_SECONDS: Final = 20.0  # Chosen: then the next round goes on, so that a long backlog delays no other housekeeping
 WALK_AGAIN: Final = DAY  # Chosen: what ended late stays at most this much longer
 FIRST: Final = ""  # sorts before every id
 
@@ -50,7 +50,7 @@ DELETE FROM events WHERE id > :after AND id <= :upto AND NOT EXISTS (
 """
 
 
-class Writing(Protocol):
+class Database(Protocol):
     """What the sweep needs of the store."""
 
     async def write(self, work: Callable[[WriteTx], T]) -> T: ...
@@ -63,14 +63,14 @@ class Log(Protocol):
 
 
 @dataclass(slots=True)
-class Swept:
+class SweepCounts:
     """How many rows were cancelled and deleted."""
 
     cancelled: int = 0
     deliveries: int = 0
     events: int = 0
 
-    def add(self, more: "Swept") -> None:
+    def add(self, more: "SweepCounts") -> None:
         """Count these too."""
         self.cancelled += more.cancelled
         self.deliveries += more.deliveries
@@ -82,18 +82,18 @@ class Step(NamedTuple):
 
     last: str | None
     ended: bool
-    swept: Swept
+    counts: SweepCounts
 
 
-StepOf = Callable[[WriteTx, str, Instant], Step]
+StepFunction = Callable[[WriteTx, str, Instant], Step]
 
 
 @dataclass(slots=True)
 class _Walk:
-    """How far a walk has come: everything up to these ids was looked at."""
+    """How far a walk has come: everything up to these ids was handled."""
 
     began_at: Instant
-    places: dict[StepOf, str] = field(default_factory=dict)
+    places: dict[StepFunction, str] = field(default_factory=dict)
     ended: bool = False
 
 
@@ -106,33 +106,34 @@ class Retention:
     log: Log
     _walk: _Walk = field(default_factory=lambda: _Walk(Instant(0), ended=True))
 
-    async def sweep(self, store: Writing) -> None:
+    async def sweep(self, store: Database) -> None:
         """One round: delete what has grown too old, for at most `ROUND_SECONDS`. Raises `StoreFailure`."""
         now = self.clock.now()
         if self._walk.ended and not 0 <= now - self._walk.began_at < WALK_AGAIN:
             self._walk = _Walk(now)
-        swept = Swept()
+        counts = SweepCounts()
         try:
             with trio.move_on_after(ROUND_SECONDS):
-                await self._go_on(store, Instant(now - self.days * DAY), swept)
+                await self._walk_on(store, Instant(now - self.days * DAY), counts)
         finally:
-            if swept != Swept():
-                told = {"cancelled": swept.cancelled, "deliveries": swept.deliveries, "events": swept.events}
-                self.log.info("webhooks_swept", **told)
+            if counts != SweepCounts():
+                self.log.info(
+                    "webhooks_swept", cancelled=counts.cancelled, deliveries=counts.deliveries, events=counts.events
+                )
 
-    async def _go_on(self, store: Writing, before: Instant, swept: Swept) -> None:
+    async def _walk_on(self, store: Database, before: Instant, counts: SweepCounts) -> None:
         self._walk.ended = False
-        for step_of in (sweep_deliveries, sweep_events):
-            while not await self._step(store, step_of, before, swept):
+        for take_step in (sweep_deliveries, sweep_events):
+            while not await self._step(store, take_step, before, counts):
                 await trio.sleep(PAUSE_SECONDS)  # also where a stop is noticed: a write cannot be cancelled
         self._walk.ended = True
 
-    async def _step(self, store: Writing, step_of: StepOf, before: Instant, swept: Swept) -> bool:
+    async def _step(self, store: Database, take_step: StepFunction, before: Instant, counts: SweepCounts) -> bool:
         """Take one step and, now that it is durable, remember it; True when it was the last one."""
-        after = self._walk.places.get(step_of, FIRST)
-        step = await store.write(lambda tx: step_of(tx, after, before))
-        self._walk.places[step_of] = step.last or after
-        swept.add(step.swept)
+        after = self._walk.places.get(take_step, FIRST)
+        step = await store.write(lambda tx: take_step(tx, after, before))
+        self._walk.places[take_step] = step.last or after
+        counts.add(step.counts)
         return step.ended
 
 
@@ -143,20 +144,20 @@ def sweep_deliveries(tx: WriteTx, after: str, before: Instant) -> Step:
     """
     upto, count = _next(tx, _NEXT_DELIVERIES_ANY_ORG, after, first_at("wdlv", before))
     if upto is None:
-        return Step(None, True, Swept())
-    swept = Swept(
+        return Step(None, True, SweepCounts())
+    counts = SweepCounts(
         cancelled=tx.run(_CANCEL_HELD_ANY_ORG, after=after, upto=upto),
         deliveries=tx.run(_DELETE_DELIVERIES_ANY_ORG, after=after, upto=upto, before=before),
     )
-    return Step(upto, count < SWEEP_ROWS, swept)
+    return Step(upto, count < SWEEP_ROWS, counts)
 
 
 def sweep_events(tx: WriteTx, after: str, before: Instant) -> Step:
     """Look at the next `SWEEP_ROWS` events made before an instant: delete those that have no delivery left."""
     upto, count = _next(tx, _NEXT_EVENTS_ANY_ORG, after, first_at("evt", before))
     if upto is None:
-        return Step(None, True, Swept())
-    return Step(upto, count < SWEEP_ROWS, Swept(events=tx.run(_DELETE_EVENTS_ANY_ORG, after=after, upto=upto)))
+        return Step(None, True, SweepCounts())
+    return Step(upto, count < SWEEP_ROWS, SweepCounts(events=tx.run(_DELETE_EVENTS_ANY_ORG, after=after, upto=upto)))
 
 
 def _next(tx: WriteTx, sql: str, after: str, young: str) -> tuple[str | None, int]:

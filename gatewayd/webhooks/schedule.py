@@ -27,7 +27,7 @@ class Verdict(StrEnum):
     DISABLE = "disable"  # the receiver is gone for good: no more attempts, and the subscription is switched off
 
 
-# First match wins; what no row names is retried (Spec §3: any non-2xx, or no answer).
+# First match wins; what no row names is retried (Spec §3: any non-2xx, or no response).
 VERDICTS: Final = (
     (range(200, 300), Verdict.SUCCEED),  # Spec §6
     (range(410, 411), Verdict.DISABLE),  # Chosen: 410 Gone (RFC 9110 §15.5.11) is the receiver's own word
@@ -58,23 +58,23 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class FinishedAttempt:
     """One finished attempt, as far as the schedule cares."""
 
     attempt: int  # 1 for the first
     response_code: int | None  # None: no status line arrived
-    error: str | None  # a stable code; None only for a complete 2xx answer
+    error: str | None  # a stable code; None only for a complete 2xx response
     retry_after: str | None  # the header as received
 
 
 def classify(response_code: int | None, error: str | None) -> Verdict:
-    """Reads the table. A status whose answer did not arrive whole counts as no answer."""
+    """Reads the table `VERDICTS`. A status whose response did not arrive whole counts as no response."""
     if response_code is None or (error is not None and not error.startswith("http_")):
         return Verdict.RETRY
     return next((verdict for codes, verdict in VERDICTS if response_code in codes), Verdict.RETRY)
 
 
-def decide(policy: RetryPolicy, finished: Finished, *, now: int, fraction: float) -> Decision:
+def decide(policy: RetryPolicy, finished: FinishedAttempt, *, now: int, fraction: float) -> Decision:
     """Decides over a delivery after an attempt; `now` in microseconds, `fraction` random in [0, 1)."""
     verdict = classify(finished.response_code, finished.error)
     if verdict is Verdict.SUCCEED:
@@ -85,8 +85,8 @@ def decide(policy: RetryPolicy, finished: Finished, *, now: int, fraction: float
     if finished.attempt >= policy.max_attempts:
         return Decision("exhausted", None, disable_subscription=False)
     wait = retry_wait(policy, finished.attempt, fraction)
-    asked = retry_after_wait(finished.retry_after, now)
-    wait = max(wait, min(asked, policy.retry_cap_seconds * MICROSECONDS))
+    requested = retry_after_wait(finished.retry_after, now)
+    wait = max(wait, min(requested, policy.retry_cap_seconds * MICROSECONDS))
     return Decision("retrying", now + wait, disable_subscription=False)
 
 

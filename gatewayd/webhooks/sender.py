@@ -1,8 +1,8 @@
 """One attempt: one POST over HTTP/1.1 on the guarded transport, within one deadline, never sent twice.
 
 A pooled connection is used only if the peer has been silent on it since; once a byte of the request was written, a
-failure is this attempt's failure. Redirects are not followed. The answer is read to its end, or to a limit:
-a 2xx longer than the limit is a success and costs the connection; an answer that breaks off is none.
+failure is this attempt's failure. Redirects are not followed. The response is read to its end, or to a limit:
+a 2xx longer than the limit is a success and costs the connection; a response that breaks off is a failure.
 """
 
 import re
@@ -20,11 +20,11 @@ from gatewayd.outbound.transport import GuardedStream, GuardedTransport, broken
 from gatewayd.webhooks.connection_pool import IDLE_SECONDS, ConnectionPool, Key
 
 TIMEOUT_SECONDS: Final = 10.0  # Spec §8
-ANSWER_BYTES_READ: Final = 64 * 1024  # Chosen: of the body
-ANSWER_BYTES_KEPT: Final = 16 * 1024  # Chosen: for the console
+RESPONSE_BYTES_READ: Final = 64 * 1024  # Chosen: of the body
+RESPONSE_BYTES_STORED: Final = 16 * 1024  # Chosen: for the console
 HEADER_BYTES: Final = 16 * 1024  # Chosen: status line and headers together
 WIRE_BYTES: Final = 256 * 1024  # Chosen: everything received, so that chunk framing and 1xx cannot go on for ever
-INTERIM_ANSWERS: Final = 16  # Chosen: 1xx before the real one (RFC 9110 §15.2 sets no bound)
+INTERIM_RESPONSES: Final = 16  # Chosen: 1xx before the real one (RFC 9110 §15.2 sets no bound)
 RECEIVE_BYTES: Final = 16 * 1024
 RETRY_AFTER_CHARACTERS: Final = 100  # an HTTP-date has 29
 
@@ -39,9 +39,9 @@ class AttemptResult:
     """What came of one POST. `error` is a stable code, `detail` for the operator's log only."""
 
     response_code: int | None  # None: no status line arrived
-    error: str | None  # None: a complete (or overlong) 2xx answer
+    error: str | None  # None: a complete (or overlong) 2xx response
     detail: str
-    headers: Headers  # the answer's, names in lower case
+    headers: Headers  # the response's, names in lower case
     body_excerpt: bytes
     retry_after: str | None
     duration_ms: int
@@ -50,8 +50,8 @@ class AttemptResult:
 
 
 @dataclass(slots=True)
-class _Answer:
-    """The answer as far as it has arrived."""
+class _Response:
+    """The response as far as it has arrived."""
 
     status: int | None = None
     headers: Headers = ()
@@ -63,10 +63,10 @@ class _Answer:
 
 
 class _Connection:
-    """One connection to one receiver, between or within exchanges.
+    """One connection to one receiver, between or within requests.
 
-    h11 keeps the states and reads the answers. It is shown the same bare request each time: what else ours says
-    changes nothing for it, and to have it check and render ten headers costs as much as to read the answer.
+    h11 keeps the states and reads the responses. It is shown the same bare request each time: our other headers
+    change nothing for it, and having it check and render ten of them costs as much as reading the response.
     """
 
     __slots__ = ("_drained", "_ended", "_head", "_http", "_request", "_stream", "_wire_bytes", "born", "idle_until")
@@ -81,27 +81,27 @@ class _Connection:
         self._wire_bytes = 0
         fields = [("Host", target.authority), ("User-Agent", user_agent), ("Content-Type", "application/json")]
         self._request = h11.Request(method="POST", target=target.request_target, headers=fields)
-        self._head = f"POST {target.request_target} HTTP/1.1\r\n{_lines(fields)}Content-Length: "
+        self._head = f"POST {target.request_target} HTTP/1.1\r\n{_header_lines(fields)}Content-Length: "
 
     def alive(self) -> bool:
         """Whether the peer has been silent since: readable now means closed, reset, or talking out of turn."""
         return not _socket(self._stream).is_readable()
 
     def close(self) -> None:
-        """Closes at once; without the TLS goodbye, which HTTP does not need (framing tells where an answer ends)."""
+        """Closes at once; without the TLS goodbye, which HTTP does not need (framing tells where a response ends)."""
         _socket(self._stream).close()
 
     async def send(self, headers: Headers, body: bytes) -> None:
         """Writes one request in one piece. Raises ValueError for a header that would not be one line of ASCII."""
         self._wire_bytes = 0
         self._drained = True
-        head = f"{self._head}{len(body)}\r\n{_lines(headers)}\r\n"
+        head = f"{self._head}{len(body)}\r\n{_header_lines(headers)}\r\n"
         self._http.send(self._request)
         self._http.send(_END)
         await self._stream.send_all(head.encode("ascii") + body)
 
     async def next_event(self) -> h11.Event:
-        """The next event of the answer. Raises ProtocolError, or ConnectError when the answer breaks off."""
+        """The next event of the response. Raises ProtocolError, or ConnectError when the response breaks off."""
         while True:
             if self._drained:
                 data = await self._stream.receive_some(RECEIVE_BYTES)
@@ -119,7 +119,7 @@ class _Connection:
                 return event
 
     def reusable(self) -> bool:
-        """Whether another exchange may follow; readies the parser for it."""
+        """Whether another request may follow; readies the parser for it."""
         http = self._http
         if http.our_state is not h11.DONE or http.their_state is not h11.DONE or http.trailing_data[0]:
             return False
@@ -150,18 +150,18 @@ class Sender:
         `pool_key` is the subscription: connections are pooled by subscription and URL.
         """
         phases = Phases()
-        answer = _Answer()
+        response = _Response()
         failure: OutboundError | None = None
         with trio.move_on_after(self._timeout) as deadline:
             try:
-                await self._exchange((pool_key, url), headers, body, answer, phases)
+                await self._send_request((pool_key, url), headers, body, response, phases)
             except OutboundError as error:
                 failure = error
             except trio.BrokenResourceError as error:
                 failure = broken(error, phases.current)
         if deadline.cancelled_caught:
             failure = DeadlineError(f"no complete answer within {self._timeout:g} s; got as far as: {phases.current}")
-        return _result(answer, failure, phases)
+        return _result(response, failure, phases)
 
     def sweep(self) -> None:
         """Closes idle connections past their time; the dispatcher calls it now and then."""
@@ -176,9 +176,9 @@ class Sender:
         self._pool.close()
         await trio.lowlevel.checkpoint()
 
-    async def _exchange(self, key: Key, headers: Headers, body: bytes, answer: _Answer, phases: Phases) -> None:
+    async def _send_request(self, key: Key, headers: Headers, body: bytes, response: _Response, phases: Phases) -> None:
         connection = self._pool.take(key, trio.current_time())
-        answer.reused = connection is not None
+        response.reused = connection is not None
         if connection is None:
             target = parse_target(key[1], allow_http=self._transport.policy.allow_http)
             stream = await self._transport.connect(target, phases)
@@ -188,55 +188,55 @@ class Sender:
             phases.enter("send")
             await connection.send(headers, body)
             phases.enter("headers")
-            whole = await _receive(connection, answer, phases)
+            whole = await _receive(connection, response, phases)
         finally:
             if whole and connection.reusable():
                 now = trio.current_time()
-                connection.idle_until = now + answer.keep_seconds
+                connection.idle_until = now + response.keep_seconds
                 self._pool.put(key, connection, now)
             else:
                 connection.close()
 
 
-async def _receive(connection: _Connection, answer: _Answer, phases: Phases) -> bool:
-    """Reads the answer; False when it is longer than the limit and the rest was left unread."""
+async def _receive(connection: _Connection, response: _Response, phases: Phases) -> bool:
+    """Reads the response; False when it is longer than the limit and the rest was left unread."""
     interim = 0
     while True:
         event = await connection.next_event()
         if type(event) is h11.Response:
             phases.enter("body")
-            _take_head(event, answer)
+            _read_head(event, response)
         elif type(event) is h11.Data:
-            room = ANSWER_BYTES_KEPT - len(answer.excerpt)
-            answer.excerpt += event.data[:room] if room > 0 else b""
-            answer.body_bytes += len(event.data)
-            if answer.body_bytes > ANSWER_BYTES_READ:
+            room = RESPONSE_BYTES_STORED - len(response.excerpt)
+            response.excerpt += event.data[:room] if room > 0 else b""
+            response.body_bytes += len(event.data)
+            if response.body_bytes > RESPONSE_BYTES_READ:
                 return False
         elif type(event) is h11.EndOfMessage:
             return True
         elif type(event) is h11.InformationalResponse:
             interim += 1
-            if interim > INTERIM_ANSWERS:
-                raise ProtocolError(f"more than {INTERIM_ANSWERS} interim answers")
+            if interim > INTERIM_RESPONSES:
+                raise ProtocolError(f"more than {INTERIM_RESPONSES} interim answers")
         else:  # ConnectionClosed, the only other event a server can cause
             raise ConnectError("closed before the answer")
 
 
-def _lines(fields: Iterable[tuple[str, str]]) -> str:
+def _header_lines(fields: Iterable[tuple[str, str]]) -> str:
     lines = [f"{name}: {value}" for name, value in fields]
     if not "".join(lines).isprintable():
         raise ValueError("a header's value goes over its line")
     return "\r\n".join([*lines, ""])
 
 
-def _take_head(event: h11.Response, answer: _Answer) -> None:
-    answer.status = event.status_code
-    answer.headers = tuple([(name.decode("latin-1"), value.decode("latin-1")) for name, value in event.headers])
-    for name, value in answer.headers:
+def _read_head(event: h11.Response, response: _Response) -> None:
+    response.status = event.status_code
+    response.headers = tuple([(name.decode("latin-1"), value.decode("latin-1")) for name, value in event.headers])
+    for name, value in response.headers:
         if name == "retry-after":
-            answer.retry_after = value[:RETRY_AFTER_CHARACTERS]
+            response.retry_after = value[:RETRY_AFTER_CHARACTERS]
         elif name == "keep-alive":
-            answer.keep_seconds = _keep_seconds(value)
+            response.keep_seconds = _keep_seconds(value)
 
 
 def _keep_seconds(header: str) -> float:
@@ -245,23 +245,23 @@ def _keep_seconds(header: str) -> float:
     return IDLE_SECONDS if promised is None else min(IDLE_SECONDS, int(promised[1]) - 1)
 
 
-def _result(answer: _Answer, failure: OutboundError | None, phases: Phases) -> AttemptResult:
-    error, detail = (failure.code, failure.detail) if failure is not None else _judge(answer.status)
+def _result(response: _Response, failure: OutboundError | None, phases: Phases) -> AttemptResult:
+    error, detail = (failure.code, failure.detail) if failure is not None else _error_of(response.status)
     return AttemptResult(
-        response_code=answer.status,
+        response_code=response.status,
         error=error,
         detail=detail,
-        headers=answer.headers,
-        body_excerpt=bytes(answer.excerpt),
-        retry_after=answer.retry_after,
+        headers=response.headers,
+        body_excerpt=bytes(response.excerpt),
+        retry_after=response.retry_after,
         duration_ms=phases.total_ms(),
         timings=phases.spent(),
-        reused=answer.reused,
+        reused=response.reused,
     )
 
 
-def _judge(status: int | None) -> tuple[str | None, str]:
-    """Error code and detail of an answer that arrived."""
+def _error_of(status: int | None) -> tuple[str | None, str]:
+    """Error code and detail of a response that arrived."""
     if status is None:
         return ConnectError.code, "no answer"
     if 200 <= status < 300:  # Spec §6

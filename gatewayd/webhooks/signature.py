@@ -44,7 +44,7 @@ def service_signature(secrets: Sequence[str], timestamp: int, body: bytes) -> st
 def standard_signature(secrets: Sequence[str], message_id: str, timestamp: int, body: bytes) -> str:
     """The value of webhook-signature; raises ValueError when a secret is not `whsec_` and base64."""
     signed = f"{message_id}.{timestamp}.".encode() + body
-    digests = [hmac.digest(_key(secret), signed, "sha256") for secret in secrets]
+    digests = [hmac.digest(_hmac_key(secret), signed, "sha256") for secret in secrets]
     return " ".join("v1," + b64encode(digest).decode("ascii") for digest in digests)
 
 
@@ -60,8 +60,8 @@ def signed_headers(
     )
 
 
-def confidential(secrets: Sequence[str], headers: Sequence[tuple[str, str]]) -> list[str]:
-    """What of a signed attempt is between us and the receiver: the secrets' random part, and each signature alone."""
+def confidential_texts(secrets: Sequence[str], headers: Sequence[tuple[str, str]]) -> list[str]:
+    """What of a signed attempt nobody else may see: the random part of each secret, and each signature alone."""
     texts = [secret[len(SECRET_MARK) :] for secret in secrets]
     for name, value in headers:
         if name == "X-Service-Signature":
@@ -96,7 +96,7 @@ def _parse(header: str) -> tuple[int, list[bytes]]:
     return int(text), signatures
 
 
-def _key(secret: str) -> bytes:
+def _hmac_key(secret: str) -> bytes:
     if not secret.startswith(SECRET_MARK):
         raise ValueError("a signing secret starts with whsec_")
     return b64decode(secret[len(SECRET_MARK) :], validate=True)

@@ -31,7 +31,7 @@ def send_test(tx: WriteTx, caller: Caller, request: SendTest, *, max_attempts: i
         raise invalid_field("event", "unknown_event", f"Use one of: {', '.join(kinds)}.")
     subscriptions.check_enabled(subscription)
     delivery_id = events.append_test(tx, kind, subscription.id)
-    return deliveries.record(deliveries.find(tx, delivery_id), max_attempts)
+    return deliveries.to_delivery(deliveries.find(tx, delivery_id), max_attempts)
 
 
 def operations(max_attempts: int) -> tuple[Operation, ...]:

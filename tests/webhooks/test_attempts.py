@@ -12,7 +12,7 @@ from gatewayd.webhooks import attempts
 from gatewayd.webhooks.attempts import Attempt
 from gatewayd.webhooks.sender import AttemptResult, Headers
 from gatewayd.webhooks.settings import WebhookSettings
-from gatewayd.webhooks.signature import confidential, signed_headers
+from gatewayd.webhooks.signature import confidential_texts, signed_headers
 from tests.support.store import START, MemoryStore
 from tests.support.subscribing import subscribe
 from tests.support.virtual import Held, House, answered, unanswered
@@ -82,8 +82,8 @@ def test_what_is_confidential_is_taken_out_where_a_receiver_sends_it_back() -> N
     signed = signed_headers(secrets, "wdlv_1", 1_700_000_000, b"{}")
     echoed = "\n".join([*secrets, *[value for _, value in signed]])
     result = answered(200, headers=signed, body=echoed.encode())
-    wire = attempts.render_completed(1, START, result, confidential(secrets, signed)).decode()
-    redacted = confidential(secrets, signed)
+    wire = attempts.render_completed(1, START, result, confidential_texts(secrets, signed)).decode()
+    redacted = confidential_texts(secrets, signed)
     assert len(redacted) == 6  # of each of two secrets: itself, and its signature in both dialects
     assert [text for text in redacted if text in wire] == []
     assert "wdlv_1" in wire

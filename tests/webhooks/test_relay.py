@@ -11,7 +11,7 @@ from gatewayd.clock import MINUTE, SECOND, Instant
 from gatewayd.outbound.addresses import parse_networks
 from gatewayd.outbound.errors import AddressBlockedError
 from gatewayd.store import ReadTx
-from gatewayd.webhooks.relay import PAGE, REMEMBERED, Feed, LocalTransport
+from gatewayd.webhooks.relay import PAGE, REMEMBERED, EventFeed, LocalTransport
 from tests.outbound.test_transport import FakeResolver
 from tests.support.store import START, MemoryStore
 from tests.support.subscribing import emit
@@ -23,7 +23,7 @@ INSERT INTO events (id, org_id, kind, data, created_at) VALUES (:id, :org_id, 'l
 """
 
 
-class Journal:
+class FakeEventStore:
     """A `MemoryStore` with the two calls of the real store that a feed makes."""
 
     def __init__(self, memory: MemoryStore) -> None:
@@ -47,18 +47,18 @@ class Journal:
         for event_id in ids:
             self.memory.write(lambda tx: tx.run(_INSERT, id=event_id, data=b"{}", at=at), self.org_id)  # noqa: B023
 
-    async def feed(self, since: Instant | None = None) -> Feed:
-        feed = Feed(self, self.org_id)
+    async def feed(self, since: Instant | None = None) -> EventFeed:
+        feed = EventFeed(self, self.org_id)
         await feed.begin(since)
         return feed
 
 
 @pytest.fixture
-def journal(store: MemoryStore) -> Iterator[Journal]:
-    return Journal(store)
+def events(store: MemoryStore) -> Iterator[FakeEventStore]:
+    return FakeEventStore(store)
 
 
-async def ids(feed: Feed) -> list[str]:
+async def ids(feed: EventFeed) -> list[str]:
     """The ids of the next page."""
     with trio.fail_after(5):
         return [event.id for event in await feed.page()]
@@ -68,24 +68,24 @@ def numbered(numbers: Sequence[int]) -> list[str]:
     return [f"evt_{number:05d}" for number in numbers]
 
 
-async def nothing_comes(feed: Feed) -> bool:
+async def nothing_comes(feed: EventFeed) -> bool:
     with trio.move_on_after(1) as waited:
         await feed.page()
     return waited.cancelled_caught
 
 
-async def test_what_is_there_already_is_seen(journal: Journal, autojump_clock: MockClock) -> None:
-    emit(journal.memory, journal.org_id, 3)
-    feed = await journal.feed()
+async def test_what_is_there_already_is_seen(events: FakeEventStore, autojump_clock: MockClock) -> None:
+    emit(events.memory, events.org_id, 3)
+    feed = await events.feed()
     assert await nothing_comes(feed)
-    emit(journal.memory, journal.org_id, 1, source="new")
+    emit(events.memory, events.org_id, 1, source="new")
     (event,) = await feed.page()
     assert b'"source":"new"' in event.data
     assert await nothing_comes(feed)
 
 
-async def test_a_wait_ends_with_what_is_committed(journal: Journal, autojump_clock: MockClock) -> None:
-    feed = await journal.feed()
+async def test_a_wait_ends_with_what_is_committed(events: FakeEventStore, autojump_clock: MockClock) -> None:
+    feed = await events.feed()
     pages: list[list[str]] = []
 
     async def wait() -> None:
@@ -94,42 +94,42 @@ async def test_a_wait_ends_with_what_is_committed(journal: Journal, autojump_clo
     async with trio.open_nursery() as nursery:
         nursery.start_soon(wait)
         await wait_all_tasks_blocked()
-        journal.wake()  # something else was committed
+        events.wake()  # something else was committed
         await wait_all_tasks_blocked()
-        journal.insert("evt_1")
-        journal.wake()
+        events.insert("evt_1")
+        events.wake()
     assert pages == [["evt_1"]]
 
 
-async def test_a_page_is_all_that_is_held(journal: Journal, autojump_clock: MockClock) -> None:
-    feed = await journal.feed()
+async def test_a_page_is_all_that_is_held(events: FakeEventStore, autojump_clock: MockClock) -> None:
+    feed = await events.feed()
     wanted = numbered(range(2 * PAGE + 1))
-    journal.insert(*wanted)
+    events.insert(*wanted)
     pages = [await ids(feed) for _ in range(3)]
     assert [len(page) for page in pages] == [PAGE, PAGE, 1]
     assert [event_id for page in pages for event_id in page] == wanted
     assert await nothing_comes(feed)
 
 
-async def test_an_id_that_comes_late_is_found(journal: Journal, autojump_clock: MockClock) -> None:
+async def test_an_id_that_comes_late_is_found(events: FakeEventStore, autojump_clock: MockClock) -> None:
     """Another process made it earlier, or its clock is behind."""
-    journal.insert(*numbered(range(10, 20)))
-    feed = await journal.feed()
-    journal.insert("evt_00030")
+    events.insert(*numbered(range(10, 20)))
+    feed = await events.feed()
+    events.insert("evt_00030")
     assert await ids(feed) == ["evt_00030"]
-    journal.insert("evt_00025", "evt_00005")
+    events.insert("evt_00025", "evt_00005")
     assert await ids(feed) == ["evt_00005", "evt_00025"]
     assert await nothing_comes(feed)
 
 
-async def test_nothing_is_told_twice_once_it_is_forgotten(journal: Journal, autojump_clock: MockClock) -> None:
+async def test_nothing_is_told_twice_once_it_is_forgotten(events: FakeEventStore, autojump_clock: MockClock) -> None:
     """A late id is forgotten after the newer one that was seen before it."""
-    feed = await journal.feed()
+    feed = await events.feed()
     for late in ("evt_00100", "evt_00050"):
-        journal.insert(late)
+        events.insert(late)
         assert await ids(feed) == [late]
     wanted = numbered(range(200, 200 + REMEMBERED))
-    journal.insert(*wanted)
+    events.insert(*wanted)
     told: list[str] = []
     while len(told) < REMEMBERED:
         told += await ids(feed)
@@ -137,26 +137,30 @@ async def test_nothing_is_told_twice_once_it_is_forgotten(journal: Journal, auto
     assert await nothing_comes(feed)
 
 
-async def test_what_was_seen_and_deleted_makes_no_page_longer(journal: Journal, autojump_clock: MockClock) -> None:
-    journal.insert(*numbered(range(100)))
-    feed = await journal.feed()
-    journal.memory.write(lambda tx: tx.run("DELETE FROM events WHERE org_id = :org_id"), journal.org_id)
-    journal.insert(*numbered(range(100, 200)))
+async def test_what_was_seen_and_deleted_makes_no_page_longer(
+    events: FakeEventStore, autojump_clock: MockClock
+) -> None:
+    events.insert(*numbered(range(100)))
+    feed = await events.feed()
+    events.memory.write(lambda tx: tx.run("DELETE FROM events WHERE org_id = :org_id"), events.org_id)
+    events.insert(*numbered(range(100, 200)))
     assert await ids(feed) == numbered(range(100, 100 + PAGE))
 
 
-async def test_a_feed_since_an_instant_begins_with_its_first_event(journal: Journal, autojump_clock: MockClock) -> None:
+async def test_a_feed_since_an_instant_begins_with_its_first_event(
+    events: FakeEventStore, autojump_clock: MockClock
+) -> None:
     early, late = numbered(range(REMEMBERED + 10)), numbered(range(9000, 9003))
-    journal.insert(*early, at=START)
-    journal.insert(*late, at=START + MINUTE)
-    assert await ids(await journal.feed(Instant(START + SECOND))) == late
-    assert await ids(await journal.feed(Instant(START + MINUTE))) == late
-    assert await ids(await journal.feed(Instant(0))) == early[:PAGE]
+    events.insert(*early, at=START)
+    events.insert(*late, at=START + MINUTE)
+    assert await ids(await events.feed(Instant(START + SECOND))) == late
+    assert await ids(await events.feed(Instant(START + MINUTE))) == late
+    assert await ids(await events.feed(Instant(0))) == early[:PAGE]
 
 
-async def test_another_organization_is_not_heard(journal: Journal, autojump_clock: MockClock) -> None:
-    feed = await journal.feed()
-    emit(journal.memory, journal.memory.org("Elm Ltd"))
+async def test_another_organization_is_not_heard(events: FakeEventStore, autojump_clock: MockClock) -> None:
+    feed = await events.feed()
+    emit(events.memory, events.memory.org("Elm Ltd"))
     assert await nothing_comes(feed)
 
 

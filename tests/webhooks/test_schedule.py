@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from gatewayd.webhooks.schedule import (
     Decision,
-    Finished,
+    FinishedAttempt,
     RetryPolicy,
     Verdict,
     classify,
@@ -21,8 +21,8 @@ NOW = 1_767_225_600 * SECOND  # 2026-01-01T00:00:00Z
 SPEC = RetryPolicy()
 
 
-def failed(attempt: int, code: int | None = 500, retry_after: str | None = None) -> Finished:
-    return Finished(attempt, code, "timeout" if code is None else f"http_{code // 100}xx", retry_after)
+def failed(attempt: int, code: int | None = 500, retry_after: str | None = None) -> FinishedAttempt:
+    return FinishedAttempt(attempt, code, "timeout" if code is None else f"http_{code // 100}xx", retry_after)
 
 
 def test_the_waits_of_the_spec() -> None:
@@ -97,7 +97,7 @@ def test_outcomes(code: int | None, error: str | None, verdict: Verdict) -> None
 
 @pytest.mark.parametrize("attempt", [1, 8])
 def test_success_ends_it_whenever_it_comes(attempt: int) -> None:
-    decision = decide(SPEC, Finished(attempt, 200, None, "600"), now=NOW, fraction=0.9)
+    decision = decide(SPEC, FinishedAttempt(attempt, 200, None, "600"), now=NOW, fraction=0.9)
     assert decision == Decision("succeeded", None, disable_subscription=False)
 
 
