@@ -59,7 +59,7 @@ def _add_subscription_commands(group: Subparsers) -> None:
 
 def create(arguments: argparse.Namespace, session: Session) -> int:
     """The signing secret is printed this once."""
-    from gatewayd.webhooks.subscriptions import CreatedSubscription
+    from gatewayd.webhooks.subscription_shapes import CreatedSubscription
 
     values = {"url": arguments.url, "events": arguments.event}
     made = act(session, operation_of(area_of(session), "webhooks.create"), arguments.org, values)
@@ -81,7 +81,8 @@ def list_all(arguments: argparse.Namespace, session: Session) -> int:
 
 def update(arguments: argparse.Namespace, session: Session) -> int:
     """A new secret is printed this once."""
-    from gatewayd.webhooks.subscriptions import MISSED_COUNTED, UpdatedSubscription
+    from gatewayd.webhooks.subscription_shapes import UpdatedSubscription
+    from gatewayd.webhooks.subscriptions import MISSED_COUNTED
 
     values: dict[str, object] = {"id": arguments.id, "url": arguments.url, "events": arguments.event}
     if arguments.enable or arguments.disable:

@@ -23,7 +23,7 @@ from gatewayd.http.server import Server
 from gatewayd.logs import AccessLog
 from gatewayd.store import ReadTx, Store, StoreFailure
 from gatewayd.webhooks.delivery_report import Counts
-from gatewayd.webhooks.subscriptions import DisabledReason
+from gatewayd.webhooks.subscription_shapes import DisabledReason
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric

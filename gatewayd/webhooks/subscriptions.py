@@ -6,26 +6,37 @@ The signing secret is shown when it is made and never again. A rotation keeps th
 
 import functools
 import secrets
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
 from gatewayd.clock import HOUR, Instant
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page, SyncRequest
-from gatewayd.contract.wire import Id, Request, Response, Timestamp, Version, encode
+from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, Problem, invalid, invalid_state, not_found, version_conflict
 from gatewayd.events import TOPIC
 from gatewayd.ledger.lists import sync_page
 from gatewayd.outbound.transport import Policy
-from gatewayd.store import ReadTx, WriteTx
+from gatewayd.store import ReadTx, Row, WriteTx
 from gatewayd.webhooks import delivery_queue, missed_events
 from gatewayd.webhooks.receivers import Address, secret_context
 from gatewayd.webhooks.settings import WebhookSettings
 from gatewayd.webhooks.signature import new_secret, secret_prefix
+from gatewayd.webhooks.subscription_shapes import (
+    CreatedSubscription,
+    CreateSubscription,
+    DisabledReason,
+    ListSubscriptions,
+    Removed,
+    RemoveSubscription,
+    Subscription,
+    UpdatedSubscription,
+    UpdateSubscription,
+)
 from gatewayd.webhooks.time_range import RETENTION_DAYS, TimeRange
-from gatewayd.webhooks.validation import EventName, Events, SubscriptionRequest, Url, event_errors, url_errors
+from gatewayd.webhooks.validation import event_errors, url_errors
 
 KIND: Final = "subscription"
 MAX_PER_ORGANIZATION: Final = 50  # Chosen
@@ -33,89 +44,8 @@ MISSED_COUNTED: Final = 1000  # Chosen: enough to say that there is something to
 DISABLE_AFTER: Final = WebhookSettings().disable_after
 ROTATION_OVERLAP: Final = 24 * HOUR  # Chosen: the old secret signs on for a day
 
-DisabledReason = Literal["caller", "receiver_gone", "failing"]
 
-
-class Subscription(Response, frozen=True, kw_only=True):
-    """Who is told of which events.
-
-    `disabledReason` is `receiver_gone` after the receiver answered 410, `failing` after five days of nothing but
-    failures. `failingSince` is the first failed attempt after the last success; `disablesAt`, once it is foreseeable,
-    when that will disable it. Until `previousSecretExpiresAt` the secret before the last rotation signs too.
-    """
-
-    id: Id
-    url: str
-    events: list[EventName]
-    enabled: bool
-    disabled_reason: DisabledReason | None
-    disabled_at: Timestamp | None
-    failing_since: Timestamp | None
-    disables_at: Timestamp | None
-    secret_prefix: str
-    previous_secret_expires_at: Timestamp | None
-    created_by: str
-    created_at: Timestamp
-    updated_at: Timestamp
-    version: int
-
-
-class CreatedSubscription(Subscription, frozen=True, kw_only=True):
-    """A new subscription, with the signing secret that is shown this once (Spec §2)."""
-
-    secret: str
-
-
-class UpdatedSubscription(Subscription, frozen=True, kw_only=True):
-    """The subscription as it now is; the new signing secret is there only in the answer to `rotateSecret`.
-
-    Where it was enabled again, `missed` counts the events since `missedSince` that did not arrive, at most 1,000:
-    `webhooks.recover` sends them.
-    """
-
-    secret: str | UnsetType = UNSET
-    missed: int | UnsetType = UNSET
-    missed_since: Timestamp | UnsetType = UNSET
-
-
-class Removed(Response, frozen=True, kw_only=True):
-    """What was deleted."""
-
-    id: Id
-    deleted: Literal[True]
-
-
-class ListSubscriptions(SyncRequest, frozen=True, kw_only=True):
-    """Paging of the list."""
-
-
-class CreateSubscription(Request, frozen=True, kw_only=True):
-    """A new subscription."""
-
-    url: Url
-    events: Events
-
-
-class UpdateSubscription(SubscriptionRequest, frozen=True, kw_only=True):
-    """The fields to change.
-
-    `rotateSecret` makes a new secret and answers it; the old one signs for 24 hours more, beside the new one.
-    `endRotation` drops the old one at once, of this rotation or the last.
-    """
-
-    url: Url | UnsetType = UNSET
-    events: Events | UnsetType = UNSET
-    enabled: bool | UnsetType = UNSET
-    rotate_secret: bool = False
-    end_rotation: bool = False
-    expected_version: Version | None = None
-
-
-class RemoveSubscription(SubscriptionRequest, frozen=True, kw_only=True):
-    """Which subscription."""
-
-
-class Stored(NamedTuple):
+class SubscriptionRow(NamedTuple):
     """A row, as `_COLUMNS` has it."""
 
     id: str
@@ -136,7 +66,7 @@ class Stored(NamedTuple):
     version: int
 
 
-_COLUMNS = ", ".join(Stored._fields)
+_COLUMNS = ", ".join(SubscriptionRow._fields)
 _SELECT_PAGE = f"SELECT {_COLUMNS} FROM webhook_subscriptions WHERE org_id = :org_id"
 _SELECT_ONE = f"{_SELECT_PAGE} AND id = :id"
 _COUNT = "SELECT COUNT(*) FROM webhook_subscriptions WHERE org_id = :org_id"
@@ -176,7 +106,11 @@ _DELETE = "DELETE FROM webhook_subscriptions WHERE org_id = :org_id AND id = :id
 
 def list_subscriptions(tx: ReadTx, caller: Caller, request: ListSubscriptions) -> Listing[Subscription]:
     """List webhook subscriptions; secrets are never in it."""
-    return sync_page(tx, request, _SELECT_PAGE, {}, lambda row: encode(Subscription(**_shown(Stored(*row), tx.now))))
+
+    def render(row: Row) -> bytes:
+        return encode(Subscription(**_wire_fields(SubscriptionRow(*row), tx.now)))
+
+    return sync_page(tx, request, _SELECT_PAGE, {}, render)
 
 
 def create_subscription(
@@ -194,12 +128,12 @@ def create_subscription(
         _INSERT,
         id=subscription_id,
         url=request.url,
-        events=_joined(request.events),
+        events=_join_kinds(request.events),
         secret_sealed=tx.seal(secret, secret_context(subscription_id)),
         secret_prefix=secret_prefix(secret),
         created_by=caller.reference,
     )
-    return CreatedSubscription(**_shown(find(tx, subscription_id), tx.now), secret=secret)
+    return CreatedSubscription(**_wire_fields(find(tx, subscription_id), tx.now), secret=secret)
 
 
 def update_subscription(
@@ -209,15 +143,15 @@ def update_subscription(
     stored = find(tx, request.target)
     if request.expected_version is not None and request.expected_version != stored.version:
         raise version_conflict(request.expected_version, stored.version)
-    changed, secret = _changed(tx, stored, request, policy)
+    changed, secret = _apply(tx, stored, request, policy)
     missed: dict[str, Any] = {}
     if changed != stored:
         tx.run(_UPDATE, **changed._asdict())
         if changed.enabled and not stored.enabled:
-            missed = _missed(tx, stored, changed.events, retention_days)
+            missed = _missed_fields(tx, stored, changed.events, retention_days)
             tx.announce(TOPIC)
         changed = find(tx, stored.id)
-    return UpdatedSubscription(**_shown(changed, tx.now), secret=secret, **missed)
+    return UpdatedSubscription(**_wire_fields(changed, tx.now), secret=secret, **missed)
 
 
 def remove_subscription(tx: WriteTx, caller: Caller, request: RemoveSubscription) -> Removed:
@@ -252,15 +186,15 @@ def clear_failing(tx: WriteTx, address: Address) -> None:
     tx.run(_CLEAR_FAILING, **address._asdict())
 
 
-def find(tx: ReadTx, subscription_id: str) -> Stored:
+def find(tx: ReadTx, subscription_id: str) -> SubscriptionRow:
     """A subscription of the organization. Raises `Problem` `not_found`."""
     row = tx.row(_SELECT_ONE, id=subscription_id)
     if row is None:
         raise not_found(KIND)
-    return Stored(*row)
+    return SubscriptionRow(*row)
 
 
-def check_enabled(stored: Stored) -> None:
+def check_enabled(stored: SubscriptionRow) -> None:
     """Raises `Problem` `invalid_state` for a subscription to which nothing is sent."""
     if not stored.enabled:
         why = f"The subscription is disabled ({stored.disabled_reason}): enable it first."
@@ -275,9 +209,9 @@ def org_of(tx: ReadTx, subscription_id: str) -> str:
     return str(org_id)
 
 
-def _changed(
-    tx: WriteTx, stored: Stored, request: UpdateSubscription, policy: Policy
-) -> tuple[Stored, str | UnsetType]:
+def _apply(
+    tx: WriteTx, stored: SubscriptionRow, request: UpdateSubscription, policy: Policy
+) -> tuple[SubscriptionRow, str | UnsetType]:
     """The row as the request wants it, and the new secret if it asks for one."""
     errors: list[FieldError] = []
     changes: dict[str, Any] = {}
@@ -288,7 +222,7 @@ def _changed(
             changes["failing_since"] = changes["failing_told_at"] = None
     if request.events is not UNSET:
         errors += event_errors(request.events)
-        changes["events"] = _joined(request.events)
+        changes["events"] = _join_kinds(request.events)
     if errors:
         raise invalid(*errors)
     if request.enabled is not UNSET and request.enabled != bool(stored.enabled):
@@ -308,7 +242,7 @@ def _changed(
     return stored._replace(**changes), secret
 
 
-def _missed(tx: ReadTx, was: Stored, events: str, retention_days: int) -> dict[str, Any]:
+def _missed_fields(tx: ReadTx, was: SubscriptionRow, events: str, retention_days: int) -> dict[str, Any]:
     """What a subscription that was disabled until now did not get."""
     since = Instant(min(at for at in (was.disabled_at, was.failing_since, tx.now) if at is not None))
     time_range = TimeRange(since).within_retention(tx.now, retention_days)
@@ -316,11 +250,11 @@ def _missed(tx: ReadTx, was: Stored, events: str, retention_days: int) -> dict[s
     return {"missed": min(len(found), MISSED_COUNTED), "missed_since": time_range.since}
 
 
-def _joined(names: list[str]) -> str:
-    return " ".join(dict.fromkeys(names))
+def _join_kinds(kinds: list[str]) -> str:
+    return " ".join(dict.fromkeys(kinds))
 
 
-def _shown(stored: Stored, now: Instant) -> dict[str, Any]:
+def _wire_fields(stored: SubscriptionRow, now: Instant) -> dict[str, Any]:
     warned = stored.enabled and stored.failing_told_at is not None
     disables_at = Instant(stored.failing_since + DISABLE_AFTER) if warned and stored.failing_since is not None else None
     expires_at = stored.previous_secret_expires_at
@@ -330,11 +264,11 @@ def _shown(stored: Stored, now: Instant) -> dict[str, Any]:
         "events": stored.events.split(" "),
         "enabled": bool(stored.enabled),
         "disabled_reason": stored.disabled_reason,
-        "disabled_at": _wire(stored.disabled_at),
-        "failing_since": _wire(stored.failing_since),
-        "disables_at": _wire(disables_at),
+        "disabled_at": _instant(stored.disabled_at),
+        "failing_since": _instant(stored.failing_since),
+        "disables_at": _instant(disables_at),
         "secret_prefix": stored.secret_prefix,
-        "previous_secret_expires_at": _wire(expires_at) if expires_at is not None and expires_at > now else None,
+        "previous_secret_expires_at": _instant(expires_at) if expires_at is not None and expires_at > now else None,
         "created_by": stored.created_by,
         "created_at": Instant(stored.created_at),
         "updated_at": Instant(stored.updated_at),
@@ -342,7 +276,7 @@ def _shown(stored: Stored, now: Instant) -> dict[str, Any]:
     }
 
 
-def _wire(instant: Instant | None) -> Instant | None:
+def _instant(instant: Instant | None) -> Instant | None:
     return None if instant is None else Instant(instant)
 
 

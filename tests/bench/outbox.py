@@ -17,7 +17,7 @@ from gatewayd.clock import SystemClock
 from gatewayd.store import WriteTx
 from gatewayd.store.database import DATABASE_NAME, Store, StoreSettings, open_store
 from gatewayd.webhooks import subscriptions
-from gatewayd.webhooks.subscriptions import UpdateSubscription
+from gatewayd.webhooks.subscription_shapes import UpdateSubscription
 from tests.bench.processes import BenchError, CpuTime, ServerProcess, running
 from tests.bench.servers import Bench, command
 from tests.support import sink as program

@@ -13,7 +13,7 @@ from gatewayd.outbound.addresses import parse_networks
 from gatewayd.outbound.transport import Policy
 from gatewayd.store import WriteTx
 from gatewayd.webhooks import subscriptions
-from gatewayd.webhooks.subscriptions import CreateSubscription
+from gatewayd.webhooks.subscription_shapes import CreateSubscription
 
 LOOPBACK_POLICY: Final = Policy(allow_http=True, allow_networks=parse_networks(("127.0.0.0/8",)))
 LOOPBACK_SETTINGS: Final = '[webhooks]\nallow_http = true\nallow_networks = ["127.0.0.0/8"]\n'

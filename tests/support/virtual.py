@@ -20,7 +20,7 @@ from gatewayd.webhooks.deliveries import ListDeliveries
 from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
 from gatewayd.webhooks.sender import AttemptResult, Headers
 from gatewayd.webhooks.settings import WebhookSettings
-from gatewayd.webhooks.subscriptions import UpdatedSubscription, UpdateSubscription
+from gatewayd.webhooks.subscription_shapes import UpdatedSubscription, UpdateSubscription
 from tests.support.store import START, MemoryStore, make_caller
 from tests.support.subscribing import emit
 

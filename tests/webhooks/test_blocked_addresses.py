@@ -19,7 +19,7 @@ from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
 from gatewayd.webhooks.schedule import RetryPolicy
 from gatewayd.webhooks.sender import Sender
 from gatewayd.webhooks.settings import WebhookSettings
-from gatewayd.webhooks.subscriptions import CreateSubscription
+from gatewayd.webhooks.subscription_shapes import CreateSubscription
 from tests.outbound.test_addresses import BLOCKED
 from tests.support.store import make_caller
 from tests.support.virtual import RecordingLog

@@ -26,7 +26,7 @@ from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
 from gatewayd.webhooks.schedule import RetryPolicy
 from gatewayd.webhooks.sender import Sender
 from gatewayd.webhooks.settings import WebhookSettings
-from gatewayd.webhooks.subscriptions import CreatedSubscription, CreateSubscription
+from gatewayd.webhooks.subscription_shapes import CreatedSubscription, CreateSubscription
 from tests.support.store import make_caller
 from tests.support.virtual import RecordingLog
 from tests.webhooks.receivers import OK, Receiver, answering, receiving

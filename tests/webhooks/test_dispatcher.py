@@ -13,7 +13,7 @@ from gatewayd.webhooks.delivery_report import SubscriptionCounters, Subscription
 from gatewayd.webhooks.dispatcher import SCAN_AGAIN_SECONDS
 from gatewayd.webhooks.settings import WebhookSettings
 from gatewayd.webhooks.signature import verify
-from gatewayd.webhooks.subscriptions import RemoveSubscription, UpdateSubscription
+from gatewayd.webhooks.subscription_shapes import RemoveSubscription, UpdateSubscription
 from tests.support.store import START, make_caller
 from tests.support.subscribing import emit, subscribe
 from tests.support.virtual import Held, House, answered, unanswered

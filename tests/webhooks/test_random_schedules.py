@@ -21,7 +21,7 @@ from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
 from gatewayd.webhooks.sender import AttemptResult, Headers
 from gatewayd.webhooks.settings import WebhookSettings
 from gatewayd.webhooks.signature import SignatureError, verify
-from gatewayd.webhooks.subscriptions import UpdateSubscription
+from gatewayd.webhooks.subscription_shapes import UpdateSubscription
 from tests.support.subscribing import emit, subscribe
 from tests.support.virtual import House, InlineStore, answered, unanswered
 from tests.support.wire import read_as

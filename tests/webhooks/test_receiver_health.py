@@ -10,7 +10,7 @@ from gatewayd.clock import DAY, HOUR, MINUTE, SECOND, Instant, to_wire
 from gatewayd.webhooks import subscriptions
 from gatewayd.webhooks.receivers import Address
 from gatewayd.webhooks.settings import WebhookSettings
-from gatewayd.webhooks.subscriptions import UpdateSubscription
+from gatewayd.webhooks.subscription_shapes import UpdateSubscription
 from tests.support.store import START
 from tests.support.subscribing import subscribe
 from tests.support.virtual import Held, House, answered, unanswered

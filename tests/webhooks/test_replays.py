@@ -16,7 +16,7 @@ from gatewayd.webhooks.claims import Slots
 from gatewayd.webhooks.deliveries import Delivery, GetDelivery
 from gatewayd.webhooks.replays import RECOVER_AT_ONCE, Recover, Recovered, ResendDelivery
 from gatewayd.webhooks.settings import WebhookSettings
-from gatewayd.webhooks.subscriptions import CreatedSubscription, RemoveSubscription, UpdateSubscription
+from gatewayd.webhooks.subscription_shapes import CreatedSubscription, RemoveSubscription, UpdateSubscription
 from gatewayd.webhooks.test_events import SendTest, send_test
 from tests.support.store import START, MemoryStore, make_caller
 from tests.support.subscribing import emit, subscribe

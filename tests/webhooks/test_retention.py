@@ -18,7 +18,7 @@ from gatewayd.outbound.transport import Policy
 from gatewayd.store import StoreFailure, WriteTx
 from gatewayd.webhooks import retention, subscriptions
 from gatewayd.webhooks.retention import ROUND_SECONDS, SWEEP_ROWS, Retention
-from gatewayd.webhooks.subscriptions import RemoveSubscription, UpdateSubscription
+from gatewayd.webhooks.subscription_shapes import RemoveSubscription, UpdateSubscription
 from tests.daemon.instance import Instance, until
 from tests.support.store import START, MemoryStore, make_caller
 from tests.support.subscribing import emit, subscribe

@@ -14,15 +14,16 @@ from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.errors import Problem
 from gatewayd.outbound.transport import Policy
 from gatewayd.webhooks import area, delivery_queue, receivers, subscriptions
-from gatewayd.webhooks.subscriptions import (
-    MAX_PER_ORGANIZATION,
+from gatewayd.webhooks.subscription_shapes import (
     CreatedSubscription,
     CreateSubscription,
     ListSubscriptions,
+    Removed,
     RemoveSubscription,
     UpdatedSubscription,
     UpdateSubscription,
 )
+from gatewayd.webhooks.subscriptions import MAX_PER_ORGANIZATION
 from tests.support.store import START, MemoryStore, make_caller
 from tests.support.subscribing import emit, subscribe
 from tests.support.wire import shown
@@ -39,7 +40,7 @@ def update(
     return store.write(lambda tx: subscriptions.update_subscription(tx, caller, request, policy=policy), org_id)
 
 
-def remove(store: MemoryStore, org_id: str, request: RemoveSubscription) -> subscriptions.Removed:
+def remove(store: MemoryStore, org_id: str, request: RemoveSubscription) -> Removed:
     return store.write(lambda tx: subscriptions.remove_subscription(tx, make_caller(org_id), request), org_id)
 
 
