@@ -5,12 +5,12 @@ from collections.abc import Iterator
 import pytest
 from trio.testing import MockClock
 
-from tests.support.virtual import House
+from tests.webhooks.harness import Harness
 
 
 @pytest.fixture
-def house(database_image: bytes, autojump_clock: MockClock) -> Iterator[House]:
+def harness(database_image: bytes, autojump_clock: MockClock) -> Iterator[Harness]:
     """A store, a scripted network and what a dispatcher is made of, on virtual time."""
-    built = House.built(database_image, autojump_clock)
-    yield built
-    built.memory.close()
+    build = Harness.build(database_image, autojump_clock)
+    yield build
+    build.memory.close()

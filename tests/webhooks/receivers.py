@@ -110,7 +110,7 @@ async def silent(receiver: Receiver, stream: Stream) -> None:
 
 
 @asynccontextmanager
-async def receiving(script: Script, tls: ssl.SSLContext | None = None) -> AsyncIterator[Receiver]:
+async def open_receiver(script: Script, tls: ssl.SSLContext | None = None) -> AsyncIterator[Receiver]:
     """A receiver on a free loopback port for the length of the block, which must be over in 10 seconds."""
     receiver = Receiver(script)
     with trio.fail_after(10):

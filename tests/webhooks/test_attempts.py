@@ -15,8 +15,8 @@ from gatewayd.webhooks.settings import WebhookSettings
 from gatewayd.webhooks.signature import confidential_texts, signed_headers
 from tests.support.store import START, MemoryStore
 from tests.support.subscribing import subscribe
-from tests.support.virtual import Held, House, answered, unanswered
 from tests.support.wire import read_as
+from tests.webhooks.harness import DelayedResult, Harness, no_response, response
 
 URL = "https://receiver.example/hooks"
 LEASE_SECONDS = WebhookSettings().lease / 1_000_000
@@ -30,7 +30,7 @@ def rendered(result: AttemptResult, *redacted: str) -> Attempt:
 
 
 def test_an_attempt_tells_what_was_answered_and_where_the_time_went() -> None:
-    result = answered(503, headers=(("retry-after", "5"), ("x", "grün")), body="später".encode())
+    result = response(503, headers=(("retry-after", "5"), ("x", "grün")), body="später".encode())
     assert msgspec.json.decode(attempts.render_completed(3, START, result, ())) == {
         "attempt": 3,
         "startedAt": "2026-11-20T09:30:00.000Z",
@@ -52,7 +52,7 @@ def test_an_attempt_that_ended_on_our_side_has_no_answer() -> None:
 
 def test_every_phase_has_a_place() -> None:
     phases = ("dns", "connect", "tls", "send", "headers", "body")
-    timed = replace(answered(200), timings=tuple((name, number) for number, name in enumerate(phases)))
+    timed = replace(response(200), timings=tuple((name, number) for number, name in enumerate(phases)))
     shown = msgspec.json.decode(attempts.render_completed(1, START, timed, ()))["timings"]
     assert shown == {name: number for number, name in enumerate(phases)}
 
@@ -67,12 +67,12 @@ def test_every_phase_has_a_place() -> None:
     ],
 )
 def test_any_bytes_of_a_body_are_shown_as_text(body: bytes, text: str) -> None:
-    assert rendered(answered(200, body=body)).response_body == text
+    assert rendered(response(200, body=body)).response_body == text
 
 
 def test_headers_are_kept_up_to_a_limit() -> None:
     headers: Headers = tuple((f"h{number}", "v" * 1_000) for number in range(20))
-    stored = rendered(answered(200, headers=headers)).response_headers
+    stored = rendered(response(200, headers=headers)).response_headers
     assert stored == list(headers[:8])
     assert sum(len(name) + len(value) for name, value in stored) <= attempts.HEADER_CHARACTERS_STORED
 
@@ -81,7 +81,7 @@ def test_what_is_confidential_is_taken_out_where_a_receiver_sends_it_back() -> N
     secrets = ["whsec_" + "bmV3" * 10 + "bmV/", "whsec_" + "b2xk" * 10 + "b2x+"]
     signed = signed_headers(secrets, "wdlv_1", 1_700_000_000, b"{}")
     echoed = "\n".join([*secrets, *[value for _, value in signed]])
-    result = answered(200, headers=signed, body=echoed.encode())
+    result = response(200, headers=signed, body=echoed.encode())
     wire = attempts.render_completed(1, START, result, confidential_texts(secrets, signed)).decode()
     redacted = confidential_texts(secrets, signed)
     assert len(redacted) == 6  # of each of two secrets: itself, and its signature in both dialects
@@ -93,14 +93,16 @@ def test_what_is_confidential_is_taken_out_where_a_receiver_sends_it_back() -> N
 # -- that they are on record
 
 
-async def test_each_attempt_is_recorded_with_its_delivery(autojump_clock: MockClock, house: House) -> None:
-    made = subscribe(house.memory, house.org_id, URL)
-    house.sender.script(URL, answered(500, body=b"no"), unanswered("dns", 3), RuntimeError("a defect"), answered(204))
-    house.emit()
-    async with house.dispatching():
-        await house.until(lambda: house.records(made.id)[0]["status"] == "succeeded", 400)
-    (delivery,) = house.records(made.id)
-    log = house.attempts(delivery["id"])
+async def test_each_attempt_is_recorded_with_its_delivery(autojump_clock: MockClock, harness: Harness) -> None:
+    made = subscribe(harness.memory, harness.org_id, URL)
+    harness.sender.script(
+        URL, response(500, body=b"no"), no_response("dns", 3), RuntimeError("a defect"), response(204)
+    )
+    harness.emit()
+    async with harness.dispatching():
+        await harness.until(lambda: harness.records(made.id)[0]["status"] == "succeeded", 400)
+    (delivery,) = harness.records(made.id)
+    log = harness.attempts(delivery["id"])
     assert [one["attempt"] for one in log] == [1, 2, 3, 4]
     assert [(one["responseCode"], one["error"]) for one in log] == [
         (500, "http_5xx"),
@@ -108,84 +110,84 @@ async def test_each_attempt_is_recorded_with_its_delivery(autojump_clock: MockCl
         (None, "internal"),
         (204, None),
     ]
-    assert [one["startedAt"] for one in log[:2]] == [to_wire(post.at) for post in house.sender.posts[:2]]
+    assert [one["startedAt"] for one in log[:2]] == [to_wire(post.at) for post in harness.sender.posts[:2]]
     assert (log[-1]["startedAt"], log[-1]["durationMs"]) == (delivery["lastAttemptAt"], delivery["durationMs"])
 
 
-async def test_an_echoed_signature_is_not_on_record(autojump_clock: MockClock, house: House) -> None:
-    made = subscribe(house.memory, house.org_id, URL)
-    house.sender.script(URL, answered(200, body=made.secret.encode()))
-    house.emit()
-    async with house.dispatching():
-        await house.until(lambda: house.records(made.id)[0]["status"] == "succeeded", 5)
-    (log,) = house.attempts(house.records(made.id)[0]["id"])
+async def test_an_echoed_signature_is_not_on_record(autojump_clock: MockClock, harness: Harness) -> None:
+    made = subscribe(harness.memory, harness.org_id, URL)
+    harness.sender.script(URL, response(200, body=made.secret.encode()))
+    harness.emit()
+    async with harness.dispatching():
+        await harness.until(lambda: harness.records(made.id)[0]["status"] == "succeeded", 5)
+    (log,) = harness.attempts(harness.records(made.id)[0]["id"])
     assert log["responseBody"] == "whsec_[removed]"
 
 
 async def test_an_attempt_whose_lease_ran_out_is_recorded_as_interrupted(
-    autojump_clock: MockClock, house: House
+    autojump_clock: MockClock, harness: Harness
 ) -> None:
-    made = subscribe(house.memory, house.org_id, URL)
-    house.sender.script(URL, Held(trio.Event(), answered(200)))
-    house.emit()
+    made = subscribe(harness.memory, harness.org_id, URL)
+    harness.sender.script(URL, DelayedResult(trio.Event(), response(200)))
+    harness.emit()
     for _ in range(9):
-        house.outbox.failing = 0
+        harness.outbox.failing = 0
         async with trio.open_nursery() as nursery:
-            await nursery.start(house.dispatcher(WebhookSettings(stop_seconds=0)).run)
+            await nursery.start(harness.dispatcher(WebhookSettings(stop_seconds=0)).run)
             await trio.sleep(1)
-            house.outbox.failing = 1  # the process dies before it can record
+            harness.outbox.failing = 1  # the process dies before it can record
             nursery.cancel_scope.cancel()
         await trio.sleep(LEASE_SECONDS)
-    (delivery,) = house.records(made.id)
-    log = house.attempts(delivery["id"])
+    (delivery,) = harness.records(made.id)
+    log = harness.attempts(delivery["id"])
     assert delivery["status"] == "exhausted"
     assert [(one["attempt"], one["error"]) for one in log] == [(n, "interrupted") for n in range(1, 9)]
-    assert [one["startedAt"] for one in log] == [to_wire(post.at) for post in house.sender.posts]
-    ((level, event, values),) = [line for line in house.log.lines if line[1] == "delivery_exhausted"]
+    assert [one["startedAt"] for one in log] == [to_wire(post.at) for post in harness.sender.posts]
+    ((level, event, values),) = [line for line in harness.log.lines if line[1] == "delivery_exhausted"]
     assert (level, event, values["delivery_id"]) == ("warning", "delivery_exhausted", delivery["id"])
 
 
 async def test_an_attempt_broken_off_by_a_stop_is_recorded_as_interrupted(
-    autojump_clock: MockClock, house: House
+    autojump_clock: MockClock, harness: Harness
 ) -> None:
-    made = subscribe(house.memory, house.org_id, URL)
-    house.sender.script(URL, Held(trio.Event(), answered(200)))
-    house.emit()
-    async with house.dispatching(house.dispatcher(WebhookSettings(stop_seconds=1))):
-        await house.until(lambda: len(house.sender.posts) == 1, 1)
-    (log,) = house.attempts(house.records(made.id)[0]["id"])
+    made = subscribe(harness.memory, harness.org_id, URL)
+    harness.sender.script(URL, DelayedResult(trio.Event(), response(200)))
+    harness.emit()
+    async with harness.dispatching(harness.dispatcher(WebhookSettings(stop_seconds=1))):
+        await harness.until(lambda: len(harness.sender.posts) == 1, 1)
+    (log,) = harness.attempts(harness.records(made.id)[0]["id"])
     assert (log["attempt"], log["error"]) == (1, "interrupted")
 
 
-async def test_what_is_no_longer_the_deliverys_is_not_recorded(autojump_clock: MockClock, house: House) -> None:
+async def test_what_is_no_longer_the_deliverys_is_not_recorded(autojump_clock: MockClock, harness: Harness) -> None:
     """Cancelled while it was in the air: its record stays as it was decided."""
-    made = subscribe(house.memory, house.org_id, URL)
-    house.sender.script(URL, 5.0)
-    house.emit()
+    made = subscribe(harness.memory, harness.org_id, URL)
+    harness.sender.script(URL, 5.0)
+    harness.emit()
     cancel = """
     UPDATE deliveries SET status = 'cancelled', in_flight = 0, due_at = NULL, completed_at = :now
     WHERE org_id = :org_id
     """
-    async with house.dispatching():
-        await house.until(lambda: len(house.sender.posts) == 1, 1)
-        house.memory.write(lambda tx: tx.run(cancel), house.org_id)
+    async with harness.dispatching():
+        await harness.until(lambda: len(harness.sender.posts) == 1, 1)
+        harness.memory.write(lambda tx: tx.run(cancel), harness.org_id)
         await trio.sleep(10)
-    (delivery,) = house.records(made.id)
-    assert (delivery["status"], house.attempts(delivery["id"])) == ("cancelled", [])
+    (delivery,) = harness.records(made.id)
+    assert (delivery["status"], harness.attempts(delivery["id"])) == ("cancelled", [])
 
 
-async def test_attempts_are_shown_to_their_organization_alone(autojump_clock: MockClock, house: House) -> None:
-    made = subscribe(house.memory, house.org_id, URL)
-    house.sender.script(URL, answered(500), answered(200))
-    house.emit(3)
-    async with house.dispatching():
-        await house.until(lambda: {one["status"] for one in house.records(made.id)} == {"succeeded"}, 100)
-    ids = [one["id"] for one in house.records(made.id)]
-    read, other = house.memory.read, house.memory.org("Other Ltd")
+async def test_attempts_are_shown_to_their_organization_alone(autojump_clock: MockClock, harness: Harness) -> None:
+    made = subscribe(harness.memory, harness.org_id, URL)
+    harness.sender.script(URL, response(500), response(200))
+    harness.emit(3)
+    async with harness.dispatching():
+        await harness.until(lambda: {one["status"] for one in harness.records(made.id)} == {"succeeded"}, 100)
+    ids = [one["id"] for one in harness.records(made.id)]
+    read, other = harness.memory.read, harness.memory.org("Other Ltd")
     asked = [*ids, "wdlv_unknown"]
-    page = read(lambda tx: attempts.of_deliveries(tx, asked), house.org_id)
+    page = read(lambda tx: attempts.of_deliveries(tx, asked), harness.org_id)
     assert list(page) == asked
-    each = read(lambda tx: {one: attempts.of_delivery(tx, one) for one in asked}, house.org_id)
+    each = read(lambda tx: {one: attempts.of_delivery(tx, one) for one in asked}, harness.org_id)
     assert page == each
     assert sorted(len(log) for log in page.values()) == [0, 1, 1, 2]
     assert read(lambda tx: attempts.of_deliveries(tx, ids), other) == {one: [] for one in ids}

@@ -22,8 +22,8 @@ from gatewayd.webhooks.settings import WebhookSettings
 from gatewayd.webhooks.subscription_shapes import CreateSubscription
 from tests.outbound.test_addresses import BLOCKED
 from tests.support.store import make_caller
-from tests.support.virtual import RecordingLog
-from tests.webhooks.receivers import OK, Receiver, closing, receiving
+from tests.webhooks.harness import RecordingLog
+from tests.webhooks.receivers import OK, Receiver, closing, open_receiver
 
 LEAD = {"lead_id": "lead_1", "source": "web", "status": "new"}
 ORG_ID = "org_blocked"
@@ -52,7 +52,7 @@ class Names:
 
 
 @dataclass
-class House:
+class Harness:
     """A store and a dispatcher with the real transport, under a name server of ours."""
 
     store: Store
@@ -84,7 +84,7 @@ class House:
 
 
 @asynccontextmanager
-async def house(directory: Path, **answers: list[list[str]]) -> AsyncIterator[House]:
+async def harness(directory: Path, **answers: list[list[str]]) -> AsyncIterator[Harness]:
     """For the length of the block; each delivery has one attempt."""
     policy = Policy(parse_networks([PUBLIC]), allow_http=True)
     settings = WebhookSettings(policy=policy, retry=RetryPolicy(max_attempts=1))
@@ -98,7 +98,7 @@ async def house(directory: Path, **answers: list[list[str]]) -> AsyncIterator[Ho
             )
             async with trio.open_nursery() as nursery:
                 await nursery.start(dispatcher.run)
-                yield House(store, names, log, dispatcher, policy)
+                yield Harness(store, names, log, dispatcher, policy)
                 nursery.cancel_scope.cancel()
             await sender.aclose()
 
@@ -130,7 +130,7 @@ async def trapped(receiver: Receiver) -> AsyncIterator[list[str]]:
 async def test_a_name_is_accepted_and_its_deliveries_are_blocked(tmp_path: Path, part: int) -> None:
     """One for each block of the tables: what a name means is only known when it is looked up."""
     some = dict(list(BLOCKED.items())[part * SUBSCRIPTIONS_AT_ONCE : (part + 1) * SUBSCRIPTIONS_AT_ONCE])
-    async with house(tmp_path, **{name: [list(answer)] for name, answer in some.items()}) as at:
+    async with harness(tmp_path, **{name: [list(answer)] for name, answer in some.items()}) as at:
         urls = [f"https://{name}.example/hooks" for name in some]
         await at.subscribe(*urls)
         await at.emit()
@@ -144,7 +144,11 @@ async def test_a_name_is_accepted_and_its_deliveries_are_blocked(tmp_path: Path,
 
 @pytest.mark.parametrize("answer", [[PUBLIC, INSIDE], [INSIDE, PUBLIC], [PUBLIC, "::ffff:127.0.0.2"], [PUBLIC, "::1"]])
 async def test_one_answer_inside_blocks_the_name_and_touches_neither(tmp_path: Path, answer: list[str]) -> None:
-    async with receiving(closing(OK)) as receiver, trapped(receiver) as came, house(tmp_path, mixed=[answer]) as at:
+    async with (
+        open_receiver(closing(OK)) as receiver,
+        trapped(receiver) as came,
+        harness(tmp_path, mixed=[answer]) as at,
+    ):
         url = f"http://mixed.example:{receiver.port}/hooks"
         await at.subscribe(url)
         await at.emit()
@@ -157,9 +161,9 @@ async def test_a_name_that_changes_its_mind_is_asked_once_for_each_connection(tm
     """Rebinding: the second answer would be the one that is connected to, if the name were asked again."""
     answers = [[PUBLIC], [INSIDE], [PUBLIC]]
     async with (
-        receiving(closing(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")) as receiver,
+        open_receiver(closing(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")) as receiver,
         trapped(receiver) as came,
-        house(tmp_path, rebinding=answers) as at,
+        harness(tmp_path, rebinding=answers) as at,
     ):
         url = f"http://rebinding.example:{receiver.port}/hooks"
         await at.subscribe(url)
@@ -181,9 +185,9 @@ async def test_a_redirect_is_not_followed(tmp_path: Path, status: str) -> None:
         await stream.send_all(head.encode())
 
     async with (
-        receiving(redirecting) as receiver,
+        open_receiver(redirecting) as receiver,
         trapped(receiver) as came,
-        house(tmp_path, redirecting=[[PUBLIC]]) as at,
+        harness(tmp_path, redirecting=[[PUBLIC]]) as at,
     ):
         url = f"http://redirecting.example:{receiver.port}/hooks"
         await at.subscribe(url)
@@ -195,7 +199,7 @@ async def test_a_redirect_is_not_followed(tmp_path: Path, status: str) -> None:
 
 async def test_the_trap_catches_who_may_come(tmp_path: Path) -> None:
     """So that its silence says something."""
-    async with receiving(closing(OK)) as receiver, trapped(receiver) as came:
+    async with open_receiver(closing(OK)) as receiver, trapped(receiver) as came:
         stream = await trio.open_tcp_stream(INSIDE, receiver.port)
         await stream.receive_some()
         await stream.aclose()

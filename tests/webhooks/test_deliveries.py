@@ -17,7 +17,7 @@ from gatewayd.webhooks.delivery_queue import Completion
 from gatewayd.webhooks.settings import WebhookSettings
 from tests.support.store import START, MemoryStore, make_caller
 from tests.support.subscribing import emit, subscribe
-from tests.webhooks.endings import finish, moment
+from tests.webhooks.ended_deliveries import finish, request_time
 
 URL = "https://receiver.example/hooks"
 SETTINGS = WebhookSettings()
@@ -179,7 +179,7 @@ def test_a_span_holds_what_was_made_from_since_to_before_until(store: MemoryStor
     made = subscribe(store, org_id, URL)
     moments = []
     for _ in range(4):
-        moments.append(moment(store))
+        moments.append(request_time(store))
         emit(store, org_id)
         store.clock.advance(90 * SECOND)
     everything = [one["id"] for one in listed(store, org_id, ListDeliveries(id=made.id))[0]]
@@ -196,7 +196,7 @@ def test_a_span_holds_what_was_made_from_since_to_before_until(store: MemoryStor
 def test_validation_failed_for_a_span_that_ends_before_it_begins(store: MemoryStore) -> None:
     org_id = store.org()
     made = subscribe(store, org_id, URL)
-    request = ListDeliveries(id=made.id, since=moment(store), until=moment(store))
+    request = ListDeliveries(id=made.id, since=request_time(store), until=request_time(store))
     with pytest.raises(Problem) as refused:
         listed(store, org_id, request)
     assert [(error.path, error.code) for error in refused.value.errors] == [("until", "date_order")]

@@ -28,8 +28,8 @@ from gatewayd.webhooks.sender import Sender
 from gatewayd.webhooks.settings import WebhookSettings
 from gatewayd.webhooks.subscription_shapes import CreatedSubscription, CreateSubscription
 from tests.support.store import make_caller
-from tests.support.virtual import RecordingLog
-from tests.webhooks.receivers import OK, Receiver, answering, receiving
+from tests.webhooks.harness import RecordingLog
+from tests.webhooks.receivers import OK, Receiver, answering, open_receiver
 
 LEAD = {"lead_id": "lead_1", "source": "Über uns", "status": "new"}
 UNAVAILABLE = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"
@@ -112,7 +112,7 @@ async def test_an_event_reaches_a_receiver_that_verifies_it_with_its_own_package
     tls = authority_at(tmp_path / "ca.pem")
     policy = Policy(allow_networks=parse_networks(["127.0.0.0/8"]), ca_file=str(tmp_path / "ca.pem"))
     log = RecordingLog()
-    async with opened(tmp_path / "data") as store, receiving(answering(OK), tls) as receiver:
+    async with opened(tmp_path / "data") as store, open_receiver(answering(OK), tls) as receiver:
         caller, made = await subscribed(store, f"https://127.0.0.1:{receiver.port}/hooks?from=us", policy)
         async with dispatching(store, WebhookSettings(policy=policy), log):
             await appended(store)
@@ -134,7 +134,7 @@ async def test_a_retry_has_the_same_body_and_a_new_signature(tmp_path: Path) -> 
     tls = authority_at(tmp_path / "ca.pem")
     policy = Policy(allow_networks=parse_networks(["127.0.0.0/8"]), ca_file=str(tmp_path / "ca.pem"))
     settings = WebhookSettings(policy=policy, retry=RetryPolicy(first_retry_seconds=1))
-    async with opened(tmp_path / "data") as store, receiving(answering(UNAVAILABLE, OK), tls) as receiver:
+    async with opened(tmp_path / "data") as store, open_receiver(answering(UNAVAILABLE, OK), tls) as receiver:
         caller, made = await subscribed(store, f"https://127.0.0.1:{receiver.port}/", policy)
         async with dispatching(store, settings, RecordingLog()):
             await appended(store)
@@ -154,7 +154,7 @@ async def test_a_private_address_behind_an_accepted_url_is_blocked_and_the_reaso
     """The allow-list was narrowed after the subscription was made."""
     wide = Policy(allow_networks=parse_networks(["127.0.0.0/8"]), allow_http=True)
     log = RecordingLog()
-    async with opened(tmp_path / "data") as store, receiving(answering(OK)) as receiver:
+    async with opened(tmp_path / "data") as store, open_receiver(answering(OK)) as receiver:
         caller, made = await subscribed(store, f"http://127.0.0.1:{receiver.port}/", wide)
         async with dispatching(store, WebhookSettings(policy=Policy(allow_http=True)), log) as dispatcher:
             await appended(store)

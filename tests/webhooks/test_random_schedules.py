@@ -23,8 +23,8 @@ from gatewayd.webhooks.settings import WebhookSettings
 from gatewayd.webhooks.signature import SignatureError, verify
 from gatewayd.webhooks.subscription_shapes import UpdateSubscription
 from tests.support.subscribing import emit, subscribe
-from tests.support.virtual import House, InlineStore, answered, unanswered
 from tests.support.wire import read_as
+from tests.webhooks.harness import Harness, InlineStore, no_response, response
 
 T = TypeVar("T")
 
@@ -83,11 +83,11 @@ class CheckedStore(InlineStore):
 class World:
     """A house, its receivers, and the fate that both are dealt."""
 
-    def __init__(self, house: House, seed: int) -> None:
+    def __init__(self, harness: Harness, seed: int) -> None:
         self.seed = seed
         self.random = random.Random(seed)
-        self.house = house
-        self.store = CheckedStore(house.memory)
+        self.harness = harness
+        self.store = CheckedStore(harness.memory)
         self.store.checks = self.check_rows
         self.settings = WebhookSettings(stop_seconds=0, per_subscription=self.random.choice((1, 4, 8)), concurrency=16)
         self.secrets: dict[str, str] = {}
@@ -109,7 +109,7 @@ class World:
         try:
             self.check_post(delivery_id, seen, number)
             assert body == seen.body
-            verify(named["X-Service-Signature"], body, self.secrets[pool_key], now=self.house.clock.now() // SECOND)
+            verify(named["X-Service-Signature"], body, self.secrets[pool_key], now=self.harness.clock.now() // SECOND)
         except (AssertionError, SignatureError) as fault:
             self.faults.append(fault)  # the dispatcher takes it for a defect of its own and goes on
         post = Post(number, trio.current_time(), self.life)
@@ -135,24 +135,24 @@ class World:
         dice = random.Random(f"{self.seed} {delivery_id} {post.number}")
         if dice.random() < random.Random(f"{self.seed} {delivery_id}").choice((0.0, 0.05, 0.3, 0.8)):
             await trio.sleep(dice.choice((0.0, 0.02, 3.0)))
-            return answered(dice.choice((200, 204)))
+            return response(dice.choice((200, 204)))
         ending = dice.choices(ENDINGS, WEIGHTS)[0]
         if ending in ("hang", "drip"):
             await trio.sleep(TIMEOUT_SECONDS)
-            return unanswered("timeout", status=200 if ending == "drip" else None)
+            return no_response("timeout", status=200 if ending == "drip" else None)
         await trio.sleep(dice.choice((0.0, 0.1, 9.0)))
         if ending == "defect":
             raise RuntimeError("a defect")
         if ending == "reset":
-            return unanswered("connection", 5)
+            return no_response("connection", 5)
         if ending.isdigit():
-            return answered(int(ending))
+            return response(int(ending))
         if ending == "garbage":
-            return answered(429, retry_after="soon")
-        now, asked = self.house.clock.now() / SECOND, dice.choice((0, 1, 45, 600))
+            return response(429, retry_after="soon")
+        now, asked = self.harness.clock.now() / SECOND, dice.choice((0, 1, 45, 600))
         date = int(now) + asked
         post.asked = asked if ending == "seconds" else date - now
-        return answered(429, retry_after=str(asked) if ending == "seconds" else formatdate(date, usegmt=True))
+        return response(429, retry_after=str(asked) if ending == "seconds" else formatdate(date, usegmt=True))
 
     # -- what must hold
 
@@ -225,14 +225,14 @@ class World:
     # -- what happens
 
     def read(self, work: Callable[[ReadTx], T]) -> T:
-        return self.house.memory.read(work, self.house.org_id)
+        return self.harness.memory.read(work, self.harness.org_id)
 
     def begin(self) -> None:
         """Subscriptions and what they are owed."""
         for number in range(SUBSCRIPTIONS):
-            made = subscribe(self.house.memory, self.house.org_id, f"https://r{number}.example/")
+            made = subscribe(self.harness.memory, self.harness.org_id, f"https://r{number}.example/")
             self.secrets[made.id] = made.secret
-        emit(self.house.memory, self.house.org_id, EVENTS)
+        emit(self.harness.memory, self.harness.org_id, EVENTS)
         self.check_rows()
 
     def dispatcher(self) -> Dispatcher:
@@ -241,10 +241,10 @@ class World:
             DispatcherParts(
                 store=self.store,
                 sender=self,
-                clock=self.house.clock,
+                clock=self.harness.clock,
                 settings=self.settings,
-                log=self.house.log,
-                fraction=lambda: self.house.clock.now() % 1_000 / 1_000,
+                log=self.harness.log,
+                fraction=lambda: self.harness.clock.now() % 1_000 / 1_000,
             )
         )
 
@@ -273,20 +273,20 @@ class World:
         elif fate < 0.08:
             leap = self.random.choice((3, 20, 90, 4_000))
             self.leaps.append((trio.current_time(), leap))
-            self.house.clock.advance(leap * SECOND)
+            self.harness.clock.advance(leap * SECOND)
         elif fate < 0.11:
-            self.house.clock.advance(-self.random.choice((3, 20, 90, 4_000)) * SECOND)
+            self.harness.clock.advance(-self.random.choice((3, 20, 90, 4_000)) * SECOND)
         elif fate < 0.3:
             for (subscription_id,) in self.read(lambda tx: tx.rows(_DISABLED)):
-                self.house.update(UpdateSubscription(id=subscription_id, enabled=True))
+                self.harness.update(UpdateSubscription(id=subscription_id, enabled=True))
 
     def is_over(self) -> bool:
         return all(row[2] in FINISHED for row in self.rows.values())
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
-async def test_whatever_happens(autojump_clock: MockClock, house: House, seed: int) -> None:
-    world = World(house, seed)
+async def test_whatever_happens(autojump_clock: MockClock, harness: Harness, seed: int) -> None:
+    world = World(harness, seed)
     world.begin()
     for _ in range(world.random.randint(3, 9)):
         await world.live(world.random.uniform(1, 1_200), crash=world.random.random() < 0.6)

@@ -13,7 +13,7 @@ from gatewayd.webhooks.settings import WebhookSettings
 from gatewayd.webhooks.subscription_shapes import UpdateSubscription
 from tests.support.store import START
 from tests.support.subscribing import subscribe
-from tests.support.virtual import Held, House, answered, unanswered
+from tests.webhooks.harness import DelayedResult, Harness, no_response, response
 
 URL = "https://receiver.example/hooks"
 SETTINGS = WebhookSettings(disable_after=5 * HOUR)  # as five days are, and sooner over
@@ -32,206 +32,210 @@ class Row(NamedTuple):
     version: int
 
 
-def row(house: House, subscription_id: str) -> Row:
-    found = house.memory.read(lambda tx: tx.row(_SELECT, id=subscription_id), house.org_id)
+def row(harness: Harness, subscription_id: str) -> Row:
+    found = harness.memory.read(lambda tx: tx.row(_SELECT, id=subscription_id), harness.org_id)
     assert found is not None
     return Row(*found)
 
 
-def named(house: House, event: str) -> list[dict[str, object]]:
-    return [values for _, one, values in house.log.lines if one == event]
+def named(harness: Harness, event: str) -> list[dict[str, object]]:
+    return [values for _, one, values in harness.log.lines if one == event]
 
 
 def test_five_days_are_the_time() -> None:
     assert (WebhookSettings().disable_after, WebhookSettings().warn_after) == (5 * DAY, 5 * DAY // 2)
 
 
-async def test_a_failure_is_noted_once_and_a_success_clears_it(autojump_clock: MockClock, house: House) -> None:
-    made = subscribe(house.memory, house.org_id, URL)
-    house.sender.script(URL, answered(500), unanswered("connection", 5), answered(200))
-    house.emit()
-    async with house.dispatching():
+async def test_a_failure_is_noted_once_and_a_success_clears_it(autojump_clock: MockClock, harness: Harness) -> None:
+    made = subscribe(harness.memory, harness.org_id, URL)
+    harness.sender.script(URL, response(500), no_response("connection", 5), response(200))
+    harness.emit()
+    async with harness.dispatching():
         await trio.sleep(1)
-        assert row(house, made.id).failing_since == START
+        assert row(harness, made.id).failing_since == START
         await trio.sleep(60)
-        assert row(house, made.id).failing_since == START
+        assert row(harness, made.id).failing_since == START
         await trio.sleep(60)
-    assert row(house, made.id) == Row(1, None, None, None, None, 1)
-    assert house.log.events("warning") == []
+    assert row(harness, made.id) == Row(1, None, None, None, None, 1)
+    assert harness.log.events("warning") == []
 
 
 async def test_it_is_announced_once_at_half_time_and_disabled_when_the_time_is_over(
-    autojump_clock: MockClock, house: House
+    autojump_clock: MockClock, harness: Harness
 ) -> None:
-    made = subscribe(house.memory, house.org_id, URL)
-    house.sender.script(URL, answered(503))
-    async with house.dispatching(house.dispatcher(SETTINGS)):
+    made = subscribe(harness.memory, harness.org_id, URL)
+    harness.sender.script(URL, response(503))
+    async with harness.dispatching(harness.dispatcher(SETTINGS)):
         for _ in range(8):
-            house.emit()
+            harness.emit()
             await trio.sleep(3600)
-            assert row(house, made.id).failing_since == START
-            if not row(house, made.id).enabled:
+            assert row(harness, made.id).failing_since == START
+            if not row(harness, made.id).enabled:
                 break
-    ended = row(house, made.id)
+    ended = row(harness, made.id)
     assert (ended.enabled, ended.disabled_reason, ended.version) == (0, "failing", 2)
     assert ended.disabled_at is not None
     assert 5 * HOUR <= ended.disabled_at - START < 6 * HOUR
     assert ended.failing_told_at is not None
     assert 2.5 * HOUR <= ended.failing_told_at - START < 2.5 * HOUR + 30 * MINUTE
-    (warning,) = named(house, "webhook_subscription_failing")
+    (warning,) = named(harness, "webhook_subscription_failing")
     assert warning["subscription_id"] == made.id
     assert (warning["failing_since"], warning["disabled_at"]) == (to_wire(START), "2026-11-20T14:30:00.000Z")
-    (off,) = named(house, "subscription_disabled")
+    (off,) = named(harness, "subscription_disabled")
     assert (off["subscription_id"], off["reason"]) == (made.id, "nothing but failures")
-    assert house.sender.closed_idle == [made.id]
-    assert house.records(made.id)[-1]["status"] in ("pending", "retrying")  # kept for when it is enabled again
+    assert harness.sender.closed_idle == [made.id]
+    assert harness.records(made.id)[-1]["status"] in ("pending", "retrying")  # kept for when it is enabled again
 
 
 async def test_what_fails_seldom_is_not_disabled_before_a_delivery_is_exhausted(
-    autojump_clock: MockClock, house: House
+    autojump_clock: MockClock, harness: Harness
 ) -> None:
-    made = subscribe(house.memory, house.org_id, URL)
-    house.sender.script(URL, answered(500))
-    async with house.dispatching(house.dispatcher(SETTINGS)):
-        house.emit()
+    made = subscribe(harness.memory, harness.org_id, URL)
+    harness.sender.script(URL, response(500))
+    async with harness.dispatching(harness.dispatcher(SETTINGS)):
+        harness.emit()
         await trio.sleep(10 * 3600)
-        assert row(house, made.id).enabled == 1
-        house.emit()
+        assert row(harness, made.id).enabled == 1
+        harness.emit()
         await trio.sleep(60)
-        (warning,) = named(house, "webhook_subscription_failing")
-        assert warning["disabled_at"] == to_wire(house.sender.posts[8].at)  # it may be any moment
-        assert row(house, made.id).enabled == 1
-        await house.until(lambda: row(house, made.id).enabled == 0, 4_000)
-    assert house.records(made.id)[-1]["status"] == "exhausted"
+        (warning,) = named(harness, "webhook_subscription_failing")
+        assert warning["disabled_at"] == to_wire(harness.sender.posts[8].at)  # it may be any moment
+        assert row(harness, made.id).enabled == 1
+        await harness.until(lambda: row(harness, made.id).enabled == 0, 4_000)
+    assert harness.records(made.id)[-1]["status"] == "exhausted"
 
 
-async def test_a_success_starts_the_time_anew(autojump_clock: MockClock, house: House) -> None:
-    made = subscribe(house.memory, house.org_id, URL)
-    house.sender.script(URL, *[answered(500)] * 7, answered(200), answered(500))
-    async with house.dispatching(house.dispatcher(SETTINGS)):
-        house.emit()
+async def test_a_success_starts_the_time_anew(autojump_clock: MockClock, harness: Harness) -> None:
+    made = subscribe(harness.memory, harness.org_id, URL)
+    harness.sender.script(URL, *[response(500)] * 7, response(200), response(500))
+    async with harness.dispatching(harness.dispatcher(SETTINGS)):
+        harness.emit()
         await trio.sleep(4 * 3600)
-        assert row(house, made.id).failing_since is None
-        house.emit()
+        assert row(harness, made.id).failing_since is None
+        harness.emit()
         await trio.sleep(2 * 3600)
-    assert row(house, made.id)[:5] == (1, None, None, START + 4 * HOUR, None)
+    assert row(harness, made.id)[:5] == (1, None, None, START + 4 * HOUR, None)
 
 
-async def test_a_success_beside_a_failure_clears_it(autojump_clock: MockClock, house: House) -> None:
+async def test_a_success_beside_a_failure_clears_it(autojump_clock: MockClock, harness: Harness) -> None:
     """Both were claimed while all was well; the success ends last."""
-    made = subscribe(house.memory, house.org_id, URL)
-    house.sender.script(URL, answered(500), 5.0, answered(410))
-    house.emit(2)
-    async with house.dispatching():
+    made = subscribe(harness.memory, harness.org_id, URL)
+    harness.sender.script(URL, response(500), 5.0, response(410))
+    harness.emit(2)
+    async with harness.dispatching():
         await trio.sleep(1)
-        assert row(house, made.id).failing_since == START
+        assert row(harness, made.id).failing_since == START
         await trio.sleep(5)
-        assert row(house, made.id).failing_since is None
+        assert row(harness, made.id).failing_since is None
 
 
-async def test_a_failure_beside_a_success_stands(autojump_clock: MockClock, house: House) -> None:
-    made = subscribe(house.memory, house.org_id, URL)
+async def test_a_failure_beside_a_success_stands(autojump_clock: MockClock, harness: Harness) -> None:
+    made = subscribe(harness.memory, harness.org_id, URL)
     failing = trio.Event()
-    house.sender.script(URL, answered(200), Held(failing, answered(500)), answered(410))
-    house.emit(2)
-    async with house.dispatching():
+    harness.sender.script(URL, response(200), DelayedResult(failing, response(500)), response(410))
+    harness.emit(2)
+    async with harness.dispatching():
         await trio.sleep(1)
         failing.set()
         await trio.sleep(1)
-    assert row(house, made.id).failing_since == START + SECOND
+    assert row(harness, made.id).failing_since == START + SECOND
 
 
-async def test_what_is_our_fault_neither_sets_nor_clears(autojump_clock: MockClock, house: House) -> None:
-    made = subscribe(house.memory, house.org_id, URL)
-    house.sender.script(URL, RuntimeError("a defect"), answered(500), RuntimeError("a defect"), answered(200))
-    house.emit()
-    async with house.dispatching():
+async def test_what_is_our_fault_neither_sets_nor_clears(autojump_clock: MockClock, harness: Harness) -> None:
+    made = subscribe(harness.memory, harness.org_id, URL)
+    harness.sender.script(URL, RuntimeError("a defect"), response(500), RuntimeError("a defect"), response(200))
+    harness.emit()
+    async with harness.dispatching():
         await trio.sleep(1)
-        assert row(house, made.id).failing_since is None
+        assert row(harness, made.id).failing_since is None
         await trio.sleep(30)
-        assert row(house, made.id).failing_since == START + 30 * SECOND
+        assert row(harness, made.id).failing_since == START + 30 * SECOND
         await trio.sleep(60)
-        assert len(house.sender.posts) == 3
-        assert row(house, made.id).failing_since == START + 30 * SECOND
+        assert len(harness.sender.posts) == 3
+        assert row(harness, made.id).failing_since == START + 30 * SECOND
 
 
-async def test_an_interruption_by_a_stop_is_not_the_receivers_fault(autojump_clock: MockClock, house: House) -> None:
-    made = subscribe(house.memory, house.org_id, URL)
-    house.sender.script(URL, Held(trio.Event(), answered(200)))
-    house.emit()
-    async with house.dispatching(house.dispatcher(WebhookSettings(stop_seconds=1))):
-        await house.until(lambda: len(house.sender.posts) == 1, 1)
-    assert house.records(made.id)[0]["lastError"] == "interrupted"
-    assert row(house, made.id).failing_since is None
+async def test_an_interruption_by_a_stop_is_not_the_receivers_fault(
+    autojump_clock: MockClock, harness: Harness
+) -> None:
+    made = subscribe(harness.memory, harness.org_id, URL)
+    harness.sender.script(URL, DelayedResult(trio.Event(), response(200)))
+    harness.emit()
+    async with harness.dispatching(harness.dispatcher(WebhookSettings(stop_seconds=1))):
+        await harness.until(lambda: len(harness.sender.posts) == 1, 1)
+    assert harness.records(made.id)[0]["lastError"] == "interrupted"
+    assert row(harness, made.id).failing_since is None
 
 
-async def test_a_secret_that_does_not_open_is_not_the_receivers_fault(autojump_clock: MockClock, house: House) -> None:
-    made = subscribe(house.memory, house.org_id, URL)
+async def test_a_secret_that_does_not_open_is_not_the_receivers_fault(
+    autojump_clock: MockClock, harness: Harness
+) -> None:
+    made = subscribe(harness.memory, harness.org_id, URL)
     sql = "UPDATE webhook_subscriptions SET secret_sealed = x'0102' WHERE org_id = :org_id AND id = :id"
-    house.memory.write(lambda tx: tx.run(sql, id=made.id), house.org_id)
-    house.emit()
-    async with house.dispatching():
-        await house.until(lambda: house.records(made.id)[0]["status"] == "exhausted")
-    assert row(house, made.id)[:4] == (1, None, None, None)
+    harness.memory.write(lambda tx: tx.run(sql, id=made.id), harness.org_id)
+    harness.emit()
+    async with harness.dispatching():
+        await harness.until(lambda: harness.records(made.id)[0]["status"] == "exhausted")
+    assert row(harness, made.id)[:4] == (1, None, None, None)
 
 
-async def test_a_failure_at_an_address_that_was_left_says_nothing(autojump_clock: MockClock, house: House) -> None:
-    made = subscribe(house.memory, house.org_id, URL)
+async def test_a_failure_at_an_address_that_was_left_says_nothing(autojump_clock: MockClock, harness: Harness) -> None:
+    made = subscribe(harness.memory, harness.org_id, URL)
     failing = trio.Event()
-    house.sender.script(URL, Held(failing, answered(500)))
-    house.emit()
-    async with house.dispatching():
-        await house.until(lambda: len(house.sender.posts) == 1, 1)
-        house.update(UpdateSubscription(id=made.id, url="https://b.example/"))
+    harness.sender.script(URL, DelayedResult(failing, response(500)))
+    harness.emit()
+    async with harness.dispatching():
+        await harness.until(lambda: len(harness.sender.posts) == 1, 1)
+        harness.update(UpdateSubscription(id=made.id, url="https://b.example/"))
         failing.set()
-        await house.until(lambda: house.records(made.id)[0]["status"] == "retrying", 5)
-        assert row(house, made.id).failing_since is None
+        await harness.until(lambda: harness.records(made.id)[0]["status"] == "retrying", 5)
+        assert row(harness, made.id).failing_since is None
 
 
-async def test_gone_is_disabled_with_the_instant(autojump_clock: MockClock, house: House) -> None:
-    made = subscribe(house.memory, house.org_id, URL)
-    house.sender.script(URL, answered(410))
-    house.emit()
-    async with house.dispatching():
+async def test_gone_is_disabled_with_the_instant(autojump_clock: MockClock, harness: Harness) -> None:
+    made = subscribe(harness.memory, harness.org_id, URL)
+    harness.sender.script(URL, response(410))
+    harness.emit()
+    async with harness.dispatching():
         await trio.sleep(1)
-    assert row(house, made.id)[:3] == (0, "receiver_gone", START)
+    assert row(harness, made.id)[:3] == (0, "receiver_gone", START)
 
 
 @pytest.mark.parametrize("jump", [-10 * DAY, -HOUR])
 async def test_a_clock_set_back_holds_nothing_against_a_receiver(
-    autojump_clock: MockClock, house: House, jump: int
+    autojump_clock: MockClock, harness: Harness, jump: int
 ) -> None:
     """The time is counted anew from the first failure that the corrected clock saw."""
-    made = subscribe(house.memory, house.org_id, URL)
-    house.sender.script(URL, answered(500))
-    house.emit()
-    async with house.dispatching(house.dispatcher(SETTINGS)):
+    made = subscribe(harness.memory, harness.org_id, URL)
+    harness.sender.script(URL, response(500))
+    harness.emit()
+    async with harness.dispatching(harness.dispatcher(SETTINGS)):
         await trio.sleep(1)
-        house.clock.advance(jump)
+        harness.clock.advance(jump)
         await trio.sleep(60)
-        since = row(house, made.id).failing_since
+        since = row(harness, made.id).failing_since
         assert since is not None
         assert START + jump < since <= START + jump + 61 * SECOND
 
 
-async def test_failures_side_by_side_are_announced_once(autojump_clock: MockClock, house: House) -> None:
-    subscribe(house.memory, house.org_id, URL)
-    house.sender.script(URL, answered(500))
-    async with house.dispatching(house.dispatcher(SETTINGS)):
-        house.emit()
+async def test_failures_side_by_side_are_announced_once(autojump_clock: MockClock, harness: Harness) -> None:
+    subscribe(harness.memory, harness.org_id, URL)
+    harness.sender.script(URL, response(500))
+    async with harness.dispatching(harness.dispatcher(SETTINGS)):
+        harness.emit()
         await trio.sleep(3 * 3600)
-        house.emit(4)  # all are claimed before any of them has failed
+        harness.emit(4)  # all are claimed before any of them has failed
         await trio.sleep(10)
-    assert len(named(house, "webhook_subscription_failing")) == 1
+    assert len(named(harness, "webhook_subscription_failing")) == 1
 
 
 @pytest.mark.parametrize(("since", "disabled"), [(None, False), (START - HOUR + 1, False), (START - HOUR, True)])
-async def test_only_what_is_still_failing_is_disabled(house: House, since: int | None, disabled: bool) -> None:
+async def test_only_what_is_still_failing_is_disabled(harness: Harness, since: int | None, disabled: bool) -> None:
     """A success may have been recorded after the claim was made."""
-    made = subscribe(house.memory, house.org_id, URL)
+    made = subscribe(harness.memory, harness.org_id, URL)
     note = "UPDATE webhook_subscriptions SET failing_since = :since WHERE org_id = :org_id AND id = :id"
-    house.memory.write(lambda tx: tx.run(note, since=since, id=made.id), house.org_id)
-    address = Address(house.org_id, made.id, URL)
+    harness.memory.write(lambda tx: tx.run(note, since=since, id=made.id), harness.org_id)
+    address = Address(harness.org_id, made.id, URL)
     upto = Instant(START - HOUR)
-    assert house.memory.write(lambda tx: subscriptions.disable(tx, address, "failing", upto)) == disabled
-    assert row(house, made.id).enabled == (not disabled)
+    assert harness.memory.write(lambda tx: subscriptions.disable(tx, address, "failing", upto)) == disabled
+    assert row(harness, made.id).enabled == (not disabled)

@@ -20,7 +20,7 @@ from gatewayd.webhooks.subscription_shapes import CreatedSubscription, RemoveSub
 from gatewayd.webhooks.test_events import SendTest, send_test
 from tests.support.store import START, MemoryStore, make_caller
 from tests.support.subscribing import emit, subscribe
-from tests.webhooks.endings import end, finish, in_order, moment
+from tests.webhooks.ended_deliveries import end, finish, ids_in_order, request_time
 
 URL = "https://receiver.example/hooks"
 MOVED = {
@@ -110,11 +110,11 @@ def test_what_is_still_being_sent_is_not_sent_again(store: MemoryStore, status: 
     emit(store, org_id)
     change = "UPDATE deliveries SET status = :status WHERE org_id = :org_id"
     store.write(lambda tx: tx.run(change, status=status), org_id)
-    (delivery_id,) = in_order(store, org_id)
+    (delivery_id,) = ids_in_order(store, org_id)
     with pytest.raises(Problem) as refused:
         resend(store, org_id, delivery_id)
     assert (refused.value.code, refused.value.extra["currentState"]) == ("invalid_state", status)
-    assert len(in_order(store, org_id)) == 1
+    assert len(ids_in_order(store, org_id)) == 1
 
 
 def test_resend_delivery_invalid_state_while_the_subscription_is_disabled(store: MemoryStore) -> None:
@@ -213,7 +213,7 @@ def test_a_dry_run_says_what_would_be_and_does_nothing_also_while_disabled(store
         last_due_at=from_wire("2026-11-20T09:30:00.200Z"),
         go_on_after=None,
     )
-    assert (in_order(store, org_id), store.announced) == ([], set())
+    assert (ids_in_order(store, org_id), store.announced) == ([], set())
 
 
 def test_an_event_that_arrived_by_another_delivery_is_left_alone(store: MemoryStore) -> None:
@@ -225,7 +225,7 @@ def test_an_event_that_arrived_by_another_delivery_is_left_alone(store: MemorySt
     finish(store, org_id, "succeeded")
     resend(store, org_id, second)  # under way
     resend(store, org_id, third)
-    last = in_order(store, org_id)[-1]
+    last = ids_in_order(store, org_id)[-1]
     end(store, org_id, last, "exhausted")
     assert recover(store, org_id, since_start(made)).recovered == 1
     assert [source for _, source in waiting(store, org_id)] == [second, last]
@@ -272,7 +272,7 @@ def test_a_span_is_about_the_instant_of_the_event(store: MemoryStore) -> None:
     made = subscribe(store, org_id, URL)
     moments = []
     for _ in range(3):
-        moments.append(moment(store))
+        moments.append(request_time(store))
         emit(store, org_id)
         finish(store, org_id, "exhausted")
         store.clock.advance(MINUTE)
@@ -366,7 +366,11 @@ def test_a_time_range_that_ends_before_it_begins_is_refused(store: MemoryStore) 
     org_id = store.org()
     made = subscribe(store, org_id, URL)
     with pytest.raises(Problem) as refused:
-        recover(store, org_id, Recover(id=made.id, since=moment(store), until=moment(store) - timedelta(seconds=1)))
+        recover(
+            store,
+            org_id,
+            Recover(id=made.id, since=request_time(store), until=request_time(store) - timedelta(seconds=1)),
+        )
     assert [(one.path, one.code) for one in refused.value.errors] == [("until", "date_order")]
 
 

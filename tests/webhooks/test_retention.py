@@ -22,7 +22,7 @@ from gatewayd.webhooks.subscription_shapes import RemoveSubscription, UpdateSubs
 from tests.daemon.instance import Instance, until
 from tests.support.store import START, MemoryStore, make_caller
 from tests.support.subscribing import emit, subscribe
-from tests.support.virtual import InlineStore, RecordingLog
+from tests.webhooks.harness import InlineStore, RecordingLog
 
 T = TypeVar("T")
 
@@ -64,7 +64,7 @@ class CountingStore(InlineStore):
 
 
 @dataclass(eq=False)
-class House:
+class Harness:
     """A store whose clock begins at `START`, one organization, and a sweep."""
 
     memory: MemoryStore
@@ -129,10 +129,10 @@ class House:
 
 
 @pytest.fixture
-def house(database_image: bytes, autojump_clock: MockClock) -> Iterator[House]:
+def harness(database_image: bytes, autojump_clock: MockClock) -> Iterator[Harness]:
     clock = SettableClock(START)
     memory = MemoryStore(database_image, clock)
-    yield House(memory, CountingStore(memory), clock, memory.org())
+    yield Harness(memory, CountingStore(memory), clock, memory.org())
     memory.close()
 
 
@@ -141,48 +141,48 @@ def house(database_image: bytes, autojump_clock: MockClock) -> Iterator[House]:
 
 @pytest.mark.parametrize("status", ["succeeded", "exhausted", "cancelled"])
 async def test_what_ended_before_the_retention_goes_with_its_attempts_and_its_event(
-    autojump_clock: MockClock, house: House, status: str
+    autojump_clock: MockClock, harness: Harness, status: str
 ) -> None:
-    house.subscribe()
-    house.emit(3)
-    house.end(status)
-    assert house.run(_NOTE_ATTEMPTS) == 6
-    await house.sweep_after(DAYS * DAY)
-    assert house.statuses() == [status] * 3
-    await house.sweep_after(SECOND)
-    assert [house.count(table) for table in ("deliveries", "delivery_attempts", "events")] == [0, 0, 0]
-    assert house.log.lines == [("info", "webhooks_swept", {"cancelled": 0, "deliveries": 3, "events": 3})]
+    harness.subscribe()
+    harness.emit(3)
+    harness.end(status)
+    assert harness.run(_NOTE_ATTEMPTS) == 6
+    await harness.sweep_after(DAYS * DAY)
+    assert harness.statuses() == [status] * 3
+    await harness.sweep_after(SECOND)
+    assert [harness.count(table) for table in ("deliveries", "delivery_attempts", "events")] == [0, 0, 0]
+    assert harness.log.lines == [("info", "webhooks_swept", {"cancelled": 0, "deliveries": 3, "events": 3})]
 
 
-async def test_what_is_younger_stays(autojump_clock: MockClock, house: House) -> None:
-    house.subscribe()
-    house.emit(2)
-    house.end()
-    house.clock.advance(10 * DAY)
-    house.emit(2)
-    house.end("exhausted")
-    await house.sweep_after(25 * DAY)
-    assert house.statuses() == ["exhausted", "exhausted"]
-    assert house.count("events") == 2
+async def test_what_is_younger_stays(autojump_clock: MockClock, harness: Harness) -> None:
+    harness.subscribe()
+    harness.emit(2)
+    harness.end()
+    harness.clock.advance(10 * DAY)
+    harness.emit(2)
+    harness.end("exhausted")
+    await harness.sweep_after(25 * DAY)
+    assert harness.statuses() == ["exhausted", "exhausted"]
+    assert harness.count("events") == 2
 
 
 async def test_an_event_that_nobody_subscribed_to_goes_when_it_is_older(
-    autojump_clock: MockClock, house: House
+    autojump_clock: MockClock, harness: Harness
 ) -> None:
-    house.emit(2)
-    await house.sweep_after(DAYS * DAY)
-    assert house.count("events") == 2
-    await house.sweep_after(SECOND)
-    assert house.count("events") == 0
+    harness.emit(2)
+    await harness.sweep_after(DAYS * DAY)
+    assert harness.count("events") == 2
+    await harness.sweep_after(SECOND)
+    assert harness.count("events") == 0
 
 
-async def test_the_retention_is_the_setting(autojump_clock: MockClock, house: House) -> None:
-    house.subscribe()
-    house.emit()
-    house.end()
-    house.retention = house.sweeper(days=1)
-    await house.sweep_after(DAY + SECOND)
-    assert house.count("deliveries") == house.count("events") == 0
+async def test_the_retention_is_the_setting(autojump_clock: MockClock, harness: Harness) -> None:
+    harness.subscribe()
+    harness.emit()
+    harness.end()
+    harness.retention = harness.sweeper(days=1)
+    await harness.sweep_after(DAY + SECOND)
+    assert harness.count("deliveries") == harness.count("events") == 0
 
 
 # -- what stays
@@ -190,250 +190,250 @@ async def test_the_retention_is_the_setting(autojump_clock: MockClock, house: Ho
 
 @pytest.mark.parametrize("state", ["pending", "retrying", "in flight"])
 async def test_what_an_enabled_subscription_still_has_to_get_is_never_deleted(
-    autojump_clock: MockClock, house: House, state: str
+    autojump_clock: MockClock, harness: Harness, state: str
 ) -> None:
-    house.subscribe()
-    house.emit(2)
+    harness.subscribe()
+    harness.emit(2)
     if state == "retrying":
-        house.run(_RETRY)
+        harness.run(_RETRY)
     if state == "in flight":
-        house.run(_BEGIN, until=START + SECOND)
-    expected = house.statuses()
+        harness.run(_BEGIN, until=START + SECOND)
+    expected = harness.statuses()
     for _ in range(3):
-        await house.sweep_after(100 * DAY)
-    assert house.statuses() == expected
-    assert house.count("events") == 2
-    assert house.log.lines == []
+        await harness.sweep_after(100 * DAY)
+    assert harness.statuses() == expected
+    assert harness.count("events") == 2
+    assert harness.log.lines == []
 
 
 async def test_what_was_held_for_long_and_ended_late_stays_for_the_retention_after_its_end(
-    autojump_clock: MockClock, house: House
+    autojump_clock: MockClock, harness: Harness
 ) -> None:
-    subscription_id = house.subscribe()
-    house.emit(2)
-    house.disable(subscription_id)
-    house.clock.advance(29 * DAY)
-    house.disable(subscription_id, enabled=True)
-    await house.sweep_after(6 * DAY)  # as a dispatcher that was kept busy: it is sent only now
-    house.end()
+    subscription_id = harness.subscribe()
+    harness.emit(2)
+    harness.disable(subscription_id)
+    harness.clock.advance(29 * DAY)
+    harness.disable(subscription_id, enabled=True)
+    await harness.sweep_after(6 * DAY)  # as a dispatcher that was kept busy: it is sent only now
+    harness.end()
     for _ in range(29):
-        await house.sweep_after(DAY)
-    assert house.statuses() == ["succeeded", "succeeded"]
-    assert house.count("events") == 2
-    await house.sweep_after(2 * DAY)
-    assert house.count("deliveries") == house.count("events") == 0
+        await harness.sweep_after(DAY)
+    assert harness.statuses() == ["succeeded", "succeeded"]
+    assert harness.count("events") == 2
+    await harness.sweep_after(2 * DAY)
+    assert harness.count("deliveries") == harness.count("events") == 0
 
 
-async def test_a_replay_keeps_the_event_and_not_the_original(autojump_clock: MockClock, house: House) -> None:
-    house.subscribe()
-    house.emit()
-    house.end()
-    house.clock.advance(29 * DAY)
-    replay_id = house.memory.ids.new("wdlv")
-    house.run(_REPLAY, id=replay_id)
-    await house.sweep_after(2 * DAY)
-    assert house.statuses() == ["pending"]
-    assert house.count("events") == 1
-    house.end()
-    await house.sweep_after(31 * DAY)
-    assert house.count("deliveries") == house.count("events") == 0
+async def test_a_replay_keeps_the_event_and_not_the_original(autojump_clock: MockClock, harness: Harness) -> None:
+    harness.subscribe()
+    harness.emit()
+    harness.end()
+    harness.clock.advance(29 * DAY)
+    replay_id = harness.memory.ids.new("wdlv")
+    harness.run(_REPLAY, id=replay_id)
+    await harness.sweep_after(2 * DAY)
+    assert harness.statuses() == ["pending"]
+    assert harness.count("events") == 1
+    harness.end()
+    await harness.sweep_after(31 * DAY)
+    assert harness.count("deliveries") == harness.count("events") == 0
 
 
 # -- what nobody will get
 
 
 async def test_what_a_disabled_subscription_holds_is_cancelled_and_then_swept(
-    autojump_clock: MockClock, house: House
+    autojump_clock: MockClock, harness: Harness
 ) -> None:
-    subscription_id = house.subscribe()
-    house.emit()
-    house.clock.advance(20 * DAY)
-    house.emit()
-    house.run(_RETRY)
-    house.disable(subscription_id)
-    await house.sweep_after(11 * DAY)
-    assert house.statuses() == ["cancelled", "retrying"]
-    assert house.count("events") == 2
-    await house.sweep_after(20 * DAY)
-    assert house.statuses() == ["cancelled", "cancelled"]
-    await house.sweep_after(11 * DAY)
-    assert house.statuses() == ["cancelled"]
-    await house.sweep_after(20 * DAY)
-    assert house.count("deliveries") == house.count("events") == 0
+    subscription_id = harness.subscribe()
+    harness.emit()
+    harness.clock.advance(20 * DAY)
+    harness.emit()
+    harness.run(_RETRY)
+    harness.disable(subscription_id)
+    await harness.sweep_after(11 * DAY)
+    assert harness.statuses() == ["cancelled", "retrying"]
+    assert harness.count("events") == 2
+    await harness.sweep_after(20 * DAY)
+    assert harness.statuses() == ["cancelled", "cancelled"]
+    await harness.sweep_after(11 * DAY)
+    assert harness.statuses() == ["cancelled"]
+    await harness.sweep_after(20 * DAY)
+    assert harness.count("deliveries") == harness.count("events") == 0
 
 
-async def test_what_a_deleted_subscription_left_is_cancelled(autojump_clock: MockClock, house: House) -> None:
-    subscription_id = house.subscribe()
-    house.emit(2)
+async def test_what_a_deleted_subscription_left_is_cancelled(autojump_clock: MockClock, harness: Harness) -> None:
+    subscription_id = harness.subscribe()
+    harness.emit(2)
     request = RemoveSubscription(id=subscription_id)
-    caller = make_caller(house.org_id)
-    house.memory.write(lambda tx: subscriptions.remove_subscription(tx, caller, request), house.org_id)
-    house.run("UPDATE deliveries SET status = 'pending', due_at = :now, completed_at = NULL")
-    await house.sweep_after((DAYS + 1) * DAY)
-    assert house.statuses() == ["cancelled", "cancelled"]
+    caller = make_caller(harness.org_id)
+    harness.memory.write(lambda tx: subscriptions.remove_subscription(tx, caller, request), harness.org_id)
+    harness.run("UPDATE deliveries SET status = 'pending', due_at = :now, completed_at = NULL")
+    await harness.sweep_after((DAYS + 1) * DAY)
+    assert harness.statuses() == ["cancelled", "cancelled"]
 
 
-async def test_an_attempt_that_is_under_way_is_left_to_its_end(autojump_clock: MockClock, house: House) -> None:
-    subscription_id = house.subscribe()
-    house.emit()
-    house.disable(subscription_id)
-    house.clock.advance((DAYS + 1) * DAY)
-    house.run(_BEGIN, until=house.clock.now() + 15 * SECOND)
-    await house.sweep()
-    assert house.statuses() == ["pending"]
-    await house.sweep_after(DAY)
-    assert house.statuses() == ["cancelled"]
+async def test_an_attempt_that_is_under_way_is_left_to_its_end(autojump_clock: MockClock, harness: Harness) -> None:
+    subscription_id = harness.subscribe()
+    harness.emit()
+    harness.disable(subscription_id)
+    harness.clock.advance((DAYS + 1) * DAY)
+    harness.run(_BEGIN, until=harness.clock.now() + 15 * SECOND)
+    await harness.sweep()
+    assert harness.statuses() == ["pending"]
+    await harness.sweep_after(DAY)
+    assert harness.statuses() == ["cancelled"]
 
 
 # -- in small steps
 
 
-async def test_one_transaction_takes_a_bounded_number_of_rows(autojump_clock: MockClock, house: House) -> None:
-    house.subscribe()
-    house.emit(2 * SWEEP_ROWS + 50)
-    house.end()
-    house.clock.advance(31 * DAY)
-    await house.sweep()
-    assert house.store.changes == [SWEEP_ROWS, SWEEP_ROWS, 50] * 2
-    assert house.count("deliveries") == house.count("events") == 0
+async def test_one_transaction_takes_a_bounded_number_of_rows(autojump_clock: MockClock, harness: Harness) -> None:
+    harness.subscribe()
+    harness.emit(2 * SWEEP_ROWS + 50)
+    harness.end()
+    harness.clock.advance(31 * DAY)
+    await harness.sweep()
+    assert harness.store.changes == [SWEEP_ROWS, SWEEP_ROWS, 50] * 2
+    assert harness.count("deliveries") == harness.count("events") == 0
 
 
-async def test_the_writer_is_left_to_others_between_the_steps(autojump_clock: MockClock, house: House) -> None:
-    house.subscribe()
-    house.emit(3 * SWEEP_ROWS)
-    house.end()
-    house.clock.advance(31 * DAY)
+async def test_the_writer_is_left_to_others_between_the_steps(autojump_clock: MockClock, harness: Harness) -> None:
+    harness.subscribe()
+    harness.emit(3 * SWEEP_ROWS)
+    harness.end()
+    harness.clock.advance(31 * DAY)
     began = trio.current_time()
-    await house.sweep()
+    await harness.sweep()
     assert trio.current_time() - began == pytest.approx(6 * retention.PAUSE_SECONDS)
 
 
-async def test_a_round_ends_in_time_and_the_next_one_goes_on(autojump_clock: MockClock, house: House) -> None:
-    house.subscribe()
-    house.emit(5 * SWEEP_ROWS)
-    house.end()
-    house.clock.advance(31 * DAY)
+async def test_a_round_ends_in_time_and_the_next_one_goes_on(autojump_clock: MockClock, harness: Harness) -> None:
+    harness.subscribe()
+    harness.emit(5 * SWEEP_ROWS)
+    harness.end()
+    harness.clock.advance(31 * DAY)
     steps_of_a_slow_disk = [ROUND_SECONDS / 2.5] * 100
 
     async def slow(work: Callable[[WriteTx], T]) -> T:
         with trio.CancelScope(shield=True):
             await trio.sleep(steps_of_a_slow_disk.pop())
-        return await house.store.write(work)
+        return await harness.store.write(work)
 
     class Slow:
         async def write(self, work: Callable[[WriteTx], T]) -> T:
             return await slow(work)
 
     with trio.fail_after(3600):
-        await house.retention.sweep(Slow())
-        assert house.count("deliveries") == 2 * SWEEP_ROWS
-        await house.retention.sweep(Slow())
-    assert house.count("deliveries") == 0
-    assert [line[2]["deliveries"] for line in house.log.lines] == [3 * SWEEP_ROWS, 2 * SWEEP_ROWS]
+        await harness.retention.sweep(Slow())
+        assert harness.count("deliveries") == 2 * SWEEP_ROWS
+        await harness.retention.sweep(Slow())
+    assert harness.count("deliveries") == 0
+    assert [line[2]["deliveries"] for line in harness.log.lines] == [3 * SWEEP_ROWS, 2 * SWEEP_ROWS]
 
 
-async def test_a_stop_does_not_wait_for_the_rest(autojump_clock: MockClock, house: House) -> None:
-    house.subscribe()
-    house.emit(3 * SWEEP_ROWS)
-    house.end()
-    house.clock.advance(31 * DAY)
+async def test_a_stop_does_not_wait_for_the_rest(autojump_clock: MockClock, harness: Harness) -> None:
+    harness.subscribe()
+    harness.emit(3 * SWEEP_ROWS)
+    harness.end()
+    harness.clock.advance(31 * DAY)
     with trio.CancelScope() as scope:
-        house.store.before = scope.cancel
-        await house.sweep()
+        harness.store.before = scope.cancel
+        await harness.sweep()
     assert scope.cancelled_caught
-    assert house.count("deliveries") == 2 * SWEEP_ROWS
+    assert harness.count("deliveries") == 2 * SWEEP_ROWS
 
 
 # -- what may go wrong
 
 
-async def test_a_full_disk_leaves_it_to_the_next_round(autojump_clock: MockClock, house: House) -> None:
-    house.subscribe()
-    house.emit(3 * SWEEP_ROWS)
-    house.end()
-    house.clock.advance(31 * DAY)
+async def test_a_full_disk_leaves_it_to_the_next_round(autojump_clock: MockClock, harness: Harness) -> None:
+    harness.subscribe()
+    harness.emit(3 * SWEEP_ROWS)
+    harness.end()
+    harness.clock.advance(31 * DAY)
 
     def fill_up() -> None:
-        house.store.failing = int(len(house.store.changes) == 1)
+        harness.store.failing = int(len(harness.store.changes) == 1)
 
-    house.store.before = fill_up
+    harness.store.before = fill_up
     with pytest.raises(StoreFailure):
-        await house.sweep()
-    assert house.count("deliveries") == 2 * SWEEP_ROWS
-    assert house.log.events("info") == ["webhooks_swept"]
-    house.store.before = lambda: None
-    await house.sweep_after(MINUTE)
-    assert house.count("deliveries") == house.count("events") == 0
+        await harness.sweep()
+    assert harness.count("deliveries") == 2 * SWEEP_ROWS
+    assert harness.log.events("info") == ["webhooks_swept"]
+    harness.store.before = lambda: None
+    await harness.sweep_after(MINUTE)
+    assert harness.count("deliveries") == harness.count("events") == 0
 
 
 async def test_a_process_that_was_killed_in_the_middle_is_followed_by_one_that_begins_anew(
-    autojump_clock: MockClock, house: House
+    autojump_clock: MockClock, harness: Harness
 ) -> None:
-    house.subscribe()
-    house.emit(3 * SWEEP_ROWS)
-    house.end()
-    house.clock.advance(31 * DAY)
+    harness.subscribe()
+    harness.emit(3 * SWEEP_ROWS)
+    harness.end()
+    harness.clock.advance(31 * DAY)
     with trio.CancelScope() as scope:
-        house.store.before = scope.cancel
-        await house.sweep()
-    house.store.before = lambda: None
-    house.retention = house.sweeper()
-    await house.sweep()
-    assert house.count("deliveries") == house.count("events") == 0
+        harness.store.before = scope.cancel
+        await harness.sweep()
+    harness.store.before = lambda: None
+    harness.retention = harness.sweeper()
+    await harness.sweep()
+    assert harness.count("deliveries") == harness.count("events") == 0
 
 
-async def test_two_daemons_sweep_one_store(autojump_clock: MockClock, house: House) -> None:
-    house.subscribe()
-    house.emit(4 * SWEEP_ROWS)
-    house.end()
-    house.clock.advance(31 * DAY)
+async def test_two_daemons_sweep_one_store(autojump_clock: MockClock, harness: Harness) -> None:
+    harness.subscribe()
+    harness.emit(4 * SWEEP_ROWS)
+    harness.end()
+    harness.clock.advance(31 * DAY)
     with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
             for _ in range(2):
-                nursery.start_soon(house.sweeper().sweep, house.store)
-    assert house.count("deliveries") == house.count("events") == 0
-    assert sum(int(str(line[2]["deliveries"])) for line in house.log.lines) == 4 * SWEEP_ROWS
+                nursery.start_soon(harness.sweeper().sweep, harness.store)
+    assert harness.count("deliveries") == harness.count("events") == 0
+    assert sum(int(str(line[2]["deliveries"])) for line in harness.log.lines) == 4 * SWEEP_ROWS
 
 
-async def test_a_clock_that_was_set_back_is_no_harm(autojump_clock: MockClock, house: House) -> None:
-    house.subscribe()
-    house.emit(2)
-    house.end()
-    await house.sweep_after(31 * DAY)
-    house.clock.advance(-31 * DAY)
-    house.emit(2)
-    house.end()
-    await house.sweep()
-    assert house.statuses() == ["succeeded", "succeeded"]
+async def test_a_clock_that_was_set_back_is_no_harm(autojump_clock: MockClock, harness: Harness) -> None:
+    harness.subscribe()
+    harness.emit(2)
+    harness.end()
+    await harness.sweep_after(31 * DAY)
+    harness.clock.advance(-31 * DAY)
+    harness.emit(2)
+    harness.end()
+    await harness.sweep()
+    assert harness.statuses() == ["succeeded", "succeeded"]
 
 
 # -- what it costs
 
 
-async def test_young_rows_cost_nothing(autojump_clock: MockClock, house: House) -> None:
-    house.subscribe()
-    house.emit(500)
-    few = await house.steps()
-    house.emit(2_500)
-    house.clock.advance(MINUTE)
-    assert await house.steps() <= few + STEPS_PER_TICK < 200
-    assert house.store.changes == [0, 0] * 2
+async def test_young_rows_cost_nothing(autojump_clock: MockClock, harness: Harness) -> None:
+    harness.subscribe()
+    harness.emit(500)
+    few = await harness.steps()
+    harness.emit(2_500)
+    harness.clock.advance(MINUTE)
+    assert await harness.steps() <= few + STEPS_PER_TICK < 200
+    assert harness.store.changes == [0, 0] * 2
 
 
 async def test_old_rows_that_stay_are_not_looked_at_again_before_a_day_is_over(
-    autojump_clock: MockClock, house: House
+    autojump_clock: MockClock, harness: Harness
 ) -> None:
-    house.subscribe()
-    house.emit(3_000)
-    young = await house.steps()
-    house.clock.advance(31 * DAY)
-    first = await house.steps()
+    harness.subscribe()
+    harness.emit(3_000)
+    young = await harness.steps()
+    harness.clock.advance(31 * DAY)
+    first = await harness.steps()
     assert first > 3_000
     for _ in range(20):
-        house.clock.advance(HOUR)
-        assert await house.steps() <= young + 2 * STEPS_PER_TICK
-    house.clock.advance(5 * HOUR)
-    assert await house.steps() == pytest.approx(first, rel=0.1)
+        harness.clock.advance(HOUR)
+        assert await harness.steps() <= young + 2 * STEPS_PER_TICK
+    harness.clock.advance(5 * HOUR)
+    assert await harness.steps() == pytest.approx(first, rel=0.1)
 
 
 STATEMENTS = {name: sql for name, sql in vars(retention).items() if name.endswith("_ANY_ORG")}

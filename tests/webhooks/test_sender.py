@@ -23,7 +23,7 @@ from tests.webhooks.receivers import (
     answering,
     closing,
     dripping,
-    receiving,
+    open_receiver,
     resetting,
     silent,
 )
@@ -56,7 +56,7 @@ async def post(sender: Sender, receiver: Receiver, *, path: str = "/hook", pool_
 
 async def attempt(script: Script, *, timeout_seconds: float = 5) -> AttemptResult:
     """One attempt against a receiver of its own, whose connection must be over afterwards."""
-    async with receiving(script) as receiver, sending(timeout_seconds=timeout_seconds) as sender:
+    async with open_receiver(script) as receiver, sending(timeout_seconds=timeout_seconds) as sender:
         result = await post(sender, receiver)
         await sender.aclose()
         await receiver.closed.wait()
@@ -68,7 +68,7 @@ async def attempt(script: Script, *, timeout_seconds: float = 5) -> AttemptResul
 
 
 async def test_the_request_is_what_the_spec_says() -> None:
-    async with receiving(answering(OK)) as receiver, sending() as sender:
+    async with open_receiver(answering(OK)) as receiver, sending() as sender:
         result = await post(sender, receiver, path="/hook?tenant=7")
         head, _, body = receiver.requests[0].partition(b"\r\n\r\n")
         lines = head.decode().split("\r\n")
@@ -91,14 +91,14 @@ async def test_the_request_is_what_the_spec_says() -> None:
 
 
 async def test_an_empty_body_is_sent_as_such() -> None:
-    async with receiving(answering(OK)) as receiver, sending() as sender:
+    async with open_receiver(answering(OK)) as receiver, sending() as sender:
         result = await sender.post(f"http://a.example:{receiver.port}", (), b"", pool_key="sub_1")
         assert (result.error, receiver.requests[0].endswith(b"Content-Length: 0\r\n\r\n")) == (None, True)
 
 
 @pytest.mark.parametrize("value", ["a\r\nX-Injected: b", "a\nb", "a\0", "gr\u00fcn"])
 async def test_a_header_that_is_not_one_line_of_ascii_is_never_sent(value: str) -> None:
-    async with receiving(answering(OK)) as receiver, sending() as sender:
+    async with open_receiver(answering(OK)) as receiver, sending() as sender:
         with pytest.raises(ValueError, match=r"line|ascii"):
             await sender.post(f"http://a.example:{receiver.port}", (("X", value),), BODY, pool_key="sub_1")
         await receiver.closed.wait()
@@ -116,7 +116,7 @@ async def test_a_header_that_is_not_one_line_of_ascii_is_never_sent(value: str) 
     ],
 )
 async def test_answers_that_succeed_and_keep_the_connection(answer: bytes, excerpt: bytes) -> None:
-    async with receiving(answering(answer)) as receiver, sending() as sender:
+    async with open_receiver(answering(answer)) as receiver, sending() as sender:
         first, second = await post(sender, receiver), await post(sender, receiver)
         assert (first.error, first.body_excerpt, first.reused) == (None, excerpt, False)
         assert (second.error, second.body_excerpt, second.reused) == (None, excerpt, True)
@@ -155,7 +155,7 @@ async def test_answers_that_end_with_the_connection(answer: bytes) -> None:
 )
 async def test_the_error_code_of_each_status(status: int, error: str | None) -> None:
     answer = b"HTTP/1.1 %d X\r\nRetry-After: 120\r\nLocation: http://127.0.0.1/\r\nContent-Length: 0\r\n\r\n" % status
-    async with receiving(answering(answer)) as receiver, sending() as sender:
+    async with open_receiver(answering(answer)) as receiver, sending() as sender:
         result = await post(sender, receiver)
         assert (result.response_code, result.error, result.retry_after) == (status, error, "120")
         assert (receiver.connections, len(receiver.requests)) == (1, 1)  # nothing was followed
@@ -165,7 +165,7 @@ async def test_the_error_code_of_each_status(status: int, error: str | None) -> 
 
 
 async def test_subscriptions_and_urls_do_not_share_connections() -> None:
-    async with receiving(answering(OK)) as receiver, sending() as sender:
+    async with open_receiver(answering(OK)) as receiver, sending() as sender:
         for path, pool_key in (("/a", "sub_1"), ("/a", "sub_2"), ("/b", "sub_1")):
             assert (await post(sender, receiver, path=path, pool_key=pool_key)).reused is False
         assert (receiver.connections, sender.idle) == (3, 3)
@@ -173,7 +173,7 @@ async def test_subscriptions_and_urls_do_not_share_connections() -> None:
 
 
 async def test_a_connection_closed_in_between_is_replaced_without_a_failure() -> None:
-    async with receiving(closing(OK)) as receiver, sending() as sender:
+    async with open_receiver(closing(OK)) as receiver, sending() as sender:
         assert (await post(sender, receiver)).error is None
         await receiver.closed.wait()
         second = await post(sender, receiver)
@@ -193,7 +193,7 @@ async def test_a_connection_that_talks_out_of_turn_is_replaced() -> None:
         spoken.set()
         await receiver.request(stream)
 
-    async with receiving(script) as receiver, sending() as sender:
+    async with open_receiver(script) as receiver, sending() as sender:
         assert (await post(sender, receiver)).response_code == 200
         await spoken.wait()
         second = await post(sender, receiver)
@@ -202,7 +202,7 @@ async def test_a_connection_that_talks_out_of_turn_is_replaced() -> None:
 
 async def test_an_answer_with_something_behind_it_is_not_kept() -> None:
     async with (
-        receiving(answering(OK + b"HTTP/1.1 500 Injected\r\nContent-Length: 0\r\n\r\n")) as receiver,
+        open_receiver(answering(OK + b"HTTP/1.1 500 Injected\r\nContent-Length: 0\r\n\r\n")) as receiver,
         sending() as sender,
     ):
         assert [(await post(sender, receiver)).response_code for _ in range(2)] == [200, 200]
@@ -215,7 +215,7 @@ async def test_a_kept_connection_that_fails_after_writing_is_a_failed_attempt_an
         await stream.send_all(OK)
         await receiver.request(stream)  # taken, never answered
 
-    async with receiving(script) as receiver, sending() as sender:
+    async with open_receiver(script) as receiver, sending() as sender:
         assert (await post(sender, receiver)).error is None
         second = await post(sender, receiver)
         assert (second.error, second.response_code, second.reused) == ("connection", None, True)
@@ -227,13 +227,13 @@ async def test_a_kept_connection_that_fails_after_writing_is_a_failed_attempt_an
 @pytest.mark.parametrize("header", [b"Connection: close", b"Keep-Alive: timeout=1, max=100"])
 async def test_a_receiver_that_will_close_is_not_kept(header: bytes) -> None:
     answer = b"HTTP/1.1 200 OK\r\n" + header + b"\r\nContent-Length: 0\r\n\r\n"
-    async with receiving(answering(answer)) as receiver, sending() as sender:
+    async with open_receiver(answering(answer)) as receiver, sending() as sender:
         assert (await post(sender, receiver)).error is None
         assert sender.idle == 0
 
 
 async def test_close_idle_and_aclose_close_what_the_pool_holds() -> None:
-    async with receiving(answering(OK)) as receiver, sending() as sender:
+    async with open_receiver(answering(OK)) as receiver, sending() as sender:
         await post(sender, receiver, pool_key="sub_1")
         await post(sender, receiver, pool_key="sub_2")
         sender.close_idle("sub_1")
@@ -252,7 +252,7 @@ async def test_attempts_at_the_same_time_have_connections_of_their_own() -> None
     async def one(sender: Sender, receiver: Receiver) -> None:
         results.append(await post(sender, receiver))
 
-    async with receiving(answering(OK)) as receiver, sending() as sender:
+    async with open_receiver(answering(OK)) as receiver, sending() as sender:
         async with trio.open_nursery() as nursery:
             for _ in range(6):
                 nursery.start_soon(one, sender, receiver)
@@ -288,7 +288,7 @@ async def test_a_hanging_connect_times_out() -> None:
 
 
 async def test_a_silent_handshake_times_out() -> None:
-    async with receiving(silent) as receiver, sending(timeout_seconds=0.2) as sender:
+    async with open_receiver(silent) as receiver, sending(timeout_seconds=0.2) as sender:
         result = await sender.post(f"https://a.example:{receiver.port}/", HEADERS, BODY, pool_key="sub_1")
         assert (result.error, result.timings[-1][0]) == ("timeout", "tls")
         await receiver.closed.wait()
@@ -315,14 +315,14 @@ async def test_a_receiver_that_does_not_read_times_out() -> None:
     async def script(receiver: Receiver, stream: Stream) -> None:
         await trio.sleep_forever()
 
-    async with receiving(script) as receiver, sending(timeout_seconds=0.2) as sender:
+    async with open_receiver(script) as receiver, sending(timeout_seconds=0.2) as sender:
         url = f"http://a.example:{receiver.port}/"
         result = await sender.post(url, HEADERS, b"x" * 20_000_000, pool_key="sub_1")
         assert (result.error, result.timings[-1][0]) == ("timeout", "send")
 
 
 async def test_cancellation_passes_and_closes_the_connection() -> None:
-    async with receiving(silent) as receiver, sending() as sender:
+    async with open_receiver(silent) as receiver, sending() as sender:
         with trio.move_on_after(0.1) as shutdown:
             await post(sender, receiver)
         assert shutdown.cancelled_caught
@@ -405,7 +405,7 @@ async def test_a_huge_body_is_left_unread(framing: bytes, status: int, error: st
 @pytest.mark.parametrize(("length", "kept"), [(65_536, 1), (65_537, 0)])
 async def test_the_limit_of_an_answer(length: int, kept: int) -> None:
     answer = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (length, b"a" * length)
-    async with receiving(answering(answer)) as receiver, sending() as sender:
+    async with open_receiver(answering(answer)) as receiver, sending() as sender:
         result = await post(sender, receiver)
         assert (result.error, len(result.body_excerpt), sender.idle) == (None, 16_384, kept)
 
@@ -448,7 +448,7 @@ async def test_tls_with_the_original_name(authority: trustme.CA, ca_file: str, n
     names: list[str | None] = []
     context = server_context(authority.issue_cert(named))
     context.sni_callback = lambda _socket, name, _context: names.append(name)
-    async with receiving(answering(OK), context) as receiver, sending(ca_file=ca_file) as sender:
+    async with open_receiver(answering(OK), context) as receiver, sending(ca_file=ca_file) as sender:
         url = f"https://{host}:{receiver.port}/"
         first = await sender.post(url, HEADERS, BODY, pool_key="sub_1")
         second = await sender.post(url, HEADERS, BODY, pool_key="sub_1")
@@ -465,7 +465,7 @@ async def _tls_failure(certificate: trustme.LeafCert, ca_file: str) -> AttemptRe
     async def never(receiver: Receiver, stream: Stream) -> None:
         await receiver.request(stream)
 
-    async with receiving(never, server_context(certificate)) as receiver, sending(ca_file=ca_file) as sender:
+    async with open_receiver(never, server_context(certificate)) as receiver, sending(ca_file=ca_file) as sender:
         result = await sender.post(f"https://good.example:{receiver.port}/", HEADERS, BODY, pool_key="sub_1")
         await receiver.closed.wait()
         assert receiver.requests == []
@@ -502,7 +502,7 @@ async def test_a_receiver_that_wants_a_client_certificate(authority: trustme.CA,
 
     context = server_context(authority.issue_cert("good.example"))
     context.verify_mode = ssl.CERT_REQUIRED
-    async with receiving(script) as receiver, sending(ca_file=ca_file) as sender:
+    async with open_receiver(script) as receiver, sending(ca_file=ca_file) as sender:
         result = await sender.post(f"https://good.example:{receiver.port}/", HEADERS, BODY, pool_key="sub_1")
         assert (result.error, result.timings[-1][0]) == ("tls", "headers")
         assert "CERTIFICATE_REQUIRED" in result.detail

@@ -27,7 +27,7 @@ from gatewayd.webhooks.subscriptions import MAX_PER_ORGANIZATION
 from tests.support.store import START, MemoryStore, make_caller
 from tests.support.subscribing import emit, subscribe
 from tests.support.wire import shown
-from tests.webhooks.endings import finish
+from tests.webhooks.ended_deliveries import finish
 
 URL = "https://receiver.example/hooks"
 STRICT = Policy()

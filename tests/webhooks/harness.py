@@ -72,8 +72,8 @@ class Post:
     at: Instant
 
 
-def answered(status: int, *, retry_after: str | None = None, headers: Headers = (), body: bytes = b"") -> AttemptResult:
-    """What the sender says of an answer with that status."""
+def response(status: int, *, retry_after: str | None = None, headers: Headers = (), body: bytes = b"") -> AttemptResult:
+    """What the sender says of a response with that status."""
     error = None if 200 <= status < 300 else "redirect_refused" if status < 400 else f"http_{status // 100}xx"
     return AttemptResult(
         response_code=status,
@@ -88,8 +88,8 @@ def answered(status: int, *, retry_after: str | None = None, headers: Headers = 
     )
 
 
-def unanswered(error: str, duration_ms: int = 10_000, *, status: int | None = None) -> AttemptResult:
-    """What the sender says when no answer came, or none that was whole."""
+def no_response(error: str, duration_ms: int = 10_000, *, status: int | None = None) -> AttemptResult:
+    """What the sender says when no response came, or none that was whole."""
     return AttemptResult(
         response_code=status,
         error=error,
@@ -104,23 +104,23 @@ def unanswered(error: str, duration_ms: int = 10_000, *, status: int | None = No
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Held:
-    """An answer that comes once the event is set."""
+class DelayedResult:
+    """A result that comes once the event is set."""
 
     until: trio.Event
     result: AttemptResult
 
 
-Answer = AttemptResult | Exception | float | Held
-"""A result, now or held; an error to raise; or seconds to take before a timeout or, below 10, a 200."""
+ScriptedResult = AttemptResult | Exception | float | DelayedResult
+"""A result, now or delayed; an error to raise; or seconds to take before a timeout or, below 10, a 200."""
 
 
 @dataclass(eq=False)
 class ScriptedSender:
-    """Stands at the network's border. `answers` by URL are used up in order, the last one again and again."""
+    """Stands in for the network. `results` by URL are used up in order, the last one again and again."""
 
     clock: SettableClock
-    answers: dict[str, deque[Answer]] = field(default_factory=dict)
+    results: dict[str, deque[ScriptedResult]] = field(default_factory=dict)
     posts: list[Post] = field(default_factory=list)
     in_flight: dict[str, int] = field(default_factory=dict)
     most_in_flight: dict[str, int] = field(default_factory=dict)
@@ -130,8 +130,8 @@ class ScriptedSender:
     closed_idle: list[str] = field(default_factory=list)
     arrived: trio.Event = field(default_factory=trio.Event)
 
-    def script(self, url: str, *answers: Answer) -> None:
-        self.answers[url] = deque(answers)
+    def script(self, url: str, *results: ScriptedResult) -> None:
+        self.results[url] = deque(results)
 
     async def post(self, url: str, headers: Headers, body: bytes, *, pool_key: str) -> AttemptResult:
         named = dict(headers)
@@ -145,24 +145,24 @@ class ScriptedSender:
         self.most_in_flight[url] = max(self.most_in_flight.get(url, 0), self.in_flight[url])
         self.most_at_once = max(self.most_at_once, sum(self.in_flight.values()))
         try:
-            return await self._answer(url)
+            return await self._next_result(url)
         finally:
             self.in_flight[url] -= 1
             self.under_way.discard(delivery_id)
 
-    async def _answer(self, url: str) -> AttemptResult:
-        script = self.answers.get(url) or deque([answered(200)])
-        answer = script[0] if len(script) == 1 else script.popleft()
+    async def _next_result(self, url: str) -> AttemptResult:
+        script = self.results.get(url) or deque([response(200)])
+        result = script[0] if len(script) == 1 else script.popleft()
         await trio.lowlevel.checkpoint()
-        if isinstance(answer, AttemptResult):
-            return answer
-        if isinstance(answer, Exception):
-            raise answer
-        if isinstance(answer, Held):
-            await answer.until.wait()
-            return answer.result
-        await trio.sleep(answer)
-        return unanswered("timeout") if answer >= 10 else answered(200)
+        if isinstance(result, AttemptResult):
+            return result
+        if isinstance(result, Exception):
+            raise result
+        if isinstance(result, DelayedResult):
+            await result.until.wait()
+            return result.result
+        await trio.sleep(result)
+        return no_response("timeout") if result >= 10 else response(200)
 
     def sweep(self) -> None:
         return
@@ -196,7 +196,7 @@ class RecordingLog:
 
 
 @dataclass(eq=False)
-class House:
+class Harness:
     """A store, a scripted network and everything a dispatcher is made of, on virtual time."""
 
     memory: MemoryStore
@@ -219,8 +219,8 @@ class House:
         )
 
     @classmethod
-    def built(cls, image: bytes, time: MockClock) -> "House":
-        """A house whose wall clock begins at `START` and goes on with virtual time."""
+    def build(cls, image: bytes, time: MockClock) -> "Harness":
+        """A harness whose wall clock begins at `START` and goes on with virtual time."""
         origin = time.current_time()
         clock = SettableClock(START, lambda: time.current_time() - origin)
         memory = MemoryStore(image, clock)

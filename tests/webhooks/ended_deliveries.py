@@ -15,16 +15,16 @@ UPDATE deliveries SET status = :status, due_at = NULL, completed_at = :now WHERE
 
 
 def finish(store: MemoryStore, org_id: str, *statuses: str) -> list[str]:
-    """End the oldest deliveries that wait, each in its way; answers their ids."""
+    """End the oldest deliveries that wait, each in its way; returns their ids."""
     return [_finish_oldest(store, org_id, status) for status in statuses]
 
 
-def moment(store: MemoryStore) -> datetime:
+def request_time(store: MemoryStore) -> datetime:
     """The present instant, as a request names it."""
     return datetime.fromisoformat(to_wire(store.clock.now()))
 
 
-def in_order(store: MemoryStore, org_id: str) -> Sequence[str]:
+def ids_in_order(store: MemoryStore, org_id: str) -> Sequence[str]:
     """The ids of all deliveries, oldest first."""
     sql = "SELECT id FROM deliveries WHERE org_id = :org_id ORDER BY id"
     return [row[0] for row in store.read(lambda tx: tx.rows(sql), org_id)]
