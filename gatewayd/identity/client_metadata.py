@@ -1,7 +1,7 @@
 """What a client says about itself, at registration (RFC 7591 §2) or in a document (CIMD), and what of it is honoured.
 
-Who registers is anybody: what is not understood is passed over, what cannot be done is answered with what can, and
-only what would be unsafe or of no use is refused.
+Anybody may register: what is not understood is ignored, what cannot be served is replaced by what can, and only what
+would be unsafe or of no use is refused.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from gatewayd.contract.scopes import ordered
 from gatewayd.identity.oauth_errors import OAuthFailure
 from gatewayd.identity.redirect_uris import fault_of, host_of, is_host, is_web_address
 
-METADATA_BYTES_MAX = 64 * 1024  # Chosen: of the JSON that comes in, and of what is kept
+METADATA_BYTES_MAX = 64 * 1024  # Chosen: of the JSON that comes in, and of what is stored
 REDIRECTS_MAX = 32  # Chosen
 NAME_LENGTH_MAX = 160  # Chosen, in characters
 TEXT_LENGTH_MAX = 255  # Chosen: of a contact, a software id or version
@@ -30,7 +30,7 @@ ApplicationType = Literal["web", "native"]
 
 
 class ClientMetadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What is honoured, as it is kept and echoed: absent members are left out, never null.
+    """What is honoured, as it is stored and echoed: absent members are left out, never null.
 
     `scope` is what a request without scopes asks for. `redirect_uris` is never empty.
     """
@@ -54,7 +54,7 @@ class ClientMetadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     post_logout_redirect_uris: list[str] | None = None
 
 
-def checked(raw: Mapping[str, object]) -> ClientMetadata:
+def validate(raw: Mapping[str, object]) -> ClientMetadata:
     """What is honoured of `raw`, decoded JSON.
 
     Raises `OAuthFailure`: `invalid_redirect_uri`; `invalid_client_metadata` for a name, a grant type, a response type,
@@ -89,16 +89,16 @@ def checked(raw: Mapping[str, object]) -> ClientMetadata:
     return metadata
 
 
-def checked_document(url: str, raw: Mapping[str, object]) -> ClientMetadata:
+def validate_document(url: str, raw: Mapping[str, object]) -> ClientMetadata:
     """What is honoured of the document at `url` (draft-ietf-oauth-client-id-metadata-document §4.1).
 
-    Raises as `checked` does, and `invalid_client_metadata` where the document is another client's or holds a secret.
+    Raises as `validate` does, and `invalid_client_metadata` where the document is another client's or holds a secret.
     """
     if raw.get("client_id") != url:
         raise _invalid("client_id is not the address of the document")
     if "client_secret" in raw or "client_secret_expires_at" in raw:
         raise _invalid("a document that anybody reads holds no secret")
-    return checked(raw)
+    return validate(raw)
 
 
 def is_document_url(client_id: str) -> bool:
@@ -131,7 +131,7 @@ def _redirects(raw: Mapping[str, object], name: str) -> list[str]:
 
 
 def _check_types(raw: Mapping[str, object], name: str, needed: str) -> None:
-    """More than we do is passed over; without `needed` the client could do nothing here."""
+    """Values that we do not serve are ignored; without `needed` the client could do nothing here."""
     given = raw.get(name)
     if given is None or given == []:
         return

@@ -78,7 +78,7 @@ UPDATE grants SET revoked_at = :now, revoked_reason = :reason
 WHERE org_id = :org_id AND user_id = :user_id AND revoked_at IS NULL AND expires_at > :over
 RETURNING id, org_id, user_id, client_id
 """
-_OWNER_ANY_ORG = "SELECT org_id, user_id FROM grants WHERE id = :id"
+_OWNER_ANY_ORG = "SELECT user_id FROM grants WHERE id = :id"
 _NOTE_USE_ANY_ORG = """
 UPDATE grants SET last_used_day = :day WHERE id = :id AND (last_used_day IS NULL OR last_used_day < :day)
 """
@@ -264,18 +264,9 @@ def revoke(tx: WriteTx, grant_id: str, reason: RevokedReason, actor: str) -> boo
 
 def revoke_own(tx: WriteTx, grant_id: str, user_id: str) -> None:
     """End a grant that this user gave; again changes nothing. Raises `Problem` `not_found` for anybody else's."""
-    owner = tx.row(_OWNER_ANY_ORG, id=grant_id)
-    if owner is None or owner[1] != user_id:
+    if tx.value(_OWNER_ANY_ORG, id=grant_id) != user_id:
         raise not_found("connected app")
     revoke(tx, grant_id, "user", user_id)
-
-
-def revoke_here(tx: WriteTx, grant_id: str, actor: str) -> None:
-    """End a grant of the transaction's organization; again changes nothing. Raises `Problem` `not_found`."""
-    owner = tx.row(_OWNER_ANY_ORG, id=grant_id)
-    if owner is None or owner[0] != tx.org_id:
-        raise not_found("connected app")
-    revoke(tx, grant_id, "operator" if actor == audit.OPERATOR else "user", actor)
 
 
 def revoke_user(tx: WriteTx, user_id: str, reason: RevokedReason, actor: str) -> int:

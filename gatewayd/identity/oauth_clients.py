@@ -3,14 +3,14 @@
 There is no limit to their number: those that nobody came to use are swept.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Literal
 
 import msgspec
 
 from gatewayd.clock import DAY, SECOND, Instant, to_wire
 from gatewayd.errors import not_found
-from gatewayd.identity import audit, client_metadata, grants, redirect_uris
+from gatewayd.identity import audit, grants, redirect_uris
 from gatewayd.identity.client_metadata import ClientMetadata
 from gatewayd.store import ReadTx, Row, WriteTx
 
@@ -89,16 +89,8 @@ class _Answer(ClientMetadata, frozen=True, kw_only=True):
     client_id_issued_at: int
 
 
-def register(tx: WriteTx, raw: Mapping[str, object]) -> Client:
-    """Register a client by what it says about itself, decoded JSON of at most `METADATA_BYTES_MAX`.
-
-    Raises `OAuthFailure` `invalid_redirect_uri` or `invalid_client_metadata` (RFC 7591 §3.2.2).
-    """
-    return register_checked(tx, client_metadata.checked(raw))
-
-
-def register_checked(tx: WriteTx, metadata: ClientMetadata) -> Client:
-    """The same of what `client_metadata.checked` has answered already, off the writer's thread. Raises nothing."""
+def register(tx: WriteTx, metadata: ClientMetadata) -> Client:
+    """Register a client; `metadata` comes from `client_metadata.validate`. Raises nothing."""
     client = Client(
         id=tx.new_id("app"),
         origin="registered",
@@ -140,7 +132,7 @@ def serves(tx: ReadTx, client_id: str) -> bool:
 def save_document(tx: WriteTx, url: str, metadata: ClientMetadata, fresh_until: Instant) -> Client:
     """Keep what the document at `url` says now; whether the client is revoked or approved stays. Raises nothing.
 
-    `url` has passed `client_metadata.is_document_url`, `metadata` comes from `client_metadata.checked_document`.
+    `url` has passed `client_metadata.is_document_url`, `metadata` comes from `client_metadata.validate_document`.
     """
     encoded = msgspec.json.encode(metadata)
     name = metadata.client_name

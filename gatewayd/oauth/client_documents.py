@@ -13,7 +13,7 @@ import msgspec
 import trio
 
 from gatewayd.clock import SECOND, Clock, Instant
-from gatewayd.identity.client_metadata import METADATA_BYTES_MAX, ClientMetadata, checked_document
+from gatewayd.identity.client_metadata import METADATA_BYTES_MAX, ClientMetadata, validate_document
 from gatewayd.identity.oauth_errors import DirectFailure, OAuthFailure
 from gatewayd.outbound.errors import AddressBlockedError, OutboundError, ProtocolError
 from gatewayd.outbound.transport import GuardedTransport
@@ -97,7 +97,7 @@ class ClientDocuments:
             raise _unreadable(f"it cannot be fetched ({error.code})") from error
         now = self._clock.now()
         try:
-            metadata = checked_document(url, _object(answer, body))
+            metadata = validate_document(url, _object(answer, body))
         except OAuthFailure as failure:
             raise _unreadable(failure.description) from None
         return Document(metadata, Instant(now + fresh_seconds(answer.headers) * SECOND))

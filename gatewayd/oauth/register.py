@@ -16,6 +16,6 @@ async def respond(parts: OAuthParts, request: Incoming) -> Answer:
         raw = await read_json(request)
     except OAuthFailure as failure:
         raise OAuthFailure("invalid_client_metadata", failure.description, failure.status) from None
-    metadata = client_metadata.checked(raw)
-    client = await parts.store.write(lambda tx: oauth_clients.register_checked(tx, metadata))
+    metadata = client_metadata.validate(raw)
+    client = await parts.store.write(lambda tx: oauth_clients.register(tx, metadata))
     return json_answer(201, oauth_clients.registration_answer(client))

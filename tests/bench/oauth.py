@@ -15,7 +15,7 @@ import trio
 
 from gatewayd.cli import demo_firm
 from gatewayd.clock import SystemClock
-from gatewayd.identity import oauth_clients, sessions
+from gatewayd.identity import client_metadata, oauth_clients, sessions
 from gatewayd.identity.authorization_codes import Consent
 from gatewayd.identity.oauth_clients import Client
 from gatewayd.store import WriteTx
@@ -76,7 +76,7 @@ def prepare(directory: Path, count: int) -> Prepared:
 async def _prepare(directory: Path, count: int) -> Prepared:
     async with open_store(StoreSettings(directory=directory), SystemClock()) as store:
         firm = await store.write(demo_firm.seed)
-        client = await store.write(lambda tx: oauth_clients.register(tx, _REGISTRATION))
+        client = await store.write(lambda tx: oauth_clients.register(tx, client_metadata.validate(_REGISTRATION)))
         consent = await store.write(lambda tx: _signed_in(tx, firm.org_id))
         entity_id = store.read_now(lambda tx: tx.value("SELECT id FROM legal_entities ORDER BY id LIMIT 1"), None)
         return Prepared(

@@ -6,7 +6,7 @@ import pytest
 
 from gatewayd.cli.session import Session
 from gatewayd.clock import SystemClock
-from gatewayd.identity import audit, grants, oauth_clients, sessions
+from gatewayd.identity import audit, client_metadata, grants, oauth_clients, sessions
 from gatewayd.identity.grants import NewGrant
 from gatewayd.store import WriteTx
 from tests.cli.conftest import Run
@@ -21,7 +21,7 @@ def session(config_file: Path) -> Session:
 
 @pytest.fixture
 def client_id(session: Session) -> str:
-    return session.write(lambda tx: oauth_clients.register(tx, METADATA)).id
+    return session.write(lambda tx: oauth_clients.register(tx, client_metadata.validate(METADATA))).id
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from gatewayd.identity import oauth_clients
+from gatewayd.identity import client_metadata, oauth_clients
 from gatewayd.identity.audit import list_all
 from gatewayd.tax import connections
 from tests.cli.conftest import Run
@@ -87,7 +87,8 @@ def register(config_file: Path) -> str:
     from gatewayd.clock import SystemClock
 
     raw = {"client_name": "App", "redirect_uris": ["https://app.example/callback"]}
-    return Session(str(config_file), {}, SystemClock()).write(lambda tx: oauth_clients.register(tx, raw)).id
+    metadata = client_metadata.validate(raw)
+    return Session(str(config_file), {}, SystemClock()).write(lambda tx: oauth_clients.register(tx, metadata)).id
 
 
 @pytest.mark.parametrize("command", ["approve", "refuse", "request"])

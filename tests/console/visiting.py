@@ -14,7 +14,15 @@ from gatewayd.clock import SECOND, SettableClock
 from gatewayd.console.app import create
 from gatewayd.console.browser import FORM_TYPE
 from gatewayd.console.parts import ConsoleParts
-from gatewayd.identity import authorizations, memberships, oauth_clients, organizations, second_factors, users
+from gatewayd.identity import (
+    authorizations,
+    client_metadata,
+    memberships,
+    oauth_clients,
+    organizations,
+    second_factors,
+    users,
+)
 from gatewayd.identity.oauth_clients import Client
 from gatewayd.identity.passkeys import Challenges
 from gatewayd.identity.passwords import Hasher, Passwords
@@ -200,7 +208,7 @@ class Site:
 
     async def register(self, *redirect_uris: str, name: str = "Sprout", **more: object) -> Client:
         raw = {"client_name": name, "redirect_uris": list(redirect_uris or (REDIRECT,)), **more}
-        return await self.store.write(lambda tx: oauth_clients.register(tx, raw))
+        return await self.store.write(lambda tx: oauth_clients.register(tx, client_metadata.validate(raw)))
 
     async def ask(self, client: Client | None = None, **changes: str) -> str:
         """A client's request, as the endpoint keeps it; answers its handle."""

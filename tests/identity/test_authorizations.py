@@ -6,7 +6,15 @@ import hashlib
 import pytest
 
 from gatewayd.clock import DAY, HOUR, MINUTE, SECOND, Instant
-from gatewayd.identity import audit, authorization_codes, authorizations, grants, oauth_clients, sessions
+from gatewayd.identity import (
+    audit,
+    authorization_codes,
+    authorizations,
+    client_metadata,
+    grants,
+    oauth_clients,
+    sessions,
+)
 from gatewayd.identity.authorizations import DEFAULT_SCOPES, AuthorizationParameters, Pending, Target
 from gatewayd.identity.oauth_clients import Client
 from gatewayd.identity.oauth_errors import DirectFailure, OAuthFailure
@@ -19,7 +27,7 @@ Changes = dict[str, str | list[str] | None]
 @pytest.fixture
 def client(store: MemoryStore) -> Client:
     raw = {"client_name": "App", "redirect_uris": [REDIRECT, "http://localhost/cb"]}
-    return store.write(lambda tx: oauth_clients.register(tx, raw))
+    return store.write(lambda tx: oauth_clients.register(tx, client_metadata.validate(raw)))
 
 
 def check(client: Client | None, **changes: str | list[str] | None) -> AuthorizationParameters:

@@ -21,13 +21,13 @@ VS_CODE = ["http://127.0.0.1/", "http://localhost/", "https://vscode.dev/redirec
 DOCUMENT = "https://app.example/oauth/client.json"
 
 
-def checked(**members: object) -> ClientMetadata:
-    return client_metadata.checked({"client_name": "App", "redirect_uris": [HTTPS], **members})
+def validate(**members: object) -> ClientMetadata:
+    return client_metadata.validate({"client_name": "App", "redirect_uris": [HTTPS], **members})
 
 
 def register(store: MemoryStore, **members: object) -> Client:
     raw = {"client_name": "App", "redirect_uris": [HTTPS], **members}
-    return store.write(lambda tx: oauth_clients.register(tx, raw))
+    return store.write(lambda tx: oauth_clients.register(tx, client_metadata.validate(raw)))
 
 
 def find(store: MemoryStore, client_id: str) -> Client | None:
@@ -117,7 +117,7 @@ def test_echoes_everything_it_honours(store: MemoryStore) -> None:
     ],
 )
 def test_what_is_asked_for_and_what_is_honoured(members: dict[str, object], name: str, honoured: object) -> None:
-    assert getattr(checked(**members), name) == honoured
+    assert getattr(validate(**members), name) == honoured
 
 
 def test_passes_over_what_it_does_not_know_or_do() -> None:
@@ -131,7 +131,7 @@ def test_passes_over_what_it_does_not_know_or_do() -> None:
         "software_statement": "e30.e30.",
         "": {"deep": [None] * 10},
     }
-    assert checked(**odd) == checked()
+    assert validate(**odd) == validate()
 
 
 @pytest.mark.parametrize(
@@ -177,13 +177,13 @@ def test_refuses_metadata_and_keeps_nothing(store: MemoryStore, members: dict[st
 )
 def test_refuses_redirects_of_the_wrong_shape(redirects: object) -> None:
     with pytest.raises(OAuthFailure) as caught:
-        checked(redirect_uris=redirects)
+        validate(redirect_uris=redirects)
     assert caught.value.code == "invalid_redirect_uri"
 
 
 def test_checks_where_a_sign_out_leads_in_the_same_way(store: MemoryStore) -> None:
     with pytest.raises(OAuthFailure) as caught:
-        checked(post_logout_redirect_uris=["http://app.example/"])
+        validate(post_logout_redirect_uris=["http://app.example/"])
     assert caught.value.code == "invalid_redirect_uri"
     client = register(store, post_logout_redirect_uris=["https://app.example/bye"])
     assert oauth_clients.accepts_post_logout_redirect(client, "https://app.example/bye")
@@ -437,11 +437,11 @@ def test_which_client_ids_are_documents(client_id: str, is_document: bool) -> No
 
 def document(**members: object) -> ClientMetadata:
     raw = {"client_id": DOCUMENT, "client_name": "App", "redirect_uris": [HTTPS], **members}
-    return client_metadata.checked_document(DOCUMENT, raw)
+    return client_metadata.validate_document(DOCUMENT, raw)
 
 
 def test_a_document_is_held_to_the_same_rules() -> None:
-    assert document() == checked()
+    assert document() == validate()
     assert document(token_endpoint_auth_method="private_key_jwt").token_endpoint_auth_method == "none"
     with pytest.raises(OAuthFailure) as caught:
         document(redirect_uris=["http://app.example/"])

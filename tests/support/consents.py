@@ -6,7 +6,14 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from gatewayd.identity import authorization_codes, authorizations, oauth_clients, refresh_tokens, sessions
+from gatewayd.identity import (
+    authorization_codes,
+    authorizations,
+    client_metadata,
+    oauth_clients,
+    refresh_tokens,
+    sessions,
+)
 from gatewayd.identity.authorization_codes import CodeState, Consent, Presented
 from gatewayd.identity.authorizations import Pending
 from gatewayd.identity.oauth_clients import Client
@@ -77,7 +84,7 @@ class Flow:
     def register(self, **metadata: object) -> Client:
         """Another client."""
         raw = {"client_name": "App", "redirect_uris": [REDIRECT], **metadata}
-        return self.store.write(lambda tx: oauth_clients.register(tx, raw))
+        return self.store.write(lambda tx: oauth_clients.register(tx, client_metadata.validate(raw)))
 
     def pend(self, **changes: str | list[str] | None) -> Pending:
         """A request in front of the person."""

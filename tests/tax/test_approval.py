@@ -15,7 +15,17 @@ import trio
 
 from gatewayd.areas.legal_entities.operations import create_legal_entity
 from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
-from gatewayd.identity import api_keys, audit, grants, memberships, oauth_clients, sessions, signing_keys, users
+from gatewayd.identity import (
+    api_keys,
+    audit,
+    client_metadata,
+    grants,
+    memberships,
+    oauth_clients,
+    sessions,
+    signing_keys,
+    users,
+)
 from gatewayd.identity.access_tokens import AccessTokenVerifier, Made, mint
 from gatewayd.identity.authentication import ApiKeyVerifier, Authenticator
 from gatewayd.identity.key_format import RANDOM_BYTES
@@ -55,7 +65,8 @@ class House:
     def make_grant(self, tx: WriteTx) -> tuple[Subject, str]:
         """A client, and a token that a person gave the tax scopes: no request of ours asks how."""
         tx.bind(self.org_id)
-        client = oauth_clients.register(tx, {"client_name": "App", "redirect_uris": ["https://app.example/"]})
+        raw = {"client_name": "App", "redirect_uris": ["https://app.example/"]}
+        client = oauth_clients.register(tx, client_metadata.validate(raw))
         visitor = sessions.Visitor(user_agent="Firefox", address="192.0.2.1")
         session = sessions.start(tx, self.user_id, ["pwd"], visitor)[1]
         grant_id = grants.create(

@@ -6,7 +6,7 @@ import pytest
 
 from gatewayd.clock import SECOND
 from gatewayd.errors import Problem
-from gatewayd.identity import api_keys, audit, oauth_clients
+from gatewayd.identity import api_keys, audit, client_metadata, oauth_clients
 from gatewayd.identity.key_format import RANDOM_BYTES
 from gatewayd.tax import approvals
 from gatewayd.tax.approvals import ATTESTATION_MAX, BY_OPERATOR, REASON_MAX, Standing
@@ -31,7 +31,8 @@ class House:
 
     def client(self) -> Subject:
         raw = {"client_name": "Sprout", "redirect_uris": ["https://app.example/"]}
-        return Subject("client", self.store.write(lambda tx: oauth_clients.register(tx, raw)).id)
+        metadata = client_metadata.validate(raw)
+        return Subject("client", self.store.write(lambda tx: oauth_clients.register(tx, metadata)).id)
 
     def subject(self, kind: Kind) -> Subject:
         return self.key("tax:read") if kind == "key" else self.client()
