@@ -5,21 +5,20 @@ is stored; the text leaves `create` and `rotate` once. Nothing is deleted: revok
 """
 
 import datetime
-import ipaddress
 from collections.abc import Collection, Sequence
 
 import msgspec
 
 from gatewayd.clock import DAY, Instant, to_wire
-from gatewayd.contract.scopes import FULL_ACCESS, KEY_SCOPES, RESTRICTED, ordered
+from gatewayd.contract.scopes import ordered
 from gatewayd.contract.wire import Response, Timestamp
-from gatewayd.errors import FieldError, Problem, invalid, invalid_field, not_found
+from gatewayd.errors import Problem, invalid_field, not_found
 from gatewayd.identity import audit, memberships
 from gatewayd.identity.key_format import hash_key, hint_of, make_key
-from gatewayd.identity.organizations import checked_name
-from gatewayd.store import ReadTx, Row, WriteTx
+from gatewayd.identity.key_restrictions import effective_scopes, validate_networks, validate_scopes
+from gatewayd.identity.organizations import validate_name
+from gatewayd.store import ReadTx, WriteTx
 
-NETWORKS_MAX = 32  # Chosen
 OVERLAP_MAX = 30 * DAY  # Chosen
 LIST_LIMIT = 1_000  # Chosen
 
@@ -97,7 +96,7 @@ class NewKey(msgspec.Struct, frozen=True, kw_only=True):
     expires_at: Instant | None = None
 
 
-class _Stored(msgspec.Struct, frozen=True):
+class _KeyRow(msgspec.Struct, frozen=True):
     """A row, in the order of `_COLUMNS`."""
 
     id: str
@@ -115,56 +114,21 @@ class _Stored(msgspec.Struct, frozen=True):
     created_at: int
 
 
-# -- pure
-
-
-def effective_scopes(scopes: str, tax_approved: bool) -> frozenset[str]:
-    """What a stored scope text opens. Restricted scopes open nothing until approved (Spec §5, API keys, rule 7)."""
-    chosen = frozenset(scopes.split()) if scopes else KEY_SCOPES
-    if tax_approved:
-        return chosen
-    return chosen - RESTRICTED if scopes else FULL_ACCESS
-
-
-def checked_scopes(scopes: Collection[str]) -> list[str]:
-    """The scopes in order, each once. Raises `Problem` `validation_failed` naming each that a key cannot carry."""
-    unknown = sorted(set(scopes) - KEY_SCOPES)
-    if unknown:
-        known = ", ".join(ordered(KEY_SCOPES))
-        raise invalid(
-            *(FieldError("scopes", "invalid_enum", f"No scope {s!r} of a key. Use: {known}") for s in unknown)
-        )
-    return ordered(scopes)
-
-
-def checked_networks(networks: Sequence[str]) -> list[str]:
-    """The networks in canonical form; a bare address is a network of one. Raises `Problem` `validation_failed`."""
-    if len(networks) > NETWORKS_MAX:
-        raise invalid_field("networks", "out_of_range", f"At most {NETWORKS_MAX} networks.")
-    try:
-        return [str(ipaddress.ip_network(network)) for network in networks]
-    except ValueError as error:
-        raise invalid_field("networks", "invalid_format", f"{error}.") from None
-
-
-# -- handlers
-
-
 def create(tx: WriteTx, new: NewKey, random: bytes, actor: str) -> CreatedKey:
     """Make a key in the transaction's organization of 32 `random` bytes.
 
     Raises `Problem` `validation_failed`, also when the creator is no member.
     """
-    stored = _Stored(
+    stored = _KeyRow(
         id=tx.new_id("key"),
         org_id=tx.org_id,
-        user_id=_checked_creator(tx, new.user_id),
-        name=checked_name("name", new.name),
+        user_id=_validate_creator(tx, new.user_id),
+        name=validate_name("name", new.name),
         hint="",
-        scopes=" ".join(checked_scopes(new.scopes)),
-        networks=" ".join(checked_networks(new.networks)),
+        scopes=" ".join(validate_scopes(new.scopes)),
+        networks=" ".join(validate_networks(new.networks)),
         tax_approved_at=None,
-        expires_at=_checked_expiry(tx, new.expires_at),
+        expires_at=_validate_expiry(tx, new.expires_at),
         last_used_day=None,
         revoked_at=None,
         replaced_by=None,
@@ -184,8 +148,8 @@ def rotate(tx: WriteTx, key_id: str, overlap: int, random: bytes, actor: str) ->
     """
     if not 0 <= overlap <= OVERLAP_MAX:
         raise invalid_field("overlap", "out_of_range", f"At most {OVERLAP_MAX // DAY} days.")
-    old = _stored(tx, key_id)
-    _refuse_rotation(tx, old)
+    old = _find(tx, key_id)
+    _check_rotation(tx, old)
     lifetime = None if old.expires_at is None else old.expires_at - old.created_at
     successor = msgspec.structs.replace(
         old,
@@ -204,7 +168,7 @@ def revoke(tx: WriteTx, key_id: str, actor: str) -> ApiKey:
     """End a key now (Spec §5, API keys, rule 8). Revoking again changes nothing. Raises `Problem` `not_found`."""
     if tx.run(_REVOKE, id=key_id):
         _record(tx, "key.revoked", key_id, actor, {})
-    return _shown(_stored(tx, key_id))
+    return _to_api_key(_find(tx, key_id))
 
 
 def set_tax_approval(tx: WriteTx, key_id: str, attestation: str | None, actor: str) -> ApiKey:
@@ -216,32 +180,32 @@ def set_tax_approval(tx: WriteTx, key_id: str, attestation: str | None, actor: s
     if not tx.run(_SET_TAX, id=key_id, tax_approved_at=tx.now if approved else None):
         raise not_found("API key")
     _record(tx, "key.tax_approved" if approved else "key.tax_withdrawn", key_id, actor, {"attestation": attestation})
-    return _shown(_stored(tx, key_id))
+    return _to_api_key(_find(tx, key_id))
 
 
 def get(tx: ReadTx, key_id: str) -> ApiKey:
     """One key of the transaction's organization. Raises `Problem` `not_found`."""
-    return _shown(_stored(tx, key_id))
+    return _to_api_key(_find(tx, key_id))
 
 
 def list_keys(tx: ReadTx) -> list[ApiKey]:
     """The keys of the transaction's organization, newest first."""
-    return [_shown(_row(row)) for row in tx.rows(_LIST, limit=LIST_LIMIT)]
+    return [_to_api_key(_KeyRow(*row)) for row in tx.rows(_LIST, limit=LIST_LIMIT)]
 
 
 def list_all(tx: ReadTx) -> list[ApiKey]:
     """The keys of every organization, newest first."""
-    return [_shown(_row(row)) for row in tx.rows(_LIST_ALL, limit=LIST_LIMIT)]
+    return [_to_api_key(_KeyRow(*row)) for row in tx.rows(_LIST_ALL, limit=LIST_LIMIT)]
 
 
 def list_tax_approved(tx: ReadTx) -> list[ApiKey]:
     """The keys of every organization that work and have access to taxes, oldest first."""
-    return [_shown(_row(row)) for row in tx.rows(_TAX_APPROVED_ANY_ORG, limit=LIST_LIMIT)]
+    return [_to_api_key(_KeyRow(*row)) for row in tx.rows(_TAX_APPROVED_ANY_ORG, limit=LIST_LIMIT)]
 
 
 def list_tax_chosen(tx: ReadTx) -> list[ApiKey]:
     """Those that work and chose a restricted scope, which opens nothing yet; oldest first."""
-    return [_shown(_row(row)) for row in tx.rows(_TAX_CHOSEN_ANY_ORG, limit=LIST_LIMIT)]
+    return [_to_api_key(_KeyRow(*row)) for row in tx.rows(_TAX_CHOSEN_ANY_ORG, limit=LIST_LIMIT)]
 
 
 def organization_of(tx: ReadTx, key_id: str) -> str:
@@ -259,10 +223,7 @@ def note_use(tx: WriteTx, key_ids: Collection[str]) -> None:
         tx.run(_NOTE_USE, id=key_id, day=day)
 
 
-# -- parts
-
-
-def _insert(tx: WriteTx, stored: _Stored, random: bytes) -> CreatedKey:
+def _insert(tx: WriteTx, stored: _KeyRow, random: bytes) -> CreatedKey:
     key = make_key(random)
     tx.run(
         _INSERT,
@@ -279,19 +240,19 @@ def _insert(tx: WriteTx, stored: _Stored, random: bytes) -> CreatedKey:
     return CreatedKey(id=stored.id, key=key, scopes=stored.scopes.split())
 
 
-def _checked_creator(tx: ReadTx, user_id: str) -> str:
+def _validate_creator(tx: ReadTx, user_id: str) -> str:
     if not memberships.is_member(tx, user_id):
         raise invalid_field("userId", "unknown_reference", "The creator is no member of this organization.")
     return user_id
 
 
-def _checked_expiry(tx: ReadTx, expires_at: Instant | None) -> Instant | None:
+def _validate_expiry(tx: ReadTx, expires_at: Instant | None) -> Instant | None:
     if expires_at is not None and expires_at <= tx.now:
         raise invalid_field("expiresAt", "out_of_range", "The expiry must lie ahead.")
     return expires_at
 
 
-def _refuse_rotation(tx: ReadTx, old: _Stored) -> None:
+def _check_rotation(tx: ReadTx, old: _KeyRow) -> None:
     if old.revoked_at is not None:
         raise Problem("invalid_state", "The key is revoked: make a new one.")
     if old.replaced_by is not None:
@@ -306,18 +267,14 @@ def _record(tx: WriteTx, action: audit.Action, key_id: str, actor: str, detail: 
     audit.record(tx, audit.Act(actor=actor, action=action, subject=key_id, org_id=tx.org_id, detail=detail))
 
 
-def _stored(tx: ReadTx, key_id: str) -> _Stored:
+def _find(tx: ReadTx, key_id: str) -> _KeyRow:
     row = tx.row(_GET, id=key_id)
     if row is None:
         raise not_found("API key")
-    return _row(row)
+    return _KeyRow(*row)
 
 
-def _row(row: Row) -> _Stored:
-    return _Stored(*row)
-
-
-def _shown(stored: _Stored) -> ApiKey:
+def _to_api_key(stored: _KeyRow) -> ApiKey:
     tax_approved = stored.tax_approved_at is not None
     return ApiKey(
         id=stored.id,
@@ -330,13 +287,13 @@ def _shown(stored: _Stored) -> ApiKey:
         effective_scopes=ordered(effective_scopes(stored.scopes, tax_approved)),
         tax_approved=tax_approved,
         networks=stored.networks.split(),
-        expires_at=_wire(stored.expires_at),
+        expires_at=_instant(stored.expires_at),
         last_used=stored.last_used_day,
-        revoked_at=_wire(stored.revoked_at),
+        revoked_at=_instant(stored.revoked_at),
         replaced_by=stored.replaced_by,
         created_at=Instant(stored.created_at),
     )
 
 
-def _wire(instant: int | None) -> Instant | None:
+def _instant(instant: int | None) -> Instant | None:
     return None if instant is None else Instant(instant)

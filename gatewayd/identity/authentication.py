@@ -1,22 +1,21 @@
 """From the token of a request to its caller, on the path of every request.
 
-What was looked up once is kept until anything in the database changes, so that a revocation acts on the very next
-request, whoever wrote it. A refused token is never kept: whoever guesses cannot fill the memory.
+What was looked up once is cached until anything in the database changes, so that a revocation acts on the very next
+request, whichever process wrote it. Refused tokens are not cached: guessing cannot fill the memory.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import ip_network
 from typing import NamedTuple, Protocol
 
-from gatewayd.clock import Instant
+from gatewayd.clock import DAY, Instant
 from gatewayd.contract.caller import Caller
 from gatewayd.errors import Problem
 from gatewayd.identity import dpop
-from gatewayd.identity.api_keys import effective_scopes
-from gatewayd.identity.credential_use import CredentialUse
 from gatewayd.identity.key_format import PREFIX, checksum_ok, hash_key
+from gatewayd.identity.key_restrictions import Network, effective_scopes, is_within
 from gatewayd.store import ReadTx
 
 ADMISSIONS_MAX = 10_000  # Chosen: about 10 MB
@@ -39,7 +38,7 @@ class Admission(NamedTuple):
     caller: Caller
     ends_at: int
     ended: str
-    networks: tuple[IPv4Network | IPv6Network, ...]
+    networks: tuple[Network, ...]
     key_thumbprint: str | None = None
 
 
@@ -89,13 +88,13 @@ class ApiKeyVerifier:
 
     def verify(self, tx: ReadTx, token: str, digest: bytes) -> Admission:
         if not checksum_ok(token):
-            raise _refused("The API key is mistyped or cut off: its checksum is wrong.")
+            raise _invalid_token("The API key is mistyped or cut off: its checksum is wrong.")
         row = tx.row(_FIND_KEY, hash=digest)
         if row is None:
-            raise _refused(self.NOT_VALID)
+            raise _invalid_token(self.NOT_VALID)
         key_id, org_id, user_id, role, scopes, networks, tax_approved, expires_at = row
         if role is None:
-            raise _refused("Whoever made the API key is no longer a member of the organization.")
+            raise _invalid_token("Whoever made the API key is no longer a member of the organization.")
         caller = Caller(
             kind="api_key",
             credential_id=key_id,
@@ -108,6 +107,34 @@ class ApiKeyVerifier:
         return Admission(caller, ends_at, self.NOT_VALID, tuple(map(ip_network, networks.split())))
 
 
+class CredentialUse:
+    """Collects ids between two rounds of a periodic task:
+
+        due = use.due(now)
+        if due: write them down, then use.written(due)
+
+    A round that fails loses nothing: what was not `written` is due again. A use is dated by the next round.
+    """
+
+    def __init__(self) -> None:
+        self._seen: set[str] = set()
+        self._written: set[str] = set()
+        self._day = -1
+        self.note = self._seen.add
+
+    def due(self, now: Instant) -> frozenset[str]:
+        """The ids used since the last round, without those written down on the same day, UTC."""
+        if now // DAY != self._day:
+            self._day = now // DAY
+            self._written.clear()
+        self._seen -= self._written
+        return frozenset(self._seen)
+
+    def written(self, ids: Collection[str]) -> None:
+        """These, that were due, are durable."""
+        self._written.update(ids)
+
+
 class Authenticator:
     """Admits the tokens of its verifiers. For one event loop: not to be shared by threads."""
 
@@ -117,7 +144,7 @@ class Authenticator:
         admissions_max: int = ADMISSIONS_MAX,
         replays: dpop.Replays | None = None,
     ) -> None:
-        """`replays`: those of the daemon; None: this one keeps its own."""
+        """`replays`: the cache of the daemon; None: one of its own."""
         self._replays = replays or dpop.Replays()
         self.use = CredentialUse()
         self._note = self.use.note
@@ -143,9 +170,9 @@ class Authenticator:
             admission = self._verify(tx, token, digest)
         caller, ends_at, ended, networks, key_thumbprint = admission
         if tx.now >= ends_at:
-            raise _refused(ended)
-        if networks and not _is_within(peer, networks):
-            raise _refused("The credential may not be used from this address.")
+            raise _invalid_token(ended)
+        if networks and not is_within(peer, networks):
+            raise _invalid_token("The credential may not be used from this address.")
         if key_thumbprint is not None or possession is not None:
             self._check_possession(token, key_thumbprint, possession, tx.now)
         self._note(caller.credential_id)
@@ -179,18 +206,8 @@ class Authenticator:
                     self._admissions.clear()
                 self._admissions[digest] = admission
                 return admission
-        raise _refused("The token has the form of no credential of this service.")
+        raise _invalid_token("The token has the form of no credential of this service.")
 
 
-def _is_within(peer: str | None, networks: tuple[IPv4Network | IPv6Network, ...]) -> bool:
-    try:
-        address = ip_address(peer or "")
-    except ValueError:
-        return False  # Chosen: an allow-list admits only what it can see
-    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
-        address = address.ipv4_mapped  # how a dual-stack socket shows an IPv4 peer
-    return any(address in network for network in networks)
-
-
-def _refused(message: str) -> Problem:
+def _invalid_token(message: str) -> Problem:
     return Problem("invalid_token", message)

@@ -24,7 +24,7 @@ class Organization(Response, frozen=True, kw_only=True):
 
 def create(tx: WriteTx, name: str, actor: str) -> Organization:
     """Make an organization; two may have the same name. Raises `Problem` `validation_failed`."""
-    name = checked_name("name", name)
+    name = validate_name("name", name)
     org_id = tx.new_id("org")
     tx.run(_INSERT, id=org_id, name=name)
     audit.record(tx, audit.Act(actor=actor, action="organization.created", subject=org_id, org_id=org_id))
@@ -44,7 +44,7 @@ def list_all(tx: ReadTx) -> list[Organization]:
     return [_organization(row) for row in tx.rows(_LIST, limit=LIST_LIMIT)]
 
 
-def checked_name(path: str, name: str) -> str:
+def validate_name(path: str, name: str) -> str:
     """The name without spaces around it. Raises `Problem` `validation_failed` naming `path`."""
     name = name.strip()
     if not 1 <= len(name) <= NAME_LENGTH_MAX:

@@ -22,7 +22,7 @@ from webauthn.helpers.structs import (
 from gatewayd.clock import MINUTE, Instant
 from gatewayd.errors import Problem
 from gatewayd.identity import audit
-from gatewayd.identity.organizations import checked_name
+from gatewayd.identity.organizations import validate_name
 from gatewayd.identity.users import User
 from gatewayd.store import ReadTx, Row, WriteTx
 
@@ -139,7 +139,7 @@ def register(tx: WriteTx, party: RelyingParty, user_id: str, name: str, answer: 
 
     Raises `PasskeyError`; `Problem` `limit_reached`, `already_exists`, or `validation_failed` for the name.
     """
-    name = checked_name("name", name)
+    name = validate_name("name", name)
     if len(of_user(tx, user_id)) >= PER_USER:
         raise Problem("limit_reached", f"An account has at most {PER_USER} passkeys.")
     try:

@@ -8,7 +8,7 @@ from gatewayd.clock import Instant
 from gatewayd.contract.wire import Email, Response, Timestamp
 from gatewayd.errors import Problem, invalid_field, not_found
 from gatewayd.identity import audit, grants
-from gatewayd.identity.organizations import checked_name
+from gatewayd.identity.organizations import validate_name
 from gatewayd.store import ReadTx, Row, WriteTx
 
 LIST_LIMIT = 10_000  # Chosen
@@ -59,7 +59,7 @@ class Credentials(msgspec.Struct, frozen=True):
 
 def create(tx: WriteTx, new: NewUser, actor: str) -> User:
     """Make a user. Raises `Problem` `validation_failed`, or `already_exists` where the address has an account."""
-    email, name = checked_email(new.email), checked_name("name", new.name)
+    email, name = validate_email(new.email), validate_name("name", new.name)
     user_id = tx.new_id("usr")
     made = tx.run(
         _INSERT,
@@ -122,7 +122,7 @@ def rehash_password(tx: WriteTx, user_id: str, password_hash: str) -> None:
         raise not_found("user")
 
 
-def checked_email(email: str) -> str:
+def validate_email(email: str) -> str:
     """The address without spaces around it. Raises `Problem` `validation_failed`."""
     try:
         return msgspec.convert(unicodedata.normalize("NFC", email.strip()), Email)

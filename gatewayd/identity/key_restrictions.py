@@ -1,0 +1,51 @@
+"""What an API key is restricted to: scopes, and the networks that it may be used from. Pure (Spec §5, API keys)."""
+
+from collections.abc import Collection, Sequence
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+from gatewayd.contract.scopes import FULL_ACCESS, KEY_SCOPES, RESTRICTED, ordered
+from gatewayd.errors import FieldError, invalid, invalid_field
+
+NETWORKS_MAX = 32  # Chosen
+
+Network = IPv4Network | IPv6Network
+
+
+def effective_scopes(scopes: str, tax_approved: bool) -> frozenset[str]:
+    """What a stored scope text opens. Restricted scopes open nothing until approved (Spec §5, API keys, rule 7)."""
+    chosen = frozenset(scopes.split()) if scopes else KEY_SCOPES
+    if tax_approved:
+        return chosen
+    return chosen - RESTRICTED if scopes else FULL_ACCESS
+
+
+def validate_scopes(scopes: Collection[str]) -> list[str]:
+    """The scopes in order, each once. Raises `Problem` `validation_failed` naming each that a key cannot carry."""
+    unknown = sorted(set(scopes) - KEY_SCOPES)
+    if unknown:
+        known = ", ".join(ordered(KEY_SCOPES))
+        raise invalid(
+            *(FieldError("scopes", "invalid_enum", f"No scope {s!r} of a key. Use: {known}") for s in unknown)
+        )
+    return ordered(scopes)
+
+
+def validate_networks(networks: Sequence[str]) -> list[str]:
+    """The networks in canonical form; a bare address is a network of one. Raises `Problem` `validation_failed`."""
+    if len(networks) > NETWORKS_MAX:
+        raise invalid_field("networks", "out_of_range", f"At most {NETWORKS_MAX} networks.")
+    try:
+        return [str(ip_network(network)) for network in networks]
+    except ValueError as error:
+        raise invalid_field("networks", "invalid_format", f"{error}.") from None
+
+
+def is_within(peer: str | None, networks: Sequence[Network]) -> bool:
+    """Whether an address, None where there is none, lies in one of the networks."""
+    try:
+        address = ip_address(peer or "")
+    except ValueError:
+        return False  # Chosen: an allow-list admits only what it can see
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
+        address = address.ipv4_mapped  # how a dual-stack socket shows an IPv4 peer
+    return any(address in network for network in networks)
