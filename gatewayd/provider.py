@@ -21,7 +21,7 @@ from gatewayd.identity import (
 )
 from gatewayd.identity.access_tokens import AccessTokenVerifier
 from gatewayd.identity.authentication import ApiKeyVerifier, Authenticator
-from gatewayd.identity.dpop import Replays
+from gatewayd.identity.dpop import ReplayCache
 from gatewayd.identity.signing_keys import SigningKeys
 from gatewayd.oauth.app import OAuthApp
 from gatewayd.oauth.client_documents import ClientDocuments
@@ -79,7 +79,7 @@ async def open_provider(
     store: Store, transport: GuardedTransport, clock: Clock, log: Log, settings: ProviderSettings
 ) -> AsyncIterator[Provider]:
     """A provider with keys to sign with. Raises `StoreFailure`."""
-    keys, replays = SigningKeys(), Replays()
+    keys, replays = SigningKeys(), ReplayCache()
     await _ensure_keys(store)
     await store.read(keys.load)
     verifiers = (ApiKeyVerifier(), AccessTokenVerifier(keys, settings.issuer))

@@ -9,7 +9,7 @@ from gatewayd.cli.session import Session
 from gatewayd.clock import to_wire
 
 if TYPE_CHECKING:
-    from gatewayd.identity.grant_lists import ShownGrant
+    from gatewayd.identity.grant_lists import GrantSummary
     from gatewayd.identity.oauth_clients import Client
     from gatewayd.store import ReadTx, WriteTx
 
@@ -25,7 +25,7 @@ def add_commands(subparsers: Subparsers) -> None:
 def list_all(arguments: argparse.Namespace, session: Session) -> int:
     from gatewayd.identity import grant_lists, oauth_clients
 
-    def look(tx: "ReadTx") -> "list[tuple[Client, list[ShownGrant]]]":
+    def look(tx: "ReadTx") -> "list[tuple[Client, list[GrantSummary]]]":
         return [(client, grant_lists.of_client(tx, client.id)) for client in oauth_clients.list_clients(tx)]
 
     found = session.read(look)
@@ -49,14 +49,14 @@ def revoke(arguments: argparse.Namespace, session: Session) -> int:
     return 0
 
 
-def _cells(client: "Client", grants: "list[ShownGrant]") -> tuple[str, ...]:
+def _cells(client: "Client", grants: "list[GrantSummary]") -> tuple[str, ...]:
     live = str(len([grant for grant in grants if grant.revoked_at is None]))
     tax = "approved" if client.tax_approved else ""
     state = "revoked" if client.revoked else ""
     return (client.id, ", ".join(client.hosts), client.name, tax, live, client.last_used or "never", state)
 
 
-def _document(client: "Client", grants: "list[ShownGrant]") -> dict[str, object]:
+def _document(client: "Client", grants: "list[GrantSummary]") -> dict[str, object]:
     return {
         "id": client.id,
         "origin": client.origin,
@@ -71,7 +71,7 @@ def _document(client: "Client", grants: "list[ShownGrant]") -> dict[str, object]
     }
 
 
-def _grant(grant: "ShownGrant") -> dict[str, object]:
+def _grant(grant: "GrantSummary") -> dict[str, object]:
     return {
         "id": grant.grant_id,
         "orgId": grant.org_id,

@@ -1,4 +1,4 @@
-"""Access tokens: JWTs of RFC 9068, for the API's origin alone, that live no longer than their grant."""
+"""Access tokens: JWTs of RFC 9068, for the API's origin alone. Each is good no longer than its grant."""
 
 import secrets
 from collections import OrderedDict
@@ -20,7 +20,7 @@ from gatewayd.store import ReadTx
 TYPE = "at+jwt"  # RFC 9068 §2.1
 ALGORITHM: Literal["ES256"] = "ES256"  # Chosen: small and quick to sign; the API is the only reader
 EXPIRES_IN_SECONDS = ACCESS_TOKEN_LIFE // SECOND  # Spec §5
-SIGNED_MAX = 10_000  # Chosen: about 10 MB
+VERIFIED_MAX = 10_000  # Chosen: about 10 MB
 
 
 class Confirmation(msgspec.Struct, frozen=True):
@@ -49,8 +49,8 @@ class AccessClaims(msgspec.Struct, frozen=True, kw_only=True):
         return frozenset(self.scope.split())
 
 
-class Made(NamedTuple):
-    """What a token is made from, beside the grant. `scopes`: a part of the grant's, in order."""
+class AccessTokenParameters(NamedTuple):
+    """What goes into a token beside the grant. `scopes`: a part of the grant's, in order."""
 
     issuer: str
     scopes: list[str]
@@ -58,23 +58,23 @@ class Made(NamedTuple):
     now: Instant
 
 
-def mint(keys: SigningKeys, grant: Grant, made: Made) -> str:
+def mint(keys: SigningKeys, grant: Grant, parameters: AccessTokenParameters) -> str:
     """An access token of a grant. Raises `LookupError` where no key signs."""
-    issued = made.now // SECOND
+    issued = parameters.now // SECOND
     claims: dict[str, object] = {
-        "iss": made.issuer,
+        "iss": parameters.issuer,
         "sub": grant.user_id,
-        "aud": made.issuer,  # the API's origin is the issuer, and the only resource
+        "aud": parameters.issuer,  # the API's origin is the issuer, and the only resource
         "exp": issued + EXPIRES_IN_SECONDS,
         "iat": issued,
         "jti": f"jti_{secrets.token_urlsafe(16)}",
         "client_id": grant.client_id,
-        "scope": " ".join(made.scopes),
+        "scope": " ".join(parameters.scopes),
         "org": grant.org_id,
         "gid": grant.id,
-        "cnf": None if made.key_thumbprint is None else {"jkt": made.key_thumbprint},
+        "cnf": None if parameters.key_thumbprint is None else {"jkt": parameters.key_thumbprint},
     }
-    return signed_tokens.sign(keys.signer(ALGORITHM, made.now), TYPE, claims)
+    return signed_tokens.sign(keys.signer(ALGORITHM, parameters.now), TYPE, claims)
 
 
 def read(keys: SigningKeys, token: str, issuer: str) -> AccessClaims:
@@ -92,11 +92,11 @@ class AccessTokenVerifier:
     EXPIRED = "The access token has expired."
     ENDED = "The access token's grant has ended: it was revoked, or its user is no longer a member."
 
-    def __init__(self, keys: SigningKeys, issuer: str, signed_max: int = SIGNED_MAX) -> None:
+    def __init__(self, keys: SigningKeys, issuer: str, verified_max: int = VERIFIED_MAX) -> None:
         self._keys = keys
         self._issuer = issuer
-        self._signed: OrderedDict[bytes, tuple[tuple[str, ...], AccessClaims]] = OrderedDict()
-        self._signed_max = signed_max
+        self._verified: OrderedDict[bytes, tuple[tuple[str, ...], AccessClaims]] = OrderedDict()
+        self._verified_max = verified_max
 
     def recognizes(self, token: str) -> bool:
         return token.startswith("eyJ") and token.count(".") == 2
@@ -105,8 +105,8 @@ class AccessTokenVerifier:
         claims = self._claims(token, digest)
         if claims.exp * SECOND <= tx.now:
             raise Problem("invalid_token", self.EXPIRED)
-        living = grants.lives(tx, claims.gid)
-        if living is None or (living.org_id, living.user_id, living.client_id) != (
+        live = grants.find_live(tx, claims.gid)
+        if live is None or (live.org_id, live.user_id, live.client_id) != (
             claims.org,
             claims.sub,
             claims.client_id,
@@ -116,25 +116,25 @@ class AccessTokenVerifier:
         caller = Caller(
             kind="access_token",
             credential_id=claims.gid,
-            org_id=living.org_id,
-            user_id=living.user_id,
-            role=living.role,
-            scopes=scopes if living.tax_approved else scopes - RESTRICTED,
+            org_id=live.org_id,
+            user_id=live.user_id,
+            role=live.role,
+            scopes=scopes if live.tax_approved else scopes - RESTRICTED,
         )
         thumbprint = None if claims.cnf is None else claims.cnf.jkt
         return Admission(caller, claims.exp * SECOND, self.EXPIRED, (), thumbprint)
 
     def _claims(self, token: str, digest: bytes) -> AccessClaims:
-        """What the token says. A signature stays good for as long as the same keys are published."""
+        """The token's claims. A signature that was verified stays good while the same keys are published."""
         kids = self._keys.kids
-        kept = self._signed.get(digest)
-        if kept is not None and kept[0] is kids:
-            return kept[1]
+        cached = self._verified.get(digest)
+        if cached is not None and cached[0] is kids:
+            return cached[1]
         try:
             claims = read(self._keys, token, self._issuer)
         except UntrustedToken:
             raise Problem("invalid_token", self.NOT_VALID) from None
-        self._signed[digest] = kids, claims
-        if len(self._signed) > self._signed_max:
-            self._signed.popitem(last=False)
+        self._verified[digest] = kids, claims
+        if len(self._verified) > self._verified_max:
+            self._verified.popitem(last=False)
         return claims

@@ -142,10 +142,10 @@ class Authenticator:
         self,
         verifiers: Sequence[Verifier],
         admissions_max: int = ADMISSIONS_MAX,
-        replays: dpop.Replays | None = None,
+        replays: dpop.ReplayCache | None = None,
     ) -> None:
         """`replays`: the cache of the daemon; None: one of its own."""
-        self._replays = replays or dpop.Replays()
+        self._replays = replays or dpop.ReplayCache()
         self.use = CredentialUse()
         self._note = self.use.note
         self._verifiers = tuple(verifiers)
@@ -187,9 +187,9 @@ class Authenticator:
         if possession is None or possession.proof is None:
             raise PossessionRefused("invalid_token", "The token is bound to a key: send it as DPoP, with a proof.")
         if possession.thumbprint is None:
-            requested = dpop.Requested(possession.method, possession.url, token)
+            target = dpop.ProofTarget(possession.method, possession.url, token)
             try:
-                proof = dpop.check(possession.proof, requested, now)
+                proof = dpop.check(possession.proof, target, now)
                 if proof.thumbprint == key_thumbprint:
                     self._replays.spend(proof, now)
             except dpop.InvalidProof as error:

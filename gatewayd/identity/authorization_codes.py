@@ -24,7 +24,7 @@ from gatewayd.identity.random_tokens import hash_token, make_token
 from gatewayd.store import ReadTx, WriteTx
 
 PREFIX = "gwc_"
-KEPT = DAY  # Chosen: for so long after its time a code that comes again is told to be a replay
+RETENTION = DAY  # Chosen: for so long after its time a code that comes again is told to be a replay
 SWEEP_ROWS = 500  # of one transaction
 
 _VERIFIER = re.compile(r"[A-Za-z0-9\-._~]{43,128}")  # RFC 7636 §4.1
@@ -180,11 +180,11 @@ def redeem_code(
 
 
 def sweep(tx: WriteTx) -> int:
-    """Delete at most `SWEEP_ROWS` codes that were used and are older than `KEPT`; answers how many.
+    """Delete at most `SWEEP_ROWS` codes that were used and are older than `RETENTION`; answers how many.
 
     Those that were not used go with their grants.
     """
-    return tx.run(_SWEEP, before=tx.now - KEPT, count=SWEEP_ROWS)
+    return tx.run(_SWEEP, before=tx.now - RETENTION, count=SWEEP_ROWS)
 
 
 def _make_code(tx: WriteTx, pending: Pending, grant_id: str) -> str:

@@ -28,9 +28,9 @@ _DESCRIPTIVE = frozenset({"kid", "alg", "use", "key_ops", "ext"})
 
 
 class InvalidProof(Exception):
-    """The proof shows nothing. The message is a sentence for the developer of the client (`invalid_dpop_proof`).
+    """The proof is not accepted. The message is a sentence for the developer of the client (`invalid_dpop_proof`).
 
-    It is plain ASCII, whatever it was made from: it stands in header fields.
+    It is made plain ASCII, for it stands in header fields.
     """
 
     def __init__(self, message: str) -> None:
@@ -53,43 +53,43 @@ class _Claims(msgspec.Struct, frozen=True):
 
 
 class Proof(NamedTuple):
-    """A proof that holds for one request. `until`: the instant from which it would be too old."""
+    """A proof that was accepted for one request. `until`: the instant from which it would be too old."""
 
     thumbprint: str
     identity: bytes
     until: int
 
 
-class Requested(NamedTuple):
-    """What a proof is for. `url` has no query; `access_token` is None at the token endpoint."""
+class ProofTarget(NamedTuple):
+    """The request that a proof is for. `url` has no query; `access_token` is None at the token endpoint."""
 
     method: str
     url: str
     access_token: str | None
 
 
-def check(proof: str, requested: Requested, now: Instant) -> Proof:
-    """Read a proof (RFC 9449 §4.3, but for the replay, see `Replays`). Raises `InvalidProof`."""
+def check(proof: str, target: ProofTarget, now: Instant) -> Proof:
+    """Read a proof (RFC 9449 §4.3, but for the replay, see `ReplayCache`). Raises `InvalidProof`."""
     if len(proof) > PROOF_CHARACTERS_MAX or not proof.isascii():
         raise InvalidProof("The proof is too long, or no ASCII.")
-    claims, thumbprint = _signed(proof)
-    if claims.htm != requested.method:
+    claims, thumbprint = _verify(proof)
+    if claims.htm != target.method:
         raise InvalidProof("The proof is for another method (htm).")
-    if not _same_url(claims.htu, requested.url):
+    if not _same_url(claims.htu, target.url):
         raise InvalidProof("The proof is for another address (htu).")
     issued = int(claims.iat * SECOND)
     if not now - OLD_MAX <= issued <= now + AHEAD_MAX:
         raise InvalidProof("The proof is too old, or from the future (iat).")
     if not 1 <= len(claims.jti) <= JTI_CHARACTERS_MAX:
         raise InvalidProof(f"The proof needs a jti of at most {JTI_CHARACTERS_MAX} characters.")
-    if requested.access_token is not None and claims.ath != _hash(requested.access_token.encode()):
+    if target.access_token is not None and claims.ath != _hash(target.access_token.encode()):
         raise InvalidProof("The proof is for another access token (ath).")
     identity = hashlib.sha256(f"{thumbprint}.{claims.jti}".encode()).digest()[:16]
     return Proof(thumbprint, identity, issued + OLD_MAX)
 
 
-class Replays:
-    """Which proofs were used, for as long as they would hold (RFC 9449 §11.1). For one event loop."""
+class ReplayCache:
+    """The proofs that were used, until they are too old anyway (RFC 9449 §11.1). For one event loop."""
 
     def __init__(self, remembered_max: int = REMEMBERED_MAX) -> None:
         self._used: OrderedDict[bytes, int] = OrderedDict()
@@ -111,10 +111,10 @@ class Replays:
             raise InvalidProof("There are too many proofs at this time: try again in a minute.")
 
 
-def _signed(proof: str) -> tuple[_Claims, str]:
+def _verify(proof: str) -> tuple[_Claims, str]:
     try:
         header = header_of(proof, _Header)
-        payload, thumbprint = _proven()(proof, _public_key(header))
+        payload, thumbprint = _load_verifier()(proof, _public_key(header))
         return msgspec.json.decode(payload, type=_Claims), thumbprint
     except UntrustedToken as error:
         raise InvalidProof(f"Not a DPoP proof: {error}.") from None
@@ -123,10 +123,10 @@ def _signed(proof: str) -> tuple[_Claims, str]:
 
 
 @cache
-def _proven() -> Callable[[str, dict[str, str]], tuple[bytes, str]]:
-    from gatewayd.identity.jose import proven  # joserfc: not before a key is used
+def _load_verifier() -> Callable[[str, dict[str, str]], tuple[bytes, str]]:
+    from gatewayd.identity.jose import verify_proof  # joserfc: not before a key is used
 
-    return proven
+    return verify_proof
 
 
 def _public_key(header: _Header) -> dict[str, str]:
@@ -151,9 +151,9 @@ def _bits(number: str) -> int:
     return int.from_bytes(base64.urlsafe_b64decode(number + "=" * (-len(number) % 4)), "big").bit_length()
 
 
-def _same_url(claimed: str, requested: str) -> bool:
+def _same_url(claimed: str, target: str) -> bool:
     try:
-        return _normal(claimed) == _normal(requested)
+        return _normal(claimed) == _normal(target)
     except ValueError:
         return False
 

@@ -25,7 +25,7 @@ _OF_CLIENT_ANY_ORG = f"{_SELECT_ANY_ORG} WHERE g.client_id = :client_id {_SHOWN}
 _OF_ORG = f"{_SELECT_ANY_ORG} WHERE g.org_id = :org_id {_SHOWN}"
 
 
-class ShownGrant(msgspec.Struct, frozen=True, kw_only=True):
+class GrantSummary(msgspec.Struct, frozen=True, kw_only=True):
     """One grant. `hosts` tell who the client is; its name is only what it calls itself.
 
     `connected_at` is the consent, `last_used_day` a day, UTC. `revoked_at` and `revoked_reason` are set on one that was
@@ -56,30 +56,30 @@ class _Redirects(msgspec.Struct, frozen=True):
 _decode = msgspec.json.Decoder(_Redirects).decode
 
 
-def of_user(tx: ReadTx, user_id: str) -> list[ShownGrant]:
-    """What one person granted and lives, or was revoked within `SHOWN_LIFE`; newest first, at most `LIST_LIMIT`."""
-    return _shown(tx, _OF_USER_ANY_ORG, user_id=user_id)
+def of_user(tx: ReadTx, user_id: str) -> list[GrantSummary]:
+    """One person's grants, live or revoked within `SHOWN_LIFE`; newest first, at most `LIST_LIMIT`."""
+    return _summaries(tx, _OF_USER_ANY_ORG, user_id=user_id)
 
 
-def of_org(tx: ReadTx) -> list[ShownGrant]:
+def of_org(tx: ReadTx) -> list[GrantSummary]:
     """The same of everybody in the transaction's organization."""
-    return _shown(tx, _OF_ORG)
+    return _summaries(tx, _OF_ORG)
 
 
-def of_client(tx: ReadTx, client_id: str) -> list[ShownGrant]:
+def of_client(tx: ReadTx, client_id: str) -> list[GrantSummary]:
     """The same of everybody, for one client."""
-    return _shown(tx, _OF_CLIENT_ANY_ORG, client_id=client_id)
+    return _summaries(tx, _OF_CLIENT_ANY_ORG, client_id=client_id)
 
 
-def _shown(tx: ReadTx, sql: str, **values: object) -> list[ShownGrant]:
-    return [_grant(row) for row in tx.rows(sql, shown_since=tx.now - SHOWN_LIFE, limit=LIST_LIMIT, **values)]
+def _summaries(tx: ReadTx, sql: str, **values: object) -> list[GrantSummary]:
+    return [_summary(row) for row in tx.rows(sql, shown_since=tx.now - SHOWN_LIFE, limit=LIST_LIMIT, **values)]
 
 
-def _grant(row: Row) -> ShownGrant:
+def _summary(row: Row) -> GrantSummary:
     client_id, origin, metadata = row[4], row[6], row[7]
     addresses = [client_id] if origin == "document" else []
     addresses += _decode(metadata).redirect_uris
-    return ShownGrant(
+    return GrantSummary(
         grant_id=row[0],
         org_id=row[1],
         organization=row[2],

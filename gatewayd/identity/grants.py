@@ -1,6 +1,6 @@
-"""Grants: one consent of one person for one client and organization, and all tokens that live by it.
+"""Grants: one consent of one person for one client and organization, on which all its tokens rest.
 
-A grant ends by being revoked, with its reason. Every access token asks whether its grant still lives, so that
+A grant ends by being revoked, with its reason. For every access token its grant is looked up, so that
 disconnecting an app, removing a member or changing a password acts on the next request.
 """
 
@@ -22,7 +22,7 @@ from gatewayd.store import ReadTx, Row, WriteTx
 CODE_LIFE = 10 * MINUTE  # Spec §5
 ACCESS_TOKEN_LIFE = HOUR  # Spec §5
 REFRESH_LIFE = 30 * DAY  # Spec §5; Chosen: from the consent, and no refresh puts it off
-KEPT = 120 * DAY  # Chosen: from the consent; the audit log remembers longer
+RETENTION = 120 * DAY  # Chosen: from the consent; the audit log remembers longer
 SWEEP_ROWS = 500  # of one transaction
 
 RevokedReason = Literal[
@@ -98,12 +98,12 @@ DELETE FROM grants WHERE id IN (
 
 
 class Grant(msgspec.Struct, frozen=True, kw_only=True):
-    """A grant as tokens are made from it.
+    """A grant, with all that its tokens depend on.
 
-    `consented`: what the person allowed. `scopes`: what of that tokens carry now, without `tax:*` unless the client
-    is approved. `key_thumbprint`: tokens are bound to this DPoP key (None: bearer). `generation` of the newest refresh
-    token, 0 for none. `expires_at`: no refresh from then on. `ended`: revoked, or its client is, or the person is no
-    member any more.
+    `consented`: what the person allowed. `scopes`: the part of it that tokens carry now, without `tax:*` unless the
+    client is approved. `key_thumbprint`: tokens are bound to this DPoP key (None: bearer). `generation` of the newest
+    refresh token, 0 for none. `expires_at`: no refresh from then on. `ended`: revoked, or its client is, or the person
+    is no longer a member.
     """
 
     id: str
@@ -124,8 +124,8 @@ class Grant(msgspec.Struct, frozen=True, kw_only=True):
     dpop_required: bool
 
 
-class Living(msgspec.Struct, frozen=True):
-    """What a living grant stands for now. Without `tax_approved` its `tax:*` scopes open nothing."""
+class LiveGrant(msgspec.Struct, frozen=True):
+    """A grant that is in force. Without `tax_approved` its `tax:*` scopes open nothing."""
 
     org_id: str
     user_id: str
@@ -135,7 +135,7 @@ class Living(msgspec.Struct, frozen=True):
 
 
 class NewGrant(msgspec.Struct, frozen=True, kw_only=True):
-    """What a grant is made from: all of it checked. `scopes` in order."""
+    """A grant to be inserted, with all values validated. `scopes` in order."""
 
     org_id: str
     user_id: str
@@ -157,10 +157,10 @@ class _Settings(msgspec.Struct, frozen=True):
 _decode_settings = msgspec.json.Decoder(_Settings).decode
 
 
-# -- for tokens
+# -- reads
 
 
-def lives(tx: ReadTx, grant_id: str) -> Living | None:
+def find_live(tx: ReadTx, grant_id: str) -> LiveGrant | None:
     """What an access token of this grant may do now, in one indexed read.
 
     None: the grant is revoked or there is none, its client is revoked, or the person is no member any more.
@@ -169,7 +169,7 @@ def lives(tx: ReadTx, grant_id: str) -> Living | None:
     if row is None:
         return None
     org_id, user_id, client_id, role, tax_approved = row
-    return Living(org_id, user_id, client_id, role, bool(tax_approved))
+    return LiveGrant(org_id, user_id, client_id, role, bool(tax_approved))
 
 
 def find(tx: ReadTx, grant_id: str) -> Grant | None:
@@ -179,25 +179,25 @@ def find(tx: ReadTx, grant_id: str) -> Grant | None:
 
 
 def has_granted(tx: ReadTx, user_id: str, client_id: str) -> bool:
-    """Whether this person let this client in, in any organization, and has not taken it back."""
+    """Whether this person granted this client anything, in any organization, that was not revoked."""
     return tx.value(_GRANTED_ANY_ORG, user_id=user_id, client_id=client_id) is not None
 
 
-def narrowed(grant: Grant, scope: str | None) -> list[str]:
+def narrow(grant: Grant, scope: str | None) -> list[str]:
     """The scopes of an access token, in order: all of the grant's, or those of the request (RFC 6749 §6).
 
     Raises `OAuthFailure` `invalid_scope` for one that was never granted, and where none is left.
     """
-    asked = frozenset((scope or "").split()) or grant.consented
-    if not asked <= grant.consented:
+    requested = frozenset((scope or "").split()) or grant.consented
+    if not requested <= grant.consented:
         raise OAuthFailure("invalid_scope", "a scope was asked for that the person did not grant")
-    if not asked & grant.scopes:
+    if not requested & grant.scopes:
         raise OAuthFailure("invalid_scope", "the client is not approved for these scopes any more")
-    return ordered(asked & grant.scopes)
+    return ordered(requested & grant.scopes)
 
 
 def grant_of(row: Row) -> Grant:
-    """The grant of a row that begins with `GRANT_COLUMNS`; what follows them is passed over."""
+    """The grant of a row that begins with `GRANT_COLUMNS`; further columns are ignored."""
     tax_approved, metadata = row[13:15]
     settings = _decode_settings(metadata)
     consented = frozenset(row[4].split())
@@ -221,11 +221,11 @@ def grant_of(row: Row) -> Grant:
     )
 
 
-# -- its life
+# -- writes
 
 
 def create(tx: WriteTx, new: NewGrant) -> str:
-    """Make a grant and answer its id. It lives as long as any token of it can. Raises nothing."""
+    """Insert a grant and return its id. It expires with the last token that it can have. Raises nothing."""
     grant_id = tx.new_id("grt")
     life = REFRESH_LIFE if "offline_access" in new.scopes else CODE_LIFE + ACCESS_TOKEN_LIFE
     tx.run(
@@ -253,12 +253,12 @@ def begin(tx: WriteTx, grant_id: str, generation: int, key_thumbprint: str | Non
 
 
 def advance(tx: WriteTx, grant_id: str, generation: int) -> bool:
-    """Go on to the next generation. False where this is not the newest one any more, or the grant is over."""
+    """Move on to the next generation. False where this is not the newest one any more, or the grant has ended."""
     return tx.run(_ADVANCE_ANY_ORG, id=grant_id, generation=generation) == 1
 
 
 def revoke(tx: WriteTx, grant_id: str, reason: RevokedReason, actor: str) -> bool:
-    """End a grant of whoever it is, on record; False where it had ended or never was. Raises nothing."""
+    """End a grant and record it; False where it had ended or never was. Raises nothing."""
     return _record(tx, tx.rows(_REVOKE_ANY_ORG, id=grant_id, reason=reason), reason, actor) == 1
 
 
@@ -270,46 +270,43 @@ def revoke_own(tx: WriteTx, grant_id: str, user_id: str) -> None:
 
 
 def revoke_user(tx: WriteTx, user_id: str, reason: RevokedReason, actor: str) -> int:
-    """End all that one person granted, in every organization; answers how many."""
+    """End all grants of one person, in every organization; returns how many."""
     over = tx.now - ACCESS_TOKEN_LIFE
     return _record(tx, tx.rows(_REVOKE_OF_USER_ANY_ORG, user_id=user_id, reason=reason, over=over), reason, actor)
 
 
 def revoke_membership(tx: WriteTx, user_id: str, actor: str) -> int:
-    """End all that one person granted in the transaction's organization; answers how many."""
+    """End all grants of one person in the transaction's organization; returns how many."""
     over = tx.now - ACCESS_TOKEN_LIFE
     revoked = tx.rows(_REVOKE_OF_MEMBER, user_id=user_id, reason="member_removed", over=over)
     return _record(tx, revoked, "member_removed", actor)
 
 
 def revoke_client(tx: WriteTx, client_id: str, reason: RevokedReason, actor: str) -> int:
-    """End all that was granted to one client, by anybody; answers how many."""
+    """End all grants of one client; returns how many."""
     over = tx.now - ACCESS_TOKEN_LIFE
     return _record(tx, tx.rows(_REVOKE_OF_CLIENT_ANY_ORG, client_id=client_id, reason=reason, over=over), reason, actor)
 
 
 def note_use(tx: WriteTx, grant_ids: Collection[str]) -> None:
-    """Write down that these grants were used on the transaction's day; ids that are no grants are passed over."""
+    """Record that these grants were used on the transaction's day; ids of other things are ignored."""
     day = to_wire(tx.now)[:10]
     for grant_id in grant_ids:
         tx.run(_NOTE_USE_ANY_ORG, id=grant_id, day=day)
 
 
 def sweep(tx: WriteTx) -> int:
-    """Delete grants whose code was never redeemed, and those past `KEPT`, with their codes and refresh tokens.
+    """Delete grants whose code was never redeemed, and those past `RETENTION`, with their codes and refresh tokens.
 
-    At most `SWEEP_ROWS` of each; answers how many in all.
+    At most `SWEEP_ROWS` of each; returns how many in all.
     """
     unused = tx.run(_SWEEP_UNUSED_ANY_ORG, count=SWEEP_ROWS)
-    young = first_at("grt", tx.now - KEPT)
+    young = first_at("grt", tx.now - RETENTION)
     return unused + tx.run(_SWEEP_OLD_ANY_ORG, young=young, count=SWEEP_ROWS)
 
 
-# -- parts
-
-
 def _record(tx: WriteTx, rows: list[Row], reason: RevokedReason, actor: str) -> int:
-    """Put each on record, in its organization's log."""
+    """Record each in its organization's audit log."""
     action: audit.Action = "grant.revoked"
     if reason == "code_replayed":
         action = "grant.code_replayed"

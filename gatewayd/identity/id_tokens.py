@@ -26,8 +26,8 @@ class IdClaims(msgspec.Struct, frozen=True, kw_only=True):
     sid: str
 
 
-class Made(NamedTuple):
-    """What a token is made from, beside the grant. `with_nonce`: not after a refresh (OpenID Connect Core §12.2)."""
+class IdTokenParameters(NamedTuple):
+    """What goes into a token beside the grant. `with_nonce`: not after a refresh (OpenID Connect Core §12.2)."""
 
     issuer: str
     access_token: str
@@ -35,22 +35,22 @@ class Made(NamedTuple):
     now: Instant
 
 
-def mint(keys: SigningKeys, grant: Grant, made: Made) -> str:
+def mint(keys: SigningKeys, grant: Grant, parameters: IdTokenParameters) -> str:
     """An ID token, signed with the algorithm that the client registered. Raises `LookupError` where no key signs."""
-    issued = made.now // SECOND
+    issued = parameters.now // SECOND
     claims: dict[str, object] = {
-        "iss": made.issuer,
+        "iss": parameters.issuer,
         "sub": grant.user_id,
         "aud": grant.client_id,
         "exp": issued + LIFE // SECOND,
         "iat": issued,
         "auth_time": grant.authenticated_at // SECOND,
-        "nonce": grant.nonce if made.with_nonce else None,
+        "nonce": grant.nonce if parameters.with_nonce else None,
         "amr": list(grant.methods),
-        "at_hash": half_hash(made.access_token),
+        "at_hash": half_hash(parameters.access_token),
         "sid": grant.session_id,
     }
-    return signed_tokens.sign(keys.signer(grant.id_token_alg, made.now), TYPE, claims)
+    return signed_tokens.sign(keys.signer(grant.id_token_alg, parameters.now), TYPE, claims)
 
 
 def read_hint(keys: SigningKeys, token: str, issuer: str) -> IdClaims:

@@ -1,7 +1,7 @@
-"""joserfc, behind one door: keys, signatures, and the proofs of keys that clients hold.
+"""All use of joserfc: keys, signatures, and the proofs of keys that clients hold.
 
-It takes a twentieth of a second to import. To be imported where a key is first used, so that the daemon is ready
-without it.
+It takes a twentieth of a second to import. Import this where a key is first used, so that the daemon is ready without
+it.
 """
 
 from joserfc import jws
@@ -44,7 +44,7 @@ def generate(algorithm: str) -> Key:
     return ECKey.generate_key("P-256") if algorithm == "ES256" else RSAKey.generate_key(RSA_BITS)
 
 
-def proven(proof: str, public: dict[str, str]) -> tuple[bytes, str]:
+def verify_proof(proof: str, public: dict[str, str]) -> tuple[bytes, str]:
     """What stands in a compact JWS that the holder of a public JWK signed, and the key's thumbprint (RFC 7638).
 
     Raises `ValueError`.

@@ -11,7 +11,7 @@ from gatewayd.store import ReadTx, WriteTx
 
 Purpose = Literal["sign_in", "reset_password"]
 LIFETIMES = {"sign_in": 30 * MINUTE, "reset_password": 24 * HOUR}  # Chosen
-KEPT = DAY  # Chosen: a link that was used says so for a while, before it is unknown
+RETENTION = DAY  # Chosen: a link that was used says so for a while, before it is unknown
 SWEEP_ROWS = 500  # of one transaction
 
 _INSERT = """
@@ -61,4 +61,4 @@ def void(tx: WriteTx, user_id: str) -> None:
 
 def sweep(tx: WriteTx) -> int:
     """Delete at most `SWEEP_ROWS` old links; answers how many."""
-    return tx.run(_SWEEP, before=tx.now - KEPT, count=SWEEP_ROWS)
+    return tx.run(_SWEEP, before=tx.now - RETENTION, count=SWEEP_ROWS)

@@ -17,7 +17,7 @@ IDLE = 14 * DAY  # Chosen
 LIFETIME = 90 * DAY  # Chosen
 SEEN_EVERY = 5 * MINUTE  # Chosen: how finely a visit is recorded
 SWEEP_ROWS = 500  # of one transaction
-KEPT = 30 * DAY  # Chosen: how long an ended session is shown in the list of past ones
+RETENTION = 30 * DAY  # Chosen: how long an ended session is shown in the list of past ones
 LIST_LIMIT = 100
 USER_AGENT_CHARACTERS = 300
 
@@ -133,7 +133,7 @@ def end_all(tx: WriteTx, user_id: str, kept: str = "") -> int:
 
 def sweep(tx: WriteTx) -> int:
     """Delete at most `SWEEP_ROWS` sessions that ended long ago; answers how many."""
-    return tx.run(_SWEEP_ANY_ORG, before=tx.now - KEPT, count=SWEEP_ROWS)
+    return tx.run(_SWEEP_ANY_ORG, before=tx.now - RETENTION, count=SWEEP_ROWS)
 
 
 def csrf_token(token: str) -> str:

@@ -1,6 +1,6 @@
 """The keys that sign tokens: one at work for each algorithm, the next published ahead of it, the last kept after it.
 
-made  ->  published, `AHEAD` long  ->  signs, `ROTATION` long  ->  published, `KEPT` long  ->  swept
+made  ->  published, `AHEAD` long  ->  signs, `ROTATION` long  ->  published, `RETENTION` long  ->  swept
 
 The private half is sealed at rest, and is in the memory of the daemon alone.
 """
@@ -22,7 +22,7 @@ ALGORITHMS: tuple[Algorithm, ...] = get_args(Algorithm)
 ROTATION = 90 * DAY  # Chosen
 AHEAD = DAY  # Chosen: longer than anybody may keep the key set, see JWKS_FRESH_SECONDS
 JWKS_FRESH_SECONDS = 3600  # Chosen
-KEPT = 2 * HOUR  # tokens live for one, and clocks differ
+RETENTION = 2 * HOUR  # tokens live for one, and clocks differ
 
 _INSERT = """
 INSERT INTO signing_keys (kid, alg, private_sealed, public_jwk, signs_from, created_at)
@@ -106,7 +106,7 @@ def add(tx: WriteTx, made: Iterable[NewKey]) -> int:
         if not _is_due(tx, new.algorithm):
             continue
         signs_from = tx.now if tx.value(_NEWEST, alg=new.algorithm) is None else tx.now + AHEAD
-        tx.run(_STOP, alg=new.algorithm, signs_until=signs_from, published_until=signs_from + KEPT)
+        tx.run(_STOP, alg=new.algorithm, signs_until=signs_from, published_until=signs_from + RETENTION)
         sealed = tx.seal(new.private, _context(new.kid))
         tx.run(
             _INSERT,

@@ -54,7 +54,7 @@ def _of_access(parts: OAuthParts, tx: ReadTx, token: str) -> Seen:
         claims = access_tokens.read(parts.keys, token, parts.issuer)
     except UntrustedToken:
         return _INACTIVE
-    if claims.exp * SECOND <= tx.now or grants.lives(tx, claims.gid) is None:
+    if claims.exp * SECOND <= tx.now or grants.find_live(tx, claims.gid) is None:
         return _INACTIVE
     bound = {} if claims.cnf is None else {"cnf": {"jkt": claims.cnf.jkt}}
     return {

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from gatewayd.contract.caller import Caller
 from gatewayd.identity.authentication import Possession
-from gatewayd.identity.dpop import Replays
+from gatewayd.identity.dpop import ReplayCache
 from gatewayd.identity.signing_keys import SigningKeys
 from gatewayd.oauth.answers import Answer
 from gatewayd.oauth.client_documents import ClientDocuments
@@ -41,7 +41,7 @@ class OAuthParts:
     keys: SigningKeys
     issuer: str
     authenticate: Authenticate
-    replays: Replays
+    replays: ReplayCache
     documents: ClientDocuments
     log: Log
     refresh_grace_seconds: int = 120

@@ -2,7 +2,7 @@
 
 from gatewayd.clock import Instant
 from gatewayd.identity import dpop
-from gatewayd.identity.dpop import Proof, Requested
+from gatewayd.identity.dpop import Proof, ProofTarget
 from gatewayd.identity.oauth_errors import OAuthFailure
 from gatewayd.oauth.parts import OAuthParts
 from gatewayd.oauth.requests import Incoming, text_of
@@ -15,7 +15,7 @@ def shown(parts: OAuthParts, request: Incoming) -> Proof | None:
         return None
     try:
         return dpop.check(
-            text, Requested(request.method, parts.issuer + request.path, None), Instant(parts.store.now())
+            text, ProofTarget(request.method, parts.issuer + request.path, None), Instant(parts.store.now())
         )
     except dpop.InvalidProof as error:
         raise OAuthFailure("invalid_dpop_proof", str(error)) from None

@@ -96,7 +96,7 @@ def _first_answer(parts: OAuthParts, form: Raw, state: CodeState, thumbprint: st
         key_thumbprint=thumbprint,
     )
     authorization_codes.check_code(state, presented, now)
-    scopes = grants.narrowed(state.grant, None)  # a code has no `scope` beside it (RFC 6749 §4.1.3)
+    scopes = grants.narrow(state.grant, None)  # a code has no `scope` beside it (RFC 6749 §4.1.3)
     refresh = refresh_tokens.make_token() if "offline_access" in state.grant.scopes else None
     answer = _tokens(parts, state.grant, _Wanted(scopes, thumbprint, refresh, first=True), now)
     return answer, None if refresh is None else hash_token(refresh)
@@ -118,7 +118,7 @@ async def _refresh(parts: OAuthParts, request: Incoming, form: Raw, client_id: s
     proof = proofs.shown(parts, request)
     thumbprint = None if proof is None else proof.thumbprint
     refresh_tokens.check_refresh(state, client_id, thumbprint, Instant(parts.store.now()))
-    scopes = grants.narrowed(state.grant, one(form, "scope"))
+    scopes = grants.narrow(state.grant, one(form, "scope"))
     proofs.spend(parts, proof)
     if given_before is not None:
         return json_answer(200, given_before.encode())
@@ -138,11 +138,13 @@ def _successor(parts: OAuthParts, state: RefreshState, scopes: list[str], thumbp
 
 def _tokens(parts: OAuthParts, grant: Grant, wanted: _Wanted, now: Instant) -> bytes:
     access = access_tokens.mint(
-        parts.keys, grant, access_tokens.Made(parts.issuer, wanted.scopes, wanted.key_thumbprint, now)
+        parts.keys, grant, access_tokens.AccessTokenParameters(parts.issuer, wanted.scopes, wanted.key_thumbprint, now)
     )
     id_token = None
     if "openid" in wanted.scopes:
-        id_token = id_tokens.mint(parts.keys, grant, id_tokens.Made(parts.issuer, access, wanted.first, now))
+        id_token = id_tokens.mint(
+            parts.keys, grant, id_tokens.IdTokenParameters(parts.issuer, access, wanted.first, now)
+        )
     answer = TokenAnswer(
         access_token=access,
         token_type="Bearer" if wanted.key_thumbprint is None else "DPoP",

@@ -72,7 +72,7 @@ def test_revoking_ends_its_grants(run: Run, session: Session, client_id: str, gr
         "revoked": True,
         "grantsEnded": 1,
     }
-    assert session.read(lambda tx: grants.lives(tx, grant_id)) is None
+    assert session.read(lambda tx: grants.find_live(tx, grant_id)) is None
     (listed,) = run("client", "list", "--json").document
     assert listed["revoked"] is True
     assert listed["grants"][0]["revokedReason"] == "operator"

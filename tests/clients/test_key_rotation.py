@@ -9,7 +9,7 @@ import jwt
 import pytest
 
 from gatewayd.clock import MINUTE
-from gatewayd.identity.signing_keys import AHEAD, KEPT, ROTATION
+from gatewayd.identity.signing_keys import AHEAD, RETENTION, ROTATION
 from gatewayd.store import WriteTx
 from tests.clients.programs import run_node
 from tests.clients.provider import JWKS, Provider, add_password, provided, reserved
@@ -67,7 +67,7 @@ def rotation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rotation]:
     with reserved(tmp_path_factory.mktemp("rotating")) as address:
         firm = address.instance.firm()
         add_password(address.instance, firm)
-        ages = (0, ROTATION - AHEAD + MINUTE, AHEAD, KEPT)
+        ages = (0, ROTATION - AHEAD + MINUTE, AHEAD, RETENTION)
         phases: dict[str, Phase] = {}
         client_id = ""
         keys = jwt.PyJWKClient(f"{address.issuer}{JWKS}", ssl_context=address.tls, cooldown_duration=0)

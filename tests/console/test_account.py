@@ -32,7 +32,7 @@ async def test_changing_the_password(site: Site) -> None:
     assert browser.cookies["__Host-session"] != before
     assert (await browser.get("/account")).status == 200
     assert (await other.get("/account")).status == 303
-    assert await site.store.read(lambda tx: grants.lives(tx, grant_id)) is None
+    assert await site.store.read(lambda tx: grants.find_live(tx, grant_id)) is None
     assert await site.store.read(lambda tx: one_time_links.find(tx, link, "sign_in")) is None
     assert (await other.sign_in()).status == 422
     assert (await other.sign_in(NEW)).location == "/"

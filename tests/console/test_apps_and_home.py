@@ -56,7 +56,7 @@ async def test_connected_apps_and_their_end(site: Site) -> None:
     assert "Create and update invoices, quotes, counterparties and transactions." in page.text
     assert page.buttons() == ["Revoke"]
     assert (await browser.submit(page, "/developers/apps/revoke")).location == "/developers/apps"
-    assert await site.store.read(lambda tx: grants.lives(tx, grant_id)) is None
+    assert await site.store.read(lambda tx: grants.find_live(tx, grant_id)) is None
     page = await browser.open("/developers/apps")
     assert "No app is connected." in page.text
     assert "ended 2026-11-20: user" in page.text
@@ -71,7 +71,7 @@ async def test_nobody_revokes_what_another_granted(site: Site) -> None:
     for given in (grant_id, "grt_x"):
         answer = await browser.post("/developers/apps/revoke", {"csrf": token, "id": given})
         assert answer.status == 404
-    assert await site.store.read(lambda tx: grants.lives(tx, grant_id)) is not None
+    assert await site.store.read(lambda tx: grants.find_live(tx, grant_id)) is not None
     assert "No app is connected." in (await browser.open("/developers/apps")).text
 
 

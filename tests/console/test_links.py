@@ -76,7 +76,7 @@ async def test_a_new_password_by_link(site: Site) -> None:
     assert answer.location == "/sign-in?next=%2F&again=1&email=ann%40example.com"
     assert "__Host-session" not in browser.cookies
     assert (await before.get("/account")).status == 303
-    assert await site.store.read(lambda tx: grants.lives(tx, grant_id)) is None
+    assert await site.store.read(lambda tx: grants.find_live(tx, grant_id)) is None
     assert (await browser.get(other)).status == 404
     assert (await browser.sign_in(NEW)).location == "/"  # the lock of the account is gone as well
     assert (await browser.submit(page, path, new=NEW + "!")).status == 403  # the page was another session's

@@ -14,7 +14,7 @@ from gatewayd.clock import HOUR, SECOND
 from gatewayd.contract.caller import Caller
 from gatewayd.errors import Problem
 from gatewayd.identity import access_tokens, grants, id_tokens, memberships, oauth_clients, signing_keys
-from gatewayd.identity.access_tokens import AccessTokenVerifier, Made
+from gatewayd.identity.access_tokens import AccessTokenParameters, AccessTokenVerifier
 from gatewayd.identity.authentication import ApiKeyVerifier, Authenticator
 from gatewayd.identity.grants import Grant
 from gatewayd.identity.signing_keys import SigningKeys
@@ -41,8 +41,8 @@ class Door:
         return grant
 
     def mint(self, *scopes: str, thumbprint: str | None = None) -> str:
-        made = Made(ISSUER, list(scopes) or ["accounting:read"], thumbprint, self.store.now())
-        return access_tokens.mint(self.keys, self.grant, made)
+        parameters = AccessTokenParameters(ISSUER, list(scopes) or ["accounting:read"], thumbprint, self.store.now())
+        return access_tokens.mint(self.keys, self.grant, parameters)
 
     def knock(self, token: str) -> Caller:
         return self.store.read(lambda tx: self.authenticator.authenticate(tx, self.version, token, "192.0.2.1"))
@@ -130,8 +130,8 @@ def test_another_type_is_refused(door: Door, typ: str) -> None:
 
 
 def test_an_id_token_is_no_access_token(door: Door) -> None:
-    made = id_tokens.Made(ISSUER, door.mint(), True, door.store.now())
-    door.refused(id_tokens.mint(door.keys, door.grant, made))
+    parameters = id_tokens.IdTokenParameters(ISSUER, door.mint(), True, door.store.now())
+    door.refused(id_tokens.mint(door.keys, door.grant, parameters))
 
 
 def test_no_signature_is_refused(door: Door) -> None:
@@ -289,11 +289,11 @@ def test_a_signature_is_checked_once_for_as_long_as_the_keys_stay(door: Door) ->
 
 
 def test_the_memory_of_signatures_is_bounded(door: Door) -> None:
-    verifier = AccessTokenVerifier(door.keys, ISSUER, signed_max=2)
+    verifier = AccessTokenVerifier(door.keys, ISSUER, verified_max=2)
     for number in range(5):
         token = door.mint()
         door.store.read(lambda tx, token=token, n=number: verifier.verify(tx, token, bytes([n])))
-    assert len(verifier._signed) == 2
+    assert len(verifier._verified) == 2
 
 
 def test_rsa_tokens_are_admitted_too(door: Door) -> None:

@@ -490,13 +490,13 @@ def test_a_code_that_comes_again_ends_its_grant(
     code, token = flow.code(), "gwr_first" if with_refresh else None
     assert flow.redeem(code, token) is None
     grant_id = flow.read_code(code).grant.id
-    assert store.read(lambda tx: grants.lives(tx, grant_id)) is not None
+    assert store.read(lambda tx: grants.find_live(tx, grant_id)) is not None
     store.clock.advance(HOUR)
     for _ in range(2):
         failure = flow.redeem(code, "gwr_second", **changes)
         assert failure is not None
         assert failure.code == "invalid_grant"
-    assert store.read(lambda tx: grants.lives(tx, grant_id)) is None
+    assert store.read(lambda tx: grants.find_live(tx, grant_id)) is None
     assert store.read(lambda tx: tx.value("SELECT count(*) FROM refresh_tokens")) == int(with_refresh)
     entries = [e for e in store.read(audit.list_entries, flow.org_id) if e.action == "grant.code_replayed"]
     assert [(e.subject, e.actor) for e in entries] == [(grant_id, flow.client.id)]
@@ -510,7 +510,7 @@ def test_two_at_once_redeem_a_code_once(store: MemoryStore) -> None:
     assert first is None
     assert second is not None
     assert second.code == "invalid_grant"
-    assert store.read(lambda tx: grants.lives(tx, state.grant.id)) is None
+    assert store.read(lambda tx: grants.find_live(tx, state.grant.id)) is None
 
 
 @pytest.mark.parametrize("ended_by", ["revoked", "client", "member"])

@@ -11,21 +11,21 @@ from gatewayd.clock import HOUR, SECOND, Instant
 from gatewayd.errors import Problem
 from gatewayd.identity import dpop
 from gatewayd.identity.authentication import Admission, Authenticator, Possession, PossessionRefused
-from gatewayd.identity.dpop import AHEAD_MAX, OLD_MAX, InvalidProof, Replays, Requested
+from gatewayd.identity.dpop import AHEAD_MAX, OLD_MAX, InvalidProof, ProofTarget, ReplayCache
 from gatewayd.store import ReadTx
 from tests.support.dpop import KeyHolder
 from tests.support.store import START, MemoryStore, make_caller
 
 URL = "https://books.example/api/rpc/invoices"
 TOKEN = "eyJ.a.token"
-HERE = Requested("GET", URL, TOKEN)
+HERE = ProofTarget("GET", URL, TOKEN)
 
 
-def accepted(proof: str, requested: Requested = HERE, now: int = START) -> dpop.Proof:
+def accepted(proof: str, requested: ProofTarget = HERE, now: int = START) -> dpop.Proof:
     return dpop.check(proof, requested, Instant(now))
 
 
-def refused(proof: str, requested: Requested = HERE, now: int = START) -> str:
+def refused(proof: str, requested: ProofTarget = HERE, now: int = START) -> str:
     with pytest.raises(InvalidProof) as caught:
         accepted(proof, requested, now)
     return str(caught.value)
@@ -47,7 +47,7 @@ def test_a_proof_shows_the_key(key: ECKey | RSAKey, algorithm: str) -> None:
 
 def test_at_the_token_endpoint_there_is_no_hash_of_a_token() -> None:
     holder = KeyHolder()
-    accepted(holder.proof("POST", URL, START), Requested("POST", URL, None))
+    accepted(holder.proof("POST", URL, START), ProofTarget("POST", URL, None))
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_weak_and_costly_keys_are_refused() -> None:
 
 
 def test_a_proof_serves_once() -> None:
-    replays, holder = Replays(), KeyHolder()
+    replays, holder = ReplayCache(), KeyHolder()
     proof = accepted(holder.proof("GET", URL, START, TOKEN))
     replays.spend(proof, START)
     for now in (START, Instant(START + OLD_MAX)):
@@ -163,7 +163,7 @@ def test_a_proof_serves_once() -> None:
 
 
 def test_the_memory_of_proofs_is_bounded_and_refuses_when_full() -> None:
-    replays, holder = Replays(remembered_max=2), KeyHolder()
+    replays, holder = ReplayCache(remembered_max=2), KeyHolder()
     proofs = [accepted(holder.proof("GET", URL, START, TOKEN)) for _ in range(4)]
     replays.spend(proofs[0], START)
     replays.spend(proofs[1], START)

@@ -17,8 +17,8 @@ from gatewayd.identity import (
     refresh_tokens,
     users,
 )
-from gatewayd.identity.grant_lists import ShownGrant
-from gatewayd.identity.grants import Grant, Living
+from gatewayd.identity.grant_lists import GrantSummary
+from gatewayd.identity.grants import Grant, LiveGrant
 from gatewayd.identity.oauth_errors import OAuthFailure
 from gatewayd.store import WriteTx
 from tests.support.consents import ISSUER, REDIRECT, SCOPE, Flow, asking
@@ -39,11 +39,11 @@ def find(store: MemoryStore, grant_id: str) -> Grant:
     return grant
 
 
-def lives(store: MemoryStore, grant_id: str) -> Living | None:
-    return store.read(lambda tx: grants.lives(tx, grant_id))
+def find_live(store: MemoryStore, grant_id: str) -> LiveGrant | None:
+    return store.read(lambda tx: grants.find_live(tx, grant_id))
 
 
-def of_user(flow: Flow) -> list[ShownGrant]:
+def of_user(flow: Flow) -> list[GrantSummary]:
     return flow.store.read(lambda tx: grant_lists.of_user(tx, flow.user_id))
 
 
@@ -59,11 +59,11 @@ def test_a_grant_lives_with_the_role_of_today(flow: Flow) -> None:
     store = flow.store
     store.user(flow.org_id)
     grant_id, _ = flow.connect()
-    assert lives(store, grant_id) == Living(flow.org_id, flow.user_id, flow.client.id, "owner", False)
+    assert find_live(store, grant_id) == LiveGrant(flow.org_id, flow.user_id, flow.client.id, "owner", False)
     store.write(lambda tx: memberships.change_role(tx, flow.user_id, "member", "operator"), flow.org_id)
     approve(flow)
-    assert lives(store, grant_id) == Living(flow.org_id, flow.user_id, flow.client.id, "member", True)
-    assert lives(store, "grt_none") is None
+    assert find_live(store, grant_id) == LiveGrant(flow.org_id, flow.user_id, flow.client.id, "member", True)
+    assert find_live(store, "grt_none") is None
     assert store.read(lambda tx: grants.find(tx, "grt_none")) is None
 
 
@@ -73,14 +73,14 @@ def test_a_role_in_another_organization_counts_for_nothing(flow: Flow) -> None:
     beta = store.org("Beta")
     store.write(lambda tx: memberships.add(tx, flow.user_id, "owner", "operator"), beta)
     store.write(lambda tx: tx.run("DELETE FROM memberships WHERE org_id = :org_id"), flow.org_id)
-    assert lives(store, grant_id) is None
+    assert find_live(store, grant_id) is None
     assert find(store, grant_id).ended
 
 
 def test_a_revoked_client_ends_tokens_by_itself(flow: Flow) -> None:
     grant_id, _ = flow.connect()
     flow.store.write(lambda tx: tx.run("UPDATE oauth_clients SET revoked_at = :now"))
-    assert lives(flow.store, grant_id) is None
+    assert find_live(flow.store, grant_id) is None
     assert find(flow.store, grant_id).ended
 
 
@@ -120,7 +120,7 @@ def test_what_ends_a_grant(flow: Flow, act: Callable[[Flow, WriteTx], None], rea
     grant_id, token = flow.connect()
     store.clock.advance(MINUTE)
     store.write(lambda tx: act(flow, tx), flow.org_id)
-    assert lives(store, grant_id) is None
+    assert find_live(store, grant_id) is None
     assert find(store, grant_id).ended
     refused = flow.refresh(token)
     assert isinstance(refused, OAuthFailure)
@@ -140,7 +140,7 @@ def test_a_password_ends_the_grants_of_one_person_everywhere(flow: Flow) -> None
     there = flow.read_code(flow.consent(flow.pend(), org_id=beta)).grant.id
     other = flow.read_code(flow.consent(flow.pend(), user_id=store.user(flow.org_id))).grant.id
     store.write(lambda tx: users.reset_password(tx, flow.user_id, "$argon2id$", "operator"))
-    assert [lives(store, each) is not None for each in (here, there, other)] == [False, False, True]
+    assert [find_live(store, each) is not None for each in (here, there, other)] == [False, False, True]
     assert store.read(audit.list_entries, beta)[0].action == "grant.revoked"
 
 
@@ -153,9 +153,9 @@ def test_removal_ends_the_grants_of_one_person_here(flow: Flow) -> None:
     there = flow.read_code(flow.consent(flow.pend(), org_id=beta)).grant.id
     other = flow.read_code(flow.consent(flow.pend(), user_id=other_user)).grant.id
     store.write(lambda tx: memberships.remove(tx, flow.user_id, "operator"), flow.org_id)
-    assert [lives(store, each) is not None for each in (here, there, other)] == [False, True, True]
+    assert [find_live(store, each) is not None for each in (here, there, other)] == [False, True, True]
     store.write(lambda tx: memberships.add(tx, flow.user_id, "member", "operator"), flow.org_id)
-    assert lives(store, here) is None
+    assert find_live(store, here) is None
 
 
 def test_a_grant_is_revoked_once(flow: Flow) -> None:
@@ -179,7 +179,7 @@ def test_nobody_ends_what_is_not_theirs(flow: Flow) -> None:
         with pytest.raises(Problem) as caught:
             store.write(work, flow.org_id)
         assert caught.value.code == "not_found"
-    assert lives(store, grant_id) is not None
+    assert find_live(store, grant_id) is not None
 
 
 def test_what_ended_by_itself_is_not_revoked_again(flow: Flow) -> None:
@@ -188,7 +188,7 @@ def test_what_ended_by_itself_is_not_revoked_again(flow: Flow) -> None:
     grant_id, _ = flow.connect()
     store.clock.advance(30 * DAY + HOUR - 1)
     assert store.write(lambda tx: grants.revoke_user(tx, flow.user_id, "user", flow.user_id)) == 1
-    assert lives(store, grant_id) is None
+    assert find_live(store, grant_id) is None
     flow.connect()
     store.clock.advance(30 * DAY + HOUR)
     assert store.write(lambda tx: grants.revoke_user(tx, flow.user_id, "user", flow.user_id)) == 0
@@ -212,27 +212,27 @@ def test_what_ended_by_itself_is_not_revoked_again(flow: Flow) -> None:
 )
 def test_a_token_carries_what_was_granted_or_less(flow: Flow, asked: str | None, carried: list[str]) -> None:
     grant_id, _ = flow.connect()
-    assert grants.narrowed(find(flow.store, grant_id), asked) == carried
+    assert grants.narrow(find(flow.store, grant_id), asked) == carried
 
 
 @pytest.mark.parametrize("asked", ["vault:read", "accounting:read vault:read", "everything", "tax:read"])
 def test_a_token_never_carries_more(flow: Flow, asked: str) -> None:
     grant_id, _ = flow.connect()
     with pytest.raises(OAuthFailure) as caught:
-        grants.narrowed(find(flow.store, grant_id), asked)
+        grants.narrow(find(flow.store, grant_id), asked)
     assert caught.value.code == "invalid_scope"
 
 
 def test_a_withdrawn_approval_takes_the_scope_out_of_tokens(flow: Flow) -> None:
     approve(flow)
     grant_id, _ = flow.connect(scope=TAX_SCOPE)
-    assert grants.narrowed(find(flow.store, grant_id), None) == TAX_SCOPE.split()
+    assert grants.narrow(find(flow.store, grant_id), None) == TAX_SCOPE.split()
     approve(flow, None)
     grant = find(flow.store, grant_id)
     assert grant.consented - grant.scopes == {"tax:read"}
-    assert grants.narrowed(grant, TAX_SCOPE) == ["offline_access", "accounting:read"]
+    assert grants.narrow(grant, TAX_SCOPE) == ["offline_access", "accounting:read"]
     with pytest.raises(OAuthFailure) as caught:
-        grants.narrowed(grant, "tax:read")
+        grants.narrow(grant, "tax:read")
     assert caught.value.code == "invalid_scope"
 
 
@@ -251,7 +251,7 @@ def test_what_people_see(flow: Flow) -> None:
     store.clock.advance(DAY)
     store.write(lambda tx: grants.note_use(tx, {grant_id, "key_other"}))
     assert of_user(flow) == [
-        ShownGrant(
+        GrantSummary(
             grant_id=grant_id,
             org_id=flow.org_id,
             organization="Example Ltd",
@@ -357,7 +357,7 @@ def test_a_grant_whose_code_nobody_redeemed_is_swept_with_it(flow: Flow) -> None
     store.clock.advance(1)
     assert [sweep(store), sweep(store)] == [1, 0]
     assert (count(store, "grants"), count(store, "authorization_codes")) == (1, 1)
-    assert lives(store, used) is not None
+    assert find_live(store, used) is not None
 
 
 def test_old_grants_are_swept_and_then_their_client(flow: Flow) -> None:
@@ -401,5 +401,5 @@ def test_every_sweep_leaves_what_lives(flow: Flow) -> None:
     grant_id, token = flow.connect()
     for each in (authorization_codes.sweep, refresh_tokens.sweep, grants.sweep, oauth_clients.sweep):
         assert store.write(each) == 0
-    assert lives(store, grant_id) is not None
+    assert find_live(store, grant_id) is not None
     assert isinstance(flow.refresh(token), str)

@@ -498,7 +498,7 @@ def test_revoking_a_client_ends_its_grants_and_requests(store: MemoryStore) -> N
     revoked = store.write(lambda tx: oauth_clients.revoke(tx, flow.client.id, "usr_admin"))
     store.write(lambda tx: oauth_clients.revoke(tx, flow.client.id, "usr_other"))
     assert revoked.revoked
-    assert store.read(lambda tx: grants.lives(tx, grant_id)) is None
+    assert store.read(lambda tx: grants.find_live(tx, grant_id)) is None
     assert store.read(lambda tx: authorizations.load(tx, handle)) is None
     with pytest.raises(DirectFailure) as caught:
         store.write(lambda tx: authorizations.keep(tx, parameters, pushed=True))

@@ -53,7 +53,7 @@ def test_voiding_is_for_one_user(store: MemoryStore, user: str) -> None:
 
 def test_old_ones_are_swept(store: MemoryStore, user: str) -> None:
     made(store, user)
-    store.clock.advance(30 * MINUTE + one_time_links.KEPT)
+    store.clock.advance(30 * MINUTE + one_time_links.RETENTION)
     assert store.write(one_time_links.sweep) == 0
     store.clock.advance(1)
     assert store.write(one_time_links.sweep) == 1

@@ -34,7 +34,7 @@ def refused(answer: str | OAuthFailure) -> str:
 
 
 def living(flow: Flow, grant_id: str) -> bool:
-    return flow.store.read(lambda tx: grants.lives(tx, grant_id)) is not None
+    return flow.store.read(lambda tx: grants.find_live(tx, grant_id)) is not None
 
 
 def actions(flow: Flow) -> list[str]:

@@ -105,7 +105,7 @@ def test_forms_are_bound_to_the_cookie(store: MemoryStore, user: str) -> None:
 
 def test_old_sessions_are_swept_and_live_ones_stay(store: MemoryStore, user: str) -> None:
     started(store, user)
-    store.clock.advance(14 * DAY + sessions.KEPT)
+    store.clock.advance(14 * DAY + sessions.RETENTION)
     token, _ = started(store, user)
     assert store.write(sessions.sweep) == 0
     store.clock.advance(1)

@@ -6,7 +6,7 @@ import pytest
 from gatewayd.clock import DAY, HOUR
 from gatewayd.identity import signed_tokens, signing_keys
 from gatewayd.identity.signed_tokens import UntrustedToken
-from gatewayd.identity.signing_keys import AHEAD, KEPT, ROTATION, Algorithm, SigningKeys
+from gatewayd.identity.signing_keys import AHEAD, RETENTION, ROTATION, Algorithm, SigningKeys
 from gatewayd.store import StoreFailure
 from gatewayd.store.sealing import Sealer
 from tests.support.oauth import signing_key
@@ -82,7 +82,7 @@ def test_a_key_is_followed_published_ahead_and_kept_after(store: MemoryStore) ->
     assert keys.signer("ES256", store.now()).kid == second
     assert signed_tokens.read(keys, old, "t", _Claims).n == 1
 
-    store.clock.advance(KEPT - 1)
+    store.clock.advance(RETENTION - 1)
     assert store.write(signing_keys.sweep) == 0
     assert first in loaded(store, keys).kids
     store.clock.advance(1)

@@ -9,7 +9,7 @@ import trio
 from gatewayd import provider as composed
 from gatewayd.clock import DAY, HOUR, SettableClock
 from gatewayd.identity import api_keys, grants, oauth_clients, refresh_tokens, signing_keys
-from gatewayd.identity.signing_keys import AHEAD, KEPT, ROTATION
+from gatewayd.identity.signing_keys import AHEAD, RETENTION, ROTATION
 from gatewayd.oauth import addresses as at
 from gatewayd.outbound.transport import GuardedTransport, Policy
 from gatewayd.provider import ProviderSettings
@@ -46,7 +46,7 @@ async def test_keys_are_made_once_and_follow_one_another(tmp_path: Path, databas
             await second.keep_house()
             assert len(second.keys.kids) == 4
             assert second.keys.signer("ES256", store.now()).kid in kids
-            clock.advance(AHEAD + KEPT)
+            clock.advance(AHEAD + RETENTION)
             await second.keep_house()
             assert len(second.keys.kids) == 2
             assert second.keys.signer("ES256", store.now()).kid not in kids

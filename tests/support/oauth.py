@@ -22,7 +22,7 @@ from gatewayd.identity.access_tokens import AccessTokenVerifier
 from gatewayd.identity.api_keys import NewKey
 from gatewayd.identity.authentication import ApiKeyVerifier, Authenticator
 from gatewayd.identity.authorization_codes import Consent
-from gatewayd.identity.dpop import Replays
+from gatewayd.identity.dpop import ReplayCache
 from gatewayd.identity.sessions import Session, Visitor
 from gatewayd.identity.signing_keys import ALGORITHMS, Algorithm, SigningKeys
 from gatewayd.identity.signing_keys import NewKey as NewSigningKey
@@ -267,7 +267,7 @@ async def open_provider(
 ) -> AsyncIterator[Provider]:
     """The provider over an empty migrated store in `directory`, with one person."""
     (directory / DATABASE_NAME).write_bytes(image)
-    clock, errors, keys, replays = SettableClock(START), Errors(), SigningKeys(), Replays()
+    clock, errors, keys, replays = SettableClock(START), Errors(), SigningKeys(), ReplayCache()
     documents = ClientDocuments(GuardedTransport(policy or Policy(), resolve), clock, "gatewayd/tests", fetch_seconds)
     async with open_store(StoreSettings(directory=directory), clock) as store:
         await store.write(lambda tx: keys_of.add(tx, [signing_key(algorithm) for algorithm in ALGORITHMS]))

@@ -26,7 +26,7 @@ from gatewayd.identity import (
     signing_keys,
     users,
 )
-from gatewayd.identity.access_tokens import AccessTokenVerifier, Made, mint
+from gatewayd.identity.access_tokens import AccessTokenParameters, AccessTokenVerifier, mint
 from gatewayd.identity.authentication import ApiKeyVerifier, Authenticator
 from gatewayd.identity.key_format import RANDOM_BYTES
 from gatewayd.identity.signing_keys import SigningKeys
@@ -145,8 +145,8 @@ async def credential(house: House, kind: str, chosen: tuple[str, ...] = ("tax:re
     subject, grant_id = await house.api.store.write(house.make_grant)
     grant = house.api.store.read_now(lambda tx: grants.find(tx, grant_id), None)
     assert grant is not None
-    made = Made(ISSUER, SCOPES, None, house.api.clock.now())
-    return subject, mint(house.keys, grant, made)
+    parameters = AccessTokenParameters(ISSUER, SCOPES, None, house.api.clock.now())
+    return subject, mint(house.keys, grant, parameters)
 
 
 @pytest.mark.parametrize("kind", ["scoped", "legacy", "token"])
