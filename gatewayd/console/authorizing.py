@@ -35,7 +35,7 @@ from gatewayd.identity import (
     redirect_uris,
 )
 from gatewayd.identity.authorization_codes import Consent
-from gatewayd.identity.authorizations import Pending
+from gatewayd.identity.authorizations import PendingRequest
 from gatewayd.identity.oauth_clients import Client
 from gatewayd.identity.oauth_errors import DirectFailure, OAuthFailure
 from gatewayd.store import ReadTx
@@ -51,7 +51,7 @@ class _Asked(msgspec.Struct, frozen=True, kw_only=True):
     """A request as its pages need it."""
 
     handle: str
-    pending: Pending
+    pending: PendingRequest
     client: Client
 
     @property

@@ -5,7 +5,7 @@ The token endpoint:
     state = read(read_code, code)                   None: invalid_grant, or invalid_client where there is no such client
     if not state.used: check_code(state, ...)       raises; the code can still be redeemed
     sign the tokens
-    failure = write(redeem_code, state, ...)        raise it, if there is one; otherwise answer the tokens
+    failure = write(redeem_code, state, ...)        raise it, if there is one; otherwise send the tokens
 """
 
 import base64
@@ -17,14 +17,14 @@ import msgspec
 
 from gatewayd.clock import DAY, Instant
 from gatewayd.identity import grants, memberships, refresh_tokens
-from gatewayd.identity.authorizations import Pending, gone, needs_sign_in, take
+from gatewayd.identity.authorizations import PendingRequest, consume, needs_sign_in, request_gone
 from gatewayd.identity.grants import CODE_LIFE, GRANT_COLUMNS, GRANT_JOINS, Grant, NewGrant, grant_of
 from gatewayd.identity.oauth_errors import OAuthFailure, invalid_grant
 from gatewayd.identity.random_tokens import hash_token, make_token
 from gatewayd.store import ReadTx, WriteTx
 
 PREFIX = "gwc_"
-RETENTION = DAY  # Chosen: for so long after its time a code that comes again is told to be a replay
+RETENTION = DAY  # Chosen: for so long after its time a code that comes again is recognized as a replay
 SWEEP_ROWS = 500  # of one transaction
 
 _VERIFIER = re.compile(r"[A-Za-z0-9\-._~]{43,128}")  # RFC 7636 §4.1
@@ -49,7 +49,7 @@ DELETE FROM authorization_codes WHERE hash IN (
 
 
 class Consent(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person allowed, for one organization. `scopes` that were not asked for are passed over.
+    """What a person allowed, for one organization. `scopes` that were not requested are ignored.
 
     `session_id`, `authenticated_at` and `methods` are those of the browser session it was given in.
     """
@@ -74,8 +74,8 @@ class CodeState(msgspec.Struct, frozen=True, kw_only=True):
     used: bool
 
 
-class Presented(msgspec.Struct, frozen=True, kw_only=True):
-    """What came with a code. None: was not sent. `key_thumbprint` is that of the DPoP proof."""
+class TokenRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What a client sends with a code. None: was not sent. `key_thumbprint` is that of the DPoP proof."""
 
     client_id: str
     redirect_uri: str | None
@@ -86,33 +86,33 @@ class Presented(msgspec.Struct, frozen=True, kw_only=True):
         return f"Presented(client_id={self.client_id!r})"
 
 
-def issue_code(tx: WriteTx, pending: Pending, consent: Consent) -> str:
-    """Turn a request and a consent to it into a grant and its code; the request is over.
+def issue_code(tx: WriteTx, pending: PendingRequest, consent: Consent) -> str:
+    """Turn a request and a consent to it into a grant and its code; the request is used up.
 
-    Raises `DirectFailure` `invalid_request` where the request was answered already, expired or is another session's.
+    Raises `DirectFailure` `invalid_request` where the request was used up already, expired or is another session's.
     Raises `OAuthFailure`, to be redirected: `access_denied` where no scope is left or the person is no member of the
     organization; `login_required` where the request asks for a newer authentication.
     """
-    asked = pending.parameters
+    parameters = pending.parameters
     if pending.expires_at <= tx.now or pending.session_id not in (None, consent.session_id):
-        raise gone()
+        raise request_gone()
     if needs_sign_in(pending, consent.authenticated_at, tx.now):
         raise OAuthFailure("login_required", "the person has to sign in anew")
-    scopes = [scope for scope in asked.scope if scope in consent.scopes]
+    scopes = [scope for scope in parameters.scope if scope in consent.scopes]
     tx.bind(consent.org_id)
     if not scopes or not memberships.is_member(tx, consent.user_id):
         raise OAuthFailure("access_denied", "the person allowed nothing")
-    if not take(tx, pending.hash):
-        raise gone()
+    if not consume(tx, pending.hash):
+        raise request_gone()
     new = NewGrant(
         org_id=consent.org_id,
         user_id=consent.user_id,
-        client_id=asked.client_id,
+        client_id=parameters.client_id,
         scopes=scopes,
         session_id=consent.session_id,
         authenticated_at=consent.authenticated_at,
         methods=consent.methods,
-        nonce=asked.nonce,
+        nonce=parameters.nonce,
     )
     return _make_code(tx, pending, grants.create(tx, new))
 
@@ -134,26 +134,26 @@ def read_code(tx: ReadTx, code: str) -> CodeState | None:
     )
 
 
-def check_code(state: CodeState, presented: Presented, now: Instant) -> None:
-    """Whether a code that is not used may be redeemed with what came beside it. Refusing burns nothing.
+def check_code(state: CodeState, request: TokenRequest, now: Instant) -> None:
+    """Whether an unused code may be redeemed by this request. A refusal does not use it up.
 
     Raises `OAuthFailure`: `invalid_request` for a missing `redirect_uri` or `code_verifier`; `invalid_dpop_proof` for a
     missing proof; `invalid_grant` for a code that is another client's, expired or revoked, or where anything differs.
     """
     grant = state.grant
-    if presented.client_id != grant.client_id:
+    if request.client_id != grant.client_id:
         raise invalid_grant("the code was issued to another client")
     if grant.ended or state.expires_at <= now:
         raise invalid_grant("the code has expired or was revoked")
-    if presented.redirect_uri is None or presented.code_verifier is None:
+    if request.redirect_uri is None or request.code_verifier is None:
         raise OAuthFailure("invalid_request", "redirect_uri and code_verifier are needed")
-    if presented.redirect_uri != state.redirect_uri:  # RFC 6749 §4.1.3
+    if request.redirect_uri != state.redirect_uri:  # RFC 6749 §4.1.3
         raise invalid_grant("redirect_uri is not that of the authorization request")
-    if not _proves(presented.code_verifier, state.code_challenge):
+    if not _verifier_matches(request.code_verifier, state.code_challenge):
         raise invalid_grant("code_verifier does not fit code_challenge")
-    if presented.key_thumbprint is None and (grant.dpop_required or state.key_thumbprint is not None):
+    if request.key_thumbprint is None and (grant.dpop_required or state.key_thumbprint is not None):
         raise OAuthFailure("invalid_dpop_proof", "a DPoP proof is needed")
-    if state.key_thumbprint not in (None, presented.key_thumbprint):  # RFC 9449 §10
+    if state.key_thumbprint not in (None, request.key_thumbprint):  # RFC 9449 §10
         raise invalid_grant("the DPoP proof is of another key than dpop_jkt names")
 
 
@@ -163,7 +163,7 @@ def redeem_code(
     """Use up a code that `check_code` let pass. `refresh_hash` is that of the first refresh token, None for none.
 
     `key_thumbprint` is the DPoP key that the tokens are bound to. None: done. Otherwise the failure `invalid_grant`,
-    for the caller to raise once this is durable: a code that comes a second time, from whomever, ends its grant
+    for the caller to raise once this is durable: a code that comes a second time, from anybody, ends its grant
     (RFC 6749 §4.1.2), and to raise here would undo that.
     """
     grant_id = state.grant.id
@@ -180,14 +180,14 @@ def redeem_code(
 
 
 def sweep(tx: WriteTx) -> int:
-    """Delete at most `SWEEP_ROWS` codes that were used and are older than `RETENTION`; answers how many.
+    """Delete at most `SWEEP_ROWS` codes that were used and are older than `RETENTION`; returns how many.
 
     Those that were not used go with their grants.
     """
     return tx.run(_SWEEP, before=tx.now - RETENTION, count=SWEEP_ROWS)
 
 
-def _make_code(tx: WriteTx, pending: Pending, grant_id: str) -> str:
+def _make_code(tx: WriteTx, pending: PendingRequest, grant_id: str) -> str:
     code = make_token(PREFIX)
     tx.run(
         _INSERT,
@@ -201,7 +201,7 @@ def _make_code(tx: WriteTx, pending: Pending, grant_id: str) -> str:
     return code
 
 
-def _proves(verifier: str, challenge: str) -> bool:
+def _verifier_matches(verifier: str, challenge: str) -> bool:
     """RFC 7636 §4.6, S256."""
     if not _VERIFIER.fullmatch(verifier):
         return False

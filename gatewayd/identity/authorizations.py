@@ -1,4 +1,4 @@
-"""Authorization requests: what one may hold (RFC 6749 §4.1.1, OpenID Connect Core §3.1.2.1), and those on their way.
+"""Authorization requests: what one may hold (RFC 6749 §4.1.1, OpenID Connect Core §3.1.2.1), and those that wait.
 
 A request waits under a random handle while a person signs in and decides, or between being pushed (RFC 9126) and the
 browser's arrival. It ends with a code, a refusal, or by its time.
@@ -25,7 +25,7 @@ LOGIN_HINT_LENGTH_MAX = 254  # an e-mail address
 SWEEP_ROWS = 500  # of one transaction
 
 DEFAULT_SCOPES = tuple(scope for scope in SCOPES if scope.endswith(":read") and scope not in RESTRICTED)
-"""Chosen: what a request asks for that names no scope (RFC 6749 §3.3)."""
+"""Chosen: the scopes of a request that names none (RFC 6749 §3.3)."""
 
 _PROMPTS = ("none", "login", "consent", "select_account")
 _HASH = re.compile(r"[A-Za-z0-9_-]{43}")  # a SHA-256 in base64url without padding: RFC 7636 §4.2, RFC 7638 §3
@@ -55,14 +55,14 @@ DELETE FROM authorization_requests WHERE hash IN (
 
 
 class Target(msgspec.Struct, frozen=True):
-    """Where answers to the client go, success and error alike, and the `state` they repeat (None: none was sent)."""
+    """Where the client gets its response, success and error alike, and the `state` that it repeats (None: not sent)."""
 
     redirect_uri: str
     state: str | None
 
 
 class AuthorizationParameters(msgspec.Struct, frozen=True, kw_only=True):
-    """A request that was checked.
+    """A request that was validated.
 
     `scope` is what may be consented to, in the specification's order, never empty. `left_out` are restricted scopes
     that were asked for and that the client is not approved for: the consent page says so. `max_age` in seconds.
@@ -85,8 +85,8 @@ class AuthorizationParameters(msgspec.Struct, frozen=True, kw_only=True):
 _decode = msgspec.json.Decoder(AuthorizationParameters).decode
 
 
-class Pending(msgspec.Struct, frozen=True, kw_only=True):
-    """A request on its way. `session_id` None: bound to no browser session yet."""
+class PendingRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A request that waits. `session_id` None: bound to no browser session yet."""
 
     hash: bytes
     parameters: AuthorizationParameters
@@ -148,14 +148,14 @@ def check(client: Client | None, raw: Raw, issuer: str) -> AuthorizationParamete
         max_age=_max_age(raw),
         login_hint=hint if hint is not None and len(hint) <= LOGIN_HINT_LENGTH_MAX else None,
         resource=issuer,
-        dpop_jkt=_hashed(raw, "dpop_jkt"),
+        dpop_jkt=_hash_parameter(raw, "dpop_jkt"),
     )
 
 
-def needs_sign_in(pending: Pending, authenticated_at: Instant, now: Instant) -> bool:
+def needs_sign_in(pending: PendingRequest, authenticated_at: Instant, now: Instant) -> bool:
     """Whether `prompt=login` or `max_age` asks the person to authenticate anew (OpenID Connect Core §3.1.2.1).
 
-    Who did since the request was made has answered it, however small `max_age` is.
+    A person who did since the request was made need not again, however small `max_age` is.
     """
     if authenticated_at >= pending.created_at:
         return False
@@ -163,16 +163,16 @@ def needs_sign_in(pending: Pending, authenticated_at: Instant, now: Instant) -> 
     return "login" in pending.parameters.prompt or (max_age is not None and now - authenticated_at > max_age * SECOND)
 
 
-# -- on their way
+# -- requests that wait
 
 
-def keep(tx: WriteTx, parameters: AuthorizationParameters, *, pushed: bool) -> str:
-    """Keep a request for `PUSHED_LIFE`, or `REQUEST_LIFE` where a person is there. Answers the handle.
+def save(tx: WriteTx, parameters: AuthorizationParameters, *, pushed: bool) -> str:
+    """Store a request for `PUSHED_LIFE`, or for `REQUEST_LIFE` where a browser brought it. Returns the handle.
 
     Raises `DirectFailure` `invalid_client` where the client has gone or was revoked since it was read.
     """
     handle = make_token()
-    kept = tx.run(
+    inserted = tx.run(
         _INSERT,
         hash=hash_token(handle),
         client_id=parameters.client_id,
@@ -180,13 +180,13 @@ def keep(tx: WriteTx, parameters: AuthorizationParameters, *, pushed: bool) -> s
         parameters=msgspec.json.encode(parameters),
         expires_at=tx.now + (PUSHED_LIFE if pushed else REQUEST_LIFE),
     )
-    if not kept:
+    if not inserted:
         raise _unknown_client()
     return handle
 
 
-def load(tx: ReadTx, handle: str) -> Pending | None:
-    """The request; None where it is unknown, expired or answered, or its client was revoked.
+def load(tx: ReadTx, handle: str) -> PendingRequest | None:
+    """The request; None where it is unknown, expired or used up, or its client was revoked.
 
     The caller compares `parameters.client_id` with the one that came beside the handle (RFC 9126 §4).
     """
@@ -194,7 +194,7 @@ def load(tx: ReadTx, handle: str) -> Pending | None:
     if row is None:
         return None
     digest, parameters, pushed, session_id, expires_at, created_at = row
-    return Pending(
+    return PendingRequest(
         hash=digest,
         parameters=_decode(parameters),
         pushed=bool(pushed),
@@ -205,41 +205,41 @@ def load(tx: ReadTx, handle: str) -> Pending | None:
 
 
 def bind(tx: WriteTx, handle: str, session_id: str, replacing: str | None = None) -> None:
-    """From here on the request is of this browser session alone, and lives `REQUEST_LIFE` from its beginning.
+    """Bind the request to this browser session alone; it then expires `REQUEST_LIFE` after it was made.
 
     `replacing` is the session that the same browser had until now. Binding again changes nothing.
     Raises `DirectFailure` `invalid_request` where the request is gone or another session's.
     """
     bound = tx.run(_BIND, hash=hash_token(handle), session_id=session_id, replacing=replacing, life=REQUEST_LIFE)
     if not bound:
-        raise gone()
+        raise request_gone()
 
 
 def drop(tx: WriteTx, handle: str) -> bool:
     """End a request without a code: the person said no. False where it was gone. Raises nothing."""
-    return take(tx, hash_token(handle))
+    return consume(tx, hash_token(handle))
 
 
-def take(tx: WriteTx, digest: bytes) -> bool:
+def consume(tx: WriteTx, digest: bytes) -> bool:
     """End a request by the hash of its handle; True for the one that ended it."""
     return tx.run(_DELETE, hash=digest) == 1
 
 
-def gone() -> DirectFailure:
-    """What is said of a request that is no more, or not of this browser."""
+def request_gone() -> DirectFailure:
+    """The failure for a request that is used up, expired, or not of this browser."""
     return DirectFailure("invalid_request", "this request has expired, was answered, or began in another browser")
 
 
 def sweep(tx: WriteTx) -> int:
-    """Delete at most `SWEEP_ROWS` requests past their time; answers how many."""
+    """Delete at most `SWEEP_ROWS` expired requests; returns how many."""
     return tx.run(_SWEEP, count=SWEEP_ROWS)
 
 
-# -- parts
+# -- validation of parameters
 
 
 def _check_kind(raw: Raw) -> None:
-    """That it asks for a code, in the query, with its parameters in the open (OpenID Connect Core §6)."""
+    """Check that it asks for a code, in the query, with plain parameters (OpenID Connect Core §6)."""
     for name in ("request", "request_uri"):
         if one(raw, name) is not None:
             raise OAuthFailure(f"{name}_not_supported", f"{name} is not supported here")
@@ -252,12 +252,12 @@ def _check_kind(raw: Raw) -> None:
         raise _invalid("the only response_mode is query")
 
 
-def _scopes(client: Client, asked: str | None) -> tuple[list[str], list[str]]:
-    """What can be granted, and what is left out. Chosen: unknown scopes are passed over (RFC 6749 §3.3 allows it)."""
-    asked = asked if asked is not None and asked.strip() else client.metadata.scope
-    if asked is not None and len(asked) > SCOPE_LENGTH_MAX:
+def _scopes(client: Client, requested: str | None) -> tuple[list[str], list[str]]:
+    """What can be granted, and what is left out. Chosen: unknown scopes are ignored (RFC 6749 §3.3 allows it)."""
+    requested = requested if requested is not None and requested.strip() else client.metadata.scope
+    if requested is not None and len(requested) > SCOPE_LENGTH_MAX:
         raise OAuthFailure("invalid_scope", f"scope has at most {SCOPE_LENGTH_MAX} characters")
-    wanted = ALL_SCOPES.keys() & set(DEFAULT_SCOPES if asked is None else asked.split())
+    wanted = ALL_SCOPES.keys() & set(DEFAULT_SCOPES if requested is None else requested.split())
     left_out = set() if client.tax_approved else wanted & RESTRICTED
     if wanted == left_out:
         reason = "the client is not approved for them" if left_out else "none of them is known"
@@ -266,8 +266,8 @@ def _scopes(client: Client, asked: str | None) -> tuple[list[str], list[str]]:
 
 
 def _challenge(raw: Raw) -> str:
-    """RFC 7636 §4.3; `plain`, which is also what no method means, proves nothing to who reads the request."""
-    challenge = _hashed(raw, "code_challenge")
+    """RFC 7636 §4.3; `plain`, which is also the default, is no protection from somebody who reads the request."""
+    challenge = _hash_parameter(raw, "code_challenge")
     if challenge is None:
         raise _invalid("code_challenge is needed (PKCE)")
     if one(raw, "code_challenge_method") != "S256":
@@ -275,7 +275,7 @@ def _challenge(raw: Raw) -> str:
     return challenge
 
 
-def _hashed(raw: Raw, name: str) -> str | None:
+def _hash_parameter(raw: Raw, name: str) -> str | None:
     value = one(raw, name)
     if value is not None and not _HASH.fullmatch(value):
         raise _invalid(f"{name} is a SHA-256 hash, 43 characters of base64url")

@@ -60,7 +60,7 @@ def _keep(tx: WriteTx, parameters: AuthorizationParameters) -> str:
     client = oauth_clients.find(tx, parameters.client_id)
     if client is None or client.revoked:  # it was swept or revoked since it was read
         raise DirectFailure("invalid_client", "there is no such client: it has to register anew")
-    return authorizations.keep(tx, parameters, pushed=False)
+    return authorizations.save(tx, parameters, pushed=False)
 
 
 async def _refused(

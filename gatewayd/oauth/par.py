@@ -35,7 +35,7 @@ async def respond(parts: OAuthParts, request: Incoming) -> Answer:
 
     def keep(tx: WriteTx) -> str:
         known(oauth_clients.find(tx, client_id))  # not swept or revoked since
-        return authorizations.keep(tx, parameters, pushed=True)
+        return authorizations.save(tx, parameters, pushed=True)
 
     handle = await parts.store.write(keep)
     return json_answer(201, {"request_uri": REQUEST_URI_PREFIX + handle, "expires_in": PUSHED_LIFE // SECOND})

@@ -12,7 +12,7 @@ import trio
 
 from gatewayd.clock import Instant
 from gatewayd.identity import access_tokens, authorization_codes, grants, id_tokens, refresh_tokens
-from gatewayd.identity.authorization_codes import CodeState, Presented
+from gatewayd.identity.authorization_codes import CodeState, TokenRequest
 from gatewayd.identity.grants import Grant
 from gatewayd.identity.oauth_errors import OAuthFailure, invalid_grant
 from gatewayd.identity.oauth_parameters import Raw, check_resource, one
@@ -89,7 +89,7 @@ async def _redeem(parts: OAuthParts, request: Incoming, form: Raw, client_id: st
 def _first_answer(parts: OAuthParts, form: Raw, state: CodeState, thumbprint: str | None) -> tuple[bytes, bytes | None]:
     """The answer to a code that has not been used, and the hash of the refresh token in it."""
     now = Instant(parts.store.now())
-    presented = Presented(
+    presented = TokenRequest(
         client_id=state.grant.client_id,
         redirect_uri=one(form, "redirect_uri"),
         code_verifier=one(form, "code_verifier"),
@@ -110,7 +110,7 @@ async def _refresh(parts: OAuthParts, request: Incoming, form: Raw, client_id: s
     def look(tx: ReadTx) -> tuple[RefreshState | None, str | None]:
         found = refresh_tokens.read_refresh(tx, token)
         _check_client(tx, client_id, None if found is None else found.grant)
-        return found, None if found is None else refresh_tokens.stored_answer(tx, found, grace)
+        return found, None if found is None else refresh_tokens.stored_response(tx, found, grace)
 
     state, given_before = await parts.store.read(look)
     if state is None:

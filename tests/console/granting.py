@@ -1,7 +1,7 @@
 """A connected app of Ann's, down to a grant that lives."""
 
 from gatewayd.identity import authorization_codes, authorizations, sessions
-from gatewayd.identity.authorization_codes import Consent, Presented
+from gatewayd.identity.authorization_codes import Consent, TokenRequest
 from gatewayd.identity.sessions import Visitor
 from gatewayd.store import WriteTx
 from tests.console.visiting import Site
@@ -30,8 +30,8 @@ async def grant(site: Site, org_id: str = "", name: str = "Sprout") -> str:
         )
         state = authorization_codes.read_code(tx, authorization_codes.issue_code(tx, pending, consent))
         assert state is not None
-        presented = Presented(client_id=client.id, redirect_uri=REDIRECT, code_verifier=VERIFIER, key_thumbprint=None)
-        authorization_codes.check_code(state, presented, tx.now)
+        request = TokenRequest(client_id=client.id, redirect_uri=REDIRECT, code_verifier=VERIFIER, key_thumbprint=None)
+        authorization_codes.check_code(state, request, tx.now)
         assert authorization_codes.redeem_code(tx, state, None, None) is None
         return state.grant.id
 

@@ -273,7 +273,7 @@ async def test_a_pushed_request_is_not_taken_without_its_endpoint(site: Site) ->
     handle = await site.ask()
     pending = await site.store.read(lambda tx: authorizations.load(tx, handle))
     assert pending is not None
-    pushed = await site.store.write(lambda tx: authorizations.keep(tx, pending.parameters, pushed=True))
+    pushed = await site.store.write(lambda tx: authorizations.save(tx, pending.parameters, pushed=True))
     assert (await browser.get(choose(pushed))).status == 400
 
 

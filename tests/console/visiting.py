@@ -223,7 +223,7 @@ class Site:
             **changes,
         }
         parameters = authorizations.check(client, parse_qs(urlencode(values)), ISSUER)
-        return await self.store.write(lambda tx: authorizations.keep(tx, parameters, pushed=False))
+        return await self.store.write(lambda tx: authorizations.save(tx, parameters, pushed=False))
 
 
 @asynccontextmanager

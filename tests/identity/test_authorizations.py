@@ -15,7 +15,7 @@ from gatewayd.identity import (
     oauth_clients,
     sessions,
 )
-from gatewayd.identity.authorizations import DEFAULT_SCOPES, AuthorizationParameters, Pending, Target
+from gatewayd.identity.authorizations import DEFAULT_SCOPES, AuthorizationParameters, PendingRequest, Target
 from gatewayd.identity.oauth_clients import Client
 from gatewayd.identity.oauth_errors import DirectFailure, OAuthFailure
 from tests.support.consents import CHALLENGE, ISSUER, REDIRECT, SCOPE, Flow, asking
@@ -236,10 +236,10 @@ def test_a_description_is_plain_whatever_was_sent() -> None:
 
 
 def keep(store: MemoryStore, client: Client, *, pushed: bool) -> str:
-    return store.write(lambda tx: authorizations.keep(tx, check(client), pushed=pushed))
+    return store.write(lambda tx: authorizations.save(tx, check(client), pushed=pushed))
 
 
-def load(store: MemoryStore, handle: str) -> Pending | None:
+def load(store: MemoryStore, handle: str) -> PendingRequest | None:
     return store.read(lambda tx: authorizations.load(tx, handle))
 
 

@@ -494,14 +494,14 @@ def test_revoking_a_client_ends_its_grants_and_requests(store: MemoryStore) -> N
     flow = Flow(store)
     grant_id, _ = flow.connect()
     parameters = authorizations.check(flow.client, asking(), ISSUER)
-    handle = store.write(lambda tx: authorizations.keep(tx, parameters, pushed=True))
+    handle = store.write(lambda tx: authorizations.save(tx, parameters, pushed=True))
     revoked = store.write(lambda tx: oauth_clients.revoke(tx, flow.client.id, "usr_admin"))
     store.write(lambda tx: oauth_clients.revoke(tx, flow.client.id, "usr_other"))
     assert revoked.revoked
     assert store.read(lambda tx: grants.find_live(tx, grant_id)) is None
     assert store.read(lambda tx: authorizations.load(tx, handle)) is None
     with pytest.raises(DirectFailure) as caught:
-        store.write(lambda tx: authorizations.keep(tx, parameters, pushed=True))
+        store.write(lambda tx: authorizations.save(tx, parameters, pushed=True))
     assert caught.value.code == "invalid_client"
     entries = store.read(audit.list_all)
     assert [(e.action, e.subject, e.actor, e.org_id) for e in entries[:2]] == [

@@ -14,8 +14,8 @@ from gatewayd.identity import (
     refresh_tokens,
     sessions,
 )
-from gatewayd.identity.authorization_codes import CodeState, Consent, Presented
-from gatewayd.identity.authorizations import Pending
+from gatewayd.identity.authorization_codes import CodeState, Consent, TokenRequest
+from gatewayd.identity.authorizations import PendingRequest
 from gatewayd.identity.oauth_clients import Client
 from gatewayd.identity.oauth_errors import OAuthFailure
 from gatewayd.identity.oauth_parameters import Raw
@@ -49,7 +49,7 @@ def asking(**changes: str | list[str] | None) -> Raw:
 def code_for(tx: WriteTx, client: Client, consent: Consent) -> str:
     """A fresh code, all of it in one transaction."""
     parameters = authorizations.check(client, asking(scope=" ".join(consent.scopes)), ISSUER)
-    handle = authorizations.keep(tx, parameters, pushed=False)
+    handle = authorizations.save(tx, parameters, pushed=False)
     pending = authorizations.load(tx, handle)
     assert pending is not None
     return authorization_codes.issue_code(tx, pending, consent)
@@ -86,15 +86,15 @@ class Flow:
         raw = {"client_name": "App", "redirect_uris": [REDIRECT], **metadata}
         return self.store.write(lambda tx: oauth_clients.register(tx, client_metadata.validate(raw)))
 
-    def pend(self, **changes: str | list[str] | None) -> Pending:
+    def pend(self, **changes: str | list[str] | None) -> PendingRequest:
         """A request in front of the person."""
         parameters = authorizations.check(self.client, asking(**changes), ISSUER)
-        handle = self.store.write(lambda tx: authorizations.keep(tx, parameters, pushed=False))
+        handle = self.store.write(lambda tx: authorizations.save(tx, parameters, pushed=False))
         pending = self.store.read(lambda tx: authorizations.load(tx, handle))
         assert pending is not None
         return pending
 
-    def consent(self, pending: Pending, **changes: object) -> str:
+    def consent(self, pending: PendingRequest, **changes: object) -> str:
         """The person allows everything; answers the code."""
         consent = Consent(
             user_id=self.user_id,
@@ -116,24 +116,24 @@ class Flow:
         assert state is not None
         return state
 
-    def presented(self, **changes: str | None) -> Presented:
+    def token_request(self, **changes: str | None) -> TokenRequest:
         """What the client sends with its code."""
-        presented = Presented(
+        token_request = TokenRequest(
             client_id=self.client.id, redirect_uri=REDIRECT, code_verifier=VERIFIER, key_thumbprint=None
         )
-        return msgspec.structs.replace(presented, **changes)
+        return msgspec.structs.replace(token_request, **changes)
 
     def redeem(self, code: str, token: str | None = None, **changes: str | None) -> OAuthFailure | None:
         """What the token endpoint does; the failure that it would answer."""
         state = self.read_code(code)
-        presented = self.presented(**changes)
+        token_request = self.token_request(**changes)
         if not state.used:
             try:
-                authorization_codes.check_code(state, presented, self.store.now())
+                authorization_codes.check_code(state, token_request, self.store.now())
             except OAuthFailure as failure:
                 return failure
         digest = None if token is None else hash_token(token)
-        key = presented.key_thumbprint
+        key = token_request.key_thumbprint
         return self.store.write(lambda tx: authorization_codes.redeem_code(tx, state, digest, key))
 
     def connect(self, **changes: str | list[str] | None) -> tuple[str, str]:
@@ -153,12 +153,12 @@ class Flow:
 
     def rotate(self, state: RefreshState, **changes: str | None) -> "str | OAuthFailure":
         """The same once the token was read."""
-        presented = self.presented(**changes)
+        token_request = self.token_request(**changes)
         try:
-            refresh_tokens.check_refresh(state, presented.client_id, presented.key_thumbprint, self.store.now())
+            refresh_tokens.check_refresh(state, token_request.client_id, token_request.key_thumbprint, self.store.now())
         except OAuthFailure as failure:
             return failure
-        stored = self.store.read(lambda tx: refresh_tokens.stored_answer(tx, state, self.grace_seconds))
+        stored = self.store.read(lambda tx: refresh_tokens.stored_response(tx, state, self.grace_seconds))
         if stored is not None:
             return stored
         token = refresh_tokens.make_token()
