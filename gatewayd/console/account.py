@@ -89,7 +89,7 @@ class Account:
             users.change_password(tx, user.id, hashed)
             one_time_links.void(tx, user.id)
             sessions.end_all(tx, user.id, kept=session.id)
-            return sessions.prove_again(tx, session, session.methods)
+            return sessions.reauthenticate(tx, session, session.methods)
 
         token = await self._store.write(work)
         response = see(ACCOUNT)

@@ -36,7 +36,7 @@ class SecondFactor:
         def work(tx: WriteTx) -> str | None:
             if second_factors.is_on(tx, user.id):
                 return None
-            return second_factors.proposed(tx, user.id) or second_factors.propose(tx, user.id)
+            return second_factors.find_proposal(tx, user.id) or second_factors.propose(tx, user.id)
 
         secret = await self._store.write(work)
         return see(ACCOUNT) if secret is None else await _page(user, secret, "")
@@ -47,7 +47,7 @@ class SecondFactor:
         codes = await self._store.write(lambda tx: second_factors.confirm(tx, user.id, code))
         if codes is not None:
             return await render_template("recovery_codes.html", codes=codes)
-        secret = await self._store.read(lambda tx: second_factors.proposed(tx, user.id))
+        secret = await self._store.read(lambda tx: second_factors.find_proposal(tx, user.id))
         if secret is None:
             return see(PAGE)
         problem = "That code is not right. Check the clock of your phone and try the next one."

@@ -13,7 +13,7 @@ from gatewayd.console.pages import add_page
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.identity import authorizations, passkeys, sessions
 from gatewayd.identity.oauth_errors import DirectFailure
-from gatewayd.identity.sign_in import CodeNeeded, Signed, WrongCredentials
+from gatewayd.identity.sign_in import NewSession, SecondFactorStep, WrongCredentials
 from gatewayd.identity.throttling import Locked
 from gatewayd.store import WriteTx
 
@@ -82,7 +82,7 @@ class SigningIn:
         next_path = local_path(form.get("next", "/"))
         answer = value(form, "credential", 32_768)
 
-        async def prove() -> Signed | CodeNeeded:
+        async def prove() -> NewSession | SecondFactorStep:
             try:
                 challenge = passkeys.challenge_of(answer)
                 if not self._parts.challenges.take(challenge, _PURPOSE, self._now()):
@@ -100,7 +100,7 @@ class SigningIn:
     async def _finish(
         self,
         next_path: str,
-        prove: Callable[[], Awaitable[Signed | CodeNeeded]],
+        prove: Callable[[], Awaitable[NewSession | SecondFactorStep]],
         email: str,
         wrong: str = "The address or the password is not right.",
     ) -> Answer:
@@ -123,14 +123,16 @@ class SigningIn:
         return self._parts.clock.now()
 
 
-async def go_on(parts: ConsoleParts, browser: Browser, outcome: Signed | CodeNeeded, next_path: str) -> Response:
+async def go_on(
+    parts: ConsoleParts, browser: Browser, outcome: NewSession | SecondFactorStep, next_path: str
+) -> Response:
     """To the page for the code; or the cookie is set, and on to `next_path`.
 
     The session that this browser had ends, and a request that was bound to it moves on to the new one.
     """
-    if isinstance(outcome, CodeNeeded):
+    if isinstance(outcome, SecondFactorStep):
         response = see(f"{SIGN_IN}/code?next={quote(next_path, safe='')}")
-        browser.remember_half(response, outcome.half)
+        browser.remember_half(response, outcome.first_factor)
         return response
     before = visit().session
     if before is not None:

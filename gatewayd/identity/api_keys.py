@@ -76,7 +76,7 @@ class ApiKey(Response, frozen=True, kw_only=True):
 
 
 class CreatedKey(Response, frozen=True, kw_only=True):
-    """The answer that shows the key, the only time."""
+    """The response that shows the key, the only time."""
 
     id: str
     key: str
@@ -87,7 +87,7 @@ class CreatedKey(Response, frozen=True, kw_only=True):
 
 
 class NewKey(msgspec.Struct, frozen=True, kw_only=True):
-    """What a key is made from. No scopes: legacy full access. No networks: anywhere. `expires_at` None: never."""
+    """A key to be made. No scopes: legacy full access. No networks: anywhere. `expires_at` None: never."""
 
     name: str
     user_id: str
@@ -172,7 +172,7 @@ def revoke(tx: WriteTx, key_id: str, actor: str) -> ApiKey:
 
 
 def set_tax_approval(tx: WriteTx, key_id: str, attestation: str | None, actor: str) -> ApiKey:
-    """Let the key's `tax:*` scopes open what they name, or with None stop that. Raises `Problem` `not_found`.
+    """Make the key's `tax:*` scopes effective, or with None no longer effective. Raises `Problem` `not_found`.
 
     `attestation` is what the vendor declared, recorded word for word.
     """
@@ -204,7 +204,7 @@ def list_tax_approved(tx: ReadTx) -> list[ApiKey]:
 
 
 def list_tax_chosen(tx: ReadTx) -> list[ApiKey]:
-    """Those that work and chose a restricted scope, which opens nothing yet; oldest first."""
+    """The keys that work and have a restricted scope, which opens nothing yet; oldest first."""
     return [_to_api_key(_KeyRow(*row)) for row in tx.rows(_TAX_CHOSEN_ANY_ORG, limit=LIST_LIMIT)]
 
 
@@ -217,7 +217,7 @@ def organization_of(tx: ReadTx, key_id: str) -> str:
 
 
 def note_use(tx: WriteTx, key_ids: Collection[str]) -> None:
-    """Write down that these keys were used on the transaction's day; ids that are no keys are passed over."""
+    """Record that these keys were used on the transaction's day; ids of other things are ignored."""
     day = (datetime.datetime.fromtimestamp(tx.now // 1_000_000, datetime.UTC)).date().isoformat()
     for key_id in key_ids:
         tx.run(_NOTE_USE, id=key_id, day=day)

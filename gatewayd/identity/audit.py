@@ -1,4 +1,4 @@
-"""The audit log: what was done to organizations, people and credentials, by whom and when. Rows are only added."""
+"""The audit log: what was done to organizations, people and credentials, by whom and when. Append-only."""
 
 from typing import Literal
 
@@ -75,7 +75,7 @@ class AuditEntry(Response, frozen=True, kw_only=True):
 
 
 class Act(msgspec.Struct, frozen=True, kw_only=True):
-    """What is recorded. `org_id` is None for what concerns the whole instance. `detail` never holds a secret."""
+    """An entry to be recorded. `org_id` is None for what concerns the whole instance. `detail` never holds a secret."""
 
     actor: str
     action: Action
@@ -85,7 +85,7 @@ class Act(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def record(tx: WriteTx, act: Act) -> None:
-    """Add one entry; it stands or falls with the transaction of what it tells."""
+    """Add one entry, in the transaction of what it is about."""
     tx.run(
         _INSERT,
         id=tx.new_id("aud"),

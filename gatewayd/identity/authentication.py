@@ -32,7 +32,7 @@ class Admission(NamedTuple):
     """What a verified token stands for. It ends at `ends_at` (microseconds), with the sentence `ended`.
 
     `networks` are those it may come from; none: anywhere. `key_thumbprint`: each request must prove that it holds this
-    key (RFC 9449); None: whoever bears the token may use it.
+    key (RFC 9449); None: any bearer of the token may use it.
     """
 
     caller: Caller

@@ -83,7 +83,7 @@ class TokenRequest(msgspec.Struct, frozen=True, kw_only=True):
     key_thumbprint: str | None
 
     def __repr__(self) -> str:
-        return f"Presented(client_id={self.client_id!r})"
+        return f"TokenRequest(client_id={self.client_id!r})"
 
 
 def issue_code(tx: WriteTx, pending: PendingRequest, consent: Consent) -> str:

@@ -39,7 +39,7 @@ class Membership(Response, frozen=True, kw_only=True):
 
 
 def add(tx: WriteTx, user_id: str, role: Role, actor: str) -> Membership:
-    """Let a user into the transaction's organization.
+    """Make a user a member of the transaction's organization.
 
     Raises `Problem`: `not_found` for the organization or the user, `already_exists` for a member.
     """
@@ -58,15 +58,15 @@ def change_role(tx: WriteTx, user_id: str, role: Role, actor: str) -> None:
     before = role_of(tx, user_id)
     if before == role:
         return
-    _keep_an_owner(tx, before)
+    _check_other_owner(tx, before)
     tx.run(_CHANGE, user_id=user_id, role=role)
     _record(tx, "membership.role_changed", user_id, actor, {"from": before, "to": role})
 
 
 def remove(tx: WriteTx, user_id: str, actor: str) -> None:
-    """Take a member out; the keys they made stop working, and the apps they connected. Raises as `change_role` does."""
+    """Remove a member; the keys they made and the apps they connected stop working. Raises as `change_role` does."""
     before = role_of(tx, user_id)
-    _keep_an_owner(tx, before)
+    _check_other_owner(tx, before)
     tx.run(_DELETE, user_id=user_id)
     _record(tx, "membership.removed", user_id, actor, {"role": before})
     grants.revoke_membership(tx, user_id, actor)
@@ -105,8 +105,8 @@ def _check(role: str) -> None:
         raise invalid_field("role", "invalid_enum", f"Use one of: {', '.join(ROLES)}.")
 
 
-def _keep_an_owner(tx: ReadTx, role: Role) -> None:
-    """Called before an owner stops being one."""
+def _check_other_owner(tx: ReadTx, role: Role) -> None:
+    """Called before somebody stops being an owner. Raises `Problem` `invalid_state` for the last one."""
     if role == "owner" and tx.value(_OWNERS) == 1:  # Chosen: without an owner nobody could let anyone in again
         raise Problem("invalid_state", "An organization keeps at least one owner: make somebody else owner first.")
 

@@ -1,6 +1,6 @@
 """OAuth clients: registered by themselves (RFC 7591) or known by a document at their address (CIMD). All are public.
 
-There is no limit to their number: those that nobody came to use are swept.
+Their number is not limited: those that are never used are swept.
 """
 
 from collections.abc import Collection
@@ -44,7 +44,7 @@ _NOTE_USE_ANY_ORG = """
 UPDATE oauth_clients SET last_used_day = :day
 WHERE id = (SELECT g.client_id FROM grants g WHERE g.id = :grant_id) AND (last_used_day IS NULL OR last_used_day < :day)
 """
-# What an administrator decided is kept: a revoked document would come back as if nothing had been.
+# What an administrator decided stays: a revoked document would come back as if it were new.
 _SWEEP_ANY_ORG = """
 DELETE FROM oauth_clients WHERE id IN (
     SELECT c.id FROM oauth_clients c WHERE c.created_at < :before AND c.tax_approved_at IS NULL
@@ -82,8 +82,8 @@ class Client(msgspec.Struct, frozen=True, kw_only=True):
         return list(dict.fromkeys(map(redirect_uris.host_of, [*own, *self.metadata.redirect_uris])))
 
 
-class _Answer(ClientMetadata, frozen=True, kw_only=True):
-    """A registration as it is answered (RFC 7591 §3.2.1). `client_id_issued_at` in seconds."""
+class _RegistrationResponse(ClientMetadata, frozen=True, kw_only=True):
+    """The response to a registration (RFC 7591 §3.2.1). `client_id_issued_at` in seconds."""
 
     client_id: str
     client_id_issued_at: int
@@ -107,10 +107,10 @@ def register(tx: WriteTx, metadata: ClientMetadata) -> Client:
     return client
 
 
-def registration_answer(client: Client) -> bytes:
-    """The JSON that answers a registration: what will be honoured, and nothing that will not (RFC 7591 §3.2.1)."""
+def registration_response(client: Client) -> bytes:
+    """The JSON of the response: what will be honoured, and nothing that will not (RFC 7591 §3.2.1)."""
     return msgspec.json.encode(
-        _Answer(
+        _RegistrationResponse(
             client_id=client.id,
             client_id_issued_at=client.created_at // SECOND,
             **msgspec.structs.asdict(client.metadata),
@@ -130,7 +130,7 @@ def serves(tx: ReadTx, client_id: str) -> bool:
 
 
 def save_document(tx: WriteTx, url: str, metadata: ClientMetadata, fresh_until: Instant) -> Client:
-    """Keep what the document at `url` says now; whether the client is revoked or approved stays. Raises nothing.
+    """Store what the document at `url` says now; whether the client is revoked or approved stays. Raises nothing.
 
     `url` has passed `client_metadata.is_document_url`, `metadata` comes from `client_metadata.validate_document`.
     """
@@ -151,7 +151,7 @@ def accepts_post_logout_redirect(client: Client, uri: str) -> bool:
 
 
 def revoke(tx: WriteTx, client_id: str, actor: str) -> Client:
-    """Refuse a client everything from now on, and end all its grants. Revoking again changes nothing.
+    """Refuse everything to a client from now on, and end all its grants. Revoking again changes nothing.
 
     Raises `Problem` `not_found`.
     """
@@ -187,7 +187,7 @@ def list_tax_approved(tx: ReadTx) -> list[Client]:
 
 
 def note_use(tx: WriteTx, grant_ids: Collection[str]) -> None:
-    """Write down that the clients of these grants were used on the transaction's day; other ids are passed over."""
+    """Record that the clients of these grants were used on the transaction's day; other ids are ignored."""
     day = to_wire(tx.now)[:10]
     for grant_id in grant_ids:
         tx.run(_NOTE_USE_ANY_ORG, grant_id=grant_id, day=day)

@@ -1,4 +1,4 @@
-"""What OAuth requests are refused with. The doors render these; nothing here knows HTTP but for the status."""
+"""The errors of OAuth requests, before they are rendered: nothing here knows HTTP but for the status."""
 
 import re
 
@@ -11,10 +11,10 @@ def plain(text: str) -> str:
 
 
 class OAuthFailure(Exception):
-    """A refusal that the client is told: as JSON, or in a redirect once its address is known to be the client's.
+    """An error for the client: as JSON, or in a redirect once its address is known to be the client's.
 
     `code` is an error of RFC 6749 §4.1.2.1 or §5.2, RFC 7591 §3.2.2, RFC 8707 §2, RFC 9126, RFC 9449 or OpenID Connect
-    Core §3.1.2.6. `status` is for answers in JSON. `description` is plain ASCII, whatever it was made from.
+    Core §3.1.2.6. `status` is for responses in JSON. `description` is plain ASCII, whatever it was made from.
     """
 
     def __init__(self, code: str, description: str, status: int = 400) -> None:
@@ -25,10 +25,10 @@ class OAuthFailure(Exception):
 
 
 class DirectFailure(Exception):
-    """A refusal that is shown to the person and never redirected: nobody knows that the address is the client's.
+    """An error that is shown to the person and never redirected: the address may not be the client's.
 
     Deliberately no `OAuthFailure`, so that no handler of those sends a browser away by mistake (RFC 9700 §4.11).
-    Where no browser is involved (RFC 9126), it is answered as JSON like any other.
+    Where no browser is involved (RFC 9126), it is rendered as JSON like any other.
     """
 
     def __init__(self, code: str, description: str, status: int = 400) -> None:
@@ -39,5 +39,5 @@ class DirectFailure(Exception):
 
 
 def invalid_grant(description: str) -> OAuthFailure:
-    """The code or the refresh token does not serve: the client is to ask the person anew (RFC 6749 §5.2)."""
+    """The code or the refresh token is not valid: the client has to ask the person again (RFC 6749 §5.2)."""
     return OAuthFailure("invalid_grant", description)

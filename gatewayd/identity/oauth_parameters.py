@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from gatewayd.identity.oauth_errors import OAuthFailure
 
 Raw = Mapping[str, Sequence[str]]
-"""Every value of each name, as `urllib.parse.parse_qs(..., keep_blank_values=True)` answers them."""
+"""Every value of each name, as `urllib.parse.parse_qs(..., keep_blank_values=True)` returns them."""
 
 
 def one(raw: Raw, name: str) -> str | None:

@@ -11,7 +11,7 @@ from gatewayd.store import ReadTx, WriteTx
 
 Purpose = Literal["sign_in", "reset_password"]
 LIFETIMES = {"sign_in": 30 * MINUTE, "reset_password": 24 * HOUR}  # Chosen
-RETENTION = DAY  # Chosen: a link that was used says so for a while, before it is unknown
+RETENTION = DAY  # Chosen: for so long a used link is told from an unknown one
 SWEEP_ROWS = 500  # of one transaction
 
 _INSERT = """
@@ -35,7 +35,7 @@ DELETE FROM one_time_links WHERE hash IN (
 
 
 def make(tx: WriteTx, user_id: str, purpose: Purpose) -> str:
-    """Make a link for a user; answers the token that stands in it, which is not kept."""
+    """Make a link for a user; returns the token that stands in it, which is not stored."""
     token = make_token()
     values = {"hash": hash_token(token), "user_id": user_id, "purpose": purpose}
     tx.run(_INSERT, **values, expires_at=tx.now + LIFETIMES[purpose])
@@ -49,7 +49,7 @@ def find(tx: ReadTx, token: str, purpose: Purpose) -> str | None:
 
 
 def use(tx: WriteTx, token: str, purpose: Purpose) -> str | None:
-    """Use a link up; answers whose it was, None when it is unknown, used or past its time."""
+    """Use a link up; returns whose it was, None when it is unknown, used or past its time."""
     found = tx.value(_USE, hash=hash_token(token), purpose=purpose)
     return None if found is None else str(found)
 
@@ -60,5 +60,5 @@ def void(tx: WriteTx, user_id: str) -> None:
 
 
 def sweep(tx: WriteTx) -> int:
-    """Delete at most `SWEEP_ROWS` old links; answers how many."""
+    """Delete at most `SWEEP_ROWS` old links; returns how many."""
     return tx.run(_SWEEP, before=tx.now - RETENTION, count=SWEEP_ROWS)

@@ -1,4 +1,4 @@
-"""Organizations: what every request acts on behalf of (Spec §1)."""
+"""Organizations: every request acts on behalf of one (Spec §1)."""
 
 from gatewayd.clock import Instant
 from gatewayd.contract.wire import Response, Timestamp

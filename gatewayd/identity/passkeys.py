@@ -60,8 +60,8 @@ class Passkey(msgspec.Struct, frozen=True, kw_only=True):
     created_at: Instant
 
 
-class Proved(msgspec.Struct, frozen=True, kw_only=True):
-    """Whose passkey signed; `person_verified` where the device asked for PIN, finger or face."""
+class PasskeyProof(msgspec.Struct, frozen=True, kw_only=True):
+    """A passkey has signed. `person_verified`: the device asked for PIN, finger or face."""
 
     user_id: str
     person_verified: bool
@@ -77,7 +77,7 @@ class PasskeyError(Exception):
 
 
 class RelyingParty(msgspec.Struct, frozen=True, kw_only=True):
-    """Who asks. `id` is the host name that keys are bound to, `origin` where the page stands."""
+    """The service, as passkeys know it. `id` is the host name that keys are bound to, `origin` that of the page."""
 
     id: str
     origin: str
@@ -85,7 +85,7 @@ class RelyingParty(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Challenges:
-    """Challenges that were given out and not used, each for one purpose of one person (or of whoever signs in)."""
+    """Challenges that were given and not used, each for one purpose of one person (or of anybody who signs in)."""
 
     def __init__(self) -> None:
         self._given: OrderedDict[bytes, tuple[str, Instant]] = OrderedDict()
@@ -135,7 +135,7 @@ def authentication_options(party: RelyingParty, challenge: bytes) -> str:
 
 
 def register(tx: WriteTx, party: RelyingParty, user_id: str, name: str, answer: str, challenge: bytes) -> None:
-    """Keep the key that a device has made.
+    """Store the key that a device has made.
 
     Raises `PasskeyError`; `Problem` `limit_reached`, `already_exists`, or `validation_failed` for the name.
     """
@@ -143,7 +143,7 @@ def register(tx: WriteTx, party: RelyingParty, user_id: str, name: str, answer: 
     if len(of_user(tx, user_id)) >= PER_USER:
         raise Problem("limit_reached", f"An account has at most {PER_USER} passkeys.")
     try:
-        made = webauthn.verify_registration_response(
+        verified = webauthn.verify_registration_response(
             credential=answer,
             expected_challenge=challenge,
             expected_rp_id=party.id,
@@ -151,19 +151,19 @@ def register(tx: WriteTx, party: RelyingParty, user_id: str, name: str, answer: 
         )
         transports = webauthn.helpers.parse_registration_credential_json(answer).response.transports or []
     except (exceptions.WebAuthnException, ValueError, TypeError, AttributeError) as error:
-        # The package takes what stands in an attestation for the types that it should have.
+        # The package does not check the types of what stands in an attestation.
         raise PasskeyError(str(error)) from error
-    kept = tx.run(
+    inserted = tx.run(
         _INSERT,
-        credential_id=made.credential_id,
+        credential_id=verified.credential_id,
         user_id=user_id,
-        public_key=made.credential_public_key,
-        sign_count=made.sign_count,
+        public_key=verified.credential_public_key,
+        sign_count=verified.sign_count,
         transports=" ".join(str(each.value) for each in transports),
         name=name,
-        backed_up=int(made.credential_backed_up),
+        backed_up=int(verified.credential_backed_up),
     )
-    if not kept:
+    if not inserted:
         raise Problem("already_exists", "This passkey is registered already.")
     audit.record(tx, audit.Act(actor=user_id, action="user.passkey_added", subject=user_id, org_id=None))
 
@@ -178,7 +178,7 @@ def challenge_of(answer: str) -> bytes:
         raise PasskeyError(f"not an answer of a browser: {error}") from error
 
 
-def authenticate(tx: WriteTx, party: RelyingParty, answer: str, challenge: bytes) -> Proved:
+def authenticate(tx: WriteTx, party: RelyingParty, answer: str, challenge: bytes) -> PasskeyProof:
     """Who signed the challenge, and how. Raises `PasskeyError`, also where a copied key is suspected (§6.1.1)."""
     try:
         credential = parse_authentication_credential_json(answer)
@@ -205,11 +205,11 @@ def authenticate(tx: WriteTx, party: RelyingParty, answer: str, challenge: bytes
         sign_count=verified.new_sign_count,
         backed_up=int(verified.credential_backed_up),
     )
-    return Proved(user_id=passkey.user_id, person_verified=verified.user_verified)
+    return PasskeyProof(user_id=passkey.user_id, person_verified=verified.user_verified)
 
 
 def remove(tx: WriteTx, user_id: str, credential_id: bytes) -> bool:
-    """Forget a key of a user; False when they have no such key."""
+    """Delete a key of a user; False when they have no such key."""
     removed = tx.run(_REMOVE, credential_id=credential_id, user_id=user_id) == 1
     if removed:
         audit.record(tx, audit.Act(actor=user_id, action="user.passkey_removed", subject=user_id, org_id=None))

@@ -1,4 +1,4 @@
-"""A password set anew for somebody who does not know the present one: whoever had a way in loses it."""
+"""Setting a new password for somebody who does not know the present one: all other access ends."""
 
 from gatewayd.identity import one_time_links, sessions, throttling, users
 from gatewayd.store import WriteTx

@@ -1,4 +1,4 @@
-"""Where a client may have browsers sent: what can be registered, and what a request may then name.
+"""Redirect URIs: what can be registered, and what a request may then name.
 
 https       compared as a string (RFC 9700 §2.1)
 http        to the person's own machine alone; any port when the request is made (RFC 8252 §7.3)
@@ -18,7 +18,7 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*")
 _HOST = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?\.?", re.IGNORECASE)
 _LOOPBACK = re.compile(r"http://(localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])(?::([0-9]{1,5}))?((?:[/?].*)?)")
 
-# Chosen: browsers or systems act on these themselves, or they are no callback of an app.
+# Chosen: browsers or systems handle these themselves, or they cannot be the callback of an app.
 _NAMES = """
 about blob chrome content data file filesystem ftp ftps gopher intent jar javascript livescript mailto mhtml mocha news
 resource search sms ssh tel telnet urn vbscript view-source ws wss
@@ -28,7 +28,7 @@ _NEVER_STARTS = ("ms-", "search-")  # Chosen: protocol handlers of Windows run t
 
 
 def fault_of(uri: str) -> str | None:
-    """Why a URI cannot be registered, in words that are safe to show; None where it can."""
+    """Why a URI cannot be registered, in words that are safe to show; None: it can."""
     if not 1 <= len(uri) <= LENGTH_MAX:
         return f"a redirect URI has 1 to {LENGTH_MAX} characters"
     if not _CHARACTERS.fullmatch(uri) or _ESCAPES.search(uri):
@@ -83,7 +83,7 @@ def accepts(registered: Iterable[str], uri: str) -> bool:
 
 
 def host_of(uri: str) -> str:
-    """What a person is shown: the host, or `scheme:` for an app's own scheme."""
+    """What a person is shown of it: the host, or `scheme:` for an app's own scheme."""
     parts = urlsplit(uri)
     return parts.hostname or "" if parts.scheme in ("http", "https") else f"{parts.scheme}:"
 

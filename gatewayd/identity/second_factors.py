@@ -1,7 +1,7 @@
 """The second factor: codes of an authenticator app (RFC 6238), and recovery codes for when the phone is gone.
 
-Owns the tables `totp_secrets` and `recovery_codes`. A secret counts once a first code has proved that the app has it.
-Every code works once.
+Owns the tables `totp_secrets` and `recovery_codes`. A secret counts once a first code has confirmed it. Every code
+works once.
 """
 
 import secrets
@@ -55,7 +55,7 @@ def is_on(tx: ReadTx, user_id: str) -> bool:
 
 
 def propose(tx: WriteTx, user_id: str) -> str:
-    """A new secret to be shown, base32. One that was proposed before and never proved is void; one in use stays."""
+    """A new secret to be shown, base32. It replaces one that was never confirmed; one in use stays."""
     secret = pyotp.random_base32()
     tx.run(_KEEP, user_id=user_id, secret_sealed=tx.seal(secret, _context(user_id)))
     return secret
@@ -66,15 +66,15 @@ def provisioning_uri(secret: str, email: str, issuer: str) -> str:
     return pyotp.TOTP(secret, digits=DIGITS, interval=STEP_SECONDS).provisioning_uri(name=email, issuer_name=issuer)
 
 
-def proposed(tx: ReadTx, user_id: str) -> str | None:
+def find_proposal(tx: ReadTx, user_id: str) -> str | None:
     """The secret that waits for its first code; None when there is none, or it has waited for `PROPOSAL_LIFE`."""
     sealed = tx.value(_PROPOSED, user_id=user_id, since=tx.now - PROPOSAL_LIFE)
     return None if sealed is None else tx.unseal(sealed, _context(user_id))
 
 
 def confirm(tx: WriteTx, user_id: str, code: str) -> list[str] | None:
-    """Turn the second factor on with a first code; answers the recovery codes, shown this once. None: a wrong code."""
-    secret = proposed(tx, user_id)
+    """Turn the second factor on with a first code; returns the recovery codes, shown this once. None: a wrong code."""
+    secret = find_proposal(tx, user_id)
     step = None if secret is None else _matching_step(secret, code, tx.now)
     if step is None:
         return None
@@ -91,7 +91,7 @@ def remove(tx: WriteTx, user_id: str, actor: str) -> None:
 
 
 def use_code(tx: WriteTx, user_id: str, code: str) -> str | None:
-    """Take a code of the app or a recovery code; answers the method (RFC 8176), None for a wrong or used one."""
+    """Use a code of the app or a recovery code; returns the method (RFC 8176), None for a wrong or used one."""
     typed = "".join(code.split()).replace("-", "").lower()
     if len(typed) == DIGITS and typed.isascii() and typed.isdigit():
         return "otp" if _use_step(tx, user_id, typed) else None

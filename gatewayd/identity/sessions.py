@@ -35,7 +35,7 @@ SELECT {_COLUMNS} FROM sessions WHERE user_id = :user_id AND ended_at IS NULL AN
 ORDER BY id DESC LIMIT :count
 """
 _SEEN = "UPDATE sessions SET last_seen_at = :now, expires_at = :expires_at WHERE id = :id AND ended_at IS NULL"
-_PROVED = """
+_REAUTHENTICATE = """
 UPDATE sessions SET authenticated_at = :now, methods = :methods WHERE id = :id AND ended_at IS NULL
 """
 _REPLACE_TOKEN = "UPDATE sessions SET hash = :hash WHERE id = :id AND ended_at IS NULL"
@@ -67,14 +67,14 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Visitor(msgspec.Struct, frozen=True, kw_only=True):
-    """The browser as it shows itself. `address` is empty where it has none (a unix socket)."""
+    """The browser as its request shows it. `address` is empty where it has none (a unix socket)."""
 
     user_agent: str
     address: str
 
 
 def start(tx: WriteTx, user_id: str, methods: Iterable[str], visitor: Visitor) -> tuple[str, Session]:
-    """Sign somebody in; answers the cookie's token, which is not kept, and the session."""
+    """Sign somebody in; returns the cookie's token, which is not stored, and the session."""
     token = make_token()
     session_id = tx.new_id("ses")
     tx.run(
@@ -83,7 +83,7 @@ def start(tx: WriteTx, user_id: str, methods: Iterable[str], visitor: Visitor) -
         hash=hash_token(token),
         user_id=user_id,
         methods=" ".join(methods),
-        user_agent=_shown(visitor.user_agent),
+        user_agent=_printable(visitor.user_agent),
         address=visitor.address,
         expires_at=tx.now + IDLE,
     )
@@ -113,10 +113,10 @@ def touch(tx: WriteTx, session: Session) -> None:
     tx.run(_SEEN, id=session.id, expires_at=min(tx.now + IDLE, session.created_at + LIFETIME))
 
 
-def prove_again(tx: WriteTx, session: Session, methods: Iterable[str]) -> str:
-    """The person has authenticated anew; answers a new token for the cookie, and the old one is void."""
+def reauthenticate(tx: WriteTx, session: Session, methods: Iterable[str]) -> str:
+    """The person has authenticated again; returns a new token for the cookie, and the old one is void."""
     token = make_token()
-    tx.run(_PROVED, id=session.id, methods=" ".join(methods))
+    tx.run(_REAUTHENTICATE, id=session.id, methods=" ".join(methods))
     tx.run(_REPLACE_TOKEN, id=session.id, hash=hash_token(token))
     return token
 
@@ -127,12 +127,12 @@ def end(tx: WriteTx, user_id: str, session_id: str) -> bool:
 
 
 def end_all(tx: WriteTx, user_id: str, kept: str = "") -> int:
-    """Sign a user out everywhere but in the session `kept`; answers in how many browsers."""
+    """Sign a user out everywhere but in the session `kept`; returns in how many browsers."""
     return tx.run(_END_ALL, user_id=user_id, kept=kept)
 
 
 def sweep(tx: WriteTx) -> int:
-    """Delete at most `SWEEP_ROWS` sessions that ended long ago; answers how many."""
+    """Delete at most `SWEEP_ROWS` sessions that ended long ago; returns how many."""
     return tx.run(_SWEEP_ANY_ORG, before=tx.now - RETENTION, count=SWEEP_ROWS)
 
 
@@ -162,5 +162,5 @@ def _session(row: Row) -> Session:
     )
 
 
-def _shown(user_agent: str) -> str:
+def _printable(user_agent: str) -> str:
     return "".join(each for each in user_agent if each.isprintable())[:USER_AGENT_CHARACTERS]

@@ -1,12 +1,12 @@
 r"""Signing in: password, then a code where the account has a second factor, then a session. Or a passkey, or a link.
 
     password right --> no second factor --> session
-                  \--> second factor --> `Half`, a sealed note in a cookie --> code right --> session
+                  \--> second factor --> `SecondFactorStep`, sealed into a cookie --> code right --> session
     passkey that verified the person --> session; that did not --> as after a password
     link that the operator made --> as after a password
 
-Every try is counted as a failure before it is looked at, and taken back where it was right: of a thousand guesses at
-once no more are looked at than of a thousand in a row. An unknown address takes as long as a known one.
+Every try is counted as a failure before it is verified, and taken back where it was right: of a thousand guesses at
+once no more are verified than of a thousand in a row. An unknown address takes as long as a known one.
 """
 
 import base64
@@ -23,10 +23,10 @@ from gatewayd.store import ReadTx, StoreFailure, WriteTx
 
 T = TypeVar("T")
 
-HALF_LIFE: Final = 10 * MINUTE  # Chosen: between the password and the code
+FIRST_FACTOR_LIFE: Final = 10 * MINUTE  # Chosen: between the password and the code
 PASSWORD: Final = "pwd"  # RFC 8176
 LINK: Final = "otp"  # RFC 8176: a password for once
-_HALF_CONTEXT: Final = "sign_in.half"
+_SEALING_CONTEXT: Final = "sign_in.half"
 
 
 class WrongCredentials(Exception):
@@ -39,26 +39,26 @@ class Database(Protocol):
     async def write(self, work: Callable[[WriteTx], T]) -> T: ...
 
 
-class Signed(msgspec.Struct, frozen=True):
-    """Somebody is signed in. `token` goes into the cookie."""
+class NewSession(msgspec.Struct, frozen=True):
+    """The session of somebody who has signed in. `token` goes into the cookie."""
 
     token: str
     session: Session
 
     def __repr__(self) -> str:
-        return f"Signed(session={self.session.id!r})"
+        return f"NewSession(session={self.session.id!r})"
 
 
-class CodeNeeded(msgspec.Struct, frozen=True):
-    """The password was right, and a code is needed as well. `half` is what the next step brings back."""
+class SecondFactorStep(msgspec.Struct, frozen=True):
+    """The password was right, and a code is needed as well. The next step brings `first_factor` back, sealed."""
 
-    half: str
+    first_factor: str
 
     def __repr__(self) -> str:
-        return "CodeNeeded(...)"
+        return "SecondFactorStep(...)"
 
 
-class _Half(msgspec.Struct, frozen=True):
+class _FirstFactor(msgspec.Struct, frozen=True):
     user_id: str
     methods: tuple[str, ...]
     at: int  # an `Instant`, as a number
@@ -72,83 +72,83 @@ class SignIn:
         self._passwords = passwords
         self._attempts = attempts
 
-    async def with_password(self, email: str, password: str, visitor: Visitor) -> Signed | CodeNeeded:
+    async def with_password(self, email: str, password: str, visitor: Visitor) -> NewSession | SecondFactorStep:
         """Raises `WrongCredentials`, or `throttling.Locked`."""
         verified = await self._verified(email, password, visitor)
         rehashed = None
         if verified.password_hash is not None and self._passwords.needs_rehash(verified.password_hash):
             rehashed = await self._passwords.hash(password)
 
-        def go_on(tx: WriteTx) -> Signed | CodeNeeded | None:
+        def finish(tx: WriteTx) -> NewSession | SecondFactorStep | None:
             if users.credentials(tx, email) != verified:
                 return None  # the password was changed while this one was verified
             if rehashed is not None:
                 users.rehash_password(tx, verified.user_id, rehashed)
             if second_factors.is_on(tx, verified.user_id):
                 throttling.take_back(tx, email, visitor.address)
-                return CodeNeeded(_half(tx, verified.user_id, (PASSWORD,)))
+                return SecondFactorStep(_seal_first_factor(tx, verified.user_id, (PASSWORD,)))
             throttling.note_success(tx, email, visitor.address)
-            return Signed(*sessions.start(tx, verified.user_id, (PASSWORD,), visitor))
+            return NewSession(*sessions.start(tx, verified.user_id, (PASSWORD,), visitor))
 
-        outcome = await self._database.write(go_on)
+        outcome = await self._database.write(finish)
         if outcome is None:
             raise WrongCredentials
         return outcome
 
-    async def with_code(self, half: str, code: str, visitor: Visitor) -> Signed:
+    async def with_code(self, first_factor: str, code: str, visitor: Visitor) -> NewSession:
         """The second step. Raises `WrongCredentials`, also when the first is too long ago, or `throttling.Locked`."""
 
-        def go_on(tx: WriteTx) -> Signed | None:
-            first = _read_half(tx, half)
+        def finish(tx: WriteTx) -> NewSession | None:
+            first = _unseal_first_factor(tx, first_factor)
             user = users.get(tx, first.user_id)
             throttling.note_try(tx, user.email, visitor.address, self._attempts)
             method = second_factors.use_code(tx, user.id, code)
             if method is None:
                 return None
             throttling.note_success(tx, user.email, visitor.address)
-            return Signed(*sessions.start(tx, user.id, (*first.methods, method, "mfa"), visitor))
+            return NewSession(*sessions.start(tx, user.id, (*first.methods, method, "mfa"), visitor))
 
-        outcome = await self._database.write(go_on)
+        outcome = await self._database.write(finish)
         if outcome is None:
             raise WrongCredentials
         return outcome
 
     async def with_passkey(
         self, party: passkeys.RelyingParty, answer: str, challenge: bytes, visitor: Visitor
-    ) -> Signed | CodeNeeded:
-        """No lock holds a passkey up: it cannot be guessed. Raises `passkeys.PasskeyError`."""
+    ) -> NewSession | SecondFactorStep:
+        """Locks do not apply to passkeys, which cannot be guessed. Raises `passkeys.PasskeyError`."""
 
-        def go_on(tx: WriteTx) -> Signed | CodeNeeded:
+        def finish(tx: WriteTx) -> NewSession | SecondFactorStep:
             proved = passkeys.authenticate(tx, party, answer, challenge)
             if not proved.person_verified and second_factors.is_on(tx, proved.user_id):
-                return CodeNeeded(_half(tx, proved.user_id, proved.methods))
-            return Signed(*sessions.start(tx, proved.user_id, proved.methods, visitor))
+                return SecondFactorStep(_seal_first_factor(tx, proved.user_id, proved.methods))
+            return NewSession(*sessions.start(tx, proved.user_id, proved.methods, visitor))
 
-        return await self._database.write(go_on)
+        return await self._database.write(finish)
 
-    async def with_link(self, token: str, visitor: Visitor) -> Signed | CodeNeeded:
+    async def with_link(self, token: str, visitor: Visitor) -> NewSession | SecondFactorStep:
         """Use up a link that stands for the password. Raises `WrongCredentials` where it does not work (any more)."""
 
-        def go_on(tx: WriteTx) -> Signed | CodeNeeded | None:
+        def finish(tx: WriteTx) -> NewSession | SecondFactorStep | None:
             user_id = one_time_links.use(tx, token, "sign_in")
             if user_id is None:
                 return None
             if second_factors.is_on(tx, user_id):
-                return CodeNeeded(_half(tx, user_id, (LINK,)))
-            return Signed(*sessions.start(tx, user_id, (LINK,), visitor))
+                return SecondFactorStep(_seal_first_factor(tx, user_id, (LINK,)))
+            return NewSession(*sessions.start(tx, user_id, (LINK,), visitor))
 
-        outcome = await self._database.write(go_on)
+        outcome = await self._database.write(finish)
         if outcome is None:
             raise WrongCredentials
         return outcome
 
     async def prove_password(self, user: users.User, password: str, visitor: Visitor) -> None:
-        """That whoever is signed in knows the password. Raises `WrongCredentials`, or `throttling.Locked`."""
+        """Check that a signed-in user knows the password. Raises `WrongCredentials`, or `throttling.Locked`."""
         await self._verified(user.email, password, visitor)
         await self._database.write(lambda tx: throttling.take_back(tx, user.email, visitor.address))
 
     async def _verified(self, email: str, password: str, visitor: Visitor) -> users.Credentials:
-        """What the password was right for; the try is counted already. Raises `WrongCredentials` or `Locked`."""
+        """The credentials that the password fits; the try is counted first. Raises `WrongCredentials` or `Locked`."""
 
         def begin(tx: WriteTx) -> users.Credentials | None:
             throttling.note_try(tx, email, visitor.address, self._attempts)
@@ -161,18 +161,18 @@ class SignIn:
         return known
 
 
-def _half(tx: WriteTx, user_id: str, methods: tuple[str, ...]) -> str:
-    note = msgspec.json.encode(_Half(user_id, methods, int(tx.now))).decode()
-    return base64.urlsafe_b64encode(tx.seal(note, _HALF_CONTEXT)).decode("ascii")
+def _seal_first_factor(tx: WriteTx, user_id: str, methods: tuple[str, ...]) -> str:
+    note = msgspec.json.encode(_FirstFactor(user_id, methods, int(tx.now))).decode()
+    return base64.urlsafe_b64encode(tx.seal(note, _SEALING_CONTEXT)).decode("ascii")
 
 
-def _read_half(tx: ReadTx, half: str) -> _Half:
+def _unseal_first_factor(tx: ReadTx, first_factor: str) -> _FirstFactor:
     """The first step. Raises `WrongCredentials`."""
     try:
-        sealed = base64.urlsafe_b64decode(half.encode("ascii"))
-        note = msgspec.json.decode(tx.unseal(sealed, _HALF_CONTEXT), type=_Half)
+        sealed = base64.urlsafe_b64decode(first_factor.encode("ascii"))
+        note = msgspec.json.decode(tx.unseal(sealed, _SEALING_CONTEXT), type=_FirstFactor)
     except (ValueError, StoreFailure, msgspec.MsgspecError) as error:
         raise WrongCredentials from error
-    if tx.now - note.at > HALF_LIFE:
+    if tx.now - note.at > FIRST_FACTOR_LIFE:
         raise WrongCredentials
     return note

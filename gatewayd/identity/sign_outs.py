@@ -1,7 +1,7 @@
-"""A sign-out that a client asks for (OpenID Connect RP-Initiated Logout 1.0): what may follow it.
+"""A sign-out that a client requests (OpenID Connect RP-Initiated Logout 1.0).
 
-The endpoint checks it before it sends the browser to the page where the person confirms, and the page checks it again:
-what stands in an address may have been put there by anybody.
+The endpoint validates it before it sends the browser to the page where the person confirms, and the page validates it
+again: anybody may have put together the address.
 """
 
 from urllib.parse import quote, urlencode
@@ -16,7 +16,7 @@ from gatewayd.store import ReadTx
 
 
 class SignOut(msgspec.Struct, frozen=True, kw_only=True):
-    """What was asked for. `redirect_uri` is the client's own, or None: the browser stays. `client` None: not named."""
+    """A validated request. `redirect_uri` is the client's own, or None: the browser stays. `client` None: not named."""
 
     client: Client | None
     redirect_uri: str | None
@@ -24,13 +24,13 @@ class SignOut(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def parameters(self) -> dict[str, str]:
-        """What the page is to be given, for `check` to read again."""
-        asked = {
+        """The parameters for the page, which `check` reads again."""
+        parameters = {
             "client_id": None if self.client is None else self.client.id,
             "post_logout_redirect_uri": self.redirect_uri,
             "state": self.state,
         }
-        return {name: value for name, value in asked.items() if value is not None}
+        return {name: value for name, value in parameters.items() if value is not None}
 
     @property
     def location(self) -> str | None:
@@ -42,7 +42,7 @@ class SignOut(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def check(tx: ReadTx, raw: Raw, hinted: str | None = None) -> SignOut:
-    """What is asked for, by a query or a form. `hinted` is the client that an `id_token_hint` was issued to.
+    """The request, of a query or a form. `hinted` is the client that an `id_token_hint` was issued to.
 
     Raises `DirectFailure` `invalid_request` where the address to go on to is not one that the client registered.
     """

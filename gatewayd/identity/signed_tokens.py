@@ -18,7 +18,7 @@ class UntrustedToken(Exception):
 
 
 class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The whole header of what we sign. Anything else in it (`jku`, `crit`, `b64`) is none of our making."""
+    """The whole header of what we sign. Anything else in it (`jku`, `crit`, `b64`) is not ours."""
 
     alg: Algorithm
     typ: str
@@ -26,7 +26,7 @@ class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def sign(published: PublishedKey, typ: str, claims: dict[str, object]) -> str:
-    """The compact serialization (RFC 7515 §7.1), put together here: header and key are our own and need no check."""
+    """The compact serialization (RFC 7515 §7.1), put together by hand: header and key are our own and need no check."""
     header = msgspec.json.encode(_Header(alg=published.algorithm, typ=typ, kid=published.kid))
     payload = msgspec.json.encode({name: value for name, value in claims.items() if value is not None})
     signed = _encoded(header) + b"." + _encoded(payload)

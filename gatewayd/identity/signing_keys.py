@@ -1,8 +1,8 @@
-"""The keys that sign tokens: one at work for each algorithm, the next published ahead of it, the last kept after it.
+"""The keys that sign tokens: one at work for each algorithm, the next published ahead of it, the last one after it.
 
 made  ->  published, `AHEAD` long  ->  signs, `ROTATION` long  ->  published, `RETENTION` long  ->  swept
 
-The private half is sealed at rest, and is in the memory of the daemon alone.
+The private key is sealed at rest, and is in the memory of the daemon alone.
 """
 
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ Algorithm = Literal["ES256", "RS256"]
 ALGORITHMS: tuple[Algorithm, ...] = get_args(Algorithm)
 
 ROTATION = 90 * DAY  # Chosen
-AHEAD = DAY  # Chosen: longer than anybody may keep the key set, see JWKS_FRESH_SECONDS
+AHEAD = DAY  # Chosen: longer than clients may cache the key set, see JWKS_FRESH_SECONDS
 JWKS_FRESH_SECONDS = 3600  # Chosen
 RETENTION = 2 * HOUR  # tokens live for one, and clocks differ
 
@@ -92,14 +92,14 @@ def generate(algorithm: Algorithm) -> NewKey:
 
 
 def due(tx: ReadTx) -> list[Algorithm]:
-    """The algorithms that want a key: those that have none, and those whose newest is to be followed soon."""
+    """The algorithms that need a new key: those that have none, and those whose newest is to be replaced soon."""
     return [algorithm for algorithm in ALGORITHMS if _is_due(tx, algorithm)]
 
 
 def add(tx: WriteTx, made: Iterable[NewKey]) -> int:
-    """Store those of the new keys that are still wanted, and answer how many that were.
+    """Store the new keys that are still needed; returns how many that were.
 
-    The first key of an algorithm signs at once; a later one once everybody has had time to see it.
+    The first key of an algorithm signs at once; a later one after it was published for `AHEAD`.
     """
     added = 0
     for new in made:
@@ -121,7 +121,7 @@ def add(tx: WriteTx, made: Iterable[NewKey]) -> int:
 
 
 def sweep(tx: WriteTx) -> int:
-    """Forget the keys whose last token is dead. A private key that is gone cannot be stolen."""
+    """Delete the keys whose last token has expired. A private key that is deleted cannot be stolen."""
     return tx.run(_SWEEP)
 
 
@@ -138,7 +138,7 @@ class SigningKeys:
         return f"SigningKeys({sorted(self._keys)})"
 
     def load(self, tx: ReadTx) -> None:
-        """Take over what is stored. Raises `StoreFailure` where the instance key does not open it."""
+        """Load the stored keys. Raises `StoreFailure` where the instance key does not open it."""
         keys = [self._keys.get(row[0]) or _opened(tx, row) for row in tx.rows(_LIST)]
         self._keys = {key.kid: key for key in keys}
         if self.kids != tuple(self._keys):
@@ -148,7 +148,7 @@ class SigningKeys:
     def open(self) -> None:
         """Make every key ready for work. A tenth of a second for an RSA key and what it stands on: on a thread.
 
-        Whoever needs a key before opens it himself.
+        A key that is needed earlier is opened by its first use.
         """
         for published in tuple(self._keys.values()):
             _ = published.opened

@@ -1,7 +1,7 @@
 """Throttling of sign-in: wrong passwords and codes in a row lock an account for a while, and a network much later.
 
-Counted in the database, so that a restart forgives nothing. A lock ends by itself, grows with every further failure,
-and is lifted by `gatewayd user unlock`. An account that does not exist is counted as one that does: the answers are
+Counted in the database, so that a restart changes nothing. A lock ends by itself, grows with every further failure,
+and is lifted by `gatewayd user unlock`. An account that does not exist is counted as one that does: the responses are
 alike. Networks get a generous limit: many people, and whole assistants, stand behind one address.
 """
 
@@ -12,7 +12,7 @@ from gatewayd.identity.users import folded
 from gatewayd.store import ReadTx, WriteTx
 
 FIRST_LOCK = MINUTE  # Chosen: doubles with every failure after it
-LONGEST_LOCK = HOUR  # Chosen: whoever locks others out has to go on doing so, and they come in by passkey meanwhile
+LONGEST_LOCK = HOUR  # Chosen: who keeps others locked out has to go on trying, and passkeys stay open
 FORGET_AFTER = DAY  # Chosen: failures this old no longer count
 NETWORK_FACTOR = 20  # Chosen: a network may fail this many times as often as an account
 IPV6_PREFIX = 64  # what one subscriber has
@@ -37,7 +37,7 @@ DELETE FROM sign_in_failures WHERE subject IN (
 
 
 class Locked(Exception):
-    """Too many failures. `until` is when the next try is looked at."""
+    """Too many failures. `until` is when the next try is verified."""
 
     def __init__(self, until: Instant) -> None:
         super().__init__(f"locked until {until}")
@@ -45,9 +45,9 @@ class Locked(Exception):
 
 
 def note_try(tx: WriteTx, email: str, address: str, attempts: int) -> None:
-    """Count a try as a failure, before it is looked at; the account locks when `attempts` in a row are reached.
+    """Count a try as a failure, before it is verified; the account locks when `attempts` in a row are reached.
 
-    Raises `Locked` where it may not be looked at; then nothing is counted.
+    Raises `Locked` where it must not be verified; then nothing is counted.
     """
     until = max(_locked_until(tx, subject) for subject in _subjects(email, address))
     if until > tx.now:
@@ -59,7 +59,7 @@ def note_try(tx: WriteTx, email: str, address: str, attempts: int) -> None:
 
 
 def take_back(tx: WriteTx, email: str, address: str) -> None:
-    """The try was right, and more is to come: one failure less. Earlier ones stay, or guesses at the code were free."""
+    """The try was right, and another step follows: one failure less. Earlier ones stay, or codes could be guessed."""
     for subject in _subjects(email, address):
         if not tx.run(_ONE_LESS, subject=subject):
             tx.run(_FORGET, subject=subject)
@@ -77,7 +77,7 @@ def unlock(tx: WriteTx, email: str) -> bool:
 
 
 def sweep(tx: WriteTx) -> int:
-    """Delete at most `SWEEP_ROWS` counts that no longer matter; answers how many."""
+    """Delete at most `SWEEP_ROWS` counts that no longer matter; returns how many."""
     return tx.run(_SWEEP, before=tx.now - FORGET_AFTER, count=SWEEP_ROWS)
 
 
@@ -87,7 +87,7 @@ def _locked_until(tx: ReadTx, subject: str) -> Instant:
 
 
 def _lock(now: Instant, beyond: int) -> Instant | None:
-    """When a lock ends that was earned by `beyond` failures more than allowed; None: no lock yet."""
+    """When a lock ends that `beyond` failures more than allowed have caused; None: no lock yet."""
     if beyond < 0:
         return None
     doublings = min(beyond, 16)  # the longest lock is reached long before

@@ -36,7 +36,7 @@ class User(Response, frozen=True, kw_only=True):
 
 
 class NewUser(msgspec.Struct, frozen=True, kw_only=True):
-    """What a user is made from. Without `password_hash` nobody can sign in as them with a password."""
+    """A user to be inserted. Without `password_hash` they cannot sign in with a password."""
 
     email: str
     name: str
@@ -61,7 +61,7 @@ def create(tx: WriteTx, new: NewUser, actor: str) -> User:
     """Make a user. Raises `Problem` `validation_failed`, or `already_exists` where the address has an account."""
     email, name = validate_email(new.email), validate_name("name", new.name)
     user_id = tx.new_id("usr")
-    made = tx.run(
+    inserted = tx.run(
         _INSERT,
         id=user_id,
         email=email,
@@ -70,7 +70,7 @@ def create(tx: WriteTx, new: NewUser, actor: str) -> User:
         password_hash=new.password_hash,
         instance_admin=int(new.instance_admin),
     )
-    if not made:
+    if not inserted:
         raise Problem("already_exists", f"There is a user with the address {email} already.")
     detail: audit.Detail = {"email": email, "instanceAdmin": "yes" if new.instance_admin else "no"}
     audit.record(tx, audit.Act(actor=actor, action="user.created", subject=user_id, org_id=None, detail=detail))
@@ -103,7 +103,7 @@ def credentials(tx: ReadTx, email: str) -> Credentials | None:
 
 
 def reset_password(tx: WriteTx, user_id: str, password_hash: str, actor: str) -> None:
-    """Replace the password, disconnect the user's apps and record who did. Raises `Problem` `not_found`."""
+    """Replace the password, end the user's grants and record who did. Raises `Problem` `not_found`."""
     rehash_password(tx, user_id, password_hash)
     audit.record(tx, audit.Act(actor=actor, action="user.password_reset", subject=user_id, org_id=None))
     grants.revoke_user(tx, user_id, "password_changed", actor)

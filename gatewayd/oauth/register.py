@@ -18,4 +18,4 @@ async def respond(parts: OAuthParts, request: Incoming) -> Answer:
         raise OAuthFailure("invalid_client_metadata", failure.description, failure.status) from None
     metadata = client_metadata.validate(raw)
     client = await parts.store.write(lambda tx: oauth_clients.register(tx, metadata))
-    return json_answer(201, oauth_clients.registration_answer(client))
+    return json_answer(201, oauth_clients.registration_response(client))

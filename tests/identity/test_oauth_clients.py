@@ -41,7 +41,7 @@ def test_registers_and_answers_what_is_honoured(store: MemoryStore) -> None:
     client = register(store)
     assert client.id.startswith("app_")
     assert find(store, client.id) == client
-    assert msgspec.json.decode(oauth_clients.registration_answer(client)) == {
+    assert msgspec.json.decode(oauth_clients.registration_response(client)) == {
         "client_id": client.id,
         "client_id_issued_at": START // SECOND,
         "client_name": "App",
@@ -70,7 +70,7 @@ def test_echoes_everything_it_honours(store: MemoryStore) -> None:
         "application_type": "native",
         "dpop_bound_access_tokens": True,
     }
-    answer = msgspec.json.decode(oauth_clients.registration_answer(register(store, **given_members)))
+    answer = msgspec.json.decode(oauth_clients.registration_response(register(store, **given_members)))
     assert {name: answer[name] for name in given_members} == {**given_members, "scope": "openid accounting:read"}
 
 

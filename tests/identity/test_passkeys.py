@@ -55,15 +55,15 @@ def registered(store: MemoryStore, user: users.User) -> SoftWebauthnDevice:
     return device
 
 
-def authenticated(store: MemoryStore, answer: str, challenge: bytes = CHALLENGE) -> passkeys.Proved:
+def authenticated(store: MemoryStore, answer: str, challenge: bytes = CHALLENGE) -> passkeys.PasskeyProof:
     return store.write(lambda tx: passkeys.authenticate(tx, PARTY, answer, challenge))
 
 
 def test_a_key_is_registered_and_signs_in(store: MemoryStore) -> None:
     user = user_of(store)
     device = registered(store, user)
-    [kept] = store.read(lambda tx: passkeys.of_user(tx, user.id))
-    assert (kept.name, kept.credential_id, kept.last_used_at) == ("Laptop", device.credential_id, None)
+    [stored] = store.read(lambda tx: passkeys.of_user(tx, user.id))
+    assert (stored.name, stored.credential_id, stored.last_used_at) == ("Laptop", device.credential_id, None)
     store.clock.advance(MINUTE)
     proved = authenticated(store, signed(device))
     assert (proved.user_id, proved.person_verified, proved.methods) == (user.id, False, ("hwk",))

@@ -40,7 +40,7 @@ def test_it_counts_once_a_first_code_has_proved_it(store: MemoryStore, user: str
     assert not is_on(store, user)
     assert store.write(lambda tx: second_factors.confirm(tx, user, code_at(store, secret))) is not None
     assert is_on(store, user)
-    assert store.read(lambda tx: second_factors.proposed(tx, user)) is None
+    assert store.read(lambda tx: second_factors.find_proposal(tx, user)) is None
 
 
 def test_a_new_proposal_voids_the_one_before_but_never_one_in_use(store: MemoryStore, user: str) -> None:
@@ -124,7 +124,7 @@ def test_the_qr_code_names_account_and_issuer() -> None:
 def test_a_proposal_waits_for_a_while(store: MemoryStore, user: str) -> None:
     secret = store.write(lambda tx: second_factors.propose(tx, user))
     store.clock.advance(second_factors.PROPOSAL_LIFE - 1)
-    assert store.read(lambda tx: second_factors.proposed(tx, user)) == secret
+    assert store.read(lambda tx: second_factors.find_proposal(tx, user)) == secret
     store.clock.advance(1)
-    assert store.read(lambda tx: second_factors.proposed(tx, user)) is None
+    assert store.read(lambda tx: second_factors.find_proposal(tx, user)) is None
     assert store.write(lambda tx: second_factors.confirm(tx, user, code_at(store, secret))) is None

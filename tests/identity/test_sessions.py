@@ -81,7 +81,7 @@ def test_everywhere_but_here(store: MemoryStore, user: str) -> None:
 def test_proving_again_replaces_the_token(store: MemoryStore, user: str) -> None:
     token, session = started(store, user)
     store.clock.advance(MINUTE)
-    fresh = store.write(lambda tx: sessions.prove_again(tx, session, ("hwk", "user")))
+    fresh = store.write(lambda tx: sessions.reauthenticate(tx, session, ("hwk", "user")))
     assert found(store, token) is None
     proved = found(store, fresh)
     assert proved is not None

@@ -12,7 +12,7 @@ from gatewayd.clock import MINUTE, SECOND
 from gatewayd.identity import one_time_links, passkeys, password_resets, second_factors, sessions, users
 from gatewayd.identity.passwords import Hasher, Passwords
 from gatewayd.identity.sessions import Visitor
-from gatewayd.identity.sign_in import HALF_LIFE, CodeNeeded, Signed, SignIn, WrongCredentials
+from gatewayd.identity.sign_in import FIRST_FACTOR_LIFE, NewSession, SecondFactorStep, SignIn, WrongCredentials
 from gatewayd.identity.throttling import Locked
 from gatewayd.store import WriteTx
 from tests.identity.test_passkeys import CHALLENGE, PARTY, created, signed
@@ -46,7 +46,7 @@ class Firm:
         store.write(lambda tx: users.rehash_password(tx, self.user_id, Hasher().hash(PASSWORD)))
         self.sign_in = SignIn(Database(store), Passwords(Hasher()), ATTEMPTS)
 
-    async def password(self, password: str = PASSWORD, email: str = EMAIL) -> Signed | CodeNeeded:
+    async def password(self, password: str = PASSWORD, email: str = EMAIL) -> NewSession | SecondFactorStep:
         with trio.fail_after(30):
             return await self.sign_in.with_password(email, password, HERE)
 
@@ -70,7 +70,7 @@ def firm(store: MemoryStore) -> Firm:
 
 async def test_a_right_password_signs_in(firm: Firm) -> None:
     outcome = await firm.password(email=" ANN@example.com")
-    assert isinstance(outcome, Signed)
+    assert isinstance(outcome, NewSession)
     assert (outcome.session.user_id, outcome.session.methods) == (firm.user_id, ("pwd",))
     assert firm.store.read(lambda tx: sessions.find(tx, outcome.token)) == outcome.session
     assert outcome.token not in repr(outcome)
@@ -96,7 +96,7 @@ async def test_the_account_locks_and_the_right_password_waits_too(firm: Firm) ->
         await firm.password()
     assert caught.value.until - firm.store.now() == MINUTE
     firm.store.clock.advance(MINUTE)
-    assert isinstance(await firm.password(), Signed)
+    assert isinstance(await firm.password(), NewSession)
     for _ in range(ATTEMPTS):  # it starts anew
         with pytest.raises(WrongCredentials):
             await firm.password("wrong")
@@ -120,42 +120,42 @@ async def test_no_more_guesses_at_once_than_in_a_row(firm: Firm) -> None:
 
 async def test_a_second_factor_needs_its_code(firm: Firm) -> None:
     code = firm.second_factor()
-    half = await firm.password()
-    assert isinstance(half, CodeNeeded)
-    assert half.half not in repr(half)
+    step = await firm.password()
+    assert isinstance(step, SecondFactorStep)
+    assert step.first_factor not in repr(step)
     with pytest.raises(WrongCredentials):
-        await firm.sign_in.with_code(half.half, "000000", HERE)
-    outcome = await firm.sign_in.with_code(half.half, code(), HERE)
+        await firm.sign_in.with_code(step.first_factor, "000000", HERE)
+    outcome = await firm.sign_in.with_code(step.first_factor, code(), HERE)
     assert outcome.session.methods == ("pwd", "otp", "mfa")
 
 
 async def test_the_first_half_ends_by_itself(firm: Firm) -> None:
     code = firm.second_factor()
-    half = await firm.password()
-    assert isinstance(half, CodeNeeded)
-    firm.store.clock.advance(HALF_LIFE)
+    step = await firm.password()
+    assert isinstance(step, SecondFactorStep)
+    firm.store.clock.advance(FIRST_FACTOR_LIFE)
     with pytest.raises(WrongCredentials):
-        await firm.sign_in.with_code(half.half, code(), HERE)
+        await firm.sign_in.with_code(step.first_factor, code(), HERE)
 
 
-@pytest.mark.parametrize("half", ["", "x", "AAAA", "é", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"])
-async def test_a_half_that_is_none(firm: Firm, half: str) -> None:
+@pytest.mark.parametrize("first_factor", ["", "x", "AAAA", "é", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"])
+async def test_what_is_no_first_factor_is_refused(firm: Firm, first_factor: str) -> None:
     code = firm.second_factor()
     with pytest.raises(WrongCredentials):
-        await firm.sign_in.with_code(half, code(), HERE)
+        await firm.sign_in.with_code(first_factor, code(), HERE)
 
 
 async def test_codes_are_guessed_no_longer_than_passwords_though_the_password_is_known(firm: Firm) -> None:
     firm.second_factor()
     for _ in range(ATTEMPTS):
-        half = await firm.password()
-        assert isinstance(half, CodeNeeded)
+        step = await firm.password()
+        assert isinstance(step, SecondFactorStep)
         with pytest.raises(WrongCredentials):
-            await firm.sign_in.with_code(half.half, "000000", HERE)
+            await firm.sign_in.with_code(step.first_factor, "000000", HERE)
     with pytest.raises(Locked):
         await firm.password()
     with pytest.raises(Locked):
-        await firm.sign_in.with_code(half.half, "000000", HERE)
+        await firm.sign_in.with_code(step.first_factor, "000000", HERE)
 
 
 async def test_a_passkey_signs_in_though_the_account_is_locked(firm: Firm) -> None:
@@ -167,10 +167,10 @@ async def test_a_passkey_signs_in_though_the_account_is_locked(firm: Firm) -> No
         with pytest.raises(WrongCredentials):
             await firm.password("wrong")
     outcome = await firm.sign_in.with_passkey(PARTY, signed(device), CHALLENGE, HERE)
-    assert isinstance(outcome, Signed)
+    assert isinstance(outcome, NewSession)
     assert outcome.session.methods == ("hwk",)
     firm.second_factor()  # this device does not verify the person: now it stands for the password alone
-    assert isinstance(await firm.sign_in.with_passkey(PARTY, signed(device), CHALLENGE, HERE), CodeNeeded)
+    assert isinstance(await firm.sign_in.with_passkey(PARTY, signed(device), CHALLENGE, HERE), SecondFactorStep)
 
 
 async def test_proving_the_password_again(firm: Firm) -> None:
@@ -188,32 +188,32 @@ async def test_an_old_hash_is_made_anew(firm: Firm) -> None:
 
     weak = PasswordHasher(1, 8 * 1024, 1).hash(PASSWORD)
     firm.store.write(lambda tx: users.rehash_password(tx, firm.user_id, weak))
-    assert isinstance(await firm.password(), Signed)
+    assert isinstance(await firm.password(), NewSession)
     known = firm.store.read(lambda tx: users.credentials(tx, EMAIL))
     assert known is not None
     assert known.password_hash is not None
     assert "m=19456,t=2" in known.password_hash
-    assert isinstance(await firm.password(), Signed)
+    assert isinstance(await firm.password(), NewSession)
 
 
 async def test_a_link_signs_in_once_and_stands_for_the_password(firm: Firm) -> None:
     token = firm.store.write(lambda tx: one_time_links.make(tx, firm.user_id, "sign_in"))
     outcome = await firm.sign_in.with_link(token, HERE)
-    assert isinstance(outcome, Signed)
+    assert isinstance(outcome, NewSession)
     assert (outcome.session.user_id, outcome.session.methods) == (firm.user_id, ("otp",))
     for dead in (token, "x"):
         with pytest.raises(WrongCredentials):
             await firm.sign_in.with_link(dead, HERE)
     code = firm.second_factor()
     token = firm.store.write(lambda tx: one_time_links.make(tx, firm.user_id, "sign_in"))
-    half = await firm.sign_in.with_link(token, HERE)
-    assert isinstance(half, CodeNeeded)
-    assert (await firm.sign_in.with_code(half.half, code(), HERE)).session.user_id == firm.user_id
+    step = await firm.sign_in.with_link(token, HERE)
+    assert isinstance(step, SecondFactorStep)
+    assert (await firm.sign_in.with_code(step.first_factor, code(), HERE)).session.user_id == firm.user_id
 
 
 async def test_a_reset_takes_every_way_in_away(firm: Firm) -> None:
     signed = await firm.password()
-    assert isinstance(signed, Signed)
+    assert isinstance(signed, NewSession)
     link = firm.store.write(lambda tx: one_time_links.make(tx, firm.user_id, "sign_in"))
     for _ in range(ATTEMPTS):
         with pytest.raises(WrongCredentials):
@@ -222,4 +222,4 @@ async def test_a_reset_takes_every_way_in_away(firm: Firm) -> None:
     firm.store.write(lambda tx: password_resets.reset(tx, firm.user_id, hashed, "operator"))
     assert firm.store.read(lambda tx: sessions.find(tx, signed.token)) is None
     assert firm.store.read(lambda tx: one_time_links.find(tx, link, "sign_in")) is None
-    assert isinstance(await firm.password("another good password"), Signed)
+    assert isinstance(await firm.password("another good password"), NewSession)
