@@ -23,7 +23,7 @@ from tests.support.oauth import signing_key
 from tests.support.store import START, MemoryStore
 
 
-class Door:
+class AuthenticatorHarness:
     """The verifier behind the authenticator, a grant, and its token. The test counts the data_version itself."""
 
     def __init__(self, store: MemoryStore) -> None:
@@ -44,12 +44,12 @@ class Door:
         parameters = AccessTokenParameters(ISSUER, list(scopes) or ["accounting:read"], thumbprint, self.store.now())
         return access_tokens.mint(self.keys, self.grant, parameters)
 
-    def knock(self, token: str) -> Caller:
+    def authenticate(self, token: str) -> Caller:
         return self.store.read(lambda tx: self.authenticator.authenticate(tx, self.version, token, "192.0.2.1"))
 
-    def refused(self, token: str) -> str:
+    def expect_refusal(self, token: str) -> str:
         with pytest.raises(Problem) as caught:
-            self.knock(token)
+            self.authenticate(token)
         assert (caught.value.code, caught.value.status) == ("invalid_token", 401)
         assert token not in caught.value.message
         return caught.value.message
@@ -76,24 +76,24 @@ def unpacked(text: str) -> bytes:
 
 
 @pytest.fixture
-def door(store: MemoryStore) -> Door:
-    return Door(store)
+def harness(store: MemoryStore) -> AuthenticatorHarness:
+    return AuthenticatorHarness(store)
 
 
-def test_a_token_acts_as_who_gave_the_grant(door: Door) -> None:
-    assert door.knock(door.mint("openid", "accounting:read")) == Caller(
+def test_a_token_acts_as_who_gave_the_grant(harness: AuthenticatorHarness) -> None:
+    assert harness.authenticate(harness.mint("openid", "accounting:read")) == Caller(
         kind="access_token",
-        credential_id=door.grant.id,
-        org_id=door.flow.org_id,
-        user_id=door.flow.user_id,
+        credential_id=harness.grant.id,
+        org_id=harness.flow.org_id,
+        user_id=harness.flow.user_id,
         role="owner",
         scopes=frozenset({"openid", "accounting:read"}),
     )
 
 
-def test_a_token_that_was_signed_again_alike_is_admitted(door: Door) -> None:
+def test_a_token_that_was_signed_again_alike_is_admitted(harness: AuthenticatorHarness) -> None:
     """So that the refusals below are for what they change."""
-    door.knock(door.resigned())
+    harness.authenticate(harness.resigned())
 
 
 @pytest.mark.parametrize(
@@ -120,34 +120,36 @@ def test_a_token_that_was_signed_again_alike_is_admitted(door: Door) -> None:
         {"cnf": {"x5t#S256": "x"}},
     ],
 )
-def test_other_claims_are_refused_though_our_key_signed_them(door: Door, claims: dict[str, Any]) -> None:
-    door.refused(door.resigned(**claims))
+def test_other_claims_are_refused_though_our_key_signed_them(
+    harness: AuthenticatorHarness, claims: dict[str, Any]
+) -> None:
+    harness.expect_refusal(harness.resigned(**claims))
 
 
 @pytest.mark.parametrize("typ", ["JWT", "at+JWT", "application/at+jwt", "dpop+jwt", ""])
-def test_another_type_is_refused(door: Door, typ: str) -> None:
-    door.refused(door.resigned(typ))
+def test_another_type_is_refused(harness: AuthenticatorHarness, typ: str) -> None:
+    harness.expect_refusal(harness.resigned(typ))
 
 
-def test_an_id_token_is_no_access_token(door: Door) -> None:
-    parameters = id_tokens.IdTokenParameters(ISSUER, door.mint(), True, door.store.now())
-    door.refused(id_tokens.mint(door.keys, door.grant, parameters))
+def test_an_id_token_is_no_access_token(harness: AuthenticatorHarness) -> None:
+    parameters = id_tokens.IdTokenParameters(ISSUER, harness.mint(), True, harness.store.now())
+    harness.expect_refusal(id_tokens.mint(harness.keys, harness.grant, parameters))
 
 
-def test_no_signature_is_refused(door: Door) -> None:
-    head, payload, _ = door.mint().split(".")
+def test_no_signature_is_refused(harness: AuthenticatorHarness) -> None:
+    head, payload, _ = harness.mint().split(".")
     kid = msgspec.json.decode(unpacked(head))["kid"]
     for algorithm in ("none", "None", "NONE", ""):
         header = packed(msgspec.json.encode({"alg": algorithm, "typ": "at+jwt", "kid": kid}))
-        door.refused(f"{header}.{payload}.")
-        door.refused(f"{header}.{payload}.AAAA")
-    door.refused(f"{head}.{payload}.")
+        harness.expect_refusal(f"{header}.{payload}.")
+        harness.expect_refusal(f"{header}.{payload}.AAAA")
+    harness.expect_refusal(f"{head}.{payload}.")
 
 
-def test_the_public_key_is_no_shared_secret(door: Door) -> None:
+def test_the_public_key_is_no_shared_secret(harness: AuthenticatorHarness) -> None:
     """Algorithm confusion: HMAC with what everybody knows (RFC 8725 §2.1)."""
-    kid = door.keys.signer("RS256", door.store.now()).kid
-    found = door.keys.find(kid)
+    kid = harness.keys.signer("RS256", harness.store.now()).kid
+    found = harness.keys.find(kid)
     assert found is not None
     for secret in (
         found.public,
@@ -156,29 +158,35 @@ def test_the_public_key_is_no_shared_secret(door: Door) -> None:
         b"x" * 32,
     ):
         head = packed(msgspec.json.encode({"alg": "HS256", "typ": "at+jwt", "kid": kid}))
-        signed = f"{head}.{door.mint().split('.')[1]}"
-        door.refused(f"{signed}.{packed(hmac.digest(secret, signed.encode(), 'sha256'))}")
+        signed = f"{head}.{harness.mint().split('.')[1]}"
+        harness.expect_refusal(f"{signed}.{packed(hmac.digest(secret, signed.encode(), 'sha256'))}")
 
 
-def test_the_key_decides_the_algorithm(door: Door) -> None:
-    rsa = door.keys.signer("RS256", door.store.now())
-    elliptic = door.keys.signer("ES256", door.store.now())
-    door.refused(door.forge({"alg": "RS256", "typ": "at+jwt", "kid": elliptic.kid}, {}, rsa.opened.key, "RS256"))
-    door.refused(door.forge({"alg": "ES256", "typ": "at+jwt", "kid": rsa.kid}, {}, elliptic.opened.key, "ES256"))
-    door.refused(door.forge({"alg": "PS256", "typ": "at+jwt", "kid": rsa.kid}, {}, rsa.opened.key, "PS256"))
+def test_the_key_decides_the_algorithm(harness: AuthenticatorHarness) -> None:
+    rsa = harness.keys.signer("RS256", harness.store.now())
+    elliptic = harness.keys.signer("ES256", harness.store.now())
+    harness.expect_refusal(
+        harness.forge({"alg": "RS256", "typ": "at+jwt", "kid": elliptic.kid}, {}, rsa.opened.key, "RS256")
+    )
+    harness.expect_refusal(
+        harness.forge({"alg": "ES256", "typ": "at+jwt", "kid": rsa.kid}, {}, elliptic.opened.key, "ES256")
+    )
+    harness.expect_refusal(
+        harness.forge({"alg": "PS256", "typ": "at+jwt", "kid": rsa.kid}, {}, rsa.opened.key, "PS256")
+    )
 
 
-def test_a_foreign_key_is_refused_whatever_it_calls_itself(door: Door) -> None:
+def test_a_foreign_key_is_refused_whatever_it_calls_itself(harness: AuthenticatorHarness) -> None:
     foreign = ECKey.generate_key("P-256")
-    ours = door.keys.signer("ES256", door.store.now()).kid
+    ours = harness.keys.signer("ES256", harness.store.now()).kid
     for kid in (ours, foreign.thumbprint(), "../../etc/passwd", ""):
-        door.refused(door.forge({"alg": "ES256", "typ": "at+jwt", "kid": kid}, {}, foreign, "ES256"))
-    door.refused(door.forge({"alg": "ES256", "typ": "at+jwt"}, {}, foreign, "ES256"))
+        harness.expect_refusal(harness.forge({"alg": "ES256", "typ": "at+jwt", "kid": kid}, {}, foreign, "ES256"))
+    harness.expect_refusal(harness.forge({"alg": "ES256", "typ": "at+jwt"}, {}, foreign, "ES256"))
 
 
-def test_a_key_in_the_header_is_refused(door: Door) -> None:
+def test_a_key_in_the_header_is_refused(harness: AuthenticatorHarness) -> None:
     foreign = ECKey.generate_key("P-256")
-    ours = door.keys.signer("ES256", door.store.now())
+    ours = harness.keys.signer("ES256", harness.store.now())
     for member in (
         {"jwk": foreign.as_dict(private=False)},
         {"jku": "https://evil.example/jwks"},
@@ -188,116 +196,122 @@ def test_a_key_in_the_header_is_refused(door: Door) -> None:
     ):
         header = {"alg": "ES256", "typ": "at+jwt", "kid": ours.kid, **member}
         for key in (foreign, ours.opened.key):
-            payload = unpacked(door.mint().split(".")[1])
+            payload = unpacked(harness.mint().split(".")[1])
             head = packed(msgspec.json.encode(header))
             signed = f"{head}.{packed(payload)}".encode()
             signature = jws.JWSRegistry.algorithms["ES256"].sign(signed, key)
-            door.refused(f"{signed.decode()}.{packed(signature)}")
+            harness.expect_refusal(f"{signed.decode()}.{packed(signature)}")
 
 
 @pytest.mark.parametrize(
     "text",
     ["eyJ..", "eyJhbGciOiJub25lIn0.e30.", "eyJ.eyJ.eyJ", "eyJ" + "A" * 9000 + ".e30.x", "eyJé.e30.x", "eyJbXQ.e30.x"],
 )
-def test_what_is_no_token_is_refused(door: Door, text: str) -> None:
-    door.refused(text)
+def test_what_is_no_token_is_refused(harness: AuthenticatorHarness, text: str) -> None:
+    harness.expect_refusal(text)
 
 
-def test_a_changed_byte_is_refused(door: Door) -> None:
-    head, payload, signature = door.mint().split(".")
+def test_a_changed_byte_is_refused(harness: AuthenticatorHarness) -> None:
+    head, payload, signature = harness.mint().split(".")
     other = msgspec.json.decode(unpacked(payload))
     other["scope"] = "accounting:write"
-    door.refused(f"{head}.{packed(msgspec.json.encode(other))}.{signature}")
+    harness.expect_refusal(f"{head}.{packed(msgspec.json.encode(other))}.{signature}")
     flipped = bytearray(unpacked(signature))
     flipped[5] ^= 1
-    door.refused(f"{head}.{payload}.{packed(bytes(flipped))}")
+    harness.expect_refusal(f"{head}.{payload}.{packed(bytes(flipped))}")
 
 
-def test_expires_to_the_second_though_it_was_admitted(door: Door) -> None:
-    token = door.mint()
-    door.knock(token)
-    door.store.clock.advance(HOUR - 1)
-    door.knock(token)
-    door.store.clock.advance(1)
-    assert door.refused(token) == AccessTokenVerifier.EXPIRED
-    door.version += 1
-    assert door.refused(token) == AccessTokenVerifier.EXPIRED
+def test_expires_to_the_second_though_it_was_admitted(harness: AuthenticatorHarness) -> None:
+    token = harness.mint()
+    harness.authenticate(token)
+    harness.store.clock.advance(HOUR - 1)
+    harness.authenticate(token)
+    harness.store.clock.advance(1)
+    assert harness.expect_refusal(token) == AccessTokenVerifier.EXPIRED
+    harness.version += 1
+    assert harness.expect_refusal(token) == AccessTokenVerifier.EXPIRED
 
 
-def test_a_revoked_grant_acts_at_the_next_version(door: Door) -> None:
-    token = door.mint()
-    door.knock(token)
-    door.store.write(lambda tx: grants.revoke(tx, door.grant.id, "user", door.flow.user_id))
-    door.version += 1
-    assert door.refused(token) == AccessTokenVerifier.ENDED
+def test_a_revoked_grant_acts_at_the_next_version(harness: AuthenticatorHarness) -> None:
+    token = harness.mint()
+    harness.authenticate(token)
+    harness.store.write(lambda tx: grants.revoke(tx, harness.grant.id, "user", harness.flow.user_id))
+    harness.version += 1
+    assert harness.expect_refusal(token) == AccessTokenVerifier.ENDED
 
 
-def test_a_revoked_client_acts_at_the_next_version(door: Door) -> None:
-    token = door.mint()
-    door.knock(token)
-    door.store.write(lambda tx: oauth_clients.revoke(tx, door.flow.client.id, "operator"))
-    door.version += 1
-    door.refused(token)
+def test_a_revoked_client_acts_at_the_next_version(harness: AuthenticatorHarness) -> None:
+    token = harness.mint()
+    harness.authenticate(token)
+    harness.store.write(lambda tx: oauth_clients.revoke(tx, harness.flow.client.id, "operator"))
+    harness.version += 1
+    harness.expect_refusal(token)
 
 
-def test_who_is_no_member_any_more_is_refused(door: Door) -> None:
-    token = door.mint()
-    door.knock(token)
-    door.store.user(door.flow.org_id)
-    door.store.write(lambda tx: memberships.remove(tx, door.flow.user_id, "operator"), door.flow.org_id)
-    door.version += 1
-    door.refused(token)
+def test_who_is_no_member_any_more_is_refused(harness: AuthenticatorHarness) -> None:
+    token = harness.mint()
+    harness.authenticate(token)
+    harness.store.user(harness.flow.org_id)
+    harness.store.write(lambda tx: memberships.remove(tx, harness.flow.user_id, "operator"), harness.flow.org_id)
+    harness.version += 1
+    harness.expect_refusal(token)
 
 
-def test_a_changed_role_acts_at_the_next_version(door: Door) -> None:
-    token = door.mint()
-    door.store.user(door.flow.org_id)
-    assert door.knock(token).role == "owner"
-    door.store.write(lambda tx: memberships.change_role(tx, door.flow.user_id, "member", "operator"), door.flow.org_id)
-    door.version += 1
-    assert door.knock(token).role == "member"
+def test_a_changed_role_acts_at_the_next_version(harness: AuthenticatorHarness) -> None:
+    token = harness.mint()
+    harness.store.user(harness.flow.org_id)
+    assert harness.authenticate(token).role == "owner"
+    harness.store.write(
+        lambda tx: memberships.change_role(tx, harness.flow.user_id, "member", "operator"), harness.flow.org_id
+    )
+    harness.version += 1
+    assert harness.authenticate(token).role == "member"
 
 
-def test_tax_opens_only_while_the_client_is_approved(door: Door) -> None:
-    token = door.mint("accounting:read", "tax:read")
+def test_tax_opens_only_while_the_client_is_approved(harness: AuthenticatorHarness) -> None:
+    token = harness.mint("accounting:read", "tax:read")
 
     def approve(attestation: str | None) -> None:
-        door.store.write(lambda tx: oauth_clients.set_tax_approval(tx, door.flow.client.id, attestation, "operator"))
-        door.version += 1
+        harness.store.write(
+            lambda tx: oauth_clients.set_tax_approval(tx, harness.flow.client.id, attestation, "operator")
+        )
+        harness.version += 1
 
-    assert door.knock(token).scopes == {"accounting:read"}
+    assert harness.authenticate(token).scopes == {"accounting:read"}
     approve("declared")
-    assert door.knock(token).scopes == {"accounting:read", "tax:read"}
+    assert harness.authenticate(token).scopes == {"accounting:read", "tax:read"}
     approve(None)
-    assert door.knock(token).scopes == {"accounting:read"}
+    assert harness.authenticate(token).scopes == {"accounting:read"}
 
 
-def test_a_signature_is_checked_once_for_as_long_as_the_keys_stay(door: Door) -> None:
-    token = door.mint()
+def test_a_signature_is_checked_once_for_as_long_as_the_keys_stay(harness: AuthenticatorHarness) -> None:
+    token = harness.mint()
     digest = hashlib.sha256(token.encode()).digest()
-    first = door.store.read(lambda tx: door.verifier.verify(tx, token, digest))
-    nothing_signed = door.mint()[:-4] + "AAAA"
-    again = door.store.read(lambda tx: door.verifier.verify(tx, nothing_signed, digest))
+    first = harness.store.read(lambda tx: harness.verifier.verify(tx, token, digest))
+    nothing_signed = harness.mint()[:-4] + "AAAA"
+    again = harness.store.read(lambda tx: harness.verifier.verify(tx, nothing_signed, digest))
     assert again == first
-    door.store.clock.advance(signing_keys.ROTATION)
-    door.store.write(lambda tx: signing_keys.add(tx, [signing_key("ES256", 1)]))
-    door.store.read(door.keys.load)
-    door.store.clock.advance(-signing_keys.ROTATION)
+    harness.store.clock.advance(signing_keys.ROTATION)
+    harness.store.write(lambda tx: signing_keys.add(tx, [signing_key("ES256", 1)]))
+    harness.store.read(harness.keys.load)
+    harness.store.clock.advance(-signing_keys.ROTATION)
     with pytest.raises(Problem):
-        door.store.read(lambda tx: door.verifier.verify(tx, nothing_signed, digest))
-    assert door.store.read(lambda tx: door.verifier.verify(tx, token, digest)) == first
+        harness.store.read(lambda tx: harness.verifier.verify(tx, nothing_signed, digest))
+    assert harness.store.read(lambda tx: harness.verifier.verify(tx, token, digest)) == first
 
 
-def test_the_memory_of_signatures_is_bounded(door: Door) -> None:
-    verifier = AccessTokenVerifier(door.keys, ISSUER, verified_max=2)
+def test_the_memory_of_signatures_is_bounded(harness: AuthenticatorHarness) -> None:
+    verifier = AccessTokenVerifier(harness.keys, ISSUER, verified_max=2)
     for number in range(5):
-        token = door.mint()
-        door.store.read(lambda tx, token=token, n=number: verifier.verify(tx, token, bytes([n])))
+        token = harness.mint()
+        harness.store.read(lambda tx, token=token, n=number: verifier.verify(tx, token, bytes([n])))
     assert len(verifier._verified) == 2
 
 
-def test_rsa_tokens_are_admitted_too(door: Door) -> None:
+def test_rsa_tokens_are_admitted_too(harness: AuthenticatorHarness) -> None:
     """Whatever of our keys signed it: the header names the key, and the key its algorithm."""
-    signer = door.keys.signer("RS256", door.store.now())
+    signer = harness.keys.signer("RS256", harness.store.now())
     assert isinstance(signer.opened.key, RSAKey)
-    door.knock(door.forge({"alg": "RS256", "typ": "at+jwt", "kid": signer.kid}, {}, signer.opened.key, "RS256"))
+    harness.authenticate(
+        harness.forge({"alg": "RS256", "typ": "at+jwt", "kid": signer.kid}, {}, signer.opened.key, "RS256")
+    )

@@ -32,7 +32,7 @@ class CountingKeys(ApiKeyVerifier):
         return super().verify(tx, token, digest)
 
 
-class Door:
+class AuthenticatorHarness:
     """An authenticator over a store in memory, whose data_version the test counts itself."""
 
     def __init__(self, store: MemoryStore, admissions_max: int = 10) -> None:
@@ -50,117 +50,120 @@ class Door:
         random = bytes([number]) + RANDOM[1:]
         return self.store.write(lambda tx: api_keys.create(tx, new, random, "operator"), self.org_id)
 
-    def knock(self, token: str, peer: str | None = "192.0.2.1") -> Caller:
+    def authenticate(self, token: str, peer: str | None = "192.0.2.1") -> Caller:
         return self.store.read(lambda tx: self.authenticator.authenticate(tx, self.version, token, peer))
 
-    def refused(self, token: str, peer: str | None = "192.0.2.1") -> str:
+    def expect_refusal(self, token: str, peer: str | None = "192.0.2.1") -> str:
         with pytest.raises(Problem) as caught:
-            self.knock(token, peer)
+            self.authenticate(token, peer)
         assert (caught.value.code, caught.value.status) == ("invalid_token", 401)
         assert not token or token not in caught.value.message
         return caught.value.message
 
 
 @pytest.fixture
-def door(store: MemoryStore) -> Door:
-    return Door(store)
+def harness(store: MemoryStore) -> AuthenticatorHarness:
+    return AuthenticatorHarness(store)
 
 
-def test_a_key_acts_as_its_organization_with_its_creators_role(door: Door) -> None:
-    made = door.make(scopes=("accounting:read",))
-    assert door.knock(made.key) == Caller(
+def test_a_key_acts_as_its_organization_with_its_creators_role(harness: AuthenticatorHarness) -> None:
+    made = harness.make(scopes=("accounting:read",))
+    assert harness.authenticate(made.key) == Caller(
         kind="api_key",
         credential_id=made.id,
-        org_id=door.org_id,
-        user_id=door.user_id,
+        org_id=harness.org_id,
+        user_id=harness.user_id,
         role="admin",
         scopes=frozenset({"accounting:read"}),
     )
 
 
-def test_is_looked_up_once_until_anything_changes(door: Door) -> None:
-    made = door.make()
-    callers = [door.knock(made.key) for _ in range(3)]
+def test_is_looked_up_once_until_anything_changes(harness: AuthenticatorHarness) -> None:
+    made = harness.make()
+    callers = [harness.authenticate(made.key) for _ in range(3)]
     assert callers[0] is callers[2]
-    assert door.keys.looked_up == 1
-    door.version += 1
-    assert door.knock(made.key) == callers[0]
-    assert door.keys.looked_up == 2
+    assert harness.keys.looked_up == 1
+    harness.version += 1
+    assert harness.authenticate(made.key) == callers[0]
+    assert harness.keys.looked_up == 2
 
 
-def test_a_mistyped_key_is_told_without_a_look_up(door: Door) -> None:
-    made = door.make()
+def test_a_mistyped_key_is_told_without_a_look_up(harness: AuthenticatorHarness) -> None:
+    made = harness.make()
     mistyped = made.key[:-1] + ("0" if made.key[-1] != "0" else "1")
-    assert "mistyped" in door.refused(mistyped)
-    assert "mistyped" in door.refused(made.key[:-5])
+    assert "mistyped" in harness.expect_refusal(mistyped)
+    assert "mistyped" in harness.expect_refusal(made.key[:-5])
 
 
 @pytest.mark.parametrize("token", ["", "Bearer", "ghp_abc", "eyJhbGciOiJFUzI1NiJ9.e30.c2ln", "\ud800", "gwd", "ÿþ"])
-def test_what_has_no_known_form_is_refused(door: Door, token: str) -> None:
-    assert "form" in door.refused(token)
-    assert door.keys.looked_up == 0
+def test_what_has_no_known_form_is_refused(harness: AuthenticatorHarness, token: str) -> None:
+    assert "form" in harness.expect_refusal(token)
+    assert harness.keys.looked_up == 0
 
 
-def test_unknown_revoked_and_expired_are_told_alike(door: Door) -> None:
-    revoked, expired = door.make(1), door.make(2, expires_at=Instant(START + HOUR))
-    door.store.write(lambda tx: api_keys.revoke(tx, revoked.id, "operator"), door.org_id)
-    door.store.clock.advance(HOUR)
-    told = {door.refused(token) for token in (make_key(bytes(32)), revoked.key, expired.key)}
+def test_unknown_revoked_and_expired_are_told_alike(harness: AuthenticatorHarness) -> None:
+    revoked, expired = harness.make(1), harness.make(2, expires_at=Instant(START + HOUR))
+    harness.store.write(lambda tx: api_keys.revoke(tx, revoked.id, "operator"), harness.org_id)
+    harness.store.clock.advance(HOUR)
+    told = {harness.expect_refusal(token) for token in (make_key(bytes(32)), revoked.key, expired.key)}
     assert told == {ApiKeyVerifier.NOT_VALID}
 
 
-def test_revoked_is_refused_at_the_next_version(door: Door) -> None:
-    made = door.make()
-    door.knock(made.key)
-    door.store.write(lambda tx: api_keys.revoke(tx, made.id, "operator"), door.org_id)
-    door.version += 1
-    assert door.refused(made.key) == ApiKeyVerifier.NOT_VALID
+def test_revoked_is_refused_at_the_next_version(harness: AuthenticatorHarness) -> None:
+    made = harness.make()
+    harness.authenticate(made.key)
+    harness.store.write(lambda tx: api_keys.revoke(tx, made.id, "operator"), harness.org_id)
+    harness.version += 1
+    assert harness.expect_refusal(made.key) == ApiKeyVerifier.NOT_VALID
 
 
-def test_expires_at_the_instant_though_it_was_cached(door: Door) -> None:
-    made = door.make(expires_at=Instant(START + HOUR))
-    door.store.clock.advance(HOUR - 1)
-    door.knock(made.key)
-    door.store.clock.advance(1)
-    door.refused(made.key)
-    assert door.keys.looked_up == 1
+def test_expires_at_the_instant_though_it_was_cached(harness: AuthenticatorHarness) -> None:
+    made = harness.make(expires_at=Instant(START + HOUR))
+    harness.store.clock.advance(HOUR - 1)
+    harness.authenticate(made.key)
+    harness.store.clock.advance(1)
+    harness.expect_refusal(made.key)
+    assert harness.keys.looked_up == 1
 
 
-def test_both_keys_work_through_a_rotation(door: Door) -> None:
-    old = door.make()
+def test_both_keys_work_through_a_rotation(harness: AuthenticatorHarness) -> None:
+    old = harness.make()
     random = bytes(32)
-    new = door.store.write(lambda tx: api_keys.rotate(tx, old.id, HOUR, random, "operator"), door.org_id)
-    door.version += 1
-    assert (door.knock(old.key).credential_id, door.knock(new.key).credential_id) == (old.id, new.id)
-    door.store.clock.advance(HOUR)
-    door.refused(old.key)
-    assert door.knock(new.key).credential_id == new.id
+    new = harness.store.write(lambda tx: api_keys.rotate(tx, old.id, HOUR, random, "operator"), harness.org_id)
+    harness.version += 1
+    assert (harness.authenticate(old.key).credential_id, harness.authenticate(new.key).credential_id) == (
+        old.id,
+        new.id,
+    )
+    harness.store.clock.advance(HOUR)
+    harness.expect_refusal(old.key)
+    assert harness.authenticate(new.key).credential_id == new.id
 
 
-def test_a_creator_who_left_disables_the_key(door: Door) -> None:
-    made = door.make()
-    door.knock(made.key)
-    door.store.write(lambda tx: memberships.remove(tx, door.user_id, "operator"), door.org_id)
-    door.version += 1
-    assert "no longer a member" in door.refused(made.key)
+def test_a_creator_who_left_disables_the_key(harness: AuthenticatorHarness) -> None:
+    made = harness.make()
+    harness.authenticate(made.key)
+    harness.store.write(lambda tx: memberships.remove(tx, harness.user_id, "operator"), harness.org_id)
+    harness.version += 1
+    assert "no longer a member" in harness.expect_refusal(made.key)
 
 
-def test_a_creator_in_another_organization_counts_for_nothing(door: Door) -> None:
-    made = door.make()
-    beta = door.store.org("Beta")
-    door.store.write(lambda tx: memberships.add(tx, door.user_id, "owner", "operator"), beta)
-    assert door.knock(made.key).role == "admin"
-    door.store.write(lambda tx: memberships.remove(tx, door.user_id, "operator"), door.org_id)
-    door.version += 1
-    door.refused(made.key)
+def test_a_creator_in_another_organization_counts_for_nothing(harness: AuthenticatorHarness) -> None:
+    made = harness.make()
+    beta = harness.store.org("Beta")
+    harness.store.write(lambda tx: memberships.add(tx, harness.user_id, "owner", "operator"), beta)
+    assert harness.authenticate(made.key).role == "admin"
+    harness.store.write(lambda tx: memberships.remove(tx, harness.user_id, "operator"), harness.org_id)
+    harness.version += 1
+    harness.expect_refusal(made.key)
 
 
-def test_a_changed_role_acts_at_the_next_version(door: Door) -> None:
-    made = door.make()
-    door.knock(made.key)
-    door.store.write(lambda tx: memberships.change_role(tx, door.user_id, "member", "operator"), door.org_id)
-    door.version += 1
-    assert door.knock(made.key).role == "member"
+def test_a_changed_role_acts_at_the_next_version(harness: AuthenticatorHarness) -> None:
+    made = harness.make()
+    harness.authenticate(made.key)
+    harness.store.write(lambda tx: memberships.change_role(tx, harness.user_id, "member", "operator"), harness.org_id)
+    harness.version += 1
+    assert harness.authenticate(made.key).role == "member"
 
 
 @pytest.mark.parametrize(
@@ -177,24 +180,24 @@ def test_a_changed_role_acts_at_the_next_version(door: Door) -> None:
         (None, False),
     ],
 )
-def test_the_allow_list(door: Door, peer: str | None, admitted: bool) -> None:
-    made = door.make(networks=("10.0.0.0/8", "2001:db8::/32"))
-    door.knock(made.key, "10.0.0.1")
+def test_the_allow_list(harness: AuthenticatorHarness, peer: str | None, admitted: bool) -> None:
+    made = harness.make(networks=("10.0.0.0/8", "2001:db8::/32"))
+    harness.authenticate(made.key, "10.0.0.1")
     if admitted:
-        assert door.knock(made.key, peer).credential_id == made.id
+        assert harness.authenticate(made.key, peer).credential_id == made.id
     else:
-        assert "address" in door.refused(made.key, peer)
+        assert "address" in harness.expect_refusal(made.key, peer)
 
 
-def test_without_an_allow_list_any_peer_will_do(door: Door) -> None:
-    made = door.make()
-    assert door.knock(made.key, None) == door.knock(made.key, "whatever")
+def test_without_an_allow_list_any_peer_will_do(harness: AuthenticatorHarness) -> None:
+    made = harness.make()
+    assert harness.authenticate(made.key, None) == harness.authenticate(made.key, "whatever")
 
 
-def test_a_revoked_key_is_not_told_of_its_allow_list(door: Door) -> None:
-    made = door.make(networks=("10.0.0.0/8",))
-    door.store.write(lambda tx: api_keys.revoke(tx, made.id, "operator"), door.org_id)
-    assert door.refused(made.key, "11.0.0.1") == ApiKeyVerifier.NOT_VALID
+def test_a_revoked_key_is_not_told_of_its_allow_list(harness: AuthenticatorHarness) -> None:
+    made = harness.make(networks=("10.0.0.0/8",))
+    harness.store.write(lambda tx: api_keys.revoke(tx, made.id, "operator"), harness.org_id)
+    assert harness.expect_refusal(made.key, "11.0.0.1") == ApiKeyVerifier.NOT_VALID
 
 
 @pytest.mark.parametrize(
@@ -202,41 +205,41 @@ def test_a_revoked_key_is_not_told_of_its_allow_list(door: Door) -> None:
     [((), FULL_ACCESS, KEY_SCOPES), (("tax:read", "vault:read"), {"vault:read"}, {"tax:read", "vault:read"})],
 )
 def test_tax_only_while_approved(
-    door: Door, scopes: tuple[str, ...], before: frozenset[str], after: frozenset[str]
+    harness: AuthenticatorHarness, scopes: tuple[str, ...], before: frozenset[str], after: frozenset[str]
 ) -> None:
-    made = door.make(scopes=scopes)
+    made = harness.make(scopes=scopes)
 
     def set_approval(attestation: str | None) -> None:
-        door.version += 1
-        door.store.write(lambda tx: api_keys.set_tax_approval(tx, made.id, attestation, "operator"), door.org_id)
+        harness.version += 1
+        harness.store.write(lambda tx: api_keys.set_tax_approval(tx, made.id, attestation, "operator"), harness.org_id)
 
-    assert door.knock(made.key).scopes == before
+    assert harness.authenticate(made.key).scopes == before
     set_approval("declared")
-    assert door.knock(made.key).scopes == after
+    assert harness.authenticate(made.key).scopes == after
     set_approval(None)
-    assert door.knock(made.key).scopes == before
+    assert harness.authenticate(made.key).scopes == before
 
 
 def test_the_memory_is_bounded_and_the_refused_take_none(store: MemoryStore) -> None:
-    door = Door(store, admissions_max=2)
-    first, second, third = (door.make(number).key for number in range(1, 4))
+    harness = AuthenticatorHarness(store, admissions_max=2)
+    first, second, third = (harness.make(number).key for number in range(1, 4))
     for token in (first, second, *(make_key(bytes([n]) * 32) for n in range(5, 9)), first, second):
         if token in (first, second):
-            door.knock(token)
+            harness.authenticate(token)
         else:
-            door.refused(token)
-    assert door.keys.looked_up == 2 + 4
-    door.knock(third)
-    door.knock(first)
-    assert door.keys.looked_up == 8
+            harness.expect_refusal(token)
+    assert harness.keys.looked_up == 2 + 4
+    harness.authenticate(third)
+    harness.authenticate(first)
+    assert harness.keys.looked_up == 8
 
 
-def test_notes_the_admitted_only(door: Door) -> None:
-    admitted, far = door.make(1), door.make(2, networks=("10.0.0.0/8",))
-    door.knock(admitted.key)
-    door.refused(far.key)
-    door.refused(make_key(bytes(32)))
-    assert door.authenticator.use.due(START) == {admitted.id}
+def test_notes_the_admitted_only(harness: AuthenticatorHarness) -> None:
+    admitted, far = harness.make(1), harness.make(2, networks=("10.0.0.0/8",))
+    harness.authenticate(admitted.key)
+    harness.expect_refusal(far.key)
+    harness.expect_refusal(make_key(bytes(32)))
+    assert harness.authenticator.use.due(START) == {admitted.id}
 
 
 class TokenOfAnotherKind:
@@ -249,12 +252,12 @@ class TokenOfAnotherKind:
         return Admission(make_caller("org_1", kind="access_token"), NEVER, "ended", ())
 
 
-def test_the_form_chooses_the_verifier(door: Door) -> None:
-    made = door.make()
+def test_the_form_chooses_the_verifier(harness: AuthenticatorHarness) -> None:
+    made = harness.make()
     authenticator = Authenticator((TokenOfAnotherKind(), ApiKeyVerifier()))
 
     def kind_of(token: str) -> str:
-        return door.store.read(lambda tx: authenticator.authenticate(tx, 1, token, None).kind)
+        return harness.store.read(lambda tx: authenticator.authenticate(tx, 1, token, None).kind)
 
     assert (kind_of("a.b.c"), kind_of(made.key)) == ("access_token", "api_key")
 
@@ -276,10 +279,10 @@ async def test_a_revocation_by_another_process_acts_on_the_next_request(tmp_path
             new = NewKey(name="CI", user_id=user_id)
             made = await command_line.write(lambda tx: api_keys.create(tx, new, RANDOM, "operator"), org_id)
 
-            def knock(tx: ReadTx) -> str:
+            def authenticate(tx: ReadTx) -> str:
                 return authenticator.authenticate(tx, daemon.version, made.key, None).credential_id
 
-            assert daemon.read_now(knock, None) == daemon.read_now(knock, None) == made.id
+            assert daemon.read_now(authenticate, None) == daemon.read_now(authenticate, None) == made.id
             await command_line.write(lambda tx: api_keys.revoke(tx, made.id, "operator"), org_id)
             with pytest.raises(Problem, match="revoked"):
-                daemon.read_now(knock, None)
+                daemon.read_now(authenticate, None)

@@ -18,7 +18,7 @@ from gatewayd.identity import (
 from gatewayd.identity.authorizations import DEFAULT_SCOPES, AuthorizationParameters, PendingRequest, Target
 from gatewayd.identity.oauth_clients import Client
 from gatewayd.identity.oauth_errors import DirectFailure, OAuthFailure
-from tests.support.consents import CHALLENGE, ISSUER, REDIRECT, SCOPE, Flow, asking
+from tests.support.consents import CHALLENGE, ISSUER, REDIRECT, SCOPE, Flow, request_parameters
 from tests.support.store import START, MemoryStore
 
 Changes = dict[str, str | list[str] | None]
@@ -31,7 +31,7 @@ def client(store: MemoryStore) -> Client:
 
 
 def check(client: Client | None, **changes: str | list[str] | None) -> AuthorizationParameters:
-    return authorizations.check(client, asking(**changes), ISSUER)
+    return authorizations.check(client, request_parameters(**changes), ISSUER)
 
 
 def test_a_whole_request(client: Client) -> None:
@@ -133,7 +133,7 @@ def test_a_client_that_is_unknown_or_revoked_is_never_redirected_to(store: Memor
     ],
 )
 def test_what_is_refused_in_a_redirect(client: Client, changes: Changes, code: str) -> None:
-    raw = asking(**changes)
+    raw = request_parameters(**changes)
     assert authorizations.target(client, raw) == Target(REDIRECT, "s-1")
     with pytest.raises(OAuthFailure) as caught:
         authorizations.check(client, raw, ISSUER)
@@ -235,7 +235,7 @@ def test_a_description_is_plain_whatever_was_sent() -> None:
 # -- on their way
 
 
-def keep(store: MemoryStore, client: Client, *, pushed: bool) -> str:
+def save(store: MemoryStore, client: Client, *, pushed: bool) -> str:
     return store.write(lambda tx: authorizations.save(tx, check(client), pushed=pushed))
 
 
@@ -247,7 +247,7 @@ def load(store: MemoryStore, handle: str) -> PendingRequest | None:
 def test_a_request_is_kept_under_its_hash_for_its_time(
     store: MemoryStore, client: Client, pushed: bool, life: int
 ) -> None:
-    handle = keep(store, client, pushed=pushed)
+    handle = save(store, client, pushed=pushed)
     assert len(handle) == 43
     assert handle.encode() not in store.connection.serialize("main")
     pending = load(store, handle)
@@ -269,7 +269,7 @@ def another_session(flow: Flow) -> str:
 def test_a_request_is_of_the_first_browser_that_shows_it(store: MemoryStore) -> None:
     flow = Flow(store)
     other = another_session(flow)
-    handle = keep(store, flow.client, pushed=True)
+    handle = save(store, flow.client, pushed=True)
     store.clock.advance(9 * MINUTE)
     store.write(lambda tx: authorizations.bind(tx, handle, flow.session_id))
     store.write(lambda tx: authorizations.bind(tx, handle, flow.session_id))
@@ -290,7 +290,7 @@ def test_a_request_is_of_the_first_browser_that_shows_it(store: MemoryStore) -> 
 
 
 def test_a_refused_request_is_gone(store: MemoryStore, client: Client) -> None:
-    handle = keep(store, client, pushed=False)
+    handle = save(store, client, pushed=False)
     dropped = [store.write(lambda tx: authorizations.drop(tx, handle)) for _ in range(2)]
     assert dropped == [True, False]
     assert load(store, handle) is None
@@ -313,13 +313,13 @@ def test_a_refused_request_is_gone(store: MemoryStore, client: Client) -> None:
 )
 def test_who_has_to_sign_in_anew(store: MemoryStore, changes: Changes, age: int, needed: bool) -> None:
     """`age`: how long before the request they did; below zero since then."""
-    pending = Flow(store).pend(**changes)
+    pending = Flow(store).pending_request(**changes)
     now = Instant(START + max(0, -age) + (HOUR if age < 0 else 0))
     assert authorizations.needs_sign_in(pending, Instant(START - age), now) is needed
 
 
 def test_sweeps_requests_past_their_time(store: MemoryStore, client: Client) -> None:
-    pushed, shown = keep(store, client, pushed=True), keep(store, client, pushed=False)
+    pushed, shown = save(store, client, pushed=True), save(store, client, pushed=False)
     store.clock.advance(10 * MINUTE)
     assert [store.write(authorizations.sweep) for _ in range(2)] == [1, 0]
     assert load(store, pushed) is None
@@ -332,7 +332,7 @@ def test_sweeps_requests_past_their_time(store: MemoryStore, client: Client) -> 
 
 def test_a_consent_makes_a_grant_and_a_code_and_ends_the_request(store: MemoryStore) -> None:
     flow = Flow(store)
-    pending = flow.pend(nonce="n-1", dpop_jkt="j" * 43)
+    pending = flow.pending_request(nonce="n-1", dpop_jkt="j" * 43)
     code = flow.consent(pending, scopes=frozenset({"accounting:read", "openid", "vault:write"}), methods=("pwd", "otp"))
     assert code.startswith("gwc_")
     assert len(code) == 47
@@ -360,7 +360,7 @@ def test_a_grant_lives_as_long_as_its_tokens_can(store: MemoryStore, scope: str,
 
 def test_a_request_is_consented_to_once(store: MemoryStore) -> None:
     flow = Flow(store)
-    pending = flow.pend()
+    pending = flow.pending_request()
     flow.consent(pending)
     with pytest.raises(DirectFailure) as caught:
         flow.consent(pending)
@@ -370,7 +370,7 @@ def test_a_request_is_consented_to_once(store: MemoryStore) -> None:
 
 def test_a_request_is_consented_to_in_its_own_browser_and_in_time(store: MemoryStore) -> None:
     flow = Flow(store)
-    handle = keep(store, flow.client, pushed=False)
+    handle = save(store, flow.client, pushed=False)
     store.write(lambda tx: authorizations.bind(tx, handle, flow.session_id))
     pending = load(store, handle)
     assert pending is not None
@@ -385,7 +385,7 @@ def test_a_request_is_consented_to_in_its_own_browser_and_in_time(store: MemoryS
 def test_nothing_is_granted_without_a_scope_or_by_a_stranger(store: MemoryStore) -> None:
     flow = Flow(store)
     beta = store.org("Beta")
-    pending = flow.pend()
+    pending = flow.pending_request()
     refused: list[dict[str, object]] = [
         {"scopes": frozenset()},
         {"scopes": frozenset({"vault:read"})},
@@ -402,7 +402,7 @@ def test_nothing_is_granted_without_a_scope_or_by_a_stranger(store: MemoryStore)
 
 def test_an_old_authentication_does_not_do_where_a_new_one_was_asked_for(store: MemoryStore) -> None:
     flow = Flow(store)
-    pending = flow.pend(prompt="login")
+    pending = flow.pending_request(prompt="login")
     with pytest.raises(OAuthFailure) as caught:
         flow.consent(pending, authenticated_at=Instant(START - 1))
     assert caught.value.code == "login_required"

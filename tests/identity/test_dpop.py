@@ -177,7 +177,7 @@ def test_the_memory_of_proofs_is_bounded_and_refuses_when_full() -> None:
 # -- at the authenticator
 
 
-class BoundTo:
+class BoundTokenVerifier:
     """Stands for a token that is bound to a key, or with None to none."""
 
     def __init__(self, thumbprint: str | None) -> None:
@@ -190,13 +190,13 @@ class BoundTo:
         return Admission(make_caller("org_1"), START + HOUR, "ended", (), self.thumbprint)
 
 
-def knock(store: MemoryStore, authenticator: Authenticator, possession: Possession | None) -> None:
+def authenticate(store: MemoryStore, authenticator: Authenticator, possession: Possession | None) -> None:
     store.read(lambda tx: authenticator.authenticate(tx, 1, TOKEN, None, possession))
 
 
 def turned_away(store: MemoryStore, authenticator: Authenticator, possession: Possession | None) -> str:
     with pytest.raises(PossessionRefused) as caught:
-        knock(store, authenticator, possession)
+        authenticate(store, authenticator, possession)
     assert isinstance(caught.value, Problem)
     assert caught.value.status == 401
     return caught.value.error
@@ -204,32 +204,32 @@ def turned_away(store: MemoryStore, authenticator: Authenticator, possession: Po
 
 def test_a_bound_token_needs_a_proof_with_each_request(store: MemoryStore) -> None:
     holder = KeyHolder()
-    authenticator = Authenticator([BoundTo(holder.thumbprint)])
+    authenticator = Authenticator([BoundTokenVerifier(holder.thumbprint)])
     proof = holder.proof("GET", URL, START, TOKEN)
     assert turned_away(store, authenticator, None) == "invalid_token"
     assert turned_away(store, authenticator, Possession(None, "GET", URL)) == "invalid_token"
     assert turned_away(store, authenticator, Possession("x", "GET", URL)) == "invalid_dpop_proof"
-    knock(store, authenticator, Possession(proof, "GET", URL))
+    authenticate(store, authenticator, Possession(proof, "GET", URL))
     assert turned_away(store, authenticator, Possession(proof, "GET", URL)) == "invalid_dpop_proof"
-    knock(store, authenticator, Possession(holder.proof("GET", URL, START, TOKEN), "GET", URL))
+    authenticate(store, authenticator, Possession(holder.proof("GET", URL, START, TOKEN), "GET", URL))
 
 
 def test_a_second_look_at_the_same_request_is_no_replay(store: MemoryStore) -> None:
     holder = KeyHolder()
-    authenticator = Authenticator([BoundTo(holder.thumbprint)])
+    authenticator = Authenticator([BoundTokenVerifier(holder.thumbprint)])
     possession = Possession(holder.proof("GET", URL, START, TOKEN), "GET", URL)
-    knock(store, authenticator, possession)
-    knock(store, authenticator, possession)
+    authenticate(store, authenticator, possession)
+    authenticate(store, authenticator, possession)
 
 
 def test_the_proof_of_another_key_opens_nothing(store: MemoryStore) -> None:
-    authenticator = Authenticator([BoundTo(KeyHolder().thumbprint)])
+    authenticator = Authenticator([BoundTokenVerifier(KeyHolder().thumbprint)])
     proof = KeyHolder().proof("GET", URL, START, TOKEN)
     assert turned_away(store, authenticator, Possession(proof, "GET", URL)) == "invalid_token"
 
 
 def test_a_token_that_is_bound_to_nothing_is_sent_as_bearer(store: MemoryStore) -> None:
-    authenticator = Authenticator([BoundTo(None)])
+    authenticator = Authenticator([BoundTokenVerifier(None)])
     proof = KeyHolder().proof("GET", URL, START, TOKEN)
     assert turned_away(store, authenticator, Possession(proof, "GET", URL)) == "invalid_token"
-    knock(store, authenticator, None)
+    authenticate(store, authenticator, None)

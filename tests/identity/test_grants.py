@@ -21,7 +21,7 @@ from gatewayd.identity.grant_lists import GrantSummary
 from gatewayd.identity.grants import Grant, LiveGrant
 from gatewayd.identity.oauth_errors import OAuthFailure
 from gatewayd.store import WriteTx
-from tests.support.consents import ISSUER, REDIRECT, SCOPE, Flow, asking
+from tests.support.consents import ISSUER, REDIRECT, SCOPE, Flow, request_parameters
 from tests.support.store import START, MemoryStore
 
 TAX_SCOPE = "offline_access accounting:read tax:read"
@@ -137,8 +137,8 @@ def test_a_password_ends_the_grants_of_one_person_everywhere(flow: Flow) -> None
     beta = store.org("Beta")
     store.write(lambda tx: memberships.add(tx, flow.user_id, "member", "operator"), beta)
     here, _ = flow.connect()
-    there = flow.read_code(flow.consent(flow.pend(), org_id=beta)).grant.id
-    other = flow.read_code(flow.consent(flow.pend(), user_id=store.user(flow.org_id))).grant.id
+    there = flow.read_code(flow.consent(flow.pending_request(), org_id=beta)).grant.id
+    other = flow.read_code(flow.consent(flow.pending_request(), user_id=store.user(flow.org_id))).grant.id
     store.write(lambda tx: users.reset_password(tx, flow.user_id, "$argon2id$", "operator"))
     assert [find_live(store, each) is not None for each in (here, there, other)] == [False, False, True]
     assert store.read(audit.list_entries, beta)[0].action == "grant.revoked"
@@ -150,8 +150,8 @@ def test_removal_ends_the_grants_of_one_person_here(flow: Flow) -> None:
     store.write(lambda tx: memberships.add(tx, flow.user_id, "member", "operator"), beta)
     other_user = store.user(flow.org_id)
     here, _ = flow.connect()
-    there = flow.read_code(flow.consent(flow.pend(), org_id=beta)).grant.id
-    other = flow.read_code(flow.consent(flow.pend(), user_id=other_user)).grant.id
+    there = flow.read_code(flow.consent(flow.pending_request(), org_id=beta)).grant.id
+    other = flow.read_code(flow.consent(flow.pending_request(), user_id=other_user)).grant.id
     store.write(lambda tx: memberships.remove(tx, flow.user_id, "operator"), flow.org_id)
     assert [find_live(store, each) is not None for each in (here, there, other)] == [False, True, True]
     store.write(lambda tx: memberships.add(tx, flow.user_id, "member", "operator"), flow.org_id)
@@ -285,7 +285,7 @@ def test_lists_of_a_person_an_organization_and_a_client(flow: Flow) -> None:
     second, _ = flow.connect()
     beta = store.org("Beta")
     store.write(lambda tx: memberships.add(tx, flow.user_id, "member", "operator"), beta)
-    code = flow.consent(flow.pend(), org_id=beta)
+    code = flow.consent(flow.pending_request(), org_id=beta)
     flow.redeem(code)
     third = flow.read_code(code).grant.id
     assert [app.grant_id for app in of_user(flow)] == [third, second, first]
@@ -318,7 +318,7 @@ def test_what_is_shown_and_for_how_long(flow: Flow) -> None:
 @pytest.mark.parametrize("role", ["owner", "admin", "member"])
 def test_a_list_of_the_organization_does_not_ask_for_roles(flow: Flow, role: Role) -> None:
     user_id = flow.store.user(flow.org_id, role)
-    code = flow.consent(flow.pend(), user_id=user_id)
+    code = flow.consent(flow.pending_request(), user_id=user_id)
     flow.redeem(code)
     assert [app.user_id for app in flow.store.read(grant_lists.of_org, flow.org_id)] == [user_id]
 
@@ -377,7 +377,7 @@ def test_old_grants_are_swept_and_then_their_client(flow: Flow) -> None:
 
 def test_a_sweep_has_its_limit(flow: Flow) -> None:
     store = flow.store
-    pending = flow.pend()
+    pending = flow.pending_request()
     new = grants.NewGrant(
         org_id=flow.org_id,
         user_id=flow.user_id,
@@ -392,12 +392,12 @@ def test_a_sweep_has_its_limit(flow: Flow) -> None:
         store.write(lambda tx: grants.create(tx, new))
     store.clock.advance(121 * DAY)
     assert [sweep(store), sweep(store), sweep(store)] == [grants.SWEEP_ROWS, 1, 0]
-    assert pending.parameters.resource == asking()["resource"][0] == ISSUER
+    assert pending.parameters.resource == request_parameters()["resource"][0] == ISSUER
 
 
 def test_every_sweep_leaves_what_lives(flow: Flow) -> None:
     store = flow.store
-    flow.pend()
+    flow.pending_request()
     grant_id, token = flow.connect()
     for each in (authorization_codes.sweep, refresh_tokens.sweep, grants.sweep, oauth_clients.sweep):
         assert store.write(each) == 0

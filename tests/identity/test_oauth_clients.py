@@ -13,7 +13,7 @@ from gatewayd.identity import audit, authorizations, client_metadata, grants, oa
 from gatewayd.identity.client_metadata import ClientMetadata
 from gatewayd.identity.oauth_clients import Client
 from gatewayd.identity.oauth_errors import DirectFailure, OAuthFailure
-from tests.support.consents import ISSUER, Flow, asking
+from tests.support.consents import ISSUER, Flow, request_parameters
 from tests.support.store import START, MemoryStore
 
 HTTPS = "https://app.example/callback"
@@ -493,7 +493,7 @@ def test_a_renewed_document_stays_revoked_and_approved(store: MemoryStore) -> No
 def test_revoking_a_client_ends_its_grants_and_requests(store: MemoryStore) -> None:
     flow = Flow(store)
     grant_id, _ = flow.connect()
-    parameters = authorizations.check(flow.client, asking(), ISSUER)
+    parameters = authorizations.check(flow.client, request_parameters(), ISSUER)
     handle = store.write(lambda tx: authorizations.save(tx, parameters, pushed=True))
     revoked = store.write(lambda tx: oauth_clients.revoke(tx, flow.client.id, "usr_admin"))
     store.write(lambda tx: oauth_clients.revoke(tx, flow.client.id, "usr_other"))
@@ -584,7 +584,7 @@ def test_the_sweep_keeps(store: MemoryStore, kept_by: str) -> None:
         case "grant":
             flow.connect()
         case "request":
-            flow.pend()
+            flow.pending_request()
         case "approval":
             store.write(lambda tx: oauth_clients.set_tax_approval(tx, client_id, "declared", "operator"))
         case "revoked document":

@@ -45,7 +45,7 @@ async def test_hashes_and_verifies_off_the_loop(hasher: Hasher) -> None:
         assert not await passwords.verify(stored, "another password")
 
 
-class NotingHasher(Hasher):
+class RecordingHasher(Hasher):
     """Notes what was hashed, and what was verified against."""
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class NotingHasher(Hasher):
 
 
 async def test_an_unknown_user_costs_a_verification_and_is_never_right() -> None:
-    noting = NotingHasher()
+    noting = RecordingHasher()
     passwords = Passwords(noting)
     (password_of_nobody,) = noting.hashed
     with trio.fail_after(10):

@@ -31,7 +31,7 @@ CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest())
 SCOPE = "openid offline_access accounting:read accounting:write"
 
 
-def asking(**changes: str | list[str] | None) -> Raw:
+def request_parameters(**changes: str | list[str] | None) -> Raw:
     """The parameters of an authorization request; None takes one out, a list gives it several times."""
     values: dict[str, str | list[str] | None] = {
         "response_type": "code",
@@ -48,7 +48,7 @@ def asking(**changes: str | list[str] | None) -> Raw:
 
 def code_for(tx: WriteTx, client: Client, consent: Consent) -> str:
     """A fresh code, all of it in one transaction."""
-    parameters = authorizations.check(client, asking(scope=" ".join(consent.scopes)), ISSUER)
+    parameters = authorizations.check(client, request_parameters(scope=" ".join(consent.scopes)), ISSUER)
     handle = authorizations.save(tx, parameters, pushed=False)
     pending = authorizations.load(tx, handle)
     assert pending is not None
@@ -86,9 +86,9 @@ class Flow:
         raw = {"client_name": "App", "redirect_uris": [REDIRECT], **metadata}
         return self.store.write(lambda tx: oauth_clients.register(tx, client_metadata.validate(raw)))
 
-    def pend(self, **changes: str | list[str] | None) -> PendingRequest:
+    def pending_request(self, **changes: str | list[str] | None) -> PendingRequest:
         """A request in front of the person."""
-        parameters = authorizations.check(self.client, asking(**changes), ISSUER)
+        parameters = authorizations.check(self.client, request_parameters(**changes), ISSUER)
         handle = self.store.write(lambda tx: authorizations.save(tx, parameters, pushed=False))
         pending = self.store.read(lambda tx: authorizations.load(tx, handle))
         assert pending is not None
@@ -109,7 +109,7 @@ class Flow:
 
     def code(self, **changes: str | list[str] | None) -> str:
         """A fresh code."""
-        return self.consent(self.pend(**changes))
+        return self.consent(self.pending_request(**changes))
 
     def read_code(self, code: str) -> CodeState:
         state = self.store.read(lambda tx: authorization_codes.read_code(tx, code))
