@@ -29,7 +29,7 @@ def demo(arguments: argparse.Namespace, session: Session) -> int:
     from gatewayd.cli.demo_http import DemoFailed
     from gatewayd.cli.demo_play import Stage, perform
     from gatewayd.cli.demo_receiver import Receiver
-    from gatewayd.cli.lifetimes import run
+    from gatewayd.cli.runner import run
 
     with _directory(arguments.directory) as directory:
         port = arguments.port or _free_or(DEFAULT_PORT if arguments.port is None else 0)

@@ -12,9 +12,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TextIO
 
-from gatewayd.cli.moments import MOMENT_FORMS, Moment, moment
 from gatewayd.cli.parser import Subparsers, add_command
 from gatewayd.cli.session import CommandError, Session
+from gatewayd.cli.time_arguments import TIME_FORMS, TimeArgument, time_argument
 from gatewayd.clock import Instant, from_wire, to_wire
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("--secret", metavar="whsec_...", help="sign with this secret, else with a new one")
     command.add_argument(
         "--since",
-        type=moment,
+        type=time_argument,
         metavar="TIME",
-        help=f"begin with events recorded since {MOMENT_FORMS}; else with new ones",
+        help=f"begin with events recorded since {TIME_FORMS}; else with new ones",
     )
     command.add_argument("--print-json", action="store_true", help="print the body of each event too")
     command.add_argument("--json", action="store_true", help="print one JSON document for each event, on one line")
@@ -68,7 +68,7 @@ class Plan:
 
 def listen(arguments: argparse.Namespace, session: Session) -> int:
     """Run until Ctrl-C, or until nobody reads what is printed."""
-    from gatewayd.cli.lifetimes import run
+    from gatewayd.cli.runner import run
 
     plan = Plan(
         session=session,
@@ -268,7 +268,7 @@ def _kinds(given: list[str] | None) -> frozenset[str]:
     return frozenset(given or EVENT_KINDS)
 
 
-def _since(given: Moment | None, session: Session) -> Instant | None:
+def _since(given: TimeArgument | None, session: Session) -> Instant | None:
     if given is None:
         return None
     now = session.clock.now()

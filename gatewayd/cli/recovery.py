@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from gatewayd.cli.acting import act, operation_of
-from gatewayd.cli.moments import MOMENT_FORMS, moment
 from gatewayd.cli.output import print_made
 from gatewayd.cli.parser import Subparsers, add_command, whole_number
 from gatewayd.cli.session import Session
+from gatewayd.cli.time_arguments import TIME_FORMS, time_argument
 
 if TYPE_CHECKING:
     from gatewayd.contract.operation import Area
@@ -21,9 +21,9 @@ def add_commands(group: Subparsers) -> None:
     command = add_command(group, "recover", "send again what did not arrive since a time", recover, json=True)
     command.add_argument("id", metavar="ID")
     command.add_argument(
-        "--since", required=True, type=moment, metavar="TIME", help=f"events recorded since {MOMENT_FORMS}"
+        "--since", required=True, type=time_argument, metavar="TIME", help=f"events recorded since {TIME_FORMS}"
     )
-    command.add_argument("--until", type=moment, metavar="TIME", help="events recorded before")
+    command.add_argument("--until", type=time_argument, metavar="TIME", help="events recorded before")
     command.add_argument(
         "--event", action="append", metavar="KIND", help="only events of this kind; may be given again"
     )
@@ -43,7 +43,7 @@ def recover(arguments: argparse.Namespace, session: Session) -> int:
     """Call after call, until there is nothing more to look at."""
     total: dict[str, Any] = {"matched": 0, "recovered": 0, "dryRun": arguments.dry_run}
     total |= {"firstDueAt": None, "lastDueAt": None}
-    for answer in _calls(arguments, session):
+    for answer in _recover_all(arguments, session):
         total["recovered"] += answer.recovered
         total["matched"] += answer.matched if arguments.dry_run else answer.recovered
         total["firstDueAt"] = total["firstDueAt"] or answer.first_due_at
@@ -57,14 +57,14 @@ def recover(arguments: argparse.Namespace, session: Session) -> int:
     return 0
 
 
-def _calls(arguments: argparse.Namespace, session: Session) -> Iterator["Recovered"]:
+def _recover_all(arguments: argparse.Namespace, session: Session) -> Iterator["Recovered"]:
     from gatewayd.webhooks.replays import Recovered
 
     values: dict[str, object] = {"id": arguments.id, "events": arguments.event, "statuses": arguments.status}
     values |= {"perSecond": arguments.per_second, "dryRun": arguments.dry_run, **time_range_values(arguments, session)}
     answer: Recovered | None = None
     while answer is None or answer.go_on_after is not None:
-        made = of_subscription(session, "webhooks.recover", values)
+        made = act_on_subscription(session, "webhooks.recover", values)
         assert isinstance(made, Recovered)
         yield made
         answer = made
@@ -79,7 +79,7 @@ def _sentence(total: dict[str, Any]) -> str:
     return f"{total['recovered']} events are sent again, from {total['firstDueAt']} to {total['lastDueAt']}."
 
 
-def of_subscription(session: Session, operation_id: str, values: dict[str, object]) -> object:
+def act_on_subscription(session: Session, operation_id: str, values: dict[str, object]) -> object:
     """Run an operation on the subscription that `values` name."""
     from gatewayd.webhooks import subscriptions
 

@@ -17,7 +17,7 @@ def serve(arguments: argparse.Namespace, session: Session) -> int:
     """Migrate, serve, and drain on SIGTERM or SIGINT."""
     gc.disable()  # what is imported stays: to look through it over and over takes a tenth of the start
     from gatewayd.catalogue import CatalogueError
-    from gatewayd.cli.lifetimes import run
+    from gatewayd.cli.runner import run
     from gatewayd.daemon import Daemon, Surroundings, run_until_signalled
     from gatewayd.service_manager import from_environ
 

@@ -5,11 +5,11 @@ from typing import Any, Final
 
 from gatewayd.cli import listen, recovery
 from gatewayd.cli.acting import act, operation_of
-from gatewayd.cli.moments import MOMENT_FORMS, moment
 from gatewayd.cli.output import note, print_list, print_made
 from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
-from gatewayd.cli.recovery import area_of, of_subscription, time_range_values
+from gatewayd.cli.recovery import act_on_subscription, area_of, time_range_values
 from gatewayd.cli.session import Session
+from gatewayd.cli.time_arguments import TIME_FORMS, time_argument
 from gatewayd.clock import Instant, to_wire
 
 STATUSES: Final = "pending, retrying, succeeded, exhausted or cancelled"
@@ -19,12 +19,14 @@ def add_commands(subparsers: Subparsers) -> None:
     """Add the commands of webhooks."""
     group = add_group(subparsers, "webhook", "webhook subscriptions and their deliveries")
     _add_subscription_commands(group)
-    command = add_command(group, "deliveries", "list the deliveries of a subscription, newest first", sent, json=True)
+    command = add_command(
+        group, "deliveries", "list the deliveries of a subscription, newest first", list_deliveries, json=True
+    )
     command.add_argument("id", metavar="ID")
     command.add_argument("--status", action="append", metavar="STATUS", help=f"{STATUSES}; may be given again")
     command.add_argument("--event", metavar="KIND", help="only events of this kind")
-    command.add_argument("--since", type=moment, metavar="TIME", help=f"made since {MOMENT_FORMS}")
-    command.add_argument("--until", type=moment, metavar="TIME", help="made before")
+    command.add_argument("--since", type=time_argument, metavar="TIME", help=f"made since {TIME_FORMS}")
+    command.add_argument("--until", type=time_argument, metavar="TIME", help="made before")
     command.add_argument("--limit", type=whole_number(1, 100), default=50, help="how many at most, 50 by default")
     command = add_command(group, "delivery", "show a delivery with its body and its attempts", show, json=True)
     command.add_argument("id", metavar="DELIVERY")
@@ -70,7 +72,7 @@ def create(arguments: argparse.Namespace, session: Session) -> int:
 
 
 def list_all(arguments: argparse.Namespace, session: Session) -> int:
-    documents = _listed(session, "webhooks.list", arguments.org, {"limit": 100})
+    documents = _act_for_list(session, "webhooks.list", arguments.org, {"limit": 100})
     rows = [
         (each["id"], each["url"], " ".join(each["events"]), "yes" if each["enabled"] else str(each["disabledReason"]))
         for each in documents
@@ -88,7 +90,7 @@ def update(arguments: argparse.Namespace, session: Session) -> int:
     if arguments.enable or arguments.disable:
         values["enabled"] = arguments.enable
     values |= {"rotateSecret": arguments.rotate_secret, "endRotation": arguments.end_rotation}
-    changed = of_subscription(session, "webhooks.update", values)
+    changed = act_on_subscription(session, "webhooks.update", values)
     assert isinstance(changed, UpdatedSubscription)
     state = "enabled" if changed.enabled else f"disabled ({changed.disabled_reason})"
     lines = [f"The subscription {changed.id} of {changed.url} is {state}."]
@@ -103,18 +105,18 @@ def update(arguments: argparse.Namespace, session: Session) -> int:
 
 
 def delete(arguments: argparse.Namespace, session: Session) -> int:
-    removed = of_subscription(session, "webhooks.remove", {"id": arguments.id})
+    removed = act_on_subscription(session, "webhooks.remove", {"id": arguments.id})
     print_made(arguments, removed, [f"The subscription {arguments.id} is deleted."])
     return 0
 
 
-def sent(arguments: argparse.Namespace, session: Session) -> int:
+def list_deliveries(arguments: argparse.Namespace, session: Session) -> int:
     from gatewayd.webhooks import subscriptions
 
     org_id = session.read(lambda tx: subscriptions.org_of(tx, arguments.id))
     values = {name: getattr(arguments, name) for name in ("id", "status", "event", "limit")}
     values |= time_range_values(arguments, session)
-    documents = _listed(session, "webhooks.listDeliveries", org_id, values)
+    documents = _act_for_list(session, "webhooks.listDeliveries", org_id, values)
     columns = ("id", "event", "status", "attempts", "responseCode", "lastError", "lastAttemptAt", "nextAttemptAt")
     rows = [tuple("" if each[name] is None else str(each[name]) for name in columns) for each in documents]
     print_list(arguments, documents, columns, rows)
@@ -125,17 +127,17 @@ def show(arguments: argparse.Namespace, session: Session) -> int:
     """Its record, its body, and a line for each attempt."""
     import msgspec
 
-    raw = _of_delivery(session, "webhooks.getDelivery", {"id": arguments.id, "include": ["attempts"]})
+    raw = _act_on_delivery(session, "webhooks.getDelivery", {"id": arguments.id, "include": ["attempts"]})
     assert isinstance(raw, bytes)
     document = msgspec.json.decode(raw, type=dict[str, Any])
-    print_made(arguments, document, _told(document))
+    print_made(arguments, document, _delivery_lines(document))
     return 0
 
 
 def resend(arguments: argparse.Namespace, session: Session) -> int:
     from gatewayd.webhooks.deliveries import Delivery
 
-    made = _of_delivery(session, "webhooks.resendDelivery", {"id": arguments.id})
+    made = _act_on_delivery(session, "webhooks.resendDelivery", {"id": arguments.id})
     assert isinstance(made, Delivery)
     print_made(arguments, made, [f"It is sent again as {made.id}."])
     return 0
@@ -144,13 +146,13 @@ def resend(arguments: argparse.Namespace, session: Session) -> int:
 def send_test(arguments: argparse.Namespace, session: Session) -> int:
     from gatewayd.webhooks.deliveries import Delivery
 
-    made = of_subscription(session, "webhooks.sendTest", {"id": arguments.id, "event": arguments.event})
+    made = act_on_subscription(session, "webhooks.sendTest", {"id": arguments.id, "event": arguments.event})
     assert isinstance(made, Delivery)
     print_made(arguments, made, [f"A test event {made.event} is on its way as {made.id}."])
     return 0
 
 
-def _told(document: dict[str, Any]) -> list[str]:
+def _delivery_lines(document: dict[str, Any]) -> list[str]:
     """A delivery in lines for people."""
     import msgspec
 
@@ -168,7 +170,7 @@ def _told(document: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _of_delivery(session: Session, operation_id: str, values: dict[str, object]) -> object:
+def _act_on_delivery(session: Session, operation_id: str, values: dict[str, object]) -> object:
     """Run an operation on the delivery that `values` name."""
     from gatewayd.webhooks import deliveries
 
@@ -176,7 +178,7 @@ def _of_delivery(session: Session, operation_id: str, values: dict[str, object])
     return act(session, operation_of(area_of(session), operation_id), org_id, values)
 
 
-def _listed(session: Session, operation_id: str, org_id: str, values: dict[str, object]) -> list[dict[str, Any]]:
+def _act_for_list(session: Session, operation_id: str, org_id: str, values: dict[str, object]) -> list[dict[str, Any]]:
     import msgspec
 
     from gatewayd.contract.pages import Listing

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from gatewayd.cli import main
-from gatewayd.cli.lifetimes import run
+from gatewayd.cli.runner import run
 from tests.cli.conftest import Run
 from tests.daemon.instance import ROOT, SECONDS, environment
 

@@ -1,10 +1,10 @@
-"""Moments as people type them."""
+"""Times as people type them."""
 
 import argparse
 
 import pytest
 
-from gatewayd.cli.moments import moment
+from gatewayd.cli.time_arguments import time_argument
 from gatewayd.clock import from_wire
 
 NOW = from_wire("2026-11-20T09:30:00Z")
@@ -24,11 +24,11 @@ NOW = from_wire("2026-11-20T09:30:00Z")
         ("2026-11-20T08:00:00.125+02:00", "2026-11-20T06:00:00.125Z"),
     ],
 )
-def test_a_moment_is_a_timestamp_or_how_long_ago(text: str, wire: str) -> None:
-    assert moment(text).wire(NOW) == wire
+def test_a_time_is_a_timestamp_or_how_long_ago(text: str, wire: str) -> None:
+    assert time_argument(text).wire(NOW) == wire
 
 
 @pytest.mark.parametrize("text", ["", "h", "2", "2y", "1.5h", "٢h", "1234567s", "2026-11-20", "2026-11-20T08:00:00"])
 def test_anything_else_is_refused(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="is not a time such as"):
-        moment(text)
+        time_argument(text)

@@ -1,4 +1,4 @@
-"""Moments on the command line: a timestamp, or how long ago."""
+"""Times on the command line: a timestamp, or how long ago."""
 
 import argparse
 import re
@@ -9,27 +9,27 @@ from gatewayd.clock import DAY, HOUR, MINUTE, SECOND, Instant, from_wire, to_wir
 
 UNITS: Final = {"s": SECOND, "m": MINUTE, "h": HOUR, "d": DAY, "w": 7 * DAY}
 _DURATION: Final = re.compile(r"(\d{1,6})([smhdw])", re.ASCII)
-MOMENT_FORMS: Final = "a time such as 2026-11-20T09:30:00Z, or how long ago: 90s, 15m, 2h, 3d, 1w"
+TIME_FORMS: Final = "a time such as 2026-11-20T09:30:00Z, or how long ago: 90s, 15m, 2h, 3d, 1w"
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class TimeArgument:
     """What was typed: an instant, or microseconds before the present one."""
 
     instant: Instant | None
     ago: int = 0
 
     def wire(self, now: Instant) -> str:
-        """As requests name it."""
+        """The timestamp as requests have it."""
         return to_wire(Instant(max(0, now - self.ago)) if self.instant is None else self.instant)
 
 
-def moment(text: str) -> Moment:
-    """The type of an argument that is a moment."""
+def time_argument(text: str) -> TimeArgument:
+    """The type of an argument that is a time."""
     duration = _DURATION.fullmatch(text)
     if duration is not None:
-        return Moment(None, int(duration[1]) * UNITS[duration[2]])
+        return TimeArgument(None, int(duration[1]) * UNITS[duration[2]])
     try:
-        return Moment(from_wire(text))
+        return TimeArgument(from_wire(text))
     except (ValueError, OverflowError):
-        raise argparse.ArgumentTypeError(f"{text!r} is not {MOMENT_FORMS}") from None
+        raise argparse.ArgumentTypeError(f"{text!r} is not {TIME_FORMS}") from None

@@ -1,4 +1,4 @@
-"""Running what lives in nurseries: one cause out of a group of exceptions."""
+"""Runs an async command, and raises one cause out of a group of exceptions."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
