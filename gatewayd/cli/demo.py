@@ -27,13 +27,13 @@ def add_commands(subparsers: Subparsers) -> None:
 def demo(arguments: argparse.Namespace, session: Session) -> int:
     """Serve, seed, play; go on serving until Ctrl-C unless `--once`."""
     from gatewayd.cli.demo_http import DemoFailed
-    from gatewayd.cli.demo_play import Stage, perform
     from gatewayd.cli.demo_receiver import Receiver
+    from gatewayd.cli.demo_walkthrough import DemoOptions, run_demo
     from gatewayd.cli.runner import run
 
     with _directory(arguments.directory) as directory:
         port = arguments.port or _free_or(DEFAULT_PORT if arguments.port is None else 0)
-        stage = Stage(
+        options = DemoOptions(
             directory=directory,
             port=port,
             once=arguments.once,
@@ -42,7 +42,7 @@ def demo(arguments: argparse.Namespace, session: Session) -> int:
             receiver=Receiver(directory, session.clock),
         )
         try:
-            run(perform, stage)
+            run(run_demo, options)
         except (DemoFailed, OSError) as error:
             if isinstance(error, BrokenPipeError):
                 raise  # the reader of the output went away, and the frame knows what that means

@@ -1,19 +1,19 @@
-"""A browser for the demo's people: keeps cookies, follows redirects, and sends the forms of the pages."""
+"""A browser for the demo's people: remembers cookies, follows redirects, and sends the forms of the pages."""
 
 from collections.abc import Mapping
 from html.parser import HTMLParser
 from urllib.parse import urljoin, urlsplit
 
-from gatewayd.cli.demo_http import DemoFailed, Http
+from gatewayd.cli.demo_http import DemoFailed, HttpClient
 
 STEPS_MAX = 20  # Chosen: pages and redirects of one visit
 
-Answers = Mapping[str, Mapping[str, str]]
+FormEntries = Mapping[str, Mapping[str, str]]
 """What a person puts into the form of each page, by the page's path, the button's name and value included."""
 
 
 class _Form(HTMLParser):
-    """The form of a page that is sent to `action`: what it holds before anybody has touched it."""
+    """The form of a page that is sent to `action`, with the values it has at first."""
 
     def __init__(self, action: str) -> None:
         super().__init__()
@@ -41,37 +41,37 @@ class Browser:
     """One person's browser on the pages of `origin`."""
 
     def __init__(self, origin: str) -> None:
-        self._http = Http()
+        self._http = HttpClient()
         self._origin = origin
 
-    async def visit(self, url: str, answers: Answers) -> str:
-        """Go where an app sends the browser, and answer each page; the app's own address that it ends at.
+    async def visit(self, url: str, entries: FormEntries) -> str:
+        """Go where an app sends the browser, and fill in each page; returns the address of the app that it ends at.
 
-        Raises `DemoFailed`, also where a page that there is an answer for is not met.
+        Raises `DemoFailed`, also where a page that there are entries for does not come.
         """
-        reply, met = await self._http.get(url), set[str]()
+        response, visited = await self._http.get(url), set[str]()
         for _ in range(STEPS_MAX):
-            location: str | None = reply.headers["Location"]
+            location: str | None = response.headers["Location"]
             if location is None:
-                path = urlsplit(reply.url).path
-                met.add(path)
-                fields = _filled(path, reply.expect().body.decode(), answers)
-                reply = await self._http.post_form(self._origin + path, fields, {"Origin": self._origin})
+                path = urlsplit(response.url).path
+                visited.add(path)
+                fields = _fill_form(path, response.expect().body.decode(), entries)
+                response = await self._http.post_form(self._origin + path, fields, {"Origin": self._origin})
                 continue
-            target = urljoin(reply.url, location)
+            target = urljoin(response.url, location)
             if not target.startswith(f"{self._origin}/"):
-                if left_out := answers.keys() - met:
+                if left_out := entries.keys() - visited:
                     raise DemoFailed(f"the way did not lead through {', '.join(sorted(left_out))}")
                 return target
-            reply = await self._http.get(target)
-        raise DemoFailed(f"the pages lead nowhere: {', '.join(sorted(met))}")
+            response = await self._http.get(target)
+        raise DemoFailed(f"the pages lead nowhere: {', '.join(sorted(visited))}")
 
 
-def _filled(path: str, page: str, answers: Answers) -> list[tuple[str, str]]:
-    """The fields of a page's form, with the person's answers in their places."""
+def _fill_form(path: str, page: str, entries: FormEntries) -> list[tuple[str, str]]:
+    """The fields of a page's form, with the person's entries in their places."""
     form = _Form(path)
     form.feed(page)
-    if path not in answers or not form.found:
+    if path not in entries or not form.found:
         raise DemoFailed(f"there is no form to answer on {path}")
-    answer = answers[path]
-    return [each for each in form.fields if each[0] not in answer] + list(answer.items())
+    entry = entries[path]
+    return [each for each in form.fields if each[0] not in entry] + list(entry.items())

@@ -129,23 +129,25 @@ def _books(tx: WriteTx, org_id: str, user_id: str) -> tuple[str, str]:
     caller = Caller(
         kind="operator", credential_id="operator", org_id=org_id, user_id=user_id, role="owner", scopes=FULL_ACCESS
     )
-    entity_id = _do(tx, caller, _row(legal_entities.OPERATIONS, "legalEntity.createLegalEntity"), _ENTITY)
+    entity_id = _run_operation(
+        tx, caller, _operation_of(legal_entities.OPERATIONS, "legalEntity.createLegalEntity"), _ENTITY
+    )
     client_ids = []
     for client, lines in zip(_CLIENTS, _LINES, strict=True):
-        client_id = _do(tx, caller, _row(clients.OPERATIONS, "accounting.createClient"), client)
+        client_id = _run_operation(tx, caller, _operation_of(clients.OPERATIONS, "accounting.createClient"), client)
         invoice = {"clientId": client_id, "status": "issued", "lines": lines}
-        _do(tx, caller, _row(invoices.OPERATIONS, "accounting.createInvoice"), invoice)
+        _run_operation(tx, caller, _operation_of(invoices.OPERATIONS, "accounting.createInvoice"), invoice)
         client_ids.append(client_id)
     for lead in ({"source": "referral", "name": "Larch & Co"}, {"source": "fair", "name": "Willow House"}):
-        _do(tx, caller, _row(leads.OPERATIONS, "crm.createLead"), lead)
+        _run_operation(tx, caller, _operation_of(leads.OPERATIONS, "crm.createLead"), lead)
     return entity_id, client_ids[0]
 
 
-def _row(operations: tuple[Operation, ...], operation_id: str) -> Operation:
+def _operation_of(operations: tuple[Operation, ...], operation_id: str) -> Operation:
     return next(operation for operation in operations if operation.id == operation_id)
 
 
-def _do(tx: WriteTx, caller: Caller, operation: Operation, request: Mapping[str, object]) -> str:
+def _run_operation(tx: WriteTx, caller: Caller, operation: Operation, request: Mapping[str, object]) -> str:
     """Run a write row as a caller would; answers the id of what it made."""
     decoded = RequestDecoder(operation).body(msgspec.json.encode(request))
     made = operation.handler(tx, caller, decoded)

@@ -1,4 +1,4 @@
-"""The demo's way to its own daemon: one request at a time, each on a thread, with cookies."""
+"""The demo's HTTP client: one request at a time, each on a thread, with cookies."""
 
 import http.client
 import urllib.request
@@ -19,8 +19,8 @@ class DemoFailed(Exception):
     """A step did not do its work."""
 
 
-class Reply(NamedTuple):
-    """An answer, whatever its status. `url` is what was asked for."""
+class Response(NamedTuple):
+    """A response of any status. `url` is that of the request."""
 
     method: str
     url: str
@@ -28,7 +28,7 @@ class Reply(NamedTuple):
     headers: Message
     body: bytes
 
-    def expect(self, status: int = 200) -> "Reply":
+    def expect(self, status: int = 200) -> "Response":
         """Itself. Raises `DemoFailed` where the status is another."""
         if self.status != status:
             path = urlsplit(self.url).path  # the query may hold a code
@@ -43,40 +43,40 @@ class Reply(NamedTuple):
             raise DemoFailed(f"{self.method} {urlsplit(self.url).path}: no JSON object: {self.body[:500]!r}") from None
 
 
-class _AsTheyCome(urllib.request.HTTPErrorProcessor):
-    """Errors and redirects are answers like others."""
+class _AnyStatus(urllib.request.HTTPErrorProcessor):
+    """Errors and redirects are returned like other responses."""
 
     def http_response(self, request: urllib.request.Request, response: http.client.HTTPResponse) -> Any:
         return response
 
 
-class Http:
-    """What a program or a browser needs to talk to the daemon. Knows no proxy; keeps cookies."""
+class HttpClient:
+    """Sends requests to the daemon, past any proxy. Remembers cookies."""
 
     def __init__(self) -> None:
         no_proxy = urllib.request.ProxyHandler({})
-        self._opener = urllib.request.build_opener(no_proxy, urllib.request.HTTPCookieProcessor(), _AsTheyCome)
+        self._opener = urllib.request.build_opener(no_proxy, urllib.request.HTTPCookieProcessor(), _AnyStatus)
 
-    async def get(self, url: str, headers: Mapping[str, str] | None = None) -> Reply:
+    async def get(self, url: str, headers: Mapping[str, str] | None = None) -> Response:
         return await self._send(urllib.request.Request(url, headers=dict(headers or {})))
 
     async def post_form(
         self, url: str, fields: Mapping[str, str] | list[tuple[str, str]], headers: Mapping[str, str] | None = None
-    ) -> Reply:
+    ) -> Response:
         headers = {"Content-Type": FORM, **(headers or {})}
         return await self._send(urllib.request.Request(url, urlencode(fields).encode(), headers))
 
-    async def post_json(self, url: str, document: object, headers: Mapping[str, str] | None = None) -> Reply:
+    async def post_json(self, url: str, document: object, headers: Mapping[str, str] | None = None) -> Response:
         headers = {"Content-Type": JSON, **(headers or {})}
         return await self._send(urllib.request.Request(url, msgspec.json.encode(document), headers))
 
-    async def _send(self, request: urllib.request.Request) -> Reply:
-        return await trio.to_thread.run_sync(self._sent, request, abandon_on_cancel=True)
+    async def _send(self, request: urllib.request.Request) -> Response:
+        return await trio.to_thread.run_sync(self._send_blocking, request, abandon_on_cancel=True)
 
-    def _sent(self, request: urllib.request.Request) -> Reply:
+    def _send_blocking(self, request: urllib.request.Request) -> Response:
         method, url = request.get_method(), request.full_url
         try:
             with self._opener.open(request, timeout=REQUEST_SECONDS) as response:
-                return Reply(method, url, response.status, response.headers, response.read())
+                return Response(method, url, response.status, response.headers, response.read())
         except (OSError, http.client.HTTPException) as error:
             raise DemoFailed(f"{method} {urlsplit(url).path}: {error}") from None

@@ -1,4 +1,4 @@
-"""The demo's webhook receiver: HTTPS on loopback, and it believes only what is signed."""
+"""The demo's webhook receiver: HTTPS on loopback, and it accepts only what is signed."""
 
 import math
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ MAX_BODY_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class ReceivedDelivery:
     """One delivery as it came in."""
 
     event: str
@@ -41,7 +41,7 @@ class Receiver:
         self._certificate.write_bytes(b"".join(blob.bytes() for blob in certificate.cert_chain_pems))
         self._clock = clock
         self.secret = ""
-        self._arrived, self.arrivals = trio.open_memory_channel[Arrival](math.inf)
+        self._incoming, self.received = trio.open_memory_channel[ReceivedDelivery](math.inf)
 
     async def serve(self, log: Logger, *, task_status: trio.TaskStatus[str] = trio.TASK_STATUS_IGNORED) -> None:
         """Serve until cancelled. Starts with the URL to subscribe."""
@@ -62,7 +62,7 @@ class Receiver:
             status = 400
         else:
             event = headers.get(b"x-service-event", b"").decode("latin-1")
-            self._arrived.send_nowait(Arrival(event, signature, body))
+            self._incoming.send_nowait(ReceivedDelivery(event, signature, body))
         await send({"type": "http.response.start", "status": status, "headers": []})
         await send({"type": "http.response.body", "body": b""})
 

@@ -7,9 +7,9 @@ from hashlib import sha256
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from gatewayd.cli.demo_browser import Answers, Browser
+from gatewayd.cli.demo_browser import Browser, FormEntries
 from gatewayd.cli.demo_firm import Firm
-from gatewayd.cli.demo_http import DemoFailed, Http
+from gatewayd.cli.demo_http import DemoFailed, HttpClient
 from gatewayd.console.addresses import CHOOSE, CONSENT, SIGN_IN
 
 APP_NAME = "Cash Calendar"
@@ -19,7 +19,7 @@ METADATA = "/.well-known/oauth-authorization-server"  # RFC 8414 §3
 INVOICES = "/api/rpc/invoices"
 
 
-class Connecting:
+class AppConnection:
     """The app, which knows nothing but the address of the service, and the person who connects it."""
 
     def __init__(self, origin: str, firm: Firm, password: str, say: Callable[[str], None]) -> None:
@@ -28,7 +28,7 @@ class Connecting:
         self._password = password
         self._org_name = firm.org_name
         self._say = say
-        self._http = Http()
+        self._http = HttpClient()
 
     async def run(self) -> None:
         """All of it, told as it goes. Raises `DemoFailed`."""
@@ -55,7 +55,7 @@ class Connecting:
         """The code that the person's browser brings back."""
         state = secrets.token_urlsafe(16)
         challenge = urlsafe_b64encode(sha256(verifier.encode()).digest()).rstrip(b"=").decode()  # RFC 7636 §4.2
-        asked = {
+        query = {
             "response_type": "code",
             "client_id": client_id,
             "redirect_uri": CALLBACK,
@@ -65,15 +65,15 @@ class Connecting:
             "code_challenge": challenge,
             "code_challenge_method": "S256",
         }
-        answers: Answers = {
+        entries: FormEntries = {
             SIGN_IN: {"email": self._person.email, "password": self._password},
             CHOOSE: {},
             CONSENT: {"decision": "allow"},
         }
-        url = f"{provider['authorization_endpoint']}?{urlencode(asked)}"
-        address = await Browser(self._origin).visit(url, answers)
-        answer = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
-        if not address.startswith(f"{CALLBACK}?") or "code" not in answer:
+        url = f"{provider['authorization_endpoint']}?{urlencode(query)}"
+        landing = await Browser(self._origin).visit(url, entries)
+        answer = {name: values[0] for name, values in parse_qs(urlsplit(landing).query).items()}
+        if not landing.startswith(f"{CALLBACK}?") or "code" not in answer:
             raise DemoFailed(f"the app was not answered with a code: {answer.get('error', 'not at all')}")
         if (answer.get("state"), answer.get("iss")) != (state, provider["issuer"]):  # RFC 9207 §2.4
             raise DemoFailed("the app was answered by somebody else")

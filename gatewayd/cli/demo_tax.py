@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 
 import gatewayd
 from gatewayd.cli.demo_firm import Firm
-from gatewayd.cli.demo_http import DemoFailed, Http
+from gatewayd.cli.demo_http import DemoFailed, HttpClient
 from gatewayd.clock import Clock, to_wire
 from gatewayd.identity import audit
 from gatewayd.store import Store
@@ -29,7 +29,7 @@ class TaxScene:
         self._firm = firm
         self._store = store
         self.headers_file = directory / HEADERS_FILE
-        self._http = Http()
+        self._http = HttpClient()
 
     @property
     def url(self) -> str:

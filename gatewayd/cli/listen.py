@@ -53,8 +53,8 @@ def add_commands(subparsers: Subparsers) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What was asked for. `since` None: from now on. `url` None: nothing is forwarded, and `secret` is empty."""
+class ListenOptions:
+    """What to listen to. `since` None: from now on. `url` None: nothing is forwarded, and `secret` is empty."""
 
     session: Session
     org_id: str
@@ -70,7 +70,7 @@ def listen(arguments: argparse.Namespace, session: Session) -> int:
     """Run until Ctrl-C, or until nobody reads what is printed."""
     from gatewayd.cli.runner import run
 
-    plan = Plan(
+    options = ListenOptions(
         session=session,
         org_id=arguments.org,
         kinds=_kinds(arguments.event),
@@ -81,37 +81,37 @@ def listen(arguments: argparse.Namespace, session: Session) -> int:
         bodies=arguments.print_json,
     )
     try:
-        run(_listen, plan)
+        run(_listen, options)
     except OSError as error:
         if error.errno not in NOBODY_READS:
             raise CommandError(f"cannot go on: {error}") from error
     return 0
 
 
-async def _listen(plan: Plan) -> None:
+async def _listen(options: ListenOptions) -> None:
     import trio
 
     from gatewayd.identity import organizations
     from gatewayd.store.database import open_store
     from gatewayd.webhooks.relay import EventFeed
 
-    session = plan.session
+    session = options.session
     async with (
         open_store(session.store_settings, session.clock, session.key_file) as store,
         trio.open_nursery() as nursery,
-        _forwarding(plan) as forwarder,
+        _forwarding(options) as forwarder,
     ):
         nursery.start_soon(_end_on_signal, nursery.cancel_scope)
-        organization = await store.read_later(lambda tx: organizations.get(tx, plan.org_id), None)
-        screen = Screen(plan, forwarder)
-        feed = EventFeed(store, plan.org_id)
-        await feed.begin(plan.since)
+        organization = await store.read_later(lambda tx: organizations.get(tx, options.org_id), None)
+        printer = EventPrinter(options, forwarder)
+        feed = EventFeed(store, options.org_id)
+        await feed.begin(options.since)
         nursery.start_soon(store.watch_other_processes)
-        await screen.greet(organization.name)
+        await printer.greet(organization.name)
         while True:
             for event in await feed.page():
-                if event.kind in plan.kinds and not event.test:  # Chosen: a test event is one subscription's alone
-                    await screen.show(event)
+                if event.kind in options.kinds and not event.test:  # Chosen: a test event is one subscription's alone
+                    await printer.show(event)
 
 
 async def _end_on_signal(scope: "trio.CancelScope") -> None:
@@ -125,9 +125,9 @@ async def _end_on_signal(scope: "trio.CancelScope") -> None:
 
 
 @asynccontextmanager
-async def _forwarding(plan: Plan) -> "AsyncIterator[Forwarder | None]":
+async def _forwarding(options: ListenOptions) -> "AsyncIterator[Forwarder | None]":
     """What delivers to the address that was named. Raises `CommandError` for one that nothing is sent to."""
-    if plan.url is None:
+    if options.url is None:
         yield None
         return
     import gatewayd
@@ -136,14 +136,16 @@ async def _forwarding(plan: Plan) -> "AsyncIterator[Forwarder | None]":
     from gatewayd.webhooks.sender import Sender
     from gatewayd.webhooks.settings import settings_from
 
-    settings = settings_from(plan.session.config.webhooks)
+    settings = settings_from(options.session.config.webhooks)
     transport = LocalTransport(settings.policy.allow_networks, settings.policy.ca_file)
-    await _check_local(plan.url, transport, settings.timeout_seconds)
+    await _check_local(options.url, transport, settings.timeout_seconds)
     user_agent = f"gatewayd/{gatewayd.__version__}"
     sender = Sender(transport, user_agent=user_agent, timeout_seconds=settings.timeout_seconds)
-    new_id = IdSource(plan.session.clock, secrets.token_bytes).new
+    new_id = IdSource(options.session.clock, secrets.token_bytes).new
     try:
-        yield Forwarder(sender=sender, clock=plan.session.clock, new_id=new_id, url=plan.url, secret=plan.secret)
+        yield Forwarder(
+            sender=sender, clock=options.session.clock, new_id=new_id, url=options.url, secret=options.secret
+        )
     finally:
         await sender.aclose()
 
@@ -171,11 +173,11 @@ async def _check_local(url: str, transport: "LocalTransport", seconds: float) ->
         raise CommandError(f"--forward-to: nobody says within {seconds:g} s what the address of its host is") from None
 
 
-class Screen:
-    """What is printed: a row or a document for each event, and what is to be known before the first."""
+class EventPrinter:
+    """Prints a row or a document for each event, and what is to be known before the first."""
 
-    def __init__(self, plan: Plan, forwarder: "Forwarder | None") -> None:
-        self._plan = plan
+    def __init__(self, options: ListenOptions, forwarder: "Forwarder | None") -> None:
+        self._plan = options
         self._forwarder = forwarder
         self._terminal = sys.stdout.isatty()
         self._failing = False
@@ -190,29 +192,29 @@ class Screen:
 
     async def show(self, event: "RecordedEvent") -> None:
         """Forward one event where that was asked for, and print what became of it."""
-        done = None if self._forwarder is None else await self._forwarder.forward(event)
+        forwarded = None if self._forwarder is None else await self._forwarder.forward(event)
         if self._plan.json:
-            await _print(sys.stdout, document(event, done))
+            await _print(sys.stdout, document(event, forwarded))
         else:
-            await _print(sys.stdout, self._row(event, done).encode())
+            await _print(sys.stdout, self._row(event, forwarded).encode())
         if self._plan.bodies and not self._plan.json:
-            await _print(sys.stdout, visible((event.data if done is None else done.body).decode()).encode())
-        await self._tell_failure(event, done)
+            await _print(sys.stdout, visible((event.data if forwarded is None else forwarded.body).decode()).encode())
+        await self._hint_at_failure(event, forwarded)
 
-    def _row(self, event: "RecordedEvent", done: "ForwardResult | None") -> str:
+    def _row(self, event: "RecordedEvent", forwarded: "ForwardResult | None") -> str:
         """Time of the event, kind, id, and what came of it: parted by tabs where it is not for eyes."""
         kind = event.kind.ljust(KIND_WIDTH) if self._terminal else event.kind
-        cells = [to_wire(event.created_at), kind, event.id if done is None else done.delivery_id]
-        if done is not None:
-            result = done.result
+        cells = [to_wire(event.created_at), kind, event.id if forwarded is None else forwarded.delivery_id]
+        if forwarded is not None:
+            result = forwarded.result
             answered = result.error is None or result.error.startswith("http_")
             cells += [str(result.response_code) if answered else str(result.error), f"{result.duration_ms} ms"]
             cells += [] if answered else [visible(result.detail)]
         return ("  " if self._terminal else "\t").join(cells)
 
-    async def _tell_failure(self, event: "RecordedEvent", done: "ForwardResult | None") -> None:
+    async def _hint_at_failure(self, event: "RecordedEvent", forwarded: "ForwardResult | None") -> None:
         """Say once in a row of failures that nothing is tried again, and how to."""
-        failed = done is not None and done.result.error is not None
+        failed = forwarded is not None and forwarded.result.error is not None
         if failed and not self._failing:
             since = to_wire(event.created_at)
             await self._say(f"Nothing is sent again by itself: give --secret and --since {since} to the same command.")
@@ -222,7 +224,7 @@ class Screen:
         await _print(sys.stderr if self._plan.json else sys.stdout, sentence.encode())
 
 
-def document(event: "RecordedEvent", done: "ForwardResult | None") -> bytes:
+def document(event: "RecordedEvent", forwarded: "ForwardResult | None") -> bytes:
     """One event as `--json` prints it, with what became of its delivery where it was forwarded."""
     import msgspec
 
@@ -232,12 +234,12 @@ def document(event: "RecordedEvent", done: "ForwardResult | None") -> bytes:
         "data": msgspec.Raw(event.data),
         "createdAt": to_wire(event.created_at),
     }
-    if done is not None:
+    if forwarded is not None:
         shown |= {
-            "deliveryId": done.delivery_id,
-            "responseCode": done.result.response_code,
-            "error": done.result.error,
-            "durationMs": done.result.duration_ms,
+            "deliveryId": forwarded.delivery_id,
+            "responseCode": forwarded.result.response_code,
+            "error": forwarded.result.error,
+            "durationMs": forwarded.result.duration_ms,
         }
     return msgspec.json.encode(shown)
 

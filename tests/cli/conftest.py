@@ -10,7 +10,7 @@ import pytest
 from gatewayd.cli import main
 
 
-class Ran(NamedTuple):
+class CommandResult(NamedTuple):
     """How a command ended."""
 
     code: int
@@ -24,7 +24,7 @@ class Ran(NamedTuple):
         return json.loads(self.out)
 
 
-Run = Callable[..., Ran]
+Run = Callable[..., CommandResult]
 
 
 @pytest.fixture
@@ -38,9 +38,9 @@ def config_file(tmp_path: Path) -> Path:
 def run(config_file: Path, capsys: pytest.CaptureFixture[str]) -> Run:
     """`run("org", "list")`: runs the command on a data directory of this test alone."""
 
-    def run_command(*arguments: str) -> Ran:
+    def run_command(*arguments: str) -> CommandResult:
         code = main([*arguments, "--config", str(config_file)])
-        return Ran(code, *capsys.readouterr())
+        return CommandResult(code, *capsys.readouterr())
 
     return run_command
 

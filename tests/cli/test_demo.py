@@ -16,8 +16,8 @@ import trio
 
 from gatewayd.cli import main
 from gatewayd.cli.demo_http import DemoFailed
-from gatewayd.cli.demo_play import Stage, perform
 from gatewayd.cli.demo_receiver import Receiver
+from gatewayd.cli.demo_walkthrough import DemoOptions, run_demo
 from gatewayd.clock import SystemClock
 from tests.daemon.instance import ROOT, SECONDS, environment
 
@@ -150,7 +150,7 @@ def test_it_serves_on_until_a_signal_and_leaves_nothing(tmp_path: Path, number: 
     assert list(tmp_path.iterdir()) == []
 
 
-class Sceptic(Receiver):
+class RejectingReceiver(Receiver):
     """Believes no signature."""
 
     @property
@@ -162,10 +162,10 @@ class Sceptic(Receiver):
         return
 
 
-def _stage(directory: Path, receiver: Receiver, output: io.StringIO) -> Stage:
+def demo_options(directory: Path, receiver: Receiver, output: io.StringIO) -> DemoOptions:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    return Stage(
+    return DemoOptions(
         directory=directory,
         port=port,
         once=True,
@@ -178,19 +178,19 @@ def _stage(directory: Path, receiver: Receiver, output: io.StringIO) -> Stage:
 
 def test_a_receiver_that_rejects_fails_the_demo(tmp_path: Path) -> None:
     output = io.StringIO()
-    stage = _stage(tmp_path, Sceptic(tmp_path, SystemClock()), output)
+    options = demo_options(tmp_path, RejectingReceiver(tmp_path, SystemClock()), output)
     with pytest.RaisesGroup(pytest.RaisesExc(DemoFailed, match="no webhook arrived"), flatten_subgroups=True):
-        trio.run(perform, stage)
+        trio.run(run_demo, options)
     assert "4. The shop subscribes" in output.getvalue()
     assert "5. " not in output.getvalue()
 
 
-def test_an_interrupted_play_is_no_success(tmp_path: Path) -> None:
-    stage = _stage(tmp_path, Sceptic(tmp_path, SystemClock()), io.StringIO())
+def test_an_interrupted_demo_is_no_success(tmp_path: Path) -> None:
+    options = demo_options(tmp_path, RejectingReceiver(tmp_path, SystemClock()), io.StringIO())
 
     async def interrupted() -> None:
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(perform, stage)
+            nursery.start_soon(run_demo, options)
             with trio.fail_after(SECONDS):
                 while not (tmp_path / "gatewayd.db").exists():
                     await trio.sleep(0.01)

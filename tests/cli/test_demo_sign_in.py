@@ -12,26 +12,26 @@ import pytest
 import trio
 
 from gatewayd.cli.demo_firm import Firm, Person
-from gatewayd.cli.demo_http import DemoFailed, Http
-from gatewayd.cli.demo_sign_in import CALLBACK, INVOICES, METADATA, Connecting
+from gatewayd.cli.demo_http import DemoFailed, HttpClient
+from gatewayd.cli.demo_sign_in import CALLBACK, INVOICES, METADATA, AppConnection
 
 SECONDS = 30
 FIRM = Firm("org_1", "Oak & Son", "key_1", "k", "ent_1", "cli_1", (Person("ann@oak.example", "Ann Oak", "owner"),))
 
 Fields = Mapping[str, str]
-Told = tuple[int, Mapping[str, str], str]
-Page = Callable[[Fields], Told]
+SiteResponse = tuple[int, Mapping[str, str], str]
+Page = Callable[[Fields], SiteResponse]
 
 
-def shown(body: object) -> Told:
+def shown(body: object) -> SiteResponse:
     return 200, {}, body if isinstance(body, str) else json.dumps(body)
 
 
-def sent_to(address: str, **headers: str) -> Told:
+def redirect(address: str, **headers: str) -> SiteResponse:
     return 303, {"Location": address, **headers}, ""
 
 
-def form(path: str, inside: str = "") -> Told:
+def form(path: str, inside: str = "") -> SiteResponse:
     other = '<form action="/elsewhere"><input name="other" value="x"></form>'
     return shown(
         f'{other}<form method="post" action="{path}"><input type="hidden" name="csrf" value="c">{inside}</form>'
@@ -59,7 +59,7 @@ class Site:
             ("GET", "/sign-in"): lambda _: form("/sign-in", '<input name="email" value=""><input name="password">'),
             ("POST", "/sign-in"): self.sign_in,
             ("GET", "/oauth/choose"): self.choose,
-            ("POST", "/oauth/choose"): lambda _: sent_to("/oauth/consent"),
+            ("POST", "/oauth/choose"): lambda _: redirect("/oauth/consent"),
             ("GET", "/oauth/consent"): lambda _: form(
                 "/oauth/consent",
                 '<input type="checkbox" name="scope" value="a" checked><input type="checkbox" name="scope" value="b">'
@@ -71,27 +71,27 @@ class Site:
             ("POST", INVOICES): lambda _: (403, {}, "{}"),
         }
 
-    def authorize(self, fields: Fields) -> Told:
+    def authorize(self, fields: Fields) -> SiteResponse:
         self.asked = fields
-        return sent_to("/sign-in?next=%2Foauth%2Fchoose")
+        return redirect("/sign-in?next=%2Foauth%2Fchoose")
 
-    def sign_in(self, fields: Fields) -> Told:
+    def sign_in(self, fields: Fields) -> SiteResponse:
         assert fields == {"csrf": "c", "email": "ann@oak.example", "password": "right"}
-        return sent_to("/oauth/choose", **{"Set-Cookie": "session=ann; HttpOnly; Path=/; SameSite=Lax"})
+        return redirect("/oauth/choose", **{"Set-Cookie": "session=ann; HttpOnly; Path=/; SameSite=Lax"})
 
-    def choose(self, fields: Fields) -> Told:
+    def choose(self, fields: Fields) -> SiteResponse:
         assert fields["cookie"] == "session=ann"
         return form("/oauth/choose")
 
-    def decide(self, fields: Fields) -> Told:
+    def decide(self, fields: Fields) -> SiteResponse:
         assert {name: fields[name] for name in ("csrf", "scope", "decision")} == {
             "csrf": "c",
             "scope": "a",
             "decision": "allow",
         }
-        return sent_to(f"{CALLBACK}?code=c0de&state={self.asked['state']}&iss={self.origin}")
+        return redirect(f"{CALLBACK}?code=c0de&state={self.asked['state']}&iss={self.origin}")
 
-    def token(self, fields: Fields) -> Told:
+    def token(self, fields: Fields) -> SiteResponse:
         self.issued += 1
         return shown({"access_token": f"a{self.issued}", "refresh_token": "r", "expires_in": 60})
 
@@ -142,7 +142,7 @@ async def connect(site: Site) -> list[str]:
     """What the app says on its way."""
     said: list[str] = []
     with serving(site), trio.fail_after(SECONDS):
-        await Connecting(site.origin, FIRM, "right", said.append).run()
+        await AppConnection(site.origin, FIRM, "right", said.append).run()
     return said
 
 
@@ -153,7 +153,7 @@ async def test_it_goes_the_whole_way() -> None:
     assert said[-1].endswith("as good.")
 
 
-def answering(told: Told) -> Page:
+def answering(told: SiteResponse) -> Page:
     return lambda fields: told
 
 
@@ -164,11 +164,11 @@ FAULTS: list[tuple[tuple[str, str], Page, str]] = [
     (("GET", "/authorize"), answering((400, {}, "no")), "GET /authorize answered 400"),
     (("GET", "/sign-in"), answering(shown("<p>closed</p>")), "no form to answer on /sign-in"),
     (("POST", "/sign-in"), answering((422, {}, "wrong")), "POST /sign-in answered 422"),
-    (("POST", "/sign-in"), answering(sent_to("/sign-in")), "lead nowhere: /sign-in"),
-    (("POST", "/sign-in"), answering(sent_to("/oauth/consent")), "did not lead through /oauth/choose"),
-    (("POST", "/oauth/consent"), answering(sent_to(f"{CALLBACK}?error=access_denied")), "no.* code: access_denied"),
-    (("POST", "/oauth/consent"), answering(sent_to("https://evil.example/?code=x")), "not answered with a code"),
-    (("POST", "/oauth/consent"), answering(sent_to(f"{CALLBACK}?code=x&state=y&iss=z")), "by somebody else"),
+    (("POST", "/sign-in"), answering(redirect("/sign-in")), "lead nowhere: /sign-in"),
+    (("POST", "/sign-in"), answering(redirect("/oauth/consent")), "did not lead through /oauth/choose"),
+    (("POST", "/oauth/consent"), answering(redirect(f"{CALLBACK}?error=access_denied")), "no.* code: access_denied"),
+    (("POST", "/oauth/consent"), answering(redirect("https://evil.example/?code=x")), "not answered with a code"),
+    (("POST", "/oauth/consent"), answering(redirect(f"{CALLBACK}?code=x&state=y&iss=z")), "by somebody else"),
     (("POST", "/token"), answering((400, {}, "{}")), "POST /token answered 400"),
     (("POST", "/token"), answering(shown({"access_token": "a"})), "no tokens that last"),
     (
@@ -194,5 +194,5 @@ async def test_nobody_there_is_told_without_the_query() -> None:
     with serving(site):
         origin = site.origin
     with trio.fail_after(SECONDS), pytest.raises(DemoFailed, match=r"GET /x: .*refused") as failed:
-        await Http().get(f"{origin}/x?code=s3cret")
+        await HttpClient().get(f"{origin}/x?code=s3cret")
     assert "s3cret" not in str(failed.value)

@@ -14,10 +14,10 @@ from gatewayd.clock import SettableClock, from_wire
 from gatewayd.identity import api_keys
 from gatewayd.store.database import StoreSettings, open_store
 from gatewayd.tax import fraud_headers
-from tests.cli.test_demo_sign_in import SECONDS, Fields, Site, Told, serving, shown
+from tests.cli.test_demo_sign_in import SECONDS, Fields, Site, SiteResponse, serving, shown
 
 CLOCK = SettableClock(from_wire("2026-11-20T09:30:00.125Z"))
-REFUSED: Told = (403, {}, json.dumps({"code": "insufficient_scope"}))
+REFUSED: SiteResponse = (403, {}, json.dumps({"code": "insufficient_scope"}))
 MET = {"start": "2026-01-01", "end": "2026-03-31", "due": "2026-05-07", "status": "F", "periodKey": "26A1"}
 OPEN = {"start": "2026-04-01", "end": "2026-06-30", "due": "2026-08-07", "status": "O", "periodKey": "26A2"}
 
@@ -31,13 +31,13 @@ def test_the_headers_are_what_a_web_application_sends() -> None:
     assert headers["Gov-Client-Public-IP-Timestamp"] == "2026-11-20T09:30:00.125Z"
 
 
-def answering(*told: Told) -> Callable[[Fields], Told]:
+def answering(*told: SiteResponse) -> Callable[[Fields], SiteResponse]:
     """These in turn."""
     left = list(told)
     return lambda fields: left.pop(0)
 
 
-async def ask(directory: Path, *told: Told) -> tuple[list[str], bool]:
+async def ask(directory: Path, *told: SiteResponse) -> tuple[list[str], bool]:
     """What the shop says, and whether its key is approved then."""
     said: list[str] = []
     site = Site()
@@ -64,7 +64,7 @@ async def test_it_is_refused_then_approved_then_answered(tmp_path: Path) -> None
     assert fraud_headers.check(left, "require", sandbox=True, documentation=True) == []
 
 
-FAULTS: list[tuple[tuple[Told, ...], str]] = [
+FAULTS: list[tuple[tuple[SiteResponse, ...], str]] = [
     ((shown({"obligations": [OPEN]}),), f"GET {OBLIGATIONS} answered 200, not 403"),
     (((403, {}, json.dumps({"code": "key_network_refused"})),), "refused for another reason"),
     (((403, {}, "<html>"),), "no JSON object"),
@@ -77,7 +77,7 @@ FAULTS: list[tuple[tuple[Told, ...], str]] = [
 
 @pytest.mark.parametrize(("told", "why"), FAULTS, ids=[f"{len(told)}: {why}" for told, why in FAULTS])
 async def test_an_answer_that_is_not_as_it_should_be_ends_the_play(
-    tmp_path: Path, told: tuple[Told, ...], why: str
+    tmp_path: Path, told: tuple[SiteResponse, ...], why: str
 ) -> None:
     with pytest.raises(DemoFailed, match=why):
         await ask(tmp_path, *told)

@@ -10,7 +10,7 @@ from gatewayd.cli import main
 from gatewayd.cli.session import Session
 from gatewayd.clock import SystemClock
 from gatewayd.identity import memberships, one_time_links, users
-from tests.cli.conftest import Ran
+from tests.cli.conftest import CommandResult
 
 FLAGS = ("--public-url", "https://books.example.com", "--organization", "Oak", "--email", "a@x.org", "--name", "Ann")
 
@@ -20,10 +20,10 @@ def target(tmp_path: Path) -> Path:
     return tmp_path / "etc" / "gatewayd.toml"
 
 
-def init(target: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> Ran:
+def init(target: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> CommandResult:
     data = target.parent.parent / "data"
     code = main(["init", "--config", str(target), "--directory", str(data), *arguments])
-    return Ran(code, *capsys.readouterr())
+    return CommandResult(code, *capsys.readouterr())
 
 
 def test_it_makes_an_instance_that_works(target: Path, capsys: pytest.CaptureFixture[str]) -> None:

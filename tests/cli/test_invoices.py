@@ -17,7 +17,7 @@ from gatewayd.errors import Problem
 from tests.support.store import START, make_caller
 
 
-class Desk:
+class InvoiceCommands:
     """One data directory, and the commands run on it."""
 
     def __init__(self, config_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -42,60 +42,64 @@ class Desk:
 
 
 @pytest.fixture
-def desk(config_file: Path, capsys: pytest.CaptureFixture[str], org_id: str) -> Desk:
-    return Desk(config_file, capsys)
+def commands(config_file: Path, capsys: pytest.CaptureFixture[str], org_id: str) -> InvoiceCommands:
+    return InvoiceCommands(config_file, capsys)
 
 
-def test_issue_send_pay_unpay_and_show(desk: Desk, org_id: str) -> None:
-    invoice_id = desk.draft(org_id)
-    assert desk.run("issue", invoice_id)["number"] == "INV-000001"
-    assert desk.run("send", invoice_id)["status"] == "sent"
-    part = desk.run("pay", invoice_id, "--amount", "40", "--date", "2026-11-01", "--method", "card", "--reference", "r")
+def test_issue_send_pay_unpay_and_show(commands: InvoiceCommands, org_id: str) -> None:
+    invoice_id = commands.draft(org_id)
+    assert commands.run("issue", invoice_id)["number"] == "INV-000001"
+    assert commands.run("send", invoice_id)["status"] == "sent"
+    part = commands.run(
+        "pay", invoice_id, "--amount", "40", "--date", "2026-11-01", "--method", "card", "--reference", "r"
+    )
     assert (part["status"], part["balanceDue"]) == ("part_paid", "50.00")
-    assert desk.run("pay", invoice_id)["status"] == "paid"
-    assert desk.run("unpay", invoice_id, "--payment", "1")["balanceDue"] == "40.00"
-    shown = desk.run("show", invoice_id)
+    assert commands.run("pay", invoice_id)["status"] == "paid"
+    assert commands.run("unpay", invoice_id, "--payment", "1")["balanceDue"] == "40.00"
+    shown = commands.run("show", invoice_id)
     assert [payment["amount"] for payment in shown["payments"]] == ["50.00"]
     assert shown["lines"][0]["gross"] == "90.00"
 
 
-def test_a_foreign_draft_is_issued_at_a_rate(desk: Desk, org_id: str) -> None:
-    invoice_id = desk.draft(org_id, currency="EUR")
-    issued = desk.run("issue", invoice_id, "--fx-rate", "0.8410")
+def test_a_foreign_draft_is_issued_at_a_rate(commands: InvoiceCommands, org_id: str) -> None:
+    invoice_id = commands.draft(org_id, currency="EUR")
+    issued = commands.run("issue", invoice_id, "--fx-rate", "0.8410")
     assert (issued["status"], issued["fxRate"], issued["vatTotalBase"]) == ("issued", "0.841", "0.00")
 
 
-def test_void(desk: Desk, org_id: str) -> None:
-    invoice_id = desk.draft(org_id)
-    desk.run("issue", invoice_id)
-    voided = desk.run("void", invoice_id, "--reason", "made twice")
+def test_void(commands: InvoiceCommands, org_id: str) -> None:
+    invoice_id = commands.draft(org_id)
+    commands.run("issue", invoice_id)
+    voided = commands.run("void", invoice_id, "--reason", "made twice")
     assert (voided["status"], voided["voidReason"]) == ("void", "made twice")
 
 
-def test_delete_and_list(desk: Desk, org_id: str) -> None:
-    kept, dropped = desk.draft(org_id), desk.draft(org_id)
-    desk.run("issue", kept)
-    assert desk.run("delete", dropped) == {"id": dropped}
-    assert [invoice["id"] for invoice in desk.run("list", "--org", org_id)] == [kept]
-    assert desk.run("list", "--org", org_id, "--status", "draft") == []
+def test_delete_and_list(commands: InvoiceCommands, org_id: str) -> None:
+    kept, dropped = commands.draft(org_id), commands.draft(org_id)
+    commands.run("issue", kept)
+    assert commands.run("delete", dropped) == {"id": dropped}
+    assert [invoice["id"] for invoice in commands.run("list", "--org", org_id)] == [kept]
+    assert commands.run("list", "--org", org_id, "--status", "draft") == []
 
 
 @pytest.mark.parametrize("words", [("issue",), ("pay",), ("void", "--reason", "x"), ("show",), ("delete",)])
-def test_an_unknown_invoice_is_not_found(desk: Desk, words: tuple[str, ...]) -> None:
+def test_an_unknown_invoice_is_not_found(commands: InvoiceCommands, words: tuple[str, ...]) -> None:
     with pytest.raises(Problem) as caught:
-        desk.run(words[0], "inv_none", *words[1:])
+        commands.run(words[0], "inv_none", *words[1:])
     assert caught.value.code == "not_found"
 
 
-def test_an_unknown_organization_is_not_found(desk: Desk) -> None:
+def test_an_unknown_organization_is_not_found(commands: InvoiceCommands) -> None:
     with pytest.raises(Problem) as caught:
-        desk.run("list", "--org", "org_none")
+        commands.run("list", "--org", "org_none")
     assert caught.value.code == "not_found"
 
 
 @pytest.mark.parametrize("date", ["2026-13-01", "tomorrow"])
-def test_a_date_that_is_none_is_wrong_usage(desk: Desk, date: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_date_that_is_none_is_wrong_usage(
+    commands: InvoiceCommands, date: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as caught:
-        desk.run("pay", "inv_1", "--date", date)
+        commands.run("pay", "inv_1", "--date", date)
     assert caught.value.code == 2
     assert "YYYY-MM-DD" in capsys.readouterr().err

@@ -7,15 +7,15 @@ import pytest
 from gatewayd.contract.scopes import FULL_ACCESS, KEY_SCOPES
 from gatewayd.errors import Problem
 from gatewayd.identity.authentication import ApiKeyVerifier, Authenticator
-from tests.cli.conftest import Ran, Run
-from tests.cli.stored import stored
+from tests.cli.conftest import CommandResult, Run
+from tests.cli.store_reading import read_store
 
 
 @pytest.fixture
 def create(run: Run, org_id: str, email: str) -> Run:
     """`create("--scope", "vault:read")`."""
 
-    def create_key(*arguments: str) -> Ran:
+    def create_key(*arguments: str) -> CommandResult:
         return run("key", "create", "--org", org_id, "--user", email, "--name", "CI", *arguments)
 
     return create_key
@@ -23,7 +23,7 @@ def create(run: Run, org_id: str, email: str) -> Run:
 
 def scopes_of(config_file: Path, key: str, peer: str | None = None) -> frozenset[str]:
     authenticator = Authenticator((ApiKeyVerifier(),))
-    return stored(config_file, lambda tx: authenticator.authenticate(tx, 1, key, peer).scopes)
+    return read_store(config_file, lambda tx: authenticator.authenticate(tx, 1, key, peer).scopes)
 
 
 def test_a_made_key_opens_what_was_chosen(create: Run, config_file: Path) -> None:

@@ -41,7 +41,7 @@ INSERT INTO events (id, org_id, kind, data, test, created_at) VALUES (:id, :org_
 
 
 @dataclass
-class Local:
+class LocalReceiver:
     """A developer's receiver on plain HTTP: answers `statuses` in turn, the last again and again."""
 
     url: str = ""
@@ -65,7 +65,7 @@ class Local:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
-    local: Local
+    receiver: LocalReceiver
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -74,11 +74,11 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def do_POST(self) -> None:
-        local = self.server.local
+        receiver = self.server.receiver
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        local.arrivals.put(Arrival({name.lower(): value for name, value in self.headers.items()}, body))
-        local.open.wait(SECONDS)
-        status = local.statuses[0] if len(local.statuses) == 1 else local.statuses.pop(0)
+        receiver.arrivals.put(Arrival({name.lower(): value for name, value in self.headers.items()}, body))
+        receiver.open.wait(SECONDS)
+        status = receiver.statuses[0] if len(receiver.statuses) == 1 else receiver.statuses.pop(0)
         self.send_response(status)
         self.send_header("Content-Length", "0")
         self.end_headers()
@@ -88,14 +88,14 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def local() -> Iterator[Local]:
+def receiver() -> Iterator[LocalReceiver]:
     server = _Server(("127.0.0.1", 0), _Handler)
-    server.local = Local(f"http://localhost:{server.server_address[1]}/hooks")
-    server.local.open.set()
+    server.receiver = LocalReceiver(f"http://localhost:{server.server_address[1]}/hooks")
+    server.receiver.open.set()
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
-    yield server.local
-    server.local.open.set()
+    yield server.receiver
+    server.receiver.open.set()
     server.shutdown()
     server.server_close()
     thread.join(SECONDS)
@@ -119,7 +119,7 @@ def firm(instance: Instance) -> Firm:
     return instance.firm()
 
 
-class Listening:
+class ListenProcess:
     """A `gatewayd listen` that runs, and what it prints, line by line."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
@@ -159,7 +159,7 @@ class Listening:
 
 
 @contextmanager
-def listening(instance: Instance, firm: Firm, *arguments: str, json: bool = False) -> Iterator[Listening]:
+def listening(instance: Instance, firm: Firm, *arguments: str, json: bool = False) -> Iterator[ListenProcess]:
     """Listen for the length of the block, which begins when it does: its first line is read."""
     command = [sys.executable, "-m", "gatewayd", "listen", "--org", firm.org_id, "--config", str(instance.config)]
     process = subprocess.Popen(
@@ -174,7 +174,7 @@ def listening(instance: Instance, firm: Firm, *arguments: str, json: bool = Fals
     assert process.stdout is not None
     assert process.stderr is not None
     with process.stdout, process.stderr:
-        listener = Listening(process)
+        listener = ListenProcess(process)
         try:
             first = process.stderr.readline() if json else listener.line()
             assert "the events of Oak & Son" in first
@@ -187,10 +187,10 @@ def listening(instance: Instance, firm: Firm, *arguments: str, json: bool = Fals
 
 
 @contextmanager
-def forwarding(instance: Instance, firm: Firm, local: Local, *arguments: str) -> Iterator[Listening]:
+def forwarding(instance: Instance, firm: Firm, receiver: LocalReceiver, *arguments: str) -> Iterator[ListenProcess]:
     """The same, with a receiver that knows the secret."""
-    with listening(instance, firm, "--forward-to", local.url, *arguments) as listener:
-        local.secret = listener.line().removeprefix("Signing secret: ")
+    with listening(instance, firm, "--forward-to", receiver.url, *arguments) as listener:
+        receiver.secret = listener.line().removeprefix("Signing secret: ")
         yield listener
 
 
@@ -218,17 +218,17 @@ def contents(database: Path) -> list[str]:
 # -- what is delivered
 
 
-def test_a_delivery_is_as_the_daemon_makes_it(tmp_path: Path, local: Local) -> None:
+def test_a_delivery_is_as_the_daemon_makes_it(tmp_path: Path, receiver: LocalReceiver) -> None:
     authority, ca_file = make_authority(tmp_path)
     instance = Instance(tmp_path, webhook_settings(ca_file))
     firm = instance.firm()
-    with receiving(authority) as hooks, serving(instance) as running, forwarding(instance, firm, local) as listener:
+    with receiving(authority) as hooks, serving(instance) as running, forwarding(instance, firm, receiver) as listener:
         request = {"url": hooks.url, "events": ["lead.created"]}
         assert running.call(firm.key, "POST", "/api/rpc/webhooks/subscriptions", request).status_code == 200
         made = running.call(firm.key, "POST", "/api/rpc/crm/createLead", {"source": "Über uns"}).json()
-        relayed = local.next()
-        local.arrivals.put(relayed)
-        document = local.verified()
+        relayed = receiver.next()
+        receiver.arrivals.put(relayed)
+        document = receiver.verified()
         (delivered,) = hooks.wait_for(1)
         time, kind, delivery_id, status, milliseconds = listener.row()
         assert listener.end() == 0
@@ -243,34 +243,34 @@ def test_a_delivery_is_as_the_daemon_makes_it(tmp_path: Path, local: Local) -> N
     assert milliseconds.endswith(" ms")
 
 
-def test_events_are_forwarded_without_a_daemon(instance: Instance, firm: Firm, local: Local) -> None:
-    with forwarding(instance, firm, local) as listener:
-        assert local.secret.startswith("whsec_")
+def test_events_are_forwarded_without_a_daemon(instance: Instance, firm: Firm, receiver: LocalReceiver) -> None:
+    with forwarding(instance, firm, receiver) as listener:
+        assert receiver.secret.startswith("whsec_")
         made = lead(instance, firm)
-        assert local.verified()["data"]["lead_id"] == made
+        assert receiver.verified()["data"]["lead_id"] == made
         assert listener.row()[3] == "204"
         assert listener.end() == 0
 
 
-def test_a_secret_is_new_unless_it_is_given(instance: Instance, firm: Firm, local: Local) -> None:
+def test_a_secret_is_new_unless_it_is_given(instance: Instance, firm: Firm, receiver: LocalReceiver) -> None:
     secret = new_secret(os.urandom)
-    with forwarding(instance, firm, local):
-        assert local.secret != secret
-    with forwarding(instance, firm, local, "--secret", secret):
-        assert local.secret == secret
+    with forwarding(instance, firm, receiver):
+        assert receiver.secret != secret
+    with forwarding(instance, firm, receiver, "--secret", secret):
+        assert receiver.secret == secret
         lead(instance, firm)
-        local.verified()
+        receiver.verified()
 
 
-def test_only_the_kinds_that_are_wanted_are_forwarded(instance: Instance, firm: Firm, local: Local) -> None:
-    with forwarding(instance, firm, local, "--event", "opportunity.stage_changed", "--print-json") as listener:
+def test_only_the_kinds_that_are_wanted_are_forwarded(instance: Instance, firm: Firm, receiver: LocalReceiver) -> None:
+    with forwarding(instance, firm, receiver, "--event", "opportunity.stage_changed", "--print-json") as listener:
         lead(instance, firm)
         made = instance.do(firm.org_id, "crm.createOpportunity", name="Oak doors", stage="new")
         instance.do(firm.org_id, "crm.moveOpportunity", id=made["id"], stage="won")
-        assert local.verified()["data"]["to_stage"] == "won"
+        assert receiver.verified()["data"]["to_stage"] == "won"
         assert listener.row()[1] == "opportunity.stage_changed"
         assert json.loads(listener.line())["data"]["opportunity_id"] == made["id"]
-        assert local.arrivals.empty()
+        assert receiver.arrivals.empty()
 
 
 def test_events_of_others_and_test_events_are_not_shown(instance: Instance, firm: Firm) -> None:
@@ -287,16 +287,18 @@ def test_events_of_others_and_test_events_are_not_shown(instance: Instance, firm
 # -- order, and how much
 
 
-def test_what_is_recorded_during_a_forward_follows_in_order(instance: Instance, firm: Firm, local: Local) -> None:
-    with forwarding(instance, firm, local) as listener:
-        local.open.clear()
+def test_what_is_recorded_during_a_forward_follows_in_order(
+    instance: Instance, firm: Firm, receiver: LocalReceiver
+) -> None:
+    with forwarding(instance, firm, receiver) as listener:
+        receiver.open.clear()
         emit(instance, firm, "0")
-        assert local.verified()["data"]["source"] == "0"
+        assert receiver.verified()["data"]["source"] == "0"
         for number in range(1, 5):
             emit(instance, firm, str(number))
-        assert local.arrivals.empty()  # one at a time
-        local.open.set()
-        assert [local.verified()["data"]["source"] for _ in range(4)] == ["1", "2", "3", "4"]
+        assert receiver.arrivals.empty()  # one at a time
+        receiver.open.set()
+        assert [receiver.verified()["data"]["source"] for _ in range(4)] == ["1", "2", "3", "4"]
         assert [listener.row()[3] for _ in range(5)] == ["204"] * 5
 
 
@@ -327,20 +329,20 @@ def newest(instance: Instance, firm: Firm) -> str:
 # -- receivers that fail
 
 
-def test_a_failure_is_shown_and_not_tried_again(instance: Instance, firm: Firm, local: Local) -> None:
-    local.statuses = [500, 404, 302, 204]
+def test_a_failure_is_shown_and_not_tried_again(instance: Instance, firm: Firm, receiver: LocalReceiver) -> None:
+    receiver.statuses = [500, 404, 302, 204]
     sources = ["first", "second", "third", "fourth"]
-    with forwarding(instance, firm, local) as listener:
+    with forwarding(instance, firm, receiver) as listener:
         emit(instance, firm, "first")
         time, _, _, status, _ = listener.row()
         assert status == "500"
         assert f"--since {time} " in listener.line()
         emit(instance, firm, *sources[1:])
         assert [listener.row()[3] for _ in range(3)] == ["404", "redirect_refused", "204"]  # said once, how to resend
-        assert [local.verified()["data"]["source"] for _ in sources] == sources
+        assert [receiver.verified()["data"]["source"] for _ in sources] == sources
         assert listener.quiet()
-    with forwarding(instance, firm, local, "--since", time, "--secret", local.secret):
-        assert [local.verified()["data"]["source"] for _ in sources] == sources
+    with forwarding(instance, firm, receiver, "--since", time, "--secret", receiver.secret):
+        assert [receiver.verified()["data"]["source"] for _ in sources] == sources
 
 
 def test_a_receiver_that_is_not_there_yet(instance: Instance, firm: Firm) -> None:
@@ -352,17 +354,17 @@ def test_a_receiver_that_is_not_there_yet(instance: Instance, firm: Firm) -> Non
         assert "refused" in row[5]
 
 
-def test_a_receiver_that_hangs_costs_its_deadline(tmp_path: Path, local: Local) -> None:
+def test_a_receiver_that_hangs_costs_its_deadline(tmp_path: Path, receiver: LocalReceiver) -> None:
     instance = Instance(tmp_path, "[webhooks]\ntimeout_seconds = 1\n")
     firm = instance.firm()
-    with forwarding(instance, firm, local) as listener:
-        local.open.clear()
+    with forwarding(instance, firm, receiver) as listener:
+        receiver.open.clear()
         emit(instance, firm, "first")
         row = listener.row()
         assert row[3] == "timeout"
         assert 1000 <= int(row[4].removesuffix(" ms")) < 5000
         assert "--since" in listener.line()
-        local.open.set()
+        receiver.open.set()
         emit(instance, firm, "second")
         assert listener.row()[3] == "204"
 
@@ -370,12 +372,12 @@ def test_a_receiver_that_hangs_costs_its_deadline(tmp_path: Path, local: Local) 
 # -- what is printed
 
 
-def test_json_is_one_document_for_each_event(instance: Instance, firm: Firm, local: Local) -> None:
-    with listening(instance, firm, "--forward-to", local.url, json=True) as listener:
+def test_json_is_one_document_for_each_event(instance: Instance, firm: Firm, receiver: LocalReceiver) -> None:
+    with listening(instance, firm, "--forward-to", receiver.url, json=True) as listener:
         assert listener.process.stderr is not None
-        local.secret = listener.process.stderr.readline().strip().removeprefix("Signing secret: ")
+        receiver.secret = listener.process.stderr.readline().strip().removeprefix("Signing secret: ")
         lead(instance, firm)
-        body = local.verified()
+        body = receiver.verified()
         document = json.loads(listener.line())
     assert {"deliveryId": body["id"], "data": body["data"], "createdAt": body["sentAt"]}.items() <= document.items()
     assert (document["event"], document["responseCode"], document["error"]) == ("lead.created", 204, None)
@@ -394,10 +396,10 @@ def test_without_a_receiver_events_are_printed_alone(instance: Instance, firm: F
         assert line.isprintable()  # nothing that a terminal would obey
 
 
-def test_nothing_is_written_to_the_database(instance: Instance, firm: Firm, local: Local) -> None:
+def test_nothing_is_written_to_the_database(instance: Instance, firm: Firm, receiver: LocalReceiver) -> None:
     emit(instance, firm, "one", "two")
     before = contents(instance.database)
-    with forwarding(instance, firm, local, "--since", "1h") as listener:
+    with forwarding(instance, firm, receiver, "--since", "1h") as listener:
         assert [listener.row()[3] for _ in range(2)] == ["204", "204"]
         assert listener.end() == 0
     assert contents(instance.database) == before
@@ -418,12 +420,12 @@ def test_no_snapshot_is_held_while_it_waits(instance: Instance, firm: Firm) -> N
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_ends_it_well(instance: Instance, firm: Firm, local: Local, number: int) -> None:
+def test_a_signal_ends_it_well(instance: Instance, firm: Firm, receiver: LocalReceiver, number: int) -> None:
     """Also in the middle of a forward."""
-    with forwarding(instance, firm, local) as listener:
-        local.open.clear()
+    with forwarding(instance, firm, receiver) as listener:
+        receiver.open.clear()
         lead(instance, firm)
-        local.next()
+        receiver.next()
         assert listener.end(number) == 0
         assert listener.process.stderr is not None
         assert listener.process.stderr.read() == ""

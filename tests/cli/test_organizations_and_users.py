@@ -12,7 +12,7 @@ from gatewayd.identity.passwords import Hasher
 from gatewayd.identity.users import credentials
 from gatewayd.store import ReadTx
 from tests.cli.conftest import Run
-from tests.cli.stored import stored
+from tests.cli.store_reading import read_store
 
 CREATE = ("user", "create", "--name", "Ann", "--email")
 
@@ -47,7 +47,7 @@ def test_makes_a_user_who_can_sign_in(
     give(monkeypatch, "a good password\nsecond line\n")
     made = run(*CREATE, "ann@example.com", "--org", org_id, "--role", "admin", "--password-stdin", "--instance-admin")
     assert made.document["role"] == "admin"
-    assert Hasher().verify(stored(config_file, password_of), "a good password")
+    assert Hasher().verify(read_store(config_file, password_of), "a good password")
     (listed,) = run("user", "list", "--json").document
     assert listed == {
         "id": made.document["id"],
@@ -96,7 +96,7 @@ def test_joining_changes_neither_password_nor_rank(
     admin = run(*CREATE, "ann@example.com", "--org", beta, "--role", "owner", "--instance-admin")
     assert (other.code, "another password" in other.err) == (1, True)
     assert (admin.code, "no instance administrator" in admin.err) == (1, True)
-    assert Hasher().verify(stored(config_file, password_of), "a good password")
+    assert Hasher().verify(read_store(config_file, password_of), "a good password")
     give(monkeypatch, "a good password")
     assert run(*CREATE, "ann@example.com", "--org", beta, "--role", "owner", "--password-stdin").code == 0
 
@@ -108,19 +108,19 @@ def test_a_reset_is_a_link_that_works_once_and_voids_the_one_before(run: Run, em
     second = run("user", "reset-password", email, "--json").document
     tokens = [each["link"].removeprefix("https://books.example.com/sign-in/reset/") for each in (first, second)]
     assert all(len(token) == 43 for token in tokens)
-    found = [stored(config_file, lambda tx, t=t: one_time_links.find(tx, t, "reset_password")) for t in tokens]
+    found = [read_store(config_file, lambda tx, t=t: one_time_links.find(tx, t, "reset_password")) for t in tokens]
     assert found == [None, first["id"]]
-    assert stored(config_file, password_of) == ""  # nothing changes before it is used
+    assert read_store(config_file, password_of) == ""  # nothing changes before it is used
 
 
 def test_resets_to_a_given_password(run: Run, email: str, monkeypatch: pytest.MonkeyPatch, config_file: Path) -> None:
     give(monkeypatch, "a good password\n")
     ran = run("user", "reset-password", email, "--password-stdin")
     assert "password" not in ran.document
-    assert Hasher().verify(stored(config_file, password_of), "a good password")
+    assert Hasher().verify(read_store(config_file, password_of), "a good password")
     give(monkeypatch, "short")
     assert run("user", "reset-password", email, "--password-stdin").code == 1
-    assert Hasher().verify(stored(config_file, password_of), "a good password")
+    assert Hasher().verify(read_store(config_file, password_of), "a good password")
 
 
 def test_a_given_password_signs_out_everywhere(
@@ -133,8 +133,10 @@ def test_a_given_password_signs_out_everywhere(
     session.write(lambda tx: one_time_links.make(tx, user_id, "sign_in"))
     give(monkeypatch, "a good password\n")
     assert run("user", "reset-password", email, "--password-stdin").code == 0
-    assert stored(config_file, lambda tx: sessions.of_user(tx, user_id)) == []
-    assert stored(config_file, lambda tx: tx.value("SELECT count(*) FROM one_time_links WHERE used_at IS NULL")) == 0
+    assert read_store(config_file, lambda tx: sessions.of_user(tx, user_id)) == []
+    assert (
+        read_store(config_file, lambda tx: tx.value("SELECT count(*) FROM one_time_links WHERE used_at IS NULL")) == 0
+    )
 
 
 def test_unlocks_who_failed_too_often(run: Run, email: str, config_file: Path) -> None:
@@ -150,7 +152,7 @@ def test_unlocks_who_failed_too_often(run: Run, email: str, config_file: Path) -
 
 def test_unlocking_who_is_not_locked_changes_nothing(run: Run, email: str, config_file: Path) -> None:
     assert run("user", "unlock", email).document["unlocked"] is False
-    assert "user.unlocked" not in [each.action for each in stored(config_file, audit.list_all)]
+    assert "user.unlocked" not in [each.action for each in read_store(config_file, audit.list_all)]
     assert run("user", "unlock", "bob@example.com").code == 1
 
 

@@ -15,7 +15,7 @@ from gatewayd.identity import client_metadata, oauth_clients
 from gatewayd.identity.audit import list_all
 from gatewayd.tax import connections
 from tests.cli.conftest import Run
-from tests.cli.stored import stored
+from tests.cli.store_reading import read_store
 from tests.cli.test_keys import scopes_of
 
 
@@ -63,7 +63,7 @@ def test_a_legacy_key_is_asked_for_and_gets_the_tax_scopes(
 
 def test_the_attestation_is_recorded_word_for_word(run: Run, key: dict[str, str], config_file: Path) -> None:
     run("tax", "approve", "--key", key["id"], "--attestation", "Signed by Ann, 20 Nov.")
-    entry = next(one for one in stored(config_file, list_all) if one.action == "key.tax_approved")
+    entry = next(one for one in read_store(config_file, list_all) if one.action == "key.tax_approved")
     assert (entry.subject, entry.detail["attestation"]) == (key["id"], "Signed by Ann, 20 Nov.")
 
 
@@ -71,11 +71,11 @@ def test_a_client_is_approved_and_refused(run: Run, config_file: Path, register:
     asked = run("tax", "request", "--client", register).document
     assert (asked["kind"], asked["orgId"]) == ("client", None)
     assert run("tax", "approve", "--client", register).document["status"] == "approved"
-    client = stored(config_file, lambda tx: oauth_clients.find(tx, register))
+    client = read_store(config_file, lambda tx: oauth_clients.find(tx, register))
     assert client is not None
     assert client.tax_approved
     assert run("tax", "refuse", "--client", register).document["status"] == "refused"
-    client = stored(config_file, lambda tx: oauth_clients.find(tx, register))
+    client = read_store(config_file, lambda tx: oauth_clients.find(tx, register))
     assert client is not None
     assert not client.tax_approved
 
@@ -111,7 +111,7 @@ def test_tokens_are_kept_sealed_and_forgotten(run: Run, org_id: str, config_file
     ran = run("tax", "connect", "--org", org_id, "--token-file", str(file), "--json")
     assert ran.document == {"orgId": org_id, "connected": True, "scope": ""}
     assert "planted" not in ran.out + ran.err
-    found = stored(config_file, lambda tx: (tx.bind(org_id), connections.find(tx))[1])
+    found = read_store(config_file, lambda tx: (tx.bind(org_id), connections.find(tx))[1])
     assert found is not None
     assert (found.access, found.refresh) == ("planted-a", "planted-r")
     assert "planted" not in repr(found)
@@ -133,7 +133,7 @@ def test_each_command_leaves_one_line_in_the_audit_log(
         ("connect", "--org", org_id, "--remove"),
     ):
         assert run("tax", *arguments).code == 0
-    entries = [one for one in reversed(stored(config_file, list_all)) if "tax" in one.action]
+    entries = [one for one in reversed(read_store(config_file, list_all)) if "tax" in one.action]
     assert [(one.actor, one.action, one.subject, one.org_id) for one in entries] == [
         ("operator", "key.tax_requested", key["id"], org_id),
         ("operator", "key.tax_approved", key["id"], org_id),
@@ -147,7 +147,7 @@ def test_a_bare_token_is_enough(run: Run, org_id: str, config_file: Path, tmp_pa
     file = tmp_path / "token"
     file.write_text("abc.def-1\n")
     assert run("tax", "connect", "--org", org_id, "--token-file", str(file)).code == 0
-    found = stored(config_file, lambda tx: (tx.bind(org_id), connections.find(tx))[1])
+    found = read_store(config_file, lambda tx: (tx.bind(org_id), connections.find(tx))[1])
     assert found is not None
     assert (found.access, found.refresh, found.expires_at) == ("abc.def-1", None, None)
 
@@ -220,6 +220,6 @@ def test_a_code_is_redeemed(
         "client_id": ["app"],
         "client_secret": ["s3cret"],
     }
-    found = stored(config_file, lambda tx: (tx.bind(org_id), connections.find(tx))[1])
+    found = read_store(config_file, lambda tx: (tx.bind(org_id), connections.find(tx))[1])
     assert found is not None
     assert (found.access, found.refresh) == ("granted", "again")

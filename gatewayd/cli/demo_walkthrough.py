@@ -12,9 +12,9 @@ import msgspec
 import trio
 
 from gatewayd.cli.demo_firm import Firm, seed
-from gatewayd.cli.demo_http import DemoFailed, Http
+from gatewayd.cli.demo_http import DemoFailed, HttpClient
 from gatewayd.cli.demo_receiver import Receiver
-from gatewayd.cli.demo_sign_in import Connecting
+from gatewayd.cli.demo_sign_in import AppConnection
 from gatewayd.cli.demo_tax import TaxScene
 from gatewayd.clock import Clock
 from gatewayd.config import Config, Log, Server, Tax, Webhooks
@@ -28,8 +28,8 @@ STEP_SECONDS = 20.0  # Chosen: longest time for one step of the play
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stage:
-    """What the demo was asked for. `directory` is there and empty; `port` is free."""
+class DemoOptions:
+    """What the demo runs with. `directory` exists and is empty; `port` is free."""
 
     directory: Path
     port: int
@@ -40,36 +40,36 @@ class Stage:
     step_seconds: float = STEP_SECONDS
 
 
-async def perform(stage: Stage) -> None:
-    """Raise the receiver and the daemon, seed, play, and serve on until a signal. Raises `DemoFailed`."""
-    played = False
-    with _log_stream(stage) as log_stream, trio.open_signal_receiver(*STOP_SIGNALS) as signals:
+async def run_demo(options: DemoOptions) -> None:
+    """Start the receiver and the daemon, seed, walk through, and serve on until a signal. Raises `DemoFailed`."""
+    completed = False
+    with _log_stream(options) as log_stream, trio.open_signal_receiver(*STOP_SIGNALS) as signals:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_cancel_on_signal, signals, nursery.cancel_scope)
             log = make_logger("json", "warning", log_stream)
-            hook_url = await nursery.start(stage.receiver.serve, log)
-            daemon = Daemon(_config(stage), Surroundings(log_stream=log_stream, clock=stage.clock))
+            hook_url = await nursery.start(options.receiver.serve, log)
+            daemon = Daemon(_config(options), Surroundings(log_stream=log_stream, clock=options.clock))
             running = await nursery.start(daemon.run)
             password = secrets.token_hex(8)
             password_hash = await trio.to_thread.run_sync(Hasher().hash, password)
             firm = await running.store.write(lambda tx: seed(tx, password_hash))
-            await _Play(stage, running, firm, password).run(hook_url)
-            played = True
-            if not stage.once:
+            await _Walkthrough(options, running, firm, password).run(hook_url)
+            completed = True
+            if not options.once:
                 await trio.sleep_forever()  # may last: until Ctrl-C
             daemon.stop()
-            with trio.move_on_after(stage.step_seconds):
+            with trio.move_on_after(options.step_seconds):
                 await daemon.ended.wait()
             nursery.cancel_scope.cancel()
-    if not played:
+    if not completed:
         raise DemoFailed("it was interrupted")
-    if stage.once and not daemon.ended.is_set():
+    if options.once and not daemon.ended.is_set():
         raise DemoFailed("the daemon did not end")
 
 
-def _log_stream(stage: Stage) -> TextIO:
-    """What the daemon says would only stand between the lines of the play."""
-    return io.StringIO() if stage.once else (stage.directory / "demo.log").open("w", encoding="utf-8")
+def _log_stream(options: DemoOptions) -> TextIO:
+    """The daemon's log: it would only stand between the lines of the demo."""
+    return io.StringIO() if options.once else (options.directory / "demo.log").open("w", encoding="utf-8")
 
 
 async def _cancel_on_signal(signals: AsyncIterator[int], scope: trio.CancelScope) -> None:
@@ -77,38 +77,40 @@ async def _cancel_on_signal(signals: AsyncIterator[int], scope: trio.CancelScope
         scope.cancel()
 
 
-def _config(stage: Stage) -> Config:
-    address = f"127.0.0.1:{stage.port}"
+def _config(options: DemoOptions) -> Config:
+    address = f"127.0.0.1:{options.port}"
     return Config(
         server=replace(Server(), bind=(address,), public_url=f"http://{address}", drain_seconds=2.0),
-        store=replace(StoreSection(), directory=str(stage.directory), key_file=str(stage.directory / "instance.key")),
-        webhooks=replace(Webhooks(), allow_networks=("127.0.0.0/8",), ca_file=str(stage.receiver.ca_file)),
+        store=replace(
+            StoreSection(), directory=str(options.directory), key_file=str(options.directory / "instance.key")
+        ),
+        webhooks=replace(Webhooks(), allow_networks=("127.0.0.0/8",), ca_file=str(options.receiver.ca_file)),
         tax=replace(Tax(), mode="sandbox"),
         log=replace(Log(), format="json", level="warning"),
     )
 
 
-class _Play:
+class _Walkthrough:
     """Acts as the shop of a firm; `password` is everybody's."""
 
-    def __init__(self, stage: Stage, running: Running, firm: Firm, password: str) -> None:
-        self._output = stage.output
+    def __init__(self, options: DemoOptions, running: Running, firm: Firm, password: str) -> None:
+        self._output = options.output
         self._base_url = running.addresses[0]
         self._firm = firm
         self._password = password
-        self._http = Http()
+        self._http = HttpClient()
         self._authorization = {"Authorization": f"Bearer {firm.key}"}
-        self._receiver = stage.receiver
-        self._step_seconds = stage.step_seconds
-        self._clock = stage.clock
-        self._taxes = TaxScene(self._base_url, firm, running.store, stage.directory)
+        self._receiver = options.receiver
+        self._step_seconds = options.step_seconds
+        self._clock = options.clock
+        self._taxes = TaxScene(self._base_url, firm, running.store, options.directory)
 
     async def run(self, hook_url: str) -> None:
         firm = self._firm
         self._say(f"gatewayd serves {firm.org_name} at {self._base_url}\n")
         ready = await self._get("/readyz")
         self._say(f"1. The daemon is {ready['status']}: its store answers and its dispatcher runs.")
-        await Connecting(self._base_url, firm, self._password, self._say).run()
+        await AppConnection(self._base_url, firm, self._password, self._say).run()
         await self._invoice()
         subscription = await self._post(
             "/api/rpc/webhooks/subscriptions", {"url": hook_url, "events": ["lead.created"]}
@@ -148,14 +150,14 @@ class _Play:
         lead = await self._post("/api/rpc/crm/createLead", {"source": "website", "name": "B. Birch"})
         try:
             with trio.fail_after(self._step_seconds):
-                arrival = await self._receiver.arrivals.receive()
+                received = await self._receiver.received.receive()
         except trio.TooSlowError:
             raise DemoFailed("no webhook arrived") from None
-        body = msgspec.json.decode(arrival.body)
+        body = msgspec.json.decode(received.body)
         if body["event"] != "lead.created" or body["data"]["lead_id"] != lead["id"]:
-            raise DemoFailed(f"the webhook tells of something else: {arrival.body!r}")
+            raise DemoFailed(f"the webhook tells of something else: {received.body!r}")
         self._say(f"5. A lead comes in ({lead['id']}), and the receiver gets, over TLS and signed:")
-        self._say(f"     X-Service-Signature: {arrival.signature[:40]}…\n     {arrival.body.decode()}")
+        self._say(f"     X-Service-Signature: {received.signature[:40]}…\n     {received.body.decode()}")
         delivery = await self._recorded(subscription_id)
         self._say(
             f"6. The delivery {delivery['id']} is recorded: {delivery['status']}, HTTP {delivery['responseCode']},"

@@ -11,6 +11,6 @@ from gatewayd.store import ReadTx
 T = TypeVar("T")
 
 
-def stored(config_file: Path, work: Callable[[ReadTx], T]) -> T:
+def read_store(config_file: Path, work: Callable[[ReadTx], T]) -> T:
     """What `work` reads in the store of this configuration."""
     return Session(str(config_file), {}, SystemClock()).read(work)
