@@ -17,7 +17,7 @@ INTERRUPTED = 130  # as shells report a command that SIGINT ended
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and answer its exit code. `argv` is without the program's name; None: the process's own."""
+    """Run one command and return its exit code. `argv` is without the program's name; None: the process's own."""
     try:
         arguments = build_parser().parse_args(argv)
     except SystemExit as stop:  # argparse has printed help, version or what is wrong
@@ -54,7 +54,7 @@ def _fail(reason: str, code: int) -> int:
 
 
 def _output_closed() -> int:
-    """The reader went away (`gatewayd key list | head -1`): the interpreter must not flush into the pipe again."""
+    """The reader of the pipe has gone (`gatewayd key list | head -1`): the interpreter must not flush into it again."""
     with Path(os.devnull).open("wb") as nowhere:
         os.dup2(nowhere.fileno(), 1)
     return FAILED

@@ -1,4 +1,4 @@
-"""`gatewayd backup`, `restore` and `verify`: the store's copy, the way back, and whether all is as it should be."""
+"""`gatewayd backup`, `restore` and `verify`: copy the store, restore a copy, look for damage."""
 
 import argparse
 from collections.abc import Callable
@@ -18,7 +18,7 @@ SHOWN = 20  # faults that are printed
 
 
 def add_commands(subparsers: Subparsers) -> None:
-    """Add the commands of copies."""
+    """Add the commands."""
     command = add_command(
         subparsers, "backup", "copy database and documents beside a running daemon", backup, json=True
     )
@@ -34,7 +34,7 @@ def backup(arguments: argparse.Namespace, session: Session) -> int:
 
     key_file = session.key_file if arguments.with_key else None
     manifest = back_up(session.store_settings.directory, arguments.destination, session.clock.now(), key_file)
-    _tell(arguments, manifest, f"Copied to {arguments.destination}")
+    _print_manifest(arguments, manifest, f"Copied to {arguments.destination}")
     if not manifest.with_key:
         note(f"the instance key is not in it: keep a copy of {session.key_file} elsewhere, or sealed secrets are lost")
     return 0
@@ -45,7 +45,7 @@ def restore(arguments: argparse.Namespace, session: Session) -> int:
 
     directory = session.store_settings.directory
     manifest = copies.restore(arguments.source.absolute(), directory)
-    _tell(arguments, manifest, f"Restored to {directory}")
+    _print_manifest(arguments, manifest, f"Restored to {directory}")
     if not manifest.with_key:
         note(f"put the instance key of that time at {session.key_file} before the daemon starts")
     elif session.key_file != directory / copies.KEY_NAME:
@@ -56,7 +56,7 @@ def restore(arguments: argparse.Namespace, session: Session) -> int:
 
 
 def verify(arguments: argparse.Namespace, session: Session) -> int:
-    """SQLite's own checks first; then every wire form that is kept is rendered again from the columns."""
+    """SQLite's own checks first; then every stored wire form is compared with what its columns render to."""
     from gatewayd.store import backup as copies
 
     path = session.store_settings.path
@@ -70,14 +70,14 @@ def verify(arguments: argparse.Namespace, session: Session) -> int:
     return 0
 
 
-def _tell(arguments: argparse.Namespace, manifest: "Manifest", sentence: str) -> None:
+def _print_manifest(arguments: argparse.Namespace, manifest: "Manifest", sentence: str) -> None:
     size = sum(file.bytes for file in manifest.files)
     document = {"madeAt": manifest.made_at, "files": len(manifest.files), "bytes": size, "withKey": manifest.with_key}
     print_made(arguments, document, [f"{sentence}: {len(manifest.files)} files, {size} bytes, of {manifest.made_at}."])
 
 
 def _stale_wires(session: Session) -> list[str]:
-    """Rows whose kept JSON is not what their columns give, in words."""
+    """A sentence for each row whose stored JSON is not what its columns render to."""
     import trio
 
     from gatewayd.identity import organizations

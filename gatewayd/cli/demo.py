@@ -45,7 +45,7 @@ def demo(arguments: argparse.Namespace, session: Session) -> int:
             run(run_demo, options)
         except (DemoFailed, OSError) as error:
             if isinstance(error, BrokenPipeError):
-                raise  # the reader of the output went away, and the frame knows what that means
+                raise  # the reader of the output has gone: `main` handles it
             raise CommandError(f"the demo failed: {error}") from error
     return 0
 

@@ -1,4 +1,4 @@
-"""A believable small firm: what the demo's database holds before the play."""
+"""A believable small firm: what the demo's database holds at first."""
 
 import secrets
 from collections.abc import Mapping
@@ -72,7 +72,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Firm:
-    """What the play needs to know. `key` is the API key in the clear; `people` begin with the owner."""
+    """What the demo needs to know of it. `key` is the API key in the clear; `people` begin with the owner."""
 
     org_id: str
     org_name: str
@@ -125,7 +125,7 @@ def _user(tx: WriteTx, person: Person, password_hash: str | None) -> str:
 
 
 def _books(tx: WriteTx, org_id: str, user_id: str) -> tuple[str, str]:
-    """The entity, its clients with an invoice each, and two leads; answers the ids of entity and first client."""
+    """The entity, its clients with an invoice each, and two leads; returns the ids of entity and first client."""
     caller = Caller(
         kind="operator", credential_id="operator", org_id=org_id, user_id=user_id, role="owner", scopes=FULL_ACCESS
     )
@@ -148,7 +148,7 @@ def _operation_of(operations: tuple[Operation, ...], operation_id: str) -> Opera
 
 
 def _run_operation(tx: WriteTx, caller: Caller, operation: Operation, request: Mapping[str, object]) -> str:
-    """Run a write row as a caller would; answers the id of what it made."""
+    """Run a write operation as a caller would; returns the id of what it made."""
     decoded = RequestDecoder(operation).body(msgspec.json.encode(request))
     made = operation.handler(tx, caller, decoded)
     body = made if isinstance(made, bytes) else encode(made)

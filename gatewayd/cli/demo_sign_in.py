@@ -1,4 +1,4 @@
-"""An app of somebody else is connected: discovery, registration, sign-in, consent, tokens (RFC 8414, 7591, 6749)."""
+"""A third party's app is connected: discovery, registration, sign-in, consent, tokens (RFC 8414, 7591, 6749)."""
 
 import secrets
 from base64 import urlsafe_b64encode
@@ -31,7 +31,7 @@ class AppConnection:
         self._http = HttpClient()
 
     async def run(self) -> None:
-        """All of it, told as it goes. Raises `DemoFailed`."""
+        """Do all of it, and say so step by step. Raises `DemoFailed`."""
         provider = (await self._http.get(self._origin + METADATA)).expect().json()
         registration = {"client_name": APP_NAME, "redirect_uris": [CALLBACK]}
         registered = (await self._http.post_json(provider["registration_endpoint"], registration)).expect(201)

@@ -1,4 +1,4 @@
-"""`gatewayd doctor`: looks at what the daemon stands on, and says in plain sentences what it found."""
+"""`gatewayd doctor`: checks what the daemon depends on, and says in plain sentences what it found."""
 
 import argparse
 import os
@@ -18,7 +18,7 @@ from gatewayd.config import without_effect, without_effect_sentence
 
 FREE_BYTES_MIN = 512 * 2**20  # Chosen: backups, logs and the database's own log want room
 REACH_SECONDS = 5.0  # Chosen
-OTHERS = 0o077  # permission bits of everybody but the owner
+OTHERS = 0o077  # permission bits of all but the owner
 # 2025-01-01T00:00:00Z, in microseconds: a clock before it was never set.
 EARLIEST_NOW = 1_735_689_600_000_000
 
@@ -30,8 +30,8 @@ def add_commands(subparsers: Subparsers) -> None:
 
 def doctor(arguments: argparse.Namespace, session: Session) -> int:
     """It changes nothing. The settings are checked before anything else, as by `check-config`."""
-    looks = (_settings, _permissions, _disk, _store, _tls, _reach, taxes)
-    findings = [finding for look in looks for finding in look(session)]
+    checks = (_settings, _permissions, _disk, _store, _tls, _reach, taxes)
+    findings = [finding for check in checks for finding in check(session)]
     if arguments.json:
         print_document([finding._asdict() for finding in findings])
     else:
@@ -44,7 +44,7 @@ def doctor(arguments: argparse.Namespace, session: Session) -> int:
 
 
 def _settings(session: Session) -> Iterator[Finding]:
-    """Nothing is wrong with a key that waits for a later version, but who set it should know."""
+    """A key that has no effect yet is nothing wrong, but the operator should know."""
     if changed := without_effect(session.config):
         yield Finding("settings", True, without_effect_sentence(changed))
 
@@ -62,7 +62,7 @@ def _permissions(session: Session) -> Iterator[Finding]:
 
 
 def _private(about: str, path: Path) -> Finding:
-    """Whether this user alone may use it."""
+    """Whether only this user may use it."""
     status = path.stat()
     if status.st_uid != os.geteuid():
         return Finding(about, False, f"{path} belongs to user {status.st_uid}, and you are {os.geteuid()}.")
@@ -116,7 +116,7 @@ def _tls(session: Session) -> Iterator[Finding]:
 
 
 def _reach(session: Session) -> Iterator[Finding]:
-    """Whether a client that is told the public URL comes to this service."""
+    """Whether the public URL leads to this service."""
     url = session.config.server.public_url
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:

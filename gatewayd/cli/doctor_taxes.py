@@ -1,4 +1,4 @@
-"""`gatewayd doctor`, where taxes are asked of somebody over the network: the way there, our secret, the connections."""
+"""`gatewayd doctor`, for modes that ask a tax authority: its address, our client secret, the connections."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +18,7 @@ REFUSED: Final = "tax_reauthorisation_required"
 
 
 def taxes(session: Session) -> Iterator[Finding]:
-    """Nothing in the modes that ask nobody. No request is sent: a connection is opened, and closed."""
+    """Nothing in the other modes. No request is sent: a connection is opened, and closed."""
     from gatewayd.tax.settings import settings_from
 
     settings = settings_from(session.config.tax)
@@ -88,17 +88,17 @@ def _connections(session: Session) -> Iterator[Finding]:
         if not is_current(session.store_settings.path):
             yield Finding(about, True, "They are looked at once a start has brought the database up to date.")
             return
-        found = session.read(lambda tx: [(org, _told(tx, org)) for org in organizations.list_all(tx)])
+        found = session.read(lambda tx: [(org, _connection_finding(tx, org)) for org in organizations.list_all(tx)])
     except (MigrationError, StoreFailure):
-        return  # the look at the database tells
+        return  # the check of the database says so
     yield from (finding for _, finding in found if finding is not None)
     without = [org.id for org, finding in found if finding is None]
     if without:
         yield Finding(about, True, f"Not connected: {', '.join(without)}.")
 
 
-def _told(tx: "ReadTx", org: "Organization") -> Finding | None:
-    """How an organization stands with the authority; None: it is not connected."""
+def _connection_finding(tx: "ReadTx", org: "Organization") -> Finding | None:
+    """How an organization's connection is; None: it is not connected."""
     from gatewayd.clock import to_wire
     from gatewayd.tax import call_log, connections
 

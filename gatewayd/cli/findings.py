@@ -1,10 +1,10 @@
-"""What `gatewayd doctor` has found."""
+"""The findings of `gatewayd doctor`."""
 
 from typing import NamedTuple
 
 
 class Finding(NamedTuple):
-    """One thing that was looked at."""
+    """The result of one check. `well`: nothing is wrong."""
 
     about: str
     well: bool

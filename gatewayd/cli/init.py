@@ -31,17 +31,17 @@ def add_commands(subparsers: Subparsers) -> None:
 def init(arguments: argparse.Namespace, session: Session) -> int:
     """What is not given by a flag is asked for on a terminal. The owner administrates the instance too.
 
-    The settings come to their place last: a run that fails on the way can simply be made again.
+    The settings file is put in place last, so that a run that failed can simply be repeated.
     """
     from gatewayd.console.addresses import sign_in_link
 
     target = _target(session)
     if target.exists():
         raise CommandError(f"{target} is there already: it is not written over")
-    url = _asked(arguments.public_url, "Public URL", DEFAULT_URL)
-    organization = _asked(arguments.organization, "Organization")
-    email = _asked(arguments.email, "E-mail address of its owner")
-    name = _asked(arguments.name, "Name of its owner")
+    url = _ask(arguments.public_url, "Public URL", DEFAULT_URL)
+    organization = _ask(arguments.organization, "Organization")
+    email = _ask(arguments.email, "E-mail address of its owner")
+    name = _ask(arguments.name, "Name of its owner")
     text = _settings(url, arguments.directory)
     draft = _write_draft(target, text)
     try:
@@ -76,8 +76,8 @@ def _target(session: Session) -> Path:
     return Path(folder) / "gatewayd" / "gatewayd.toml"
 
 
-def _asked(given: str | None, question: str, default: str = "") -> str:
-    """The answer to a question. Raises `CommandError` 2 where nobody can be asked."""
+def _ask(given: str | None, question: str, default: str = "") -> str:
+    """The value given, else what a person types. Raises `CommandError` 2 where no terminal is there."""
     if given is not None:
         return given
     if not sys.stdin.isatty():
@@ -115,7 +115,7 @@ def _write_draft(target: Path, text: str) -> Path:
 
 
 def _seed(session: Session, organization: str, owner: tuple[str, str]) -> tuple[str, str, str]:
-    """Make the organization and its owner (address, name); answers their ids and the token of the owner's link."""
+    """Make the organization and its owner (address, name); returns their ids and the token of the owner's link."""
     from gatewayd.identity import audit, memberships, one_time_links, organizations, users
 
     email, name = owner

@@ -1,4 +1,4 @@
-"""`gatewayd invoice`: what happens to invoices after they were made, for which the public API has no operation."""
+"""`gatewayd invoice`: what happens to invoices after they were made; the public API has no operation for it."""
 
 import argparse
 from collections.abc import Callable

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 TERMINAL_SIGNALS = (signal.SIGINT, signal.SIGHUP)
 """Ctrl-C, and a terminal that goes away."""
 NOBODY_READS = frozenset({errno.EPIPE, errno.EIO})
-"""How a write fails once the reader or the terminal is gone."""
+"""The errors of a write once the reader or the terminal has gone."""
 KIND_WIDTH = 25  # of the longest kind, opportunity.stage_changed
 
 
@@ -126,7 +126,7 @@ async def _end_on_signal(scope: "trio.CancelScope") -> None:
 
 @asynccontextmanager
 async def _forwarding(options: ListenOptions) -> "AsyncIterator[Forwarder | None]":
-    """What delivers to the address that was named. Raises `CommandError` for one that nothing is sent to."""
+    """Delivers to the address that was given. Raises `CommandError` for one that nothing is sent to."""
     if options.url is None:
         yield None
         return
@@ -151,7 +151,7 @@ async def _forwarding(options: ListenOptions) -> "AsyncIterator[Forwarder | None
 
 
 async def _check_local(url: str, transport: "LocalTransport", seconds: float) -> None:
-    """Say at once what every attempt would fail with; a receiver that does not run yet is none of it."""
+    """Fail at once where every attempt would; a receiver that does not run yet is no failure."""
     import trio
 
     from gatewayd.outbound.errors import AddressBlockedError, NameLookupError, TargetError
@@ -183,7 +183,7 @@ class EventPrinter:
         self._failing = False
 
     async def greet(self, organization: str) -> None:
-        """Say what goes where, and what to verify with. From here on nothing is missed."""
+        """Print what goes where, and the secret to verify with. From then on nothing is missed."""
         if self._forwarder is None:
             await self._say(f"Listening to the events of {organization}; Ctrl-C ends.")
             return
@@ -191,7 +191,7 @@ class EventPrinter:
         await self._say(f"Signing secret: {self._forwarder.secret}")
 
     async def show(self, event: "RecordedEvent") -> None:
-        """Forward one event where that was asked for, and print what became of it."""
+        """Forward one event if an address was given, and print the result."""
         forwarded = None if self._forwarder is None else await self._forwarder.forward(event)
         if self._plan.json:
             await _print(sys.stdout, document(event, forwarded))
@@ -213,7 +213,7 @@ class EventPrinter:
         return ("  " if self._terminal else "\t").join(cells)
 
     async def _hint_at_failure(self, event: "RecordedEvent", forwarded: "ForwardResult | None") -> None:
-        """Say once in a row of failures that nothing is tried again, and how to."""
+        """Print once in a row of failures that nothing is retried, and how to."""
         failed = forwarded is not None and forwarded.result.error is not None
         if failed and not self._failing:
             since = to_wire(event.created_at)
@@ -250,7 +250,7 @@ def visible(text: str) -> str:
 
 
 async def _print(stream: TextIO, line: bytes) -> None:
-    """Write one line, past Python's buffer: whoever stops reading does not keep this command from its end."""
+    """Write one line, past Python's buffer: a reader that stops reading must not keep this command from ending."""
     import trio
 
     await trio.to_thread.run_sync(_write, stream.fileno(), line + b"\n", abandon_on_cancel=True)

@@ -25,10 +25,10 @@ def add_commands(subparsers: Subparsers) -> None:
 def list_all(arguments: argparse.Namespace, session: Session) -> int:
     from gatewayd.identity import grant_lists, oauth_clients
 
-    def look(tx: "ReadTx") -> "list[tuple[Client, list[GrantSummary]]]":
+    def work(tx: "ReadTx") -> "list[tuple[Client, list[GrantSummary]]]":
         return [(client, grant_lists.of_client(tx, client.id)) for client in oauth_clients.list_clients(tx)]
 
-    found = session.read(look)
+    found = session.read(work)
     columns = ("id", "hosts", "calls itself", "tax", "live grants", "last used", "state")
     print_list(arguments, [_document(*each) for each in found], columns, [_cells(*each) for each in found])
     return 0

@@ -33,7 +33,7 @@ def print_list(
 
 
 def note(sentence: str) -> None:
-    """Tell the person at the keyboard something beside the result, on standard error."""
+    """Print a sentence beside the result, on standard error."""
     print(f"gatewayd: {sentence}", file=sys.stderr)
 
 

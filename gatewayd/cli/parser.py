@@ -1,4 +1,4 @@
-"""The tree of commands, put together from the modules that own a group each."""
+"""The tree of commands, built from the modules that own a group each."""
 
 import argparse
 import importlib
@@ -34,7 +34,7 @@ GROUPS = (
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 Command = Callable[[argparse.Namespace, Session], int]
-"""`(arguments, session) -> exit code`. What it raises of `CommandError`, `Problem`, `StoreFailure` is reported."""
+"""`(arguments, session) -> exit code`. `CommandError`, `Problem` and `StoreFailure` that it raises are reported."""
 
 
 class Group(Protocol):
@@ -59,7 +59,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def add_group(subparsers: Subparsers, name: str, summary: str) -> Subparsers:
-    """`gatewayd NAME ...`: answers where its commands are added."""
+    """`gatewayd NAME ...`: returns where its commands are added."""
     group = subparsers.add_parser(name, help=summary, description=_sentence(summary), allow_abbrev=False)
     return group.add_subparsers(title="commands", metavar="COMMAND", required=True)
 

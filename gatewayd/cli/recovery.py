@@ -40,7 +40,7 @@ def add_commands(group: Subparsers) -> None:
 
 
 def recover(arguments: argparse.Namespace, session: Session) -> int:
-    """Call after call, until there is nothing more to look at."""
+    """Call the operation until it has gone through all events."""
     total: dict[str, Any] = {"matched": 0, "recovered": 0, "dryRun": arguments.dry_run}
     total |= {"firstDueAt": None, "lastDueAt": None}
     for answer in _recover_all(arguments, session):

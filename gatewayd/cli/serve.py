@@ -15,7 +15,7 @@ def add_commands(subparsers: Subparsers) -> None:
 
 def serve(arguments: argparse.Namespace, session: Session) -> int:
     """Migrate, serve, and drain on SIGTERM or SIGINT."""
-    gc.disable()  # what is imported stays: to look through it over and over takes a tenth of the start
+    gc.disable()  # imported modules stay: collecting garbage among them takes a tenth of the start
     from gatewayd.catalogue import CatalogueError
     from gatewayd.cli.runner import run
     from gatewayd.daemon import Daemon, Surroundings, run_until_signalled

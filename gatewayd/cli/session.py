@@ -1,4 +1,4 @@
-"""What a command works with: the settings, the clock, and the store whether or not a daemon has it open too."""
+"""What a command works with: the settings, the clock, and the store, also beside a running daemon."""
 
 import functools
 from collections.abc import Callable, Mapping
@@ -24,9 +24,9 @@ class CommandError(Exception):
 
 
 class Session:
-    """One run of one command. Nothing is read or opened before it is asked for.
+    """One run of one command. Nothing is read or opened before it is needed.
 
-    A daemon that runs beside it sees what is written here within a moment: see `Store.watch_other_processes`.
+    A daemon that runs beside it sees within a moment what is written: see `Store.watch_other_processes`.
     """
 
     def __init__(self, config_flag: str | None, environ: Mapping[str, str], clock: Clock) -> None:

@@ -13,7 +13,7 @@ def add_commands(subparsers: Subparsers) -> None:
 
 
 def migrate(arguments: argparse.Namespace, session: Session) -> int:
-    """Every command that opens the store migrates too; this one says what it did."""
+    """Every command that opens the store migrates it; this one prints what was done."""
     from gatewayd.store import connections, schema
     from gatewayd.store.database import prepare
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gatewayd.identity.users import NewUser, User
     from gatewayd.store import ReadTx, WriteTx
 
-STDIN_MAX = 8_192  # Chosen: longer than any password; ends the reading of what is something else
+STDIN_MAX = 8_192  # Chosen: longer than any password
 
 
 def add_commands(subparsers: Subparsers) -> None:
@@ -104,7 +104,7 @@ def reset(arguments: argparse.Namespace, session: Session) -> int:
 
 
 def unlock(arguments: argparse.Namespace, session: Session) -> int:
-    """Forget the failures; whoever is not locked stays as they are."""
+    """Forget the failed sign-ins; for a user who is not locked nothing changes."""
     from gatewayd.identity import audit, throttling
 
     def work(tx: "WriteTx") -> "tuple[User, bool]":
@@ -116,8 +116,8 @@ def unlock(arguments: argparse.Namespace, session: Session) -> int:
         return user, unlocked
 
     user, unlocked = session.write(work)
-    told = "can try to sign in again." if unlocked else "had no failures: nothing was locked."
-    print_made(arguments, {"id": user.id, "email": user.email, "unlocked": unlocked}, [f"{user.email} {told}"])
+    outcome = "can try to sign in again." if unlocked else "had no failures: nothing was locked."
+    print_made(arguments, {"id": user.id, "email": user.email, "unlocked": unlocked}, [f"{user.email} {outcome}"])
     return 0
 
 
@@ -154,7 +154,7 @@ def _find(tx: "ReadTx", email: str) -> "User":
 
 
 def _check_agreement(user: "User", new: "NewUser", same_password: bool) -> None:
-    """A user who exists is never changed by `create`, so what is asked for must be so already."""
+    """`create` never changes a user who exists, so what was given must agree with what is stored."""
     if new.instance_admin and not user.instance_admin:
         raise CommandError(f"{user.email} exists already and is no instance administrator")
     if not same_password:

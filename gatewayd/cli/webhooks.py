@@ -1,4 +1,4 @@
-"""`gatewayd webhook`: subscriptions and what became of their deliveries."""
+"""`gatewayd webhook`: subscriptions and their deliveries."""
 
 import argparse
 from typing import Any, Final
