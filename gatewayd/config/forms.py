@@ -1,6 +1,6 @@
 """Forms of text that settings take: addresses to listen on, networks, URLs, paths.
 
-A `..._complaint` function returns what is wrong with a text, as the rest of a sentence, or None.
+An `..._error` function returns what is wrong with a text, as the rest of a sentence, or None.
 """
 
 import ipaddress
@@ -93,7 +93,7 @@ def is_loopback(host: str) -> bool:
     return address.is_loopback if address else f".{host.lower()}".endswith(".localhost")
 
 
-def bind_complaint(text: str) -> str | None:
+def bind_error(text: str) -> str | None:
     try:
         parse_bind(text)
     except ValueError as error:
@@ -101,7 +101,7 @@ def bind_complaint(text: str) -> str | None:
     return None
 
 
-def network_complaint(text: str) -> str | None:
+def network_error(text: str) -> str | None:
     try:
         ipaddress.ip_network(text)
     except ValueError:
@@ -115,8 +115,8 @@ def network_complaint(text: str) -> str | None:
     return f"{shown(text)} has host bits set; did you mean {str(inside)!r}?"
 
 
-def url_complaint(text: str) -> str | None:
-    """Complains of anything but http(s)://host[:port][/path]; never repeats a text that may hold a password."""
+def url_error(text: str) -> str | None:
+    """An error for anything but http(s)://host[:port][/path]; it never repeats a text that may hold a password."""
     try:
         parts = urlsplit(text)
         host, port = parts.hostname or "", parts.port
@@ -136,20 +136,20 @@ def url_complaint(text: str) -> str | None:
     return None
 
 
-def secure_url_complaint(text: str) -> str | None:
+def secure_url_error(text: str) -> str | None:
     # Chosen: plain http is refused, not warned of, unless the host is loopback: credentials and tokens would cross a
     # network in the clear, RFC 8414 §2 demands https of an issuer, and browsers keep no Secure cookie there.
-    complaint = url_complaint(text)
-    if complaint is None and text.startswith("http://") and not is_loopback(urlsplit(text).hostname or ""):
+    error = url_error(text)
+    if error is None and text.startswith("http://") and not is_loopback(urlsplit(text).hostname or ""):
         return "must begin with https:// because its host is not loopback"
-    return complaint
+    return error
 
 
-def origin_complaint(text: str) -> str | None:
-    """Complains of a URL that is not written as browsers write an origin (RFC 6454 §6.1): clients compare bytes."""
-    complaint = url_complaint(text)
-    if complaint is not None:
-        return complaint
+def origin_error(text: str) -> str | None:
+    """An error for a URL that is not written as browsers write an origin (RFC 6454 §6.1): clients compare bytes."""
+    error = url_error(text)
+    if error is not None:
+        return error
     parts = urlsplit(text)
     if parts.path:
         return f"must be an origin: scheme, host and port only, without {shown(parts.path)} at the end"
@@ -160,11 +160,11 @@ def origin_complaint(text: str) -> str | None:
     return None
 
 
-def public_url_complaint(text: str) -> str | None:
-    return origin_complaint(text) or secure_url_complaint(text)
+def public_url_error(text: str) -> str | None:
+    return origin_error(text) or secure_url_error(text)
 
 
-def public_address_complaint(text: str) -> str | None:
+def public_address_error(text: str) -> str | None:
     address = _address(text)
     if address is None:
         return f"must be an IP address, not {shown(text)}"
@@ -173,13 +173,13 @@ def public_address_complaint(text: str) -> str | None:
     return None
 
 
-def embeddings_complaint(text: str) -> str | None:
-    if text in {"wordllama", "off"} or url_complaint(text) is None:
+def embeddings_error(text: str) -> str | None:
+    if text in {"wordllama", "off"} or url_error(text) is None:
         return None
     return 'must be "wordllama", "off" or the https:// or http:// URL of an OpenAI-compatible service'
 
 
-def path_complaint(text: str) -> str | None:
+def path_error(text: str) -> str | None:
     if _has_control(text):
         return "must not hold control characters"
     if text.startswith("~"):
@@ -187,12 +187,12 @@ def path_complaint(text: str) -> str | None:
     return None
 
 
-def file_complaint(text: str) -> str | None:
+def file_error(text: str) -> str | None:
     """As a path, or the name of a credential, which is a plain file name (systemd.exec(5))."""
     name = text.removeprefix(CREDENTIAL)
     if text.startswith(CREDENTIAL) and (not name or "/" in name or name in {".", ".."}):
         return f"{CREDENTIAL} needs the plain name of a credential, not {shown(name)}"
-    return path_complaint(text)
+    return path_error(text)
 
 
 def _has_control(text: str) -> bool:

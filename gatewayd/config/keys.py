@@ -24,7 +24,7 @@ class Form:
     """A text of a certain form: in words, and as a function that returns what is wrong or None."""
 
     words: str
-    complaint: Callable[[str], str | None]
+    check: Callable[[str], str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +36,15 @@ class OneOf:
 
 Rule = Between | Form | OneOf
 
-BIND = Form("host:port, unix:/absolute/path, or fd://N (a socket passed by the service manager)", forms.bind_complaint)
-NETWORK = Form("a network, such as 10.0.0.0/8 or fd00::/8", forms.network_complaint)
-ORIGIN = Form("an origin: scheme, host and port, nothing after", forms.origin_complaint)
-PUBLIC_URL = Form("an origin without a closing slash; https unless the host is loopback", forms.public_url_complaint)
-SECURE_URL = Form("a URL; https unless the host is loopback", forms.secure_url_complaint)
-EMBEDDINGS = Form('"wordllama", "off", or the URL of an OpenAI-compatible service', forms.embeddings_complaint)
-PUBLIC_ADDRESS = Form("a public IP address", forms.public_address_complaint)
-FOLDER = Form("the path of a folder", forms.path_complaint)
-FILE = Form("the path of a file, or credential:NAME", forms.file_complaint)
+BIND = Form("host:port, unix:/absolute/path, or fd://N (a socket passed by the service manager)", forms.bind_error)
+NETWORK = Form("a network, such as 10.0.0.0/8 or fd00::/8", forms.network_error)
+ORIGIN = Form("an origin: scheme, host and port, nothing after", forms.origin_error)
+PUBLIC_URL = Form("an origin without a closing slash; https unless the host is loopback", forms.public_url_error)
+SECURE_URL = Form("a URL; https unless the host is loopback", forms.secure_url_error)
+EMBEDDINGS = Form('"wordllama", "off", or the URL of an OpenAI-compatible service', forms.embeddings_error)
+PUBLIC_ADDRESS = Form("a public IP address", forms.public_address_error)
+FOLDER = Form("the path of a folder", forms.path_error)
+FILE = Form("the path of a file, or credential:NAME", forms.file_error)
 
 
 @dataclass(frozen=True, slots=True)

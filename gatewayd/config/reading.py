@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 SYSTEM_CONFIG = Path("/etc/gatewayd/gatewayd.toml")
-FILE_BYTES_MAX = 1_048_576  # Chosen: a hundred times a full file; ends the reading of a path that is something else
+FILE_BYTES_MAX = 1_048_576  # Chosen: a hundred times a full file
 KEY_FILE_NAME = "instance.key"
 TYPE_WORDS = (
     (bool, "true or false"),  # before int, whose subclass it is
@@ -70,7 +70,7 @@ def _is_there(path: Path) -> bool:
     try:
         return path.exists()
     except PermissionError:
-        return True  # a file that must not be read is to be reported, not passed over
+        return True  # a file that cannot be read is reported, not skipped
 
 
 def data_directory(environ: Mapping[str, str]) -> Path:
@@ -106,7 +106,7 @@ def _read(path: Path) -> str:
     if len(data) > FILE_BYTES_MAX:
         raise ConfigError([Problem("", f"the file {path} is larger than {FILE_BYTES_MAX} bytes")])
     try:
-        return data.decode("utf-8-sig")  # Chosen: a byte order mark, as some editors write, is passed over
+        return data.decode("utf-8-sig")  # Chosen: a byte order mark, as some editors write, is ignored
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise ConfigError([Problem("", f"the file {path} is not UTF-8 text (at line {line})")]) from None
@@ -122,7 +122,7 @@ def _parse(text: str) -> dict[str, Any]:
 
 
 def _follow_bind(server: Server) -> Server:
-    """The public URL nobody wrote: the first loopback address with a fixed port, else the default."""
+    """The public URL that was left out: the first loopback address with a fixed port, else the default."""
     scheme = "https" if server.tls_certificate else "http"
     for text in server.bind:
         match forms.parse_bind(text):
@@ -143,7 +143,7 @@ def _place(store: Store, environ: Mapping[str, str]) -> Store:
 
 @dataclass(slots=True)
 class _Reader:
-    """Walks the table of a file; what it cannot use it notes in `problems` and replaces by the default."""
+    """Reads the table of a file; what it cannot use it adds to `problems` and replaces by the default."""
 
     environ: Mapping[str, str]
     base: Path | None
@@ -160,31 +160,31 @@ class _Reader:
         wrong = {problem.path.partition("[")[0] for problem in self.problems}
         for paths, message in _conflicts(config):
             if wrong.isdisjoint(paths):
-                self._note(paths[0], message)
+                self._add_problem(paths[0], message)
         return config
 
-    def _note(self, path: str, message: str) -> None:
+    def _add_problem(self, path: str, message: str) -> None:
         self.problems.append(Problem(path, message))
 
     def _unknown(self, name: str, value: object) -> None:
         sections = [section.name for section in dataclasses.fields(Config)]
         owner = next((section for section in sections if name in _names(getattr(Config(), section))), None)
         if owner is not None and not isinstance(value, dict):
-            self._note(_written(name), f"unknown key; did you mean {owner}.{name}?")
+            self._add_problem(_written(name), f"unknown key; did you mean {owner}.{name}?")
         else:
             kind = "section" if isinstance(value, dict) else "key"
-            self._note(_written(name), f"unknown {kind}{_suggestion(name, sections)}")
+            self._add_problem(_written(name), f"unknown {kind}{_suggestion(name, sections)}")
 
     def _section(self, section: str, defaults: Section, table: object) -> Section:
         if not isinstance(table, dict):
-            self._note(section, f"must be a table that begins with [{section}], not {_type_words(table)}")
+            self._add_problem(section, f"must be a table that begins with [{section}], not {_type_words(table)}")
             return defaults
         fields = {each.name: each for each in dataclasses.fields(defaults)}
         changes: dict[str, Any] = {}
         for name, value in table.items():
             path = f"{section}.{_written(name)}"
             if name not in fields:
-                self._note(path, f"unknown key{_suggestion(name, list(fields))}")
+                self._add_problem(path, f"unknown key{_suggestion(name, list(fields))}")
             else:
                 default = getattr(defaults, name)
                 changes[name] = self._value(path, value, default, fields[name].metadata["key"])
@@ -198,13 +198,13 @@ class _Reader:
         elif isinstance(value, list):
             value = tuple(self._scalar(f"{path}[{number}]", each, " ", key) for number, each in enumerate(value))
         else:
-            self._note(path, f"must be a list, not {_type_words(value)}")
+            self._add_problem(path, f"must be a list, not {_type_words(value)}")
         return value if len(self.problems) == before else default
 
     def _scalar(self, path: str, value: object, default: object, key: Key) -> object:
-        complaint = _type_complaint(value, default) or _rule_complaint(value, default, key)
-        if complaint is not None:
-            self._note(path, complaint)
+        error = _type_error(value, default) or _rule_error(value, default, key)
+        if error is not None:
+            self._add_problem(path, error)
             return default
         if isinstance(default, float) and isinstance(value, int):
             return float(value)
@@ -215,13 +215,15 @@ class _Reader:
             return str(self.base / text) if self.base else text
         folder = self.environ.get("CREDENTIALS_DIRECTORY")
         if not folder:
-            self._note(path, f"{forms.shown(text)} needs a service manager that passes credentials, and none did")
+            self._add_problem(
+                path, f"{forms.shown(text)} needs a service manager that passes credentials, and none did"
+            )
             return text
         return str(Path(folder) / text.removeprefix(forms.CREDENTIAL))
 
 
 def _conflicts(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:
-    """What only several keys together show: the paths, the one to report first, and the sentence."""
+    """Mistakes of several keys together: their paths, the one to report first, and the sentence."""
     server, tax, webhooks = config.server, config.tax, config.webhooks
     if not server.bind:
         yield ("server.bind",), "must have at least one address"
@@ -238,7 +240,7 @@ def _conflicts(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:
         yield paths, "must not be less than webhooks.first_retry_seconds"
 
 
-def _type_complaint(value: object, default: object) -> str | None:
+def _type_error(value: object, default: object) -> str | None:
     wanted = type(default)
     fits = isinstance(value, (int, float) if wanted is float else wanted)
     if fits and isinstance(value, bool) == (wanted is bool):
@@ -247,7 +249,7 @@ def _type_complaint(value: object, default: object) -> str | None:
     return f"must be {_type_words(default)}, not {found}"
 
 
-def _rule_complaint(value: object, default: object, key: Key) -> str | None:
+def _rule_error(value: object, default: object, key: Key) -> str | None:
     match key.rule, value:
         case Between(low, high), int() | float() if not low <= value <= high:
             if key.unit == OCTAL:
@@ -255,8 +257,8 @@ def _rule_complaint(value: object, default: object, key: Key) -> str | None:
             return f"must be from {low:.12g} to {high:.12g} {key.unit}".rstrip()
         case OneOf(choices), str() if value not in choices:
             return f"must be one of {', '.join(map(json.dumps, choices))}, not {forms.shown(value)}"
-        case Form(_, complaint), str() if value or default:
-            return complaint(value)
+        case Form(_, check), str() if value or default:
+            return check(value)
     return None
 
 

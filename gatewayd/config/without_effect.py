@@ -1,4 +1,4 @@
-"""Settings that are understood and checked, but that this version does not act on yet."""
+"""Settings that are read and validated, but that this version does not use yet."""
 
 from collections.abc import Sequence
 
@@ -12,11 +12,11 @@ WITHOUT_EFFECT = frozenset(
         "vault.ocr",
     }
 )
-"""By key path. What is built takes its keys off; a test compares this with what the program reads."""
+"""By key path. An implemented key is removed here; a test compares this with what the program reads."""
 
 
 def without_effect(config: Config) -> tuple[str, ...]:
-    """The key paths that were changed for nothing, in alphabetical order."""
+    """The key paths that were changed and have no effect, in alphabetical order."""
     defaults = Config()
     return tuple(path for path in sorted(WITHOUT_EFFECT) if _value(config, path) != _value(defaults, path))
 

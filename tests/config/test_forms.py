@@ -57,7 +57,7 @@ def test_bad_bind_addresses_are_refused_with_the_reason(text: str, reason: str) 
     ["http://127.0.0.1:8080", "http://localhost", "http://[::1]:1", "http://app.localhost:3", "https://tax.example"],
 )
 def test_public_urls_are_taken(origin: str) -> None:
-    assert forms.public_url_complaint(origin) is None
+    assert forms.public_url_error(origin) is None
 
 
 @pytest.mark.parametrize(
@@ -87,37 +87,37 @@ def test_public_urls_are_taken(origin: str) -> None:
     ],
 )
 def test_bad_public_urls_are_refused_with_the_reason(url: str, reason: str) -> None:
-    complaint = forms.public_url_complaint(url)
-    assert complaint is not None
-    assert any(word in complaint for word in reason.split("|"))
+    error = forms.public_url_error(url)
+    assert error is not None
+    assert any(word in error for word in reason.split("|"))
 
 
 def test_a_password_in_a_url_is_not_repeated() -> None:
     for url in ("https://me:hunter2@tax.example", "https://me:hunter2@[bad", "ftp://me:hunter2@x"):
-        assert "hunter2" not in (forms.secure_url_complaint(url) or "hunter2")
-        assert "hunter2" not in (forms.embeddings_complaint(url) or "hunter2")
+        assert "hunter2" not in (forms.secure_url_error(url) or "hunter2")
+        assert "hunter2" not in (forms.embeddings_error(url) or "hunter2")
 
 
 def test_networks() -> None:
-    assert forms.network_complaint("10.0.0.0/8") is None
-    assert forms.network_complaint("fd00::/8") is None
-    assert forms.network_complaint("127.0.0.1") is None
-    assert forms.network_complaint("10.1.2.3/8") == "'10.1.2.3/8' has host bits set; did you mean '10.0.0.0/8'?"
-    assert "must be a network" in (forms.network_complaint("10.0.0.0/33") or "")
-    assert "must be a network" in (forms.network_complaint("home") or "")
+    assert forms.network_error("10.0.0.0/8") is None
+    assert forms.network_error("fd00::/8") is None
+    assert forms.network_error("127.0.0.1") is None
+    assert forms.network_error("10.1.2.3/8") == "'10.1.2.3/8' has host bits set; did you mean '10.0.0.0/8'?"
+    assert "must be a network" in (forms.network_error("10.0.0.0/33") or "")
+    assert "must be a network" in (forms.network_error("home") or "")
 
 
 def test_embeddings() -> None:
     for text in ("wordllama", "off", "http://192.168.1.20:11434/v1", "https://x.example/v1"):
-        assert forms.embeddings_complaint(text) is None
-    assert forms.embeddings_complaint("openai") is not None
+        assert forms.embeddings_error(text) is None
+    assert forms.embeddings_error("openai") is not None
 
 
 def test_paths_and_credentials() -> None:
-    assert forms.file_complaint("credential:tls.key") is None
-    assert forms.file_complaint("/etc/x") is None
+    assert forms.file_error("credential:tls.key") is None
+    assert forms.file_error("/etc/x") is None
     for text in ("credential:", "credential:../x", "credential:..", "~/x", "a\0b"):
-        assert forms.file_complaint(text) is not None
+        assert forms.file_error(text) is not None
 
 
 @pytest.mark.parametrize(
@@ -138,16 +138,16 @@ def test_loopback(host: str, loopback: bool) -> None:
 @given(st.text() | st.from_regex(r"https?://[^/]*/?", fullmatch=True))
 def test_any_text_is_judged_without_an_accident(text: str) -> None:
     checks = (
-        forms.bind_complaint,
-        forms.network_complaint,
-        forms.public_url_complaint,
-        forms.secure_url_complaint,
-        forms.embeddings_complaint,
-        forms.file_complaint,
+        forms.bind_error,
+        forms.network_error,
+        forms.public_url_error,
+        forms.secure_url_error,
+        forms.embeddings_error,
+        forms.file_error,
     )
     for check in checks:
-        complaint = check(text)
-        assert complaint is None or (complaint and complaint.isprintable())
+        error = check(text)
+        assert error is None or (error and error.isprintable())
 
 
 @given(st.ip_addresses(), st.integers(0, 65535))
@@ -158,7 +158,7 @@ def test_every_address_and_port_can_be_bound(address: object, port: int) -> None
 
 @pytest.mark.parametrize("text", ["8.8.8.8", "2001:4860:4860::8888"])
 def test_public_addresses(text: str) -> None:
-    assert forms.public_address_complaint(text) is None
+    assert forms.public_address_error(text) is None
 
 
 @pytest.mark.parametrize(
@@ -175,6 +175,6 @@ def test_public_addresses(text: str) -> None:
     ],
 )
 def test_what_is_no_public_address_is_refused(text: str, reason: str) -> None:
-    complaint = forms.public_address_complaint(text)
-    assert complaint is not None
-    assert complaint.startswith(reason)
+    error = forms.public_address_error(text)
+    assert error is not None
+    assert error.startswith(reason)
