@@ -51,7 +51,7 @@ bench: $(DEV)
 
 generate: $(DEV)
 	@$(BIN)/python -c 'from pathlib import Path; from gatewayd.config import example; Path("conf/gatewayd.toml").write_text(example(), "utf-8")'
-	@$(BIN)/python -c 'from gatewayd.store import schema; schema.written().write_text(schema.generated(), "utf-8")'
+	@$(BIN)/python -c 'from gatewayd.store import schema; schema.schema_file().write_text(schema.render_schema_file(), "utf-8")'
 	@$(BIN)/python -c 'from pathlib import Path; from gatewayd.cli.reference import reference; Path("docs/commands.md").write_text(reference(), "utf-8")'
 	@$(BIN)/python -c 'from pathlib import Path; from gatewayd.cli.manual import manual; Path("docs/gatewayd.1").write_text(manual(), "utf-8")'
 	@$(BIN)/python -m tests.contract.generate

@@ -62,7 +62,7 @@ def verify(arguments: argparse.Namespace, session: Session) -> int:
     path = session.store_settings.path
     if not path.exists():
         raise CommandError(f"there is no database in {path.parent}")
-    found = copies.faults(path) or _stale_wires(session)
+    found = copies.find_faults(path) or _stale_wires(session)
     if found:
         more = [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
         raise CommandError("\n".join([*found[:SHOWN], *more]))

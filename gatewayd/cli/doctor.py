@@ -84,7 +84,7 @@ def _disk(session: Session) -> Iterator[Finding]:
 
 def _store(session: Session) -> Iterator[Finding]:
     from gatewayd.store import StoreFailure
-    from gatewayd.store.backup import faults, newest
+    from gatewayd.store.backup import find_faults, last_migrated_at
 
     path = session.store_settings.path
     now, seen, found = session.clock.now(), EARLIEST_NOW, list[str]()
@@ -92,8 +92,8 @@ def _store(session: Session) -> Iterator[Finding]:
         yield Finding("database", True, f"{path} is not there yet; the first start makes it.")
     else:
         try:
-            found = faults(path)
-            seen = max(seen, newest(path))
+            found = find_faults(path)
+            seen = max(seen, last_migrated_at(path))
         except StoreFailure as error:
             found.append(str(error))
         yield Finding("database", not found, f"{path}: {found[0] if found else 'nothing is wrong'}.")

@@ -1,4 +1,4 @@
-"""Lists over one table: the two orders every list of the API has, from constant pieces of SQL.
+"""Lists over one table: the two orders that every list of the API has, from constant pieces of SQL.
 
 The SELECT a caller gives names `id` and `updated_at` as its first two columns, ends inside its WHERE clause
 (`... WHERE org_id = :org_id`), and is followed by the filters in force and one of the two orders:

@@ -1,4 +1,4 @@
-"""Whose a resource is: the facts about a legal entity that what it owns depends on. Reads only."""
+"""The owner of a resource: facts about a legal entity on which its resources depend. Reads only."""
 
 from typing import NamedTuple
 

@@ -1,6 +1,6 @@
 """Closed periods: ranges of days in which a legal entity's books stay as they are. Owns the table `period_locks`.
 
-Whatever enters a figure into the books asks here first; a closed day answers `period_closed`.
+Code that enters a figure into the books checks this first; a closed day is refused with `period_closed`.
 """
 
 from gatewayd.errors import Problem

@@ -20,7 +20,7 @@ _SELECTS: Mapping[str, str] = {
     "client": _SELECT_CLIENT,
     "business": _SELECT_BUSINESS,
 }
-"""Which statement answers for a kind. A kind without one has no resources yet, so that every id of it is unknown."""
+"""The statement for each kind. A kind without one has no resources yet, so that every id of it is unknown."""
 
 
 class Reference(NamedTuple):

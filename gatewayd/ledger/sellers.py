@@ -1,4 +1,4 @@
-"""Who sells: the facts about a legal entity that an invoice prints and is taxed by. Reads only.
+"""The seller of an invoice: facts about a legal entity that it prints and is taxed by. Reads only.
 
 An organization that has no legal entity sells in its own name and is not registered for VAT.
 """

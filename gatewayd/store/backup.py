@@ -1,9 +1,9 @@
-"""A copy of the store that is taken beside a running daemon, and the way back.
+"""Backup: a copy of the store that is taken beside a running daemon, and its restore.
 
 gatewayd.db     the database as it was at one instant
 blobs/          the documents it names
-instance.key    only where it was asked for: without it the copy gives no sealed secret away
-manifest.json   written last: what has none was not finished
+instance.key    only on request: without it the copy reveals no sealed secret
+manifest.json   written last: a backup without one is not finished
 """
 
 import hashlib
@@ -26,7 +26,7 @@ MANIFEST_NAME = "manifest.json"
 KEY_NAME = "instance.key"
 BLOBS_NAME = "blobs"
 FORMAT = 1
-PAGES_PER_STEP = 2_000  # 16 MB: between two steps Ctrl-C is heard
+PAGES_PER_STEP = 2_000  # 16 MB: Ctrl-C works between two steps
 CHUNK_BYTES = 1 << 20
 
 _NEWEST = "SELECT max(applied_at) FROM migrations"
@@ -76,11 +76,11 @@ def back_up(directory: Path, destination: Path, now: Instant, key_file: Path | N
 
 
 def restore(source: Path, directory: Path) -> Manifest:
-    """Put a backup in the place of `directory`, which must not be there or be empty. It appears whole or not at all.
+    """Restore a backup to `directory`, which must not be there or be empty. It appears whole or not at all.
 
     Raises `StoreFailure` where the backup is not what its manifest says.
     """
-    manifest = checked(source)
+    manifest = validate(source)
     draft = directory.with_name(f".{directory.name}.{secrets.token_hex(8)}")
     try:
         if directory.exists() and any(directory.iterdir()):
@@ -98,7 +98,7 @@ def restore(source: Path, directory: Path) -> Manifest:
     return manifest
 
 
-def checked(source: Path) -> Manifest:
+def validate(source: Path) -> Manifest:
     """The manifest of a backup that holds exactly what it lists. Raises `StoreFailure`."""
     try:
         manifest = msgspec.json.decode((source / MANIFEST_NAME).read_bytes(), type=Manifest)
@@ -116,7 +116,7 @@ def checked(source: Path) -> Manifest:
     return manifest
 
 
-def faults(database: Path) -> list[str]:
+def find_faults(database: Path) -> list[str]:
     """What SQLite finds wrong with a database; empty: nothing. Raises `StoreFailure` where it cannot be read."""
     connection = connections.open_reader(database, 5)
     try:
@@ -131,7 +131,7 @@ def faults(database: Path) -> list[str]:
     return found
 
 
-def newest(database: Path) -> Instant:
+def last_migrated_at(database: Path) -> Instant:
     """The latest instant at which a migration was applied. Raises `StoreFailure` where it cannot be read."""
     connection = connections.open_reader(database, 5)
     try:
@@ -154,7 +154,7 @@ def is_current(database: Path) -> bool:
 
 
 def _copy_database(source: Path, destination: Path) -> None:
-    """One snapshot, however much is written meanwhile: the copy never begins anew."""
+    """One snapshot, however much is written meanwhile: the copy never starts over."""
     os.close(os.open(destination, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     reader = connections.open_reader(source, 5)
     copy = apsw.Connection(str(destination))
@@ -185,7 +185,7 @@ def _blobs(directory: Path) -> Iterator[Path]:
 
 
 def _files(root: Path) -> Iterator[File]:
-    """Every file but the manifest; symbolic links are not followed, and so are never listed rightly."""
+    """Every file but the manifest; symbolic links are not followed, and so never match a manifest."""
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix()
         if path.is_symlink():

@@ -24,11 +24,11 @@ class BlobInfo(NamedTuple):
 
 
 class BlobTooLarge(Exception):
-    """More bytes came than were allowed; none were kept."""
+    """More bytes came than were allowed; none were stored."""
 
 
 class BlobDraft:
-    """Bytes on their way in: write chunks, then `keep` or `drop`. Until kept they have no name anyone can read."""
+    """Bytes on their way in: write chunks, then `save` or `discard`. Until saved they have no readable name."""
 
     def __init__(self, folder: Path, drafts: Path, max_bytes: int) -> None:
         self._folder = folder
@@ -45,23 +45,23 @@ class BlobDraft:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """What was not kept is dropped."""
-        self.drop()
+        """What was not saved is discarded."""
+        self.discard()
 
     def write(self, chunk: bytes) -> None:
         """Append. Raises `BlobTooLarge`, or `StoreFailure` when the disk refuses; the draft is then gone."""
         self._size += len(chunk)
         if self._size > self._max_bytes:
-            self.drop()
+            self.discard()
             raise BlobTooLarge
         self._hash.update(chunk)
         try:
             self._file.write(chunk)
         except OSError as error:
-            self.drop()
+            self.discard()
             raise _refused(error) from error
 
-    def keep(self) -> BlobInfo:
+    def save(self) -> BlobInfo:
         """Make the bytes durable under their digest. Raises `StoreFailure`; the draft is then gone."""
         digest = self._hash.hexdigest()
         target = self._folder / digest[:2] / digest
@@ -74,12 +74,12 @@ class BlobDraft:
             os.rename(self._path, target)
             sync_directory(target.parent)
         except OSError as error:
-            self.drop()
+            self.discard()
             raise _refused(error) from error
         return BlobInfo(digest, self._size)
 
-    def drop(self) -> None:
-        """Forget the bytes, unless they are kept already."""
+    def discard(self) -> None:
+        """Delete the bytes, unless they are saved already."""
         with contextlib.suppress(OSError):  # the buffer may not fit a full disk; the file goes next
             self._file.close()
         self._path.unlink(missing_ok=True)
@@ -124,7 +124,7 @@ class Blobs:
             return
 
     def sweep_drafts(self) -> int:
-        """Delete what a crash left half stored and answer how many files that was. Call before serving."""
+        """Delete what a crash left half stored; returns how many files. Call before serving."""
         stale = list(self._drafts.iterdir())
         for path in stale:
             path.unlink(missing_ok=True)

@@ -23,7 +23,7 @@ def open_writer(path: Path, busy_timeout_seconds: float) -> apsw.Connection:
     """
     with _opening(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE, busy_timeout_seconds) as connection:
         connection.pragma("page_size", PAGE_BYTES)
-        if path != MEMORY and not _logs_ahead(connection, busy_timeout_seconds):
+        if path != MEMORY and not _enable_wal(connection, busy_timeout_seconds):
             raise StoreFailure(f"{path} cannot use a write-ahead log: is it on a network file system?")
         connection.pragma("synchronous", "FULL")
         connection.pragma("wal_autocheckpoint", WAL_CHECKPOINT_PAGES)
@@ -37,10 +37,10 @@ def open_reader(path: Path, busy_timeout_seconds: float) -> apsw.Connection:
     return connection
 
 
-def _logs_ahead(connection: apsw.Connection, busy_timeout_seconds: float) -> bool:
+def _enable_wal(connection: apsw.Connection, busy_timeout_seconds: float) -> bool:
     """Whether the database now has a write-ahead log.
 
-    Of several that open a new file at once SQLite refuses some without waiting, whatever the time-out is: they try on.
+    Of several that open a new file at once SQLite refuses some without waiting, whatever the time-out: they try again.
     Raises `apsw.BusyError` where it takes longer than the time-out.
     """
     deadline = time.monotonic() + busy_timeout_seconds
@@ -62,13 +62,13 @@ def _opening(path: Path, flags: int, busy_timeout_seconds: float) -> Iterator[ap
             opened.callback(connection.close)
             connection.set_busy_timeout(round(busy_timeout_seconds * 1000))
             yield connection
-            _settle(connection)
+            _configure(connection)
         except apsw.Error as error:
             raise StoreFailure(f"{path} cannot be opened: {error}") from error
         opened.pop_all()
 
 
-def _settle(connection: apsw.Connection) -> None:
+def _configure(connection: apsw.Connection) -> None:
     connection.pragma("foreign_keys", True)
     connection.pragma("trusted_schema", False)
     connection.pragma("cache_size", -CACHE_KIBIBYTES)

@@ -94,7 +94,7 @@ class Store:
             writer = connections.open_writer(settings.path, settings.busy_timeout_seconds)
             opened.callback(writer.close)
             schema.migrate(writer, schema.packaged(), clock.now())
-            self._reader = connections.open_reader(settings.path, 0)  # the loop waits for nobody's lock
+            self._reader = connections.open_reader(settings.path, 0)  # the loop never waits for a lock
             opened.pop_all()
         self._pulse = Pulse(settings.directory / PULSE_NAME)
         self._writer = Writer(
@@ -144,17 +144,17 @@ class Store:
             self.version = self._snapshot.take()
             return work(ReadTx(self._reader, Bindings(org_id, self._clock.now()), self._sealer))
         except (apsw.InterruptError, apsw.BusyError):
-            self._let_go()
+            self._release_snapshot()
             raise OverBudget("the read is too long for the event loop") from None
         except ENGINE_FAILURES as error:
-            self._let_go()
+            self._release_snapshot()
             raise StoreFailure(f"the database cannot be read: {error}") from error
         finally:
             if self._writing or not self._watching:
-                self._let_go()
+                self._release_snapshot()
 
-    def _let_go(self) -> None:
-        """End the loop's snapshot: before our own commits, and where nobody would notice those of others."""
+    def _release_snapshot(self) -> None:
+        """End the loop's snapshot: before our own commits, and while commits of other processes are not watched."""
         self._budget.restart()  # or the rollback could be interrupted too
         with contextlib.suppress(*ENGINE_FAILURES):
             self._snapshot.release()
@@ -187,9 +187,9 @@ class Store:
         try:
             return await trio.to_thread.run_sync(self._read_on, connection, work, bindings)
         finally:
-            self._put_back(connection)
+            self._return_reader(connection)
 
-    def _put_back(self, connection: apsw.Connection) -> None:
+    def _return_reader(self, connection: apsw.Connection) -> None:
         if self._closed:
             connection.close()
         else:
@@ -218,7 +218,7 @@ class Store:
     async def write(self, work: Callable[[WriteTx], T], org_id: str | None = None) -> T:
         """Run a write and wait until it is durable. What `work` raises comes out here, rolled back.
 
-        Once queued it cannot be cancelled: whoever waits learns what became of it.
+        Once queued it cannot be cancelled: the caller always learns what became of it.
         """
         task = trio.lowlevel.current_task()
         self._submit(Job(work, org_id, lambda done: trio.lowlevel.reschedule(task, _outcome_of(done))))
@@ -226,7 +226,7 @@ class Store:
         return result
 
     async def sweep(self, work: Callable[[WriteTx], int], rows: int) -> None:
-        """Repeat a write that deletes at most `rows` and answers how many, until it finds fewer or the round ends."""
+        """Repeat a write that deletes at most `rows` and returns how many, until it finds fewer or the round ends."""
         for _ in range(SWEEPS_MAX):
             if await self.write(work) < rows:
                 return
@@ -246,19 +246,19 @@ class Store:
     def _submit(self, job: Job) -> None:
         self._writer.submit(job)
         self._writing += 1
-        self._let_go()  # or the log could not be written over while reads and writes go on side by side
+        self._release_snapshot()  # or the log could not be written over while reads and writes go on side by side
 
     def _deliver(self, batch: list[Job]) -> None:
         """On the writer's thread: hand the batch over to the loop."""
-        with contextlib.suppress(trio.RunFinishedError):  # nobody waits any more; what was committed stays
-            self._token.run_sync_soon(self._answer, batch)
+        with contextlib.suppress(trio.RunFinishedError):  # the loop has ended; what was committed stays
+            self._token.run_sync_soon(self._resolve, batch)
 
-    def _answer(self, batch: list[Job]) -> None:
+    def _resolve(self, batch: list[Job]) -> None:
         topics: set[str] = set()
         self._writing -= len(batch)
         for job in batch:
             topics |= job.topics
-            job.answered(job)
+            job.on_decided(job)
         for topic in topics:
             self._wake(topic)
 
@@ -286,7 +286,7 @@ class Store:
                 await trio.sleep(POLL_SECONDS)
                 current = _data_version(connection)
                 if current is None or current != seen:  # also by our own writer: a false alarm costs one empty look
-                    self._let_go()
+                    self._release_snapshot()
                     for topic in list(self._topics):
                         self._wake(topic)
                 seen = current
@@ -305,14 +305,14 @@ class Store:
         with trio.CancelScope(shield=True):
             await trio.to_thread.run_sync(self._writer.close)
         self._closed = True
-        self._let_go()
+        self._release_snapshot()
         self._pulse.close()
         for connection in (self._reader, *self._idle_readers):
             connection.close()
 
 
 def _data_version(connection: apsw.Connection) -> object:
-    """None where it cannot be read: whoever is woken by that finds out why."""
+    """None where it cannot be read: the tasks that this wakes find out why."""
     try:
         return connection.pragma("data_version")
     except ENGINE_FAILURES:

@@ -13,13 +13,13 @@ ENGINE_FAILURES = (
     apsw.NotADBError,
     apsw.ProtocolError,
 )
-"""What SQLite reports about the disk, the file or the machine. All else is a fault of the statement."""
+"""What SQLite reports about the disk, the file or the machine. Anything else is an error of the statement."""
 
 
 class StoreFailure(Exception):
     """The database could not do it: disk full or failing, locked for too long, too much waiting, closed.
 
-    Nothing of the operation that got this was kept; what was acknowledged before stays.
+    Nothing of the operation that got this was stored; what was acknowledged before stays.
     """
 
 

@@ -42,7 +42,7 @@ def packaged() -> tuple[Migration, ...]:
 
 
 def numbered(folder: Traversable) -> tuple[Migration, ...]:
-    """The migrations in `folder`; files of other names are passed over. Raises `MigrationError` for a gap."""
+    """The migrations in `folder`; files of other names are ignored. Raises `MigrationError` for a gap."""
     found = []
     for entry in sorted(folder.iterdir(), key=lambda item: item.name):
         match = _FILE_NAME.match(entry.name)
@@ -74,7 +74,7 @@ def pending(connection: apsw.Connection, migrations: tuple[Migration, ...]) -> t
 
 
 def migrate(connection: apsw.Connection, migrations: tuple[Migration, ...], now: Instant) -> int:
-    """Apply what is pending and answer how many that was. Two processes may do this at once.
+    """Apply what is pending; returns how many. Two processes may do this at once.
 
     Foreign keys are checked at the end of each migration instead of on the way, so that a table can be rebuilt
     (SQLite, "ALTER TABLE" §7). Raises `MigrationError`, or `StoreFailure` when the disk or another process is in the
@@ -143,8 +143,8 @@ def schema(connection: apsw.Connection) -> str:
     return "\n\n".join(f"{str(sql).strip()};" for (sql,) in rows) + "\n"
 
 
-def generated() -> str:
-    """What `schema.sql` must hold: the schema after every migration of this program."""
+def render_schema_file() -> str:
+    """The text of `schema.sql`: the schema after every migration of this program."""
     connection = connections.open_writer(connections.MEMORY, 0)
     try:
         migrate(connection, packaged(), Instant(0))
@@ -153,6 +153,6 @@ def generated() -> str:
         connection.close()
 
 
-def written() -> Path:
+def schema_file() -> Path:
     """Where `schema.sql` is."""
     return Path(str(importlib.resources.files("gatewayd.store").joinpath("schema.sql")))

@@ -1,4 +1,4 @@
-"""Secrets that are needed back stand in the database encrypted with the instance key, which is not in it."""
+"""Sealing: secrets that are needed again are encrypted with the instance key, which is not stored with them."""
 
 import os
 import secrets

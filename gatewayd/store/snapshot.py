@@ -1,4 +1,4 @@
-"""The loop's read transaction, kept open from one read to the next for as long as nothing was committed.
+"""The loop's read transaction, held open from one read to the next for as long as nothing was committed.
 
 To begin and end a transaction costs more than a point read does. So the snapshot stays, and before each read one small
 file, the pulse, tells whether it is still the newest: every process that commits writes eight fresh bytes there after
@@ -16,11 +16,11 @@ _PULSE_BYTES = 8
 
 
 class Pulse:
-    """Eight bytes that change with every commit. Where the file cannot be used, `read` answers None."""
+    """Eight bytes that change with every commit. Where the file cannot be used, `read` returns None."""
 
     def __init__(self, path: Path) -> None:
         self._descriptor: int | None = None
-        with contextlib.suppress(OSError):  # a full disk: snapshots are then not kept
+        with contextlib.suppress(OSError):  # a full disk: snapshots are then not held
             self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def beat(self) -> None:
@@ -30,7 +30,7 @@ class Pulse:
                 os.pwrite(self._descriptor, os.urandom(_PULSE_BYTES), 0)
 
     def read(self) -> bytes | None:
-        """The bytes as they are now. None means that nothing can be told from them."""
+        """The bytes as they are now. None: it is unknown whether anything was committed."""
         if self._descriptor is None:
             return None
         try:
@@ -55,7 +55,7 @@ class Snapshot:
         self.is_open = False
 
     def take(self) -> int:
-        """Make the snapshot the newest one; answers its `data_version`, which changes when the database has changed.
+        """Make the snapshot the newest one; returns its `data_version`, which changes when the database has changed.
 
         Raises `apsw.Error`.
         """
@@ -72,7 +72,7 @@ class Snapshot:
         return self._version
 
     def release(self) -> None:
-        """Let go of the snapshot, so that the log can be written over from its beginning."""
+        """End the snapshot, so that the log can be written over from its beginning."""
         if self.is_open:
             self.is_open = False
             if self._connection.in_transaction:

@@ -38,7 +38,7 @@ class ReadTx:
         self.asked_instant = self.asked_day = False
 
     def bind(self, org_id: str) -> None:
-        """Act for this organization from here on: once it is known who is calling."""
+        """Act for this organization from now on: once the caller is known."""
         self._bound["org_id"] = org_id
 
     @property
@@ -88,7 +88,7 @@ class WriteTx(ReadTx):
         self.topics: set[str] = set()
 
     def run(self, sql: str, /, **values: object) -> int:
-        """Run a statement that changes rows; answers how many it changed."""
+        """Run a statement that changes rows; returns how many it changed."""
         self._execute(sql, {**self._bound, **values}).fetchall()
         return self._connection.changes()
 
@@ -97,9 +97,9 @@ class WriteTx(ReadTx):
         self._connection.executemany(sql, many)
 
     def seal(self, secret: str, context: str) -> bytes:
-        """`secret` encrypted at rest. `context` names the row and column it is for, and must be given again."""
+        """`secret` encrypted at rest. `context` names its row and column, and is needed to unseal it."""
         return self._sealer.seal(secret.encode(), context)
 
     def announce(self, topic: str) -> None:
-        """Wake whoever waits for `topic`, once this is durable."""
+        """Wake the tasks that wait for `topic`, once this is durable."""
         self.topics.add(topic)

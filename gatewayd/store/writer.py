@@ -1,10 +1,10 @@
 """The one writer: a thread that commits everything that waits with a single fsync.
 
 Callers queue jobs; the thread takes all that wait, runs each in a savepoint of its own inside one `BEGIN IMMEDIATE`,
-commits once, and only then answers any of them. Acknowledged therefore means durable. A job that raises is rolled
-back alone. Where the whole transaction is lost (disk full, I/O error, locked by another process), every job of it is
-answered with `StoreFailure`, also the one that had raised something of its own: what it raised may rest on what a
-neighbour wrote, and that was not kept.
+commits once, and only then reports any of them. Acknowledged therefore means durable. A job that raises is rolled
+back alone. Where the whole transaction is lost (disk full, I/O error, locked by another process), every job of it fails
+with `StoreFailure`, also the one that had raised something of its own: what it raised may rest on what a neighbour
+wrote, which is lost.
 """
 
 import contextlib
@@ -27,18 +27,18 @@ Work = Callable[[WriteTx], Any]
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """One operation that waits to be written, and what became of it once `decided`."""
+    """One operation that waits to be written, and its result once `decided`."""
 
     work: Work
     org_id: str | None
-    answered: Callable[["Job"], None]
+    on_decided: Callable[["Job"], None]
     decided: bool = False
     result: Any = None
     error: BaseException | None = None
     topics: set[str] = field(default_factory=set)
 
     def fail(self, error: BaseException) -> None:
-        """Nothing of the job was kept, because of `error`."""
+        """Nothing of the job was stored, because of `error`."""
         self.result, self.topics = None, set()
         self.error = StoreFailure(f"the write could not be made durable: {error}")
         self.error.__cause__ = error
@@ -53,7 +53,7 @@ class WriterParts:
     sealer: Sealer
     new_id: Callable[[str], str]
     committed: Callable[[], None] = lambda: None
-    """Called on the writer's thread after each commit that changed something, before anybody is answered."""
+    """Called on the writer's thread after each commit that changed something, before any job is reported."""
 
 
 class Writer:
@@ -64,7 +64,7 @@ class Writer:
         self._deliver = deliver
         self._max_waiting = max_waiting
         self._waiting: queue.SimpleQueue[Job | None] = queue.SimpleQueue()  # None: nothing comes after it
-        self._gate = threading.Lock()  # so that no job is queued after the end
+        self._queue_lock = threading.Lock()  # so that no job is queued after the end
         self._open = True
         self._last_now = Instant(0)
         self.commits = 0
@@ -80,7 +80,7 @@ class Writer:
 
     def submit(self, job: Job) -> None:
         """Queue a job. Raises `StoreFailure` when too many wait or the writer has ended or is closing."""
-        with self._gate:
+        with self._queue_lock:
             if not self._open:
                 raise StoreFailure("the store is closed")
             if self._waiting.qsize() >= self._max_waiting:
@@ -89,7 +89,7 @@ class Writer:
 
     def close(self) -> None:
         """Write what waits, then end the thread and close the connection. It blocks: call it off the event loop."""
-        with self._gate:
+        with self._queue_lock:
             self._open = False
             self._waiting.put(None)
         if self._thread.ident is None:
@@ -121,8 +121,8 @@ class Writer:
         return batch
 
     def _end(self, batch: list[Job]) -> None:
-        """After a fault of the writer itself nobody may wait forever: `batch` is what it was at."""
-        with self._gate:
+        """After a fault of the writer itself no caller may wait forever: `batch` is what it was working on."""
+        with self._queue_lock:
             self._open = False
             waiting = [self._waiting.get_nowait() for _ in range(self._waiting.qsize())]
         undelivered = [*batch, *(job for job in waiting if job is not None)]

@@ -27,7 +27,7 @@ def _keep(blobs: Blobs, content: bytes = _BYTES) -> str:
     with blobs.draft(len(content)) as draft:
         for start in range(0, len(content), 100_000):
             draft.write(content[start : start + 100_000])
-        info = draft.keep()
+        info = draft.save()
     assert info.size_bytes == len(content)
     return info.sha256
 
@@ -53,7 +53,7 @@ def test_two_drafts_of_the_same_bytes_at_once(blobs: Blobs, tmp_path: Path) -> N
     with blobs.draft(10) as one, blobs.draft(10) as two:
         one.write(b"same")
         two.write(b"same")
-        assert one.keep() == two.keep()
+        assert one.save() == two.save()
     assert len(_files(tmp_path)) == 1
 
 
@@ -66,7 +66,7 @@ def test_too_many_bytes_leave_nothing(blobs: Blobs, tmp_path: Path) -> None:
 
 
 def test_a_draft_that_is_dropped_or_left_leaves_nothing(blobs: Blobs, tmp_path: Path) -> None:
-    blobs.draft(10).drop()
+    blobs.draft(10).discard()
     with blobs.draft(10) as draft:
         draft.write(b"half")
     assert _files(tmp_path) == []
@@ -86,7 +86,7 @@ def test_what_a_crash_left_is_swept(blobs: Blobs, tmp_path: Path) -> None:
     assert Blobs(tmp_path).sweep_drafts() == 1
     assert _files(tmp_path) == [blobs.path(kept)]
     assert Blobs(tmp_path).sweep_drafts() == 0
-    left.drop()
+    left.discard()
 
 
 def test_remove_can_be_repeated(blobs: Blobs, tmp_path: Path) -> None:

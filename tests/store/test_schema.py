@@ -161,13 +161,13 @@ def test_what_is_no_migration_is_passed_over(tmp_path: Path) -> None:
 
 
 def test_schema_sql_equals_the_migrations() -> None:
-    written = schema.written().read_text("utf-8")
-    assert written == schema.generated(), "schema.sql is stale: run `make generate` and commit what it writes"
+    written = schema.schema_file().read_text("utf-8")
+    assert written == schema.render_schema_file(), "schema.sql is stale: run `make generate` and commit what it writes"
 
 
 def test_the_schema_makes_the_same_database(connection: apsw.Connection) -> None:
-    connection.execute(schema.generated()).fetchall()
-    assert schema.generated().endswith(schema.schema(connection))
+    connection.execute(schema.render_schema_file()).fetchall()
+    assert schema.render_schema_file().endswith(schema.schema(connection))
 
 
 def test_every_table_is_strict_and_checks_its_references_at_once() -> None:

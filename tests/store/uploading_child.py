@@ -15,7 +15,7 @@ def main(directory: str, limit: str, size: str) -> None:
         with blobs.draft(1 << 30) as draft:
             for _ in range(int(size) // 1_000):
                 draft.write(b"x" * 1_000)
-            print(draft.keep().sha256)
+            print(draft.save().sha256)
     except StoreFailure as error:
         print(error)
 
