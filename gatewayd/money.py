@@ -2,7 +2,7 @@
 
 import functools
 import re
-from decimal import Context, Decimal
+from decimal import Decimal
 from typing import NewType, Self
 
 Minor = NewType("Minor", int)
@@ -12,7 +12,6 @@ AMOUNT_PATTERN = r"^-?[0-9]{1,13}(\.[0-9]{1,4})?$"  # [0-9]: \d is every script'
 DECIMAL_PATTERN = r"^-?[0-9]{1,13}(\.[0-9]{1,12})?$"
 _AMOUNT = re.compile(AMOUNT_PATTERN)
 _DECIMAL = re.compile(DECIMAL_PATTERN)
-_EXACT = Context(prec=200)  # Chosen: holds a product of several decimals whole; the default context keeps 28 digits
 
 _TWO_DIGITS = """
 AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CNY COP CRC CUP CVE
