@@ -160,13 +160,13 @@ def _lines(text: str) -> Iterator[str]:
 
 def folded(line: str) -> Iterator[str]:
     """A line of the shell in lines that fit on a page, cut before options and `>`, which must not stand in quotes."""
-    kept, *pieces = re.split(r" (?=--|>)", line)
+    folded_line, *pieces = re.split(r" (?=--|>)", line)
     for piece in pieces:
-        if len(f"{kept} {piece}") > WIDTH:
-            yield f"{kept} \\"
-            kept = "   "
-        kept = f"{kept} {piece}"
-    yield kept
+        if len(f"{folded_line} {piece}") > WIDTH:
+            yield f"{folded_line} \\"
+            folded_line = "   "
+        folded_line = f"{folded_line} {piece}"
+    yield folded_line
 
 
 def _bold(text: str) -> str:

@@ -1,6 +1,6 @@
 """Receiver health: what an ended attempt says about its receiver, and when a failing subscription is disabled.
 
-The claim carries what the subscription's row said, so that a success after a success asks nothing of the database.
+The claim carries what the subscription's row said, so that a success after a success needs no statement.
 """
 
 from dataclasses import dataclass

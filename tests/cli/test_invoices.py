@@ -27,7 +27,7 @@ class InvoiceCommands:
         invoices.add_commands(self._parser.add_subparsers(required=True))
 
     def run(self, *words: str) -> Any:
-        """Run `invoice ...` and answer the one document it prints."""
+        """Run `invoice ...` and return the one document it prints."""
         arguments = self._parser.parse_args(["invoice", *words, "--json"])
         assert arguments.run(arguments, self.session) == 0
         return json.loads(self._capsys.readouterr().out)

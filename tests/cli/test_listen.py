@@ -153,7 +153,7 @@ class ListenProcess:
         return False
 
     def end(self, number: int = signal.SIGINT) -> int:
-        """Send a signal; answers the exit code."""
+        """Send a signal; returns the exit code."""
         self.process.send_signal(number)
         return self.process.wait(SECONDS)
 
@@ -195,7 +195,7 @@ def forwarding(instance: Instance, firm: Firm, receiver: LocalReceiver, *argumen
 
 
 def lead(instance: Instance, firm: Firm, source: str = "web") -> str:
-    """A lead that another process makes; answers its id."""
+    """A lead that another process makes; returns its id."""
     return str(instance.do(firm.org_id, "crm.createLead", source=source)["id"])
 
 

@@ -132,7 +132,7 @@ def test_fifty_at_once_yield_one_successor(flow: Flow) -> None:
     assert refreshed(flow, str(second)) not in answers
 
 
-def test_whoever_is_overtaken_without_a_window_ends_the_family(store: MemoryStore) -> None:
+def test_a_request_overtaken_without_a_window_ends_the_family(store: MemoryStore) -> None:
     flow = Flow(store, grace_seconds=0)
     grant_id, first = flow.connect()
     states = [flow.read_refresh(first) for _ in range(2)]
@@ -141,7 +141,7 @@ def test_whoever_is_overtaken_without_a_window_ends_the_family(store: MemoryStor
     assert not living(flow, grant_id)
 
 
-def test_whoever_is_overtaken_by_two_ends_the_family(flow: Flow) -> None:
+def test_a_request_overtaken_by_two_ends_the_family(flow: Flow) -> None:
     grant_id, first = flow.connect()
     stale = flow.read_refresh(first)
     refreshed(flow, refreshed(flow, first))
@@ -149,7 +149,7 @@ def test_whoever_is_overtaken_by_two_ends_the_family(flow: Flow) -> None:
     assert not living(flow, grant_id)
 
 
-def test_whoever_is_overtaken_by_a_revocation_gets_nothing(flow: Flow) -> None:
+def test_a_request_overtaken_by_a_revocation_gets_nothing(flow: Flow) -> None:
     grant_id, first = flow.connect()
     stale = flow.read_refresh(first)
     flow.store.write(lambda tx: grants.revoke(tx, grant_id, "user", flow.user_id))
@@ -158,7 +158,7 @@ def test_whoever_is_overtaken_by_a_revocation_gets_nothing(flow: Flow) -> None:
     assert flow.read_refresh(first).superseded_at is None
 
 
-def test_whoever_is_overtaken_by_a_refresh_and_a_revocation_gets_nothing(flow: Flow) -> None:
+def test_a_request_overtaken_by_a_refresh_and_a_revocation_gets_nothing(flow: Flow) -> None:
     grant_id, first = flow.connect()
     stale = flow.read_refresh(first)
     refreshed(flow, first)

@@ -51,7 +51,7 @@ class Firm:
             return await self.sign_in.with_password(email, password, HERE)
 
     def second_factor(self) -> Callable[[], str]:
-        """Turn it on; answers what makes codes, each of a later step than the one before."""
+        """Turn it on; returns what makes codes, each of a later step than the one before."""
         secret = self.store.write(lambda tx: second_factors.propose(tx, self.user_id))
 
         def code() -> str:

@@ -117,7 +117,7 @@ def test_loading_again_keeps_what_is_known(store: MemoryStore) -> None:
     assert keys.find(kids[0]) is found
 
 
-def test_a_key_is_opened_once_beforehand_or_by_whoever_needs_it(store: MemoryStore) -> None:
+def test_a_key_is_opened_once_beforehand_or_by_its_first_use(store: MemoryStore) -> None:
     add(store, ("ES256", 0), ("RS256", 0))
     keys = loaded(store)
     signer = keys.signer("ES256", store.now())

@@ -94,7 +94,7 @@ def test_success_forgets_the_failures_of_the_account(store: MemoryStore) -> None
 
 
 def test_a_right_password_alone_leaves_the_wrong_codes_counted(store: MemoryStore) -> None:
-    """Or whoever knows the password could guess at the code for ever."""
+    """Or a person who knows the password could guess at the code for ever."""
     for _ in range(ATTEMPTS):
         tries(store)  # the password
         store.write(lambda tx: throttling.take_back(tx, EMAIL, HERE))

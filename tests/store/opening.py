@@ -27,7 +27,7 @@ async def opened(
 
 
 async def add(store: Store, name: str, text: str = "") -> str:
-    """Write one note and answer its id, once it is durable."""
+    """Write one note and return its id, once it is durable."""
     return await store.write(lambda tx: insert(tx, name, text))
 
 

@@ -169,7 +169,7 @@ async def test_close_writes_what_is_queued_and_refuses_what_comes_later(tmp_path
 # -- failures of the disk
 
 
-async def test_a_full_disk_fails_whom_it_hits_and_nothing_is_half_written(tmp_path: Path) -> None:
+async def test_a_full_disk_fails_the_writes_it_hits_and_nothing_is_half_written(tmp_path: Path) -> None:
     failed = []
 
     async def attempt(store: Store, name: str, text: str) -> None:

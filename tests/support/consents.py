@@ -95,7 +95,7 @@ class Flow:
         return pending
 
     def consent(self, pending: PendingRequest, **changes: object) -> str:
-        """The person allows everything; answers the code."""
+        """The person allows everything; returns the code."""
         consent = Consent(
             user_id=self.user_id,
             org_id=self.org_id,
@@ -137,7 +137,7 @@ class Flow:
         return self.store.write(lambda tx: authorization_codes.redeem_code(tx, state, digest, key))
 
     def connect(self, **changes: str | list[str] | None) -> tuple[str, str]:
-        """A whole consent; answers the grant's id and the first refresh token."""
+        """A whole consent; returns the grant's id and the first refresh token."""
         code, token = self.code(**changes), refresh_tokens.make_token()
         assert self.redeem(code, token) is None
         return self.read_code(code).grant.id, token

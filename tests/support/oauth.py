@@ -180,7 +180,7 @@ class Provider:
         return Reply(start["status"], start["headers"], end["body"])
 
     async def register(self, **metadata: object) -> str:
-        """Register a client; answers its id."""
+        """Register a client; returns its id."""
         asked = {"client_name": "Ledger Sync", "redirect_uris": [CALLBACK], **metadata}
         reply = await self("POST", at.REGISTER, json=asked)
         assert reply.status == 201, reply.body

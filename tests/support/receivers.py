@@ -12,7 +12,7 @@ END_SECONDS = 30.0
 
 @contextmanager
 def receiving(file: Path) -> Iterator[str]:
-    """Run `tests.support.sink`; answers its address. What arrives stands in `file`, also after the end."""
+    """Run `tests.support.sink`; returns its address. What arrives stands in `file`, also after the end."""
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.support.sink", file],
         cwd=ROOT,

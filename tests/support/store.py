@@ -77,13 +77,13 @@ class MemoryStore:
         return result
 
     def org(self, name: str = "Example Ltd") -> str:
-        """Make an organization and answer its id."""
+        """Make an organization and return its id."""
         org_id = self.ids.new("org")
         self.write(lambda tx: tx.run(_ADD_ORG, id=org_id, name=name))
         return org_id
 
     def user(self, org_id: str, role: Role = "owner", email: str | None = None) -> str:
-        """Make a user who is a member of `org_id` and answer the user's id."""
+        """Make a user who is a member of `org_id` and return the user's id."""
         user_id = self.ids.new("usr")
         email = email or f"{user_id}@example.com"
 

@@ -48,7 +48,7 @@ def _add_tenant(tx: WriteTx, number: int, urls: Sequence[str]) -> Tenant:
 
 
 def subscribe(tx: WriteTx, org_id: str, url: str) -> str:
-    """Subscribe a receiver on loopback to leads; answers the subscription's id."""
+    """Subscribe a receiver on loopback to leads; returns the subscription's id."""
     tx.bind(org_id)
     request = CreateSubscription(url=url, events=[KIND])
     made = subscriptions.create_subscription(tx, operator_of(org_id), request, policy=LOOPBACK_POLICY)
@@ -56,7 +56,7 @@ def subscribe(tx: WriteTx, org_id: str, url: str) -> str:
 
 
 def emit(tx: WriteTx, org_id: str, count: int) -> list[str]:
-    """Record that many events of leads; answers what they call the leads, each an id of its own."""
+    """Record that many events of leads; returns what they call the leads, each an id of its own."""
     tx.bind(org_id)
     leads = [tx.new_id("lead") for _ in range(count)]
     for lead in leads:

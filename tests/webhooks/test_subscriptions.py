@@ -354,7 +354,7 @@ def test_a_receiver_never_shows_its_secrets(store: MemoryStore) -> None:
 # -- failing and missing
 
 
-def test_failing_is_shown_and_foretold_once_it_was_announced(store: MemoryStore) -> None:
+def test_failing_is_shown_with_its_end_once_that_was_announced(store: MemoryStore) -> None:
     org_id = store.org()
     made = subscribe(store, org_id, URL)
     mark_failing(store, org_id, made.id, None)
