@@ -38,20 +38,23 @@ class AppConnection:
         client_id = str(registered.json()["client_id"])
         self._say(f"2. An app, {APP_NAME}, registers itself as an OAuth client: {client_id}")
         verifier = secrets.token_urlsafe(32)
-        code = await self._consented(provider, client_id, verifier)
+        code = await self._authorize(provider, client_id, verifier)
         self._say(f"     {self._person.name} signs in, chooses the account and allows it to read the books.")
         form = {"grant_type": "authorization_code", "code": code, "redirect_uri": CALLBACK}
-        tokens = await self._tokens(provider, {**form, "client_id": client_id, "code_verifier": verifier})
-        read = await self._use(tokens["access_token"])
+        tokens = await self._request_tokens(provider, {**form, "client_id": client_id, "code_verifier": verifier})
+        read = await self._try_token(tokens["access_token"])
         self._say(f"     With its token, good for {tokens['expires_in']} seconds, the app reads {read} invoices of")
         self._say(f"     {self._org_name}. It was not allowed to issue any, and cannot.")
         form = {"grant_type": "refresh_token", "refresh_token": tokens["refresh_token"], "client_id": client_id}
-        refreshed = await self._tokens(provider, form)
-        if refreshed["access_token"] == tokens["access_token"] or await self._use(refreshed["access_token"]) != read:
+        refreshed = await self._request_tokens(provider, form)
+        if (
+            refreshed["access_token"] == tokens["access_token"]
+            or await self._try_token(refreshed["access_token"]) != read
+        ):
             raise DemoFailed("the refreshed token is not as good as the first")
         self._say("     Its refresh token brings a new one, which is as good.")
 
-    async def _consented(self, provider: Mapping[str, Any], client_id: str, verifier: str) -> str:
+    async def _authorize(self, provider: Mapping[str, Any], client_id: str, verifier: str) -> str:
         """The code that the person's browser brings back."""
         state = secrets.token_urlsafe(16)
         challenge = urlsafe_b64encode(sha256(verifier.encode()).digest()).rstrip(b"=").decode()  # RFC 7636 §4.2
@@ -79,13 +82,13 @@ class AppConnection:
             raise DemoFailed("the app was answered by somebody else")
         return answer["code"]
 
-    async def _tokens(self, provider: Mapping[str, Any], form: Mapping[str, str]) -> dict[str, Any]:
+    async def _request_tokens(self, provider: Mapping[str, Any], form: Mapping[str, str]) -> dict[str, Any]:
         tokens = (await self._http.post_form(provider["token_endpoint"], form)).expect().json()
         if not {"access_token", "refresh_token"} <= tokens.keys():
             raise DemoFailed("the app got no tokens that last")
         return tokens
 
-    async def _use(self, token: str) -> int:
+    async def _try_token(self, token: str) -> int:
         """How many invoices the token reads. It must not write any."""
         headers = {"Authorization": f"Bearer {token}"}
         listed = (await self._http.get(self._origin + INVOICES, headers)).expect().json()

@@ -158,13 +158,13 @@ class _Walkthrough:
             raise DemoFailed(f"the webhook tells of something else: {received.body!r}")
         self._say(f"5. A lead comes in ({lead['id']}), and the receiver gets, over TLS and signed:")
         self._say(f"     X-Service-Signature: {received.signature[:40]}…\n     {received.body.decode()}")
-        delivery = await self._recorded(subscription_id)
+        delivery = await self._wait_for_record(subscription_id)
         self._say(
             f"6. The delivery {delivery['id']} is recorded: {delivery['status']}, HTTP {delivery['responseCode']},"
             f" attempt {delivery['attempts']} of {delivery['maxAttempts']}."
         )
 
-    async def _recorded(self, subscription_id: str) -> Mapping[str, Any]:
+    async def _wait_for_record(self, subscription_id: str) -> Mapping[str, Any]:
         """The delivery once its success is durable: the receiver may know a moment before the record does."""
         path = f"/api/rpc/webhooks/subscriptions/{subscription_id}/deliveries"
         with trio.move_on_after(self._step_seconds):

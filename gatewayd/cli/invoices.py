@@ -34,7 +34,7 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("--payment", required=True, type=whole_number(1, 10**6), metavar="N", help="1 is the first")
     _add(group, "delete", "delete a draft", delete)
     _add(group, "show", "show one invoice", show)
-    command = add_command(group, "list", "list the invoices of an organization, newest first", list_some, json=True)
+    command = add_command(group, "list", "list the invoices of an organization, newest first", list_invoices, json=True)
     command.add_argument("--org", required=True, metavar="ID")
     command.add_argument("--status", action="append", choices=STATUSES, help="may be given again")
     command.add_argument("--limit", type=whole_number(1, LIST_MAX), default=LIST_DEFAULT, metavar="N")
@@ -85,7 +85,7 @@ def show(arguments: argparse.Namespace, session: Session) -> int:
     return 0
 
 
-def list_some(arguments: argparse.Namespace, session: Session) -> int:
+def list_invoices(arguments: argparse.Namespace, session: Session) -> int:
     import msgspec
 
     from gatewayd.areas.accounting.invoices import pages

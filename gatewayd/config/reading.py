@@ -92,7 +92,7 @@ def load(source: str | Path | None, environ: Mapping[str, str]) -> Config:
         raise ConfigError(reader.problems)
     if "public_url" not in table.get("server", {}):
         config = dataclasses.replace(config, server=_follow_bind(config.server))
-    return dataclasses.replace(config, store=_place(config.store, environ))
+    return dataclasses.replace(config, store=_resolve_store(config.store, environ))
 
 
 def _read(path: Path) -> str:
@@ -134,7 +134,7 @@ def _follow_bind(server: Server) -> Server:
     return server
 
 
-def _place(store: Store, environ: Mapping[str, str]) -> Store:
+def _resolve_store(store: Store, environ: Mapping[str, str]) -> Store:
     directory = store.directory or str(data_directory(environ))
     return dataclasses.replace(
         store, directory=directory, key_file=store.key_file or str(Path(directory) / KEY_FILE_NAME)
@@ -170,10 +170,10 @@ class _Reader:
         sections = [section.name for section in dataclasses.fields(Config)]
         owner = next((section for section in sections if name in _names(getattr(Config(), section))), None)
         if owner is not None and not isinstance(value, dict):
-            self._add_problem(_written(name), f"unknown key; did you mean {owner}.{name}?")
+            self._add_problem(_toml_key(name), f"unknown key; did you mean {owner}.{name}?")
         else:
             kind = "section" if isinstance(value, dict) else "key"
-            self._add_problem(_written(name), f"unknown {kind}{_suggestion(name, sections)}")
+            self._add_problem(_toml_key(name), f"unknown {kind}{_suggestion(name, sections)}")
 
     def _section(self, section: str, defaults: Section, table: object) -> Section:
         if not isinstance(table, dict):
@@ -182,7 +182,7 @@ class _Reader:
         fields = {each.name: each for each in dataclasses.fields(defaults)}
         changes: dict[str, Any] = {}
         for name, value in table.items():
-            path = f"{section}.{_written(name)}"
+            path = f"{section}.{_toml_key(name)}"
             if name not in fields:
                 self._add_problem(path, f"unknown key{_suggestion(name, list(fields))}")
             else:
@@ -208,9 +208,9 @@ class _Reader:
             return default
         if isinstance(default, float) and isinstance(value, int):
             return float(value)
-        return self._resolved(path, value) if key.rule in (FILE, FOLDER) and isinstance(value, str) and value else value
+        return self._resolve(path, value) if key.rule in (FILE, FOLDER) and isinstance(value, str) and value else value
 
-    def _resolved(self, path: str, text: str) -> str:
+    def _resolve(self, path: str, text: str) -> str:
         if not text.startswith(forms.CREDENTIAL):
             return str(self.base / text) if self.base else text
         folder = self.environ.get("CREDENTIALS_DIRECTORY")
@@ -270,7 +270,7 @@ def _names(section: "DataclassInstance") -> list[str]:
     return [each.name for each in dataclasses.fields(section)]
 
 
-def _written(name: str) -> str:
+def _toml_key(name: str) -> str:
     """A key as TOML writes it: bare, or in quotes when it holds other characters."""
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name)
 

@@ -124,7 +124,7 @@ def find(tx: ReadTx, client_id: str) -> Client | None:
     return None if row is None else _client(row)
 
 
-def serves(tx: ReadTx, client_id: str) -> bool:
+def is_active(tx: ReadTx, client_id: str) -> bool:
     """Whether there is such a client, and it is not revoked."""
     return bool(tx.value(_SERVES, id=client_id))
 
@@ -137,7 +137,7 @@ def save_document(tx: WriteTx, url: str, metadata: ClientMetadata, fresh_until: 
     encoded = msgspec.json.encode(metadata)
     name = metadata.client_name
     tx.run(_SAVE_DOCUMENT, id=url, origin="document", name=name, metadata=encoded, fresh_until=fresh_until)
-    return _stored(tx, url)
+    return _get(tx, url)
 
 
 def accepts_redirect(client: Client, uri: str) -> bool:
@@ -156,7 +156,7 @@ def revoke(tx: WriteTx, client_id: str, actor: str) -> Client:
     Raises `Problem` `not_found`.
     """
     revoked = tx.run(_REVOKE, id=client_id)
-    client = _stored(tx, client_id)
+    client = _get(tx, client_id)
     if revoked:
         _record(tx, "client.revoked", client, actor, {})
         grants.revoke_client(tx, client_id, "operator", actor)
@@ -170,7 +170,7 @@ def set_tax_approval(tx: WriteTx, client_id: str, attestation: str | None, actor
     """
     approved = attestation is not None
     tx.run(_SET_TAX, id=client_id, tax_approved_at=tx.now if approved else None)
-    client = _stored(tx, client_id)
+    client = _get(tx, client_id)
     action: audit.Action = "client.tax_approved" if approved else "client.tax_withdrawn"
     _record(tx, action, client, actor, {"attestation": attestation})
     return client
@@ -203,7 +203,7 @@ def _record(tx: WriteTx, action: audit.Action, client: Client, actor: str, detai
     audit.record(tx, audit.Act(actor=actor, action=action, subject=client.id, org_id=None, detail=detail))
 
 
-def _stored(tx: ReadTx, client_id: str) -> Client:
+def _get(tx: ReadTx, client_id: str) -> Client:
     client = find(tx, client_id)
     if client is None:
         raise not_found("client")

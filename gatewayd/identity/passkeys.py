@@ -73,7 +73,7 @@ class PasskeyProof(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PasskeyError(Exception):
-    """The browser's answer was not accepted. The text is for the log, not for the person."""
+    """The browser's response was not accepted. The text is for the log, not for the person."""
 
 
 class RelyingParty(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,7 +134,7 @@ def authentication_options(party: RelyingParty, challenge: bytes) -> str:
     return webauthn.options_to_json(options)
 
 
-def register(tx: WriteTx, party: RelyingParty, user_id: str, name: str, answer: str, challenge: bytes) -> None:
+def register(tx: WriteTx, party: RelyingParty, user_id: str, name: str, response: str, challenge: bytes) -> None:
     """Store the key that a device has made.
 
     Raises `PasskeyError`; `Problem` `limit_reached`, `already_exists`, or `validation_failed` for the name.
@@ -144,12 +144,12 @@ def register(tx: WriteTx, party: RelyingParty, user_id: str, name: str, answer: 
         raise Problem("limit_reached", f"An account has at most {PER_USER} passkeys.")
     try:
         verified = webauthn.verify_registration_response(
-            credential=answer,
+            credential=response,
             expected_challenge=challenge,
             expected_rp_id=party.id,
             expected_origin=party.origin,
         )
-        transports = webauthn.helpers.parse_registration_credential_json(answer).response.transports or []
+        transports = webauthn.helpers.parse_registration_credential_json(response).response.transports or []
     except (exceptions.WebAuthnException, ValueError, TypeError, AttributeError) as error:
         # The package does not check the types of what stands in an attestation.
         raise PasskeyError(str(error)) from error
@@ -168,20 +168,20 @@ def register(tx: WriteTx, party: RelyingParty, user_id: str, name: str, answer: 
     audit.record(tx, audit.Act(actor=user_id, action="user.passkey_added", subject=user_id, org_id=None))
 
 
-def challenge_of(answer: str) -> bytes:
-    """The challenge that an answer of either kind says it signs. Raises `PasskeyError`."""
+def challenge_of(response: str) -> bytes:
+    """The challenge that a response of either kind says it signs. Raises `PasskeyError`."""
     try:
-        response = msgspec.json.decode(answer, type=_Answer)
-        client_data = msgspec.json.decode(base64url_to_bytes(response.response.client_data), type=_ClientData)
+        credential = msgspec.json.decode(response, type=_Credential)
+        client_data = msgspec.json.decode(base64url_to_bytes(credential.response.client_data), type=_ClientData)
         return base64url_to_bytes(client_data.challenge)
     except (msgspec.MsgspecError, ValueError) as error:
         raise PasskeyError(f"not an answer of a browser: {error}") from error
 
 
-def authenticate(tx: WriteTx, party: RelyingParty, answer: str, challenge: bytes) -> PasskeyProof:
+def authenticate(tx: WriteTx, party: RelyingParty, response: str, challenge: bytes) -> PasskeyProof:
     """Who signed the challenge, and how. Raises `PasskeyError`, also where a copied key is suspected (§6.1.1)."""
     try:
-        credential = parse_authentication_credential_json(answer)
+        credential = parse_authentication_credential_json(response)
         row = tx.row(_GET, credential_id=credential.raw_id)
         if row is None:
             raise PasskeyError("the passkey is not registered")
@@ -216,12 +216,12 @@ def remove(tx: WriteTx, user_id: str, credential_id: bytes) -> bool:
     return removed
 
 
-class _Inner(msgspec.Struct):
+class _AuthenticatorResponse(msgspec.Struct):
     client_data: str = msgspec.field(name="clientDataJSON")
 
 
-class _Answer(msgspec.Struct):
-    response: _Inner
+class _Credential(msgspec.Struct):
+    response: _AuthenticatorResponse
 
 
 class _ClientData(msgspec.Struct):

@@ -74,7 +74,7 @@ class SignIn:
 
     async def with_password(self, email: str, password: str, visitor: Visitor) -> NewSession | SecondFactorStep:
         """Raises `WrongCredentials`, or `throttling.Locked`."""
-        verified = await self._verified(email, password, visitor)
+        verified = await self._verify(email, password, visitor)
         rehashed = None
         if verified.password_hash is not None and self._passwords.needs_rehash(verified.password_hash):
             rehashed = await self._passwords.hash(password)
@@ -144,10 +144,10 @@ class SignIn:
 
     async def prove_password(self, user: users.User, password: str, visitor: Visitor) -> None:
         """Check that a signed-in user knows the password. Raises `WrongCredentials`, or `throttling.Locked`."""
-        await self._verified(user.email, password, visitor)
+        await self._verify(user.email, password, visitor)
         await self._database.write(lambda tx: throttling.take_back(tx, user.email, visitor.address))
 
-    async def _verified(self, email: str, password: str, visitor: Visitor) -> users.Credentials:
+    async def _verify(self, email: str, password: str, visitor: Visitor) -> users.Credentials:
         """The credentials that the password fits; the try is counted first. Raises `WrongCredentials` or `Locked`."""
 
         def begin(tx: WriteTx) -> users.Credentials | None:

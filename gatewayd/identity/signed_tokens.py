@@ -29,9 +29,9 @@ def sign(published: PublishedKey, typ: str, claims: dict[str, object]) -> str:
     """The compact serialization (RFC 7515 §7.1), put together by hand: header and key are our own and need no check."""
     header = msgspec.json.encode(_Header(alg=published.algorithm, typ=typ, kid=published.kid))
     payload = msgspec.json.encode({name: value for name, value in claims.items() if value is not None})
-    signed = _encoded(header) + b"." + _encoded(payload)
+    signed = _base64url(header) + b"." + _base64url(payload)
     signature = published.opened.signature(signed)
-    return (signed + b"." + _encoded(signature)).decode("ascii")
+    return (signed + b"." + _base64url(signature)).decode("ascii")
 
 
 def read(keys: SigningKeys, token: str, typ: str, claims: type[T]) -> T:
@@ -51,7 +51,7 @@ def read(keys: SigningKeys, token: str, typ: str, claims: type[T]) -> T:
         raise UntrustedToken(str(error)) from None
 
 
-def _encoded(data: bytes) -> bytes:
+def _base64url(data: bytes) -> bytes:
     return urlsafe_b64encode(data).rstrip(b"=")
 
 

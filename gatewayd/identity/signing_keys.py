@@ -139,7 +139,7 @@ class SigningKeys:
 
     def load(self, tx: ReadTx) -> None:
         """Load the stored keys. Raises `StoreFailure` where the instance key does not open it."""
-        keys = [self._keys.get(row[0]) or _opened(tx, row) for row in tx.rows(_LIST)]
+        keys = [self._keys.get(row[0]) or _unseal_key(tx, row) for row in tx.rows(_LIST)]
         self._keys = {key.kid: key for key in keys}
         if self.kids != tuple(self._keys):
             self.kids = tuple(self._keys)
@@ -179,7 +179,7 @@ def _is_due(tx: ReadTx, algorithm: Algorithm) -> bool:
     return newest is None or newest + ROTATION - AHEAD <= tx.now
 
 
-def _opened(tx: ReadTx, row: Row) -> PublishedKey:
+def _unseal_key(tx: ReadTx, row: Row) -> PublishedKey:
     kid, algorithm, sealed, public, signs_from = row
     private = tx.unseal(sealed, _context(kid))
     return PublishedKey(NewKey(kid=kid, algorithm=algorithm, private=private, public=public), signs_from)

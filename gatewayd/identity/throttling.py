@@ -8,7 +8,7 @@ alike. Networks get a generous limit: many people, and whole assistants, stand b
 from ipaddress import IPv4Address, ip_address, ip_network
 
 from gatewayd.clock import DAY, HOUR, MINUTE, Instant
-from gatewayd.identity.users import folded
+from gatewayd.identity.users import fold_email
 from gatewayd.store import ReadTx, WriteTx
 
 FIRST_LOCK = MINUTE  # Chosen: doubles with every failure after it
@@ -100,7 +100,7 @@ def _subjects(email: str, address: str) -> tuple[str, ...]:
 
 
 def _account(email: str) -> str:
-    return f"account:{folded(email)}"
+    return f"account:{fold_email(email)}"
 
 
 def _network(address: str) -> str | None:

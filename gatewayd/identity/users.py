@@ -65,7 +65,7 @@ def create(tx: WriteTx, new: NewUser, actor: str) -> User:
         _INSERT,
         id=user_id,
         email=email,
-        email_folded=folded(email),
+        email_folded=fold_email(email),
         name=name,
         password_hash=new.password_hash,
         instance_admin=int(new.instance_admin),
@@ -87,7 +87,7 @@ def get(tx: ReadTx, user_id: str) -> User:
 
 def find(tx: ReadTx, email: str) -> User | None:
     """The user with this address, in any letter case."""
-    row = tx.row(_FIND, email_folded=folded(email))
+    row = tx.row(_FIND, email_folded=fold_email(email))
     return None if row is None else _user(row)
 
 
@@ -98,7 +98,7 @@ def list_all(tx: ReadTx) -> list[User]:
 
 def credentials(tx: ReadTx, email: str) -> Credentials | None:
     """What sign-in verifies a password against; None where the address has no account."""
-    row = tx.row(_CREDENTIALS, email_folded=folded(email))
+    row = tx.row(_CREDENTIALS, email_folded=fold_email(email))
     return None if row is None else Credentials(*row)
 
 
@@ -130,7 +130,7 @@ def validate_email(email: str) -> str:
         raise invalid_field("email", "invalid_format", "Expected an address such as name@example.com.") from None
 
 
-def folded(email: str) -> str:
+def fold_email(email: str) -> str:
     """The form by which addresses are compared."""
     return unicodedata.normalize("NFC", email.strip()).lower()
 

@@ -40,7 +40,7 @@ def known(client: Client | None) -> Client:
 
 def check_known(tx: ReadTx, client_id: str) -> None:
     """Raises `OAuthFailure` `invalid_client` (401) for a client that is not known or revoked."""
-    if not oauth_clients.serves(tx, client_id):
+    if not oauth_clients.is_active(tx, client_id):
         raise _not_known()
 
 
