@@ -35,7 +35,7 @@ class _Stub(NamedTuple):
 
 def tax_stub(arguments: argparse.Namespace, session: Session) -> int:
     """Serve until Ctrl-C or SIGTERM."""
-    from gatewayd.cli.lifetimes import run
+    from gatewayd.cli.runner import run
 
     try:
         run(_serve, _Stub(arguments.port, session.clock))
