@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from tests.structure.sources import PACKAGE, Source, sources
 
 RELIED_ON = {
-    "Replays._used": "a DPoP proof is used once (RFC 9449 §11.1): another process would take it once more",
+    "ReplayCache._used": "a DPoP proof is used once (RFC 9449 §11.1): another process would take it once more",
     "Challenges._given": "a passkey challenge is answered once, and to the process that gave it",
     "AuthoritySignIns._begun": "a sign-in at the authority comes back to the session that began it (RFC 6749 §10.12)",
     "Authenticator._admissions": "a revocation acts at once because every commit ends what was admitted (data_version)",
@@ -23,18 +23,18 @@ RELIED_ON = {
 """By class and attribute."""
 
 DISPENSABLE = {
-    "AccessTokenVerifier._signed": "a signature is good while the same keys are published; the grant is looked up",
+    "AccessTokenVerifier._verified": "a signature is good while the same keys are published; the grant is looked up",
     "SigningKeys._keys": "a copy of the table, read anew from time to time; a key is published before it signs",
     "CredentialUse._seen": "the day of the last use, for people to see",
     "CredentialUse._written": "the day of the last use, for people to see",
     "ClientDocuments._under_way": "a document that is fetched twice is the same",
     "ClientDocuments._failed": "a document that is asked for again too soon",
     "ResponseCache._entries": "an answer of the authority that is asked for again",
-    "Dispatcher._flights": "what this process sends; the lease in the row keeps others from it",
-    "Keyring._opened": "a secret that is decrypted again",
-    "Stash._kept": "a connection that is opened again",
-    "Suspects._ids": "a receiver that may hang once more",
-    "Tallies._by_subscription": "numbers since the start",
+    "Dispatcher._claims": "what this process sends; the lease in the row keeps others from it",
+    "SecretCache._opened": "a secret that is decrypted again",
+    "ConnectionPool._idle": "a connection that is opened again",
+    "SlowReceivers._ids": "a receiver that may hang once more",
+    "SubscriptionCounters._by_subscription": "numbers since the start",
     "RequestTallies._by_operation": "numbers since the start",
     "_Walk.places": "a walk of retention that begins anew",
     "Server._connections": "the connections of this process",

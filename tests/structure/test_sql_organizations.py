@@ -13,15 +13,15 @@ ANY_ORGANIZATION = {
     "gatewayd/identity/api_keys.py": {"_LIST_ALL", "_OWNER", "_NOTE_USE"},  # the operator's; the daemon's own record
     "gatewayd/identity/audit.py": {"_INSERT", "_LIST_ALL"},  # what is done to the instance has no organization
     "gatewayd/identity/memberships.py": {"_OF_USER", "_LIST_ALL"},  # a user's organizations; the operator's list
-    "gatewayd/webhooks/queue.py": {"_NEXT_HEAD"},  # the dispatcher works for all of them
+    "gatewayd/webhooks/delivery_queue.py": {"_NEXT_HEAD"},  # the dispatcher works for all of them
     "gatewayd/webhooks/subscriptions.py": {"_SELECT_ORGANIZATION"},  # the operator names a subscription alone
 }
 """Statements that go beyond one organization. Elsewhere the name of such a constant ends in `_ANY_ORG`."""
 
 BY_REFERENCE = {
-    ("gatewayd/webhooks/lost.py", "_SELECT_LOST"): ["o"],  # deliveries of the organization's events
-    ("gatewayd/webhooks/queue.py", "_SELECT_DUE"): ["e"],  # the event of one of the organization's deliveries
-    ("gatewayd/webhooks/queue.py", "_CANCEL"): ["deliveries"],  # by ids that were read for the organization
+    ("gatewayd/webhooks/missed_events.py", "_SELECT_MISSED"): ["o"],  # deliveries of the organization's events
+    ("gatewayd/webhooks/delivery_queue.py", "_SELECT_DUE"): ["e"],  # the event of one of the organization's deliveries
+    ("gatewayd/webhooks/delivery_queue.py", "_CANCEL"): ["deliveries"],  # by ids that were read for the organization
 }
 """Tables that are reached from one that is bound, along a reference that never leaves its organization."""
 
