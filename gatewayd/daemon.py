@@ -33,11 +33,12 @@ from gatewayd.events import EVENT_KINDS, EventBody
 from gatewayd.http import front, idempotency, metrics, observing, openapi
 from gatewayd.http.cors import Cors
 from gatewayd.http.dispatch import Api, ApiParts
-from gatewayd.http.door import App
 from gatewayd.http.rate_limits import RateLimits
 from gatewayd.http.render import refusal
 from gatewayd.http.security_schemes import ProviderUrls
-from gatewayd.http.server import DoorSettings, Server
+from gatewayd.http1.asgi import App
+from gatewayd.http1.server import Server
+from gatewayd.http1.settings import ServerSettings
 from gatewayd.logs import AccessLog, Level, LogFormat, Logger, make_logger
 from gatewayd.oauth.addresses import AUTHORIZE, DISCOVERY, PREFIX, TOKEN
 from gatewayd.oauth.labels import NO_ENDPOINT, labels
@@ -266,7 +267,7 @@ class Daemon:
                 is_ready=lambda: all(state == "ok" for state in self._states(deliveries.dispatcher).values()),
             )
         )
-        settings = DoorSettings(
+        settings = ServerSettings(
             bind=(self.config.metrics.bind,),
             unix_mode=self.config.server.socket_mode,
             max_connections=METRICS_CONNECTIONS,
@@ -403,12 +404,12 @@ def _catalogue(settings: WebhookSettings) -> catalogue.Catalogue:
     return catalogue.build(settings.policy, settings.retry.max_attempts, settings.retention_days)
 
 
-def door_settings(config: Config) -> DoorSettings:
+def door_settings(config: Config) -> ServerSettings:
     """The door that `config` names. Raises `OSError` where a certificate or its key cannot be read."""
     server = config.server
     for path in filter(None, (server.tls_certificate, server.tls_key)):
         Path(path).open("rb").close()  # raises with the name of the file, which OpenSSL leaves out
-    return DoorSettings(
+    return ServerSettings(
         bind=server.bind,
         tls_certificate=server.tls_certificate,
         tls_key=server.tls_key,

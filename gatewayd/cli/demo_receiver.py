@@ -10,7 +10,8 @@ import trustme
 
 from gatewayd.clock import SECOND, Clock
 from gatewayd.http.render import refusal
-from gatewayd.http.server import DoorSettings, Server
+from gatewayd.http1.server import Server
+from gatewayd.http1.settings import ServerSettings
 from gatewayd.logs import Logger
 from gatewayd.webhooks.signature import SignatureError, verify
 
@@ -45,7 +46,7 @@ class Receiver:
 
     async def serve(self, log: Logger, *, task_status: trio.TaskStatus[str] = trio.TASK_STATUS_IGNORED) -> None:
         """Serve until cancelled. Starts with the URL to subscribe."""
-        settings = DoorSettings(bind=("127.0.0.1:0",), tls_certificate=str(self._certificate), tls_key=str(self._key))
+        settings = ServerSettings(bind=("127.0.0.1:0",), tls_certificate=str(self._certificate), tls_key=str(self._key))
         server = Server(self._app, settings, refuse=refusal, log=log, clock=self._clock)
         async with trio.open_nursery() as nursery:
             (address,) = await nursery.start(server.serve)

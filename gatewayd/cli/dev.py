@@ -52,13 +52,14 @@ async def _serve(stub: _Stub) -> None:
     import trio
 
     from gatewayd.http.render import refusal
-    from gatewayd.http.server import DoorSettings, Server
+    from gatewayd.http1.server import Server
+    from gatewayd.http1.settings import ServerSettings
     from gatewayd.logs import make_logger
     from gatewayd.sandbox_authority.authority import SandboxAuthority, asgi
 
     server = Server(
         asgi(SandboxAuthority(stub.clock, wants_tokens=True)),
-        DoorSettings(bind=(f"127.0.0.1:{stub.port}",)),
+        ServerSettings(bind=(f"127.0.0.1:{stub.port}",)),
         refuse=refusal,
         log=make_logger("auto", "info", sys.stderr),
         clock=stub.clock,

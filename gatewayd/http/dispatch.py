@@ -24,13 +24,14 @@ from gatewayd.errors import Problem
 from gatewayd.http import bearer, idempotency
 from gatewayd.http.bodies import read_body
 from gatewayd.http.cors import Cors
-from gatewayd.http.door import HttpScope, Reply
 from gatewayd.http.kept_answers import Asked, KeptAnswers
-from gatewayd.http.messages import render_fields
 from gatewayd.http.rate_limits import Allowance, RateLimits
 from gatewayd.http.render import ALWAYS, JSON, Answer, listing, problem, success
 from gatewayd.http.request_fields import check_accept, read_whole
 from gatewayd.http.routes import Route, Routes
+from gatewayd.http1.asgi import HttpScope
+from gatewayd.http1.response import render_fields
+from gatewayd.http1.state import Reply
 from gatewayd.identity.authentication import Possession
 from gatewayd.store import OverBudget, ReadTx, Store, StoreFailure, WriteTx
 

@@ -11,8 +11,9 @@ import trio
 from gatewayd.errors import Problem
 from gatewayd.http.cors import Cors
 from gatewayd.http.dispatch import Receive, Scope, Send
-from gatewayd.http.door import AtOnce, HttpScope, Reply, never
 from gatewayd.http.render import JSON, Answer, problem
+from gatewayd.http1.asgi import HttpScope
+from gatewayd.http1.state import AtOnce, Reply, never
 
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 WORTH_ZIPPING_BYTES = 1_024

@@ -19,7 +19,7 @@ from gatewayd.clock import SECOND
 from gatewayd.http import front
 from gatewayd.http.dispatch import Receive, Scope, Send
 from gatewayd.http.render import Answer
-from gatewayd.http.server import Server
+from gatewayd.http1.server import Server
 from gatewayd.logs import AccessLog
 from gatewayd.store import ReadTx, Store, StoreFailure
 from gatewayd.webhooks.delivery_report import Counts

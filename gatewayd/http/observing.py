@@ -12,10 +12,11 @@ import trio
 from gatewayd.clock import Clock
 from gatewayd.contract.caller import Caller
 from gatewayd.http.dispatch import Exchange, Receive, Scope, Send
-from gatewayd.http.door import AtOnce, HttpScope, Reply
 from gatewayd.http.front import App
 from gatewayd.http.metrics import NO_OPERATION, RequestTallies
 from gatewayd.http.render import Answer
+from gatewayd.http1.asgi import HttpScope
+from gatewayd.http1.state import AtOnce, Reply
 from gatewayd.logs import Access, AccessLog
 
 Label = Callable[[str], str]

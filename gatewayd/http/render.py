@@ -8,8 +8,8 @@ from typing import Any
 from gatewayd.contract.pages import Listing
 from gatewayd.contract.wire import encode
 from gatewayd.errors import ERRORS, Problem
-from gatewayd.http.door import Refusal
-from gatewayd.http.messages import render_fields
+from gatewayd.http1.response import render_fields
+from gatewayd.http1.state import Refusal
 
 Headers = Sequence[tuple[bytes, bytes]]
 

@@ -6,9 +6,10 @@ from typing import Any
 import trio
 
 from gatewayd.clock import SystemClock
-from gatewayd.http.door import App, DoorSettings
 from gatewayd.http.render import refusal
-from gatewayd.http.server import Server
+from gatewayd.http1.asgi import App
+from gatewayd.http1.server import Server
+from gatewayd.http1.settings import ServerSettings
 
 
 class _Silent:
@@ -25,7 +26,7 @@ async def _empty(scope: Any, receive: Any, send: Any) -> None:
 
 async def serve(app: App) -> None:
     """Serve an application on a free port of loopback, announced on stdout, until the process ends."""
-    settings = DoorSettings(bind=("127.0.0.1:0",))
+    settings = ServerSettings(bind=("127.0.0.1:0",))
     server = Server(app, settings, refuse=refusal, log=_Silent(), clock=SystemClock())
     async with trio.open_nursery() as nursery:
         addresses = await nursery.start(server.serve)

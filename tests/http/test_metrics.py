@@ -15,7 +15,6 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from gatewayd.clock import MINUTE, SystemClock
 from gatewayd.http import metrics
-from gatewayd.http.door import App
 from gatewayd.http.metrics import (
     BACKLOG_READ_SECONDS,
     BACKLOG_SECONDS,
@@ -32,15 +31,17 @@ from gatewayd.http.metrics import (
     Watched,
     read_backlog,
 )
-from gatewayd.http.server import DoorSettings, Server
+from gatewayd.http1.asgi import App
+from gatewayd.http1.server import Server
+from gatewayd.http1.settings import ServerSettings
 from gatewayd.logs import AccessLog, make_logger
 from gatewayd.webhooks.delivery_report import Counts
 from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
 from gatewayd.webhooks.sender import AttemptResult, Headers
 from gatewayd.webhooks.settings import WebhookSettings
 from tests.http.conftest import OpenProbes
-from tests.http.knocking import FixedClock, RecordingLog, refuse
 from tests.http.test_health import ask
+from tests.http1.peers import FixedClock, RecordingLog, refuse
 from tests.support.store import MemoryStore
 from tests.support.subscribing import emit, subscribe
 
@@ -110,7 +111,7 @@ async def watching(open_probes: OpenProbes) -> AsyncIterator[Watched]:
         parts = DispatcherParts(
             store=api.store, sender=NoPoster(), clock=SystemClock(), settings=WebhookSettings(), log=log
         )
-        settings = DoorSettings(bind=("127.0.0.1:0",))
+        settings = ServerSettings(bind=("127.0.0.1:0",))
         yield Watched(
             requests=RequestTallies(),
             server=Server(cast(App, api.api), settings, refuse=refuse, log=RecordingLog(), clock=FixedClock()),

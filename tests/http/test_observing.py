@@ -12,9 +12,10 @@ import trio.testing
 from gatewayd.clock import SettableClock
 from gatewayd.http import front
 from gatewayd.http.dispatch import Receive, Scope, Send
-from gatewayd.http.door import HttpScope, Reply
 from gatewayd.http.metrics import RequestTallies
 from gatewayd.http.observing import Observer, always, labelled
+from gatewayd.http1.asgi import HttpScope
+from gatewayd.http1.state import Reply
 from gatewayd.logs import AccessLog
 from gatewayd.oauth import addresses as at
 from gatewayd.oauth import metadata

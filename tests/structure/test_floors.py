@@ -9,7 +9,7 @@ import pytest
 from tests.structure.sources import PACKAGE, Import, Source, imports, sources
 
 FLOORS = {
-    **dict.fromkeys(["clock", "config", "errors", "ids", "logs", "messages", "money", "service_manager"], 0),
+    **dict.fromkeys(["clock", "config", "errors", "http1", "ids", "logs", "messages", "money", "service_manager"], 0),
     **dict.fromkeys(["contract", "outbound", "sandbox_authority", "store"], 1),
     **dict.fromkeys(["events", "identity"], 2),
     "ledger": 3,
@@ -35,10 +35,10 @@ CONFINED = {
     "argon2": ("gatewayd/identity/passwords.py",),
     "cryptography": ("gatewayd/store/sealing.py",),
     "h11": ("gatewayd/webhooks/sender.py",),
-    "httptools": ("gatewayd/http/",),
+    "httptools": ("gatewayd/http1/",),
     "httpcore": ("gatewayd/outbound/http_client.py",),
     "httpx": ("gatewayd/outbound/http_client.py", "gatewayd/oauth/client_documents.py"),
-    "hypercorn": ("gatewayd/http/", "gatewayd/daemon.py"),
+    "hypercorn": ("gatewayd/http1/",),
     "idna": ("gatewayd/outbound/targets.py",),
     "joserfc": ("gatewayd/identity/jose.py",),
     "outcome": ("gatewayd/store/database.py",),
@@ -72,7 +72,7 @@ SOURCES = sources()
 
 
 def room_of(dotted: str) -> str:
-    """The room of a module of ours: `http` for `gatewayd.http.server`, `areas.crm` for `gatewayd.areas.crm.leads`."""
+    """The room of a module of ours: `http1` for `gatewayd.http1.server`, `areas.crm` for `gatewayd.areas.crm.leads`."""
     parts = dotted.split(".")[1:]
     if parts[:1] == ["areas"] and len(parts) > 1:
         return ".".join(parts[:2])
@@ -181,7 +181,7 @@ def written(name: str, text: str) -> Source:
 @pytest.mark.parametrize(
     ("name", "line", "fault"),
     [
-        ("gatewayd/store/x.py", "from gatewayd.http import server", "store (floor 1) imports http (floor 6)"),
+        ("gatewayd/store/x.py", "from gatewayd.http import routes", "store (floor 1) imports http (floor 6)"),
         ("gatewayd/store/x.py", "from gatewayd import contract", "store (floor 1) imports contract (floor 1)"),
         (
             "gatewayd/areas/crm/x.py",

@@ -19,9 +19,9 @@ ALLOWED_NAMES = frozenset({"service_manager", "test_service_manager"})  # system
 BORDERS = frozenset(
     {
         "gatewayd/http/dispatch.py",  # request
-        "gatewayd/http/exchange.py",  # request: one exchange of a connection
-        "gatewayd/http/http2.py",  # request: one connection
-        "gatewayd/http/server.py",  # request: one connection
+        "gatewayd/http1/asgi_call.py",  # request: one call of the application
+        "gatewayd/http1/http2.py",  # request: one connection
+        "gatewayd/http1/server.py",  # request: one connection
         "gatewayd/oauth/app.py",  # request
         "gatewayd/tax/tokens.py",  # forward: a refresh that outlives its request
         "gatewayd/webhooks/dispatcher.py",  # delivery

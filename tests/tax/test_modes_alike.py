@@ -15,7 +15,8 @@ from trio.testing import MockClock
 
 from gatewayd.clock import SettableClock
 from gatewayd.http.render import refusal
-from gatewayd.http.server import DoorSettings, Server
+from gatewayd.http1.server import Server
+from gatewayd.http1.settings import ServerSettings
 from gatewayd.sandbox_authority.authority import SandboxAuthority, asgi
 from gatewayd.tax import AREA, connections
 from gatewayd.tax.connections import Tokens
@@ -231,7 +232,7 @@ async def stub() -> AsyncIterator[str]:
     """The sandbox authority behind the project's own server, as `gatewayd dev tax-stub` has it; its address."""
     clock = SettableClock(START)
     app, patient = asgi(SandboxAuthority(clock, wants_tokens=True)), 3600.0
-    door = DoorSettings(
+    door = ServerSettings(
         bind=("127.0.0.1:0",), header_timeout_seconds=patient, keep_alive_seconds=patient, drain_seconds=patient
     )
     log = _Silent()

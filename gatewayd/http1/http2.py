@@ -19,9 +19,11 @@ from hypercorn.trio.tcp_server import TCPServer
 from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import AppWrapper, ASGIReceiveCallable, ASGISendCallable, ConnectionState, LifespanState, Scope
 
-from gatewayd.http.door import Door, HttpScope, ReceiveMessage, ResponseMessage
-from gatewayd.http.messages import decode_path, render_fields, status_line
-from gatewayd.http.proxy_headers import TrustedProxies
+from gatewayd.http1.asgi import HttpScope, ReceiveMessage, ResponseMessage
+from gatewayd.http1.parser import decode_path
+from gatewayd.http1.proxy_headers import TrustedProxies
+from gatewayd.http1.response import render_fields, status_line
+from gatewayd.http1.state import ServerState
 
 _MAX_STREAMS: Final = 100
 # Applications still running for streams the peer has reset count too (CVE-2023-44487).
@@ -49,18 +51,18 @@ class _Connection(TCPServer):
 
 
 async def serve_http2(
-    door: Door, stream: trio.SSLStream[trio.SocketStream], drain: trio.Event, proxies: TrustedProxies
+    server: ServerState, stream: trio.SSLStream[trio.SocketStream], drain: trio.Event, proxies: TrustedProxies
 ) -> None:
     """Serve one connection that negotiated h2 to its end. Exceptions of Hypercorn's come out of here: contain them."""
     transport = stream.transport_stream.socket
-    _bound_unread_writes(transport, door.settings.write_timeout_seconds)
+    _bound_unread_writes(transport, server.settings.write_timeout_seconds)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_close_when_cancelled, transport)
-        gate = _Gate(door, proxies, nursery.cancel_scope.cancel)
+        gate = _Gate(server, proxies, nursery.cancel_scope.cancel)
         context = WorkerContext(None)
         nursery.start_soon(_terminate_when_drained, drain, gate, context)
         state = ConnectionState(LifespanState())
-        await _Connection(cast(AppWrapper, gate.serve), _config(door), context, state, stream).run()
+        await _Connection(cast(AppWrapper, gate.serve), _config(server), context, state, stream).run()
         nursery.cancel_scope.cancel()
 
 
@@ -85,12 +87,12 @@ def _bound_unread_writes(transport: trio.socket.SocketType, seconds: float) -> N
         transport.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(seconds * 1000))
 
 
-def _config(door: Door) -> Config:
-    settings = door.settings
+def _config(server: ServerState) -> Config:
+    settings = server.settings
     config = Config()
     config.errorlog = None
     config.include_server_header = False
-    # Ours, from the door's clock: see _Stream.send.
+    # Ours, from the server's clock: see _Stream.send.
     config.include_date_header = False
     config.h2_max_concurrent_streams = _MAX_STREAMS
     config.h2_max_header_list_size = settings.max_header_bytes
@@ -103,8 +105,8 @@ def _config(door: Door) -> Config:
 class _Gate:
     """The application as one HTTP/2 connection meets it."""
 
-    def __init__(self, door: Door, proxies: TrustedProxies, end_connection: Callable[[], None]) -> None:
-        self._door = door
+    def __init__(self, server: ServerState, proxies: TrustedProxies, end_connection: Callable[[], None]) -> None:
+        self._server = server
         self._proxies = proxies
         self._end_connection = end_connection
         self._running = 0
@@ -124,7 +126,7 @@ class _Gate:
         _sync_spawn: object,
         _call_soon: object,
     ) -> None:
-        """Run one stream. This is the request border of the HTTP/2 door."""
+        """Run one stream. This is the request border of HTTP/2."""
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1000, "reason": None})
             return
@@ -132,9 +134,9 @@ class _Gate:
             self._end_connection()
             return
         self._running += 1
-        self._door.counters.requests += 1
+        self._server.counters.requests += 1
         stream = _Stream(
-            self._door, cast(Callable[[], Awaitable[ReceiveMessage]], receive), cast(_RawSend, send), scope["method"]
+            self._server, cast(Callable[[], Awaitable[ReceiveMessage]], receive), cast(_RawSend, send), scope["method"]
         )
         try:
             finished = await self._run(cast(HttpScope, scope), stream)
@@ -147,7 +149,7 @@ class _Gate:
 
     async def _run(self, scope: HttpScope, stream: _Stream) -> bool:
         """Whether the stream has its whole answer."""
-        door = self._door
+        server = self._server
         path = decode_path(scope["raw_path"])
         if path is None:
             await stream.refuse(400, "The request path is not percent-encoded UTF-8.")
@@ -157,10 +159,10 @@ class _Gate:
             scope["client"], scope["scheme"] = self._proxies.resolve(scope["client"], scope["scheme"], scope["headers"])
         try:
             with stream.cancel:
-                await door.app(scope, stream.receive, stream.send)
+                await server.app(scope, stream.receive, stream.send)
         except Exception as error:
-            door.counters.app_errors += 1
-            door.log.error("app_failed", method=scope["method"], path=path, exc_info=error)
+            server.counters.app_errors += 1
+            server.log.error("app_failed", method=scope["method"], path=path, exc_info=error)
         if stream.complete or stream.gone:
             return not stream.overrun
         if stream.started:
@@ -179,9 +181,9 @@ class _Stream:
     """receive() and send() of one stream, with deadlines and early responses put right."""
 
     def __init__(
-        self, door: Door, receive: Callable[[], Awaitable[ReceiveMessage]], send: _RawSend, method: str
+        self, server: ServerState, receive: Callable[[], Awaitable[ReceiveMessage]], send: _RawSend, method: str
     ) -> None:
-        self._door = door
+        self._server = server
         self._receive = receive
         self._send = send
         self._method = method
@@ -201,7 +203,7 @@ class _Stream:
             return {"type": "http.disconnect"}
         if self._body_done:
             return self._note(await self._receive())
-        with trio.move_on_after(self._door.settings.body_idle_timeout_seconds):
+        with trio.move_on_after(self._server.settings.body_idle_timeout_seconds):
             return self._note(await self._receive())
         await self._unwind("The request body did not arrive in time.")
         return {"type": "http.disconnect"}
@@ -225,7 +227,7 @@ class _Stream:
             status_line(message["status"])
             fields = render_fields(headers)
             if not fields.dated:
-                headers.append((b"date", self._door.date_line[len("date: ") :].rstrip()))
+                headers.append((b"date", self._server.date_line[len("date: ") :].rstrip()))
             # Connection fields do not exist in HTTP/2 (RFC 9113 §8.2.2).
             kept = [(name.lower(), value) for name, value in headers if name.lower() not in _HOP_BY_HOP]
             await self._pass_on({"type": "http.response.start", "status": message["status"], "headers": kept})
@@ -241,8 +243,8 @@ class _Stream:
 
     async def refuse(self, status: int, detail: str) -> None:
         """Answer in the application's place."""
-        self._door.counters.refused += 1
-        body, request_id = self._door.refuse(status, detail)
+        self._server.counters.refused += 1
+        body, request_id = self._server.refuse(status, detail)
         headers = [
             (b"content-type", b"application/problem+json"),
             (b"content-length", b"%d" % len(body)),
@@ -253,15 +255,15 @@ class _Stream:
 
     async def _swallow(self) -> None:
         """Take what is left of the request body, within limits; Hypercorn fails on DATA for a finished stream."""
-        left = self._door.settings.max_drain_bytes
-        with trio.move_on_after(self._door.settings.linger_seconds):
+        left = self._server.settings.max_drain_bytes
+        with trio.move_on_after(self._server.settings.linger_seconds):
             while left > 0 and not (self._body_done or self.gone):
                 message = self._note(await self._receive())
                 left -= len(message["body"]) if message["type"] == "http.request" else 0
         self.overrun = not (self._body_done or self.gone)
 
     async def _pass_on(self, message: ResponseMessage) -> None:
-        with trio.move_on_after(self._door.settings.write_timeout_seconds):
+        with trio.move_on_after(self._server.settings.write_timeout_seconds):
             await self._send(message)
             return
         await self._unwind("The response was not taken in time.")

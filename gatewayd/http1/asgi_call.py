@@ -1,4 +1,4 @@
-"""One request and its response on an HTTP/1.1 connection: the application's receive() and send()."""
+"""One call of the application for a request of an HTTP/1.1 connection: its receive() and send()."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Final, Protocol
 
 import trio
 
-from gatewayd.http.door import DisconnectMessage, Door, HttpScope, PeerGoneError, ReceiveMessage, ResponseMessage
-from gatewayd.http.messages import Fault, Request, RequestParser, ResponseFields, render_fields, status_line
+from gatewayd.http1.asgi import DisconnectMessage, HttpScope, ReceiveMessage, ResponseMessage
+from gatewayd.http1.parser import Fault, Request, RequestParser
+from gatewayd.http1.response import ResponseFields, render_fields, status_line
+from gatewayd.http1.state import PeerGoneError, ServerState
 
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 
@@ -20,9 +22,9 @@ _WAITING, _STARTED, _STREAMING, _COMPLETE = range(4)
 
 
 class Line(Protocol):
-    """What an exchange needs of its connection."""
+    """What a call needs of its connection."""
 
-    door: Door
+    server: ServerState
     parser: RequestParser
     phase: int
     deadline: float
@@ -40,8 +42,8 @@ class Line(Protocol):
         """Unwind the application: nobody reads its response any more."""
 
 
-class Exchange:
-    """One request and its response: the application's receive() and send()."""
+class AsgiCall:
+    """One call of the application: a request, and the response that it gives."""
 
     __slots__ = (
         "_body_taken",
@@ -99,18 +101,18 @@ class Exchange:
         return self._state == _COMPLETE and not self._close and not self._gone
 
     async def run(self, scope: HttpScope) -> None:
-        """Call the application; an exception out of it ends here. This is the request border of the HTTP/1.1 door."""
-        door = self._connection.door
+        """Call the application; an exception out of it ends here. This is the request border of HTTP/1.1."""
+        server = self._connection.server
         try:
-            await door.app(scope, self.receive, self.send)
+            await server.app(scope, self.receive, self.send)
         except Exception as error:
             if not _only_peer_gone(error):
-                door.counters.app_errors += 1
-                door.log.error("app_failed", method=self._request.method, path=self._request.path, exc_info=error)
+                server.counters.app_errors += 1
+                server.log.error("app_failed", method=self._request.method, path=self._request.path, exc_info=error)
         else:
             if self._state != _COMPLETE and not self._gone:
-                door.counters.app_errors += 1
-                door.log.error("app_left_response_unfinished", method=self._request.method, path=self._request.path)
+                server.counters.app_errors += 1
+                server.log.error("app_left_response_unfinished", method=self._request.method, path=self._request.path)
         if self._state < _STREAMING:
             self.unanswered = (
                 Fault(400, "The request ended within its body.")
@@ -138,7 +140,7 @@ class Exchange:
             request.expects_continue = False
             if self._state < _STREAMING and not request.received:
                 await self._write(_CONTINUE)
-        began = connection.door.now
+        began = connection.server.now
         while not (request.complete or request.body or self._gone):
             fault = connection.parser.fault
             if fault is not None:
@@ -155,12 +157,12 @@ class Exchange:
 
     def _body_deadline(self, began: float) -> float:
         """The sooner of the idle limit and what the least rate grants the whole body."""
-        door, settings = self._connection.door, self._connection.door.settings
+        server, settings = self._connection.server, self._connection.server.settings
         if not self._request.read_began:
             self._request.read_began = began
         granted = settings.request_read_seconds + self._request.received / settings.min_body_rate
-        whole = self._request.read_began + door.tick_seconds + granted
-        return min(door.deadline_in(settings.body_idle_timeout_seconds), whole)
+        whole = self._request.read_began + server.tick_seconds + granted
+        return min(server.deadline_in(settings.body_idle_timeout_seconds), whole)
 
     async def _wait_disconnect(self) -> DisconnectMessage:
         """Wait for the peer to go or the response to complete.
@@ -225,7 +227,7 @@ class Exchange:
         self._left = None if bodiless else length
         parts = [status_line(status), fields.block]
         if not fields.dated:
-            parts.append(self._connection.door.date_line)
+            parts.append(self._connection.server.date_line)
         if length is not None and status != 204:  # RFC 9110 §8.6
             parts.append(b"content-length: %d\r\n" % length)
         elif length is None and not bodiless:
@@ -243,14 +245,14 @@ class Exchange:
         return b"".join(parts)
 
     def _must_close(self) -> bool:
-        """Whether the door drains, or too much of the body is unread to swallow it (or may never come)."""
-        request, door = self._request, self._connection.door
-        if door.draining:
+        """Whether the server drains, or too much of the body is unread to swallow it (or may never come)."""
+        request, server = self._request, self._connection.server
+        if server.draining:
             return True
         if request.complete:
             return False
         unread = 0 if request.length is None else request.length - request.received
-        return request.expects_continue or unread > door.settings.max_drain_bytes
+        return request.expects_continue or unread > server.settings.max_drain_bytes
 
     def _count(self, body: bytes, more: bool) -> None:
         """Hold the application to the length it announced."""

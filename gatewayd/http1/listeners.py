@@ -1,4 +1,4 @@
-"""Listening sockets, and the two transports a connection runs on: a plain socket and TLS."""
+"""Listening sockets: bound, inherited, named, taken away; and who is at the ends of what they accept."""
 
 from __future__ import annotations
 
@@ -8,27 +8,19 @@ import resource
 import socket
 import ssl
 import stat
-import struct
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
-import trio
+from gatewayd.http1.asgi import Address
+from gatewayd.http1.settings import ServerSettings
 
-from gatewayd.http.door import Address, DoorSettings, PeerGoneError
-
-READ_BYTES: Final = 64 * 1024
-WORTH_GATHERING_BYTES: Final = 16 * 1024  # Chosen: below it, copying head and body together costs less
 # Descriptors left to the store, the log, the workers and outbound connections.
 _RESERVED_DESCRIPTORS: Final = 256
 _LEAST_CONNECTIONS: Final = 16
 
-# A write calls this whenever the peer has taken something: the moment to move its deadline.
-Progress = Callable[[], None]
 
-
-def open_listeners(settings: DoorSettings) -> list[socket.socket]:
+def open_listeners(settings: ServerSettings) -> list[socket.socket]:
     """Bind and listen on every address of the settings. Raises OSError or ValueError naming the address."""
     listeners: list[socket.socket] = []
     try:
@@ -41,7 +33,7 @@ def open_listeners(settings: DoorSettings) -> list[socket.socket]:
     return listeners
 
 
-def _open_one(bind: str, settings: DoorSettings) -> list[socket.socket]:
+def _open_one(bind: str, settings: ServerSettings) -> list[socket.socket]:
     try:
         if bind.startswith("unix:"):
             return [_listen_unix(bind.removeprefix("unix:"), settings)]
@@ -94,7 +86,7 @@ def _bound(listener: socket.socket, address: tuple[object, ...], backlog: int) -
     return listener
 
 
-def _listen_unix(path: str, settings: DoorSettings) -> socket.socket:
+def _listen_unix(path: str, settings: ServerSettings) -> socket.socket:
     """Listen under another name, then rename over a stale socket: nobody meets a socket with the wrong mode."""
     _refuse_living_socket(path)
     fresh = f"{path}.{os.getpid()}"
@@ -152,7 +144,7 @@ def unlink_unix(inodes: dict[str, int]) -> None:
                 os.unlink(path)
 
 
-def unix_inodes(settings: DoorSettings) -> dict[str, int]:
+def unix_inodes(settings: ServerSettings) -> dict[str, int]:
     """Paths and inodes of the unix sockets just bound."""
     paths = [bind.removeprefix("unix:") for bind in settings.bind if bind.startswith("unix:")]
     return {path: Path(path).lstat().st_ino for path in paths}
@@ -196,7 +188,7 @@ def server_of(accepted: socket.socket) -> tuple[str, int | None]:
     return (str(address), None) if accepted.family == socket.AF_UNIX else (address[0], address[1])
 
 
-def create_ssl_context(settings: DoorSettings) -> ssl.SSLContext | None:
+def create_ssl_context(settings: ServerSettings) -> ssl.SSLContext | None:
     """The server's TLS with h2 and http/1.1 on offer; None without a certificate. Raises OSError, ssl.SSLError."""
     if not settings.tls_certificate:
         return None
@@ -206,146 +198,3 @@ def create_ssl_context(settings: DoorSettings) -> ssl.SSLContext | None:
     context.set_alpn_protocols(["h2", "http/1.1"])
     context.load_cert_chain(settings.tls_certificate, settings.tls_key or None)
     return context
-
-
-class Transport(Protocol):
-    """What a connection reads from and writes to."""
-
-    async def receive(self) -> bytes:
-        """Wait for bytes: at most READ_BYTES, empty at the end or when the peer is gone."""
-
-    async def send(self, data: bytes, progress: Progress) -> None:
-        """Send everything; may return without a checkpoint. Raises PeerGoneError."""
-
-    def send_at_once(self, head: bytes, body: bytes) -> bytes:
-        """Send what can be sent without waiting; answers what is left. Raises PeerGoneError."""
-
-    def shut_down(self) -> None:
-        """Say that nothing more will be sent, where the transport can."""
-
-    async def finish(self) -> None:
-        """Say goodbye after a conversation that ended well; close() follows."""
-
-    def close(self, *, reset: bool = False) -> None:
-        """Close at once; `reset` lets the peer know that what it got is not whole."""
-
-
-class PlainTransport:
-    """A non-blocking socket, used directly: trio's stream costs two more checkpoints per request."""
-
-    __slots__ = ("_socket",)
-
-    def __init__(self, accepted: socket.socket) -> None:
-        self._socket = accepted
-
-    async def receive(self) -> bytes:
-        while True:
-            await trio.lowlevel.wait_readable(self._socket)
-            try:
-                return self._socket.recv(READ_BYTES)
-            except BlockingIOError:
-                continue
-            except OSError:
-                return b""
-
-    async def send(self, data: bytes, progress: Progress) -> None:
-        try:
-            sent = self._socket.send(data)
-        except BlockingIOError:
-            sent = 0
-        except OSError as error:
-            raise PeerGoneError(str(error)) from error
-        if sent != len(data):
-            progress()
-            await self._send_rest(memoryview(data)[sent:], progress)
-
-    def send_at_once(self, head: bytes, body: bytes) -> bytes:
-        try:
-            if len(body) < WORTH_GATHERING_BYTES:
-                sent = self._socket.send(head + body)
-            else:
-                sent = self._socket.sendmsg((head, body))
-        except BlockingIOError:
-            sent = 0
-        except OSError as error:
-            raise PeerGoneError(str(error)) from error
-        if sent < len(head):
-            return head[sent:] + body
-        return body[sent - len(head) :]
-
-    async def _send_rest(self, rest: memoryview, progress: Progress) -> None:
-        while rest:
-            await trio.lowlevel.wait_writable(self._socket)
-            try:
-                rest = rest[self._socket.send(rest) :]
-            except BlockingIOError:
-                continue
-            except OSError as error:
-                raise PeerGoneError(str(error)) from error
-            progress()
-
-    def shut_down(self) -> None:
-        with suppress(OSError):
-            self._socket.shutdown(socket.SHUT_WR)
-
-    async def finish(self) -> None:
-        """Closing says it all."""
-
-    def close(self, *, reset: bool = False) -> None:
-        if self._socket.fileno() < 0:
-            return
-        if reset:
-            reset_on_close(self._socket)
-        trio.lowlevel.notify_closing(self._socket)
-        self._socket.close()
-
-
-class TlsTransport:
-    """TLS over trio's stream, its handshake done."""
-
-    __slots__ = ("_plain", "_stream")
-
-    def __init__(self, stream: trio.SSLStream[trio.SocketStream]) -> None:
-        self._stream = stream
-        self._plain = stream.transport_stream.socket
-
-    async def receive(self) -> bytes:
-        try:
-            return bytes(await self._stream.receive_some(READ_BYTES))
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
-            return b""
-
-    async def send(self, data: bytes, progress: Progress) -> None:
-        progress()
-        try:
-            for start in range(0, len(data), READ_BYTES):
-                await self._stream.send_all(data[start : start + READ_BYTES])
-                progress()
-        except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
-            raise PeerGoneError(str(error)) from error
-
-    def send_at_once(self, head: bytes, body: bytes) -> bytes:
-        """Nothing: encryption goes through trio's stream, which waits."""
-        return head + body
-
-    def shut_down(self) -> None:
-        """TLS has no half-close that every client understands."""
-
-    async def finish(self) -> None:
-        """Send close_notify, without which a body that ends with the connection looks cut, and wait for the peer's end.
-
-        The stream's own aclose() sends none: it is https_compatible.
-        """
-        with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
-            await self._stream.unwrap()
-
-    def close(self, *, reset: bool = False) -> None:
-        if reset and self._plain.fileno() >= 0:
-            reset_on_close(self._plain)
-        self._plain.close()
-
-
-def reset_on_close(plain: socket.socket | trio.socket.SocketType) -> None:
-    """Make the next close() send RST instead of FIN."""
-    with suppress(OSError):
-        plain.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

@@ -15,8 +15,8 @@ import trio
 import trio.testing
 import trustme
 
-from gatewayd.http.door import HttpScope, Receive, Send
-from tests.http.knocking import DATE, Knocked, describing, echo, open_door, respond, until
+from gatewayd.http1.asgi import HttpScope, Receive, Send
+from tests.http1.peers import DATE, RunningServer, describing, echo, open_server, respond, until
 
 AUTHORITY = trustme.CA()
 
@@ -80,11 +80,11 @@ class Http2Peer:
 
 
 @asynccontextmanager
-async def http2_peer(door: Knocked) -> AsyncIterator[Http2Peer]:
+async def http2_peer(running: RunningServer) -> AsyncIterator[Http2Peer]:
     context = ssl.create_default_context()
     AUTHORITY.configure_trust(context)
     context.set_alpn_protocols(["h2"])
-    plain = await trio.open_tcp_stream("127.0.0.1", door.port)
+    plain = await trio.open_tcp_stream("127.0.0.1", running.port)
     stream = trio.SSLStream(plain, context, server_hostname="127.0.0.1", https_compatible=True)
     await stream.do_handshake()
     assert stream.selected_alpn_protocol() == "h2"
@@ -105,15 +105,15 @@ def tls(tmp_path: Path) -> dict[str, object]:
     return {"tls_certificate": str(cert), "tls_key": str(key)}
 
 
-async def alive(door: Knocked) -> None:
+async def alive(running: RunningServer) -> None:
     """A new connection gets its answer."""
-    async with http2_peer(door) as peer:
+    async with http2_peer(running) as peer:
         assert (await peer.answer(await peer.ask()))[0] == "200"
 
 
 async def test_h2_serves_the_same_application(tls: dict[str, object]) -> None:
     seen: list[HttpScope] = []
-    async with open_door(describing(seen), **tls) as door, http2_peer(door) as peer:
+    async with open_server(describing(seen), **tls) as running, http2_peer(running) as peer:
         number = await peer.ask("POST", "/caf%C3%A9", end=False)
         await peer.send(number, b"hi", end=True)
         assert await peer.answer(number) == ("200", "POST /café hi".encode())
@@ -125,7 +125,7 @@ async def test_h2_serves_the_same_application(tls: dict[str, object]) -> None:
 
 
 async def test_streams_are_answered_side_by_side(tls: dict[str, object]) -> None:
-    async with open_door(echo, **tls) as door, http2_peer(door) as peer:
+    async with open_server(echo, **tls) as running, http2_peer(running) as peer:
         numbers = [await peer.ask(path=f"/{n}") for n in range(20)]
         for n, number in enumerate(numbers):
             assert (await peer.answer(number))[1] == b"GET /%d " % n
@@ -139,64 +139,64 @@ async def early_413(scope: HttpScope, receive: Receive, send: Send) -> None:
 
 
 async def test_an_early_response_to_an_upload_is_read_and_the_connection_goes_on(tls: dict[str, object]) -> None:
-    async with open_door(early_413, **tls) as door, http2_peer(door) as peer:
+    async with open_server(early_413, **tls) as running, http2_peer(running) as peer:
         number = await peer.ask("POST", end=False)
         for _ in range(3):
             await peer.send(number, bytes(16_000))
         await peer.send(number, b"", end=True)
         assert await peer.answer(number) == ("413", b"too large")
         assert (await peer.answer(await peer.ask()))[0] == "200"
-        assert door.server.counters.connection_errors == 0
+        assert running.server.counters.connection_errors == 0
 
 
 async def test_an_upload_sent_on_without_end_ends_its_connection_only(tls: dict[str, object]) -> None:
-    async with open_door(early_413, max_drain_bytes=50_000, **tls) as door:
-        async with http2_peer(door) as peer:
+    async with open_server(early_413, max_drain_bytes=50_000, **tls) as running:
+        async with http2_peer(running) as peer:
             number = await peer.ask("POST", end=False)
             for _ in range(4):
                 await peer.send(number, bytes(16_000))
             await peer.closed()
             assert peer.heads[number][":status"] == "413"
-        await alive(door)
+        await alive(running)
 
 
 async def test_resets_of_streams_hurt_nobody(tls: dict[str, object]) -> None:
-    async with open_door(echo, **tls) as door:
-        async with http2_peer(door) as peer:
+    async with open_server(echo, **tls) as running:
+        async with http2_peer(running) as peer:
             for _ in range(30):
                 number = await peer.ask("POST", end=False)
                 await peer.send(number, b"abc")
                 peer.h2.reset_stream(number)
                 await peer.flush()
             assert (await peer.answer(await peer.ask()))[0] == "200"
-        await alive(door)
-        await until(lambda: door.server.open_connections == 0)
+        await alive(running)
+        await until(lambda: running.server.open_connections == 0)
 
 
 async def test_a_reset_within_a_response_unwinds_nothing_else(tls: dict[str, object]) -> None:
     async def app(scope: HttpScope, receive: Receive, send: Send) -> None:
         await respond(send, bytes(1_000_000) if scope["path"] == "/large" else b"ok")
 
-    async with open_door(app, **tls) as door:
-        async with http2_peer(door) as peer:
+    async with open_server(app, **tls) as running:
+        async with http2_peer(running) as peer:
             number = await peer.ask(path="/large")
             while number not in peer.bodies:
                 await peer.pump()
             peer.h2.reset_stream(number)
             await peer.flush()
-        await alive(door)
-        await until(lambda: door.server.open_connections == 0)
-        while door.log.errors:
-            door.log.claim("connection_failed")
+        await alive(running)
+        await until(lambda: running.server.open_connections == 0)
+        while running.log.errors:
+            running.log.claim("connection_failed")
 
 
 async def test_a_connection_broken_off_hurts_nobody(tls: dict[str, object]) -> None:
-    async with open_door(echo, **tls) as door:
+    async with open_server(echo, **tls) as running:
         for garbage in (b"\xff" * 100, bytes(9), b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"):
-            async with http2_peer(door) as peer:
+            async with http2_peer(running) as peer:
                 await peer.stream.send_all(garbage)
                 await peer.stream.transport_stream.aclose()
-        await alive(door)
+        await alive(running)
 
 
 async def test_an_application_that_raises_is_500_or_ends_the_connection(tls: dict[str, object]) -> None:
@@ -206,26 +206,26 @@ async def test_an_application_that_raises_is_500_or_ends_the_connection(tls: dic
             await send({"type": "http.response.body", "body": b"half", "more_body": True})
         raise LookupError("broken")
 
-    async with open_door(app, **tls) as door, http2_peer(door) as peer:
+    async with open_server(app, **tls) as running, http2_peer(running) as peer:
         assert (await peer.answer(await peer.ask()))[0] == "500"
         with pytest.raises(EOFError):
             await peer.answer(await peer.ask(path="/late"))
-        assert isinstance(door.log.claim("app_failed")["exc_info"], LookupError)
-        door.log.claim("app_failed")
+        assert isinstance(running.log.claim("app_failed")["exc_info"], LookupError)
+        running.log.claim("app_failed")
 
 
 async def test_a_body_that_stalls_is_408(tls: dict[str, object]) -> None:
-    async with open_door(echo, body_idle_timeout_seconds=0.2, linger_seconds=0.2, **tls) as door:
-        async with http2_peer(door) as peer:
+    async with open_server(echo, body_idle_timeout_seconds=0.2, linger_seconds=0.2, **tls) as running:
+        async with http2_peer(running) as peer:
             number = await peer.ask("POST", end=False)
             while number not in peer.heads:
                 assert await peer.pump()
             assert peer.heads[number][":status"] == "408"
-        await alive(door)
+        await alive(running)
 
 
 async def test_a_path_that_is_not_utf8_is_400(tls: dict[str, object]) -> None:
-    async with open_door(echo, **tls) as door, http2_peer(door) as peer:
+    async with open_server(echo, **tls) as running, http2_peer(running) as peer:
         assert (await peer.answer(await peer.ask(path="/%ff")))[0] == "400"
 
 
@@ -233,20 +233,20 @@ async def test_a_response_header_cannot_start_a_line_of_its_own(tls: dict[str, o
     async def app(scope: HttpScope, receive: Receive, send: Send) -> None:
         await respond(send, headers=[(b"x", b"a\r\nb: c")])
 
-    async with open_door(app, **tls) as door, http2_peer(door) as peer:
+    async with open_server(app, **tls) as running, http2_peer(running) as peer:
         assert (await peer.answer(await peer.ask()))[0] == "500"
-        assert isinstance(door.log.claim("app_failed")["exc_info"], ValueError)
+        assert isinstance(running.log.claim("app_failed")["exc_info"], ValueError)
 
 
 async def test_a_peer_that_takes_nothing_is_dropped(tls: dict[str, object]) -> None:
     async def app(scope: HttpScope, receive: Receive, send: Send) -> None:
         await respond(send, bytes(1_000_000))
 
-    async with open_door(app, write_timeout_seconds=0.3, **tls) as door, http2_peer(door) as peer:
+    async with open_server(app, write_timeout_seconds=0.3, **tls) as running, http2_peer(running) as peer:
         # The window of the stream (RFC 9113 §6.9.2) is never opened again.
         await peer.ask()
-        await until(lambda: door.server.open_connections == 1)
-        await until(lambda: door.server.open_connections == 0)
+        await until(lambda: running.server.open_connections == 1)
+        await until(lambda: running.server.open_connections == 0)
 
 
 async def test_drain_lets_a_stream_finish(tls: dict[str, object]) -> None:
@@ -256,28 +256,28 @@ async def test_drain_lets_a_stream_finish(tls: dict[str, object]) -> None:
         await go.wait()
         await respond(send)
 
-    async with open_door(app, **tls) as door, http2_peer(door) as peer:
+    async with open_server(app, **tls) as running, http2_peer(running) as peer:
         number = await peer.ask()
-        await until(lambda: door.server.counters.requests == 1)
-        door.server.drain()
+        await until(lambda: running.server.counters.requests == 1)
+        running.server.drain()
         await trio.testing.wait_all_tasks_blocked(0.01)
         go.set()
         assert (await peer.answer(number))[0] == "200"
         await peer.closed()
-        await until(lambda: door.server.open_connections == 0)
+        await until(lambda: running.server.open_connections == 0)
 
 
 async def test_an_idle_connection_is_closed_by_drain(tls: dict[str, object]) -> None:
-    async with open_door(echo, **tls) as door, http2_peer(door) as peer:
+    async with open_server(echo, **tls) as running, http2_peer(running) as peer:
         assert (await peer.answer(await peer.ask()))[0] == "200"
-        door.server.drain()
+        running.server.drain()
         await peer.closed()
 
 
 async def test_extended_connect_never_reaches_the_application(tls: dict[str, object]) -> None:
     seen: list[HttpScope] = []
-    async with open_door(describing(seen), **tls) as door:
-        async with http2_peer(door) as peer:
+    async with open_server(describing(seen), **tls) as running:
+        async with http2_peer(running) as peer:
             while not peer.h2.remote_settings.enable_connect_protocol:
                 await peer.pump()
             head = {":protocol": "websocket", "sec-websocket-version": "13"}
@@ -285,5 +285,5 @@ async def test_extended_connect_never_reaches_the_application(tls: dict[str, obj
             while number not in peer.heads:
                 assert await peer.pump()
             assert peer.heads[number][":status"] == "403"
-        await alive(door)
+        await alive(running)
     assert [scope["type"] for scope in seen] == ["http"]

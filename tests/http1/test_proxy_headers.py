@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gatewayd.http.door import HttpScope
-from gatewayd.http.proxy_headers import TrustedProxies
-from tests.http.knocking import describing, open_door
+from gatewayd.http1.asgi import HttpScope
+from gatewayd.http1.proxy_headers import TrustedProxies
+from tests.http1.peers import describing, open_server
 
 TRUSTED = TrustedProxies.parse(("10.0.0.0/8", "2001:db8::/32", "unix"))
 PEER = ("10.0.0.1", 1234)
@@ -59,8 +59,10 @@ def test_a_network_that_is_none_is_an_error() -> None:
 @pytest.mark.parametrize(("trusted", "client"), [(("127.0.0.0/8",), "192.0.2.1"), ((), "127.0.0.1")])
 async def test_the_scope_carries_the_believed_client(trusted: tuple[str, ...], client: str) -> None:
     seen: list[HttpScope] = []
-    async with open_door(describing(seen), trusted_proxies=trusted) as door:
-        await door.ask(b"GET / HTTP/1.1\r\nHost: d\r\nX-Forwarded-For: 192.0.2.1\r\nX-Forwarded-Proto: https\r\n\r\n")
+    async with open_server(describing(seen), trusted_proxies=trusted) as running:
+        await running.ask(
+            b"GET / HTTP/1.1\r\nHost: d\r\nX-Forwarded-For: 192.0.2.1\r\nX-Forwarded-Proto: https\r\n\r\n"
+        )
     assert seen[0]["client"] is not None
     assert seen[0]["client"][0] == client
     assert seen[0]["scheme"] == ("https" if trusted else "http")

@@ -1,4 +1,4 @@
-"""A door opened in process on real loopback sockets, and a peer that speaks to it in raw bytes."""
+"""A server opened in process on real loopback sockets, and a peer that speaks to it in raw bytes."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import json
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import trio
 
-from gatewayd.http.door import App, DoorSettings, HttpScope, Receive, Refusal, Send
-from gatewayd.http.server import Server
+from gatewayd.http1.asgi import App, HttpScope, Receive, Send
+from gatewayd.http1.server import Server
+from gatewayd.http1.settings import ServerSettings
+from gatewayd.http1.state import AtOnce, Refusal, never
 
 # 2026-01-02 03:04:05 UTC
 NOW_MICROSECONDS = 1_767_323_045_000_000
@@ -27,7 +29,7 @@ class FixedClock:
 
 @dataclass
 class RecordingLog:
-    """Keeps what the door logs; errors must be claimed by the test."""
+    """Keeps what the server logs; errors must be claimed by the test."""
 
     errors: list[tuple[str, dict[str, object]]] = field(default_factory=list)
     debugs: list[tuple[str, dict[str, object]]] = field(default_factory=list)
@@ -49,12 +51,12 @@ class RecordingLog:
 
 def refuse(status: int, detail: str) -> Refusal:
     """An error answer, as the daemon's one place would build it."""
-    return Refusal(json.dumps({"status": status, "detail": detail}).encode(), b"req_of_the_door")
+    return Refusal(json.dumps({"status": status, "detail": detail}).encode(), b"req_of_the_server")
 
 
 @dataclass
-class Knocked:
-    """An open door."""
+class RunningServer:
+    """A server that listens."""
 
     server: Server
     log: RecordingLog
@@ -81,19 +83,22 @@ class Knocked:
 
 
 @asynccontextmanager
-async def open_door(
-    app: App, settings: DoorSettings | None = None, *, within: float = 15, **changes: object
-) -> AsyncIterator[Knocked]:
-    """Run a server for the length of the block; unclaimed errors and a server that ended fail the test."""
-    settings = replace(settings or DoorSettings(bind=("127.0.0.1:0",)), **changes)
+async def open_server(
+    app: App, *, at_once: AtOnce = never, within: float = 15, claims: str | None = None, **settings: object
+) -> AsyncIterator[RunningServer]:
+    """Run a server for the length of the block, over plain HTTP on a free port where `settings` don't say otherwise.
+
+    Errors that the test does not claim, but for those of the name `claims`, and a server that ended fail the test.
+    """
     log = RecordingLog()
-    server = Server(app, settings, refuse=refuse, log=log, clock=FixedClock())
+    given = ServerSettings(**{"bind": ("127.0.0.1:0",), **settings})
+    server = Server(app, given, refuse=refuse, log=log, clock=FixedClock(), at_once=at_once)
     with trio.fail_after(within):
         async with trio.open_nursery() as nursery:
             addresses = await nursery.start(lambda task_status: server.serve(task_status=task_status))
-            yield Knocked(server, log, addresses)
+            yield RunningServer(server, log, addresses)
             nursery.cancel_scope.cancel()
-    assert log.errors == [], log.errors
+    assert [event for event, _ in log.errors if event != claims] == [], log.errors
 
 
 @dataclass
@@ -247,6 +252,6 @@ def describing(seen: list[HttpScope]) -> App:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Wait for a condition the door brings about; bounded by the test's own deadline."""
+    """Wait for a condition that the server brings about; bounded by the test's own deadline."""
     while not condition():
         await trio.sleep(0.005)

@@ -1,4 +1,4 @@
-"""The door's sockets: addresses, limits, containment, TLS, drain."""
+"""A server's sockets: addresses, limits, containment, TLS, drain."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ import pytest
 import trio
 import trustme
 
-from gatewayd.http.door import DoorSettings, HttpScope, Receive, Send
-from gatewayd.http.server import Server
-from tests.http.knocking import FixedClock, Peer, RecordingLog, describing, echo, open_door, read_body, refuse, respond
-from tests.http.knocking import until as until_true
+from gatewayd.http1.asgi import HttpScope, Receive, Send
+from gatewayd.http1.server import Server
+from gatewayd.http1.settings import ServerSettings
+from tests.http1.peers import FixedClock, Peer, RecordingLog, describing, echo, open_server, read_body, refuse, respond
+from tests.http1.peers import until as until_true
 
 GET = b"GET / HTTP/1.1\r\nHost: door\r\n\r\n"
 AUTHORITY = trustme.CA()
@@ -44,8 +45,8 @@ async def tls_peer(port: int, protocols: list[str]) -> Peer:
 
 
 async def test_addresses_are_reported_and_served() -> None:
-    async with open_door(echo, bind=("127.0.0.1:0", "[::1]:0")) as door:
-        first, second = door.addresses
+    async with open_server(echo, bind=("127.0.0.1:0", "[::1]:0")) as running:
+        first, second = running.addresses
         assert first.startswith("http://127.0.0.1:")
         assert second.startswith("http://[::1]:")
         async with Peer(await trio.open_tcp_stream("::1", int(second.rpartition(":")[2]))) as peer:
@@ -55,24 +56,24 @@ async def test_addresses_are_reported_and_served() -> None:
 
 @pytest.mark.parametrize("bind", ["127.0.0.1:http!", "nonsense", "fd://x", "127.0.0.1:99999"])
 async def test_an_address_that_is_none_is_named(bind: str) -> None:
-    server = Server(echo, DoorSettings(bind=(bind,)), refuse=refuse, log=RecordingLog(), clock=FixedClock())
+    server = Server(echo, ServerSettings(bind=(bind,)), refuse=refuse, log=RecordingLog(), clock=FixedClock())
     with pytest.raises((ValueError, OSError, OverflowError), match="cannot listen on"):
         await server.serve()
 
 
 async def test_an_address_in_use_is_named() -> None:
-    async with open_door(echo) as door:
-        taken = DoorSettings(bind=("127.0.0.1:0", f"127.0.0.1:{door.port}"))
+    async with open_server(echo) as running:
+        taken = ServerSettings(bind=("127.0.0.1:0", f"127.0.0.1:{running.port}"))
         server = Server(echo, taken, refuse=refuse, log=RecordingLog(), clock=FixedClock())
-        with pytest.raises(OSError, match=f"cannot listen on 127.0.0.1:{door.port}") as caught:
+        with pytest.raises(OSError, match=f"cannot listen on 127.0.0.1:{running.port}") as caught:
             await server.serve()
         assert caught.value.errno == errno.EADDRINUSE
 
 
 async def test_a_unix_socket_has_its_mode_and_no_client(tmp_path: Path) -> None:
     path, seen = tmp_path / "door.sock", list[HttpScope]()
-    async with open_door(describing(seen), bind=(f"unix:{path}",)) as door:
-        assert door.addresses == [f"unix:{path}"]
+    async with open_server(describing(seen), bind=(f"unix:{path}",)) as running:
+        assert running.addresses == [f"unix:{path}"]
         assert stat.S_IMODE(path.stat().st_mode) == 0o660
         async with Peer(await trio.open_unix_socket(str(path))) as peer:
             await peer.send(GET)
@@ -85,8 +86,8 @@ async def test_a_stale_unix_socket_is_replaced_and_a_living_one_is_not(tmp_path:
     path = tmp_path / "door.sock"
     with socket.socket(socket.AF_UNIX) as stale:
         stale.bind(str(path))
-    async with open_door(echo, bind=(f"unix:{path}",)):
-        settings = DoorSettings(bind=(f"unix:{path}",))
+    async with open_server(echo, bind=(f"unix:{path}",)):
+        settings = ServerSettings(bind=(f"unix:{path}",))
         second = Server(echo, settings, refuse=refuse, log=RecordingLog(), clock=FixedClock())
         with pytest.raises(OSError, match="another process listens there"):
             await second.serve()
@@ -96,7 +97,7 @@ async def test_a_stale_unix_socket_is_replaced_and_a_living_one_is_not(tmp_path:
 async def test_a_file_in_the_place_of_a_unix_socket_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "precious"
     path.write_text("data")
-    server = Server(echo, DoorSettings(bind=(f"unix:{path}",)), refuse=refuse, log=RecordingLog(), clock=FixedClock())
+    server = Server(echo, ServerSettings(bind=(f"unix:{path}",)), refuse=refuse, log=RecordingLog(), clock=FixedClock())
     with pytest.raises(OSError, match="no socket stands there"):
         await server.serve()
     assert path.read_text() == "data"
@@ -108,7 +109,7 @@ async def test_an_inherited_socket_is_served(family: str, tmp_path: Path) -> Non
     listener.bind(("127.0.0.1", 0) if family == "tcp" else str(tmp_path / "s"))
     listener.listen()
     address = listener.getsockname()
-    async with open_door(echo, bind=(f"fd://{listener.detach()}",)):
+    async with open_server(echo, bind=(f"fd://{listener.detach()}",)):
         stream = await (trio.open_tcp_stream(*address) if family == "tcp" else trio.open_unix_socket(address))
         async with Peer(stream) as peer:
             await peer.send(GET)
@@ -117,7 +118,7 @@ async def test_an_inherited_socket_is_served(family: str, tmp_path: Path) -> Non
 
 async def test_a_descriptor_that_does_not_listen_is_refused() -> None:
     with socket.socket() as plain:
-        settings = DoorSettings(bind=(f"fd://{plain.fileno()}",))
+        settings = ServerSettings(bind=(f"fd://{plain.fileno()}",))
         server = Server(echo, settings, refuse=refuse, log=RecordingLog(), clock=FixedClock())
         with pytest.raises(ValueError, match="not a listening stream socket"):
             await server.serve()
@@ -127,14 +128,14 @@ async def test_a_descriptor_that_does_not_listen_is_refused() -> None:
 async def test_a_thousand_idle_connections_do_not_keep_it_from_serving() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 4096)), hard))
-    async with open_door(echo, within=30) as door:
+    async with open_server(echo, within=30) as running:
         idle = []
         try:
             for _ in range(1000):
-                idle.append(await door.peer())
-            await until_true(lambda: door.server.open_connections == 1000)
+                idle.append(await running.peer())
+            await until_true(lambda: running.server.open_connections == 1000)
             for _ in range(20):
-                await door.serves()
+                await running.serves()
             await idle[0].send(GET)
             assert (await idle[0].answer()).status == 200
         finally:
@@ -143,12 +144,12 @@ async def test_a_thousand_idle_connections_do_not_keep_it_from_serving() -> None
 
 
 async def test_at_the_limit_the_longest_idle_connection_makes_room() -> None:
-    async with open_door(echo, max_connections=3) as door:
-        peers = [await door.peer() for _ in range(3)]
+    async with open_server(echo, max_connections=3) as running:
+        peers = [await running.peer() for _ in range(3)]
         for peer in peers:
             await peer.send(GET)
             await peer.answer()
-        await door.serves()
+        await running.serves()
         await peers[0].closed()
         for peer in peers[1:]:
             await peer.send(GET)
@@ -165,11 +166,11 @@ async def test_at_the_limit_with_none_idle_it_waits_for_one_to_end() -> None:
             await go.wait()
         await respond(send)
 
-    async with open_door(app, max_connections=2) as door, await door.peer() as one, await door.peer() as two:
+    async with open_server(app, max_connections=2) as running, await running.peer() as one, await running.peer() as two:
         await one.send(GET)
         await two.send(GET)
-        await until_true(lambda: door.server.counters.requests == 2)
-        async with await door.peer() as third:
+        await until_true(lambda: running.server.counters.requests == 2)
+        async with await running.peer() as third:
             await third.send(b"GET /third HTTP/1.1\r\nHost: door\r\n\r\n")
             with trio.move_on_after(0.1) as waiting:
                 await third.answer()
@@ -180,7 +181,7 @@ async def test_at_the_limit_with_none_idle_it_waits_for_one_to_end() -> None:
 
 async def test_no_descriptors_left_is_waited_out() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    async with open_door(echo) as door:
+    async with open_server(echo) as running:
         resource.setrlimit(resource.RLIMIT_NOFILE, (1024, hard))
         hoard = []
         peer = socket.socket()
@@ -188,16 +189,16 @@ async def test_no_descriptors_left_is_waited_out() -> None:
         try:
             with pytest.raises(OSError, match="Too many open files"):
                 fill(hoard)
-            peer.connect_ex(("127.0.0.1", door.port))
-            await until_true(lambda: door.server.counters.accept_shortages > 1)
+            peer.connect_ex(("127.0.0.1", running.port))
+            await until_true(lambda: running.server.counters.accept_shortages > 1)
         finally:
             for descriptor in hoard:
                 os.close(descriptor)
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
             peer.close()
-        await door.serves()
-        while door.log.errors:
-            door.log.claim("accept_shortage")
+        await running.serves()
+        while running.log.errors:
+            running.log.claim("accept_shortage")
 
 
 def fill(hoard: list[int]) -> None:
@@ -217,17 +218,17 @@ async def test_resets_within_bodies_hurt_nobody() -> None:
             return
         await respond(send)
 
-    async with open_door(app) as door:
+    async with open_server(app) as running:
         for _ in range(20):
-            peer = await door.peer()
+            peer = await running.peer()
             await peer.send(b"POST /reset HTTP/1.1\r\nHost: door\r\nContent-Length: 100\r\n\r\nabc")
             peer.reset()
-        await until_true(lambda: door.server.open_connections == 0)
+        await until_true(lambda: running.server.open_connections == 0)
         assert set(disconnects) <= {"/reset"}
-        await door.serves()
-        while door.log.errors:
+        await running.serves()
+        while running.log.errors:
             # An application that answers nothing to a peer that is gone has not failed.
-            raise AssertionError(door.log.errors)
+            raise AssertionError(running.log.errors)
 
 
 async def test_a_failing_connection_is_contained_and_counted() -> None:
@@ -235,7 +236,7 @@ async def test_a_failing_connection_is_contained_and_counted() -> None:
         raise LookupError("no body for this")
 
     log = RecordingLog()
-    settings = DoorSettings(bind=("127.0.0.1:0",))
+    settings = ServerSettings(bind=("127.0.0.1:0",))
     server = Server(echo, settings, refuse=failing, log=log, clock=FixedClock())
     with trio.fail_after(10):
         async with trio.open_nursery() as nursery:
@@ -254,13 +255,13 @@ async def test_a_failing_connection_is_contained_and_counted() -> None:
 
 async def test_tls_serves_http_1_1(certificate: tuple[str, str]) -> None:
     seen: list[HttpScope] = []
-    async with open_door(describing(seen), tls_certificate=certificate[0], tls_key=certificate[1]) as door:
-        assert door.addresses[0].startswith("https://")
-        async with await tls_peer(door.port, ["http/1.1"]) as peer:
+    async with open_server(describing(seen), tls_certificate=certificate[0], tls_key=certificate[1]) as running:
+        assert running.addresses[0].startswith("https://")
+        async with await tls_peer(running.port, ["http/1.1"]) as peer:
             for body in (b"x", b"y" * 300_000):
                 await peer.send(b"POST / HTTP/1.1\r\nHost: d\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
                 assert (await peer.answer()).body == b"POST / " + body
-        async with await tls_peer(door.port, []) as peer:
+        async with await tls_peer(running.port, []) as peer:
             await peer.send(b"GET / HTTP/1.0\r\n\r\n")
             assert (await peer.answer()).closes
             await peer.closed()
@@ -269,22 +270,22 @@ async def test_tls_serves_http_1_1(certificate: tuple[str, str]) -> None:
 
 async def test_a_failed_handshake_is_no_error(certificate: tuple[str, str]) -> None:
     limits = {"tls_certificate": certificate[0], "tls_key": certificate[1], "handshake_timeout_seconds": 0.2}
-    async with open_door(echo, **limits) as door:
-        async with await door.peer() as peer:
+    async with open_server(echo, **limits) as running:
+        async with await running.peer() as peer:
             await peer.send(GET)
             assert b"HTTP" not in await peer.rest()
-        async with await door.peer() as peer:
+        async with await running.peer() as peer:
             await peer.closed()
-        assert door.server.counters.failed_handshakes == 2
-        assert [event for event, _ in door.log.debugs] == ["tls_handshake_failed"]
-        async with await tls_peer(door.port, []) as peer:
+        assert running.server.counters.failed_handshakes == 2
+        assert [event for event, _ in running.log.debugs] == ["tls_handshake_failed"]
+        async with await tls_peer(running.port, []) as peer:
             await peer.send(GET)
             assert (await peer.answer()).status == 200
 
 
 @pytest.mark.parametrize("files", [("missing.pem", "missing.pem")])
 async def test_a_missing_certificate_is_an_error_at_start(files: tuple[str, str]) -> None:
-    settings = DoorSettings(bind=("127.0.0.1:0",), tls_certificate=files[0], tls_key=files[1])
+    settings = ServerSettings(bind=("127.0.0.1:0",), tls_certificate=files[0], tls_key=files[1])
     server = Server(echo, settings, refuse=refuse, log=RecordingLog(), clock=FixedClock())
     with pytest.raises(OSError, match="No such file"):
         await server.serve()
@@ -298,23 +299,23 @@ async def test_drain_finishes_what_is_in_flight_and_closes_the_idle() -> None:
             await go.wait()
         await respond(send)
 
-    async with open_door(app) as door, await door.peer() as idle, await door.peer() as busy:
+    async with open_server(app) as running, await running.peer() as idle, await running.peer() as busy:
         await idle.send(GET)
         await idle.answer()
         await busy.send(b"GET /slow HTTP/1.1\r\nHost: door\r\n\r\n")
-        await until_true(lambda: door.server.counters.requests == 2)
-        door.server.drain()
+        await until_true(lambda: running.server.counters.requests == 2)
+        running.server.drain()
         await idle.closed()
         with pytest.raises(OSError, match="all attempts"):
-            await door.peer()
+            await running.peer()
         go.set()
         answer = await busy.answer()
         assert (answer.status, answer.closes) == (200, True)
         await busy.closed()
-        await until_true(lambda: door.server.open_connections == 0)
+        await until_true(lambda: running.server.open_connections == 0)
 
 
-async def drained(settings: DoorSettings, request: bytes) -> float:
+async def drained(settings: ServerSettings, request: bytes) -> float:
     """Seconds from drain() to the end of serve() with one request under way that never ends."""
 
     async def app(scope: HttpScope, receive: Receive, send: Send) -> None:
@@ -336,19 +337,19 @@ async def drained(settings: DoorSettings, request: bytes) -> float:
 
 
 async def test_drain_gives_up_after_its_time() -> None:
-    settings = DoorSettings(bind=("127.0.0.1:0",), drain_seconds=0.3)
+    settings = ServerSettings(bind=("127.0.0.1:0",), drain_seconds=0.3)
     assert 0.25 < await drained(settings, GET) < 5
 
 
 async def test_drain_with_nothing_to_do_returns_at_once() -> None:
-    assert await drained(DoorSettings(bind=("127.0.0.1:0",), drain_seconds=5), b"") < 2
+    assert await drained(ServerSettings(bind=("127.0.0.1:0",), drain_seconds=5), b"") < 2
 
 
 async def test_cancelling_closes_everything_promptly() -> None:
     async def app(scope: HttpScope, receive: Receive, send: Send) -> None:
         await trio.sleep_forever()
 
-    server = Server(app, DoorSettings(bind=("127.0.0.1:0",)), refuse=refuse, log=RecordingLog(), clock=FixedClock())
+    server = Server(app, ServerSettings(bind=("127.0.0.1:0",)), refuse=refuse, log=RecordingLog(), clock=FixedClock())
     with trio.fail_after(5):
         async with trio.open_nursery() as nursery:
             addresses = await nursery.start(lambda task_status: server.serve(task_status=task_status))
@@ -361,8 +362,8 @@ async def test_cancelling_closes_everything_promptly() -> None:
             await peer.closed()
 
 
-async def test_two_doors_in_one_process_know_nothing_of_each_other() -> None:
-    async with open_door(echo) as one, open_door(echo) as two:
+async def test_two_servers_in_one_process_know_nothing_of_each_other() -> None:
+    async with open_server(echo) as one, open_server(echo) as two:
         await one.serves()
         assert two.server.counters.requests == 0
         await two.serves()

@@ -1,22 +1,19 @@
-"""HTTP/1.1 messages: requests parsed and vetted over llhttp, response heads rendered (RFC 9110, RFC 9112)."""
+"""HTTP/1.1 requests, parsed and vetted over llhttp (RFC 9110, RFC 9112)."""
 
 from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
-from http import HTTPStatus
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
 import httptools
 
-from gatewayd.http.door import DoorSettings, Headers, Reply
+from gatewayd.http1.asgi import Headers
+from gatewayd.http1.settings import ServerSettings
 
-# RFC 9110 §5.6.2; uri-host and port of RFC 9112 §3.2, loosely: what may not stand there is refused.
-_TOKEN: Final = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+# uri-host and port of RFC 9112 §3.2, loosely: what may not stand there is refused.
 _HOST: Final = re.compile(rb"[A-Za-z0-9._~!$&'()*+,;=%:\[\]\-]*")
 _ABSOLUTE: Final = re.compile(rb"https?://([^/?#@]+)((?:[/?][^#]*)?)", re.IGNORECASE)
 
@@ -27,10 +24,6 @@ _FAULT_STATUS: Final = {"Invalid HTTP version": 505}
 
 # Chosen: chunks of one byte cost five of framing.
 _FRAMING_PER_BODY_BYTE: Final = 8
-
-_STATUS_LINES: Final = {
-    int(status): f"HTTP/1.1 {int(status)} {status.phrase}\r\n".encode("ascii") for status in HTTPStatus
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +82,7 @@ class Request:
 class RequestParser:
     """Feeds llhttp and queues what it finds. After `fault` is set nothing more may be fed."""
 
-    def __init__(self, settings: DoorSettings) -> None:
+    def __init__(self, settings: ServerSettings) -> None:
         self._settings = settings
         self._llhttp: httptools.HttpRequestParser | None = httptools.HttpRequestParser(self)
         self.requests: deque[Request] = deque()
@@ -285,73 +278,3 @@ def decode_path(raw_path: bytes) -> str | None:
     except UnicodeDecodeError:
         return None
     return None if "\0" in path else path
-
-
-# What a response's own header fields mean to the driver.
-PLAIN, CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION, DATE = range(5)
-_ROLES: Final = {
-    b"content-length": CONTENT_LENGTH,
-    b"transfer-encoding": TRANSFER_ENCODING,
-    b"connection": CONNECTION,
-    b"date": DATE,
-}
-
-
-@lru_cache(maxsize=512)
-def header_role(name: bytes) -> int:
-    """What a response header field means here. Raises ValueError for a name that is no token."""
-    if _TOKEN.fullmatch(name) is None:
-        raise ValueError(f"Not a header name: {name!r}")
-    return _ROLES.get(name.lower(), PLAIN)
-
-
-def status_line(status: int) -> bytes:
-    """The first line of a final response. Raises ValueError for a status outside 200-599."""
-    line = _STATUS_LINES.get(status)
-    if not 200 <= status <= 599:
-        raise ValueError(f"Not a final status: {status!r}")
-    return line if line is not None else b"HTTP/1.1 %d \r\n" % status
-
-
-@dataclass(slots=True)
-class ResponseFields:
-    """An application's header fields: the rendered block, and what it says to the driver."""
-
-    block: bytes
-    length: int | None
-    close: bool
-    dated: bool
-
-
-def render_head(request: Request, reply: Reply, date_line: bytes, goes_on: bool) -> bytes:
-    """The head of a whole response; `goes_on` tells whether the connection can carry another."""
-    line = status_line(reply.status)
-    # RFC 9110 §8.6: none with 204, and with 304 that of an answer that is not here.
-    length = b"" if reply.status in (204, 304) else b"content-length: %d\r\n" % len(reply.body)
-    if goes_on and request.version == "1.1":
-        connection = b""
-    else:
-        connection = b"connection: keep-alive\r\n" if goes_on else b"connection: close\r\n"
-    return b"".join((line, reply.fields, date_line, length, connection, b"\r\n"))
-
-
-def render_fields(headers: Iterable[tuple[bytes, bytes]]) -> ResponseFields:
-    """Render and vet an application's header fields. Raises ValueError when a value would start a line of its own."""
-    lines: list[bytes] = []
-    length, close, dated = None, False, False
-    for name, value in headers:
-        role = header_role(name)
-        if role == CONTENT_LENGTH:
-            length = int(value)
-            continue
-        if role == CONNECTION:
-            close = close or b"close" in value.lower()
-            continue
-        if role == TRANSFER_ENCODING:
-            continue
-        dated = dated or role == DATE
-        lines.append(b"%b: %b\r\n" % (name, value))
-    block = b"".join(lines)
-    if block.count(b"\n") != len(lines) or block.count(b"\r") != len(lines) or b"\0" in block:
-        raise ValueError("A response header value holds CR, LF or NUL")
-    return ResponseFields(block, length, close, dated)

@@ -7,9 +7,9 @@ import trio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gatewayd.http.door import DoorSettings
-from gatewayd.http.messages import RequestParser
-from tests.http.knocking import echo, open_door
+from gatewayd.http1.parser import RequestParser
+from gatewayd.http1.settings import ServerSettings
+from tests.http1.peers import echo, open_server
 
 HEAD = b"POST / HTTP/1.1\r\nHost: door\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -89,20 +89,20 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 async def test_refused_once_and_closed(name: str) -> None:
     request, status = REFUSED[name]
-    async with open_door(echo) as door, await door.peer() as peer:
+    async with open_server(echo) as running, await running.peer() as peer:
         await peer.send(request + b"GET /smuggled HTTP/1.1\r\nHost: door\r\n\r\n")
         answer = await peer.answer()
         assert (answer.status, answer.closes) == (status, True)
         assert answer.headers[b"content-type"] == b"application/problem+json"
         await peer.half_close()
         await peer.closed()
-        assert door.server.counters.refused == 1
+        assert running.server.counters.refused == 1
 
 
 @pytest.mark.parametrize("name", ["endless head", "endless chunk extension", "many trailers", "folded line"])
 async def test_refused_in_small_pieces_too(name: str) -> None:
     request, status = REFUSED[name]
-    parser = RequestParser(DoorSettings(bind=()))
+    parser = RequestParser(ServerSettings(bind=()))
     taken = 0
     while parser.fault is None and taken < len(request):
         parser.feed(request[taken : taken + 7])
@@ -113,7 +113,7 @@ async def test_refused_in_small_pieces_too(name: str) -> None:
 
 
 async def test_small_chunks_do_not_count_as_a_flood() -> None:
-    parser = RequestParser(DoorSettings(bind=()))
+    parser = RequestParser(ServerSettings(bind=()))
     parser.feed(CHUNKED)
     for _ in range(50_000):
         parser.feed(b"1\r\na\r\n")
@@ -123,7 +123,7 @@ async def test_small_chunks_do_not_count_as_a_flood() -> None:
 
 
 async def test_a_head_cut_by_the_end_is_400() -> None:
-    async with open_door(echo) as door, await door.peer() as peer:
+    async with open_server(echo) as running, await running.peer() as peer:
         await peer.send(b"GET / HTTP/1.1\r\nHo")
         await peer.half_close()
         assert (await peer.answer()).status == 400
@@ -151,15 +151,15 @@ def mutated(draw: st.DrawFn) -> bytes:
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(attacks=st.lists(st.binary(max_size=200) | mutated(), min_size=1, max_size=8))
-async def test_no_bytes_take_the_door_down(attacks: list[bytes]) -> None:
-    async with open_door(echo) as door:
+async def test_no_bytes_take_the_server_down(attacks: list[bytes]) -> None:
+    async with open_server(echo) as running:
         for attack in attacks:
-            async with await door.peer() as peer:
+            async with await running.peer() as peer:
                 await peer.send(attack)
                 await peer.half_close()
                 await peer.rest()
-        await door.serves()
-        assert door.server.counters.connection_errors == 0
+        await running.serves()
+        assert running.server.counters.connection_errors == 0
         with trio.fail_after(2):
-            while door.server.open_connections:
+            while running.server.open_connections:
                 await trio.sleep(0.001)

@@ -1,4 +1,4 @@
-"""The door's sockets: accepts connections, contains each of them, watches their deadlines, drains (libraries.md).
+"""The server: accepts connections, contains each of them, watches their deadlines, drains.
 
 An exception out of one connection is logged, counted and ends that connection only.
 """
@@ -12,14 +12,10 @@ from typing import Final
 
 import trio
 
-from gatewayd.http.connection import Connection
-from gatewayd.http.door import App, AtOnce, Clock, Door, DoorCounters, DoorSettings, Log, Refuse, never
-from gatewayd.http.exchange import IDLE
-from gatewayd.http.proxy_headers import TrustedProxies
-from gatewayd.http.sockets import (
-    PlainTransport,
-    TlsTransport,
-    Transport,
+from gatewayd.http1.asgi import App
+from gatewayd.http1.asgi_call import IDLE
+from gatewayd.http1.connection import Connection
+from gatewayd.http1.listeners import (
     connection_limit,
     create_ssl_context,
     describe,
@@ -29,8 +25,11 @@ from gatewayd.http.sockets import (
     unix_inodes,
     unlink_unix,
 )
-
-__all__ = ["DoorCounters", "DoorSettings", "Server"]
+from gatewayd.http1.log import Log
+from gatewayd.http1.proxy_headers import TrustedProxies
+from gatewayd.http1.settings import ServerSettings
+from gatewayd.http1.state import AtOnce, Clock, Refuse, ServerCounters, ServerState, never
+from gatewayd.http1.transports import PlainTransport, TlsTransport, Transport
 
 # accept(2): the system is short of something; it is worth waiting.
 _SHORTAGES: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS})
@@ -40,12 +39,12 @@ _ACCEPT_BATCH: Final = 64
 
 
 class Server:
-    """One door: `serve()` runs it, `drain()` asks it to end well."""
+    """One server: `serve()` runs it, `drain()` asks it to end well."""
 
     def __init__(
         self,
         app: App,
-        settings: DoorSettings,
+        settings: ServerSettings,
         *,
         refuse: Refuse,
         log: Log,
@@ -53,7 +52,7 @@ class Server:
         at_once: AtOnce = never,
     ) -> None:
         """`at_once` is asked before `app`, over HTTP/1.1. Raises ValueError for a trusted proxy that is no network."""
-        self._door = Door(app, settings, refuse, log, clock, at_once)
+        self._state = ServerState(app, settings, refuse, log, clock, at_once)
         self._settings = settings
         self._proxies = TrustedProxies.parse(settings.trusted_proxies)
         # In the order they came; the values say nothing.
@@ -65,9 +64,9 @@ class Server:
         self._ended = trio.Event()
 
     @property
-    def counters(self) -> DoorCounters:
-        """What the door has seen since it opened."""
-        return self._door.counters
+    def counters(self) -> ServerCounters:
+        """What it has seen since it opened."""
+        return self._state.counters
 
     @property
     def open_connections(self) -> int:
@@ -83,15 +82,15 @@ class Server:
 
         Raises OSError, ValueError or ssl.SSLError before it has started if it cannot listen.
         """
-        settings, door = self._settings, self._door
+        settings, state = self._settings, self._state
         context = create_ssl_context(settings)
         if context is not None:
-            import gatewayd.http.http2  # noqa: F401 - now, and not when the first connection waits for it
+            import gatewayd.http1.http2  # noqa: F401 - now, and not when the first connection waits for it
         listeners = open_listeners(settings)
         inodes = unix_inodes(settings)
         self._limit = connection_limit(settings.max_connections)
-        door.tick_seconds = settings.tick_seconds()
-        door.tick(trio.current_time())
+        state.tick_seconds = settings.tick_seconds()
+        state.tick(trio.current_time())
         try:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._reap)
@@ -117,7 +116,7 @@ class Server:
 
     async def _finish(self, listeners: list[socket.socket]) -> None:
         """Wait for the requests in flight, at most drain_seconds."""
-        self._door.draining = True
+        self._state.draining = True
         for listener in listeners:
             listener.close()
         for connection in list(self._connections):
@@ -127,14 +126,14 @@ class Server:
                 await self._ended.wait()
 
     async def _reap(self) -> None:
-        """Move the door's clock on and end the connections whose deadline has passed."""
-        door = self._door
+        """Move the coarse clock on and end the connections whose deadline has passed."""
+        state = self._state
         while True:
             now = trio.current_time()
-            door.tick(now)
+            state.tick(now)
             for connection in list(self._connections):
                 connection.check(now)
-            await trio.sleep(door.tick_seconds)
+            await trio.sleep(state.tick_seconds)
 
     async def _accept(self, listener: socket.socket, context: ssl.SSLContext | None, connections: trio.Nursery) -> None:
         while True:
@@ -159,7 +158,7 @@ class Server:
                 return
             accepted.setblocking(False)
             self._open += 1
-            self._door.counters.connections += 1
+            self._state.counters.connections += 1
             connections.start_soon(self._contain, accepted, context)
 
     async def _make_room(self) -> None:
@@ -176,9 +175,9 @@ class Server:
             await ended.wait()
 
     async def _wait_out_shortage(self, error: OSError) -> None:
-        counters = self._door.counters
+        counters = self._state.counters
         counters.accept_shortages += 1
-        self._door.log.error("accept_shortage", reason=str(error), open_connections=self._open)
+        self._state.log.error("accept_shortage", reason=str(error), open_connections=self._open)
         await trio.sleep(_SHORTAGE_PAUSE_SECONDS)
         await self._make_room()
 
@@ -190,8 +189,8 @@ class Server:
             else:
                 await self._serve_tls(accepted, context)
         except Exception as error:
-            self._door.counters.connection_errors += 1
-            self._door.log.error("connection_failed", exc_info=error)
+            self._state.counters.connection_errors += 1
+            self._state.log.error("connection_failed", exc_info=error)
         finally:
             accepted.close()
             self._open -= 1
@@ -203,7 +202,7 @@ class Server:
             addresses = peer_of(accepted), server_of(accepted)
         except OSError:
             return  # reset before it was looked at
-        connection = Connection(self._door, transport, addresses, scheme)
+        connection = Connection(self._state, transport, addresses, scheme)
         connection.believe(self._proxies)
         self._connections[connection] = None
         try:
@@ -217,9 +216,9 @@ class Server:
         try:
             if await self._handshake(stream):
                 if stream.selected_alpn_protocol() == "h2":
-                    from gatewayd.http.http2 import serve_http2  # Hypercorn: a tenth of the start, for TLS alone
+                    from gatewayd.http1.http2 import serve_http2  # Hypercorn: a tenth of the start, for TLS alone
 
-                    await serve_http2(self._door, stream, self._drain, self._proxies)
+                    await serve_http2(self._state, stream, self._drain, self._proxies)
                 else:
                     await self._converse(TlsTransport(stream), accepted, "https")
         finally:
@@ -230,8 +229,8 @@ class Server:
             try:
                 await stream.do_handshake()
             except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
-                self._door.log.debug("tls_handshake_failed", reason=str(error.__cause__ or error))
+                self._state.log.debug("tls_handshake_failed", reason=str(error.__cause__ or error))
             else:
                 return True
-        self._door.counters.failed_handshakes += 1
+        self._state.counters.failed_handshakes += 1
         return False

@@ -14,18 +14,13 @@ from typing import Final
 
 import trio
 
-from gatewayd.http.door import (
-    Address,
-    AsgiVersions,
-    Door,
-    HttpScope,
-    PeerGoneError,
-    Reply,
-)
-from gatewayd.http.exchange import BODY, CLOSING, HEAD, IDLE, WORKING, Exchange
-from gatewayd.http.messages import Fault, Request, RequestParser, render_head, status_line
-from gatewayd.http.proxy_headers import TrustedProxies
-from gatewayd.http.sockets import Transport
+from gatewayd.http1.asgi import Address, AsgiVersions, HttpScope
+from gatewayd.http1.asgi_call import BODY, CLOSING, HEAD, IDLE, WORKING, AsgiCall
+from gatewayd.http1.parser import Fault, Request, RequestParser
+from gatewayd.http1.proxy_headers import TrustedProxies
+from gatewayd.http1.response import render_head, status_line
+from gatewayd.http1.state import PeerGoneError, Reply, ServerState
+from gatewayd.http1.transports import Transport
 
 _ASGI: Final[AsgiVersions] = {"version": "3.0", "spec_version": "2.4"}
 _BODY_TYPE: Final = b"content-type: application/problem+json\r\n"
@@ -41,39 +36,43 @@ class Connection:
 
     __slots__ = (
         "_answered",
+        "_call",
         "_cancel",
         "_ending",
-        "_exchange",
         "_fault",
         "_peer",
         "_reset",
         "_scheme",
-        "_server",
+        "_server_address",
         "_trusted",
         "deadline",
-        "door",
         "parser",
         "phase",
         "phase_began",
+        "server",
         "transport",
         "write_deadline",
     )
 
     def __init__(
-        self, door: Door, transport: Transport, addresses: tuple[Address | None, tuple[str, int | None]], scheme: str
+        self,
+        server: ServerState,
+        transport: Transport,
+        addresses: tuple[Address | None, tuple[str, int | None]],
+        scheme: str,
     ) -> None:
-        self.door = door
+        self.server = server
         self.transport = transport
-        self._peer, self._server = addresses
+        self._peer, self._server_address = addresses
         self._scheme = scheme
         self._trusted: TrustedProxies | None = None
-        self.parser = RequestParser(door.settings)
+        self.parser = RequestParser(server.settings)
         self.phase = IDLE
-        self.phase_began = door.now
-        self.deadline = door.deadline_in(door.settings.keep_alive_seconds)
+        self.phase_began = server.now
+        self.deadline = server.deadline_in(server.settings.keep_alive_seconds)
         self.write_deadline = math.inf
         self._cancel = trio.CancelScope()
-        self._exchange: Exchange | None = None
+        self._call: AsgiCall | None = None
         self._fault: Fault | None = None
         self._reset = False
         # The scope is cancelled: nothing that is read now may start or go on with work.
@@ -118,7 +117,7 @@ class Connection:
         self._ending = True
         self._cancel.cancel()
 
-    # The exchange's side.
+    # The application's side.
 
     async def fail(self, fault: Fault) -> None:
         """Unwind the application and answer the fault, unless a response has begun."""
@@ -142,7 +141,7 @@ class Connection:
 
     def write_progress(self) -> None:
         """A write waits, or the peer has taken something."""
-        self.write_deadline = self.door.deadline_in(self.door.settings.write_timeout_seconds)
+        self.write_deadline = self.server.deadline_in(self.server.settings.write_timeout_seconds)
 
     async def write(self, data: bytes) -> None:
         """Send everything under the write deadline. Raises PeerGoneError."""
@@ -152,20 +151,20 @@ class Connection:
     # The conversation.
 
     async def _converse(self) -> None:
-        door, parser = self.door, self.parser
+        server, parser = self.server, self.parser
         while (request := await self._next_request()) is not None:
             self.phase = WORKING
             self.deadline = math.inf
-            door.counters.requests += 1
+            server.counters.requests += 1
             scope = self._scope(request)
-            reply = door.at_once(scope) if request.complete else None
+            reply = server.at_once(scope) if request.complete else None
             if reply is None:
-                exchange = self._exchange = Exchange(self, request)
-                await exchange.run(scope)
-                if not (exchange.reusable and await self._swallow(request)):
-                    await self._end(exchange)
+                call = self._call = AsgiCall(self, request)
+                await call.run(scope)
+                if not (call.reusable and await self._swallow(request)):
+                    await self._end(call)
                     return
-                self._exchange = None
+                self._call = None
             elif not await self._reply(request, reply):
                 return
             if parser.requests:
@@ -174,8 +173,8 @@ class Connection:
 
     async def _reply(self, request: Request, reply: Reply) -> bool:
         """Send an answer that was there at once; whether the connection can go on."""
-        goes_on = request.keep_alive and not self.door.draining
-        head = render_head(request, reply, self.door.date_line, goes_on)
+        goes_on = request.keep_alive and not self.server.draining
+        head = render_head(request, reply, self.server.date_line, goes_on)
         body = b"" if request.method == "HEAD" or reply.status in (204, 304) else reply.body
         try:
             rest = self.transport.send_at_once(head, body)
@@ -190,16 +189,16 @@ class Connection:
 
     async def _next_request(self) -> Request | None:
         """The next request with a complete header block; None when there will be none."""
-        parser, door = self.parser, self.door
+        parser, server = self.parser, self.server
         if not (parser.requests or parser.in_head or parser.fault):
             self.phase = IDLE
-            self.phase_began = door.now
-            self.deadline = door.deadline_in(door.settings.keep_alive_seconds)
+            self.phase_began = server.now
+            self.deadline = server.deadline_in(server.settings.keep_alive_seconds)
         while not parser.requests:
             if parser.fault is not None:
                 await self._answer(parser.fault)
                 return None
-            if self.phase == IDLE and door.draining:
+            if self.phase == IDLE and server.draining:
                 return None
             if self.phase == WORKING:  # the head of a pipelined request is half here
                 self._head_begins()
@@ -215,7 +214,7 @@ class Connection:
 
     def _head_begins(self) -> None:
         self.phase = HEAD
-        self.deadline = self.door.deadline_in(self.door.settings.header_timeout_seconds)
+        self.deadline = self.server.deadline_in(self.server.settings.header_timeout_seconds)
 
     def _scope(self, request: Request) -> HttpScope:
         client, scheme = self._peer, self._scheme
@@ -233,7 +232,7 @@ class Connection:
             "root_path": "",
             "headers": request.headers,
             "client": client,
-            "server": self._server,
+            "server": self._server_address,
         }
 
     async def _swallow(self, request: Request) -> bool:
@@ -243,8 +242,8 @@ class Connection:
             return True
         request.discarding = True
         self.phase = CLOSING
-        self.deadline = self.door.deadline_in(self.door.settings.linger_seconds)
-        swallowed = await self._read_away(request, request.received + self.door.settings.max_drain_bytes)
+        self.deadline = self.server.deadline_in(self.server.settings.linger_seconds)
+        swallowed = await self._read_away(request, request.received + self.server.settings.max_drain_bytes)
         self.phase = WORKING
         self.deadline = math.inf
         return swallowed
@@ -259,29 +258,29 @@ class Connection:
             self.parser.feed(data)
         return True
 
-    async def _end(self, exchange: Exchange) -> None:
-        """Close after the last exchange: aborted, answered here, or complete."""
-        fault = exchange.unanswered
+    async def _end(self, call: AsgiCall) -> None:
+        """Close after the last request: aborted, answered here, or complete."""
+        fault = call.unanswered
         if fault is not None:
             await self._answer(fault)
-        elif not exchange.complete:
+        elif not call.complete:
             self._reset = True
-        elif not exchange.request_complete:
+        elif not call.request_complete:
             await self._linger()
         else:
             await self._say_goodbye()
 
     async def _say_goodbye(self) -> None:
-        with trio.move_on_after(self.door.settings.linger_seconds):
+        with trio.move_on_after(self.server.settings.linger_seconds):
             await self.transport.finish()
 
     # Answers of the driver's own.
 
     async def _answer_after_cancel(self) -> None:
-        started = self._exchange is not None and self._exchange.started
+        started = self._call is not None and self._call.started
         if self._fault is not None and not started:
             await self._answer(self._fault)
-        elif started and not (self._exchange is not None and self._exchange.complete):
+        elif started and not (self._call is not None and self._call.complete):
             self._reset = True
 
     async def _answer(self, fault: Fault) -> None:
@@ -289,22 +288,22 @@ class Connection:
         if self._answered:
             return
         self._answered = True
-        door = self.door
-        door.counters.refused += 1
-        refusal = door.refuse(fault.status, fault.detail)
-        head_only = self._exchange is not None and self._exchange.head_only
+        server = self.server
+        server.counters.refused += 1
+        refusal = server.refuse(fault.status, fault.detail)
+        head_only = self._call is not None and self._call.head_only
         head = b"%b%b%bx-request-id: %b\r\ncontent-length: %d\r\nconnection: close\r\n\r\n"
-        values = (status_line(fault.status), door.date_line, _BODY_TYPE, refusal.request_id, len(refusal.body))
+        values = (status_line(fault.status), server.date_line, _BODY_TYPE, refusal.request_id, len(refusal.body))
         data = head % values
         self.phase = CLOSING
         self.deadline = math.inf
-        with trio.move_on_after(door.settings.linger_seconds), suppress(PeerGoneError):
+        with trio.move_on_after(server.settings.linger_seconds), suppress(PeerGoneError):
             await self.transport.send(data if head_only else data + refusal.body, self.write_progress)
             await self._linger()
 
     async def _linger(self) -> None:
         """Read on for a while: closing over unread bytes sends a reset that may destroy the answer (RFC 9112 §9.6)."""
-        settings = self.door.settings
+        settings = self.server.settings
         self.phase = CLOSING
         self.deadline = self.write_deadline = math.inf
         left = settings.max_drain_bytes

@@ -1,0 +1,64 @@
+"""The types of ASGI 3, as the server speaks it and every application of ours answers it."""
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Literal, TypedDict
+
+Headers = list[tuple[bytes, bytes]]
+Address = tuple[str, int]
+
+
+class AsgiVersions(TypedDict):
+    """The ASGI versions the driver speaks."""
+
+    version: str
+    spec_version: str
+
+
+class HttpScope(TypedDict):
+    """An ASGI 3 `http` scope. Header names are lower case; `client` is None on a unix socket."""
+
+    type: Literal["http"]
+    asgi: AsgiVersions
+    http_version: str
+    method: str
+    scheme: str
+    path: str
+    raw_path: bytes
+    query_string: bytes
+    root_path: str
+    headers: Headers
+    client: Address | None
+    server: tuple[str, int | None] | None
+
+
+class RequestMessage(TypedDict):
+    """`http.request` carries body bytes; `http.disconnect` carries none and has only `type`."""
+
+    type: Literal["http.request", "http.disconnect"]
+    body: bytes
+    more_body: bool
+
+
+class DisconnectMessage(TypedDict):
+    """The peer is gone, or the response is complete."""
+
+    type: Literal["http.disconnect"]
+
+
+class _ResponseMessageType(TypedDict):
+    type: Literal["http.response.start", "http.response.body"]
+
+
+class ResponseMessage(_ResponseMessageType, total=False):
+    """Either half of a response: `status` and `headers` with the start, `body` and `more_body` with the body."""
+
+    status: int
+    headers: Iterable[tuple[bytes, bytes]]
+    body: bytes
+    more_body: bool
+
+
+ReceiveMessage = RequestMessage | DisconnectMessage
+Receive = Callable[[], Awaitable[ReceiveMessage]]
+Send = Callable[[ResponseMessage], Awaitable[None]]
+App = Callable[[HttpScope, Receive, Send], Awaitable[None]]

@@ -1,0 +1,15 @@
+"""What the program writes events down with."""
+
+from typing import Protocol
+
+
+class Log(Protocol):
+    """The calls of a structlog logger that are made here; `exc_info` among the values brings a traceback."""
+
+    def debug(self, event: str, **values: object) -> object: ...
+
+    def info(self, event: str, **values: object) -> object: ...
+
+    def warning(self, event: str, **values: object) -> object: ...
+
+    def error(self, event: str, **values: object) -> object: ...

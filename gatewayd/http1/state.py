@@ -1,0 +1,100 @@
+"""What the connections of one server share: its application, settings, counters and coarse clock."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from email.utils import formatdate
+from typing import NamedTuple, Protocol
+
+from gatewayd.http1.asgi import App, HttpScope
+from gatewayd.http1.log import Log
+from gatewayd.http1.settings import ServerSettings
+
+
+class Reply(NamedTuple):
+    """A whole response. `fields` are rendered header lines: all but those of framing, connection and date."""
+
+    status: int
+    fields: bytes
+    body: bytes
+
+
+AtOnce = Callable[[HttpScope], Reply | None]
+"""Answers a request without waiting for anything; None: let the application have it.
+
+It saves a short read the whole of ASGI's messages, which cost as much as the read. Its own failures are answers too: an
+exception out of it ends the connection without one.
+"""
+
+
+def never(scope: HttpScope) -> Reply | None:
+    """An `AtOnce` that leaves everything to the application."""
+    return None
+
+
+class Refusal(NamedTuple):
+    """What the server answers in the application's place: an application/problem+json body and its request id."""
+
+    body: bytes
+    request_id: bytes
+
+
+# Status and a sentence for the reader.
+Refuse = Callable[[int, str], Refusal]
+
+
+class Clock(Protocol):
+    """Wall clock: microseconds since the epoch, UTC."""
+
+    def now(self) -> int: ...
+
+
+class PeerGoneError(OSError):
+    """The peer closed or reset the connection while a response was being sent."""
+
+
+@dataclass(slots=True)
+class ServerCounters:
+    """What a server has seen since it opened."""
+
+    connections: int = 0
+    requests: int = 0
+    # Requests the driver answered itself: malformed, too large, too slow.
+    refused: int = 0
+    # Exceptions out of the application, and out of a connection's own code.
+    app_errors: int = 0
+    connection_errors: int = 0
+    failed_handshakes: int = 0
+    # Times accept() found no descriptors or memory.
+    accept_shortages: int = 0
+
+
+@dataclass(slots=True)
+class ServerState:
+    """The state every connection of one server looks at; `tick` is called by the server's reaper alone."""
+
+    app: App
+    settings: ServerSettings
+    refuse: Refuse
+    log: Log
+    clock: Clock
+    at_once: AtOnce = never
+    counters: ServerCounters = field(default_factory=ServerCounters)
+    draining: bool = False
+    # Coarse monotonic seconds: at most one tick behind.
+    now: float = -math.inf
+    # A whole `date:` header line.
+    date_line: bytes = b""
+    tick_seconds: float = 1.0
+
+    def tick(self, now: float) -> None:
+        """Move the coarse clock and the Date header on."""
+        self.now = now
+        date = formatdate(self.clock.now() / 1_000_000, usegmt=True)
+        self.date_line = b"date: " + date.encode("ascii") + b"\r\n"
+
+    def deadline_in(self, seconds: float) -> float:
+        """The coarse instant that is never earlier than `seconds` from now."""
+        return self.now + self.tick_seconds + seconds
