@@ -30,18 +30,17 @@ from gatewayd.config import Config, TcpBind, parse_bind, without_effect
 from gatewayd.console.addresses import is_page
 from gatewayd.console.mounted import Console
 from gatewayd.events import EVENT_KINDS, EventBody
-from gatewayd.http import front, idempotency, metrics, observing, openapi
-from gatewayd.http.cors import Cors
-from gatewayd.http.dispatch import Api, ApiParts
+from gatewayd.http import documents, idempotency, metrics, observer, openapi
+from gatewayd.http.api import Api, ApiParts
 from gatewayd.http.rate_limits import RateLimits
 from gatewayd.http.render import refusal
+from gatewayd.http.router import Router
 from gatewayd.http.security_schemes import ProviderUrls
-from gatewayd.http1.asgi import App
+from gatewayd.http1.cors import Cors
 from gatewayd.http1.server import Server
 from gatewayd.http1.settings import ServerSettings
 from gatewayd.logs import AccessLog, Level, LogFormat, Logger, make_logger
-from gatewayd.oauth.addresses import AUTHORIZE, DISCOVERY, PREFIX, TOKEN
-from gatewayd.oauth.labels import NO_ENDPOINT, labels
+from gatewayd.oauth.addresses import AUTHORIZE, DISCOVERY, NO_ENDPOINT, PREFIX, TOKEN, metric_labels
 from gatewayd.outbound.transport import GuardedTransport
 from gatewayd.provider import Provider, ProviderSettings, note_use, open_provider
 from gatewayd.service_manager import Notifier
@@ -106,7 +105,7 @@ class Daemon:
         self._log: Logger = make_logger(log_format, cast(Level, config.log.level), surroundings.log_stream)
         self._access = AccessLog(log_format, surroundings.log_stream)
         self._requests = metrics.RequestTallies()
-        self._observer = observing.Observer(
+        self._observer = observer.Observer(
             surroundings.clock, self._requests, self._access if surroundings.access_log else None
         )
         self._retention = Retention(config.webhooks.retention_days, surroundings.clock, self._log)
@@ -215,25 +214,27 @@ class Daemon:
                 public_url=self.config.server.public_url,
             )
         )
-        label = observing.labelled(labels(oauth.paths), NO_ENDPOINT)
+        label = observer.labelled(metric_labels(oauth.paths), NO_ENDPOINT)
         watched = self._observer.watched(oauth, label)
-        at_once = self._observer.watched_at_once(front.replying(oauth.at_once), label)
-        app = front.Front(
+        at_once = self._observer.watched_at_once(oauth.at_once, label)
+        app = Router(
             {
                 **dict.fromkeys(oauth.paths, watched),
-                "/healthz": front.alive(),
-                "/readyz": front.ready(lambda: self._readiness(dispatcher)),
-                "/openapi.json": front.document_when_asked(lambda: msgspec.json.encode(_described(built, self.config))),
+                "/healthz": documents.alive(),
+                "/readyz": documents.ready(lambda: self._states(dispatcher)),
+                "/openapi.json": documents.document_when_asked(
+                    lambda: msgspec.json.encode(_described(built, self.config))
+                ),
             },
             api,
             api.at_once,
             mounts=((PREFIX, watched),),
             ready=dict.fromkeys(oauth.paths, at_once),
-            pages=self._observer.watched(self._console(provider.store, tax.settings), observing.always("console")),
+            pages=self._observer.watched(self._console(provider.store, tax.settings), observer.always("console")),
             is_page=is_page,
         )
         return Server(
-            cast(App, app),
+            app,
             door_settings(self.config),
             refuse=refusal,
             log=self._log,
@@ -273,7 +274,7 @@ class Daemon:
             max_connections=METRICS_CONNECTIONS,
             drain_seconds=self.config.server.drain_seconds,
         )
-        return Server(cast(App, page), settings, refuse=refusal, log=self._log, clock=self._outside.clock)
+        return Server(page, settings, refuse=refusal, log=self._log, clock=self._outside.clock)
 
     def _provider_settings(self) -> ProviderSettings:
         return ProviderSettings(
@@ -337,9 +338,6 @@ class Daemon:
             tell = self._log.info if answers else self._log.error
             tell("store_answers_again" if answers else "store_does_not_answer")
         self._store_answers = answers
-
-    async def _readiness(self, dispatcher: Dispatcher) -> dict[str, str]:
-        return self._states(dispatcher)
 
     def _states(self, dispatcher: Dispatcher) -> dict[str, str]:
         """Each part of the daemon, with `ok` or what is wrong with it."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import trio
 
 from gatewayd.clock import Clock
+from gatewayd.http1.log import Log
 from gatewayd.identity import (
     api_keys,
     authorization_codes,
@@ -25,7 +26,7 @@ from gatewayd.identity.dpop import ReplayCache
 from gatewayd.identity.signing_keys import SigningKeys
 from gatewayd.oauth.app import OAuthApp
 from gatewayd.oauth.client_documents import ClientDocuments
-from gatewayd.oauth.parts import Log, OAuthParts
+from gatewayd.oauth.parts import OAuthParts
 from gatewayd.outbound.transport import GuardedTransport
 from gatewayd.store import Store, WriteTx
 

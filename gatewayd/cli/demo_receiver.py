@@ -3,13 +3,15 @@
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import trio
 import trustme
 
 from gatewayd.clock import SECOND, Clock
 from gatewayd.http.render import refusal
+from gatewayd.http1.asgi import HttpScope, Receive, Send
+from gatewayd.http1.bodies import BodyCutShort, BodyTooLarge, read_body
+from gatewayd.http1.response import Response, send_response
 from gatewayd.http1.server import Server
 from gatewayd.http1.settings import ServerSettings
 from gatewayd.logs import Logger
@@ -52,27 +54,17 @@ class Receiver:
             (address,) = await nursery.start(server.serve)
             task_status.started(f"{address}/hooks")
 
-    async def _app(self, scope: Any, receive: Any, send: Any) -> None:
-        body = await _whole_body(receive)
-        headers = dict(scope["headers"])
-        signature = headers.get(b"x-service-signature", b"").decode("latin-1")
+    async def _app(self, scope: HttpScope, receive: Receive, send: Send) -> None:
+        request = scope["request"]
+        request.read_fields()
+        signature = request.text(b"x-service-signature") or ""
         status = 204
         try:
+            body = await read_body(request, receive, MAX_BODY_BYTES)
             verify(signature, body, self.secret, now=self._clock.now() // SECOND)
-        except SignatureError:
+        except (BodyTooLarge, BodyCutShort, SignatureError):
             status = 400
         else:
-            event = headers.get(b"x-service-event", b"").decode("latin-1")
+            event = request.text(b"x-service-event") or ""
             self._incoming.send_nowait(ReceivedDelivery(event, signature, body))
-        await send({"type": "http.response.start", "status": status, "headers": []})
-        await send({"type": "http.response.body", "body": b""})
-
-
-async def _whole_body(receive: Any) -> bytes:
-    body = b""
-    while len(body) <= MAX_BODY_BYTES:
-        message = await receive()
-        body += message.get("body", b"")
-        if not message.get("more_body", False):
-            break
-    return body
+        await send_response(request, Response(status, ()), send)

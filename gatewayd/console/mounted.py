@@ -1,19 +1,14 @@
 """The pages as the daemon mounts them."""
 
-from collections.abc import Awaitable, Callable
-from typing import Any, cast
+from typing import cast
 
 import trio
 
 from gatewayd.clock import Clock
 from gatewayd.console.log import Log
+from gatewayd.http1.asgi import App, HttpScope, Receive, Send
 from gatewayd.store import Store
 from gatewayd.tax.settings import TaxSettings
-
-Scope = dict[str, Any]
-Receive = Callable[[], Awaitable[dict[str, Any]]]
-Send = Callable[[dict[str, Any]], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class Console:
@@ -32,7 +27,7 @@ class Console:
         self._making = trio.Lock()
         self._app: App | None = None
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: HttpScope, receive: Receive, send: Send) -> None:
         app = self._app or await self._made()
         await app(scope, receive, send)
 

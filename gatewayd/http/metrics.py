@@ -16,9 +16,11 @@ import trio
 
 import gatewayd
 from gatewayd.clock import SECOND
-from gatewayd.http import front
-from gatewayd.http.dispatch import Receive, Scope, Send
-from gatewayd.http.render import Answer
+from gatewayd.http.documents import ALLOW_READING, READING, not_allowed, nothing, responding
+from gatewayd.http.router import Router
+from gatewayd.http1.header_fields import Headers
+from gatewayd.http1.request import Request
+from gatewayd.http1.response import Response
 from gatewayd.http1.server import Server
 from gatewayd.logs import AccessLog
 from gatewayd.store import ReadTx, Store, StoreFailure
@@ -40,11 +42,10 @@ COUNTED_IN_ALL: Final = 1_000_000  # Chosen: deliveries; a tenth of a second's w
 BACKLOG_SECONDS: Final = 5.0  # Chosen: how old the numbers of the queues may be
 BACKLOG_READ_SECONDS: Final = 2.0  # Chosen: then the page goes without them
 TOO_MANY_REQUESTS: Final = 429
-_HEADERS: Final = (  # of the text format that every Prometheus reads
+_HEADERS: Final[Headers] = (  # of the text format that every Prometheus reads
     (b"content-type", b"text/plain; version=0.0.4; charset=utf-8"),
     (b"cache-control", b"no-store"),
 )
-_ALLOW: Final = (b"allow", b"GET, HEAD")
 _LABELS: Final = [f"{bound:g}" for bound in BOUNDS_SECONDS] + ["+Inf"]
 
 
@@ -424,20 +425,18 @@ def text(taken: Snapshot) -> bytes:
     return generate_latest(registry)
 
 
-def page(of: Watched) -> front.Front:
-    """The application of the metrics' own door: the page, and 404 for any other path."""
+def page(of: Watched) -> Router:
+    """The application of the metrics' own server: the page, and 404 for any other path."""
     import prometheus_client  # noqa: F401 - now, and not when the first scrape waits for it
 
     one_at_a_time = trio.CapacityLimiter(1)
     backlog = BacklogReader(of.store)
 
-    async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["method"] not in ("GET", "HEAD"):
-            await front.respond(scope, send, front.not_allowed(_ALLOW))
-            return
+    async def respond(request: Request) -> Response:
+        if request.method not in READING:
+            return not_allowed(request, ALLOW_READING)
         async with one_at_a_time:
             taken = snapshot(of, await backlog.latest())
-            body = await trio.to_thread.run_sync(text, taken)
-        await front.respond(scope, send, Answer(200, body, _HEADERS))
+            return Response(200, _HEADERS, await trio.to_thread.run_sync(text, taken))
 
-    return front.Front({PATH: app}, front.nothing())
+    return Router({PATH: responding(respond)}, nothing())

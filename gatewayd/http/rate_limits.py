@@ -60,10 +60,6 @@ class RateLimits:
         reset = int((self._capacity - tokens) / self._per_second) + 1
         return [self._policy, (b"ratelimit", b'"default";r=%d;t=%d' % (left, reset))]
 
-    def lines(self, allowance: Allowance) -> bytes:
-        """The same as header lines."""
-        return b"".join([b"%b: %b\r\n" % field for field in self.headers(allowance)])
-
     def _too_many(self, allowance: Allowance, cost: int) -> Problem:
         wait = int((cost - allowance.tokens) / self._per_second) + 1  # never too short by a rounding
         return Problem(

@@ -1,10 +1,12 @@
 """The types of ASGI 3, as the server speaks it and every application of ours answers it."""
 
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
-Headers = list[tuple[bytes, bytes]]
-Address = tuple[str, int]
+from gatewayd.http1.header_fields import Header, Headers
+
+if TYPE_CHECKING:
+    from gatewayd.http1.request import Address, Request
 
 
 class AsgiVersions(TypedDict):
@@ -15,7 +17,7 @@ class AsgiVersions(TypedDict):
 
 
 class HttpScope(TypedDict):
-    """An ASGI 3 `http` scope. Header names are lower case; `client` is None on a unix socket."""
+    """An ASGI 3 `http` scope, and the same as a `Request`, which has its id."""
 
     type: Literal["http"]
     asgi: AsgiVersions
@@ -27,8 +29,9 @@ class HttpScope(TypedDict):
     query_string: bytes
     root_path: str
     headers: Headers
-    client: Address | None
+    client: "Address | None"
     server: tuple[str, int | None] | None
+    request: "Request"
 
 
 class RequestMessage(TypedDict):
@@ -53,7 +56,7 @@ class ResponseMessage(_ResponseMessageType, total=False):
     """Either half of a response: `status` and `headers` with the start, `body` and `more_body` with the body."""
 
     status: int
-    headers: Iterable[tuple[bytes, bytes]]
+    headers: Iterable[Header]
     body: bytes
     more_body: bool
 

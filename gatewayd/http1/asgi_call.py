@@ -8,8 +8,8 @@ from typing import Final, Protocol
 import trio
 
 from gatewayd.http1.asgi import DisconnectMessage, HttpScope, ReceiveMessage, ResponseMessage
-from gatewayd.http1.parser import Fault, Request, RequestParser
-from gatewayd.http1.response import ResponseFields, render_fields, status_line
+from gatewayd.http1.parser import Fault, ReceivedRequest, RequestParser
+from gatewayd.http1.response_head import ResponseFields, render_fields, status_line
 from gatewayd.http1.state import PeerGoneError, ServerState
 
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -62,7 +62,7 @@ class AsgiCall:
         "unanswered",
     )
 
-    def __init__(self, connection: Line, request: Request) -> None:
+    def __init__(self, connection: Line, request: ReceivedRequest) -> None:
         self._connection = connection
         self._request = request
         self._state = _WAITING
@@ -89,6 +89,11 @@ class AsgiCall:
     def complete(self) -> bool:
         """Whether the whole response was."""
         return self._state == _COMPLETE
+
+    @property
+    def request_id(self) -> str:
+        """The id of the request."""
+        return self._request.id
 
     @property
     def request_complete(self) -> bool:
@@ -127,7 +132,7 @@ class AsgiCall:
         request = self._request
         if self._body_taken or self._state == _COMPLETE or self._gone:
             return await self._wait_disconnect()
-        if not (request.complete or request.body):
+        if not (request.complete or request.parts):
             await self._read_body()
             if self._gone or self._state == _COMPLETE:
                 return {"type": "http.disconnect"}
@@ -141,7 +146,7 @@ class AsgiCall:
             if self._state < _STREAMING and not request.received:
                 await self._write(_CONTINUE)
         began = connection.server.now
-        while not (request.complete or request.body or self._gone):
+        while not (request.complete or request.parts or self._gone):
             fault = connection.parser.fault
             if fault is not None:
                 self._gone = True

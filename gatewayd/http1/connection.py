@@ -14,16 +14,19 @@ from typing import Final
 
 import trio
 
-from gatewayd.http1.asgi import Address, AsgiVersions, HttpScope
+from gatewayd.http1.asgi import AsgiVersions, HttpScope
 from gatewayd.http1.asgi_call import BODY, CLOSING, HEAD, IDLE, WORKING, AsgiCall
-from gatewayd.http1.parser import Fault, Request, RequestParser
+from gatewayd.http1.parser import Fault, ReceivedRequest, RequestParser
 from gatewayd.http1.proxy_headers import TrustedProxies
-from gatewayd.http1.response import render_head, status_line
-from gatewayd.http1.state import PeerGoneError, Reply, ServerState
+from gatewayd.http1.request import Address
+from gatewayd.http1.response import Response
+from gatewayd.http1.response_head import status_line
+from gatewayd.http1.state import PeerGoneError, ServerState
 from gatewayd.http1.transports import Transport
 
 _ASGI: Final[AsgiVersions] = {"version": "3.0", "spec_version": "2.4"}
-_BODY_TYPE: Final = b"content-type: application/problem+json\r\n"
+
+_CLOSE: Final = b"connection: close\r\n"
 
 _TOO_SLOW: Final = {
     HEAD: Fault(408, "The header block did not arrive in time."),
@@ -156,26 +159,33 @@ class Connection:
             self.phase = WORKING
             self.deadline = math.inf
             server.counters.requests += 1
-            scope = self._scope(request)
-            reply = server.at_once(scope) if request.complete else None
-            if reply is None:
+            self._introduce(request)
+            response = server.at_once(request) if request.complete else None
+            if response is None:
                 call = self._call = AsgiCall(self, request)
-                await call.run(scope)
+                await call.run(self._scope(request))
                 if not (call.reusable and await self._swallow(request)):
                     await self._end(call)
                     return
                 self._call = None
-            elif not await self._reply(request, reply):
+            elif not await self._send(request, response):
                 return
             if parser.requests:
                 # A peer that pipelines must not keep the loop to itself.
                 await trio.lowlevel.checkpoint()
 
-    async def _reply(self, request: Request, reply: Reply) -> bool:
-        """Send an answer that was there at once; whether the connection can go on."""
+    def _introduce(self, request: ReceivedRequest) -> None:
+        """Give the request its id, and say who sent it."""
+        request.id = self.server.request_ids.next()
+        request.client, request.scheme = self._peer, self._scheme
+        if self._trusted is not None:
+            request.client, request.scheme = self._trusted.resolve(self._peer, self._scheme, request.headers)
+
+    async def _send(self, request: ReceivedRequest, response: Response) -> bool:
+        """Send a response that was there at once; whether the connection can go on."""
         goes_on = request.keep_alive and not self.server.draining
-        head = render_head(request, reply, self.server.date_line, goes_on)
-        body = b"" if request.method == "HEAD" or reply.status in (204, 304) else reply.body
+        head = render_head(response, request.id, self.server.date_line, _connection_line(request, goes_on))
+        body = b"" if request.method == "HEAD" or response.status in (204, 304) else response.body
         try:
             rest = self.transport.send_at_once(head, body)
             if rest:
@@ -187,7 +197,7 @@ class Connection:
             await self._say_goodbye()
         return goes_on
 
-    async def _next_request(self) -> Request | None:
+    async def _next_request(self) -> ReceivedRequest | None:
         """The next request with a complete header block; None when there will be none."""
         parser, server = self.parser, self.server
         if not (parser.requests or parser.in_head or parser.fault):
@@ -216,28 +226,26 @@ class Connection:
         self.phase = HEAD
         self.deadline = self.server.deadline_in(self.server.settings.header_timeout_seconds)
 
-    def _scope(self, request: Request) -> HttpScope:
-        client, scheme = self._peer, self._scheme
-        if self._trusted is not None:
-            client, scheme = self._trusted.resolve(client, scheme, request.headers)
+    def _scope(self, request: ReceivedRequest) -> HttpScope:
         return {
             "type": "http",
             "asgi": _ASGI,
             "http_version": request.version,
             "method": request.method,
-            "scheme": scheme,
+            "scheme": request.scheme,
             "path": request.path,
             "raw_path": request.raw_path,
-            "query_string": request.query_string,
+            "query_string": request.query,
             "root_path": "",
             "headers": request.headers,
-            "client": client,
+            "client": request.client,
             "server": self._server_address,
+            "request": request,
         }
 
-    async def _swallow(self, request: Request) -> bool:
+    async def _swallow(self, request: ReceivedRequest) -> bool:
         """Read what the application left of the body; whether the connection can go on."""
-        request.body.clear()
+        request.parts.clear()
         if request.complete:
             return True
         request.discarding = True
@@ -248,7 +256,7 @@ class Connection:
         self.deadline = math.inf
         return swallowed
 
-    async def _read_away(self, request: Request, allowed: int) -> bool:
+    async def _read_away(self, request: ReceivedRequest, allowed: int) -> bool:
         while not request.complete:
             if request.received > allowed or self.parser.fault is not None:
                 return False
@@ -290,15 +298,14 @@ class Connection:
         self._answered = True
         server = self.server
         server.counters.refused += 1
-        refusal = server.refuse(fault.status, fault.detail)
+        request_id = server.request_ids.next() if self._call is None else self._call.request_id
+        response = server.refuse(fault.status, fault.detail, request_id)
+        head = render_head(response, request_id, server.date_line, _CLOSE)
         head_only = self._call is not None and self._call.head_only
-        head = b"%b%b%bx-request-id: %b\r\ncontent-length: %d\r\nconnection: close\r\n\r\n"
-        values = (status_line(fault.status), server.date_line, _BODY_TYPE, refusal.request_id, len(refusal.body))
-        data = head % values
         self.phase = CLOSING
         self.deadline = math.inf
         with trio.move_on_after(server.settings.linger_seconds), suppress(PeerGoneError):
-            await self.transport.send(data if head_only else data + refusal.body, self.write_progress)
+            await self.transport.send(head if head_only else head + response.body, self.write_progress)
             await self._linger()
 
     async def _linger(self) -> None:
@@ -311,3 +318,19 @@ class Connection:
             self.transport.shut_down()
             while left > 0 and (data := await self.transport.receive()):
                 left -= len(data)
+
+
+def render_head(response: Response, request_id: str, date_line: bytes, connection_line: bytes) -> bytes:
+    """The head of a whole response. Raises ValueError as `Response.lines` does."""
+    status = response.status
+    # RFC 9110 §8.6: none with 204, and with 304 that of a response that is not here.
+    length = b"" if status in (204, 304) else b"content-length: %d\r\n" % len(response.body)
+    request_id_line = b"x-request-id: %b\r\n" % request_id.encode()
+    return b"".join((status_line(status), response.lines, request_id_line, date_line, length, connection_line, b"\r\n"))
+
+
+def _connection_line(request: ReceivedRequest, goes_on: bool) -> bytes:
+    """What tells the peer whether the connection can carry another request, where that does not go without saying."""
+    if not goes_on:
+        return _CLOSE
+    return b"" if request.version == "1.1" else b"connection: keep-alive\r\n"

@@ -22,7 +22,9 @@ from hypercorn.typing import AppWrapper, ASGIReceiveCallable, ASGISendCallable, 
 from gatewayd.http1.asgi import HttpScope, ReceiveMessage, ResponseMessage
 from gatewayd.http1.parser import decode_path
 from gatewayd.http1.proxy_headers import TrustedProxies
-from gatewayd.http1.response import render_fields, status_line
+from gatewayd.http1.request import Request
+from gatewayd.http1.response import send_response
+from gatewayd.http1.response_head import render_fields, status_line
 from gatewayd.http1.state import ServerState
 
 _MAX_STREAMS: Final = 100
@@ -135,8 +137,9 @@ class _Gate:
             return
         self._running += 1
         self._server.counters.requests += 1
+        request = self._request(cast(HttpScope, scope))
         stream = _Stream(
-            self._server, cast(Callable[[], Awaitable[ReceiveMessage]], receive), cast(_RawSend, send), scope["method"]
+            self._server, cast(Callable[[], Awaitable[ReceiveMessage]], receive), cast(_RawSend, send), request
         )
         try:
             finished = await self._run(cast(HttpScope, scope), stream)
@@ -147,16 +150,25 @@ class _Gate:
         if not finished:
             self._end_connection()
 
+    def _request(self, scope: HttpScope) -> Request:
+        """The request of a stream, which its scope says again."""
+        raw_path = scope["raw_path"]
+        request = Request(scope["method"], (raw_path, scope["query_string"], scope["path"]), scope["headers"])
+        request.id = self._server.request_ids.next()
+        request.client, request.scheme = scope["client"], scope["scheme"]
+        if self._proxies.believes(request.client):
+            request.client, request.scheme = self._proxies.resolve(request.client, request.scheme, request.headers)
+        scope["client"], scope["scheme"], scope["request"] = request.client, request.scheme, request
+        return request
+
     async def _run(self, scope: HttpScope, stream: _Stream) -> bool:
-        """Whether the stream has its whole answer."""
+        """Whether the stream has its whole response."""
         server = self._server
         path = decode_path(scope["raw_path"])
         if path is None:
             await stream.refuse(400, "The request path is not percent-encoded UTF-8.")
             return True
-        scope["path"] = path
-        if self._proxies.believes(scope["client"]):
-            scope["client"], scope["scheme"] = self._proxies.resolve(scope["client"], scope["scheme"], scope["headers"])
+        scope["path"] = scope["request"].path = path
         try:
             with stream.cancel:
                 await server.app(scope, stream.receive, stream.send)
@@ -181,12 +193,12 @@ class _Stream:
     """receive() and send() of one stream, with deadlines and early responses put right."""
 
     def __init__(
-        self, server: ServerState, receive: Callable[[], Awaitable[ReceiveMessage]], send: _RawSend, method: str
+        self, server: ServerState, receive: Callable[[], Awaitable[ReceiveMessage]], send: _RawSend, request: Request
     ) -> None:
         self._server = server
         self._receive = receive
         self._send = send
-        self._method = method
+        self._request = request
         self._body_done = False
         self.started = False
         self.complete = False
@@ -244,14 +256,7 @@ class _Stream:
     async def refuse(self, status: int, detail: str) -> None:
         """Answer in the application's place."""
         self._server.counters.refused += 1
-        body, request_id = self._server.refuse(status, detail)
-        headers = [
-            (b"content-type", b"application/problem+json"),
-            (b"content-length", b"%d" % len(body)),
-            (b"x-request-id", request_id),
-        ]
-        await self.send({"type": "http.response.start", "status": status, "headers": headers})
-        await self.send({"type": "http.response.body", "body": b"" if self._method == "HEAD" else body})
+        await send_response(self._request, self._server.refuse(status, detail, self._request.id), self.send)
 
     async def _swallow(self) -> None:
         """Take what is left of the request body, within limits; Hypercorn fails on DATA for a finished stream."""

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from gatewayd.http1.asgi import Address
+from gatewayd.http1.request import Address
 from gatewayd.http1.settings import ServerSettings
 
 # Descriptors left to the store, the log, the workers and outbound connections.

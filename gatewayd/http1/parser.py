@@ -10,7 +10,8 @@ from urllib.parse import unquote_to_bytes
 
 import httptools
 
-from gatewayd.http1.asgi import Headers
+from gatewayd.http1.header_fields import Header
+from gatewayd.http1.request import Request
 from gatewayd.http1.settings import ServerSettings
 
 # uri-host and port of RFC 9112 §3.2, loosely: what may not stand there is refused.
@@ -34,48 +35,41 @@ class Fault:
     detail: str
 
 
-class Request:
-    """One request; its body grows while the connection is read. `length` is None when chunked."""
+class ReceivedRequest(Request):
+    """A request of one connection; its body grows while the connection is read. `length` is None when chunked."""
 
     __slots__ = (
-        "body",
         "complete",
         "discarding",
         "expects_continue",
-        "headers",
         "keep_alive",
         "length",
-        "method",
-        "path",
-        "query_string",
-        "raw_path",
+        "parts",
         "read_began",
         "received",
         "version",
     )
 
-    def __init__(self, method: str, version: str, headers: Headers, target: tuple[bytes, bytes, str]) -> None:
-        self.method = method
+    def __init__(self, method: str, version: str, headers: list[Header], target: tuple[bytes, bytes, str]) -> None:
+        super().__init__(method, target, headers)
         self.version = version
-        self.headers = headers
-        self.raw_path, self.query_string, self.path = target
         self.keep_alive = True
         self.expects_continue = False
         self.length: int | None = 0
         # Coarse instant of the first wait for the body; 0 before it.
         self.read_began = 0.0
         self.received = 0
-        self.body: list[bytes] = []
+        self.parts: list[bytes] = []
         self.complete = False
         self.discarding = False
 
     def take_body(self) -> bytes:
         """The bytes that have arrived since the last call."""
-        body = self.body
-        if not body:
+        parts = self.parts
+        if not parts:
             return b""
-        data = body[0] if len(body) == 1 else b"".join(body)
-        body.clear()
+        data = parts[0] if len(parts) == 1 else b"".join(parts)
+        parts.clear()
         return data
 
 
@@ -85,16 +79,16 @@ class RequestParser:
     def __init__(self, settings: ServerSettings) -> None:
         self._settings = settings
         self._llhttp: httptools.HttpRequestParser | None = httptools.HttpRequestParser(self)
-        self.requests: deque[Request] = deque()
+        self.requests: deque[ReceivedRequest] = deque()
         self.fault: Fault | None = None
         # A message has begun and its header block is not complete.
         self.in_head = False
         # The last message ends the connection: what follows it is not read.
         self.last = False
-        self._open: Request | None = None
+        self._open: ReceivedRequest | None = None
         self._target = b""
-        self._headers: Headers = []
-        self._vetted: list[tuple[bytes, bytes]] = []
+        self._headers: list[Header] = []
+        self._vetted: list[Header] = []
         self._head_bytes = 0
         self._framing_bytes = 0
 
@@ -146,7 +140,7 @@ class RequestParser:
     def _head_too_large(self) -> None:
         self.fault = Fault(431, f"The header block is larger than {self._settings.max_header_bytes} bytes.")
 
-    def _count_framing(self, size: int, request: Request) -> None:
+    def _count_framing(self, size: int, request: ReceivedRequest) -> None:
         """Chunk extensions, leading zeros and trailers carry no body, and would otherwise flow without limit."""
         self._framing_bytes += size
         if self._framing_bytes > self._settings.max_header_bytes + _FRAMING_PER_BODY_BYTE * request.received:
@@ -194,7 +188,7 @@ class RequestParser:
         if request is not None:
             request.received += len(body)
             if not request.discarding:
-                request.body.append(body)
+                request.parts.append(body)
 
     def on_message_complete(self) -> None:
         request = self._open
@@ -205,7 +199,7 @@ class RequestParser:
 
     # Vetting: what llhttp leaves to its caller.
 
-    def _vet(self, method: bytes, version: str) -> Request | Fault:
+    def _vet(self, method: bytes, version: str) -> ReceivedRequest | Fault:
         if version not in ("1.1", "1.0"):
             return Fault(505, "Only HTTP/1.1 and HTTP/1.0 are spoken here.")
         if len(self._target) > self._settings.max_target_bytes:
@@ -218,10 +212,10 @@ class RequestParser:
         target = self._split_target(method)
         if isinstance(target, Fault):
             return target
-        request = Request(method.decode("ascii"), version, self._headers, target)
+        request = ReceivedRequest(method.decode("ascii"), version, self._headers, target)
         return self._vet_fields(request) or request
 
-    def _vet_fields(self, request: Request) -> Fault | None:
+    def _vet_fields(self, request: ReceivedRequest) -> Fault | None:
         hosts = 0
         for name, value in self._vetted:
             if name == b"host":

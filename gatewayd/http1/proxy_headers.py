@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
-from gatewayd.http1.asgi import Address, Headers
+from gatewayd.http1.header_fields import Headers
+from gatewayd.http1.request import Address
 
 UNIX_PEER = "unix"
 

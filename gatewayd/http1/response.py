@@ -1,87 +1,47 @@
-"""Response heads of HTTP/1.1: status lines and header fields, rendered and vetted (RFC 9110, RFC 9112)."""
+"""The one response of the program, and the one sender of it."""
 
-from __future__ import annotations
-
-import re
-from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import lru_cache
-from http import HTTPStatus
-from typing import Final
-
-from gatewayd.http1.parser import Request
-from gatewayd.http1.state import Reply
-
-_TOKEN: Final = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")  # RFC 9110 §5.6.2
-_STATUS_LINES: Final = {
-    int(status): f"HTTP/1.1 {int(status)} {status.phrase}\r\n".encode("ascii") for status in HTTPStatus
-}
-
-# What a response's own header fields mean to the driver.
-PLAIN, CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION, DATE = range(5)
-_ROLES: Final = {
-    b"content-length": CONTENT_LENGTH,
-    b"transfer-encoding": TRANSFER_ENCODING,
-    b"connection": CONNECTION,
-    b"date": DATE,
-}
+from gatewayd.http1.asgi import Send
+from gatewayd.http1.header_fields import Headers
+from gatewayd.http1.request import Request
+from gatewayd.http1.response_head import render_fields, render_lines
 
 
-@lru_cache(maxsize=512)
-def header_role(name: bytes) -> int:
-    """What a response header field means here. Raises ValueError for a name that is no token."""
-    if _TOKEN.fullmatch(name) is None:
-        raise ValueError(f"Not a header name: {name!r}")
-    return _ROLES.get(name.lower(), PLAIN)
+class Response:
+    """One HTTP response as an application makes it: framing, date and request id are for its sender to add."""
+
+    __slots__ = ("_lines", "_unrendered", "body", "headers", "status")
+
+    def __init__(self, status: int, headers: Headers, body: bytes = b"", lines: bytes | None = None) -> None:
+        """`lines` are the headers as rendered lines, where they are known."""
+        self.status = status
+        self.headers = headers
+        self.body = body
+        self._lines = lines
+        # Those at the end of `headers` that `_lines` does not have yet.
+        self._unrendered: Headers = ()
+
+    @property
+    def lines(self) -> bytes:
+        """The headers as rendered lines. Raises `ValueError` for a value that would start a line of its own."""
+        if self._lines is None:
+            self._lines = render_fields(self.headers).block
+        elif self._unrendered:
+            self._lines += render_lines(self._unrendered)
+            self._unrendered = ()
+        return self._lines
+
+    def plus(self, headers: Headers) -> "Response":
+        """The same with more header fields; those that are rendered are not rendered again."""
+        more = Response(self.status, (*self.headers, *headers), self.body, self._lines)
+        if self._lines is not None:
+            more._unrendered = (*self._unrendered, *headers)
+        return more
 
 
-def status_line(status: int) -> bytes:
-    """The first line of a final response. Raises ValueError for a status outside 200-599."""
-    line = _STATUS_LINES.get(status)
-    if not 200 <= status <= 599:
-        raise ValueError(f"Not a final status: {status!r}")
-    return line if line is not None else b"HTTP/1.1 %d \r\n" % status
-
-
-@dataclass(slots=True)
-class ResponseFields:
-    """An application's header fields: the rendered block, and what it says to the driver."""
-
-    block: bytes
-    length: int | None
-    close: bool
-    dated: bool
-
-
-def render_head(request: Request, reply: Reply, date_line: bytes, goes_on: bool) -> bytes:
-    """The head of a whole response; `goes_on` tells whether the connection can carry another."""
-    line = status_line(reply.status)
-    # RFC 9110 §8.6: none with 204, and with 304 that of an answer that is not here.
-    length = b"" if reply.status in (204, 304) else b"content-length: %d\r\n" % len(reply.body)
-    if goes_on and request.version == "1.1":
-        connection = b""
-    else:
-        connection = b"connection: keep-alive\r\n" if goes_on else b"connection: close\r\n"
-    return b"".join((line, reply.fields, date_line, length, connection, b"\r\n"))
-
-
-def render_fields(headers: Iterable[tuple[bytes, bytes]]) -> ResponseFields:
-    """Render and vet an application's header fields. Raises ValueError when a value would start a line of its own."""
-    lines: list[bytes] = []
-    length, close, dated = None, False, False
-    for name, value in headers:
-        role = header_role(name)
-        if role == CONTENT_LENGTH:
-            length = int(value)
-            continue
-        if role == CONNECTION:
-            close = close or b"close" in value.lower()
-            continue
-        if role == TRANSFER_ENCODING:
-            continue
-        dated = dated or role == DATE
-        lines.append(b"%b: %b\r\n" % (name, value))
-    block = b"".join(lines)
-    if block.count(b"\n") != len(lines) or block.count(b"\r") != len(lines) or b"\0" in block:
-        raise ValueError("A response header value holds CR, LF or NUL")
-    return ResponseFields(block, length, close, dated)
+async def send_response(request: Request, response: Response, send: Send) -> None:
+    """Send a whole response, with the id of its request."""
+    headers = [*response.headers, (b"x-request-id", request.id.encode())]
+    if response.status != 204:  # RFC 9110 §8.6
+        headers.append((b"content-length", b"%d" % len(response.body)))
+    await send({"type": "http.response.start", "status": response.status, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if request.method == "HEAD" else response.body})

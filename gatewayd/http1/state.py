@@ -6,43 +6,29 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from email.utils import formatdate
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
-from gatewayd.http1.asgi import App, HttpScope
+from gatewayd.http1.asgi import App
 from gatewayd.http1.log import Log
+from gatewayd.http1.request import Request, RequestIds
+from gatewayd.http1.response import Response
 from gatewayd.http1.settings import ServerSettings
 
-
-class Reply(NamedTuple):
-    """A whole response. `fields` are rendered header lines: all but those of framing, connection and date."""
-
-    status: int
-    fields: bytes
-    body: bytes
-
-
-AtOnce = Callable[[HttpScope], Reply | None]
+AtOnce = Callable[[Request], Response | None]
 """Answers a request without waiting for anything; None: let the application have it.
 
-It saves a short read the whole of ASGI's messages, which cost as much as the read. Its own failures are answers too: an
-exception out of it ends the connection without one.
+It saves a short read the whole of ASGI's messages, which cost as much as the read. Its own failures are responses too:
+an exception out of it ends the connection without one.
 """
 
 
-def never(scope: HttpScope) -> Reply | None:
+def never(request: Request) -> Response | None:
     """An `AtOnce` that leaves everything to the application."""
     return None
 
 
-class Refusal(NamedTuple):
-    """What the server answers in the application's place: an application/problem+json body and its request id."""
-
-    body: bytes
-    request_id: bytes
-
-
-# Status and a sentence for the reader.
-Refuse = Callable[[int, str], Refusal]
+Refuse = Callable[[int, str, str], Response]
+"""What the server answers in the application's place, of a status, a sentence for the reader, and the request's id."""
 
 
 class Clock(Protocol):
@@ -82,6 +68,7 @@ class ServerState:
     clock: Clock
     at_once: AtOnce = never
     counters: ServerCounters = field(default_factory=ServerCounters)
+    request_ids: RequestIds = field(default_factory=RequestIds)
     draining: bool = False
     # Coarse monotonic seconds: at most one tick behind.
     now: float = -math.inf

@@ -1,44 +1,38 @@
-"""The door: from a path to its endpoint, and from whatever goes wrong to an answer."""
+"""The OAuth door: from a path to its endpoint, and from whatever goes wrong to a response."""
 
-import secrets
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from gatewayd.clock import Instant
+from gatewayd.http1.asgi import HttpScope, Receive, Send
+from gatewayd.http1.cors import preflight_headers
+from gatewayd.http1.header_fields import Header
+from gatewayd.http1.request import Request
+from gatewayd.http1.response import Response, send_response
 from gatewayd.identity.oauth_errors import DirectFailure, OAuthFailure
 from gatewayd.oauth import addresses as at
 from gatewayd.oauth import authorize, introspect, logout, metadata, par, register, revoke, token, userinfo
-from gatewayd.oauth.answers import (
-    ALLOWED_HEADERS,
-    CORS,
-    PREFLIGHT_SECONDS,
-    Answer,
-    Headers,
-    nothing,
-    page,
-    refusal,
-)
 from gatewayd.oauth.credentials import Challenged
-from gatewayd.oauth.documents import Document, document
-from gatewayd.oauth.jwks import KeySet
-from gatewayd.oauth.pace import Pace
+from gatewayd.oauth.metadata import KeySet
 from gatewayd.oauth.parts import Endpoint, OAuthParts
-from gatewayd.oauth.requests import Receive, Scope, Send, incoming
+from gatewayd.oauth.rate_limit import NetworkRateLimit
+from gatewayd.oauth.requests import read_fields
+from gatewayd.oauth.responses import CORS, empty, error_page, error_response
 from gatewayd.store import OverBudget, StoreFailure
 
 ENDPOINTS: Mapping[str, Endpoint] = {
-    at.AUTHORIZE: Endpoint(("GET", "POST"), authorize.respond, for_browsers=True, paced=True),
+    at.AUTHORIZE: Endpoint(("GET", "POST"), authorize.respond, for_browsers=True, rate_limited=True),
     at.LOGOUT: Endpoint(("GET", "POST"), logout.respond, for_browsers=True),
     at.TOKEN: Endpoint(("POST",), token.respond),
-    at.REGISTER: Endpoint(("POST",), register.respond, paced=True),
+    at.REGISTER: Endpoint(("POST",), register.respond, rate_limited=True),
     at.REVOKE: Endpoint(("POST",), revoke.respond),
     at.INTROSPECT: Endpoint(("POST",), introspect.respond),
-    at.PAR: Endpoint(("POST",), par.respond, paced=True),
+    at.PAR: Endpoint(("POST",), par.respond, rate_limited=True),
     at.USERINFO: Endpoint(("GET", "POST"), userinfo.respond),
 }
 _READING = ("GET", "HEAD")
-_RETRY_AFTER = (b"retry-after", b"1")
-_NEXT_MINUTE = (b"retry-after", b"60")
+_ALLOWED_HEADERS = (b"authorization", b"content-type", b"dpop", b"mcp-protocol-version")
+_RETRY_AFTER: Header = (b"retry-after", b"1")
+_NEXT_MINUTE: Header = (b"retry-after", b"60")
 
 
 class OAuthApp:
@@ -46,120 +40,88 @@ class OAuthApp:
 
     def __init__(self, parts: OAuthParts) -> None:
         self._parts = parts
-        served = {
-            path: document(body, metadata.FRESH_SECONDS) for path, body in metadata.documents(parts.issuer).items()
+        self._documents: dict[str, Callable[[], Response]] = {
+            path: _always(response) for path, response in metadata.documents(parts.issuer).items()
         }
-        self._documents: dict[str, Callable[[], Document]] = {path: _always(shown) for path, shown in served.items()}
         self._documents[at.JWKS] = KeySet(parts.keys)
-        self._pace = Pace()
-        self._boot = secrets.token_hex(4)
-        self._count = 0
+        self._rate_limit = NetworkRateLimit()
 
     @property
     def paths(self) -> frozenset[str]:
         """The paths of documents, some of which do not begin with `PREFIX`."""
         return frozenset(self._documents)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answer = await self._answer(scope, receive)
-        headers = [*answer.headers, (b"x-request-id", self._request_id())]
-        if answer.status != 204:  # RFC 9110 §8.6
-            headers.append((b"content-length", b"%d" % len(answer.body)))
-        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else answer.body})
+    async def __call__(self, scope: HttpScope, receive: Receive, send: Send) -> None:
+        request = scope["request"]
+        await send_response(request, await self._respond(request, receive), send)
 
-    def at_once(self, scope: Mapping[str, Any]) -> tuple[int, bytes, bytes] | None:
-        """Status, rendered header lines and body of what needs no waiting; None for all else. Never raises."""
-        find = self._documents.get(scope["path"])
-        if find is None or scope["method"] not in _READING:
-            return None
-        shown = find()
-        return 200, b"%bx-request-id: %b\r\n" % (shown.lines, self._request_id()), shown.body
+    def at_once(self, request: Request) -> Response | None:
+        """What needs no waiting; None for all else. Never raises."""
+        find = self._documents.get(request.path)
+        return None if find is None or request.method not in _READING else find()
 
-    def _request_id(self) -> bytes:
-        self._count += 1
-        return f"req_{self._boot}{self._count:08x}".encode()
-
-    async def _answer(self, scope: Scope, receive: Receive) -> Answer:
-        path, method = scope["path"], scope["method"]
-        find = self._documents.get(path)
+    async def _respond(self, request: Request, receive: Receive) -> Response:
+        find = self._documents.get(request.path)
         if find is not None:
-            return _of_document(find(), method)
-        endpoint = ENDPOINTS.get(path)
+            return _of_document(find(), request.method)
+        endpoint = ENDPOINTS.get(request.path)
         if endpoint is None:
-            return refusal(OAuthFailure("invalid_request", "there is nothing at this path", 404))
-        answer = await self._respond(endpoint, scope, receive)
-        return answer if endpoint.for_browsers else answer._replace(headers=(*answer.headers, *CORS))
+            return error_response(OAuthFailure("invalid_request", "there is nothing at this path", 404))
+        response = await self._of_endpoint(endpoint, request, receive)
+        return response if endpoint.for_browsers else response.plus(CORS)
 
-    async def _respond(self, endpoint: Endpoint, scope: Scope, receive: Receive) -> Answer:
-        method = scope["method"]
-        if method == "OPTIONS" and not endpoint.for_browsers:
+    async def _of_endpoint(self, endpoint: Endpoint, request: Request, receive: Receive) -> Response:
+        if request.method == "OPTIONS" and not endpoint.for_browsers:
             return _preflight(endpoint.methods)
-        if method not in endpoint.methods:
+        if request.method not in endpoint.methods:
             return _not_allowed(endpoint.methods)
         try:
-            request = incoming(scope, receive)
-            if endpoint.paced:
-                self._pace.take(request.peer, Instant(self._parts.store.now()))
-            return await endpoint.respond(self._parts, request)
+            read_fields(request)
+            if endpoint.rate_limited:
+                self._rate_limit.take(request.peer, Instant(self._parts.store.now()))
+            return await endpoint.respond(self._parts, request, receive)
         except Challenged as challenged:
-            return challenged.answer
+            return challenged.response
         except (OAuthFailure, DirectFailure) as failure:
-            return _told(endpoint, scope, failure)
+            return _refused(endpoint, request, failure)
         except (StoreFailure, OverBudget) as error:
-            self._parts.log.error("store_failed", path=scope["path"], exc_info=error)
-            return _told(endpoint, scope, _unavailable(), _RETRY_AFTER)
+            self._parts.log.error("store_failed", path=request.path, exc_info=error)
+            return _refused(endpoint, request, _unavailable(), _RETRY_AFTER)
         except Exception as error:  # the request border: one request fails, the daemon goes on
-            self._parts.log.error("request_failed", path=scope["path"], exc_info=error)
-            return _told(endpoint, scope, OAuthFailure("server_error", "the error was recorded", 500))
+            self._parts.log.error("request_failed", path=request.path, exc_info=error)
+            return _refused(endpoint, request, OAuthFailure("server_error", "the error was recorded", 500))
 
 
-def _always(shown: Document) -> Callable[[], Document]:
-    return lambda: shown
+def _always(response: Response) -> Callable[[], Response]:
+    return lambda: response
 
 
 def _unavailable() -> OAuthFailure:
     return OAuthFailure("temporarily_unavailable", "the database cannot do it now: try again", 503)
 
 
-def _told(
-    endpoint: Endpoint, scope: Scope, failure: OAuthFailure | DirectFailure, *headers: tuple[bytes, bytes]
-) -> Answer:
+def _refused(endpoint: Endpoint, request: Request, failure: OAuthFailure | DirectFailure, *headers: Header) -> Response:
     """A page for a person, JSON for a program."""
-    fields = dict(scope["headers"])
     if failure.status == 429:
         headers = (*headers, _NEXT_MINUTE)
-    if endpoint.for_browsers and b"text/html" in fields.get(b"accept", b""):
-        answer = page(failure)
-        return answer._replace(headers=(*answer.headers, *headers))
-    if failure.status == 401 and b"authorization" in fields:  # RFC 6749 §5.2
+    if endpoint.for_browsers and b"text/html" in request.fields.get(b"accept", b""):
+        return error_page(failure, *headers)
+    if failure.status == 401 and b"authorization" in request.fields:  # RFC 6749 §5.2
         headers = (*headers, (b"www-authenticate", b'Basic realm="OAuth clients"'))
-    return refusal(failure, *headers)
+    return error_response(failure, *headers)
 
 
-def _of_document(shown: Document, method: str) -> Answer:
+def _of_document(response: Response, method: str) -> Response:
     if method in _READING:
-        return Answer(200, shown.headers, shown.body)
-    if method == "OPTIONS":
-        return _with_cors(_preflight(("GET",)))
-    return _with_cors(_not_allowed(("GET",)))
+        return response
+    return (_preflight(("GET",)) if method == "OPTIONS" else _not_allowed(("GET",))).plus(CORS)
 
 
-def _with_cors(answer: Answer) -> Answer:
-    return answer._replace(headers=(*answer.headers, *CORS))
+def _preflight(methods: tuple[str, ...]) -> Response:
+    allow = (b"allow", ", ".join((*methods, "OPTIONS")).encode())
+    return empty(204, allow, *preflight_headers(methods, _ALLOWED_HEADERS))
 
 
-def _preflight(methods: tuple[str, ...]) -> Answer:
-    listed = ", ".join((*methods, "OPTIONS")).encode()
-    headers: Headers = (
-        (b"allow", listed),
-        (b"access-control-allow-methods", ", ".join(methods).encode()),
-        (b"access-control-allow-headers", ALLOWED_HEADERS),
-        (b"access-control-max-age", PREFLIGHT_SECONDS),
-    )
-    return nothing(204, *headers)
-
-
-def _not_allowed(methods: tuple[str, ...]) -> Answer:
+def _not_allowed(methods: tuple[str, ...]) -> Response:
     failure = OAuthFailure("invalid_request", f"use {' or '.join(methods)} here", 405)
-    return refusal(failure, (b"allow", ", ".join(methods).encode()))
+    return error_response(failure, (b"allow", ", ".join(methods).encode()))

@@ -6,24 +6,27 @@ and consents. What is wrong is sent back to the client only once the address is 
 
 from http.cookies import CookieError, SimpleCookie
 
+from gatewayd.http1.asgi import Receive
+from gatewayd.http1.request import Request
+from gatewayd.http1.response import Response
 from gatewayd.identity import authorizations, grants, oauth_clients, sessions
 from gatewayd.identity.authorizations import AuthorizationParameters, Target
 from gatewayd.identity.oauth_errors import DirectFailure, OAuthFailure
 from gatewayd.identity.oauth_parameters import one
 from gatewayd.oauth.addresses import CHOOSE_PAGE, REQUEST_URI_PREFIX
-from gatewayd.oauth.answers import Answer, authorization_error, leaving_page, redirect
 from gatewayd.oauth.clients import asking
 from gatewayd.oauth.parts import OAuthParts
-from gatewayd.oauth.requests import Incoming, read_form, read_query, text_of
+from gatewayd.oauth.requests import read_form, read_query
+from gatewayd.oauth.responses import authorization_error, leaving_page, redirect
 from gatewayd.store import ReadTx, WriteTx
 
 
-async def respond(parts: OAuthParts, request: Incoming) -> Answer:
+async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Response:
     """303: to the page that goes on, or back to the client with an error.
 
     Raises `DirectFailure` or `OAuthFailure` for what must be shown here (RFC 6749 §4.1.2.1).
     """
-    raw = await read_form(request) if request.method == "POST" else read_query(request)
+    raw = await read_form(request, receive) if request.method == "POST" else read_query(request)
     client_id, request_uri = one(raw, "client_id"), one(raw, "request_uri")
     if request_uri is not None and request_uri.startswith(REQUEST_URI_PREFIX):
         return await _pushed(parts, request, client_id, request_uri.removeprefix(REQUEST_URI_PREFIX))
@@ -38,7 +41,7 @@ async def respond(parts: OAuthParts, request: Incoming) -> Answer:
     return _go_on(await parts.store.write(lambda tx: _keep(tx, parameters)))
 
 
-async def _pushed(parts: OAuthParts, request: Incoming, client_id: str | None, handle: str) -> Answer:
+async def _pushed(parts: OAuthParts, request: Request, client_id: str | None, handle: str) -> Response:
     """A request that was pushed serves once: what goes on has a handle of its own (RFC 9126 §4)."""
     pending = await parts.store.read(lambda tx: authorizations.load(tx, handle))
     if pending is None or not pending.pushed or pending.parameters.client_id != client_id:
@@ -64,27 +67,27 @@ def _keep(tx: WriteTx, parameters: AuthorizationParameters) -> str:
 
 
 async def _refused(
-    parts: OAuthParts, request: Incoming, to: Target, failure: OAuthFailure, client_id: str | None
-) -> Answer:
+    parts: OAuthParts, request: Request, to: Target, failure: OAuthFailure, client_id: str | None
+) -> Response:
     """The error to the client: at once, or by a page where that would send a person to a stranger's site.
 
     Anybody may register an address, and then have browsers sent there from ours (RFC 9700 §4.11.2). Chosen: a page for
     a browser that is led to a site, unless whoever is signed in with it has let the client in. Only `prompt=none` is
     answered at once: a client waits for it in a frame that nobody sees (the exception of RFC 9700 §4.11.2).
     """
-    is_browser = b"text/html" in request.headers.get(b"accept", b"")
+    is_browser = b"text/html" in request.fields.get(b"accept", b"")
     leads_to_site = to.redirect_uri.startswith("https:")
     if is_browser and leads_to_site and not await parts.store.read(lambda tx: _trusts(parts, request, tx, client_id)):
         return leaving_page(to, failure, parts.issuer)
     return authorization_error(to, failure, parts.issuer)
 
 
-def _trusts(parts: OAuthParts, request: Incoming, tx: ReadTx, client_id: str | None) -> bool:
+def _trusts(parts: OAuthParts, request: Request, tx: ReadTx, client_id: str | None) -> bool:
     user_id = _person(parts, request, tx)
     return user_id is not None and client_id is not None and grants.has_granted(tx, user_id, client_id)
 
 
-def _go_on(handle: str) -> Answer:
+def _go_on(handle: str) -> Response:
     return redirect(f"{CHOOSE_PAGE}?request={handle}")
 
 
@@ -92,7 +95,7 @@ def _gone() -> DirectFailure:
     return DirectFailure("invalid_request", "request_uri is unknown, has expired, or was used already")
 
 
-async def _silent(parts: OAuthParts, request: Incoming, parameters: AuthorizationParameters) -> OAuthFailure | None:
+async def _silent(parts: OAuthParts, request: Request, parameters: AuthorizationParameters) -> OAuthFailure | None:
     """Why `prompt=none` is refused: the account chooser always appears (Spec §5). None: it was not asked for."""
     if "none" not in parameters.prompt:
         return None
@@ -101,10 +104,10 @@ async def _silent(parts: OAuthParts, request: Incoming, parameters: Authorizatio
     return OAuthFailure("login_required", "nobody is signed in")
 
 
-def _person(parts: OAuthParts, request: Incoming, tx: ReadTx) -> str | None:
+def _person(parts: OAuthParts, request: Request, tx: ReadTx) -> str | None:
     """The user who is signed in with this browser; None: nobody is."""
     try:
-        cookies = SimpleCookie(text_of(request, b"cookie") or "")
+        cookies = SimpleCookie(request.text(b"cookie") or "")
     except CookieError:
         return None
     tokens = [cookies[name].value for name in parts.session_cookies if name in cookies]

@@ -4,17 +4,17 @@ import base64
 import binascii
 from urllib.parse import unquote_plus
 
+from gatewayd.http1.request import Request
 from gatewayd.identity import oauth_clients
 from gatewayd.identity.client_metadata import is_document_url
 from gatewayd.identity.oauth_clients import Client
 from gatewayd.identity.oauth_errors import OAuthFailure
 from gatewayd.identity.oauth_parameters import Raw, one
 from gatewayd.oauth.parts import OAuthParts
-from gatewayd.oauth.requests import Incoming, text_of
 from gatewayd.store import ReadTx
 
 
-def named_client(request: Incoming, form: Raw) -> str:
+def named_client(request: Request, form: Raw) -> str:
     """The client that a request names, in its form or by `Authorization: Basic` (RFC 6749 §3.2.1).
 
     Raises `OAuthFailure`: `invalid_client` (401) for one that comes with a secret, `invalid_request`.
@@ -22,7 +22,7 @@ def named_client(request: Incoming, form: Raw) -> str:
     client_id = one(form, "client_id")
     if one(form, "client_secret") is not None or "client_assertion" in form:
         raise _not_authenticated("clients have no secret here: send the client_id alone")
-    by_header = _basic(text_of(request, b"authorization"))
+    by_header = _basic(request.text(b"authorization"))
     if by_header is not None and client_id not in (None, by_header):
         raise OAuthFailure("invalid_request", "the client is named twice, and differently")
     named = by_header or client_id

@@ -2,31 +2,33 @@
 
 from gatewayd.contract.caller import Caller
 from gatewayd.errors import Problem
+from gatewayd.http1.header_fields import Header
+from gatewayd.http1.request import Request
+from gatewayd.http1.response import Response
 from gatewayd.identity.authentication import Possession, PossessionRefused
 from gatewayd.identity.dpop import ALGORITHMS
-from gatewayd.oauth.answers import Answer, Header, bearer_challenge, json_answer
 from gatewayd.oauth.parts import OAuthParts
-from gatewayd.oauth.requests import Incoming, text_of
+from gatewayd.oauth.responses import bearer_challenge, json_response
 from gatewayd.store import ReadTx
 
 
 class Challenged(Exception):
     """401 or 403 with a challenge (RFC 6750 §3)."""
 
-    def __init__(self, answer: Answer) -> None:
-        super().__init__(answer.status)
-        self.answer = answer
+    def __init__(self, response: Response) -> None:
+        super().__init__(response.status)
+        self.response = response
 
 
-def caller_of(parts: OAuthParts, request: Incoming, tx: ReadTx) -> Caller:
+def caller_of(parts: OAuthParts, request: Request, tx: ReadTx) -> Caller:
     """Who is calling. Raises `Challenged`."""
-    scheme, _, token = (text_of(request, b"authorization") or "").partition(" ")
+    scheme, _, token = (request.text(b"authorization") or "").partition(" ")
     token = token.strip()
     if scheme.lower() not in ("bearer", "dpop") or not token:
         raise Challenged(_refused(401, bearer_challenge("Bearer", parts.issuer, {}), "invalid_request", "No token."))
     possession = None
     if scheme.lower() == "dpop":
-        possession = Possession(text_of(request, b"dpop"), request.method, parts.issuer + request.path)
+        possession = Possession(request.text(b"dpop"), request.method, parts.issuer + request.path)
     try:
         return parts.authenticate(tx, parts.store.version, token, request.peer, possession)
     except PossessionRefused as refused:
@@ -37,18 +39,18 @@ def caller_of(parts: OAuthParts, request: Incoming, tx: ReadTx) -> Caller:
         raise Challenged(invalid_token(parts, problem.message)) from None
 
 
-def invalid_token(parts: OAuthParts, message: str) -> Answer:
+def invalid_token(parts: OAuthParts, message: str) -> Response:
     """401 for a credential that does not serve here."""
     challenge = bearer_challenge("Bearer", parts.issuer, {"error": "invalid_token", "error_description": message})
     return _refused(401, challenge, "invalid_token", message)
 
 
-def lacking(parts: OAuthParts, scope: str) -> Answer:
+def lacking(parts: OAuthParts, scope: str) -> Response:
     """403 for a token without a scope."""
     message = f"This needs the scope {scope}."
     listed = {"error": "insufficient_scope", "error_description": message, "scope": scope}
     return _refused(403, bearer_challenge("Bearer", parts.issuer, listed), "insufficient_scope", message)
 
 
-def _refused(status: int, challenge: Header, code: str, message: str) -> Answer:
-    return json_answer(status, {"error": code, "error_description": message}, challenge)
+def _refused(status: int, challenge: Header, code: str, message: str) -> Response:
+    return json_response(status, {"error": code, "error_description": message}, challenge)

@@ -5,30 +5,33 @@ organization alone; of any other it learns no more than of a token that is none 
 """
 
 from gatewayd.clock import SECOND
+from gatewayd.http1.asgi import Receive
+from gatewayd.http1.request import Request
+from gatewayd.http1.response import Response
 from gatewayd.identity import access_tokens, grants, refresh_tokens
 from gatewayd.identity.oauth_errors import OAuthFailure
 from gatewayd.identity.oauth_parameters import one
 from gatewayd.identity.signed_tokens import UntrustedToken
-from gatewayd.oauth.answers import Answer, json_answer
 from gatewayd.oauth.credentials import Challenged, caller_of, invalid_token
 from gatewayd.oauth.parts import OAuthParts
-from gatewayd.oauth.requests import Incoming, read_form
+from gatewayd.oauth.requests import read_form
+from gatewayd.oauth.responses import json_response
 from gatewayd.store import ReadTx
 
 Seen = dict[str, object]
 _INACTIVE: Seen = {"active": False}
 
 
-async def respond(parts: OAuthParts, request: Incoming) -> Answer:
+async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Response:
     """200 with what a token stands for now. Raises `Challenged`, or `OAuthFailure` `invalid_request`."""
     caller = parts.store.read_now(lambda tx: caller_of(parts, request, tx), None)
     if caller.kind != "api_key" or not caller.is_admin:
         raise Challenged(invalid_token(parts, "Introspection takes an API key of an owner or administrator."))
-    token = one(await read_form(request), "token")
+    token = one(await read_form(request, receive), "token")
     if token is None:
         raise OAuthFailure("invalid_request", "token is needed.")
     seen = await parts.store.read(lambda tx: _of_refresh(parts, tx, token) or _of_access(parts, tx, token))
-    return json_answer(200, seen if seen.get("org") == caller.org_id else _INACTIVE)
+    return json_response(200, seen if seen.get("org") == caller.org_id else _INACTIVE)
 
 
 def _of_refresh(parts: OAuthParts, tx: ReadTx, token: str) -> Seen | None:

@@ -2,18 +2,21 @@
 
 from urllib.parse import quote, urlencode
 
+from gatewayd.http1.asgi import Receive
+from gatewayd.http1.request import Request
+from gatewayd.http1.response import Response
 from gatewayd.identity import id_tokens, sign_outs
 from gatewayd.identity.oauth_parameters import Raw, one
 from gatewayd.identity.signed_tokens import UntrustedToken
 from gatewayd.oauth.addresses import SIGN_OUT_PAGE
-from gatewayd.oauth.answers import Answer, redirect
 from gatewayd.oauth.parts import OAuthParts
-from gatewayd.oauth.requests import Incoming, read_form, read_query
+from gatewayd.oauth.requests import read_form, read_query
+from gatewayd.oauth.responses import redirect
 
 
-async def respond(parts: OAuthParts, request: Incoming) -> Answer:
+async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Response:
     """303 to the page that asks. Raises `DirectFailure`, or `OAuthFailure` for a malformed request."""
-    raw = await read_form(request) if request.method == "POST" else read_query(request)
+    raw = await read_form(request, receive) if request.method == "POST" else read_query(request)
     hinted = _hinted_client(parts, raw)
     asked = await parts.store.read(lambda tx: sign_outs.check(tx, raw, hinted))
     query = urlencode(asked.parameters, quote_via=quote)

@@ -1,5 +1,6 @@
-"""What clients read first: RFC 8414, OpenID Connect Discovery, and RFC 9728, at every path where they are looked for.
+"""What clients read first: RFC 8414, OpenID Connect Discovery, RFC 9728, and the key set (RFC 7517 §5).
 
+The first three stand at every path where they are looked for; all are rendered ahead, and ready whenever asked for.
 Members that do not apply are absent, never null: strict clients refuse a null.
 """
 
@@ -8,9 +9,11 @@ from collections.abc import Mapping
 import msgspec
 
 from gatewayd.contract.scopes import ALL_SCOPES, KEY_SCOPES
+from gatewayd.http1.response import Response
 from gatewayd.identity.dpop import ALGORITHMS as PROOF_ALGORITHMS
-from gatewayd.identity.signing_keys import ALGORITHMS
+from gatewayd.identity.signing_keys import ALGORITHMS, JWKS_FRESH_SECONDS, SigningKeys
 from gatewayd.oauth.addresses import AUTHORIZE, INTROSPECT, JWKS, LOGOUT, PAR, REGISTER, REVOKE, TOKEN, USERINFO
+from gatewayd.oauth.responses import CORS, JSON_TYPE, NO_SNIFF
 
 FRESH_SECONDS = 600  # Chosen
 
@@ -20,15 +23,36 @@ _MOUNTS = ("/api/auth", "/api/rpc")
 Document = dict[str, object]
 
 
-def documents(issuer: str) -> Mapping[str, bytes]:
-    """Every metadata path with its JSON."""
+class KeySet:
+    """The document of the keys that are published now."""
+
+    def __init__(self, keys: SigningKeys) -> None:
+        self._keys = keys
+        self._response = _public(keys.jwks(), JWKS_FRESH_SECONDS)
+
+    def __call__(self) -> Response:
+        body = self._keys.jwks()
+        if body is not self._response.body:
+            self._response = _public(body, JWKS_FRESH_SECONDS)
+        return self._response
+
+
+def _public(body: bytes, fresh_seconds: int) -> Response:
+    """A document that anybody may read, and keep for a while."""
+    keep = (b"cache-control", b"public, max-age=%d" % fresh_seconds)
+    return Response(200, (JSON_TYPE, keep, NO_SNIFF, *CORS), body)
+
+
+def documents(issuer: str) -> Mapping[str, Response]:
+    """Every metadata path with its document."""
     provider = msgspec.json.encode(openid_provider(issuer))
     served = {
         "oauth-authorization-server": provider,  # clients read one of the two, and some then look for UserInfo there
         "openid-configuration": provider,
         "oauth-protected-resource": msgspec.json.encode(protected_resource(issuer)),
     }
-    return {path: body for name, body in served.items() for path in _paths(name)}
+    shown = {name: _public(body, FRESH_SECONDS) for name, body in served.items()}
+    return {path: response for name, response in shown.items() for path in _paths(name)}
 
 
 def _paths(name: str) -> tuple[str, ...]:

@@ -7,38 +7,41 @@ has to look at it.
 import msgspec
 
 from gatewayd.clock import SECOND
+from gatewayd.http1.asgi import Receive
+from gatewayd.http1.request import Request
+from gatewayd.http1.response import Response
 from gatewayd.identity import authorizations, oauth_clients
 from gatewayd.identity.authorizations import PUSHED_LIFE, AuthorizationParameters
 from gatewayd.identity.dpop import Proof
 from gatewayd.identity.oauth_errors import OAuthFailure
 from gatewayd.identity.oauth_parameters import one
-from gatewayd.oauth import proofs
+from gatewayd.oauth import dpop
 from gatewayd.oauth.addresses import REQUEST_URI_PREFIX
-from gatewayd.oauth.answers import Answer, json_answer
 from gatewayd.oauth.clients import asking, known, named_client
 from gatewayd.oauth.parts import OAuthParts
-from gatewayd.oauth.requests import Incoming, read_form
+from gatewayd.oauth.requests import read_form
+from gatewayd.oauth.responses import json_response
 from gatewayd.store import WriteTx
 
 
-async def respond(parts: OAuthParts, request: Incoming) -> Answer:
+async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Response:
     """201 with the handle. Raises `OAuthFailure` or `DirectFailure`, which are JSON here (RFC 9126 §2.3)."""
-    form = await read_form(request)
+    form = await read_form(request, receive)
     if one(form, "request_uri") is not None:
         raise OAuthFailure("invalid_request", "a pushed request names no request_uri")
     client_id = named_client(request, form)
     client = known(await asking(parts, client_id))
     checked = authorizations.check(client, {**form, "client_id": [client_id]}, parts.issuer)
-    proof = proofs.shown(parts, request)
+    proof = dpop.shown(parts, request)
     parameters = _bound(checked, proof)
-    proofs.spend(parts, proof)
+    dpop.spend(parts, proof)
 
     def keep(tx: WriteTx) -> str:
         known(oauth_clients.find(tx, client_id))  # not swept or revoked since
         return authorizations.save(tx, parameters, pushed=True)
 
     handle = await parts.store.write(keep)
-    return json_answer(201, {"request_uri": REQUEST_URI_PREFIX + handle, "expires_in": PUSHED_LIFE // SECOND})
+    return json_response(201, {"request_uri": REQUEST_URI_PREFIX + handle, "expires_in": PUSHED_LIFE // SECOND})
 
 
 def _bound(parameters: AuthorizationParameters, proof: Proof | None) -> AuthorizationParameters:

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from gatewayd.contract.caller import Caller
+from gatewayd.http1.asgi import Receive
+from gatewayd.http1.log import Log
+from gatewayd.http1.request import Request
+from gatewayd.http1.response import Response
 from gatewayd.identity.authentication import Possession
 from gatewayd.identity.dpop import ReplayCache
 from gatewayd.identity.signing_keys import SigningKeys
-from gatewayd.oauth.answers import Answer
 from gatewayd.oauth.client_documents import ClientDocuments
-from gatewayd.oauth.requests import Incoming
 from gatewayd.store import ReadTx, Store
 
 
@@ -20,14 +22,6 @@ class Authenticate(Protocol):
     def __call__(
         self, tx: ReadTx, version: int, token: str, peer: str | None, possession: Possession | None = None
     ) -> Caller: ...
-
-
-class Log(Protocol):
-    """The calls of a structlog logger that the door makes."""
-
-    def error(self, event: str, **values: object) -> object: ...
-
-    def warning(self, event: str, **values: object) -> object: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +42,7 @@ class OAuthParts:
     session_cookies: tuple[str, ...] = ("__Host-session", "session")
 
 
-Respond = Callable[[OAuthParts, Incoming], Awaitable[Answer]]
+Respond = Callable[[OAuthParts, Request, Receive], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +50,10 @@ class Endpoint:
     """One address. `for_browsers`: people are sent there, so errors are pages, and no page of another origin may call.
 
     Otherwise programs call it, pages of any origin among them (RFC 9700 §2.6 keeps that from the former).
-    `paced`: anybody may leave something in the database there.
+    `rate_limited`: anybody may leave something in the database there.
     """
 
     methods: tuple[str, ...]
     respond: Respond
     for_browsers: bool = False
-    paced: bool = False
+    rate_limited: bool = False

@@ -1,21 +1,24 @@
 """Dynamic client registration (RFC 7591 §3): open to anybody, without a credential (Spec §5, rule 3)."""
 
+from gatewayd.http1.asgi import Receive
+from gatewayd.http1.request import Request
+from gatewayd.http1.response import Response
 from gatewayd.identity import client_metadata, oauth_clients
 from gatewayd.identity.oauth_errors import OAuthFailure
-from gatewayd.oauth.answers import Answer, json_answer
 from gatewayd.oauth.parts import OAuthParts
-from gatewayd.oauth.requests import Incoming, read_json
+from gatewayd.oauth.requests import read_json
+from gatewayd.oauth.responses import json_response
 
 
-async def respond(parts: OAuthParts, request: Incoming) -> Answer:
+async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Response:
     """201 with what will be honoured (RFC 7591 §3.2.1); strict clients refuse a 200.
 
     Raises `OAuthFailure` `invalid_redirect_uri` or `invalid_client_metadata` (RFC 7591 §3.2.2).
     """
     try:
-        raw = await read_json(request)
+        raw = await read_json(request, receive)
     except OAuthFailure as failure:
         raise OAuthFailure("invalid_client_metadata", failure.description, failure.status) from None
     metadata = client_metadata.validate(raw)
     client = await parts.store.write(lambda tx: oauth_clients.register(tx, metadata))
-    return json_answer(201, oauth_clients.registration_response(client))
+    return json_response(201, oauth_clients.registration_response(client))

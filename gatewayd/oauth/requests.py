@@ -1,13 +1,13 @@
 """Requests in: bounded, of one content type, and read without guessing."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
 from urllib.parse import parse_qs
 
 import msgspec
 
-from gatewayd.contract.header_fields import RepeatedField, joined
+from gatewayd.http1 import bodies
+from gatewayd.http1.asgi import Receive
+from gatewayd.http1.header_fields import RepeatedField
+from gatewayd.http1.request import Request
 from gatewayd.identity.oauth_errors import OAuthFailure
 from gatewayd.identity.oauth_parameters import Raw
 
@@ -23,64 +23,36 @@ CREDENTIALS = frozenset(
 
 _SINGLE_FIELDS = frozenset({b"authorization", b"content-type", b"content-length", b"content-encoding", b"dpop"})
 
-Scope = dict[str, Any]
-Receive = Callable[[], Awaitable[dict[str, Any]]]
-Send = Callable[[dict[str, Any]], Awaitable[None]]
 
-
-@dataclass(frozen=True, slots=True)
-class Incoming:
-    """One request. `peer` is the address it came from, None on a unix socket."""
-
-    method: str
-    path: str
-    query: str
-    headers: Mapping[bytes, bytes]
-    peer: str | None
-    receive: Receive
-
-
-def incoming(scope: Scope, receive: Receive) -> Incoming:
-    """The request of an ASGI scope. Raises `OAuthFailure` where a field that has one value has two."""
-    client = scope.get("client")
-    return Incoming(
-        scope["method"],
-        scope["path"],
-        scope["query_string"].decode("latin-1"),
-        _fields(scope["headers"]),
-        client[0] if client else None,
-        receive,
-    )
-
-
-def _fields(fields: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+def read_fields(request: Request) -> None:
+    """Read the header fields. Raises `OAuthFailure` where a field that has one value has two."""
     try:
-        return joined(fields, _SINGLE_FIELDS)
+        request.read_fields(_SINGLE_FIELDS)
     except RepeatedField as error:
         raise OAuthFailure("invalid_request", f"The header {error.name} was sent more than once.") from None
 
 
-def read_query(request: Incoming) -> Raw:
+def read_query(request: Request) -> Raw:
     """The parameters in the address. Raises `OAuthFailure` `invalid_request`."""
-    return _parameters(request.query)
+    return _parameters(request.query.decode("latin-1"))
 
 
-async def read_form(request: Incoming) -> Raw:
+async def read_form(request: Request, receive: Receive) -> Raw:
     """The parameters of a form. Raises `OAuthFailure` `invalid_request`, also where the address has credentials."""
     refuse_credentials(read_query(request))
     _check_type(request, FORM)
-    body = await _body(request)
+    body = await _body(request, receive)
     try:
         return _parameters(body.decode("ascii"))
     except UnicodeDecodeError:
         raise OAuthFailure("invalid_request", "The form holds characters that must be percent-encoded.") from None
 
 
-async def read_json(request: Incoming) -> dict[str, object]:
+async def read_json(request: Request, receive: Receive) -> dict[str, object]:
     """The object in a JSON body. Raises `OAuthFailure` `invalid_request`."""
     _check_type(request, JSON)
     try:
-        return msgspec.json.decode(await _body(request), type=dict[str, object])
+        return msgspec.json.decode(await _body(request, receive), type=dict[str, object])
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         raise OAuthFailure("invalid_request", "The body must be a JSON object.") from None
 
@@ -89,12 +61,6 @@ def refuse_credentials(query: Raw) -> None:
     """Raises `OAuthFailure` `invalid_request` where an address carries what only a body may."""
     if CREDENTIALS & query.keys():
         raise OAuthFailure("invalid_request", "Credentials belong into the body, never into the address.")
-
-
-def text_of(request: Incoming, name: bytes) -> str | None:
-    """The value of a header field; None where it was not sent."""
-    value = request.headers.get(name)
-    return None if value is None else value.decode("latin-1")
 
 
 def _parameters(encoded: str) -> Raw:
@@ -108,29 +74,18 @@ def _parameters(encoded: str) -> Raw:
         raise OAuthFailure("invalid_request", "The parameters are not UTF-8.") from None
 
 
-def _check_type(request: Incoming, expected: bytes) -> None:
-    content_type = request.headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
-    if content_type != expected:
+def _check_type(request: Request, expected: bytes) -> None:
+    if bodies.media_type(request) != expected:
         raise OAuthFailure("invalid_request", f"Send Content-Type: {expected.decode()}.", 415)
-    if request.headers.get(b"content-encoding", b"identity").lower() != b"identity":
+    if bodies.is_coded(request):
         raise OAuthFailure("invalid_request", "Send the body without a content coding.", 415)
 
 
-async def _body(request: Incoming) -> bytes:
-    length = request.headers.get(b"content-length", b"")
-    if length.isdigit() and int(length) > BODY_BYTES_MAX:
-        raise _too_large()
-    body = bytearray()
-    while True:
-        message = await request.receive()
-        if message["type"] != "http.request":
-            raise OAuthFailure("invalid_request", "The body ended before its end.")
-        body += message.get("body", b"")
-        if len(body) > BODY_BYTES_MAX:
-            raise _too_large()
-        if not message.get("more_body", False):
-            return bytes(body)
-
-
-def _too_large() -> OAuthFailure:
-    return OAuthFailure("invalid_request", f"A body may have at most {BODY_BYTES_MAX} bytes.", 413)
+async def _body(request: Request, receive: Receive) -> bytes:
+    try:
+        return await bodies.read_body(request, receive, BODY_BYTES_MAX)
+    except bodies.BodyTooLarge:
+        message = f"A body may have at most {BODY_BYTES_MAX} bytes."
+        raise OAuthFailure("invalid_request", message, 413) from None
+    except bodies.BodyCutShort:
+        raise OAuthFailure("invalid_request", "The body ended before its end.") from None

@@ -1,23 +1,26 @@
 """Revocation (RFC 7009): a client gives back what it holds, and the whole grant ends with it."""
 
+from gatewayd.http1.asgi import Receive
+from gatewayd.http1.request import Request
+from gatewayd.http1.response import Response
 from gatewayd.identity import access_tokens, grants, refresh_tokens
 from gatewayd.identity.grants import Grant
 from gatewayd.identity.oauth_errors import OAuthFailure, invalid_grant
 from gatewayd.identity.oauth_parameters import one
 from gatewayd.identity.signed_tokens import UntrustedToken
-from gatewayd.oauth.answers import Answer, nothing
 from gatewayd.oauth.clients import check_known, named_client
 from gatewayd.oauth.parts import OAuthParts
-from gatewayd.oauth.requests import Incoming, read_form
+from gatewayd.oauth.requests import read_form
+from gatewayd.oauth.responses import empty
 from gatewayd.store import ReadTx
 
 
-async def respond(parts: OAuthParts, request: Incoming) -> Answer:
+async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Response:
     """200, also for a token that is none (RFC 7009 §2.2).
 
     Raises `OAuthFailure`: `invalid_client`, `invalid_request`, `invalid_grant` for the token of another client.
     """
-    form = await read_form(request)
+    form = await read_form(request, receive)
     client_id = named_client(request, form)
     token = one(form, "token")
 
@@ -29,12 +32,12 @@ async def respond(parts: OAuthParts, request: Incoming) -> Answer:
 
     grant = await parts.store.read(look)
     if grant is None:
-        return nothing(200)
+        return empty(200)
     if grant.client_id != client_id:
         raise invalid_grant("The token is another client's.")
     grant_id = grant.id
     await parts.store.write(lambda tx: grants.revoke(tx, grant_id, "client", client_id), grant.org_id)
-    return nothing(200)
+    return empty(200)
 
 
 def grant_of(parts: OAuthParts, tx: ReadTx, token: str) -> Grant | None:

@@ -11,6 +11,9 @@ import msgspec
 import trio
 
 from gatewayd.clock import Instant
+from gatewayd.http1.asgi import Receive
+from gatewayd.http1.request import Request
+from gatewayd.http1.response import Response
 from gatewayd.identity import access_tokens, authorization_codes, grants, id_tokens, refresh_tokens
 from gatewayd.identity.authorization_codes import CodeState, TokenRequest
 from gatewayd.identity.grants import Grant
@@ -18,17 +21,17 @@ from gatewayd.identity.oauth_errors import OAuthFailure, invalid_grant
 from gatewayd.identity.oauth_parameters import Raw, check_resource, one
 from gatewayd.identity.random_tokens import hash_token
 from gatewayd.identity.refresh_tokens import RefreshState, Successor
-from gatewayd.oauth import proofs
-from gatewayd.oauth.answers import Answer, json_answer
+from gatewayd.oauth import dpop
 from gatewayd.oauth.clients import check_known, named_client
 from gatewayd.oauth.parts import OAuthParts
-from gatewayd.oauth.requests import Incoming, read_form
+from gatewayd.oauth.requests import read_form
+from gatewayd.oauth.responses import json_response
 from gatewayd.store import ReadTx, WriteTx
 
 T = TypeVar("T")
 
 
-class TokenAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class TokenResponse(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """RFC 6749 §5.1. `scope` is always there: it may be less than what was asked for."""
 
     access_token: str
@@ -48,9 +51,9 @@ class _Wanted(msgspec.Struct, frozen=True):
     first: bool
 
 
-async def respond(parts: OAuthParts, request: Incoming) -> Answer:
+async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Response:
     """200 with tokens. Raises `OAuthFailure` with the errors of RFC 6749 §5.2, RFC 8707 §2 and RFC 9449 §5."""
-    form = await read_form(request)
+    form = await read_form(request, receive)
     client_id = named_client(request, form)
     grant_type = one(form, "grant_type")
     if grant_type is None:
@@ -62,7 +65,7 @@ async def respond(parts: OAuthParts, request: Incoming) -> Answer:
     raise OAuthFailure("unsupported_grant_type", "Use authorization_code or refresh_token.")
 
 
-async def _redeem(parts: OAuthParts, request: Incoming, form: Raw, client_id: str) -> Answer:
+async def _redeem(parts: OAuthParts, request: Request, form: Raw, client_id: str) -> Response:
     code = _needed(form, "code")
     check_resource(form, parts.issuer)
 
@@ -74,16 +77,16 @@ async def _redeem(parts: OAuthParts, request: Incoming, form: Raw, client_id: st
     state = await parts.store.read(look)
     if state is None or state.grant.client_id != client_id:  # another's code is as good as none, and stays as it is
         raise invalid_grant("the code is unknown, or was issued to another client")
-    proof = proofs.shown(parts, request)
+    proof = dpop.shown(parts, request)
     thumbprint = None if proof is None else proof.thumbprint
     answer, refresh_hash = b"", None
     if not state.used:
         answer, refresh_hash = _first_answer(parts, form, state, thumbprint)
-        proofs.spend(parts, proof)
+        dpop.spend(parts, proof)
     failure = await _decided(parts, lambda tx: authorization_codes.redeem_code(tx, state, refresh_hash, thumbprint))
     if failure is not None:
         raise failure
-    return json_answer(200, answer)
+    return json_response(200, answer)
 
 
 def _first_answer(parts: OAuthParts, form: Raw, state: CodeState, thumbprint: str | None) -> tuple[bytes, bytes | None]:
@@ -102,7 +105,7 @@ def _first_answer(parts: OAuthParts, form: Raw, state: CodeState, thumbprint: st
     return answer, None if refresh is None else hash_token(refresh)
 
 
-async def _refresh(parts: OAuthParts, request: Incoming, form: Raw, client_id: str) -> Answer:
+async def _refresh(parts: OAuthParts, request: Request, form: Raw, client_id: str) -> Response:
     token = _needed(form, "refresh_token")
     check_resource(form, parts.issuer)
     grace = parts.refresh_grace_seconds
@@ -115,18 +118,18 @@ async def _refresh(parts: OAuthParts, request: Incoming, form: Raw, client_id: s
     state, given_before = await parts.store.read(look)
     if state is None:
         raise invalid_grant("the refresh token is unknown")
-    proof = proofs.shown(parts, request)
+    proof = dpop.shown(parts, request)
     thumbprint = None if proof is None else proof.thumbprint
     refresh_tokens.check_refresh(state, client_id, thumbprint, Instant(parts.store.now()))
     scopes = grants.narrow(state.grant, one(form, "scope"))
-    proofs.spend(parts, proof)
+    dpop.spend(parts, proof)
     if given_before is not None:
-        return json_answer(200, given_before.encode())
+        return json_response(200, given_before.encode())
     successor = _successor(parts, state, scopes, thumbprint) if state.superseded_at is None else None
     decided = await _decided(parts, lambda tx: refresh_tokens.rotate(tx, state, successor, grace))
     if isinstance(decided, OAuthFailure):
         raise decided
-    return json_answer(200, decided.encode())
+    return json_response(200, decided.encode())
 
 
 def _successor(parts: OAuthParts, state: RefreshState, scopes: list[str], thumbprint: str | None) -> Successor:
@@ -145,7 +148,7 @@ def _tokens(parts: OAuthParts, grant: Grant, wanted: _Wanted, now: Instant) -> b
         id_token = id_tokens.mint(
             parts.keys, grant, id_tokens.IdTokenParameters(parts.issuer, access, wanted.first, now)
         )
-    answer = TokenAnswer(
+    answer = TokenResponse(
         access_token=access,
         token_type="Bearer" if wanted.key_thumbprint is None else "DPoP",
         expires_in=access_tokens.EXPIRES_IN_SECONDS,

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Final, NamedTuple
 
-from gatewayd.contract.header_fields import joined
 from gatewayd.contract.operation import Fields
 from gatewayd.errors import Problem
+from gatewayd.http1.header_fields import joined
 from gatewayd.tax.fraud_headers import CONNECTION_METHOD, HEADERS, TEST_SCENARIO
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -11,29 +10,24 @@ from typing import Any, cast
 
 import pytest
 import trio
-import trustme
 
 from gatewayd.contract.caller import Caller
 from gatewayd.errors import Problem, not_found
-from gatewayd.http.front import Front
-from gatewayd.http.rate_limits import RateLimits
-from gatewayd.http1.asgi import App, HttpScope
-from gatewayd.http1.parser import Request
-from gatewayd.http1.response import render_fields, render_head
-from gatewayd.http1.state import Reply
+from gatewayd.http.router import Router
+from gatewayd.http1.connection import render_head
+from gatewayd.http1.request import Request
+from gatewayd.http1.response import Response
 from gatewayd.store import ReadTx
 from tests.http import probes
 from tests.http.probes import Deps, Said, Word
 from tests.http1.peers import DATE, echo, open_server, respond
 from tests.support.api import Body, TestedApi, Tuning, open_api
+from tests.support.scopes import request_of
 
 ORIGIN = "https://app.example.com"
 JSON = (b"content-type", b"application/json")
 DATE_LINE = b"date: " + DATE + b"\r\n"
 BUSY = f"word=w&count={60_000}"  # rows to count: far more than the loop grants a read
-GET = b"GET /now HTTP/1.1\r\nHost: door\r\n\r\n"
-LARGE = random.Random(5).randbytes(5_000_000)  # more than the kernel keeps for one connection (tcp(7), tcp_wmem)
-AUTHORITY = trustme.CA()
 
 Fields = tuple[tuple[bytes, bytes], ...]
 OpenMore = Callable[..., AbstractAsyncContextManager[TestedApi]]
@@ -91,21 +85,12 @@ class Case:
     headers: Fields = ()
     authorized: bool = True
 
-    def scope(self, token: str) -> dict[str, Any]:
-        """The request as the door would pass it on."""
+    def request(self, token: str) -> Request:
+        """The request as the server would pass it on."""
         fields = [(b"host", b"api.example.com"), *self.headers]
         if self.authorized:
             fields.append((b"authorization", b"Bearer " + token.encode()))
-        return {
-            "type": "http",
-            "http_version": "1.1",
-            "method": self.method,
-            "path": self.path,
-            "raw_path": self.path.encode(),
-            "query_string": self.query.encode(),
-            "headers": fields,
-            "client": ("192.0.2.7", 40000),
-        }
+        return request_of(self.method, self.path, query=self.query.encode(), headers=fields)
 
 
 @dataclass(frozen=True)
@@ -124,23 +109,18 @@ def told(status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> Told:
     return Told(status, sorted(plain), body.replace(request_id, b"<id>"))
 
 
-def told_at_once(reply: Reply, method: str) -> Told:
-    """What `Connection` makes of a reply, its date and connection aside."""
-    request = Request(method, "1.1", [], (b"/", b"", "/"))
-    lines = render_head(request, reply, DATE_LINE, True).split(b"\r\n")
+def told_at_once(request: Request, response: Response) -> Told:
+    """What `Connection` makes of a response, its date aside."""
+    lines = render_head(response, request.id, DATE_LINE, b"").split(b"\r\n")
     assert lines[-2:] == [b"", b""]
     fields = [cast(tuple[bytes, bytes], tuple(line.split(b": ", 1))) for line in lines[1:-2]]
     fields.remove((b"date", DATE))
-    assert lines[0].startswith(b"HTTP/1.1 %d " % reply.status)
-    return told(reply.status, fields, b"" if method == "HEAD" else reply.body)
+    assert lines[0].startswith(b"HTTP/1.1 %d " % response.status)
+    return told(response.status, fields, b"" if request.method == "HEAD" else response.body)
 
 
-def at_once(api: TestedApi, scope: dict[str, Any]) -> Reply | None:
-    return api.api.at_once(cast(HttpScope, scope))
-
-
-async def through_asgi(api: TestedApi, scope: dict[str, Any]) -> Told:
-    reply = await api.send(scope, Body(b""))
+async def through_asgi(api: TestedApi, request: Request) -> Told:
+    reply = await api.send(request, Body(b""))
     return told(reply.status, reply.headers, reply.body)
 
 
@@ -180,17 +160,18 @@ async def test_an_answer_at_once_is_the_answer_of_asgi(
     async with open_more(per_minute=60, origins=(ORIGIN,)) as api:
         for token in ("one", "two"):  # an allowance each
             api.token("org_a", token, ["entities:read"])
-        reply = at_once(api, case.scope("one"))
-        assert reply is not None
+        request = case.request("one")
+        response = api.api.at_once(request)
+        assert response is not None
         assert api.limits.running == 0
         assert len(api.observed) == 1
-        answer = await through_asgi(api, case.scope("two"))
-        assert told_at_once(reply, case.method) == answer
+        answer = await through_asgi(api, case.request("two"))
+        assert told_at_once(request, response) == answer
         assert answer.status == case.status
         assert api.limits.running == 0
         (first, first_answer), (second, second_answer) = api.observed
-        assert first.request_id.encode() in reply.fields
-        assert first.request_id != second.request_id
+        assert first.request is request
+        assert first.request.id != second.request.id
         assert (first.route, first_answer.status) == (second.route, second_answer.status)
         assert api.store.long_reads == 0
 
@@ -201,36 +182,31 @@ async def test_past_the_limit_both_ways_are_429(open_more: OpenMore, mock_clock:
         api.token("org_a", "one")
         api.token("org_a", "two")
         for left in (b"r=1;", b"r=0;"):
-            reply = at_once(api, case.scope("one"))
-            assert reply is not None
-            assert left in reply.fields
-            assert dict((await through_asgi(api, case.scope("two"))).headers)[b"ratelimit"].count(left) == 1
-        reply = at_once(api, case.scope("one"))
-        assert reply is not None
-        refused = told_at_once(reply, "GET")
-        assert refused == await through_asgi(api, case.scope("two"))
+            response = api.api.at_once(case.request("one"))
+            assert response is not None
+            assert left in response.lines
+            assert dict((await through_asgi(api, case.request("two"))).headers)[b"ratelimit"].count(left) == 1
+        request = case.request("one")
+        response = api.api.at_once(request)
+        assert response is not None
+        refused = told_at_once(request, response)
+        assert refused == await through_asgi(api, case.request("two"))
         assert refused.status == 429
         assert [name for name, _ in refused.headers].count(b"ratelimit") == 1
         assert api.limits.running == 0
 
 
-def test_the_lines_of_a_limit_are_its_headers() -> None:
-    limited, unlimited = RateLimits(7, 64), RateLimits(0, 64)
-    allowance = limited.take("key", 2, 0.0)
-    assert limited.lines(allowance) == render_fields(limited.headers(allowance)).block != b""
-    assert unlimited.lines(unlimited.take("key", 2, 0.0)) == b""
-
-
 async def test_a_handler_that_raises_is_500_and_logged_once_each_way(open_more: OpenMore) -> None:
     case = Case(500, "/probe/broken")
     async with open_more() as api:
-        reply = at_once(api, case.scope("good"))
-        assert reply is not None
+        request = case.request("good")
+        response = api.api.at_once(request)
+        assert response is not None
         logged = api.errors.claim("request_failed")
         assert isinstance(logged["exc_info"], LookupError)
-        assert str(logged["request_id"]).encode() in reply.fields
-        assert b"the handler" not in reply.body
-        assert told_at_once(reply, "GET") == await through_asgi(api, case.scope("good"))
+        assert logged["request_id"] == request.id
+        assert b"the handler" not in response.body
+        assert told_at_once(request, response) == await through_asgi(api, case.request("good"))
         api.errors.claim("request_failed")
         assert [answer.status for _, answer in api.observed] == [500, 500]
         assert api.limits.running == 0
@@ -238,10 +214,10 @@ async def test_a_handler_that_raises_is_500_and_logged_once_each_way(open_more: 
 
 async def test_a_header_field_that_would_begin_another_is_500(open_more: OpenMore) -> None:
     async with open_more() as api:
-        reply = at_once(api, Case(500, "/probe/injecting").scope("good"))
-        assert reply is not None
-        assert reply.status == 500
-        assert b"set-cookie" not in reply.fields
+        response = api.api.at_once(Case(500, "/probe/injecting").request("good"))
+        assert response is not None
+        assert response.status == 500
+        assert b"set-cookie" not in response.lines
         assert isinstance(api.errors.claim("request_failed")["exc_info"], ValueError)
         assert [answer.status for _, answer in api.observed] == [500]
         assert api.limits.running == 0
@@ -251,27 +227,27 @@ async def test_a_failure_in_refusing_frees_the_place_too(open_more: OpenMore) ->
     async with open_more(concurrent=1) as api:
         for _ in range(2):
             with pytest.raises(KeyError, match="no_such_code"):
-                at_once(api, Case(500, "/probe/unknownCode").scope("good"))
+                api.api.at_once(Case(500, "/probe/unknownCode").request("good"))
         assert api.limits.running == 0
 
 
 async def test_a_read_over_its_budget_goes_on_where_it_was(open_more: OpenMore) -> None:
     case = Case(200, "/probe/busy", BUSY)
     async with open_more(per_minute=10, concurrent=1) as api:
-        scope = case.scope("good")
-        assert at_once(api, scope) is None
+        request = case.request("good")
+        assert api.api.at_once(request) is None
         assert (len(api.doorkeeper.asked), api.limits.running, api.observed) == (1, 1, [])
-        refused = at_once(api, Case(429, "/probe/read").scope("good"))
+        refused = api.api.at_once(Case(429, "/probe/read").request("good"))
         assert refused is not None  # the read under way counts as one at once
         assert refused.status == 429
-        answer = await through_asgi(api, scope)
+        answer = await through_asgi(api, request)
         assert (answer.status, probes.said(answer.body)) == (200, "w60000")
         assert dict(answer.headers)[b"ratelimit"].startswith(b'"default";r=9;')
         assert len(api.doorkeeper.asked) == 2  # the refused one's is the second
         assert (api.store.long_reads, api.limits.running) == (1, 0)
         assert [told_answer.status for _, told_answer in api.observed] == [429, 200]
-        assert api.observed[1][0].request_id.endswith("00000001")
-        assert (await through_asgi(api, case.scope("good"))).body == answer.body
+        assert api.observed[1][0].request is request
+        assert (await through_asgi(api, case.request("good"))).body == answer.body
 
 
 @pytest.mark.parametrize(
@@ -291,34 +267,33 @@ async def test_what_may_wait_is_begun_once_and_goes_on_through_asgi(
     deps = Deps()
     query = "" if raw else "word=w"
     async with open_more(per_minute=10, deps=deps) as api:
-        scope = Case(200, path, query, method, (JSON,)).scope("good")
-        assert at_once(api, scope) is None
+        request = Case(200, path, query, method, (JSON,)).request("good")
+        assert api.api.at_once(request) is None
         assert (api.doorkeeper.asked, api.limits.running, api.observed, deps.calls) == ([], 0, [], [])
-        reply = await api.send(scope, Body(raw))
+        reply = await api.send(request, Body(raw))
         assert reply.status == 200
         assert len(api.doorkeeper.asked) == 1
         assert reply["ratelimit"].startswith('"default";r=9;')
-        assert reply["x-request-id"].endswith("00000001")
+        assert reply["x-request-id"] == request.id
         assert len(api.observed) == 1
         assert api.limits.running == 0
         assert deps.calls == (["w"] if path == "/probe/call" else [])
-        assert set(scope) == set(Case(200, path).scope("good"))  # nothing of ours stays in it
+        assert request.begun is None
 
 
 async def test_fixed_paths_are_never_asked_of_the_api(open_more: OpenMore) -> None:
     async with open_more() as api:
-        front = Front({"/probe/read": cast(Any, echo)}, api.api, api.api.at_once)
-        assert front.at_once(cast(HttpScope, Case(200, "/probe/read").scope("good"))) is None
+        router = Router({"/probe/read": echo}, api.api, api.api.at_once)
+        assert router.at_once(Case(200, "/probe/read").request("good")) is None
         assert api.observed == []
-        reply = front.at_once(cast(HttpScope, Case(200, "/things/t1", "").scope("good")))
-        assert reply is not None
-        assert Front({}, api.api).at_once(cast(HttpScope, Case(404, "/nowhere").scope("good"))) is None
+        assert router.at_once(Case(200, "/things/t1", "").request("good")) is not None
+        assert Router({}, api.api).at_once(Case(404, "/nowhere").request("good")) is None
 
 
 # -- behind a server
 
 
-async def test_the_api_behind_a_door_answers_both_ways_on_one_connection(open_more: OpenMore) -> None:
+async def test_the_api_behind_a_server_answers_both_ways_on_one_connection(open_more: OpenMore) -> None:
     requests = {
         b"GET /things/t1": 200,
         b"GET /probe/busy?word=w&count=60000": 200,
@@ -337,8 +312,8 @@ async def test_the_api_behind_a_door_answers_both_ways_on_one_connection(open_mo
         await respond(send)
 
     async with open_more(per_minute=60) as api:
-        front = Front({"/healthz": healthy}, api.api, api.api.at_once)
-        async with open_server(cast(App, front), at_once=front.at_once) as running, await running.peer() as peer:
+        router = Router({"/healthz": healthy}, api.api, api.api.at_once)
+        async with open_server(router, at_once=router.at_once) as running, await running.peer() as peer:
             fields = b" HTTP/1.1\r\nHost: d\r\nAuthorization: Bearer good\r\n\r\n"
             await peer.send(b"".join(line + fields for line in requests))
             answers = [await peer.answer(head_only=line.startswith(b"HEAD")) for line in requests]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gatewayd.http.cors import Cors
+from gatewayd.http1.cors import Cors
 from tests.http.conftest import OpenProbes
 
 APP = b"https://app.example.com"

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 import trio
 
-from gatewayd.http import front
-from gatewayd.http.front import App
+from gatewayd.http import documents
+from gatewayd.http.router import Router
+from gatewayd.http1.asgi import App
 from tests.support.api import Body, Reply
+from tests.support.scopes import request_of, scope_of
 
 
 async def ask(app: App, method: str = "GET", path: str = "/", *headers: tuple[bytes, bytes]) -> Reply:
@@ -18,39 +20,35 @@ async def ask(app: App, method: str = "GET", path: str = "/", *headers: tuple[by
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
 
-    scope = {"type": "http", "method": method, "path": path, "query_string": b"", "headers": list(headers)}
-    await app(scope, Body(b"").receive, send)
+    await app(scope_of(request_of(method, path, headers=headers)), Body(b"").receive, send)
     start, end = sent
     return Reply(start["status"], start["headers"], end["body"])
 
 
-def readiness(**parts: str) -> Callable[[], Awaitable[dict[str, str]]]:
-    async def check() -> dict[str, str]:
-        return parts
-
-    return check
+def readiness(**parts: str) -> Callable[[], dict[str, str]]:
+    return lambda: parts
 
 
 async def test_alive() -> None:
-    reply = await ask(front.alive())
+    reply = await ask(documents.alive())
     assert (reply.status, reply.json()) == (200, {"status": "ok"})
     assert reply["x-request-id"].startswith("req_")
 
 
 async def test_ready_when_every_part_is_well() -> None:
-    reply = await ask(front.ready(readiness(store="ok", dispatcher="ok")))
+    reply = await ask(documents.ready(readiness(store="ok", dispatcher="ok")))
     assert (reply.status, reply.json()["status"]) == (200, "ready")
     assert reply["cache-control"] == "no-store"
 
 
 async def test_not_ready_names_the_part() -> None:
-    reply = await ask(front.ready(readiness(store="does not answer", dispatcher="ok")))
+    reply = await ask(documents.ready(readiness(store="does not answer", dispatcher="ok")))
     assert reply.status == 503
     assert reply.json() == {"status": "not_ready", "checks": {"store": "does not answer", "dispatcher": "ok"}}
 
 
 @pytest.mark.parametrize("method", ["POST", "DELETE"])
-@pytest.mark.parametrize("app", [front.alive(), front.ready(readiness())], ids=["alive", "ready"])
+@pytest.mark.parametrize("app", [documents.alive(), documents.ready(readiness())], ids=["alive", "ready"])
 async def test_other_methods_are_405(app: App, method: str) -> None:
     reply = await ask(app, method)
     assert (reply.status, reply.code) == (405, "method_not_allowed")
@@ -59,7 +57,7 @@ async def test_other_methods_are_405(app: App, method: str) -> None:
 
 
 async def test_head_has_no_body() -> None:
-    for app in (front.alive(), front.ready(readiness())):
+    for app in (documents.alive(), documents.ready(readiness())):
         got, head = await ask(app), await ask(app, "HEAD")
         assert (head.status, head.body) == (200, b"")
         assert head["content-length"] == str(len(got.body))
@@ -67,7 +65,7 @@ async def test_head_has_no_body() -> None:
 
 async def test_a_large_document_is_zipped_for_those_who_take_it() -> None:
     body = b'{"paths":"' + b"x" * 2_000 + b'"}'
-    app = front.document(body)
+    app = documents.document(body)
     plain = await ask(app)
     zipped = await ask(app, "GET", "/", (b"accept-encoding", b"br, gzip"))
     assert plain.body == body
@@ -86,7 +84,7 @@ async def test_a_document_that_takes_long_is_made_once_and_for_those_who_ask() -
         made.append(len(made))
         return b'{"paths":"' + b"x" * 2_000 + b'"}'
 
-    app = front.document_when_asked(make)
+    app = documents.document_when_asked(make)
     assert (await ask(app, "OPTIONS")).status == 204
     assert (await ask(app, "POST")).status == 405
     assert made == []
@@ -115,7 +113,7 @@ async def test_what_cannot_be_made_is_tried_again() -> None:
             raise outcome
         return outcome
 
-    app = front.document_when_asked(make)
+    app = documents.document_when_asked(make)
     with pytest.raises(ValueError, match="not this time"):
         await ask(app)
     assert (await ask(app)).body == b"{}"
@@ -123,9 +121,9 @@ async def test_what_cannot_be_made_is_tried_again() -> None:
 
 async def test_documents_may_be_read_by_any_page() -> None:
     origin = (b"origin", b"https://anywhere.example")
-    reply = await ask(front.document(b"{}"), "GET", "/", origin)
+    reply = await ask(documents.document(b"{}"), "GET", "/", origin)
     assert reply["access-control-allow-origin"] == "https://anywhere.example"
-    preflight = await ask(front.document(b"{}"), "OPTIONS", "/", origin, (b"access-control-request-method", b"GET"))
+    preflight = await ask(documents.document(b"{}"), "OPTIONS", "/", origin, (b"access-control-request-method", b"GET"))
     assert (preflight.status, preflight["access-control-allow-methods"]) == (204, "GET")
     assert preflight["access-control-allow-origin"] == "https://anywhere.example"
     assert "content-length" not in preflight
@@ -136,6 +134,6 @@ async def test_fixed_paths_go_before_the_api() -> None:
         await send({"type": "http.response.start", "status": 418, "headers": []})
         await send({"type": "http.response.body", "body": b""})
 
-    door = front.Front({"/healthz": front.alive()}, api)
-    assert (await ask(door, path="/healthz")).status == 200
-    assert (await ask(door, path="/healthz/")).status == 418
+    router = Router({"/healthz": documents.alive()}, api)
+    assert (await ask(router, path="/healthz")).status == 200
+    assert (await ask(router, path="/healthz/")).status == 418

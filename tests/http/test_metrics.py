@@ -31,7 +31,6 @@ from gatewayd.http.metrics import (
     Watched,
     read_backlog,
 )
-from gatewayd.http1.asgi import App
 from gatewayd.http1.server import Server
 from gatewayd.http1.settings import ServerSettings
 from gatewayd.logs import AccessLog, make_logger
@@ -114,7 +113,7 @@ async def watching(open_probes: OpenProbes) -> AsyncIterator[Watched]:
         settings = ServerSettings(bind=("127.0.0.1:0",))
         yield Watched(
             requests=RequestTallies(),
-            server=Server(cast(App, api.api), settings, refuse=refuse, log=RecordingLog(), clock=FixedClock()),
+            server=Server(api.api, settings, refuse=refuse, log=RecordingLog(), clock=FixedClock()),
             store=api.store,
             dispatcher=Dispatcher(parts),
             attempts_limit=64,

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 import trio
 
 from gatewayd.http1.asgi import App, HttpScope, Receive, Send
+from gatewayd.http1.response import Response
 from gatewayd.http1.server import Server
 from gatewayd.http1.settings import ServerSettings
-from gatewayd.http1.state import AtOnce, Refusal, never
+from gatewayd.http1.state import AtOnce, never
 
 # 2026-01-02 03:04:05 UTC
 NOW_MICROSECONDS = 1_767_323_045_000_000
@@ -49,9 +50,10 @@ class RecordingLog:
         raise AssertionError(f"{event} was not logged: {self.errors}")
 
 
-def refuse(status: int, detail: str) -> Refusal:
-    """An error answer, as the daemon's one place would build it."""
-    return Refusal(json.dumps({"status": status, "detail": detail}).encode(), b"req_of_the_server")
+def refuse(status: int, detail: str, request_id: str) -> Response:
+    """An error response, as the daemon's one place would build it."""
+    body = json.dumps({"status": status, "detail": detail, "requestId": request_id}).encode()
+    return Response(status, ((b"content-type", b"application/problem+json"),), body)
 
 
 @dataclass

@@ -13,26 +13,28 @@ import trio
 import trustme
 
 from gatewayd.http1.asgi import HttpScope, Receive, Send
-from gatewayd.http1.state import AtOnce, PeerGoneError, Reply
+from gatewayd.http1.request import Request
+from gatewayd.http1.response import Response
+from gatewayd.http1.state import AtOnce, PeerGoneError
 from gatewayd.http1.transports import WORTH_GATHERING_BYTES, PlainTransport
 from tests.http1.peers import DATE, Peer, RunningServer, describing, echo, open_server, until
 
 GET = b"GET /now HTTP/1.1\r\nHost: door\r\n\r\n"
 LARGE = random.Random(5).randbytes(5_000_000)  # more than the kernel keeps for one connection (tcp(7), tcp_wmem)
 AUTHORITY = trustme.CA()
-FIELDS = b"content-type: text/plain\r\n"
+FIELDS = ((b"content-type", b"text/plain"),)
 
 
-def now(scope: HttpScope) -> Reply | None:
+def now(request: Request) -> Response | None:
     """Method and path, for everything under /now."""
-    if not scope["path"].startswith("/now"):
+    if not request.path.startswith("/now"):
         return None
-    return Reply(200, FIELDS, b"now %s %s" % (scope["method"].encode(), scope["path"].encode()))
+    return Response(200, FIELDS, b"now %s %s" % (request.method.encode(), request.path.encode()))
 
 
 def saying(body: bytes, status: int = 200) -> AtOnce:
     """The same to everybody."""
-    return lambda scope: Reply(status, FIELDS, body)
+    return lambda request: Response(status, FIELDS, body)
 
 
 async def unasked(scope: HttpScope, receive: Receive, send: Send) -> None:
@@ -95,9 +97,9 @@ async def test_a_pipelining_peer_leaves_the_loop_to_others() -> None:
     seen: list[int] = []
     count = 200
 
-    def counting(scope: HttpScope) -> Reply:
+    def counting(request: Request) -> Response:
         seen.append(turns)
-        return Reply(200, FIELDS, b"ok")
+        return Response(200, FIELDS, b"ok")
 
     async def other_work() -> None:
         nonlocal turns
@@ -169,9 +171,9 @@ async def test_only_whole_requests_are_asked_for() -> None:
     asked: list[str] = []
     done: list[HttpScope] = []
 
-    def asking(scope: HttpScope) -> Reply | None:
-        asked.append(scope["path"])
-        return now(scope)
+    def asking(request: Request) -> Response | None:
+        asked.append(request.path)
+        return now(request)
 
     chunked = b"POST %b HTTP/1.1\r\nHost: d\r\nTransfer-Encoding: chunked\r\n\r\n"
     post = b"POST %b HTTP/1.1\r\nHost: d\r\nContent-Length: 4\r\n\r\n"
@@ -202,16 +204,16 @@ async def test_only_whole_requests_are_asked_for() -> None:
 async def test_the_client_of_a_trusted_proxy_is_told() -> None:
     seen: list[HttpScope] = []
 
-    def watching(scope: HttpScope) -> Reply | None:
-        seen.append(scope)
-        return now(scope)
+    def watching(request: Request) -> Response | None:
+        seen.append(request)
+        return now(request)
 
     forwarded = b"GET /now HTTP/1.1\r\nHost: d\r\nX-Forwarded-For: 203.0.113.9\r\nX-Forwarded-Proto: https\r\n\r\n"
     for proxies in (("127.0.0.1",), ("192.0.2.1",)):
         async with open_server(unasked, at_once=watching, trusted_proxies=proxies) as running:
             await running.ask(forwarded)
-    assert [(scope["client"] or ("",))[0] for scope in seen] == ["203.0.113.9", "127.0.0.1"]
-    assert [scope["scheme"] for scope in seen] == ["https", "http"]
+    assert [request.peer for request in seen] == ["203.0.113.9", "127.0.0.1"]
+    assert [request.scheme for request in seen] == ["https", "http"]
 
 
 async def test_a_drain_closes_after_the_answer_at_once() -> None:
@@ -231,8 +233,8 @@ async def test_a_drain_closes_after_the_answer_at_once() -> None:
 
 
 async def test_a_drain_waits_for_an_answer_that_is_still_written() -> None:
-    def large(scope: HttpScope) -> Reply | None:
-        return now(scope) or Reply(200, FIELDS, LARGE)
+    def large(request: Request) -> Response | None:
+        return now(request) or Response(200, FIELDS, LARGE)
 
     async with (
         open_server(unasked, at_once=large) as running,
@@ -252,10 +254,10 @@ async def test_a_drain_waits_for_an_answer_that_is_still_written() -> None:
 
 
 async def test_an_exception_ends_its_connection_and_no_other() -> None:
-    def failing(scope: HttpScope) -> Reply | None:
-        if scope["path"] == "/fail":
+    def failing(request: Request) -> Response | None:
+        if request.path == "/fail":
             raise LookupError("broken")
-        return now(scope)
+        return now(request)
 
     async with open_server(echo, at_once=failing, claims="connection_failed") as running, await running.peer() as other:
         async with await running.peer() as peer:
@@ -273,8 +275,8 @@ async def test_an_exception_ends_its_connection_and_no_other() -> None:
 async def test_a_large_answer_reaches_a_slow_reader_whole() -> None:
     """It takes longer in all than a write may rest, and the connection goes on."""
 
-    def large(scope: HttpScope) -> Reply | None:
-        return now(scope) or Reply(200, FIELDS, LARGE)
+    def large(request: Request) -> Response | None:
+        return now(request) or Response(200, FIELDS, LARGE)
 
     async with (
         open_server(unasked, at_once=large, write_timeout_seconds=1.5) as running,
@@ -312,8 +314,8 @@ async def test_a_peer_that_never_reads_is_dropped(certificate: tuple[str, str], 
 
 
 async def test_a_peer_that_resets_within_an_answer_hurts_nobody() -> None:
-    def large(scope: HttpScope) -> Reply | None:
-        return None if scope["path"] == "/alive" else Reply(200, b"", LARGE)
+    def large(request: Request) -> Response | None:
+        return None if request.path == "/alive" else Response(200, (), LARGE)
 
     async with open_server(echo, at_once=large) as running:
         peer = await narrow_peer(running)
@@ -328,11 +330,11 @@ async def test_a_peer_that_resets_within_an_answer_hurts_nobody() -> None:
 async def test_a_peer_that_is_gone_before_its_answer_hurts_nobody(size: int) -> None:
     peers: list[Peer] = []
 
-    def leaving(scope: HttpScope) -> Reply | None:
-        if scope["path"] == "/alive":
+    def leaving(request: Request) -> Response | None:
+        if request.path == "/alive":
             return None
         peers.pop().reset()
-        return Reply(200, FIELDS, bytes(size))
+        return Response(200, FIELDS, bytes(size))
 
     async with open_server(echo, at_once=leaving) as running:
         peers.append(await running.peer())
@@ -418,8 +420,8 @@ async def tls_peer(running: RunningServer) -> Peer:
 
 
 async def test_tls_serves_answers_at_once_and_says_goodbye(certificate: tuple[str, str]) -> None:
-    def sized(scope: HttpScope) -> Reply:
-        return Reply(200, FIELDS, LARGE[: int(scope["query_string"])])
+    def sized(request: Request) -> Response:
+        return Response(200, FIELDS, LARGE[: int(request.query)])
 
     limits = {"tls_certificate": certificate[0], "tls_key": certificate[1]}
     async with open_server(unasked, at_once=sized, **limits) as running, await tls_peer(running) as peer:

@@ -15,6 +15,7 @@ import trio
 import trustme
 
 from gatewayd.http1.asgi import HttpScope, Receive, Send
+from gatewayd.http1.response import Response
 from gatewayd.http1.server import Server
 from gatewayd.http1.settings import ServerSettings
 from tests.http1.peers import FixedClock, Peer, RecordingLog, describing, echo, open_server, read_body, refuse, respond
@@ -232,7 +233,7 @@ async def test_resets_within_bodies_hurt_nobody() -> None:
 
 
 async def test_a_failing_connection_is_contained_and_counted() -> None:
-    def failing(status: int, detail: str) -> bytes:
+    def failing(status: int, detail: str, request_id: str) -> Response:
         raise LookupError("no body for this")
 
     log = RecordingLog()

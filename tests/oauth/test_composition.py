@@ -18,6 +18,7 @@ from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
 from tests.oauth.test_token import claims_of
 from tests.support.api import Errors
 from tests.support.oauth import ISSUER, Provider
+from tests.support.scopes import request_of
 from tests.support.store import START
 
 SETTINGS = ProviderSettings(issuer=ISSUER, refresh_grace_seconds=120, user_agent="gatewayd/tests")
@@ -50,8 +51,9 @@ async def test_keys_are_made_once_and_follow_one_another(tmp_path: Path, databas
             await second.keep_house()
             assert len(second.keys.kids) == 2
             assert second.keys.signer("ES256", store.now()).kid not in kids
-            status, _, body = second.app.at_once({"path": at.JWKS, "method": "GET"}) or (0, b"", b"")
-            assert (status, body) == (200, second.keys.jwks())
+            response = second.app.at_once(request_of("GET", at.JWKS))
+            assert response is not None
+            assert (response.status, response.body) == (200, second.keys.jwks())
 
 
 async def test_what_nobody_came_to_use_is_swept(provider: Provider) -> None:

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 import trio
 
-from gatewayd.http.cors import Cors
-from gatewayd.http.dispatch import SLOW_BODY_SECONDS, Api, ApiParts
+from gatewayd.http.api import SLOW_BODY_SECONDS, Api, ApiParts
 from gatewayd.http.rate_limits import RateLimits
+from gatewayd.http1.cors import Cors
 from gatewayd.identity import authorizations, oauth_clients
 from gatewayd.oauth import addresses as at
 from tests.http.probes import OPERATIONS

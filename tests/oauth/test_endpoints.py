@@ -13,6 +13,7 @@ from gatewayd.store import StoreFailure
 from tests.oauth.test_token import claims_of, error_of, lives
 from tests.support.api import Body, Fields, Reply
 from tests.support.oauth import CALLBACK, Provider, add_person, signing_key
+from tests.support.scopes import request_of
 from tests.support.store import START
 
 
@@ -326,19 +327,13 @@ async def test_what_goes_wrong_inside_is_logged_and_not_told(
 
 
 async def test_a_body_that_breaks_off_is_refused(provider: Provider) -> None:
-    scope = {
-        "type": "http",
-        "method": "POST",
-        "path": at.TOKEN,
-        "query_string": b"",
-        "headers": [(b"content-type", b"application/x-www-form-urlencoded")],
-        "client": None,
-    }
-    reply = await provider.send(scope, Body(b"grant_type=", broken_off=True))
+    form = (b"content-type", b"application/x-www-form-urlencoded")
+    request = request_of("POST", at.TOKEN, headers=[form], client=None)
+    reply = await provider.send(request, Body(b"grant_type=", broken_off=True))
     assert (reply.status, reply.json()["error"]) == (400, "invalid_request")
-    scope["headers"] = [(b"content-type", b"application/x-www-form-urlencoded"), (b"content-length", b"99999999")]
+    request = request_of("POST", at.TOKEN, headers=[form, (b"content-length", b"99999999")], client=None)
     body = Body(b"")
-    assert (await provider.send(scope, body)).status == 413
+    assert (await provider.send(request, body)).status == 413
     assert body.read == 0
 
 

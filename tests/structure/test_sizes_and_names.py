@@ -18,7 +18,7 @@ BANNED_WORDS = frozenset({"util", "utils", "helper", "helpers", "manager", "comm
 ALLOWED_NAMES = frozenset({"service_manager", "test_service_manager"})  # systemd's own word for what it is
 BORDERS = frozenset(
     {
-        "gatewayd/http/dispatch.py",  # request
+        "gatewayd/http/api.py",  # request
         "gatewayd/http1/asgi_call.py",  # request: one call of the application
         "gatewayd/http1/http2.py",  # request: one connection
         "gatewayd/http1/server.py",  # request: one connection

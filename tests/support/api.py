@@ -15,14 +15,17 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.scopes import FULL_ACCESS
 from gatewayd.errors import Problem
-from gatewayd.http.cors import Cors
-from gatewayd.http.dispatch import Api, ApiParts, Authenticate, Exchange
+from gatewayd.http.api import Api, ApiParts, Authenticate, Call
 from gatewayd.http.rate_limits import RateLimits
-from gatewayd.http.render import PROBLEM_JSON, Answer
+from gatewayd.http.render import PROBLEM_JSON
+from gatewayd.http1.cors import Cors
+from gatewayd.http1.request import Request
+from gatewayd.http1.response import Response
 from gatewayd.identity.authentication import Possession
 from gatewayd.store import ReadTx, Store
 from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
 from tests.support import outcomes
+from tests.support.scopes import request_of, scope_of
 from tests.support.store import START, make_caller
 
 ANSWER_SECONDS = 20.0
@@ -93,7 +96,7 @@ class Errors:
 
 
 class Body:
-    """A request body as a door hands it over, in pieces. `read` counts how often it was asked for."""
+    """A request body as a server hands it over, in pieces. `read` counts how often it was asked for."""
 
     def __init__(self, *pieces: bytes, broken_off: bool = False) -> None:
         self._messages: list[dict[str, Any]] = [
@@ -121,7 +124,7 @@ class TestedApi:
     doorkeeper: Doorkeeper
     errors: Errors
     limits: RateLimits
-    observed: list[tuple[Exchange, Answer]]
+    observed: list[tuple[Call, Response]]
 
     async def org(self, org_id: str, token: str, scopes: Iterable[str] = FULL_ACCESS) -> Caller:
         """An organization and a token of it."""
@@ -154,26 +157,25 @@ class TestedApi:
             body = msgspec.json.encode(json)
         source = body if isinstance(body, Body) else Body(body or b"")
         text = query if isinstance(query, str) else urlencode({k: _text(v) for k, v in query.items()})
-        scope = {
-            "type": "http",
-            "method": method,
-            "path": path,
-            "raw_path": quote(path).encode(),
-            "query_string": text.encode("utf-8", "surrogateescape"),
-            "headers": [*(field for field in fields if field[0] not in {name for name, _ in headers}), *headers],
-            "client": ("192.0.2.7", 40000),
-        }
-        return await self.send(scope, source)
+        named = {name for name, _ in headers}
+        request = request_of(
+            method,
+            path,
+            raw_path=quote(path).encode(),
+            query=text.encode("utf-8", "surrogateescape"),
+            headers=[*(field for field in fields if field[0] not in named), *headers],
+        )
+        return await self.send(request, source)
 
-    async def send(self, scope: dict[str, Any], body: Body) -> Reply:
-        """A request as a door would pass it on."""
+    async def send(self, request: Request, body: Body) -> Reply:
+        """A request as a server would pass it on."""
         sent: list[dict[str, Any]] = []
 
         async def send(message: dict[str, Any]) -> None:
             sent.append(message)
 
         with trio.fail_after(ANSWER_SECONDS):
-            await self.api(scope, body.receive, send)
+            await self.api(scope_of(request), body.receive, send)
         start, end = sent
         return Reply(start["status"], start["headers"], end["body"])
 
@@ -207,12 +209,12 @@ async def open_api(
     (directory / DATABASE_NAME).write_bytes(image)
     clock = SettableClock(START)
     doorkeeper, errors = Doorkeeper(), Errors()
-    observed: list[tuple[Exchange, Answer]] = []
+    observed: list[tuple[Call, Response]] = []
 
-    def observe(exchange: Exchange, answer: Answer) -> None:
-        observed.append((exchange, answer))
-        if exchange.route is not None and PROBLEM_JSON in answer.headers:
-            outcomes.note_answered(exchange.route.operation.id, answer.body)
+    def observe(call: Call, response: Response) -> None:
+        observed.append((call, response))
+        if call.route is not None and PROBLEM_JSON in response.headers:
+            outcomes.note_answered(call.route.operation.id, response.body)
 
     settings = StoreSettings(
         directory=directory,

@@ -16,6 +16,7 @@ import trio
 
 from gatewayd.clock import SettableClock
 from gatewayd.contract.caller import Role
+from gatewayd.http1.request import Request
 from gatewayd.identity import api_keys, authorization_codes, authorizations, memberships, organizations, sessions, users
 from gatewayd.identity import signing_keys as keys_of
 from gatewayd.identity.access_tokens import AccessTokenVerifier
@@ -35,6 +36,7 @@ from gatewayd.outbound.transport import GuardedTransport, Policy, Resolver
 from gatewayd.store import Store, WriteTx
 from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
 from tests.support.api import ANSWER_SECONDS, Body, Errors, Fields, Reply
+from tests.support.scopes import request_of, scope_of
 from tests.support.store import START
 
 ISSUER = "https://books.example.com"
@@ -156,26 +158,24 @@ class Provider:
             fields.append((b"content-type", b"application/json"))
             body = msgspec.json.encode(json)
         named = {name for name, _ in headers}
-        scope = {
-            "type": "http",
-            "method": method,
-            "path": path,
-            "raw_path": path.encode(),
-            "query_string": (query if isinstance(query, str) else urlencode(query)).encode(),
-            "headers": [*(each for each in fields if each[0] not in named), *headers],
-            "client": (peer or self.peer, 40000),
-        }
-        return await self.send(scope, Body(body))
+        request = request_of(
+            method,
+            path,
+            query=(query if isinstance(query, str) else urlencode(query)).encode(),
+            headers=[*(each for each in fields if each[0] not in named), *headers],
+            client=(peer or self.peer, 40000),
+        )
+        return await self.send(request, Body(body))
 
-    async def send(self, scope: dict[str, Any], body: Body) -> Reply:
-        """A request as a door would pass it on."""
+    async def send(self, request: Request, body: Body) -> Reply:
+        """A request as a server would pass it on."""
         messages: list[dict[str, Any]] = []
 
         async def send(message: dict[str, Any]) -> None:
             messages.append(message)
 
         with trio.fail_after(ANSWER_SECONDS):
-            await self.app(scope, body.receive, send)
+            await self.app(scope_of(request), body.receive, send)
         start, end = messages
         return Reply(start["status"], start["headers"], end["body"])
 

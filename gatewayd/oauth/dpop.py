@@ -1,16 +1,16 @@
 """DPoP at the endpoints that hand tokens out (RFC 9449 §5 and §10)."""
 
 from gatewayd.clock import Instant
+from gatewayd.http1.request import Request
 from gatewayd.identity import dpop
 from gatewayd.identity.dpop import Proof, ProofTarget
 from gatewayd.identity.oauth_errors import OAuthFailure
 from gatewayd.oauth.parts import OAuthParts
-from gatewayd.oauth.requests import Incoming, text_of
 
 
-def shown(parts: OAuthParts, request: Incoming) -> Proof | None:
+def shown(parts: OAuthParts, request: Request) -> Proof | None:
     """The proof of a request; None where it brings none. Raises `OAuthFailure` `invalid_dpop_proof`."""
-    text = text_of(request, b"dpop")
+    text = request.text(b"dpop")
     if text is None:
         return None
     try:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gatewayd.contract.header_fields import RepeatedField, joined
+from gatewayd.http1.header_fields import RepeatedField, joined
 
 
 def test_the_values_of_one_name_are_joined_in_their_order() -> None:

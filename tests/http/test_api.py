@@ -175,7 +175,7 @@ async def test_every_request_has_an_id_of_its_own(open_probes: OpenProbes) -> No
             await api("OPTIONS", READ),
             await api("POST", WRITE, token=None),
         ]
-        seen = [exchange.request_id for exchange, _ in api.observed]
+        seen = [call.request.id for call, _ in api.observed]
     ids = [reply["x-request-id"] for reply in replies]
     assert len(set(ids)) == len(ids)
     assert ids == seen

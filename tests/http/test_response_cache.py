@@ -1,4 +1,4 @@
-"""Answers that are kept until the next commit: given again while they hold, and never to anybody else."""
+"""Responses that are kept until the next commit: given again while they hold, and never to anybody else."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import pytest
 from gatewayd.clock import DAY, HOUR, SECOND, to_wire
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.http.kept_answers import ENTRY_BYTES, Asked, KeptAnswers
-from gatewayd.http.render import JSON_ALONE, Answer
+from gatewayd.http.response_cache import ENTRY_BYTES, CacheKey, ResponseCache
+from gatewayd.http1.response import Response
 from gatewayd.store import ReadTx
 from gatewayd.store.database import DATABASE_NAME
 from gatewayd.store.sealing import Sealer
@@ -213,49 +213,49 @@ def reading(*, instant: bool = False) -> ReadTx:
     return tx
 
 
-def asked(number: int) -> Asked:
-    return Asked(CALLER, b"/things", b"n=%04d" % number)
+def key(number: int) -> CacheKey:
+    return CacheKey(CALLER, b"/things", b"n=%04d" % number)
 
 
-def answer(size: int) -> Answer:
-    return Answer(200, bytes(size), JSON_ALONE)
+def response(size: int) -> Response:
+    return Response(200, (), bytes(size))
 
 
-def held(kept: KeptAnswers, version: int, upto: int) -> list[int]:
-    return [number for number in range(upto) if kept.find(version, asked(number), reading()) is not None]
+def held(cache: ResponseCache, version: int, upto: int) -> list[int]:
+    return [number for number in range(upto) if cache.find(version, key(number), reading()) is not None]
 
 
 def test_it_takes_no_more_than_it_may() -> None:
     most = 10 * (1_000 + ENTRY_BYTES + len(b"/things") + len(b"n=0000"))
-    kept = KeptAnswers(most)
+    cache = ResponseCache(most)
     for number in range(10):
-        kept.keep(1, asked(number), answer(1_000), reading())
-    assert held(kept, 1, 11) == list(range(10))
-    kept.keep(1, asked(10), answer(1_000), reading())
-    assert held(kept, 1, 11) == [10]
+        cache.keep(1, key(number), response(1_000), reading())
+    assert held(cache, 1, 11) == list(range(10))
+    cache.keep(1, key(10), response(1_000), reading())
+    assert held(cache, 1, 11) == [10]
 
 
 def test_what_is_larger_than_all_of_it_is_not_kept() -> None:
-    kept = KeptAnswers(10_000)
-    kept.keep(1, asked(0), answer(10_000), reading())
-    assert held(kept, 1, 1) == []
+    cache = ResponseCache(10_000)
+    cache.keep(1, key(0), response(10_000), reading())
+    assert held(cache, 1, 1) == []
 
 
 def test_a_long_address_counts() -> None:
-    kept = KeptAnswers(10_000)
+    cache = ResponseCache(10_000)
     for number in range(3):
-        kept.keep(1, Asked(CALLER, b"/things", b"%d" % number * 5_000), answer(1), reading())
-    assert kept.find(1, Asked(CALLER, b"/things", b"1" * 5_000), reading()) is None
+        cache.keep(1, CacheKey(CALLER, b"/things", b"%d" % number * 5_000), response(1), reading())
+    assert cache.find(1, CacheKey(CALLER, b"/things", b"1" * 5_000), reading()) is None
 
 
 def test_a_version_ends_the_one_before() -> None:
-    kept = KeptAnswers()
-    kept.keep(1, asked(0), answer(1), reading())
-    kept.keep(2, asked(1), answer(1), reading())
-    assert (held(kept, 1, 2), held(kept, 2, 2)) == ([], [1])
+    cache = ResponseCache()
+    cache.keep(1, key(0), response(1), reading())
+    cache.keep(2, key(1), response(1), reading())
+    assert (held(cache, 1, 2), held(cache, 2, 2)) == ([], [1])
 
 
 def test_what_asked_for_the_instant_is_not_kept() -> None:
-    kept = KeptAnswers()
-    kept.keep(1, asked(0), answer(1), reading(instant=True))
-    assert held(kept, 1, 1) == []
+    cache = ResponseCache()
+    cache.keep(1, key(0), response(1), reading(instant=True))
+    assert held(cache, 1, 1) == []

@@ -1,6 +1,10 @@
-"""Header fields read as a whole (RFC 9110 §5.3): one value for each name. Pure."""
+"""Header fields: what they are, and how they are read as a whole (RFC 9110 §5.3). Pure."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+
+Header = tuple[bytes, bytes]
+Headers = Sequence[Header]
+"""Names and values in the order they came or will be sent. Names of requests that were received are in lower case."""
 
 
 class RepeatedField(Exception):
@@ -11,13 +15,13 @@ class RepeatedField(Exception):
         self.name = name.decode("ascii")
 
 
-def joined(fields: Iterable[tuple[bytes, bytes]], single: Collection[bytes] = ()) -> dict[bytes, bytes]:
+def joined(headers: Iterable[Header], single: Collection[bytes] = ()) -> dict[bytes, bytes]:
     """Header fields by name, as they are named; the values of one name are joined.
 
     Raises `RepeatedField` for a second value of a field in `single`.
     """
     found: dict[bytes, bytes] = {}
-    for name, value in fields:
+    for name, value in headers:
         if name not in found:
             found[name] = value
         elif name in single:

@@ -14,7 +14,7 @@ NETWORKS_MAX = 100_000  # Chosen: about 10 MB; then counting begins anew
 IPV6_HOST_BITS = 64  # what one subscriber has at least (RFC 6177)
 
 
-class Pace:
+class NetworkRateLimit:
     """Counts by network and minute. For one event loop."""
 
     def __init__(self, per_minute: int = PER_MINUTE) -> None:

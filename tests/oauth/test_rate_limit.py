@@ -5,14 +5,14 @@ import pytest
 from gatewayd.clock import MINUTE, Instant
 from gatewayd.identity.oauth_errors import OAuthFailure
 from gatewayd.oauth import addresses as at
-from gatewayd.oauth.pace import PER_MINUTE, Pace
+from gatewayd.oauth.rate_limit import PER_MINUTE, NetworkRateLimit
 from tests.support.oauth import Provider
 from tests.support.store import START
 
 
-def refused(pace: Pace, peer: str | None, now: int = START) -> bool:
+def refused(limit: NetworkRateLimit, peer: str | None, now: int = START) -> bool:
     try:
-        pace.take(peer, Instant(now))
+        limit.take(peer, Instant(now))
     except OAuthFailure:
         return True
     return False
@@ -30,17 +30,17 @@ def refused(pace: Pace, peer: str | None, now: int = START) -> bool:
     ],
 )
 def test_a_network_is_counted_as_one(first: str | None, second: str | None, same: bool) -> None:
-    pace = Pace(per_minute=2)
-    assert not refused(pace, first)
-    assert not refused(pace, first)
-    assert refused(pace, second) is same
+    limit = NetworkRateLimit(per_minute=2)
+    assert not refused(limit, first)
+    assert not refused(limit, first)
+    assert refused(limit, second) is same
 
 
 def test_the_next_minute_begins_anew() -> None:
-    pace = Pace(per_minute=1)
-    assert not refused(pace, "192.0.2.1")
-    assert refused(pace, "192.0.2.1")
-    assert not refused(pace, "192.0.2.1", START + MINUTE)
+    limit = NetworkRateLimit(per_minute=1)
+    assert not refused(limit, "192.0.2.1")
+    assert refused(limit, "192.0.2.1")
+    assert not refused(limit, "192.0.2.1", START + MINUTE)
 
 
 async def test_what_leaves_rows_behind_is_paced_and_the_token_endpoint_is_not(provider: Provider) -> None:

@@ -1,18 +1,16 @@
-"""Answers out: JSON that nobody keeps, errors in the shape of RFC 6749 §5.2, and redirects."""
+"""Responses: JSON that nobody keeps, errors in the shape of RFC 6749 §5.2, and redirects."""
 
 from collections.abc import Mapping
 from html import escape
-from typing import NamedTuple
-from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
 
+from gatewayd.http1.header_fields import Header, Headers
+from gatewayd.http1.redirects import location, with_parameters
+from gatewayd.http1.response import Response
 from gatewayd.identity.authorizations import Target
 from gatewayd.identity.oauth_errors import DirectFailure, OAuthFailure
 from gatewayd.identity.redirect_uris import host_of
-
-Header = tuple[bytes, bytes]
-Headers = tuple[Header, ...]
 
 JSON_TYPE: Header = (b"content-type", b"application/json")
 NO_STORE: Headers = ((b"cache-control", b"no-store"), (b"pragma", b"no-cache"))  # RFC 6749 §5.1
@@ -22,8 +20,6 @@ CORS: Headers = (  # no cookie is ever read here, so any origin may ask
     (b"access-control-allow-origin", b"*"),
     (b"access-control-expose-headers", b"www-authenticate, x-request-id"),
 )
-ALLOWED_HEADERS = b"authorization, content-type, dpop, mcp-protocol-version"
-PREFLIGHT_SECONDS = b"600"  # Chosen
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -49,45 +45,39 @@ _PAGE_HEADERS: Headers = (
 )
 
 
-class Answer(NamedTuple):
-    """One response before it is sent."""
-
-    status: int
-    headers: Headers
-    body: bytes
-
-
-def json_answer(status: int, document: object, *headers: Header) -> Answer:
+def json_response(status: int, document: object, *headers: Header) -> Response:
     """JSON that is not to be kept. `document` as bytes is JSON already."""
     body = document if isinstance(document, bytes) else msgspec.json.encode(document)
-    return Answer(status, (JSON_TYPE, *NO_STORE, NO_SNIFF, *headers), body)
+    return Response(status, (JSON_TYPE, *NO_STORE, NO_SNIFF, *headers), body)
 
 
-def nothing(status: int, *headers: Header) -> Answer:
-    """An answer without a body."""
-    return Answer(status, (*NO_STORE, *headers), b"")
+def empty(status: int, *headers: Header) -> Response:
+    """A response without a body."""
+    return Response(status, (*NO_STORE, *headers))
 
 
-def refusal(failure: OAuthFailure | DirectFailure, *headers: Header) -> Answer:
+def error_response(failure: OAuthFailure | DirectFailure, *headers: Header) -> Response:
     """The JSON of an error (RFC 6749 §5.2)."""
     document = {"error": failure.code, "error_description": failure.description}
-    return json_answer(failure.status, document, *headers)
+    return json_response(failure.status, document, *headers)
 
 
-def page(failure: OAuthFailure | DirectFailure) -> Answer:
+def error_page(failure: OAuthFailure | DirectFailure, *headers: Header) -> Response:
     """The page for a person whose browser cannot be sent anywhere."""
     text = _PAGE.format(description=escape(failure.description), code=escape(failure.code))
-    return Answer(failure.status, (*_PAGE_HEADERS, *NO_STORE, NO_SNIFF), text.encode())
+    return _page(failure.status, text, *headers)
 
 
-def redirect(location: str) -> Answer:
+def _page(status: int, text: str, *headers: Header) -> Response:
+    return Response(status, (*_PAGE_HEADERS, *NO_STORE, NO_SNIFF, *headers), text.encode())
+
+
+def redirect(address: str) -> Response:
     """303: the browser goes on with GET, and sends no form along (RFC 9700 §4.12)."""
-    ascii_location = quote(location, safe="!#$%&'()*+,/:;=?@[]~")
-    headers = ((b"location", ascii_location.encode("ascii")), (b"referrer-policy", b"no-referrer"))
-    return nothing(303, *headers)
+    return empty(303, (b"location", location(address).encode("ascii")), (b"referrer-policy", b"no-referrer"))
 
 
-def leaving_page(target: Target, failure: OAuthFailure, issuer: str) -> Answer:
+def leaving_page(target: Target, failure: OAuthFailure, issuer: str) -> Response:
     """The page from which a person may go back to the client with the error."""
     text = _LEAVING_PAGE.format(
         host=escape(host_of(target.redirect_uri)),
@@ -95,10 +85,10 @@ def leaving_page(target: Target, failure: OAuthFailure, issuer: str) -> Answer:
         code=escape(failure.code),
         location=escape(_error_location(target, failure, issuer)),
     )
-    return Answer(failure.status, (*_PAGE_HEADERS, *NO_STORE, NO_SNIFF), text.encode())
+    return _page(failure.status, text)
 
 
-def authorization_error(target: Target, failure: OAuthFailure, issuer: str) -> Answer:
+def authorization_error(target: Target, failure: OAuthFailure, issuer: str) -> Response:
     """The error sent back to the client."""
     return redirect(_error_location(target, failure, issuer))
 
@@ -109,13 +99,6 @@ def _error_location(target: Target, failure: OAuthFailure, issuer: str) -> str:
     if target.state is not None:
         parameters["state"] = target.state
     return with_parameters(target.redirect_uri, {**parameters, "iss": issuer})
-
-
-def with_parameters(uri: str, parameters: Mapping[str, str]) -> str:
-    """The address with parameters added to its query, which is kept as it was (RFC 6749 §3.1.2)."""
-    has_query = bool(urlsplit(uri).query)
-    joint = "&" if has_query else ("" if uri.endswith("?") else "?")
-    return f"{uri}{joint}{urlencode(parameters, quote_via=quote)}"
 
 
 def bearer_challenge(scheme: str, issuer: str, parameters: Mapping[str, str]) -> Header:

@@ -4,13 +4,24 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from gatewayd.http1.header_fields import Header
+
 _ALLOWED_HEADERS: Final = (b"authorization", b"content-type", b"dpop", b"idempotency-key", b"mcp-protocol-version")
 _EXPOSED_HEADERS: Final = (
     *(b"idempotent-replayed", b"link", b"ratelimit", b"ratelimit-policy", b"retry-after"),
     *(b"www-authenticate", b"x-request-id"),
 )
-_PREFLIGHT_SECONDS: Final = b"600"
+_PREFLIGHT_SECONDS: Final = b"600"  # Chosen
 _NAME: Final = re.compile(rb"[a-z0-9!#$%&'*+.^_`|~-]{1,128}")  # RFC 9110 §5.6.2, in lower case as the standard has it
+
+
+def preflight_headers(methods: Iterable[str], allowed: Iterable[bytes]) -> list[Header]:
+    """What a preflight is told of an address: its methods, and the request headers that pages may send there."""
+    return [
+        (b"access-control-allow-methods", ", ".join(methods).encode()),
+        (b"access-control-allow-headers", b", ".join(allowed)),
+        (b"access-control-max-age", _PREFLIGHT_SECONDS),
+    ]
 
 
 class Cors:
@@ -28,7 +39,7 @@ class Cors:
         self._allowed = tuple(sorted({*_ALLOWED_HEADERS, *known.difference(self._families)}))
         self._exposed = b", ".join(sorted({*_EXPOSED_HEADERS, *exposed}))
 
-    def headers(self, request: Mapping[bytes, bytes]) -> list[tuple[bytes, bytes]]:
+    def headers(self, request: Mapping[bytes, bytes]) -> list[Header]:
         """What an answer to `request` carries. Credentials are bearer tokens, so cookies are never allowed."""
         origin = request.get(b"origin")
         if origin is None or not self._allows(origin):
@@ -39,16 +50,12 @@ class Cors:
             (b"vary", b"origin"),
         ]
 
-    def preflight(self, request: Mapping[bytes, bytes], methods: Iterable[str]) -> list[tuple[bytes, bytes]]:
+    def preflight(self, request: Mapping[bytes, bytes], methods: Iterable[str]) -> list[Header]:
         """What the answer to a preflight carries, beside `headers`."""
         origin = request.get(b"origin")
         if origin is None or b"access-control-request-method" not in request or not self._allows(origin):
             return []
-        return [
-            (b"access-control-allow-methods", ", ".join(methods).encode()),
-            (b"access-control-allow-headers", b", ".join((*self._allowed, *self._asked(request)))),
-            (b"access-control-max-age", _PREFLIGHT_SECONDS),
-        ]
+        return preflight_headers(methods, (*self._allowed, *self._asked(request)))
 
     def _asked(self, request: Mapping[bytes, bytes]) -> list[bytes]:
         """The names that a preflight asks for and that belong to a family, each once."""

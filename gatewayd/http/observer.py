@@ -4,25 +4,22 @@ What stands there of a request's path is a label from a closed set, never the pa
 sign-in and of links hold handles, codes and tokens.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
 
 import trio
 
 from gatewayd.clock import Clock
 from gatewayd.contract.caller import Caller
-from gatewayd.http.dispatch import Exchange, Receive, Scope, Send
-from gatewayd.http.front import App
+from gatewayd.http.api import Call
 from gatewayd.http.metrics import NO_OPERATION, RequestTallies
-from gatewayd.http.render import Answer
-from gatewayd.http1.asgi import HttpScope
-from gatewayd.http1.state import AtOnce, Reply
+from gatewayd.http1.asgi import App, HttpScope, Receive, ResponseMessage, Send
+from gatewayd.http1.request import Request
+from gatewayd.http1.response import Response
+from gatewayd.http1.state import AtOnce
 from gatewayd.logs import Access, AccessLog
 
 Label = Callable[[str], str]
 """The label of a path, one of a few that were fixed when the program was written."""
-_REQUEST_ID = b"x-request-id"
-_REQUEST_ID_LINE = b"x-request-id: "
 
 
 class Observer:
@@ -33,22 +30,20 @@ class Observer:
         self._requests = requests
         self._access = access
 
-    def answered(self, exchange: Exchange, answer: Answer) -> None:
+    def answered(self, call: Call, response: Response) -> None:
         """The API answers."""
-        operation = exchange.route.operation.id if exchange.route else NO_OPERATION
-        self._note(operation, answer.status, exchange.request_id, exchange.started, exchange.caller)
+        operation = call.route.operation.id if call.route else NO_OPERATION
+        self._note(operation, response.status, call.request.id, call.started, call.caller)
 
     def watched(self, app: App, label: Label) -> App:
-        """`app`, each of whose answers is noted when it begins, as those of the API are."""
+        """`app`, each of whose responses is noted when it begins, as those of the API are."""
 
-        async def observed(scope: Scope, receive: Receive, send: Send) -> None:
+        async def observed(scope: HttpScope, receive: Receive, send: Send) -> None:
             started = trio.current_time()
 
-            async def noting(message: dict[str, Any]) -> None:
+            async def noting(message: ResponseMessage) -> None:
                 if message["type"] == "http.response.start":
-                    headers = list(message["headers"])
-                    message = {**message, "headers": headers}
-                    self._note(label(scope["path"]), message["status"], _request_id(headers), started)
+                    self._note(label(scope["path"]), message["status"], scope["request"].id, started)
                 await send(message)
 
             await app(scope, receive, noting)
@@ -56,16 +51,14 @@ class Observer:
         return observed
 
     def watched_at_once(self, at_once: AtOnce, label: Label) -> AtOnce:
-        """`at_once`, each of whose answers is noted; what it leaves to the application is not."""
+        """`at_once`, each of whose responses is noted; what it leaves to the application is not."""
 
-        def observed(scope: HttpScope) -> Reply | None:
+        def observed(request: Request) -> Response | None:
             started = trio.current_time()
-            reply = at_once(scope)
-            if reply is not None:
-                _, _, rest = reply.fields.partition(_REQUEST_ID_LINE)
-                request_id = rest.partition(b"\r\n")[0].decode("ascii")
-                self._note(label(scope["path"]), reply.status, request_id, started)
-            return reply
+            response = at_once(request)
+            if response is not None:
+                self._note(label(request.path), response.status, request.id, started)
+            return response
 
         return observed
 
@@ -94,7 +87,3 @@ def labelled(labels: Mapping[str, str], otherwise: str) -> Label:
 def always(label: str) -> Label:
     """One label for all."""
     return lambda path: label
-
-
-def _request_id(headers: Iterable[tuple[bytes, bytes]]) -> str:
-    return next((value for name, value in headers if name.lower() == _REQUEST_ID), b"").decode("ascii")

@@ -10,34 +10,21 @@ import trio
 import trio.testing
 
 from gatewayd.clock import SettableClock
-from gatewayd.http import front
-from gatewayd.http.dispatch import Receive, Scope, Send
+from gatewayd.http import documents
 from gatewayd.http.metrics import RequestTallies
-from gatewayd.http.observing import Observer, always, labelled
-from gatewayd.http1.asgi import HttpScope
-from gatewayd.http1.state import Reply
+from gatewayd.http.observer import Observer, always, labelled
+from gatewayd.http1.asgi import HttpScope, Receive, Send
+from gatewayd.http1.response import Response
 from gatewayd.logs import AccessLog
 from gatewayd.oauth import addresses as at
 from gatewayd.oauth import metadata
+from gatewayd.oauth.addresses import NO_ENDPOINT, metric_labels
 from gatewayd.oauth.app import ENDPOINTS
-from gatewayd.oauth.labels import NO_ENDPOINT, labels
 from tests.http.test_health import ask
+from tests.support.scopes import request_of, scope_of
 from tests.support.store import START
 
-SCOPE: HttpScope = {
-    "type": "http",
-    "asgi": {"version": "3.0", "spec_version": "2.3"},
-    "http_version": "1.1",
-    "method": "GET",
-    "scheme": "http",
-    "path": "/sign-in/link/s3cret",
-    "raw_path": b"/sign-in/link/s3cret",
-    "query_string": b"request=s3cret",
-    "root_path": "",
-    "headers": [],
-    "client": None,
-    "server": None,
-}
+REQUEST = request_of("GET", "/sign-in/link/s3cret", query=b"request=s3cret", client=None)
 
 
 class Watch:
@@ -65,10 +52,10 @@ def watch() -> Iterator[Watch]:
     assert "s3cret" not in made.stream.getvalue() + repr(made.requests.copied())
 
 
-async def slow(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answers after two seconds, in two parts a second apart, with a name that is not in lower case."""
+async def slow(scope: HttpScope, receive: Receive, send: Send) -> None:
+    """Answers after two seconds, in two parts a second apart."""
     await trio.sleep(2)
-    await send({"type": "http.response.start", "status": 303, "headers": iter([(b"X-Request-Id", b"req_1")])})
+    await send({"type": "http.response.start", "status": 303, "headers": iter([(b"location", b"/")])})
     await send({"type": "http.response.body", "body": b"", "more_body": True})
     await trio.sleep(1)
     await send({"type": "http.response.body", "body": b""})
@@ -84,33 +71,33 @@ async def test_an_answer_is_noted_once_when_it_begins(watch: Watch, autojump_clo
         raise AssertionError("there is no body")
 
     with trio.fail_after(10):
-        await watch.observer.watched(slow, always("console"))(dict(SCOPE), receive, send)
+        await watch.observer.watched(slow, always("console"))(scope_of(REQUEST), receive, send)
     assert [message["type"] for message in passed] == ["http.response.start"] + 2 * ["http.response.body"]
-    assert (passed[0]["status"], list(passed[0]["headers"])) == (303, [(b"X-Request-Id", b"req_1")])
+    assert (passed[0]["status"], list(passed[0]["headers"])) == (303, [(b"location", b"/")])
     assert watch.statuses == {"console": {303: 1}}
     (line,) = watch.lines()
     assert (line["operation"], line["status"], line["milliseconds"], line["request_id"]) == (
         *("console", 303, 2000.0),
-        "req_1",
+        REQUEST.id,
     )
     assert "organization" not in line
     assert "caller" not in line
 
 
 async def test_an_answer_at_once_is_noted_with_its_request_id(watch: Watch) -> None:
-    answer = Reply(200, b"cache-control: no-store\r\nx-request-id: req_7\r\netag: x\r\n", b"{}")
-    assert watch.observer.watched_at_once(lambda scope: answer, always("oauth.jwks"))(SCOPE) == answer
+    response = Response(200, ((b"etag", b"x"),), b"{}")
+    assert watch.observer.watched_at_once(lambda request: response, always("oauth.jwks"))(REQUEST) is response
     assert watch.statuses == {"oauth.jwks": {200: 1}}
-    assert [line["request_id"] for line in watch.lines()] == ["req_7"]
+    assert [line["request_id"] for line in watch.lines()] == [REQUEST.id]
 
 
 async def test_what_is_left_to_the_application_is_not_noted_yet(watch: Watch) -> None:
-    assert watch.observer.watched_at_once(lambda scope: None, always("oauth.jwks"))(SCOPE) is None
+    assert watch.observer.watched_at_once(lambda request: None, always("oauth.jwks"))(REQUEST) is None
     assert (watch.statuses, watch.lines()) == ({}, [])
 
 
 async def test_an_application_that_fails_without_an_answer_is_the_doors_to_count(watch: Watch) -> None:
-    async def broken(scope: Scope, receive: Receive, send: Send) -> None:
+    async def broken(scope: HttpScope, receive: Receive, send: Send) -> None:
         raise ValueError("broken")
 
     with pytest.raises(ValueError, match="broken"):
@@ -120,7 +107,7 @@ async def test_an_application_that_fails_without_an_answer_is_the_doors_to_count
 
 async def test_without_an_access_log_it_counts_all_the_same() -> None:
     watch = Watch(access=False)
-    reply = await ask(watch.observer.watched(front.nothing(), always("console")), "GET", "/sign-in")
+    reply = await ask(watch.observer.watched(documents.nothing(), always("console")), "GET", "/sign-in")
     assert reply["x-request-id"].startswith("req_")
     assert (watch.statuses, watch.lines()) == ({"console": {404: 1}}, [])
 
@@ -131,9 +118,9 @@ def test_a_path_is_looked_up_whole() -> None:
 
 
 def test_every_endpoint_of_the_provider_has_a_label() -> None:
-    documents = [at.JWKS, *metadata.documents("https://books.example.com")]
-    found = labels(documents)
-    assert found.keys() == {*documents, *ENDPOINTS}
+    paths = [at.JWKS, *metadata.documents("https://books.example.com")]
+    found = metric_labels(paths)
+    assert found.keys() == {*paths, *ENDPOINTS}
     assert {found[path] for path in ENDPOINTS} == {
         *("oauth.authorize", "oauth.token", "oauth.register", "oauth.revoke"),
         *("oauth.introspect", "oauth.par", "oauth.userinfo", "oauth.logout"),

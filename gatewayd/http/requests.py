@@ -1,0 +1,57 @@
+"""Requests in: header fields read as a whole, what the caller takes, and JSON bodies."""
+
+import codecs
+
+from gatewayd.errors import Problem
+from gatewayd.http1 import bodies
+from gatewayd.http1.asgi import Receive
+from gatewayd.http1.header_fields import RepeatedField
+from gatewayd.http1.request import Request
+
+_SINGLE_FIELDS = frozenset(
+    {
+        *(b"authorization", b"content-encoding", b"content-length", b"content-type", b"dpop", b"idempotency-key"),
+        b"origin",
+    }
+)
+"""Request header fields that hold one value. Two of them could be read as one by us and as the other by a proxy."""
+
+
+def read_fields(request: Request) -> None:
+    """Read the header fields. Raises `Problem` `invalid_request` for a second value of a field that holds one."""
+    try:
+        request.read_fields(_SINGLE_FIELDS)
+    except RepeatedField as error:
+        raise Problem("invalid_request", f"The header {error.name} was sent more than once.") from None
+
+
+def check_accept(accept: bytes | None) -> None:
+    """Raises `Problem` `not_acceptable` where JSON is not among what the caller takes (RFC 9110 §12.5.1)."""
+    if not accept or b"*/*" in accept or b"application/json" in accept:
+        return
+    accept = accept.lower()
+    if b"json" not in accept and b"application/*" not in accept:
+        raise Problem("not_acceptable", "This API answers application/json.")
+
+
+async def read_json(request: Request, receive: Receive, max_bytes: int) -> bytes:
+    """A whole JSON body, without the byte order mark that some clients put first (RFC 8259 §8.1 lets us ignore it).
+
+    Raises `Problem`: `unsupported_media_type`, `payload_too_large`, or `invalid_request` where it ended early.
+    """
+    _check_type(request)
+    try:
+        body = await bodies.read_body(request, receive, max_bytes)
+    except bodies.BodyTooLarge:
+        raise Problem("payload_too_large", f"A body may have at most {max_bytes} bytes.") from None
+    except bodies.BodyCutShort:
+        raise Problem("invalid_request", "The body ended before its end.") from None
+    return body.removeprefix(codecs.BOM_UTF8)
+
+
+def _check_type(request: Request) -> None:
+    media_type = bodies.media_type(request)
+    if b"content-type" in request.fields and media_type != b"application/json" and not media_type.endswith(b"+json"):
+        raise Problem("unsupported_media_type", "Send JSON: Content-Type: application/json.")
+    if bodies.is_coded(request):
+        raise Problem("unsupported_media_type", "Send the body without a content coding.")
