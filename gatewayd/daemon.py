@@ -28,7 +28,7 @@ from gatewayd import catalogue
 from gatewayd.clock import Clock, Instant, SystemClock, from_wire
 from gatewayd.config import Config, TcpBind, parse_bind, without_effect
 from gatewayd.console.addresses import is_page
-from gatewayd.console.mounted import Console
+from gatewayd.console.lazy_app import Console
 from gatewayd.events import EVENT_KINDS, EventBody
 from gatewayd.http import documents, idempotency, metrics, observer, openapi
 from gatewayd.http.api import Api, ApiParts

@@ -5,10 +5,9 @@ from webauthn.helpers import base64url_to_bytes, bytes_to_base64url
 from werkzeug.exceptions import BadRequest, NotFound
 
 from gatewayd.console.addresses import ACCOUNT, SIGN_IN
-from gatewayd.console.browser import Browser, see, signed_in, value
+from gatewayd.console.browser import Browser, recently_signed_in, see, signed_in, value
 from gatewayd.console.pages import add_page, sentence
 from gatewayd.console.parts import ConsoleParts
-from gatewayd.console.recent import recently_signed_in
 from gatewayd.console.signing_in import retry_after
 from gatewayd.errors import Problem
 from gatewayd.identity import audit, one_time_links, passkeys, second_factors, sessions, users

@@ -26,7 +26,6 @@ from gatewayd.console.browser import (
 from gatewayd.console.devices import device_of
 from gatewayd.console.home import Home
 from gatewayd.console.links import Links
-from gatewayd.console.log import Log
 from gatewayd.console.parts import PRODUCT, ConsoleParts
 from gatewayd.console.second_factor import SecondFactor
 from gatewayd.console.signing_in import SigningIn
@@ -34,6 +33,7 @@ from gatewayd.console.signing_out import SigningOut
 from gatewayd.console.tax_access import TaxAccess
 from gatewayd.console.tax_connecting import TaxConnecting
 from gatewayd.console.tax_decisions import TaxDecisions
+from gatewayd.http1.log import Log
 from gatewayd.store import StoreFailure
 
 STATIC_SECONDS: Final = 86_400  # Chosen: pages name the version with each file

@@ -5,7 +5,7 @@ connects an app to the account that happened to be signed in.
 """
 
 from collections.abc import Collection
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 import msgspec
 from quart import Quart, Response, render_template, request
@@ -26,6 +26,7 @@ from gatewayd.console.browser import (
 from gatewayd.console.pages import add_page
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.contract.scopes import ALL_SCOPES
+from gatewayd.http1.redirects import with_parameters
 from gatewayd.identity import (
     authorization_codes,
     authorizations,
@@ -201,13 +202,7 @@ class Authorizing:
         parameters = asked.pending.parameters
         if parameters.state is not None:
             answer = {**answer, "state": parameters.state}
-        return see(with_answer(parameters.redirect_uri, {**answer, "iss": self._parts.issuer}))
-
-
-def with_answer(redirect_uri: str, answer: dict[str, str]) -> str:
-    """The client's address with the answer in its query; what is there already stays (RFC 6749 §3.1.2)."""
-    joint = "" if redirect_uri.endswith(("?", "&")) else "&" if "?" in redirect_uri else "?"
-    return f"{redirect_uri}{joint}{urlencode(answer, quote_via=quote)}"
+        return see(with_parameters(parameters.redirect_uri, {**answer, "iss": self._parts.issuer}))
 
 
 def _choices(tx: ReadTx, user_id: str) -> list[_Choice]:

@@ -4,16 +4,18 @@ Every form carries a value derived from a cookie that no other site can read or 
 Lax). The session cookie holds a random token; before there is a session, a passing token takes its place.
 """
 
-import secrets
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, cast
 from urllib.parse import quote, urlsplit
 
 from quart import Response, g, request
 from werkzeug.exceptions import BadRequest, Forbidden, UnsupportedMediaType
 
+from gatewayd.clock import MINUTE, Clock
 from gatewayd.console.addresses import ACCOUNT, ADMIN_TAX, APPS, CHOOSE, SIGN_IN, TAX, is_page
 from gatewayd.console.parts import ConsoleParts, Visit
+from gatewayd.http1.asgi import HttpScope
+from gatewayd.http1.redirects import location
 from gatewayd.identity import sessions, users
 from gatewayd.identity.random_tokens import make_token
 from gatewayd.identity.sessions import Session, Visitor
@@ -24,6 +26,7 @@ FORM_BYTES: Final = 64 * 1024  # Chosen: passkeys and long passwords included
 FORM_TYPE: Final = "application/x-www-form-urlencoded"
 CSRF_FIELD: Final = "csrf"
 HANDLE_FIELD: Final = "request"
+RECENT: Final = 15 * MINUTE  # Chosen
 STATIC: Final = "static"
 """Quart's name for the files that are the same for everybody."""
 _SESSION, _PASSING, _HALF = "session", "visit", "half"
@@ -52,7 +55,7 @@ class Browser:
         Raises `Forbidden` for a form of another site or of another session, `UnsupportedMediaType` for what is no form,
         and `SignInNeeded` for a form whose session has ended.
         """
-        g.request_id = f"req_{secrets.token_hex(8)}"
+        g.request_id = cast(HttpScope, request.scope)["request"].id
         if request.endpoint == STATIC:  # kept by caches: it knows nobody
             return
         visit = await self._visit()
@@ -151,6 +154,17 @@ def signed_in() -> tuple[Session, User]:
     return current.session, current.user
 
 
+def recently_signed_in(clock: Clock) -> tuple[Session, User]:
+    """The same of who has authenticated within `RECENT`, as whoever changes how an account is entered must have.
+
+    Raises `SignInNeeded`.
+    """
+    session, user = signed_in()
+    if clock.now() - session.authenticated_at > RECENT:
+        raise SignInNeeded(again=True)
+    return session, user
+
+
 class SignInNeeded(Exception):
     """The page is for people who are signed in. `again`: who are, but not recently enough. `email` is who may come."""
 
@@ -202,7 +216,7 @@ def sign_in_address(next_path: str, *, again: bool = False, email: str = "") -> 
 
 def see(address: str) -> Response:
     """303: look there next."""
-    return Response("", 303, {"Location": quote(address, safe="!#$%&'()*+,/:;=?@[]~")})
+    return Response("", 303, {"Location": location(address)})
 
 
 def value(form: Mapping[str, str], name: str, most: int = 2048) -> str:

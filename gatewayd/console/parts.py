@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from gatewayd.clock import Clock
-from gatewayd.console.log import Log
+from gatewayd.http1.log import Log
 from gatewayd.identity.passkeys import Challenges, RelyingParty
 from gatewayd.identity.passwords import Passwords
 from gatewayd.identity.sessions import Session

@@ -4,10 +4,9 @@ import segno
 from quart import Quart, Response, render_template, request
 
 from gatewayd.console.addresses import ACCOUNT
-from gatewayd.console.browser import see, value
+from gatewayd.console.browser import recently_signed_in, see, value
 from gatewayd.console.pages import add_page
 from gatewayd.console.parts import PRODUCT, ConsoleParts
-from gatewayd.console.recent import recently_signed_in
 from gatewayd.identity import second_factors
 from gatewayd.identity.users import User
 from gatewayd.store import WriteTx

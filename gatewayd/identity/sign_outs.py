@@ -4,10 +4,9 @@ The endpoint validates it before it sends the browser to the page where the pers
 again: anybody may have put together the address.
 """
 
-from urllib.parse import quote, urlencode
-
 import msgspec
 
+from gatewayd.http1.redirects import with_parameters
 from gatewayd.identity import oauth_clients
 from gatewayd.identity.oauth_clients import Client
 from gatewayd.identity.oauth_errors import DirectFailure, OAuthFailure
@@ -37,8 +36,7 @@ class SignOut(msgspec.Struct, frozen=True, kw_only=True):
         """Where the browser goes once the person has signed out."""
         if self.redirect_uri is None or self.state is None:
             return self.redirect_uri
-        joint = "&" if "?" in self.redirect_uri else "?"
-        return f"{self.redirect_uri}{joint}{urlencode({'state': self.state}, quote_via=quote)}"
+        return with_parameters(self.redirect_uri, {"state": self.state})
 
 
 def check(tx: ReadTx, raw: Raw, hinted: str | None = None) -> SignOut:

@@ -6,7 +6,7 @@ import pytest
 from soft_webauthn import SoftWebauthnDevice
 
 from gatewayd.clock import MINUTE, SECOND
-from gatewayd.console.recent import RECENT
+from gatewayd.console.browser import RECENT
 from gatewayd.identity import grants, one_time_links, passkeys, second_factors, sessions
 from gatewayd.identity.second_factors import PROPOSAL_LIFE
 from tests.console.granting import grant

@@ -9,6 +9,7 @@ from gatewayd.console.browser import FORM_BYTES, FORM_TYPE
 from gatewayd.identity import sessions
 from gatewayd.store import StoreFailure
 from tests.console.visiting import EMAIL, ISSUER, PASSWORD, Browser, Site
+from tests.support.scopes import request_of
 
 FORM = {"email": EMAIL, "password": PASSWORD, "next": "/"}
 POSTS = [
@@ -146,7 +147,12 @@ async def test_half_a_form_is_refused(site: Site, missing: str) -> None:
 async def test_bytes_that_are_no_text_are_refused(site: Site) -> None:
     browser = site.browser()
     client: Any = browser._client
-    response = await client.post("/sign-in", data=b"\xff\xfe=%ff%00", headers={"Content-Type": FORM_TYPE})
+    response = await client.post(
+        "/sign-in",
+        data=b"\xff\xfe=%ff%00",
+        headers={"Content-Type": FORM_TYPE},
+        scope_base={"request": request_of("POST", "/sign-in")},
+    )
     assert response.status_code == 403
 
 

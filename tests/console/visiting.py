@@ -32,6 +32,7 @@ from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
 from gatewayd.tax.settings import TaxSettings
 from tests.console.reading import Document, fields_of
 from tests.support.consents import CHALLENGE, REDIRECT, SCOPE
+from tests.support.scopes import request_of
 from tests.support.store import START
 
 ISSUER = "https://books.example"
@@ -51,6 +52,11 @@ class Written:
 
     told: list[tuple[str, dict[str, object]]] = field(default_factory=list)
     errors: list[tuple[str, dict[str, object]]] = field(default_factory=list)
+
+    def debug(self, event: str, **values: object) -> None:
+        """Nothing is told."""
+
+    warning = debug
 
     def info(self, event: str, **values: object) -> None:
         self.told.append((event, values))
@@ -126,7 +132,10 @@ class Browser:
     async def _ask(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
         fields = {name.replace("_", "-"): value for name, value in headers.items()}
         with trio.fail_after(SECONDS):
-            response = await self._client.open(path, method=method, headers=fields, data=body, scheme="https")
+            given: dict[str, object] = {"request": request_of(method, path)}
+            response = await self._client.open(
+                path, method=method, headers=fields, data=body, scheme="https", scope_base=given
+            )
             answer = Answer(response.status_code, response.headers, await response.get_data(as_text=False))
         check(answer, path)
         return answer

@@ -9,11 +9,12 @@ import trio
 
 from gatewayd.clock import SettableClock
 from gatewayd.console.addresses import is_page
-from gatewayd.console.mounted import Console
+from gatewayd.console.lazy_app import Console
 from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
 from gatewayd.tax.settings import TaxSettings
 from tests.console.visiting import SECONDS, Written
 from tests.contract.rows import OPERATIONS
+from tests.support.scopes import request_of, scope_of
 from tests.support.store import START
 
 PAGES = ["/", "/sign-in", "/sign-in/code", "/sign-out", "/account", "/account/password", "/oauth/choose"]
@@ -80,21 +81,7 @@ async def test_many_first_visitors_at_once_find_one_application(database_image: 
 async def status_of(console: Console, path: str) -> int:
     """One request without a body."""
     statuses: list[int] = []
-    send_scope = {
-        "type": "http",
-        "asgi": {"version": "3.0"},
-        "http_version": "1.1",
-        "method": "GET",
-        "scheme": "http",
-        "path": path,
-        "raw_path": path.encode(),
-        "query_string": b"",
-        "root_path": "",
-        "headers": [(b"host", b"127.0.0.1:8080")],
-        "client": ("127.0.0.1", 1),
-        "server": ("127.0.0.1", 8080),
-        "extensions": {},
-    }
+    scope = scope_of(request_of("GET", path, headers=[(b"host", b"127.0.0.1:8080")]))
     given = iter([{"type": "http.request", "body": b"", "more_body": False}])
 
     async def receive() -> dict[str, object]:
@@ -109,5 +96,5 @@ async def status_of(console: Console, path: str) -> int:
         if message["type"] == "http.response.start":
             statuses.append(int(str(message["status"])))
 
-    await console(send_scope, receive, send)
+    await console(scope, receive, send)
     return statuses[0]

@@ -1,12 +1,12 @@
-"""The pages as the daemon mounts them."""
+"""The pages as an application that is made when the first of them is asked for."""
 
 from typing import cast
 
 import trio
 
 from gatewayd.clock import Clock
-from gatewayd.console.log import Log
 from gatewayd.http1.asgi import App, HttpScope, Receive, Send
+from gatewayd.http1.log import Log
 from gatewayd.store import Store
 from gatewayd.tax.settings import TaxSettings
 
