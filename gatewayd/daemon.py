@@ -30,9 +30,8 @@ from gatewayd.config import Config, TcpBind, parse_bind, without_effect
 from gatewayd.console.addresses import is_page
 from gatewayd.console.lazy_app import Console
 from gatewayd.events import EVENT_KINDS, EventBody
-from gatewayd.http import documents, idempotency, metrics, observer, openapi
+from gatewayd.http import documents, metrics, observer, openapi
 from gatewayd.http.api import Api, ApiParts
-from gatewayd.http.rate_limits import RateLimits
 from gatewayd.http.render import refusal
 from gatewayd.http.router import Router
 from gatewayd.http.security_schemes import ProviderUrls
@@ -42,6 +41,8 @@ from gatewayd.http1.settings import ServerSettings
 from gatewayd.logs import AccessLog, Level, LogFormat, Logger, make_logger
 from gatewayd.oauth.addresses import AUTHORIZE, DISCOVERY, NO_ENDPOINT, PREFIX, TOKEN, metric_labels
 from gatewayd.outbound.transport import GuardedTransport
+from gatewayd.performing import idempotency
+from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.provider import Provider, ProviderSettings, note_use, open_provider
 from gatewayd.service_manager import Notifier
 from gatewayd.store import Store, StoreFailure

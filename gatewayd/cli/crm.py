@@ -2,9 +2,9 @@
 
 import argparse
 
-from gatewayd.cli.acting import act, operation_of
 from gatewayd.cli.output import print_made
 from gatewayd.cli.parser import Subparsers, add_command, add_group
+from gatewayd.cli.run_operation import operation_of, run_operation
 from gatewayd.cli.session import CommandError, Session
 
 
@@ -37,23 +37,21 @@ def add_commands(subparsers: Subparsers) -> None:
 
 
 def create_lead(arguments: argparse.Namespace, session: Session) -> int:
-    from gatewayd.areas.crm import AREA, leads
+    from gatewayd.areas.crm import AREA
 
     values = {name: getattr(arguments, name) for name in ("source", "name", "email", "status")}
-    lead = act(session, operation_of(AREA, "crm.createLead"), arguments.org, values)
-    assert isinstance(lead, leads.Lead)
-    print_made(arguments, lead, [f"Made the lead {lead.name or lead.source}: {lead.id}"])
+    lead = run_operation(session, operation_of(AREA, "crm.createLead"), arguments.org, values)
+    print_made(arguments, lead, [f"Made the lead {lead['name'] or lead['source']}: {lead['id']}"])
     return 0
 
 
 def create_opportunity(arguments: argparse.Namespace, session: Session) -> int:
-    from gatewayd.areas.crm import AREA, opportunities
+    from gatewayd.areas.crm import AREA
 
     values = {name: getattr(arguments, name) for name in ("name", "stage", "amount", "currency")}
     values |= {"leadId": arguments.lead, "pipelineId": arguments.pipeline}
-    made = act(session, operation_of(AREA, "crm.createOpportunity"), arguments.org, values)
-    assert isinstance(made, opportunities.Opportunity)
-    print_made(arguments, made, [f"Made the opportunity {made.name}, in stage {made.stage}: {made.id}"])
+    made = run_operation(session, operation_of(AREA, "crm.createOpportunity"), arguments.org, values)
+    print_made(arguments, made, [f"Made the opportunity {made['name']}, in stage {made['stage']}: {made['id']}"])
     return 0
 
 
@@ -62,9 +60,8 @@ def move_opportunity(arguments: argparse.Namespace, session: Session) -> int:
 
     org_id = session.read(lambda tx: opportunities.OPPORTUNITIES.organization_of(tx, arguments.id))
     values = {"id": arguments.id, "stage": arguments.stage}
-    moved = act(session, operation_of(AREA, "crm.moveOpportunity"), org_id, values)
-    assert isinstance(moved, opportunities.Opportunity)
-    print_made(arguments, moved, [f"{moved.name} is in stage {moved.stage}."])
+    moved = run_operation(session, operation_of(AREA, "crm.moveOpportunity"), org_id, values)
+    print_made(arguments, moved, [f"{moved['name']} is in stage {moved['stage']}."])
     return 0
 
 

@@ -5,15 +5,14 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from gatewayd.cli.acting import act, operation_of
 from gatewayd.cli.output import print_made
 from gatewayd.cli.parser import Subparsers, add_command, whole_number
+from gatewayd.cli.run_operation import operation_of, run_operation
 from gatewayd.cli.session import Session
 from gatewayd.cli.time_arguments import TIME_FORMS, time_argument
 
 if TYPE_CHECKING:
     from gatewayd.contract.operation import Area
-    from gatewayd.webhooks.replays import Recovered
 
 
 def add_commands(group: Subparsers) -> None:
@@ -44,10 +43,10 @@ def recover(arguments: argparse.Namespace, session: Session) -> int:
     total: dict[str, Any] = {"matched": 0, "recovered": 0, "dryRun": arguments.dry_run}
     total |= {"firstDueAt": None, "lastDueAt": None}
     for answer in _recover_all(arguments, session):
-        total["recovered"] += answer.recovered
-        total["matched"] += answer.matched if arguments.dry_run else answer.recovered
-        total["firstDueAt"] = total["firstDueAt"] or answer.first_due_at
-        total["lastDueAt"] = answer.last_due_at or total["lastDueAt"]
+        total["recovered"] += answer["recovered"]
+        total["matched"] += answer["matched" if arguments.dry_run else "recovered"]
+        total["firstDueAt"] = total["firstDueAt"] or answer["firstDueAt"]
+        total["lastDueAt"] = answer["lastDueAt"] or total["lastDueAt"]
         if sys.stderr.isatty():
             print(f"\r{total['matched']} so far", end="", file=sys.stderr, flush=True)
     if sys.stderr.isatty():
@@ -57,18 +56,14 @@ def recover(arguments: argparse.Namespace, session: Session) -> int:
     return 0
 
 
-def _recover_all(arguments: argparse.Namespace, session: Session) -> Iterator["Recovered"]:
-    from gatewayd.webhooks.replays import Recovered
-
+def _recover_all(arguments: argparse.Namespace, session: Session) -> Iterator[dict[str, Any]]:
     values: dict[str, object] = {"id": arguments.id, "events": arguments.event, "statuses": arguments.status}
     values |= {"perSecond": arguments.per_second, "dryRun": arguments.dry_run, **time_range_values(arguments, session)}
-    answer: Recovered | None = None
-    while answer is None or answer.go_on_after is not None:
-        made = act_on_subscription(session, "webhooks.recover", values)
-        assert isinstance(made, Recovered)
-        yield made
-        answer = made
-        values["after"] = answer.go_on_after
+    answer: dict[str, Any] | None = None
+    while answer is None or answer["goOnAfter"] is not None:
+        answer = run_on_subscription(session, "webhooks.recover", values)
+        yield answer
+        values["after"] = answer["goOnAfter"]
 
 
 def _sentence(total: dict[str, Any]) -> str:
@@ -79,12 +74,12 @@ def _sentence(total: dict[str, Any]) -> str:
     return f"{total['recovered']} events are sent again, from {total['firstDueAt']} to {total['lastDueAt']}."
 
 
-def act_on_subscription(session: Session, operation_id: str, values: dict[str, object]) -> object:
+def run_on_subscription(session: Session, operation_id: str, values: dict[str, object]) -> dict[str, Any]:
     """Run an operation on the subscription that `values` name."""
     from gatewayd.webhooks import subscriptions
 
     org_id = session.read(lambda tx: subscriptions.org_of(tx, str(values["id"])))
-    return act(session, operation_of(area_of(session), operation_id), org_id, values)
+    return run_operation(session, operation_of(area_of(session), operation_id), org_id, values)
 
 
 def time_range_values(arguments: argparse.Namespace, session: Session) -> dict[str, object]:

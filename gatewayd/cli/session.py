@@ -1,7 +1,7 @@
 """What a command works with: the settings, the clock, and the store, also beside a running daemon."""
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -9,7 +9,7 @@ from gatewayd.clock import Clock
 from gatewayd.config import Config, find_path, load
 
 if TYPE_CHECKING:
-    from gatewayd.store import ReadTx, WriteTx
+    from gatewayd.store import ReadTx, Store, WriteTx
     from gatewayd.store.database import StoreSettings
 
 T = TypeVar("T")
@@ -56,26 +56,22 @@ class Session:
         """The instance key of these settings."""
         return Path(self.config.store.key_file)
 
-    def read(self, work: "Callable[[ReadTx], T]", org_id: str | None = None) -> T:
-        """Run a read. Raises what `work` raises, `StoreFailure` or `MigrationError`."""
+    def run(self, work: "Callable[[Store], Awaitable[T]]") -> T:
+        """Run what works with the store, in an event loop of its own. Raises as it and `open_store` do."""
         import trio
 
         from gatewayd.store.database import open_store
 
         async def run() -> T:
             async with open_store(self.store_settings, self.clock, self.key_file) as store:
-                return await store.read(work, org_id)
+                return await work(store)
 
         return trio.run(run)
+
+    def read(self, work: "Callable[[ReadTx], T]", org_id: str | None = None) -> T:
+        """Run a read. Raises what `work` raises, `StoreFailure` or `MigrationError`."""
+        return self.run(lambda store: store.read(work, org_id))
 
     def write(self, work: "Callable[[WriteTx], T]", org_id: str | None = None) -> T:
         """Run a write; it is durable when this returns. Raises as `read` does, and then nothing was written."""
-        import trio
-
-        from gatewayd.store.database import open_store
-
-        async def run() -> T:
-            async with open_store(self.store_settings, self.clock, self.key_file) as store:
-                return await store.write(work, org_id)
-
-        return trio.run(run)
+        return self.run(lambda store: store.write(work, org_id))

@@ -4,13 +4,12 @@ import argparse
 from typing import Any, Final
 
 from gatewayd.cli import listen, recovery
-from gatewayd.cli.acting import act, operation_of
 from gatewayd.cli.output import note, print_list, print_made
 from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
-from gatewayd.cli.recovery import act_on_subscription, area_of, time_range_values
+from gatewayd.cli.recovery import area_of, run_on_subscription, time_range_values
+from gatewayd.cli.run_operation import operation_of, run_operation
 from gatewayd.cli.session import Session
 from gatewayd.cli.time_arguments import TIME_FORMS, time_argument
-from gatewayd.clock import Instant, to_wire
 
 STATUSES: Final = "pending, retrying, succeeded, exhausted or cancelled"
 
@@ -61,18 +60,18 @@ def _add_subscription_commands(group: Subparsers) -> None:
 
 def create(arguments: argparse.Namespace, session: Session) -> int:
     """The signing secret is printed this once."""
-    from gatewayd.webhooks.subscription_shapes import CreatedSubscription
-
     values = {"url": arguments.url, "events": arguments.event}
-    made = act(session, operation_of(area_of(session), "webhooks.create"), arguments.org, values)
-    assert isinstance(made, CreatedSubscription)
-    lines = [f"Made the subscription {made.id} of {made.url}", f"Its signing secret, shown this once: {made.secret}"]
+    made = run_operation(session, operation_of(area_of(session), "webhooks.create"), arguments.org, values)
+    lines = [
+        f"Made the subscription {made['id']} of {made['url']}",
+        f"Its signing secret, shown this once: {made['secret']}",
+    ]
     print_made(arguments, made, lines)
     return 0
 
 
 def list_all(arguments: argparse.Namespace, session: Session) -> int:
-    documents = _act_for_list(session, "webhooks.list", arguments.org, {"limit": 100})
+    documents = _run_list(session, "webhooks.list", arguments.org, {"limit": 100})
     rows = [
         (each["id"], each["url"], " ".join(each["events"]), "yes" if each["enabled"] else str(each["disabledReason"]))
         for each in documents
@@ -83,29 +82,28 @@ def list_all(arguments: argparse.Namespace, session: Session) -> int:
 
 def update(arguments: argparse.Namespace, session: Session) -> int:
     """A new secret is printed this once."""
-    from gatewayd.webhooks.subscription_shapes import UpdatedSubscription
     from gatewayd.webhooks.subscriptions import MISSED_COUNTED
 
     values: dict[str, object] = {"id": arguments.id, "url": arguments.url, "events": arguments.event}
     if arguments.enable or arguments.disable:
         values["enabled"] = arguments.enable
     values |= {"rotateSecret": arguments.rotate_secret, "endRotation": arguments.end_rotation}
-    changed = act_on_subscription(session, "webhooks.update", values)
-    assert isinstance(changed, UpdatedSubscription)
-    state = "enabled" if changed.enabled else f"disabled ({changed.disabled_reason})"
-    lines = [f"The subscription {changed.id} of {changed.url} is {state}."]
-    if isinstance(changed.secret, str):
-        lines.append(f"Its new signing secret, shown this once: {changed.secret}")
+    changed = run_on_subscription(session, "webhooks.update", values)
+    state = "enabled" if changed["enabled"] else f"disabled ({changed['disabledReason']})"
+    lines = [f"The subscription {changed['id']} of {changed['url']} is {state}."]
+    if "secret" in changed:
+        lines.append(f"Its new signing secret, shown this once: {changed['secret']}")
     print_made(arguments, changed, lines)
-    if isinstance(changed.missed_since, Instant) and isinstance(changed.missed, int) and changed.missed:
-        hint = f"gatewayd webhook recover {changed.id} --since {to_wire(changed.missed_since)}"
-        count = f"{changed.missed}{' or more' if changed.missed >= MISSED_COUNTED else ''}"
+    missed = changed.get("missed", 0)
+    if missed:
+        hint = f"gatewayd webhook recover {changed['id']} --since {changed['missedSince']}"
+        count = f"{missed}{' or more' if missed >= MISSED_COUNTED else ''}"
         note(f"events that did not arrive before: {count}; {hint} sends them again")
     return 0
 
 
 def delete(arguments: argparse.Namespace, session: Session) -> int:
-    removed = act_on_subscription(session, "webhooks.remove", {"id": arguments.id})
+    removed = run_on_subscription(session, "webhooks.remove", {"id": arguments.id})
     print_made(arguments, removed, [f"The subscription {arguments.id} is deleted."])
     return 0
 
@@ -116,7 +114,7 @@ def list_deliveries(arguments: argparse.Namespace, session: Session) -> int:
     org_id = session.read(lambda tx: subscriptions.org_of(tx, arguments.id))
     values = {name: getattr(arguments, name) for name in ("id", "status", "event", "limit")}
     values |= time_range_values(arguments, session)
-    documents = _act_for_list(session, "webhooks.listDeliveries", org_id, values)
+    documents = _run_list(session, "webhooks.listDeliveries", org_id, values)
     columns = ("id", "event", "status", "attempts", "responseCode", "lastError", "lastAttemptAt", "nextAttemptAt")
     rows = [tuple("" if each[name] is None else str(each[name]) for name in columns) for each in documents]
     print_list(arguments, documents, columns, rows)
@@ -125,30 +123,22 @@ def list_deliveries(arguments: argparse.Namespace, session: Session) -> int:
 
 def show(arguments: argparse.Namespace, session: Session) -> int:
     """Its record, its body, and a line for each attempt."""
-    import msgspec
-
-    raw = _act_on_delivery(session, "webhooks.getDelivery", {"id": arguments.id, "include": ["attempts"]})
-    assert isinstance(raw, bytes)
-    document = msgspec.json.decode(raw, type=dict[str, Any])
+    values: dict[str, object] = {"id": arguments.id, "include": ["attempts"]}
+    document = _run_on_delivery(session, "webhooks.getDelivery", values)
     print_made(arguments, document, _delivery_lines(document))
     return 0
 
 
 def resend(arguments: argparse.Namespace, session: Session) -> int:
-    from gatewayd.webhooks.deliveries import Delivery
-
-    made = _act_on_delivery(session, "webhooks.resendDelivery", {"id": arguments.id})
-    assert isinstance(made, Delivery)
-    print_made(arguments, made, [f"It is sent again as {made.id}."])
+    made = _run_on_delivery(session, "webhooks.resendDelivery", {"id": arguments.id})
+    print_made(arguments, made, [f"It is sent again as {made['id']}."])
     return 0
 
 
 def send_test(arguments: argparse.Namespace, session: Session) -> int:
-    from gatewayd.webhooks.deliveries import Delivery
-
-    made = act_on_subscription(session, "webhooks.sendTest", {"id": arguments.id, "event": arguments.event})
-    assert isinstance(made, Delivery)
-    print_made(arguments, made, [f"A test event {made.event} is on its way as {made.id}."])
+    values = {"id": arguments.id, "event": arguments.event}
+    made = run_on_subscription(session, "webhooks.sendTest", values)
+    print_made(arguments, made, [f"A test event {made['event']} is on its way as {made['id']}."])
     return 0
 
 
@@ -170,19 +160,15 @@ def _delivery_lines(document: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _act_on_delivery(session: Session, operation_id: str, values: dict[str, object]) -> object:
+def _run_on_delivery(session: Session, operation_id: str, values: dict[str, object]) -> dict[str, Any]:
     """Run an operation on the delivery that `values` name."""
     from gatewayd.webhooks import deliveries
 
     org_id = session.read(lambda tx: deliveries.org_of(tx, str(values["id"])))
-    return act(session, operation_of(area_of(session), operation_id), org_id, values)
+    return run_operation(session, operation_of(area_of(session), operation_id), org_id, values)
 
 
-def _act_for_list(session: Session, operation_id: str, org_id: str, values: dict[str, object]) -> list[dict[str, Any]]:
-    import msgspec
-
-    from gatewayd.contract.pages import Listing
-
-    listing = act(session, operation_of(area_of(session), operation_id), org_id, values)
-    assert isinstance(listing, Listing)
-    return msgspec.json.decode(listing.data, type=list[dict[str, Any]])
+def _run_list(session: Session, operation_id: str, org_id: str, values: dict[str, object]) -> list[dict[str, Any]]:
+    page = run_operation(session, operation_of(area_of(session), operation_id), org_id, values)
+    documents: list[dict[str, Any]] = page["data"]
+    return documents

@@ -1,27 +1,24 @@
-"""From an ASGI request to a row and back: the one path every API request takes.
+"""The API door: from a request to a row, and from its answer to a response.
 
-    find the route -> authenticate -> rate limit -> scope -> decode -> idempotency -> run -> encode
+    find the route -> admit -> decode -> run -> render
 
-A read row does all of it in one transaction on the loop's own connection. A write row authenticates there, reads its
-body, and runs in the writer. Everything that goes wrong is a `Problem` by the end. What can be told from path, method
-and headers alone (404, 405, 406) is told before anyone is asked who they are: it is public in the description.
+What stands between the first and the last is `performing`'s, as it is for every door. A read row does all of it in one
+transaction on the loop's own connection; any other is admitted there, reads its body, and is performed. Everything that
+goes wrong is a `Problem` by the end. What can be told from path, method and headers alone (404, 405, 406) is told
+before anyone is asked who they are: it is public in the description.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
-from urllib.parse import quote
+from dataclasses import dataclass, field
 
 import msgspec
 import trio
 
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Incoming, Operation, Relayed
-from gatewayd.contract.pages import Listing
+from gatewayd.contract.operation import Incoming, Operation
 from gatewayd.errors import Problem
-from gatewayd.http import bearer, idempotency
-from gatewayd.http.rate_limits import Allowance, RateLimits
-from gatewayd.http.render import ALWAYS, encoded, json_response, problem, success
+from gatewayd.http import bearer
+from gatewayd.http.render import ALWAYS, problem, render
 from gatewayd.http.requests import check_accept, read_fields, read_json
 from gatewayd.http.response_cache import CacheKey, ResponseCache
 from gatewayd.http.routes import Route, Routes
@@ -31,23 +28,15 @@ from gatewayd.http1.header_fields import Header
 from gatewayd.http1.log import Log
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response, send_response
-from gatewayd.identity.authentication import Possession
-from gatewayd.store import OverBudget, ReadTx, Store, StoreFailure, WriteTx
+from gatewayd.identity.authentication import Authenticate
+from gatewayd.performing.admission import Admission, Call, leave
+from gatewayd.performing.performer import Performer, read_in
+from gatewayd.performing.rate_limits import RateLimits
+from gatewayd.store import OverBudget, ReadTx, Store, StoreFailure
 
 SLOW_BODY_SECONDS = 0.05  # Chosen: a key may have been revoked while such a body arrived
 
-_URL_CHARACTERS = "!$%&'()*+,-./:;=?@_~"
-
-
-class Authenticate(Protocol):
-    """Says who a token is; raises `Problem` `invalid_token`."""
-
-    def __call__(
-        self, tx: ReadTx, version: int, token: str, peer: str | None, possession: Possession | None = None
-    ) -> Caller: ...
-
-
-Observe = Callable[["Call", Response], None]
+Observe = Callable[["ApiCall", Response], None]
 """Told of each request once it is answered, for the access log and the metrics."""
 
 
@@ -73,16 +62,12 @@ class ApiParts:
 
 
 @dataclass(slots=True)
-class Call:
+class ApiCall(Call):
     """One request on its way through."""
 
     request: Request
-    started: float
-    route: Route | None = None
-    parameters: Sequence[str] = ()
-    caller: Caller | None = None
-    allowance: Allowance | None = None
-    possession: Possession | None = None
+    route: Route | None = field(default=None, init=False)
+    parameters: Sequence[str] = field(default=(), init=False)
 
 
 class Api:
@@ -90,31 +75,29 @@ class Api:
 
     def __init__(self, parts: ApiParts) -> None:
         self._store = parts.store
-        self._authenticate = parts.authenticate
+        self._admission = Admission(parts.store, parts.authenticate, parts.limits)
+        self._performer = Performer(parts.store, parts.deps, parts.call_seconds)
         self._limits = parts.limits
         self._cors = parts.cors
         self._log = parts.log
         self._observe = parts.observe
-        self._deps = parts.deps
         self._max_body_bytes = parts.json_body_bytes
-        self._call_seconds = parts.call_seconds
         self._public_url = parts.public_url
         self._routes = Routes(parts.operations)
         self._cache = ResponseCache()
 
     async def __call__(self, scope: HttpScope, receive: Receive, send: Send) -> None:
         request = scope["request"]
-        call = request.begun if isinstance(request.begun, Call) else _open(request)
+        call = request.begun if isinstance(request.begun, ApiCall) else _open(request)
         request.begun = None  # or each would keep the other
         try:
             response = await self._respond(call, receive)
         except Exception as error:  # noqa: BLE001 - the request border: one request fails, the daemon goes on
             response = self._refuse_and_log(call, error)
         finally:
-            _leave(call)
-        complete = response.plus(self._fields(call))
-        self._observe(call, complete)
-        await send_response(request, complete, send)
+            leave(call)
+        self._observe(call, response)
+        await send_response(request, response, send, self._fields(call))
 
     def at_once(self, request: Request) -> Response | None:
         """The whole response where nothing has to be waited for; None: `__call__` goes on with what was begun here."""
@@ -122,238 +105,128 @@ class Api:
         try:
             response = self._respond_now(call)
         except Exception as error:  # noqa: BLE001 - the request border
-            _leave(call)
-            return self._rendered(call, self._refuse_and_log(call, error))
+            leave(call)
+            return self._complete(call, self._refuse_and_log(call, error))
         if response is None:
             request.begun = call
             return None
-        _leave(call)
-        return self._rendered(call, response)
+        leave(call)
+        return self._complete(call, response)
 
-    def _rendered(self, call: Call, response: Response) -> Response:
-        complete = response.plus(self._fields(call))
+    def _complete(self, call: ApiCall, response: Response) -> Response:
         try:
+            complete = response.plus(self._fields(call))
             _ = complete.lines
         except ValueError as error:  # a value that would start a line of its own
             complete = self._refuse_and_log(call, error).plus(self._fields(call))
         self._observe(call, complete)
         return complete
 
-    def _fields(self, call: Call) -> list[Header]:
+    def _fields(self, call: ApiCall) -> list[Header]:
         """The header fields that are the request's own."""
         fields: list[Header] = [] if call.allowance is None else self._limits.headers(call.allowance)
         if self._cors.active:
             fields += self._cors.headers(call.request.fields)
         return fields
 
-    def _refuse_and_log(self, call: Call, error: Exception) -> Response:
+    def _refuse_and_log(self, call: ApiCall, error: Exception) -> Response:
         """The problem that an exception is to the caller; what is no `Problem` is logged."""
-        request_id, path = call.request.id, call.request.path
+        request = call.request
         if isinstance(error, Problem):
-            needed = call.route.operation.scopes if call.route else ()
-            given = call.request.fields.get(b"authorization", b"")
-            error = bearer.challenged(error, bearer.Asked(given, self._public_url, needed))
-            return problem(error, request_id).plus(ALWAYS)
+            scopes = call.route.operation.scopes if call.route else ()
+            bearer.challenge(error, request, self._public_url, scopes)
+            return problem(error, request.id).plus(ALWAYS)
         if isinstance(error, StoreFailure | OverBudget):
-            self._log.error("store_failed", request_id=request_id, path=path, exc_info=error)
-            return problem(_UNAVAILABLE, request_id).plus(ALWAYS)
-        self._log.error("request_failed", request_id=request_id, path=path, exc_info=error)
-        return problem(Problem("internal_error", "The error was recorded."), request_id).plus(ALWAYS)
+            self._log.error("store_failed", request_id=request.id, path=request.path, exc_info=error)
+            return problem(_UNAVAILABLE, request.id).plus(ALWAYS)
+        self._log.error("request_failed", request_id=request.id, path=request.path, exc_info=error)
+        return problem(Problem("internal_error", "The error was recorded."), request.id).plus(ALWAYS)
 
-    def _respond_now(self, call: Call) -> Response | None:
+    def _respond_now(self, call: ApiCall) -> Response | None:
         """What the head of the request decides, and reads that are short; None for all that may have to wait."""
         request = call.request
         read_fields(request)
         routes, call.parameters = self._routes.find(request.path)
         route = call.route = routes.get("GET" if request.method == "HEAD" else request.method)
         if route is None:
-            return self._other_method(call, routes)
+            return self._other_method(request, routes)
         check_accept(request.fields.get(b"accept"))
-        return self._read_inline(call, route) if route.operation.kind == "read" else None
+        operation = route.prepared.operation
+        if operation.kind != "read" or operation.long or route.in_body:
+            return None
+        try:
+            return self._store.read_now(lambda tx: self._read(call, route, tx), None)
+        except OverBudget:
+            return None
 
-    async def _respond(self, call: Call, receive: Receive) -> Response:
+    def _other_method(self, request: Request, routes: Mapping[str, Route]) -> Response:
+        if not routes:
+            raise Problem("not_found", "There is nothing at this path.")
+        allowed = {*routes, "OPTIONS", *(["HEAD"] if "GET" in routes else [])}
+        allow = (b"allow", ", ".join(sorted(allowed)).encode())
+        if request.method != "OPTIONS":
+            raise Problem("method_not_allowed", f"Use {' or '.join(sorted(routes))} here.", headers=(allow,))
+        return Response(204, (allow, *self._cors.preflight(request.fields, sorted(routes)), *ALWAYS))
+
+    def _read(self, call: ApiCall, route: Route, tx: ReadTx) -> Response:
+        """The whole of a short read in one transaction."""
+        caller = self._admit(call, route, tx)
+        request, version = call.request, self._store.version
+        key = CacheKey(caller, request.raw_path, request.query)
+        response = self._cache.find(version, key, tx)
+        if response is None:
+            tx.asked_instant = tx.asked_day = False  # until here it was asked for the credential
+            value = read_in(tx, route.prepared.operation, caller, _decoded(call, route, None))
+            response = render(value, request)
+            self._cache.keep(version, key, response, tx)
+        return response
+
+    async def _respond(self, call: ApiCall, receive: Receive) -> Response:
         response = self._respond_now(call) if call.route is None else None
         if response is not None:
             return response
         route = call.route
         assert route is not None
-        kind = route.operation.kind
-        if kind == "read":
-            return await self._run_read(call, route, receive)
-        if kind == "write":
-            return await self._run_write(call, route, receive)
-        return await self._run_call(call, route, receive)
-
-    def _other_method(self, call: Call, routes: Mapping[str, Route]) -> Response:
-        if not routes:
-            raise Problem("not_found", "There is nothing at this path.")
-        allowed = {*routes, "OPTIONS", *(["HEAD"] if "GET" in routes else [])}
-        allow = (b"allow", ", ".join(sorted(allowed)).encode())
-        if call.request.method != "OPTIONS":
-            raise Problem("method_not_allowed", f"Use {' or '.join(sorted(routes))} here.", headers=(allow,))
-        return Response(204, (allow, *self._cors.preflight(call.request.fields, sorted(routes)), *ALWAYS))
-
-    # -- the three kinds
-
-    def _read_inline(self, call: Call, route: Route) -> Response | None:
-        """The whole of a read in one step; None where it has a body to wait for, or is too long for the loop."""
-        if route.in_body or route.operation.long:
-            return None
-        try:
-            return self._store.read_now(lambda tx: self._read_or_cached(call, route, tx), None)
-        except OverBudget:
-            return None
-
-    def _read_or_cached(self, call: Call, route: Route, tx: ReadTx) -> Response:
-        caller = self._admit(call, route, tx)
-        version = self._store.version
-        key = CacheKey(caller, call.request.raw_path, call.request.query)
-        response = self._cache.find(version, key, tx)
-        if response is None:
-            tx.asked_instant = tx.asked_day = False  # until here it was asked for the credential
-            response = _result(call, self._read(call, route, None, tx))
-            self._cache.keep(version, key, response, tx)
-        return response
-
-    async def _run_read(self, call: Call, route: Route, receive: Receive) -> Response:
-        """A read that waits for its body, or runs on a thread."""
-        body: bytes | None = None
-        if call.caller is None:
-            self._store.read_now(lambda tx: self._admit(call, route, tx), None)
-        if route.in_body:
-            body = await read_json(call.request, receive, self._max_body_bytes)
-
-        def work(tx: ReadTx) -> object:
-            return self._read(call, route, body, tx)
-
-        if route.in_body and not route.operation.long:
-            return _result(call, await self._store.read(work))
-        return _result(call, await self._store.read_later(work, None))
-
-    def _read(self, call: Call, route: Route, body: bytes | None, tx: ReadTx) -> object:
-        # A second run is admitted and charged already; who is calling is never asked on another thread.
-        caller = call.caller or self._admit(call, route, tx)
-        tx.bind(caller.org_id)
-        return route.operation.handler(tx, caller, self._decode(call, route, body))
-
-    async def _run_write(self, call: Call, route: Route, receive: Receive) -> Response:
-        caller, request = await self._admitted_request(call, route, receive)
-        record = self._record(call, route, caller, request)
-        handler = route.operation.handler
-
-        def work(tx: WriteTx) -> bytes:
-            if record is not None:
-                idempotency.begin(tx, record)
-            body = encoded(handler(tx, caller, request))
-            if record is not None:
-                idempotency.keep(tx, record, body)
-            return body
-
-        try:
-            return success(await self._store.write(work, caller.org_id))
-        except idempotency.Replay as replay:
-            return _replayed(replay)
-
-    async def _run_call(self, call: Call, route: Route, receive: Receive) -> Response:
-        caller, request = await self._admitted_request(call, route, receive)
-        operation = route.operation
-        arguments = (self._deps, caller, request, *([_incoming(call)] if operation.takes_incoming else []))
-        if operation.relays:
-            return _relayed(await operation.handler(*arguments))
-        record = self._record(call, route, caller, request)
-        if record is None:
-            return _result(call, await operation.handler(*arguments))
-        try:
-            lease = await self._store.write(
-                lambda tx: idempotency.reserve(tx, record, self._call_seconds), caller.org_id
-            )
-        except idempotency.Replay as replay:
-            return _replayed(replay)
-        try:
-            body = encoded(await operation.handler(*arguments))
-        except BaseException:
-            with trio.CancelScope(shield=True):
-                await self._store.write(lambda tx: idempotency.forget(tx, record, lease), caller.org_id)
-            raise
-        await self._store.write(lambda tx: idempotency.complete(tx, record, lease, body), caller.org_id)
-        return success(body)
-
-    # -- the steps
-
-    async def _admitted_request(self, call: Call, route: Route, receive: Receive) -> tuple[Caller, msgspec.Struct]:
-        caller = self._store.read_now(lambda tx: self._admit(call, route, tx), None)
+        operation = route.prepared.operation
+        caller = call.caller or self._store.read_now(lambda tx: self._admit(call, route, tx), None)
+        if operation.kind == "read" and not route.in_body:  # too long for the event loop: known, or found out
+            value = await self._performer.read_on_thread(operation, caller, _decoded(call, route, None))
+            return render(value, call.request)
         body = None
         if route.in_body:
             body = await read_json(call.request, receive, self._max_body_bytes)
             if trio.current_time() - call.started > SLOW_BODY_SECONDS:
-                caller = self._store.read_now(lambda tx: self._identify(call, tx), None)
-        return caller, self._decode(call, route, body)
+                caller = self._store.read_now(lambda tx: self._admission.identify(tx, call), None)
+        request = _decoded(call, route, body)
+        key = call.request.text(b"idempotency-key") if call.request.method == "POST" else None
+        incoming = _incoming(call.request) if operation.takes_incoming else None
+        value = await self._performer.perform(operation, caller, request, key, incoming)
+        return render(value, call.request)
 
-    def _admit(self, call: Call, route: Route, tx: ReadTx) -> Caller:
-        """Authenticate, charge the rate limit, check the scope."""
-        caller = call.caller = self._identify(call, tx)
-        call.allowance = self._limits.take(caller.credential_id, route.operation.cost, call.started)
-        if not route.allows(caller.scopes):
-            raise bearer.lacking(route.operation.scopes)
-        return caller
-
-    def _identify(self, call: Call, tx: ReadTx) -> Caller:
-        token, proves = bearer.credential_of(call.request.fields.get(b"authorization"))
-        if proves and call.possession is None:
-            call.possession = self._possession(call)
-        return self._authenticate(tx, self._store.version, token, call.request.peer, call.possession)
-
-    def _possession(self, call: Call) -> Possession:
-        url = self._public_url + call.request.raw_path.decode("latin-1")
-        return Possession(call.request.text(b"dpop"), call.request.method, url)
-
-    def _decode(self, call: Call, route: Route, body: bytes | None) -> msgspec.Struct:
-        query = call.request.query
-        values = call.parameters
-        parameters = dict(zip(route.parameters, values, strict=True)) if values else _NO_PARAMETERS
-        if body is None:
-            return route.decoder.query(query.decode("latin-1"), parameters)
-        if query:
-            raise Problem("unknown_parameter", "This operation takes its parameters in the body.")
-        return route.decoder.body(body, parameters)
-
-    def _record(self, call: Call, route: Route, caller: Caller, request: msgspec.Struct) -> idempotency.Record | None:
-        key = call.request.fields.get(b"idempotency-key")
-        if key is None or call.request.method != "POST":
-            return None
-        return idempotency.record_of(key, route.operation, caller, request)
+    def _admit(self, call: ApiCall, route: Route, tx: ReadTx) -> Caller:
+        # Once: at a second look the same proof would seem to be replayed.
+        call.token, call.possession = bearer.credential_of(call.request, self._public_url)
+        return self._admission.admit(tx, call, route.prepared)
 
 
 _NO_PARAMETERS: Mapping[str, str] = {}
-_REPLAYED = ((b"idempotent-replayed", b"true"),)
 _UNAVAILABLE = Problem("unavailable", "The database cannot do it now. Try again.", headers=((b"retry-after", b"1"),))
 
 
-def _open(request: Request) -> Call:
-    return Call(request, trio.current_time())
+def _open(request: Request) -> ApiCall:
+    return ApiCall(trio.current_time(), request.peer, request)
 
 
-def _leave(call: Call) -> None:
-    """Free the place among the credential's requests at once that `_admit` may have taken."""
-    if call.allowance is not None:
-        call.allowance.running -= 1
+def _decoded(call: ApiCall, route: Route, body: bytes | None) -> msgspec.Struct:
+    """The request that the row takes, of the query or of the body."""
+    query, values = call.request.query, call.parameters
+    parameters = dict(zip(route.parameters, values, strict=True)) if values else _NO_PARAMETERS
+    if body is None:
+        return route.prepared.decoder.query(query.decode("latin-1"), parameters)
+    if query:
+        raise Problem("unknown_parameter", "This operation takes its parameters in the body.")
+    return route.prepared.decoder.body(body, parameters)
 
 
-def _result(call: Call, result: object) -> Response:
-    """200 with the result of a read; a page that a GET asked for says where the next one is."""
-    if type(result) is Listing and result.next_cursor is not None and call.request.method != "POST":
-        return success(result, quote(call.request.target, safe=_URL_CHARACTERS))
-    return success(result)
-
-
-def _incoming(call: Call) -> Incoming:
-    request = call.request
+def _incoming(request: Request) -> Incoming:
     return Incoming(request.id, request.query, request.headers, request.peer)
-
-
-def _relayed(relayed: Relayed) -> Response:
-    return Response(relayed.status, (*relayed.fields, *ALWAYS), relayed.body)
-
-
-def _replayed(replay: idempotency.Replay) -> Response:
-    return json_response(replay.body).plus(_REPLAYED)

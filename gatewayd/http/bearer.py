@@ -1,10 +1,10 @@
 """Bearer and DPoP credentials in, and challenges out (RFC 6750, RFC 9449 §7, RFC 9728 §5.1)."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from gatewayd.errors import Problem
-from gatewayd.identity.authentication import PossessionRefused
+from gatewayd.http1.request import Request
+from gatewayd.identity.authentication import Possession, PossessionRefused
 from gatewayd.identity.dpop import ALGORITHMS
 
 MAX_TOKEN_CHARACTERS = 8_192
@@ -13,11 +13,12 @@ RESOURCE_METADATA = "/.well-known/oauth-protected-resource"
 _CHALLENGED = frozenset({"authentication_required", "invalid_token", "insufficient_scope"})
 
 
-def credential_of(authorization: bytes | None) -> tuple[str, bool]:
-    """The token of an `Authorization` header, and whether its scheme is `DPoP`.
+def credential_of(request: Request, public_url: str) -> tuple[str, Possession | None]:
+    """The token of the `Authorization` header, and with the scheme `DPoP` what comes with it to show that it is held.
 
     Raises `Problem`: `authentication_required` without one, `invalid_token` when it is of another scheme.
     """
+    authorization = request.fields.get(b"authorization")
     if authorization is None:
         raise Problem("authentication_required", "Send an API key or an access token: Authorization: Bearer <token>.")
     scheme, _, token = authorization.partition(b" ")
@@ -25,54 +26,42 @@ def credential_of(authorization: bytes | None) -> tuple[str, bool]:
     kind = scheme.lower()
     if kind not in (b"bearer", b"dpop") or not token or len(token) > MAX_TOKEN_CHARACTERS:
         raise Problem("invalid_token", "The Authorization header is not of the form: Bearer <token>.")
-    return token.decode("latin-1"), kind == b"dpop"
+    possession = None
+    if kind == b"dpop":
+        url = public_url + request.raw_path.decode("latin-1")
+        possession = Possession(request.text(b"dpop"), request.method, url)
+    return token.decode("latin-1"), possession
 
 
-def lacking(scopes: Iterable[str]) -> Problem:
-    """403 naming every scope the operation needs."""
-    needed = " ".join(scopes)
-    return Problem(
-        "insufficient_scope", f"This operation needs the scope {needed}.", extra={"requiredScopes": needed.split()}
-    )
+def challenge(error: Problem, request: Request, public_url: str, scopes: Iterable[str]) -> None:
+    """Give 401 and 403 their one challenge; other problems stay as they are.
 
-
-class Asked(NamedTuple):
-    """What a challenge answers.
-
-    `authorization` is the header as it came; `public_url` the origin whose metadata tells where tokens come from
-    (empty: not told), `scopes` all that the operation needs.
+    `public_url` is the origin whose metadata tells where tokens come from (empty: not told), `scopes` all that the
+    operation needs.
     """
-
-    authorization: bytes
-    public_url: str
-    scopes: Iterable[str]
-
-
-def challenged(error: Problem, asked: Asked) -> Problem:
-    """401 and 403 with their one challenge; other problems as they are."""
     if error.code in _CHALLENGED and not error.headers:
-        error.headers = ((b"www-authenticate", _challenge(error, asked).encode("ascii", "replace")),)
-    return error
+        text = _challenge(error, request.fields.get(b"authorization", b""), public_url, scopes)
+        error.headers = ((b"www-authenticate", text.encode("ascii", "replace")),)
 
 
-def _challenge(error: Problem, asked: Asked) -> str:
+def _challenge(error: Problem, authorization: bytes, public_url: str, scopes: Iterable[str]) -> str:
     """In the scheme that was used (RFC 9449 §7.1)."""
-    told: dict[str, str] = {}
+    parameters: dict[str, str] = {}
     if isinstance(error, PossessionRefused):
-        told = {"error": error.error, "error_description": error.message}
+        parameters = {"error": error.error, "error_description": error.message}
     elif error.code == "invalid_token":
-        told = {"error": "invalid_token", "error_description": error.message}
+        parameters = {"error": "invalid_token", "error_description": error.message}
     elif error.code == "insufficient_scope":
-        told = {"error": "insufficient_scope"}
-    is_dpop = isinstance(error, PossessionRefused) or asked.authorization[:5].lower() == b"dpop "
+        parameters = {"error": "insufficient_scope"}
+    is_dpop = isinstance(error, PossessionRefused) or authorization[:5].lower() == b"dpop "
     if is_dpop:
-        told["algs"] = " ".join(ALGORITHMS)
-    if asked.public_url or error.code == "insufficient_scope":
-        told["scope"] = " ".join(asked.scopes)
-    if asked.public_url:
-        told["resource_metadata"] = asked.public_url + RESOURCE_METADATA
+        parameters["algs"] = " ".join(ALGORITHMS)
+    if public_url or error.code == "insufficient_scope":
+        parameters["scope"] = " ".join(scopes)
+    if public_url:
+        parameters["resource_metadata"] = public_url + RESOURCE_METADATA
     scheme = "DPoP" if is_dpop else "Bearer"
-    listed = ", ".join(f'{name}="{_quotable(value)}"' for name, value in told.items() if value)
+    listed = ", ".join(f'{name}="{_quotable(value)}"' for name, value in parameters.items() if value)
     return f"{scheme} {listed}" if listed else scheme
 
 

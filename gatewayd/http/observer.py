@@ -10,7 +10,7 @@ import trio
 
 from gatewayd.clock import Clock
 from gatewayd.contract.caller import Caller
-from gatewayd.http.api import Call
+from gatewayd.http.api import ApiCall
 from gatewayd.http.metrics import NO_OPERATION, RequestTallies
 from gatewayd.http1.asgi import App, HttpScope, Receive, ResponseMessage, Send
 from gatewayd.http1.request import Request
@@ -30,7 +30,7 @@ class Observer:
         self._requests = requests
         self._access = access
 
-    def answered(self, call: Call, response: Response) -> None:
+    def answered(self, call: ApiCall, response: Response) -> None:
         """The API answers."""
         operation = call.route.operation.id if call.route else NO_OPERATION
         self._note(operation, response.status, call.request.id, call.started, call.caller)

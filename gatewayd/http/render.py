@@ -1,13 +1,16 @@
 """Responses as bytes. The one place that writes errors out: RFC 9457 with the members of domain model §0.2."""
 
-from typing import Any
+from urllib.parse import quote
 
+from gatewayd.contract.operation import Relayed
 from gatewayd.contract.pages import Listing
 from gatewayd.contract.wire import encode
 from gatewayd.errors import ERRORS, Problem
 from gatewayd.http1.header_fields import Header, Headers
+from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.http1.response_head import render_lines
+from gatewayd.performing.performer import Replayed, encoded
 
 JSON: Header = (b"content-type", b"application/json")
 PROBLEM_JSON: Header = (b"content-type", b"application/problem+json")
@@ -20,36 +23,30 @@ PROBLEM_TYPE = "urn:gatewayd:problem:"  # Chosen: an identifier that nobody trie
 _JSON_HEADERS: Headers = (JSON, *ALWAYS)
 _JSON_LINES = render_lines(_JSON_HEADERS)
 
-
-def json_response(body: bytes) -> Response:
-    """200 with JSON of the API."""
-    return Response(200, _JSON_HEADERS, body, _JSON_LINES)
+_REPLAYED: Headers = ((b"idempotent-replayed", b"true"),)
+_URL_CHARACTERS = "!$%&'()*+,-./:;=?@_~"
 
 
-def success(result: object, target: str | None = None) -> Response:
-    """200 with a handler's result. `target` is the address that a page's `Link` continues from; None: no `Link`."""
-    response = json_response(encoded(result))
-    if type(result) is not Listing or result.next_cursor is None or target is None:
+def render(value: object, request: Request) -> Response:
+    """200 with what a row answers; what it relays as it is."""
+    if type(value) is Relayed:
+        return Response(value.status, (*value.fields, *ALWAYS), value.body)
+    if type(value) is Replayed:
+        return success(value.body).plus(_REPLAYED)
+    return success(value, None if request.method == "POST" else request)
+
+
+def success(value: object, request: Request | None = None) -> Response:
+    """200 with the JSON of a value. `request` is what a page was asked for with, to say where the next one is."""
+    response = Response(200, _JSON_HEADERS, encoded(value), _JSON_LINES)
+    if type(value) is not Listing or value.next_cursor is None or request is None:
         return response
-    return response.plus(((b"link", _next_link(target, result.next_cursor)),))
+    return response.plus(((b"link", _next_link(request.target, value.next_cursor)),))
 
 
-def encoded(result: object) -> bytes:
-    """The JSON of a handler's result."""
-    if isinstance(result, bytes):
-        return result
-    return _listing(result) if type(result) is Listing else encode(result)
-
-
-def _listing(page: Listing[Any]) -> bytes:
-    """The JSON of a page: its items are spliced, not encoded."""
-    cursor = b"null" if page.next_cursor is None else b'"%b"' % page.next_cursor.encode("ascii")
-    return b"".join((b'{"data":[', *page.pieces, b'],"nextCursor":', cursor, page.extra, b"}"))
-
-
-def _next_link(target: str, cursor: str) -> bytes:
+def _next_link(target: bytes, cursor: str) -> bytes:
     """RFC 8288."""
-    path, _, query = target.partition("?")
+    path, _, query = quote(target, safe=_URL_CHARACTERS).partition("?")
     kept = [pair for pair in query.split("&") if pair and not pair.startswith("cursor=")]
     return f'<{path}?{"&".join([*kept, f"cursor={cursor}"])}>; rel="next"'.encode("ascii")
 

@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.scopes import narrower
+from gatewayd.performing.prepared import PreparedOperation, prepare
 
 MOUNTS = ("/api/rpc", "")  # the webhook guide writes paths without the mount (Spec §4)
 
@@ -14,23 +13,20 @@ MOUNTS = ("/api/rpc", "")  # the webhook guide writes paths without the mount (S
 class Route:
     """One way to reach a row: its own path or the RPC-style alias."""
 
-    operation: Operation
+    prepared: PreparedOperation
     method: str
     path: str
     in_body: bool
-    decoder: RequestDecoder
-    needed: frozenset[str]
-    narrow: frozenset[str]
-    """The scopes needed, and the narrower ones that are enough as well; the same where there are none."""
+
+    @property
+    def operation(self) -> Operation:
+        """The row."""
+        return self.prepared.operation
 
     @property
     def parameters(self) -> tuple[str, ...]:
         """Names of the path parameters, in the order of their values."""
-        return self.operation.parameters
-
-    def allows(self, scopes: frozenset[str]) -> bool:
-        """True where `scopes` open the row."""
-        return self.needed <= scopes or self.narrow <= scopes
+        return self.prepared.operation.parameters
 
 
 @dataclass(slots=True)
@@ -49,8 +45,9 @@ class Routes:
         self._fixed: dict[str, dict[str, Route]] = {}
         self._root = _Node()
         for operation in operations:
+            prepared = prepare(operation)
             for method, path in _addresses(operation):
-                self._add(_route(operation, method, path))
+                self._add(Route(prepared, method, path, method in ("POST", "PATCH")))
 
     def find(self, path: str) -> tuple[Mapping[str, Route], Sequence[str]]:
         """The routes of a path by method, and the values of its parameters; no routes where the path is unknown."""
@@ -103,9 +100,3 @@ def _addresses(operation: Operation) -> Iterator[tuple[str, str]]:
     yield operation.method, operation.path
     if operation.alias != operation.path:
         yield "GET" if operation.method == "GET" else "POST", operation.alias
-
-
-def _route(operation: Operation, method: str, path: str) -> Route:
-    needed = frozenset(operation.scopes)
-    narrow = frozenset(narrower(operation.area, scope) or scope for scope in operation.scopes)
-    return Route(operation, method, path, method in ("POST", "PATCH"), RequestDecoder(operation), needed, narrow)

@@ -57,6 +57,7 @@ class AsgiCall:
         "_request",
         "_state",
         "_status",
+        "_status_line",
         "_watch",
         "head_only",
         "unanswered",
@@ -67,6 +68,7 @@ class AsgiCall:
         self._request = request
         self._state = _WAITING
         self._status = 0
+        self._status_line = b""
         self._fields: ResponseFields | None = None
         self._body_taken = False
         self._chunked = False
@@ -192,8 +194,8 @@ class AsgiCall:
         """Take a response message. Raises RuntimeError or ValueError for what ASGI or HTTP does not allow."""
         kind = message["type"]
         if kind == "http.response.start" and self._state == _WAITING:
-            status_line(message["status"])
             self._status = message["status"]
+            self._status_line = status_line(self._status)
             self._fields = render_fields(message.get("headers", ()))
             self._state = _STARTED
             return
@@ -230,7 +232,7 @@ class AsgiCall:
         if length is None and not more and status != 304 and (body or not self.head_only):
             length = len(body)
         self._left = None if bodiless else length
-        parts = [status_line(status), fields.block]
+        parts = [self._status_line, fields.block]
         if not fields.dated:
             parts.append(self._connection.server.date_line)
         if length is not None and status != 204:  # RFC 9110 §8.6

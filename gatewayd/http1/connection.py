@@ -27,6 +27,7 @@ from gatewayd.http1.transports import Transport
 _ASGI: Final[AsgiVersions] = {"version": "3.0", "spec_version": "2.4"}
 
 _CLOSE: Final = b"connection: close\r\n"
+_KEEP_ALIVE: Final = b"connection: keep-alive\r\n"  # HTTP/1.0 alone has to be told
 
 _TOO_SLOW: Final = {
     HEAD: Fault(408, "The header block did not arrive in time."),
@@ -184,7 +185,8 @@ class Connection:
     async def _send(self, request: ReceivedRequest, response: Response) -> bool:
         """Send a response that was there at once; whether the connection can go on."""
         goes_on = request.keep_alive and not self.server.draining
-        head = render_head(response, request.id, self.server.date_line, _connection_line(request, goes_on))
+        connection_line = _CLOSE if not goes_on else b"" if request.version == "1.1" else _KEEP_ALIVE
+        head = render_head(response, request.id, self.server.date_line, connection_line)
         body = b"" if request.method == "HEAD" or response.status in (204, 304) else response.body
         try:
             rest = self.transport.send_at_once(head, body)
@@ -325,12 +327,5 @@ def render_head(response: Response, request_id: str, date_line: bytes, connectio
     status = response.status
     # RFC 9110 §8.6: none with 204, and with 304 that of a response that is not here.
     length = b"" if status in (204, 304) else b"content-length: %d\r\n" % len(response.body)
-    request_id_line = b"x-request-id: %b\r\n" % request_id.encode()
-    return b"".join((status_line(status), response.lines, request_id_line, date_line, length, connection_line, b"\r\n"))
-
-
-def _connection_line(request: ReceivedRequest, goes_on: bool) -> bytes:
-    """What tells the peer whether the connection can carry another request, where that does not go without saying."""
-    if not goes_on:
-        return _CLOSE
-    return b"" if request.version == "1.1" else b"connection: keep-alive\r\n"
+    framing = (b"\r\n", date_line, length, connection_line, b"\r\n")
+    return b"".join((status_line(status), response.lines, b"x-request-id: ", request_id.encode(), *framing))

@@ -1,7 +1,7 @@
 """Response heads of HTTP/1.1: status lines and header fields, rendered and vetted (RFC 9110, RFC 9112)."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from http import HTTPStatus
@@ -10,6 +10,7 @@ from typing import Final
 from gatewayd.http1.header_fields import Header
 
 _TOKEN: Final = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")  # RFC 9110 §5.6.2
+_BREAK: Final = re.compile(rb"[\r\n\0]")
 _STATUS_LINES: Final = {
     int(status): f"HTTP/1.1 {int(status)} {status.phrase}\r\n".encode("ascii") for status in HTTPStatus
 }
@@ -50,32 +51,27 @@ class ResponseFields:
     dated: bool
 
 
-def render_lines(headers: Sequence[Header]) -> bytes:
+def render_lines(headers: Iterable[Header]) -> bytes:
     """Header fields as lines. Raises ValueError where one would start a line of its own."""
-    return _vetted([b"%b: %b\r\n" % header for header in headers])
-
-
-def _vetted(lines: list[bytes]) -> bytes:
-    block = b"".join(lines)
-    if block.count(b"\n") != len(lines) or block.count(b"\r") != len(lines) or b"\0" in block:
+    lines = [name + b": " + value for name, value in headers]
+    if _BREAK.search(b"".join(lines)) is not None:
         raise ValueError("A response header value holds CR, LF or NUL")
-    return block
+    return b"\r\n".join([*lines, b""])
 
 
 def render_fields(headers: Iterable[Header]) -> ResponseFields:
     """Render and vet an application's header fields. Raises ValueError when a value would start a line of its own."""
-    lines: list[bytes] = []
+    kept: list[Header] = []
     length, close, dated = None, False, False
-    for name, value in headers:
-        role = header_role(name)
-        if role == CONTENT_LENGTH:
-            length = int(value)
-            continue
-        if role == CONNECTION:
-            close = close or b"close" in value.lower()
-            continue
-        if role == TRANSFER_ENCODING:
-            continue
-        dated = dated or role == DATE
-        lines.append(b"%b: %b\r\n" % (name, value))
-    return ResponseFields(_vetted(lines), length, close, dated)
+    for header in headers:
+        role = header_role(header[0])
+        if role == PLAIN:
+            kept.append(header)
+        elif role == DATE:
+            dated = True
+            kept.append(header)
+        elif role == CONTENT_LENGTH:
+            length = int(header[1])
+        elif role == CONNECTION:
+            close = close or b"close" in header[1].lower()
+    return ResponseFields(render_lines(kept), length, close, dated)

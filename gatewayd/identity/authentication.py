@@ -78,6 +78,14 @@ class Verifier(Protocol):
         ...
 
 
+class Authenticate(Protocol):
+    """Says who a token is, as `Authenticator.authenticate` does."""
+
+    def __call__(
+        self, tx: ReadTx, version: int, token: str, peer: str | None, possession: Possession | None = None
+    ) -> Caller: ...
+
+
 class ApiKeyVerifier:
     """API keys: one look-up of the hash, which unknown and revoked keys fail alike."""
 

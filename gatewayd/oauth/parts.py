@@ -2,26 +2,16 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Protocol
 
-from gatewayd.contract.caller import Caller
 from gatewayd.http1.asgi import Receive
 from gatewayd.http1.log import Log
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
-from gatewayd.identity.authentication import Possession
+from gatewayd.identity.authentication import Authenticate
 from gatewayd.identity.dpop import ReplayCache
 from gatewayd.identity.signing_keys import SigningKeys
 from gatewayd.oauth.client_documents import ClientDocuments
-from gatewayd.store import ReadTx, Store
-
-
-class Authenticate(Protocol):
-    """Says who a token is; raises `Problem` `invalid_token`."""
-
-    def __call__(
-        self, tx: ReadTx, version: int, token: str, peer: str | None, possession: Possession | None = None
-    ) -> Caller: ...
+from gatewayd.store import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import trio
 
-from gatewayd.cli.acting import operator_of
+from gatewayd.cli.run_operation import operator_of
 from gatewayd.clock import SystemClock
 from gatewayd.store import WriteTx
 from gatewayd.store.database import DATABASE_NAME, Store, StoreSettings, open_store

@@ -17,14 +17,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx
-import msgspec
 
 from gatewayd.areas import accounting, businesses, crm, legal_entities
-from gatewayd.cli.acting import act, operation_of
+from gatewayd.cli.run_operation import operation_of, run_operation
 from gatewayd.cli.session import Session
 from gatewayd.clock import Instant, SystemClock
 from gatewayd.contract.operation import Area
-from gatewayd.contract.wire import encode
 from gatewayd.identity import api_keys, audit, memberships, organizations, users
 from gatewayd.identity.key_format import RANDOM_BYTES
 from gatewayd.store import ReadTx, WriteTx
@@ -99,9 +97,8 @@ class Instance:
 
     def do(self, org_id: str, operation_id: str, **values: object) -> dict[str, Any]:
         """Run an operation as the operator; answers its JSON."""
-        made = act(self.session, operation_of(AREAS[operation_id.split(".")[0]], operation_id), org_id, values)
-        document: dict[str, Any] = json.loads(made if isinstance(made, bytes) else encode(made))
-        return document
+        operation = operation_of(AREAS[operation_id.split(".")[0]], operation_id)
+        return run_operation(self.session, operation, org_id, values)
 
     def firm(self, name: str = "Oak & Son") -> Firm:
         """Make an organization that can issue invoices."""
@@ -136,10 +133,6 @@ class Instance:
         return subprocess.run(
             command, env=environment(), cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False
         )
-
-
-def _encoded(document: object) -> bytes:
-    return msgspec.json.encode(document)
 
 
 class Supervisor:

@@ -10,7 +10,7 @@ import trio
 
 from gatewayd.clock import DAY, SECOND
 from gatewayd.contract.caller import Caller
-from gatewayd.http import idempotency
+from gatewayd.performing import idempotency
 from gatewayd.store import StoreFailure, connections, schema
 from gatewayd.store.database import StoreSettings, open_store
 from tests.http.conftest import OpenProbes

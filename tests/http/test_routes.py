@@ -85,17 +85,3 @@ def test_a_branch_that_leads_nowhere_is_left_again() -> None:
     )
     by_method, values = routes.find("/x/lit/other")
     assert (by_method["GET"].operation.id, list(values)) == ("a.wide", ["lit"])
-
-
-def test_scopes_are_all_needed() -> None:
-    both = ROUTES.find("/probe/both")[0]["GET"]
-    assert not both.allows(frozenset({"entities:read"}))
-    assert both.allows(frozenset({"entities:read", "tax:read", "other"}))
-
-
-def test_a_narrower_scope_opens_only_its_own_area() -> None:
-    narrow, other = ROUTES.find("/landlord/narrow")[0]["GET"], ROUTES.find("/probe/read")[0]["GET"]
-    assert narrow.allows(frozenset({"landlord:read"}))
-    assert narrow.allows(frozenset({"accounting:read"}))
-    assert not narrow.allows(frozenset({"landlord:write", "assets:read"}))
-    assert not other.allows(frozenset({"landlord:read", "assets:read"}))

@@ -6,10 +6,10 @@ import pytest
 import trio
 
 from gatewayd.http.api import SLOW_BODY_SECONDS, Api, ApiParts
-from gatewayd.http.rate_limits import RateLimits
 from gatewayd.http1.cors import Cors
 from gatewayd.identity import authorizations, oauth_clients
 from gatewayd.oauth import addresses as at
+from gatewayd.performing.rate_limits import RateLimits
 from tests.http.probes import OPERATIONS
 from tests.oauth.test_token import claims_of, error_of
 from tests.support.api import Body, Doorkeeper, Reply, TestedApi

@@ -15,13 +15,13 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.scopes import FULL_ACCESS
 from gatewayd.errors import Problem
-from gatewayd.http.api import Api, ApiParts, Authenticate, Call
-from gatewayd.http.rate_limits import RateLimits
+from gatewayd.http.api import Api, ApiCall, ApiParts
 from gatewayd.http.render import PROBLEM_JSON
 from gatewayd.http1.cors import Cors
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
-from gatewayd.identity.authentication import Possession
+from gatewayd.identity.authentication import Authenticate, Possession
+from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.store import ReadTx, Store
 from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
 from tests.support import outcomes
@@ -124,7 +124,7 @@ class TestedApi:
     doorkeeper: Doorkeeper
     errors: Errors
     limits: RateLimits
-    observed: list[tuple[Call, Response]]
+    observed: list[tuple[ApiCall, Response]]
 
     async def org(self, org_id: str, token: str, scopes: Iterable[str] = FULL_ACCESS) -> Caller:
         """An organization and a token of it."""
@@ -209,9 +209,9 @@ async def open_api(
     (directory / DATABASE_NAME).write_bytes(image)
     clock = SettableClock(START)
     doorkeeper, errors = Doorkeeper(), Errors()
-    observed: list[tuple[Call, Response]] = []
+    observed: list[tuple[ApiCall, Response]] = []
 
-    def observe(call: Call, response: Response) -> None:
+    def observe(call: ApiCall, response: Response) -> None:
         observed.append((call, response))
         if call.route is not None and PROBLEM_JSON in response.headers:
             outcomes.note_answered(call.route.operation.id, response.body)

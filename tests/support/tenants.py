@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gatewayd import events
-from gatewayd.cli.acting import operator_of
+from gatewayd.cli.run_operation import operator_of
 from gatewayd.identity import api_keys, audit, memberships, organizations, users
 from gatewayd.identity.key_format import RANDOM_BYTES
 from gatewayd.outbound.addresses import parse_networks

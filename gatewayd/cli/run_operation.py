@@ -1,13 +1,13 @@
-"""Runs operations of the API as the operator: the same checks and the same handlers, without the doors."""
+"""Runs operations of the API as the operator: by the path of every door, on the store of a command."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gatewayd.cli.session import Session
     from gatewayd.contract.caller import Caller
     from gatewayd.contract.operation import Area, Operation
-    from gatewayd.store import ReadTx, WriteTx
+    from gatewayd.store import Store
 
 
 def operator_of(org_id: str) -> "Caller":
@@ -31,26 +31,24 @@ def operation_of(area: "Area", operation_id: str) -> "Operation":
     return next(operation for operation in area.operations if operation.id == operation_id)
 
 
-def act(session: "Session", operation: "Operation", org_id: str, values: Mapping[str, object]) -> object:
+def run_operation(
+    session: "Session", operation: "Operation", org_id: str, values: Mapping[str, object]
+) -> dict[str, Any]:
     """Run one read or write row; `values` are spelled as on the wire, those that are None are left out.
 
-    Answers what the handler answers. Raises `Problem` as the API would, and for an organization that does not exist.
+    Answers the row's JSON. Raises `Problem` as the API would, and for an organization that does not exist.
     """
     import msgspec
 
-    from gatewayd.contract.decoding import RequestDecoder
     from gatewayd.identity import organizations
+    from gatewayd.performing.performer import Performer, encoded
+    from gatewayd.performing.prepared import prepare
 
     given = {name: value for name, value in values.items() if value is not None}
-    request = RequestDecoder(operation).body(msgspec.json.encode(given))
-    caller = operator_of(org_id)
+    request = prepare(operation).decoder.body(msgspec.json.encode(given))
 
-    def read(tx: "ReadTx") -> object:
-        organizations.get(tx, org_id)
-        answer: object = operation.handler(tx, caller, request)
-        return answer
+    async def perform(store: "Store") -> object:
+        await store.read(lambda tx: organizations.get(tx, org_id), org_id)
+        return await Performer(store).perform(operation, operator_of(org_id), request)
 
-    def write(tx: "WriteTx") -> object:
-        return read(tx)
-
-    return session.read(read, org_id) if operation.kind == "read" else session.write(write, org_id)
+    return msgspec.json.decode(encoded(session.run(perform)), type=dict[str, Any])

@@ -1,0 +1,62 @@
+"""Who may run an operation: authenticate, charge the rate limit, check the scope."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from gatewayd.contract.caller import Caller
+from gatewayd.errors import Problem
+from gatewayd.identity.authentication import Authenticate, Possession
+from gatewayd.performing.prepared import PreparedOperation
+from gatewayd.performing.rate_limits import Allowance, RateLimits
+from gatewayd.store import ReadTx, Store
+
+
+@dataclass(slots=True)
+class Call:
+    """One call on its way through. `started` is on the loop's clock, `peer` the address it came from.
+
+    `token` and `possession` are what it shows of its caller, once that is known; what admission finds out follows. A
+    call that was admitted has its `allowance` until it leaves, also one that is refused after all.
+    """
+
+    started: float
+    peer: str | None
+    token: str = field(default="", init=False)
+    possession: Possession | None = field(default=None, init=False)
+    caller: Caller | None = field(default=None, init=False)
+    allowance: Allowance | None = field(default=None, init=False)
+
+
+class Admission:
+    """Admits calls. For one event loop, and the connection that it reads with."""
+
+    def __init__(self, store: Store, authenticate: Authenticate, limits: RateLimits) -> None:
+        self._store = store
+        self._authenticate = authenticate
+        self._limits = limits
+
+    def identify(self, tx: ReadTx, call: Call) -> Caller:
+        """Who is calling, as of `tx` of the loop's own connection. Raises `Problem` `invalid_token`."""
+        return self._authenticate(tx, self._store.version, call.token, call.peer, call.possession)
+
+    def admit(self, tx: ReadTx, call: Call, prepared: PreparedOperation) -> Caller:
+        """The caller, who may run the operation now. Raises `Problem`, as `identify` does or why not."""
+        caller = call.caller = self.identify(tx, call)
+        call.allowance = self._limits.take(caller.credential_id, prepared.operation.cost, call.started)
+        if not prepared.allows(caller.scopes):
+            raise _lacking(prepared.operation.scopes)
+        return caller
+
+
+def leave(call: Call) -> None:
+    """Free the place among the credential's calls at once that the call may have taken."""
+    if call.allowance is not None:
+        call.allowance.running -= 1
+
+
+def _lacking(scopes: Iterable[str]) -> Problem:
+    """403 naming every scope the operation needs."""
+    needed = " ".join(scopes)
+    return Problem(
+        "insufficient_scope", f"This operation needs the scope {needed}.", extra={"requiredScopes": needed.split()}
+    )
