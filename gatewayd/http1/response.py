@@ -18,6 +18,12 @@ class Response:
         self.body = body
         self._lines = lines
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Response):
+            return NotImplemented
+        mine, theirs = (self.status, [*self.headers], self.body), (other.status, [*other.headers], other.body)
+        return mine == theirs
+
     @property
     def lines(self) -> bytes:
         """The headers as rendered lines. Raises `ValueError` for a value that would start a line of its own."""

@@ -8,12 +8,14 @@ authority's sandbox would remember is derived: STATEFUL scenarios answer with wh
 
 import datetime
 import re
-from collections.abc import Awaitable, Callable
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, unquote
 
 from gatewayd.clock import Clock, Instant, london_date
-from gatewayd.messages import Request, Response
+from gatewayd.http1.asgi import App, HttpScope, Receive, Send
+from gatewayd.http1.bodies import BodyCutShort, BodyTooLarge, read_body
+from gatewayd.http1.outgoing import OutgoingRequest
+from gatewayd.http1.response import Response, send_response
 from gatewayd.sandbox_authority import accounts, businesses, calculations, itsa, oauth, vat
 from gatewayd.sandbox_authority.rules import (
     ENCODER,
@@ -29,10 +31,6 @@ from gatewayd.sandbox_authority.rules import (
 MAX_PARAMETERS: Final = 100  # Chosen: no operation has ten
 BODY_BYTES_MAX: Final = 64 * 1024  # Chosen: nothing but forms is taken
 _ACCEPT: Final = re.compile(r"application/vnd\.hmrc\.([0-9]{1,2})\.0\+json")
-
-Receive = Callable[[], Awaitable[Any]]
-Send = Callable[[Any], Awaitable[None]]
-App = Callable[[Any, Receive, Send], Awaitable[None]]
 
 
 class Endpoint(NamedTuple):
@@ -72,7 +70,7 @@ class SandboxAuthority:
         self._clock = clock
         self._wants_tokens = wants_tokens
 
-    def answer(self, request: Request) -> Response:
+    def answer(self, request: OutgoingRequest) -> Response:
         """What the authority says to a request. Raises nothing, whatever stands in it."""
         now = self._clock.now()
         if self._wants_tokens and request.target.partition("?")[0] in oauth.PATHS:
@@ -87,7 +85,7 @@ class SandboxAuthority:
         ]
         return Response(status, headers, ENCODER.encode(document))
 
-    def _document(self, request: Request, now: Instant) -> Document:
+    def _document(self, request: OutgoingRequest, now: Instant) -> Document:
         path, _, query = request.target.partition("?")
         endpoint, named = _endpoint_of(path)
         if request.method != "GET":
@@ -146,7 +144,7 @@ def _check_accept(accept: str, version: str) -> None:
         raise fault(404, "NOT_FOUND", "The requested resource could not be found")
 
 
-def _correlation_id(request: Request, now: Instant) -> str:
+def _correlation_id(request: OutgoingRequest, now: Instant) -> str:
     """An id that two requests share only if they are the same at the same instant."""
     scenario = field_value(request.headers, b"gov-test-scenario")
     return derived_uuid("correlation", request.method, request.target, scenario, request.body, now)
@@ -158,23 +156,14 @@ def _correlation_id(request: Request, now: Instant) -> str:
 def asgi(authority: SandboxAuthority) -> App:
     """An ASGI application that answers as the authority does."""
 
-    async def app(scope: Any, receive: Receive, send: Send) -> None:
-        query = scope["query_string"]
-        target = scope["raw_path"] + (b"?" + query if query else b"")
-        request = Request(scope["method"], target.decode("latin-1"), scope["headers"], await _body(receive))
-        response = authority.answer(request)
-        await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
-        await send({"type": "http.response.body", "body": response.body})
+    async def app(scope: HttpScope, receive: Receive, send: Send) -> None:
+        asked = scope["request"]
+        asked.read_fields()
+        try:
+            body = await read_body(asked, receive, BODY_BYTES_MAX)
+        except (BodyTooLarge, BodyCutShort):
+            body = b""  # no endpoint could make anything of it
+        response = authority.answer(OutgoingRequest(asked.method, asked.target.decode("latin-1"), asked.headers, body))
+        await send_response(asked, response, send)
 
     return app
-
-
-async def _body(receive: Receive) -> bytes:
-    """The body; of a longer one the beginning, which no endpoint can make anything of."""
-    body = b""
-    while len(body) <= BODY_BYTES_MAX:
-        message = await receive()
-        body += message.get("body", b"")
-        if not message.get("more_body", False):
-            break
-    return body

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from gatewayd.clock import Instant
-from gatewayd.messages import Headers
+from gatewayd.http1.header_fields import Headers
 
 Document = Mapping[str, object]
 

@@ -8,7 +8,8 @@ from typing import Final, Protocol
 import trio
 
 from gatewayd.errors import Problem
-from gatewayd.messages import Request, Response
+from gatewayd.http1.outgoing import OutgoingRequest
+from gatewayd.http1.response import Response
 from gatewayd.outbound.errors import OutboundError
 from gatewayd.tax.breaker import Breaker
 from gatewayd.tax.headers import value_of
@@ -31,13 +32,13 @@ class Authority(Protocol):
     `fresh`: an answer that was kept will not do.
     """
 
-    async def answer(self, request: Request, org_id: str, *, fresh: bool = False) -> Response: ...
+    async def answer(self, request: OutgoingRequest, org_id: str, *, fresh: bool = False) -> Response: ...
 
 
 class Transport(Protocol):
     """A way to the service. Raises `OutboundError`."""
 
-    async def send(self, request: Request) -> Response: ...
+    async def send(self, request: OutgoingRequest) -> Response: ...
 
 
 class RemoteAuthority:
@@ -49,7 +50,7 @@ class RemoteAuthority:
         self._breaker = breaker
         self._log = log
 
-    async def answer(self, request: Request, org_id: str, *, fresh: bool = False) -> Response:
+    async def answer(self, request: OutgoingRequest, org_id: str, *, fresh: bool = False) -> Response:
         wait = self._limit.reserve(trio.current_time())
         if wait is None:
             raise self._queue_full()
@@ -65,7 +66,7 @@ class RemoteAuthority:
         response = await self._send(request)
         return _with_retry_after(response) if response.status == TOO_MANY else response
 
-    async def _send(self, request: Request) -> Response:
+    async def _send(self, request: OutgoingRequest) -> Response:
         with self._watch():
             try:
                 return await self._transport.send(request)
@@ -129,4 +130,4 @@ def _retry_after(response: Response) -> float:
 def _with_retry_after(response: Response) -> Response:
     if value_of(response.headers, b"retry-after") is not None:
         return response
-    return response._replace(headers=[*response.headers, (b"Retry-After", LATER)])
+    return response.plus(((b"Retry-After", LATER),))

@@ -18,7 +18,8 @@ import trio
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Fields, Incoming
 from gatewayd.errors import FieldError, Problem
-from gatewayd.messages import Request, Response
+from gatewayd.http1.outgoing import OutgoingRequest
+from gatewayd.http1.response import Response
 from gatewayd.store import Store
 from gatewayd.tax import call_log, forwarded_headers, fraud_headers, headers
 from gatewayd.tax.authority import Authority, Log
@@ -158,7 +159,7 @@ class AuthoritySession:
         )
         passed = headers.request_fields(fields, ours, sandbox=self._settings.is_sandbox)
         sent = forwarded_headers.with_hop(passed, self._settings.append_hop, self._incoming.peer)
-        request = Request("GET", target.line, sent)
+        request = OutgoingRequest("GET", target.line, sent)
         return await self._parts.authority.answer(request, self.org_id, fresh=target.fresh)
 
     def _vet(self, response: Response) -> Response:

@@ -14,7 +14,7 @@ from msgspec import Meta
 from gatewayd.areas.businesses.shapes import BusinessType, Latency
 from gatewayd.contract.wire import Address
 from gatewayd.errors import Problem
-from gatewayd.messages import Response
+from gatewayd.http1.response import Response
 from gatewayd.sandbox_authority.businesses import DYNAMIC
 from gatewayd.tax.authority_session import AuthoritySession, code_of
 from gatewayd.tax.mapping import ENDPOINTS, authority_target

@@ -15,8 +15,8 @@ import msgspec
 from gatewayd.clock import Instant, london_date, to_wire
 from gatewayd.contract.wire import encode
 from gatewayd.errors import Problem, invalid_field
+from gatewayd.http1.response import Response
 from gatewayd.ledger.tax_calendar import bounds, is_tax_year, tax_year, tax_year_of
-from gatewayd.messages import Response
 from gatewayd.sandbox_authority import accounts, calculations, itsa
 from gatewayd.sandbox_authority.rules import unknown_scenario
 from gatewayd.tax import shapes

@@ -8,7 +8,8 @@ import trio
 
 from gatewayd.clock import Clock
 from gatewayd.errors import Problem
-from gatewayd.messages import Request, Response
+from gatewayd.http1.outgoing import OutgoingRequest
+from gatewayd.http1.response import Response
 from gatewayd.outbound.transport import GuardedTransport
 from gatewayd.sandbox_authority.authority import SandboxAuthority
 from gatewayd.store import Store
@@ -16,7 +17,7 @@ from gatewayd.tax import call_log
 from gatewayd.tax.authority import Log, RemoteAuthority, Transport
 from gatewayd.tax.authority_session import ProxyParts
 from gatewayd.tax.breaker import Breaker
-from gatewayd.tax.cache import ResponseCache
+from gatewayd.tax.cache import AuthorityCache
 from gatewayd.tax.connections import Tokens
 from gatewayd.tax.proxy import Proxy
 from gatewayd.tax.rate_limit import AUTHORITY_INTERVAL_SECONDS, RateLimit
@@ -39,7 +40,7 @@ async def open_tax(
         bearers = None
         if settings.mode != "sandbox":  # Chosen: nobody has to sign in to be told made-up figures
             bearers = BearerTokens(store, _token_endpoint(settings, authority), log, refreshes)
-        cached = ResponseCache(authority, settings.cache_seconds) if settings.cache_seconds else authority
+        cached = AuthorityCache(authority, settings.cache_seconds) if settings.cache_seconds else authority
         yield Proxy(replace(parts, authority=cached, bearers=bearers))
 
 
@@ -95,7 +96,7 @@ class InProcess:
     def __init__(self, clock: Clock) -> None:
         self._sandbox = SandboxAuthority(clock)
 
-    async def send(self, request: Request) -> Response:
+    async def send(self, request: OutgoingRequest) -> Response:
         """What the sandbox says. Raises nothing."""
         await trio.lowlevel.checkpoint()
         return self._sandbox.answer(request)

@@ -17,7 +17,7 @@ from gatewayd.clock import Instant
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Incoming, Operation, Relayed
 from gatewayd.errors import invalid_field
-from gatewayd.messages import Response
+from gatewayd.http1.response import Response
 from gatewayd.store import Store
 from gatewayd.tax import composing, headers, mapping, taxpayers
 from gatewayd.tax.authority_session import AuthoritySession, ProxyParts, open_session

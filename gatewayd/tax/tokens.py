@@ -15,7 +15,7 @@ import trio
 
 from gatewayd.clock import SECOND, Instant
 from gatewayd.errors import Problem
-from gatewayd.messages import Request
+from gatewayd.http1.outgoing import OutgoingRequest
 from gatewayd.store import ReadTx, StoreFailure, WriteTx
 from gatewayd.tax import connections
 from gatewayd.tax.authority import Authority, Log
@@ -68,7 +68,7 @@ class TokenEndpoint:
     async def _ask(self, org_id: str, form: dict[str, str]) -> Tokens | None:
         form = {**form, "client_id": self.client_id, "client_secret": self._client_secret}
         fields = [(b"Content-Type", FORM.encode()), (b"Accept", b"application/json")]
-        request = Request("POST", TOKEN_PATH, fields, urlencode(form).encode())
+        request = OutgoingRequest("POST", TOKEN_PATH, fields, urlencode(form).encode())
         response = await self._authority.answer(request, org_id)
         if response.status in (400, 401):  # RFC 6749 §5.2: the grant or the client is not what it was
             return None

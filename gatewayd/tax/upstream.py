@@ -9,7 +9,8 @@ from typing import Final
 import tenacity
 import trio
 
-from gatewayd.messages import Request, Response
+from gatewayd.http1.outgoing import OutgoingRequest
+from gatewayd.http1.response import Response
 from gatewayd.outbound.errors import AddressBlockedError, OutboundError, TlsError
 from gatewayd.outbound.http_client import AnswerTooLargeError, Asked, OneServer
 from gatewayd.outbound.transport import GuardedTransport
@@ -29,7 +30,7 @@ class Upstream:
         """Close the connections that are kept."""
         await self._server.aclose()
 
-    async def send(self, request: Request) -> Response:
+    async def send(self, request: OutgoingRequest) -> Response:
         """The service's answer. A GET that got no answer, or one of the 5xx, is tried once more.
 
         Raises `OutboundError`.
@@ -45,7 +46,7 @@ class Upstream:
         )
         return await retrying(self._send_once, request)
 
-    async def _send_once(self, request: Request) -> Response:
+    async def _send_once(self, request: OutgoingRequest) -> Response:
         body = None if request.method == "GET" else request.body
         asked = Asked(request.method, request.target.encode("ascii"), request.headers, body)
         return Response(*await self._server.ask(asked, ANSWER_BYTES_MAX))

@@ -9,7 +9,8 @@ from urllib.parse import parse_qsl, quote, urlencode
 from jsonschema import Draft202012Validator, FormatChecker
 
 from gatewayd.clock import Instant, SettableClock, from_wire
-from gatewayd.messages import Request, Response
+from gatewayd.http1.outgoing import OutgoingRequest
+from gatewayd.http1.response import Response
 from gatewayd.sandbox_authority.authority import SandboxAuthority
 
 NOW = from_wire("2026-11-20T09:30:00.125Z")
@@ -32,16 +33,18 @@ def versioned(version: int, scenario: str | None = None) -> Headers:
     return [accept] if scenario is None else [accept, (b"Gov-Test-Scenario", scenario.encode())]
 
 
-def request(template: str, query: str = "", scenario: str | None = None, headers: Headers | None = None) -> Request:
+def request(
+    template: str, query: str = "", scenario: str | None = None, headers: Headers | None = None
+) -> OutgoingRequest:
     """A GET to an endpoint. What the template has in braces is taken out of the query and put into the path."""
     values = dict(parse_qsl(query, keep_blank_values=True))
     path = re.sub(r"\{(\w+)\}", lambda found: quote(values.pop(found[1]), safe=""), template)
     version = next(number for start, number in VERSIONS.items() if template.startswith(start))
     line = f"{path}?{urlencode(values)}" if values else path
-    return Request("GET", line, versioned(version, scenario) if headers is None else headers)
+    return OutgoingRequest("GET", line, versioned(version, scenario) if headers is None else headers)
 
 
-def tell(asked: Request, now: Instant = NOW) -> Response:
+def tell(asked: OutgoingRequest, now: Instant = NOW) -> Response:
     """What the sandbox says at a moment."""
     return SandboxAuthority(SettableClock(now)).answer(asked)
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gatewayd.clock import DAY, Instant
-from gatewayd.messages import Request
+from gatewayd.http1.outgoing import OutgoingRequest
 from gatewayd.sandbox_authority.authority import ENDPOINTS, Endpoint
 from tests.sandbox_authority.asking import NINO, NOW, VRN, accepted, answer, document, refused, request, tell, versioned
 from tests.sandbox_authority.schemas import UUID, VAT_OBLIGATIONS, shape
@@ -34,7 +34,7 @@ def test_every_endpoint_wants_its_version(endpoint: Endpoint) -> None:
     path, version = path_of(endpoint.path), int(endpoint.version)
 
     def asked(headers: list[tuple[bytes, bytes]]) -> tuple[int, str]:
-        given = tell(Request("GET", path, headers))
+        given = tell(OutgoingRequest("GET", path, headers))
         return (200, "") if given.status == 200 else refused(given)
 
     assert asked(versioned(version)) not in ((404, "NOT_FOUND"), (406, "ACCEPT_HEADER_INVALID"), (405, ""))
@@ -46,14 +46,14 @@ def test_every_endpoint_wants_its_version(endpoint: Endpoint) -> None:
 
 @each
 def test_answers_are_json_with_a_correlation_id(endpoint: Endpoint) -> None:
-    headers = dict(tell(Request("GET", path_of(endpoint.path), versioned(int(endpoint.version)))).headers)
+    headers = dict(tell(OutgoingRequest("GET", path_of(endpoint.path), versioned(int(endpoint.version)))).headers)
     assert headers.keys() == {b"Content-Type", b"X-CorrelationId"}
     assert headers[b"Content-Type"] == b"application/json"
 
 
 def test_what_stands_in_the_path_goes_before_the_query() -> None:
     path = f"/organisations/vat/{VRN}/returns/18A1"
-    given = tell(Request("GET", f"{path}?periodKey=18A2&vrn=1", versioned(1)))
+    given = tell(OutgoingRequest("GET", f"{path}?periodKey=18A2&vrn=1", versioned(1)))
     assert document(given)["periodKey"] == "18A1"
 
 
@@ -76,13 +76,13 @@ def test_what_stands_in_the_path_goes_before_the_query() -> None:
     ],
 )
 def test_other_paths_are_not_found(path: str) -> None:
-    assert refused(tell(Request("GET", path, versioned(1)))) == (404, "MATCHING_RESOURCE_NOT_FOUND")
+    assert refused(tell(OutgoingRequest("GET", path, versioned(1)))) == (404, "MATCHING_RESOURCE_NOT_FOUND")
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "HEAD", "get", ""])
 @each
 def test_other_methods_are_refused(endpoint: Endpoint, method: str) -> None:
-    asked = Request(method, path_of(endpoint.path), versioned(int(endpoint.version)))
+    asked = OutgoingRequest(method, path_of(endpoint.path), versioned(int(endpoint.version)))
     assert refused(tell(asked)) == (405, "METHOD_NOT_ALLOWED")
 
 
@@ -91,7 +91,7 @@ def test_other_methods_are_refused(endpoint: Endpoint, method: str) -> None:
 
 @each
 def test_two_sandboxes_answer_alike(endpoint: Endpoint) -> None:
-    asked = Request("GET", path_of(endpoint.path), versioned(int(endpoint.version)))
+    asked = OutgoingRequest("GET", path_of(endpoint.path), versioned(int(endpoint.version)))
     assert tell(asked) == tell(asked)
 
 
@@ -177,7 +177,7 @@ def test_whatever_comes_is_answered(
     method: str, path: str, query: str, scenario: bytes, version: int, body: bytes
 ) -> None:
     headers = [*versioned(version), (b"gov-test-scenario", scenario)]
-    asked = Request(method, f"{path}?{query}", headers, body)
+    asked = OutgoingRequest(method, f"{path}?{query}", headers, body)
     given = tell(asked)
     assert 200 <= given.status < 500
     assert isinstance(json.loads(given.body), dict)

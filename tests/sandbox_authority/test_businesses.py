@@ -4,7 +4,7 @@ import datetime
 
 import pytest
 
-from gatewayd.messages import Response
+from gatewayd.http1.response import Response
 from gatewayd.sandbox_authority.businesses import LIST_SCENARIOS, RETRIEVE_SCENARIOS
 from tests.sandbox_authority.asking import NINO, accepted, answer, document, refused
 from tests.sandbox_authority.schemas import BUSINESS, BUSINESSES

@@ -3,7 +3,7 @@
 import pytest
 
 from gatewayd.clock import Instant, from_wire
-from gatewayd.messages import Response
+from gatewayd.http1.response import Response
 from gatewayd.sandbox_authority.calculations import CASES, LIST_SCENARIOS, RETRIEVE_SCENARIOS
 from tests.sandbox_authority.asking import NINO, NOW, accepted, answer, document, refused
 from tests.sandbox_authority.schemas import (

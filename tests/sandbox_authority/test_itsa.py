@@ -2,7 +2,7 @@
 
 import pytest
 
-from gatewayd.messages import Response
+from gatewayd.http1.response import Response
 from gatewayd.sandbox_authority.itsa import DECLARATION_SCENARIOS, OBLIGATION_SCENARIOS, STATUS_SCENARIOS
 from tests.sandbox_authority.asking import NINO, accepted, answer, codes, document, refused
 from tests.sandbox_authority.schemas import BALANCE, FINAL_DECLARATIONS, ITSA_OBLIGATIONS, ITSA_STATUSES

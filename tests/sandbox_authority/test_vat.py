@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from gatewayd.messages import Response
+from gatewayd.http1.response import Response
 from gatewayd.sandbox_authority.vat import (
     LIABILITIES,
     OBLIGATION_SCENARIOS,

@@ -29,7 +29,7 @@ DISPENSABLE = {
     "CredentialUse._written": "the day of the last use, for people to see",
     "ClientDocuments._under_way": "a document that is fetched twice is the same",
     "ClientDocuments._failed": "a document that is asked for again too soon",
-    "ResponseCache._entries": "an answer of the authority that is asked for again",
+    "AuthorityCache._entries": "an answer of the authority that is asked for again",
     "Dispatcher._claims": "what this process sends; the lease in the row keeps others from it",
     "SecretCache._opened": "a secret that is decrypted again",
     "ConnectionPool._idle": "a connection that is opened again",
