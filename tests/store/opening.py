@@ -6,9 +6,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from gatewayd.clock import Clock, SystemClock
-from gatewayd.store import ReadTx, Store, WriteTx
+from gatewayd.clock import Clock, SettableClock, SystemClock
+from gatewayd.store import ReadTx, Store, WriteTx, connections
 from gatewayd.store.database import StoreSettings, open_store
+from gatewayd.store.sealing import Sealer
+from gatewayd.store.writer import WriterParts
+from tests.support.store import START
 
 ROOT = Path(__file__).parents[2]
 _CREATE = "CREATE TABLE IF NOT EXISTS notes (id TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT"
@@ -24,6 +27,13 @@ async def opened(
     async with open_store(settings, clock or SystemClock()) as store:
         await store.write(lambda tx: tx.run(_CREATE))
         yield store
+
+
+def writer_parts(path: Path) -> WriterParts:
+    """What a writer alone needs, over a new database with the same table."""
+    connection = connections.open_writer(path, 1)
+    connection.execute(_CREATE)
+    return WriterParts(connection, SettableClock(START), Sealer(bytes(32)), lambda prefix: prefix)
 
 
 async def add(store: Store, name: str, text: str = "") -> str:

@@ -1,9 +1,11 @@
 """What handlers hold."""
 
+from collections.abc import Callable
+
 import apsw
 import pytest
 
-from gatewayd.store import StoreFailure, WriteTx
+from gatewayd.store import ReadTx, StoreFailure, WriteTx
 from tests.support.store import START, MemoryStore
 
 _NOTES = "CREATE TABLE notes (id INTEGER PRIMARY KEY, org_id TEXT, text TEXT) STRICT"
@@ -55,6 +57,30 @@ def test_the_organization_is_bound_when_the_caller_is_known(store: MemoryStore) 
 
 def test_today_is_londons(store: MemoryStore) -> None:
     assert store.read(lambda tx: (tx.now, tx.today)) == (START, "2026-11-20")
+
+
+def test_what_a_read_asked_the_clock_is_told(store: MemoryStore) -> None:
+    def asked(work: Callable[[ReadTx], object]) -> tuple[bool, bool]:
+        def read(tx: ReadTx) -> tuple[bool, bool]:
+            work(tx)
+            return tx.asked_instant, tx.asked_day
+
+        return store.read(read)
+
+    assert asked(lambda tx: tx.value("SELECT 1")) == (False, False)
+    assert asked(lambda tx: tx.now) == (True, False)
+    assert asked(lambda tx: tx.today) == (False, True)
+
+
+def test_what_is_announced_is_told_once_it_is_written(store: MemoryStore) -> None:
+    def raises(tx: WriteTx) -> None:
+        tx.announce("never")
+        raise LookupError
+
+    store.write(lambda tx: [tx.announce("a"), tx.announce("b"), tx.announce("a")])
+    with pytest.raises(LookupError):
+        store.write(raises)
+    assert store.announced == {"a", "b"}
 
 
 def test_a_number_too_large_for_the_database_is_an_error(notes: MemoryStore) -> None:

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import apsw
 import pytest
 import trio
 import trio.testing
@@ -11,9 +12,8 @@ import trio.testing
 from gatewayd.clock import SECOND, Instant, SettableClock
 from gatewayd.store import Store, StoreFailure, WriteTx, connections
 from gatewayd.store.database import DATABASE_NAME, MAX_WAITING_WRITES
-from gatewayd.store.sealing import Sealer
 from gatewayd.store.writer import MAX_BATCH, Job, Writer, WriterParts
-from tests.store.opening import add, child, insert, names, opened
+from tests.store.opening import add, child, insert, names, opened, writer_parts
 from tests.support.store import START
 
 _BIG = "x" * 200_000
@@ -255,24 +255,21 @@ async def test_a_lock_held_by_another_process_fails_writes_until_it_is_gone(tmp_
 # -- the writer alone
 
 
-def _parts(path: Path) -> WriterParts:
-    connection = connections.open_writer(path, 1)
-    connection.execute("CREATE TABLE notes (id TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT")
-    return WriterParts(connection, SettableClock(START), Sealer(bytes(32)), lambda prefix: prefix)
-
-
 def _inserting(name: str) -> Callable[[WriteTx], str]:
     return lambda tx: insert(tx, name)
 
 
 def test_a_writer_that_was_never_started_closes_and_writes_what_waits(tmp_path: Path) -> None:
-    parts = _parts(tmp_path / "a.db")
+    parts = writer_parts(tmp_path / "a.db")
     decided: list[Job] = []
     writer = Writer(parts, decided.extend, 10)
+    assert not writer.alive
     job = Job(lambda tx: insert(tx, "a"), None, lambda done: None)
     writer.submit(job)
     writer.close()
     assert decided == [job]
+    with pytest.raises(apsw.ConnectionClosedError):
+        parts.connection.execute("SELECT 1")
     assert (job.decided, job.result, job.error) == (True, "a", None)
     with pytest.raises(StoreFailure, match="closed"):
         writer.submit(job)
@@ -291,7 +288,7 @@ def test_a_writer_that_dies_answers_everyone(tmp_path: Path) -> None:
         answered.extend(batch)
         finished.set()
 
-    writer = Writer(_parts(tmp_path / "a.db"), deliver, 10)
+    writer = Writer(writer_parts(tmp_path / "a.db"), deliver, 10)
     writer.start()
     first, second = (Job(_inserting(name), None, lambda done: None) for name in "ab")
     writer.submit(first)
@@ -302,10 +299,10 @@ def test_a_writer_that_dies_answers_everyone(tmp_path: Path) -> None:
     assert answered == [first, second]
     assert (first.result, first.error) == ("a", None)  # it was committed
     assert isinstance(second.error, StoreFailure)
+    with pytest.raises(StoreFailure, match="closed"):
+        writer.submit(second)
     writer.close()
     assert not writer.alive
-    with pytest.raises(StoreFailure):
-        writer.submit(second)
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
@@ -314,7 +311,7 @@ def test_a_fault_inside_the_writer_leaves_nobody_waiting(tmp_path: Path) -> None
         def now(self) -> Instant:
             raise OSError("no time")
 
-    parts = _parts(tmp_path / "a.db")
+    parts = writer_parts(tmp_path / "a.db")
     answered: list[Job] = []
     writer = Writer(WriterParts(parts.connection, BrokenClock(), parts.sealer, parts.new_id), answered.extend, 10)
     job = Job(lambda tx: insert(tx, "a"), None, lambda done: None)

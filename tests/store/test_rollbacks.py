@@ -1,0 +1,156 @@
+"""What a batch leaves behind when it fails: nothing, and nobody who believes otherwise."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+
+from gatewayd.store import StoreFailure, WriteTx, connections
+from gatewayd.store.writer import Job, Writer, WriterParts
+from tests.store.opening import insert, writer_parts
+
+_PAGES = "CREATE TABLE pages (note TEXT NOT NULL REFERENCES notes (id) DEFERRABLE INITIALLY DEFERRED) STRICT"
+
+
+class Batches:
+    """A writer whose batches are written when a test says so, and another connection that looks at what is there."""
+
+    def __init__(self, path: Path) -> None:
+        made = writer_parts(path)
+        self.announced = 0
+        self.connection = made.connection
+        self.connection.execute(_PAGES)
+        parts = WriterParts(made.connection, made.clock, made.sealer, made.new_id, self._committed)
+        self.writer = Writer(parts, lambda batch: None, 10)
+        self._other = connections.open_writer(path, 0)
+
+    def write(self, *works: Callable[[WriteTx], object]) -> list[Job]:
+        """Write one batch, which decides each of its jobs."""
+        batch = [Job(work, None, lambda done: None) for work in works]
+        self.writer.write(batch)
+        assert all(job.decided for job in batch)
+        return batch
+
+    def names(self) -> list[str]:
+        """What another connection finds. Raises `apsw.BusyError` where the writer still holds the lock."""
+        self._other.execute("BEGIN IMMEDIATE; ROLLBACK")
+        return [str(row[0]) for row in self._other.execute("SELECT id FROM notes ORDER BY id")]
+
+    def close(self) -> None:
+        self._other.close()
+        self.writer.close()
+
+    def _committed(self) -> None:
+        self.announced += 1
+
+
+@pytest.fixture
+def batches(tmp_path: Path) -> Iterator[Batches]:
+    made = Batches(tmp_path / "a.db")
+    yield made
+    made.close()
+
+
+def adding(name: str) -> Callable[[WriteTx], str]:
+    def work(tx: WriteTx) -> str:
+        tx.announce(name)
+        return insert(tx, name)
+
+    return work
+
+
+def refuse_once(connection: apsw.Connection, *statements: str) -> None:
+    """Let SQLite refuse each of these transaction statements the next time that it comes."""
+    left = list(statements)
+
+    def authorizer(action: int, statement: str | None, *_: str | None) -> int:
+        if action != apsw.SQLITE_TRANSACTION or statement not in left:
+            return apsw.SQLITE_OK
+        left.remove(statement)
+        return apsw.SQLITE_DENY
+
+    connection.authorizer = authorizer
+
+
+def assert_failed(jobs: list[Job], cause: type[apsw.Error]) -> None:
+    """Nobody was told of a success, and everybody why there was none."""
+    for job in jobs:
+        assert isinstance(job.error, StoreFailure)
+        causes = (job.error.__cause__, job.error.__cause__ and job.error.__cause__.__cause__)
+        assert any(isinstance(each, cause) for each in causes)
+        assert (job.result, job.topics) == (None, set())
+
+
+def test_where_the_commit_fails_nothing_was_written_and_all_are_told(batches: Batches) -> None:
+    def refers_to_nothing(tx: WriteTx) -> None:
+        tx.run("INSERT INTO pages (note) VALUES ('nothing')")  # found out at the commit alone
+
+    failed = batches.write(adding("a"), refers_to_nothing, adding("b"))
+    assert_failed(failed, apsw.ConstraintError)
+    assert "FOREIGN KEY" in str(failed[0].error)
+    assert batches.names() == []
+    assert (batches.writer.commits, batches.announced) == (0, 0)
+    (job,) = batches.write(adding("c"))
+    assert (job.error, job.result, job.topics) == (None, "c", {"c"})
+    assert batches.names() == ["c"]
+    assert (batches.writer.commits, batches.announced) == (1, 1)
+
+
+def test_where_the_rollback_fails_too_it_is_done_before_the_next_batch(batches: Batches) -> None:
+    refuse_once(batches.connection, "COMMIT", "ROLLBACK")
+    assert_failed(batches.write(adding("a"), adding("b")), apsw.AuthError)
+    assert batches.connection.in_transaction
+    (job,) = batches.write(adding("c"))
+    assert (job.error, job.result) == (None, "c")
+    assert batches.names() == ["c"]
+
+
+def test_a_batch_that_cannot_begin_fails(batches: Batches) -> None:
+    refuse_once(batches.connection, "BEGIN")
+    assert_failed(batches.write(adding("a")), apsw.AuthError)
+    assert batches.write(adding("b"))[0].result == "b"
+    assert batches.names() == ["b"]
+
+
+def test_an_engine_error_within_one_job_is_its_own(batches: Batches, tmp_path: Path) -> None:
+    def cannot_open(tx: WriteTx) -> None:
+        insert(tx, "half")
+        tx.announce("half")
+        tx.run("ATTACH :path AS other", path=str(tmp_path / "missing" / "other.db"))
+
+    before, broken, after = batches.write(adding("a"), cannot_open, adding("b"))
+    assert_failed([broken], apsw.CantOpenError)
+    for job, name in ((before, "a"), (after, "b")):
+        assert (job.error, job.result, job.topics) == (None, name, {name})
+    assert batches.names() == ["a", "b"]
+    assert (batches.writer.commits, batches.announced) == (1, 1)
+
+
+def test_a_jobs_own_error_comes_out_as_it_is(batches: Batches) -> None:
+    def raises(tx: WriteTx) -> None:
+        adding("half")(tx)
+        raise LookupError("mine")
+
+    broken, after = batches.write(raises, adding("a"))
+    assert isinstance(broken.error, LookupError)
+    assert (broken.result, broken.topics) == (None, set())
+    assert after.result == "a"
+    assert batches.names() == ["a"]
+
+
+def test_a_job_that_ends_the_transaction_takes_all_with_it(batches: Batches) -> None:
+    def gives_up(tx: WriteTx) -> None:
+        tx.run("INSERT OR ROLLBACK INTO notes (id, text) VALUES ('a', '')")
+
+    ran: list[str] = []
+    assert_failed(batches.write(adding("a"), gives_up, lambda tx: ran.append("after")), apsw.ConstraintError)
+    assert ran == []  # it would have written outside of any transaction
+    assert batches.names() == []
+    assert batches.write(adding("b"))[0].result == "b"
+    assert batches.names() == ["b"]
+
+
+def test_a_batch_that_changes_nothing_is_told_to_nobody_else(batches: Batches) -> None:
+    (job,) = batches.write(lambda tx: tx.value("SELECT 1"))
+    assert (job.result, batches.writer.commits, batches.announced) == (1, 1, 0)
