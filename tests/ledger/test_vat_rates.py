@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from gatewayd.ledger import vat_rates
-from gatewayd.ledger.vat_rates import DOMESTIC_REVERSE_CHARGES, VatCode, VatRate, rate_on
+from gatewayd.ledger.vat_rates import DOMESTIC_REVERSE_CHARGES, NEEDS_REGISTRATION, VatCode, VatRate, rate_on
 
 
 @pytest.mark.parametrize(
@@ -42,6 +42,11 @@ def test_rate_on_a_day(code: VatCode, date: str, percent: str | None) -> None:
 def test_only_domestic_codes_reverse_the_charge() -> None:
     reversed_codes = {code for code in get_args(VatCode) if rate_on(code, "2026-11-20").reverse_charge}
     assert reversed_codes == DOMESTIC_REVERSE_CHARGES
+
+
+def test_vat_is_charged_by_the_registered_alone() -> None:
+    free = {"zero", "exempt", "outside_scope", "reverse_charge_services_overseas", "export_goods_zero"}
+    assert set(get_args(VatCode)) - free == NEEDS_REGISTRATION
 
 
 def test_standard_rate_has_neither_gap_nor_overlap_since_1991() -> None:

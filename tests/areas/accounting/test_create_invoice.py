@@ -211,6 +211,13 @@ def test_an_invoice_names_a_business_of_its_organization(registered: Books) -> N
 def test_date_order(registered: Books) -> None:
     problem = refused(registered, issueDate="2026-11-20", dueDate="2026-11-19")
     assert fields_of(problem) == [("dueDate", "date_order")]
+    assert registered.invoice(issueDate="2026-11-20", dueDate="2026-11-20")["dueDate"] == "2026-11-20"
+
+
+@pytest.mark.parametrize("date", ["1973-04-01", "2199-12-31"])
+def test_dates_at_their_ends(registered: Books, date: str) -> None:
+    invoice = registered.invoice(issueDate=date, supplyDate=date, dueDate=date)
+    assert (invoice["issueDate"], invoice["supplyDate"], invoice["dueDate"]) == (date, date, date)
 
 
 @pytest.mark.parametrize("date", ["1973-03-31", "2200-01-01", "9999-12-31"])
@@ -234,6 +241,10 @@ def test_foreign_currency_with_vat_needs_a_rate_when_issued(registered: Books) -
     invoice = registered.invoice(currency="EUR", fxRate="0.8500")
     assert (invoice["fxRate"], invoice["vatTotal"], invoice["vatTotalBase"]) == ("0.85", "20.00", "17.00")
     assert registered.invoice(currency="EUR", lines=lines({"vatCode": "zero"}))["vatTotalBase"] is None
+
+
+def test_the_sellers_own_currency_has_no_rate(registered: Books) -> None:
+    assert registered.invoice(fxRate="1.0")["fxRate"] is None
 
 
 @pytest.mark.parametrize(
@@ -271,6 +282,11 @@ def test_rate_is_that_of_the_supply_date(registered: Books) -> None:
     invoice = registered.invoice(supplyDate="2009-12-31")
     assert invoice["lines"][0]["vatRatePercent"] == "15"
     assert invoice["vatTotal"] == "15.00"
+
+
+def test_a_line_is_refused_for_one_reason(books: Books) -> None:
+    problem = refused(books, supplyDate="2020-12-31", lines=lines({"vatCode": "ni_eu_goods_zero"}))
+    assert fields_of(problem) == [("lines[0].vatCode", "vat_not_registered")]
 
 
 def test_vat_rate_invalid_on_date(registered: Books) -> None:
@@ -334,6 +350,16 @@ def test_discounts(registered: Books) -> None:
 )
 def test_discounts_that_are_none(registered: Books, amount: str, code: str) -> None:
     assert fields_of(refused(registered, discountAmount=amount)) == [("discountAmount", code)]
+
+
+@pytest.mark.parametrize(("percent", "net"), [("0.00", "100.00"), ("100", "0.00")])
+def test_discount_percent_at_its_ends(registered: Books, percent: str, net: str) -> None:
+    assert registered.invoice(lines=lines({"discountPercent": percent}))["netTotal"] == net
+
+
+@pytest.mark.parametrize("amount", ["0", "0.01", "100"])
+def test_discounts_at_their_ends(registered: Books, amount: str) -> None:
+    assert registered.invoice(discountAmount=amount)["discountAmount"] == f"{float(amount):.2f}"
 
 
 @pytest.mark.parametrize("percent", ["-1", "100.01"])

@@ -57,6 +57,13 @@ def test_a_full_credit_of_a_cis_invoice_leaves_nothing_due(store: MemoryStore) -
     assert (found(books, invoice["id"])["balanceDue"], found(books, invoice["id"])["status"]) == ("0.00", "paid")
 
 
+def test_a_credit_is_in_the_invoices_currency_at_its_rate_and_due_at_once(registered: Books) -> None:
+    invoice = registered.invoice(currency="EUR", fxRate="0.85")
+    credit = registered.credit(invoice["id"], lines=lines({"unitPrice": "10.00"}))
+    assert (credit["currency"], credit["fxRate"], credit["vatTotalBase"]) == ("EUR", "0.85", "1.70")
+    assert (credit["issueDate"], credit["dueDate"]) == ("2026-11-20", "2026-11-20")
+
+
 def test_a_credit_takes_the_rates_of_the_invoices_day(registered: Books) -> None:
     invoice = registered.invoice(supplyDate="2009-06-01")
     credit = registered.credit(invoice["id"], lines=lines({"unitPrice": "10.00"}))
@@ -102,3 +109,4 @@ def test_invalid_state_to_credit_a_draft(registered: Books) -> None:
     with pytest.raises(Problem) as caught:
         registered.credit(invoice["id"])
     assert (caught.value.code, caught.value.extra["currentState"]) == ("invalid_state", "draft")
+    assert caught.value.message == "An invoice that is draft cannot be credited."

@@ -111,6 +111,7 @@ def test_issue_a_credit_note_of_what_was_voided(registered: Books) -> None:
     move(registered, moves.void, invoice["id"], "made twice")
     problem = refused(registered, moves.issue, credit["id"])
     assert (problem.code, problem.extra["currentState"]) == ("invalid_state", "void")
+    assert problem.message == "The invoice it credits is void."
 
 
 def test_mark_sent(registered: Books) -> None:
@@ -135,6 +136,21 @@ def test_pay_in_parts(registered: Books) -> None:
         {"date": "2026-11-20", "amount": "100.00", "bankTransactionId": None, "method": None, "reference": None},
     ]
     assert refused(registered, moves.pay, invoice["id"], Payment("1")).code == "invalid_state"
+
+
+def test_a_penny_is_a_payment(registered: Books) -> None:
+    part = move(registered, moves.pay, registered.invoice()["id"], Payment("0.01"))
+    assert (part["status"], part["balanceDue"]) == ("part_paid", "119.99")
+
+
+def test_payments_are_counted_up(registered: Books) -> None:
+    invoice = registered.invoice()
+    for amount in ("1", "2", "3"):
+        move(registered, moves.pay, invoice["id"], Payment(amount))
+    left = move(registered, moves.unpay, invoice["id"], 2)
+    assert [payment["amount"] for payment in left["payments"]] == ["1.00", "3.00"]
+    again = move(registered, moves.pay, invoice["id"], Payment("4"))
+    assert [payment["amount"] for payment in again["payments"]] == ["1.00", "3.00", "4.00"]
 
 
 def test_an_overpayment_is_a_negative_balance(registered: Books) -> None:
@@ -162,7 +178,9 @@ def test_a_paid_invoice_can_be_credited(registered: Books) -> None:
 )
 def test_payments_that_are_none(registered: Books, payment: Payment, error: tuple[str, str]) -> None:
     invoice = registered.invoice()
-    assert fields_of(refused(registered, moves.pay, invoice["id"], payment)) == [error]
+    problem = refused(registered, moves.pay, invoice["id"], payment)
+    assert fields_of(problem) == [error]
+    assert problem.errors[0].message != "Nothing is due."
     assert found(registered, invoice["id"]) == invoice
 
 
@@ -170,6 +188,7 @@ def test_where_nothing_is_due_nothing_is_paid_by_default(registered: Books) -> N
     invoice = registered.invoice(lines=[{**LINE, "unitPrice": "0"}])
     problem = refused(registered, moves.pay, invoice["id"], Payment())
     assert fields_of(problem) == [("amount", "out_of_range")]
+    assert problem.errors[0].message == "Nothing is due."
 
 
 def test_payments_out_of_range_together(registered: Books) -> None:
@@ -208,16 +227,19 @@ def test_void(registered: Books) -> None:
 
 def test_void_needs_a_reason_and_no_payments(registered: Books) -> None:
     invoice = registered.invoice()
-    assert fields_of(refused(registered, moves.void, invoice["id"], " ")) == [("reason", "out_of_range")]
+    for reason in (" ", "x" * 501):
+        assert fields_of(refused(registered, moves.void, invoice["id"], reason)) == [("reason", "out_of_range")]
+    assert move(registered, moves.void, registered.invoice()["id"], "x" * 500)["status"] == "void"
     move(registered, moves.pay, invoice["id"], Payment("1"))
     assert refused(registered, moves.void, invoice["id"], "x").code == "invalid_state"
 
 
-def test_void_in_a_closed_period(store: MemoryStore) -> None:
+@pytest.mark.parametrize("closed", ["2026-11-20", "2026-11-19"])
+def test_void_in_a_closed_period(store: MemoryStore, closed: str) -> None:
     books = Books(store)
     entity = books.entity()
-    invoice = books.invoice()
-    store.write(lambda tx: period_locks.close(tx, entity, "2026-11-20", "2026-11-20"), books.org_id)
+    invoice = books.invoice(issueDate="2026-11-20", supplyDate="2026-11-19")
+    store.write(lambda tx: period_locks.close(tx, entity, closed, closed), books.org_id)
     assert refused(books, moves.void, invoice["id"], "x").code == "period_closed"
 
 

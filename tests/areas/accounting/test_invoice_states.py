@@ -45,6 +45,7 @@ def test_every_move_from_every_state(move: Move, status: Status) -> None:
         ("part_paid", 100, 99, "part_paid"),
         ("part_paid", 100, 130, "paid"),
         ("paid", 100, 150, "paid"),
+        ("sent", 0, 0, "paid"),
     ],
 )
 def test_after_settlement(status: Status, due: int, settled: int, after: Status) -> None:
@@ -55,6 +56,8 @@ def test_after_settlement(status: Status, due: int, settled: int, after: Status)
     ("status", "due", "settled", "after"),
     [
         ("paid", 100, 40, "part_paid"),
+        ("paid", 100, 99, "part_paid"),
+        ("part_paid", 100, 1, "part_paid"),
         ("paid", 100, 0, "sent"),
         ("part_paid", 100, 0, "sent"),
         ("paid", 100, 100, "paid"),
@@ -62,6 +65,21 @@ def test_after_settlement(status: Status, due: int, settled: int, after: Status)
 )
 def test_after_unsettlement(status: Status, due: int, settled: int, after: Status) -> None:
     assert states.after_unsettlement(status, Settlement(Money(due, "GBP"), Money(settled, "GBP"))) == after
+
+
+@pytest.mark.parametrize("status", ["draft", "void"])
+def test_money_moves_no_invoice_that_is_not_in_force(status: Status) -> None:
+    for move in (states.after_settlement, states.after_unsettlement):
+        with pytest.raises(Problem) as caught:
+            move(status, Settlement(100, 40))
+        assert (caught.value.code, caught.value.extra["currentState"]) == ("invalid_state", status)
+
+
+@pytest.mark.parametrize("status", ["issued", "sent"])
+def test_what_was_never_paid_cannot_lose_a_payment(status: Status) -> None:
+    with pytest.raises(Problem) as caught:
+        states.after_unsettlement(status, Settlement(100, 0))
+    assert caught.value.extra["currentState"] == status
 
 
 @pytest.mark.parametrize("status", ["draft", "paid", "void"])
@@ -72,10 +90,10 @@ def test_no_payment_is_taken_where_nothing_can_be_due(status: Status) -> None:
 
 
 def test_void_needs_no_payments_and_an_open_period() -> None:
-    states.refuse_void("sent", has_payments=False, is_filed=False)
+    states.refuse_void("sent", is_filed=False)
     with pytest.raises(Problem) as caught:
-        states.refuse_void("sent", has_payments=True, is_filed=False)
+        states.refuse_void("part_paid", is_filed=False)
     assert caught.value.code == "invalid_state"
     with pytest.raises(Problem) as caught:
-        states.refuse_void("sent", has_payments=False, is_filed=True)
+        states.refuse_void("sent", is_filed=True)
     assert caught.value.code == "period_closed"

@@ -15,6 +15,7 @@ from gatewayd.areas.accounting.invoices.totals import (
     VatRounding,
     compute,
     convert,
+    fits,
     spread,
 )
 from gatewayd.errors import Problem
@@ -138,6 +139,47 @@ def test_a_line_beyond_13_whole_digits_is_refused(quantity: str) -> None:
     assert [(error.path, error.code) for error in caught.value.errors] == [("lines[1].unitPrice", "out_of_range")]
 
 
+@pytest.mark.parametrize(
+    ("amount", "exponent", "expected"),
+    [
+        (10**13 - 1, 0, True),
+        (10**13, 0, False),
+        (10**15 - 1, 2, True),
+        (10**15, 2, False),
+        (-(10**15) + 1, 2, True),
+        (-(10**15), 2, False),
+        (10**16 - 1, 3, True),
+        (10**16, 3, False),
+    ],
+)
+def test_an_amount_fits_below_ten_to_the_13th(amount: int, exponent: int, expected: bool) -> None:
+    assert fits(amount, exponent) is expected
+
+
+@pytest.mark.parametrize("price", ["5000000000000", "-5000000000000"])
+def test_a_line_of_exactly_ten_to_the_13th_is_refused(price: str) -> None:
+    most = line("9999999999999.99", "0")
+    assert totals(most).gross == 10**15 - 1
+    with pytest.raises(Problem) as caught:
+        totals(most, line(price, "0", quantity="2"), amounts_are="no_vat")
+    assert [(error.path, error.code) for error in caught.value.errors] == [("lines[1].unitPrice", "out_of_range")]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [line("5000000000000", "0")] * 2,
+        [line("6000000000000", "0"), line("6000000000000", "5")] + [line("-5000000000000", "20")] * 2,
+    ],
+)
+def test_a_part_of_exactly_ten_to_the_13th_is_refused(lines: list[LineInput]) -> None:
+    """The sum, and a group of the VAT summary that is below zero."""
+    with pytest.raises(Problem) as caught:
+        totals(*lines, amounts_are="no_vat")
+    (error,) = caught.value.errors
+    assert (error.path, error.message) == ("lines", "The lines come to more than 13 whole digits.")
+
+
 def test_a_sum_beyond_13_whole_digits_is_refused() -> None:
     with pytest.raises(Problem) as caught:
         totals(*[line("6000000000000", "0")] * 2)
@@ -165,6 +207,7 @@ def test_a_total_below_zero_is_refused() -> None:
 
 
 def test_a_discount_above_the_lines_is_refused() -> None:
+    assert figures(totals(line("1"), discount=100)) == (0, 0, 0)
     with pytest.raises(Problem) as caught:
         totals(line("1"), discount=101)
     assert [(error.path, error.code) for error in caught.value.errors] == [("discountAmount", "out_of_range")]
@@ -239,6 +282,13 @@ def test_a_discount_is_taken_to_the_penny(lines: list[LineInput], how: Terms, da
     assert after.net == before.net - discount
     assert after.discount == before.discount + discount
     assert all(each.net >= 0 for each in after.lines)
+
+
+@pytest.mark.parametrize(
+    ("amount", "weights", "parts"), [(7, [0, 1, 0], [0, 7, 0]), (0, [0, 0], [0, 0]), (7, [0, 0], [0, 0]), (7, [], [])]
+)
+def test_spread_over_little_or_nothing(amount: int, weights: list[int], parts: list[int]) -> None:
+    assert spread(amount, weights) == parts
 
 
 @given(st.integers(min_value=0, max_value=10**15), st.lists(st.integers(min_value=0, max_value=10**15), max_size=9))

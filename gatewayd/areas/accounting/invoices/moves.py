@@ -148,9 +148,8 @@ def void(tx: WriteTx, invoice_id: str, reason: str) -> InvoiceRow:
     row = INVOICES.get(tx, invoice_id)
     if not reason.strip() or len(reason) > MAX_REASON_CHARACTERS:
         raise invalid_field("reason", "out_of_range", f"Expected 1 to {MAX_REASON_CHARACTERS} characters.")
-    has_payments = bool(row.paid_total or row.credited_total)
     is_filed = any(period_locks.is_closed(tx, row.legal_entity_id, date) for date in (row.issue_date, row.supply_date))
-    states.refuse_void(row.status, has_payments, is_filed)
+    states.refuse_void(row.status, is_filed)
     row = rows.update(
         tx, replace(row, status="void", balance_due=Money(0, row.currency), voided_at=tx.now, void_reason=reason)
     )

@@ -80,11 +80,12 @@ def after_unsettlement(status: Status, settlement: Settlement) -> Status:
     return "paid" if settlement.balance.minor <= 0 else "part_paid"
 
 
-def refuse_void(status: Status, has_payments: bool, is_filed: bool) -> None:
-    """Raises `Problem`: `invalid_state` for a wrong state or with payments, `period_closed` where VAT was filed."""
+def refuse_void(status: Status, is_filed: bool) -> None:
+    """Raises `Problem`: `invalid_state` for a wrong state, `period_closed` where VAT was filed.
+
+    With a payment or a credit an invoice is `part_paid` or `paid`, which cannot be voided.
+    """
     check("void", status)
-    if has_payments:
-        raise invalid_state("An invoice with payments or credits cannot be voided.", status, ())
     if is_filed:
         raise Problem("period_closed", "The period of the invoice is closed: make out a credit note instead.")
 
