@@ -232,6 +232,25 @@ def test_expires_to_the_second_though_it_was_admitted(harness: AuthenticatorHarn
     assert harness.expect_refusal(token) == AccessTokenVerifier.EXPIRED
 
 
+def test_the_verifier_itself_refuses_at_the_last_second(harness: AuthenticatorHarness) -> None:
+    token = harness.mint()
+    harness.store.clock.advance(HOUR - 1)
+    digest = hashlib.sha256(token.encode()).digest()
+    harness.store.read(lambda tx: harness.verifier.verify(tx, token, digest))
+    harness.store.clock.advance(1)
+    with pytest.raises(Problem) as caught:
+        harness.store.read(lambda tx: harness.verifier.verify(tx, token, digest))
+    assert caught.value.message == AccessTokenVerifier.EXPIRED
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("eyJ.a.b", True), ("eyJ.a", False), ("eyJ.a.b.c", False), ("gw.a.b", False), ("gwk_live_a", False)],
+)
+def test_only_what_looks_like_a_token_is_looked_at(harness: AuthenticatorHarness, text: str, expected: bool) -> None:
+    assert harness.verifier.recognizes(text) is expected
+
+
 def test_a_revoked_grant_acts_at_the_next_version(harness: AuthenticatorHarness) -> None:
     token = harness.mint()
     harness.authenticate(token)
@@ -305,7 +324,7 @@ def test_the_memory_of_signatures_is_bounded(harness: AuthenticatorHarness) -> N
     for number in range(5):
         token = harness.mint()
         harness.store.read(lambda tx, token=token, n=number: verifier.verify(tx, token, bytes([n])))
-    assert len(verifier._verified) == 2
+    assert list(verifier._verified) == [bytes([3]), bytes([4])]
 
 
 def test_rsa_tokens_are_admitted_too(harness: AuthenticatorHarness) -> None:

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from gatewayd.clock import DAY, HOUR, Instant, to_wire
+from gatewayd.clock import DAY, HOUR, MINUTE, Instant, to_wire
 from gatewayd.contract.scopes import FULL_ACCESS, KEY_SCOPES
 from gatewayd.errors import Problem
 from gatewayd.identity import api_keys, audit, memberships
@@ -118,6 +118,18 @@ def test_the_creator_must_be_a_member_here(store: MemoryStore) -> None:
     assert refusal(caught) == ("validation_failed", "userId")
 
 
+def test_takes_what_is_just_within_the_limits(store: MemoryStore) -> None:
+    org_id = store.org()
+    new = NewKey(
+        name="CI",
+        user_id=store.user(org_id),
+        networks=tuple(f"10.0.{n}.0/24" for n in range(32)),
+        expires_at=Instant(START + 1),
+    )
+    shown = get(store, org_id, make(store, org_id, new).id)
+    assert (len(shown.networks), shown.expires_at) == (32, START + 1)
+
+
 def test_networks_are_kept_in_canonical_form(store: MemoryStore) -> None:
     org_id = store.org()
     new = NewKey(name="CI", user_id=store.user(org_id), networks=("192.0.2.7", "2001:DB8::/32"))
@@ -132,6 +144,35 @@ def test_lists_newest_first_and_of_one_organization(store: MemoryStore) -> None:
     assert [key.id for key in store.read(api_keys.list_keys, acme)] == [second.id, first.id]
     assert [key.id for key in store.read(api_keys.list_all)] == [third.id, second.id, first.id]
     assert store.read(lambda tx: api_keys.organization_of(tx, third.id)) == beta
+    with pytest.raises(Problem) as caught:
+        store.read(lambda tx: api_keys.organization_of(tx, "key_none"))
+    assert refusal(caught) == ("not_found",)
+
+
+def test_who_has_access_to_taxes_and_who_chose_it(store: MemoryStore) -> None:
+    acme, beta = store.org("Acme"), store.org("Beta")
+    ann, bob = store.user(acme), store.user(beta)
+    later = Instant(START + HOUR)
+
+    def key(number: int, org_id: str, *scopes: str, expires_at: Instant | None = None) -> str:
+        new = NewKey(name="K", user_id=ann if org_id == acme else bob, scopes=scopes, expires_at=expires_at)
+        return make(store, org_id, new, bytes([number]) * 32).id
+
+    def approve(key_id: str, org_id: str) -> str:
+        store.write(lambda tx: api_keys.set_tax_approval(tx, key_id, "declared", "operator"), org_id)
+        return key_id
+
+    approved = [approve(key(1, acme, "tax:read", expires_at=Instant(later + 1)), acme), approve(key(2, beta), beta)]
+    chosen = [key(3, acme, "accounting:read", "tax:write"), key(4, beta, "tax:read")]
+    key(5, acme, "accounting:read")
+    key(6, acme)
+    for ended in (approve(key(7, acme, "tax:read"), acme), key(8, acme, "tax:read")):
+        store.write(lambda tx, ended=ended: api_keys.revoke(tx, ended, "operator"), acme)
+    approve(key(9, acme, "tax:read", expires_at=later), acme)
+    key(10, acme, "tax:read", expires_at=later)
+    store.clock.advance(HOUR)
+    assert [each.id for each in store.read(api_keys.list_tax_approved)] == approved
+    assert [each.id for each in store.read(api_keys.list_tax_chosen)] == chosen
 
 
 def test_revokes_now_once_and_on_record(store: MemoryStore) -> None:
@@ -216,6 +257,15 @@ def test_a_dead_key_is_not_rotated(store: MemoryStore, state: str) -> None:
     assert store.read(api_keys.list_all) == before
 
 
+@pytest.mark.parametrize("overlap", [0, 30 * DAY])
+def test_a_key_that_never_expired_goes_on_for_the_overlap(store: MemoryStore, overlap: int) -> None:
+    org_id = store.org()
+    old = make(store, org_id, NewKey(name="CI", user_id=store.user(org_id)))
+    successor = rotate(store, org_id, old.id, overlap)
+    assert get(store, org_id, old.id).expires_at == START + overlap
+    assert get(store, org_id, successor.id).expires_at is None
+
+
 @pytest.mark.parametrize("overlap", [-1, 30 * DAY + 1])
 def test_the_overlap_has_bounds(store: MemoryStore, overlap: int) -> None:
     org_id = store.org()
@@ -223,6 +273,7 @@ def test_the_overlap_has_bounds(store: MemoryStore, overlap: int) -> None:
     with pytest.raises(Problem) as caught:
         rotate(store, org_id, old.id, overlap)
     assert refusal(caught) == ("validation_failed", "overlap")
+    assert caught.value.errors[0].message == "At most 30 days."
 
 
 def test_tax_approval_on_and_off(store: MemoryStore) -> None:
@@ -248,10 +299,10 @@ def test_notes_the_day_of_use_once(store: MemoryStore) -> None:
         return store.connection.total_changes() - before
 
     assert note() == 1
-    store.clock.advance(14 * HOUR)
+    store.clock.advance(14 * HOUR + 30 * MINUTE - 1)
     assert note() == 0
     assert get(store, org_id, used.id).last_used == "2026-11-20"
-    store.clock.advance(HOUR)
+    store.clock.advance(1)
     assert note() == 1
     assert get(store, org_id, used.id).last_used == "2026-11-21"
     assert get(store, org_id, unused.id).last_used is None

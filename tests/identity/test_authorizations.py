@@ -472,6 +472,9 @@ def test_a_code_has_its_time(store: MemoryStore) -> None:
     store.clock.advance(10 * MINUTE - 1)
     state = flow.read_code(code)
     store.clock.advance(1)
+    with pytest.raises(OAuthFailure) as caught:
+        authorization_codes.check_code(state, flow.token_request(), store.now())
+    assert caught.value.code == "invalid_grant"
     late = flow.redeem(code)
     overtaken = store.write(lambda tx: authorization_codes.redeem_code(tx, state, None, None))
     assert late is not None
@@ -495,11 +498,21 @@ def test_a_code_that_comes_again_ends_its_grant(
     for _ in range(2):
         failure = flow.redeem(code, "gwr_second", **changes)
         assert failure is not None
-        assert failure.code == "invalid_grant"
+        assert (failure.code, failure.description) == ("invalid_grant", "the code was used already")
     assert store.read(lambda tx: grants.find_live(tx, grant_id)) is None
     assert store.read(lambda tx: tx.value("SELECT count(*) FROM refresh_tokens")) == int(with_refresh)
     entries = [e for e in store.read(audit.list_entries, flow.org_id) if e.action == "grant.code_replayed"]
     assert [(e.subject, e.actor) for e in entries] == [(grant_id, flow.client.id)]
+
+
+@pytest.mark.parametrize(("token", "generation"), [(None, 0), ("gwr_first", 1)])
+def test_generations_are_counted_from_the_first_refresh_token(
+    store: MemoryStore, token: str | None, generation: int
+) -> None:
+    flow = Flow(store)
+    code = flow.code()
+    assert flow.redeem(code, token) is None
+    assert flow.read_code(code).grant.generation == generation
 
 
 def test_two_at_once_redeem_a_code_once(store: MemoryStore) -> None:

@@ -5,13 +5,14 @@ from typing import Any
 
 import msgspec
 import pytest
+from joserfc import jws
 from joserfc.jwk import ECKey, RSAKey
 
 from gatewayd.clock import HOUR, SECOND, Instant
 from gatewayd.errors import Problem
 from gatewayd.identity import dpop
 from gatewayd.identity.authentication import Admission, Authenticator, Possession, PossessionRefused
-from gatewayd.identity.dpop import AHEAD_MAX, OLD_MAX, InvalidProof, ProofTarget, ReplayCache
+from gatewayd.identity.dpop import OLD_MAX, InvalidProof, ProofTarget, ReplayCache
 from gatewayd.store import ReadTx
 from tests.support.dpop import KeyHolder
 from tests.support.store import START, MemoryStore, make_caller
@@ -37,8 +38,9 @@ def refused(proof: str, requested: ProofTarget = HERE, now: int = START) -> str:
         (ECKey.generate_key("P-256"), "ES256"),
         (RSAKey.generate_key(2048), "RS256"),
         (RSAKey.generate_key(2048), "PS256"),
+        (RSAKey.generate_key(2096), "RS256"),
     ],
-    ids=["ES256", "RS256", "PS256"],
+    ids=["ES256", "RS256", "PS256", "RS256 of a size whose text needs padding"],
 )
 def test_a_proof_shows_the_key(key: ECKey | RSAKey, algorithm: str) -> None:
     holder = KeyHolder(key, algorithm)
@@ -48,6 +50,19 @@ def test_a_proof_shows_the_key(key: ECKey | RSAKey, algorithm: str) -> None:
 def test_at_the_token_endpoint_there_is_no_hash_of_a_token() -> None:
     holder = KeyHolder()
     accepted(holder.proof("POST", URL, START), ProofTarget("POST", URL, None))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"iat": START // SECOND - 120},
+        {"iat": START // SECOND + 60},
+        {"jti": "x"},
+        {"jti": "x" * 256},
+    ],
+)
+def test_a_proof_at_the_limits_is_accepted(changed: dict[str, Any]) -> None:
+    accepted(KeyHolder().proof("GET", URL, START, TOKEN, **changed))
 
 
 @pytest.mark.parametrize(
@@ -65,8 +80,8 @@ def test_at_the_token_endpoint_there_is_no_hash_of_a_token() -> None:
         {"htu": None},
         {"iat": None},
         {"iat": "now"},
-        {"iat": (START - OLD_MAX) // SECOND - 1},
-        {"iat": (START + AHEAD_MAX) // SECOND + 1},
+        {"iat": START // SECOND - 121},
+        {"iat": START // SECOND + 61},
         {"iat": -1},
         {"iat": 1e300},
         {"jti": None},
@@ -138,13 +153,53 @@ def test_what_is_no_proof_is_refused(proof: str) -> None:
     refused(proof)
 
 
+def test_a_proof_is_of_a_bounded_length() -> None:
+    holder = KeyHolder()
+
+    def with_key_id(length: int) -> str:
+        claims = {"jti": "1", "htm": "GET", "htu": URL, "iat": START // SECOND}
+        return holder.signed({"kid": "k" * length}, claims)
+
+    proofs = {len(proof): proof for proof in map(with_key_id, range(4_200, 4_400))}
+    accepted(proofs[6_144], ProofTarget("GET", URL, None))
+    assert "too long" in refused(proofs[min(length for length in proofs if length > 6_144)])
+
+
+def test_a_proof_that_nests_too_deep_is_refused() -> None:
+    holder = KeyHolder()
+    usual = holder.signed({}, {"jti": "1"})
+    payload = base64.urlsafe_b64encode(b'{"x":' + b"[" * 3_000).decode().rstrip("=")
+    registry = jws.JWSRegistry(algorithms=["ES256"], strict_check_header=False)
+    signed = f"{usual.split('.')[0]}.{payload}"
+    signature = registry.get_alg("ES256").sign(signed.encode(), holder.key)
+    refused(f"{signed}.{base64.urlsafe_b64encode(signature).decode().rstrip('=')}")
+
+
 def test_weak_and_costly_keys_are_refused() -> None:
     curve = KeyHolder(ECKey.generate_key("P-384"), "ES384")
     refused(curve.proof("GET", URL, START, TOKEN))
-    number = base64.urlsafe_b64encode(b"\xff" * 1024).decode().rstrip("=")
-    holder = KeyHolder(RSAKey.generate_key(2048), "RS256")
     claims = {"jti": "1", "htm": "GET", "htu": URL, "iat": START // SECOND}
-    assert "4096" in refused(holder.signed({"jwk": {"kty": "RSA", "n": number, "e": "AQAB"}}, claims))
+    other_curve = KeyHolder().signed({"jwk": curve.key.as_dict(private=False)}, claims)
+    assert refused(other_curve) == "ES256 takes a key on P-256."
+    holder = KeyHolder(RSAKey.generate_key(2048), "RS256")
+    whole = holder.key.as_dict(private=False)
+
+    def with_numbers(**numbers: int) -> str:
+        texts = {
+            name: base64.urlsafe_b64encode(number.to_bytes((number.bit_length() + 7) // 8, "big")).decode().rstrip("=")
+            for name, number in numbers.items()
+        }
+        return refused(holder.signed({"jwk": {**whole, **texts}}, claims))
+
+    short_exponent = "An RSA key has 2048 to 4096 bits here, and a short exponent."
+    assert with_numbers(n=2**2047 - 1) == short_exponent
+    assert with_numbers(n=2**4096 + 1) == short_exponent
+    assert with_numbers(e=2**32 + 1) == short_exponent
+    assert with_numbers(e=2**32 - 1) != short_exponent
+
+
+def test_what_is_told_of_a_proof_can_stand_in_a_header_field() -> None:
+    assert str(InvalidProof('a "quoted"\r\n \u00e9')) == "a ?quoted??? ?"
 
 
 # -- replays
@@ -157,6 +212,7 @@ def test_a_proof_serves_once() -> None:
     for now in (START, Instant(START + OLD_MAX)):
         with pytest.raises(InvalidProof, match="jti"):
             replays.spend(proof, now)
+    replays.spend(proof, Instant(START + OLD_MAX + 1))  # too old by then to be accepted
     replays.spend(accepted(holder.proof("GET", URL, START, TOKEN)), START)
     other = accepted(KeyHolder().proof("GET", URL, START, TOKEN))
     replays.spend(other, START)
@@ -169,9 +225,17 @@ def test_the_memory_of_proofs_is_bounded_and_refuses_when_full() -> None:
     replays.spend(proofs[1], START)
     with pytest.raises(InvalidProof, match="too many"):
         replays.spend(proofs[2], START)
-    later = Instant(START + HOUR)
+    with pytest.raises(InvalidProof, match="too many"):
+        replays.spend(proofs[2], Instant(START + OLD_MAX))
+    later = Instant(START + OLD_MAX + 1)
     fresh = accepted(holder.proof("GET", URL, later, TOKEN), now=later)
     replays.spend(fresh, later)
+
+
+def test_a_port_that_goes_without_saying_may_be_said() -> None:
+    here = "http://127.0.0.1/api/rpc/invoices"
+    accepted(KeyHolder().proof("GET", here.replace("/api", ":80/api"), START), ProofTarget("GET", here, None))
+    refused(KeyHolder().proof("GET", here.replace("/api", ":81/api"), START), ProofTarget("GET", here, None))
 
 
 # -- at the authenticator

@@ -196,6 +196,62 @@ def test_what_ended_by_itself_is_not_revoked_again(flow: Flow) -> None:
     assert store.write(lambda tx: grants.revoke_membership(tx, flow.user_id, flow.user_id), flow.org_id) == 0
 
 
+ENDINGS: list[Callable[[WriteTx, Flow], int]] = [
+    lambda tx, flow: grants.revoke_user(tx, flow.user_id, "user", flow.user_id),
+    lambda tx, flow: grants.revoke_client(tx, flow.client.id, "user", flow.user_id),
+    lambda tx, flow: grants.revoke_membership(tx, flow.user_id, flow.user_id),
+]
+
+
+@pytest.mark.parametrize("end", ENDINGS, ids=["user", "client", "membership"])
+def test_every_ending_reaches_the_last_access_token(flow: Flow, end: Callable[[WriteTx, Flow], int]) -> None:
+    store = flow.store
+    grant_id, _ = flow.connect()
+    store.clock.advance(30 * DAY + HOUR - 1)
+    assert store.write(lambda tx: end(tx, flow), flow.org_id) == 1
+    assert find_live(store, grant_id) is None
+
+
+def test_who_has_let_in_what(flow: Flow) -> None:
+    store = flow.store
+    grant_id, _ = flow.connect()
+    other_user, other_client = store.user(flow.org_id), flow.register()
+
+    def granted(user_id: str, client_id: str) -> bool:
+        return store.read(lambda tx: grants.has_granted(tx, user_id, client_id))
+
+    assert granted(flow.user_id, flow.client.id)
+    assert not granted(other_user, flow.client.id)
+    assert not granted(flow.user_id, other_client.id)
+    store.write(lambda tx: grants.revoke(tx, grant_id, "user", flow.user_id))
+    assert not granted(flow.user_id, flow.client.id)
+
+
+def test_a_grant_is_read_as_it_was_made(flow: Flow) -> None:
+    store = flow.store
+    code = flow.consent(flow.pending_request(nonce="n-1"), authenticated_at=Instant(START - 1), methods=("pwd", "otp"))
+    assert flow.redeem(code, "gwr_1", key_thumbprint="k" * 43) is None
+    grant_id = flow.read_code(code).grant.id
+    assert find(store, grant_id) == Grant(
+        id=grant_id,
+        org_id=flow.org_id,
+        user_id=flow.user_id,
+        client_id=flow.client.id,
+        scopes=frozenset(SCOPE.split()),
+        consented=frozenset(SCOPE.split()),
+        session_id=flow.session_id,
+        authenticated_at=Instant(START - 1),
+        methods=("pwd", "otp"),
+        nonce="n-1",
+        key_thumbprint="k" * 43,
+        generation=1,
+        expires_at=Instant(START + 30 * DAY),
+        ended=False,
+        id_token_alg="ES256",
+        dpop_required=False,
+    )
+
+
 # -- scopes
 
 

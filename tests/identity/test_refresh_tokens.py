@@ -1,11 +1,12 @@
 """Refresh tokens: rotation, the grace window, what is taken for theft, and the end of the family."""
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gatewayd.clock import DAY, SECOND
-from gatewayd.identity import audit, grant_lists, grants, refresh_tokens
+from gatewayd.identity import audit, grant_lists, grants, oauth_clients, refresh_tokens
 from gatewayd.identity.oauth_errors import OAuthFailure
 from gatewayd.identity.random_tokens import hash_token
 from gatewayd.identity.refresh_tokens import Successor
@@ -208,6 +209,29 @@ def test_the_family_ends_thirty_days_after_the_consent(flow: Flow) -> None:
     assert refused(late) == "invalid_grant"
     assert flow.read_refresh(last).superseded_at is None
     assert "grant.refresh_reused" not in actions(flow)
+
+
+def test_the_answer_for_the_window_ends_with_the_family(flow: Flow) -> None:
+    """Also for whoever had read the token before."""
+    _, token = flow.connect()
+    flow.store.clock.advance(30 * DAY - SECOND)
+    stale = flow.read_refresh(token)
+    refreshed(flow, token)
+    flow.store.clock.advance(SECOND)
+    late = flow.store.write(lambda tx: refresh_tokens.rotate(tx, stale, Successor(b"n" * 32, "answer"), GRACE))
+    assert refused(late) == "invalid_grant"
+    assert actions(flow)[0] == "grant.created"
+
+
+def test_a_client_that_now_demands_proofs_refreshes_with_one(flow: Flow) -> None:
+    """Though the token is bound to no key: the client's metadata document has changed since."""
+    store, url, metadata = flow.store, "https://docs.example/client.json", flow.client.metadata
+    flow.client = store.write(lambda tx: oauth_clients.save_document(tx, url, metadata, store.now()))
+    _, token = flow.connect()
+    demanding = msgspec.structs.replace(metadata, dpop_bound_access_tokens=True)
+    store.write(lambda tx: oauth_clients.save_document(tx, url, demanding, store.now()))
+    assert refused(flow.refresh(token)) == "invalid_dpop_proof"
+    assert isinstance(flow.refresh(token, key_thumbprint="k" * 43), str)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ from gatewayd.identity import throttling
 from gatewayd.identity.throttling import Locked
 from tests.support.store import MemoryStore
 
-EMAIL, HERE, ATTEMPTS = "ann@example.com", "192.0.2.7", 3
+EMAIL, HERE = "ann@example.com", "192.0.2.7"
+ATTEMPTS, NETWORK_ATTEMPTS = 3, 60
 
 
 def tries(store: MemoryStore, email: str = EMAIL, address: str = HERE, *, times: int = 1) -> None:
@@ -56,7 +57,7 @@ def test_other_accounts_of_the_network_go_on(store: MemoryStore) -> None:
 
 
 def test_a_network_locks_much_later(store: MemoryStore) -> None:
-    for n in range(ATTEMPTS * throttling.NETWORK_FACTOR):
+    for n in range(NETWORK_ATTEMPTS):
         tries(store, f"user{n}@example.com")
     assert locked_for(store, "new@example.com") == MINUTE
     tries(store, "new@example.com", "198.51.100.1")
@@ -66,13 +67,14 @@ def test_a_network_locks_much_later(store: MemoryStore) -> None:
     ("one", "other", "same"),
     [
         ("2001:db8::1", "2001:db8::ffff:1", True),
+        ("2001:db8::1", "2001:db8::8000:0:0:1", True),
         ("2001:db8::1", "2001:db8:0:1::1", False),
         ("192.0.2.7", "::ffff:192.0.2.7", True),
         ("192.0.2.7", "192.0.2.8", False),
     ],
 )
 def test_what_one_network_is(store: MemoryStore, one: str, other: str, same: bool) -> None:
-    for n in range(ATTEMPTS * throttling.NETWORK_FACTOR):
+    for n in range(NETWORK_ATTEMPTS):
         tries(store, f"user{n}@example.com", one)
     if same:
         assert locked_for(store, "new@example.com", other) == MINUTE
@@ -81,7 +83,7 @@ def test_what_one_network_is(store: MemoryStore, one: str, other: str, same: boo
 
 
 def test_a_unix_socket_has_no_network(store: MemoryStore) -> None:
-    for n in range(ATTEMPTS * throttling.NETWORK_FACTOR + 1):
+    for n in range(NETWORK_ATTEMPTS + 1):
         tries(store, f"user{n}@example.com", "")
     tries(store, EMAIL, "", times=ATTEMPTS)
     assert locked_for(store, EMAIL, "") == MINUTE
@@ -99,6 +101,22 @@ def test_a_right_password_alone_leaves_the_wrong_codes_counted(store: MemoryStor
         tries(store)  # the password
         store.write(lambda tx: throttling.take_back(tx, EMAIL, HERE))
         tries(store)  # a wrong code
+    assert locked_for(store) == MINUTE
+
+
+def test_success_is_one_failure_less_of_the_network(store: MemoryStore) -> None:
+    tries(store, "ann@example.com")
+    for n in range(NETWORK_ATTEMPTS - 1):
+        tries(store, f"user{n}@example.com")
+    store.write(lambda tx: throttling.note_success(tx, "ann@example.com", HERE))
+    tries(store, "new@example.com")
+    assert locked_for(store, "newer@example.com") == MINUTE
+
+
+def test_failures_count_for_a_day(store: MemoryStore) -> None:
+    tries(store, times=ATTEMPTS - 1)
+    store.clock.advance(DAY)
+    tries(store)
     assert locked_for(store) == MINUTE
 
 
