@@ -142,7 +142,7 @@ def approve(tx: WriteTx, subject: Subject, attestation: str | None, actor: str) 
         return _decision(subject, holder, "approved", standing(tx, subject).attestation, None)
     pending = _pending(tx, subject)
     declared = given or (None if pending is None else pending.attestation) or BY_OPERATOR
-    _set(tx, subject, holder, declared, actor)
+    _set(tx, subject, declared, actor)
     _decide(tx, pending or _ask(tx, subject, holder, None, actor), "approved", declared, None, actor)
     return _decision(subject, holder, "approved", declared, None)
 
@@ -159,7 +159,7 @@ def refuse(tx: WriteTx, subject: Subject, reason: str | None, actor: str) -> Dec
     if before.status == "refused":
         return _decision(subject, holder, "refused", None, before.reason)
     if holder.approved:
-        _set(tx, subject, holder, None, actor)
+        _set(tx, subject, None, actor)
     else:
         _record(tx, subject, holder, actor, "refused", {"reason": reason})
     asked = pending or _ask(tx, subject, holder, None, actor)
@@ -243,13 +243,11 @@ def _decide(tx: WriteTx, asked: _Row, status: Status, attestation: str | None, r
     tx.run(_DECIDE_ANY_ORG, id=asked.id, status=status, attestation=attestation, reason=reason, actor=actor)
 
 
-def _set(tx: WriteTx, subject: Subject, holder: Holder, attestation: str | None, actor: str) -> None:
-    """Approve, or with None withdraw; the audit log is told there."""
+def _set(tx: WriteTx, subject: Subject, attestation: str | None, actor: str) -> None:
+    """Approve, or with None withdraw; the audit log is told there. `subjects.get` has bound a key's organization."""
     if subject.kind == "client":
         oauth_clients.set_tax_approval(tx, subject.id, attestation, actor)
         return
-    assert holder.org_id is not None
-    tx.bind(holder.org_id)
     api_keys.set_tax_approval(tx, subject.id, attestation, actor)
 
 

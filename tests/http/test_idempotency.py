@@ -168,10 +168,11 @@ async def test_a_key_that_is_none_is_refused(open_probes: OpenProbes, text: str)
         assert await value(api, _NAME) == "org_a"
 
 
-async def test_the_longest_key_is_taken(open_probes: OpenProbes) -> None:
+@pytest.mark.parametrize("length", [1, 255])
+async def test_the_shortest_and_the_longest_key_are_taken(open_probes: OpenProbes, length: int) -> None:
     async with open_probes() as api:
-        await post(api, WRITE, "!", under="k" * 255)
-        assert "idempotent-replayed" in await post(api, WRITE, "!", under="k" * 255)
+        await post(api, WRITE, "!", under="k" * length)
+        assert "idempotent-replayed" in await post(api, WRITE, "!", under="k" * length)
 
 
 async def test_a_replay_needs_the_scope_still(open_probes: OpenProbes) -> None:
@@ -229,6 +230,22 @@ async def test_a_call_that_failed_leaves_the_key_free(open_probes: OpenProbes) -
             assert (await post(api, CALL, "!")).status == 503
             api.errors.claim("store_failed")
         assert await value(api, _RECORDS) == 0
+
+
+async def test_a_call_that_failed_leaves_other_records_alone(open_probes: OpenProbes) -> None:
+    async def fail(caller: Caller, request: Word) -> Said:
+        raise StoreFailure("the disk is full")
+
+    async with open_probes(deps=Deps(act=fail)) as api:
+        await api.org("org_b", "b")
+        api.token("org_a", "second")
+        others = [("other", "good"), ("k1", "second"), ("k1", "b")]
+        for under, token in others:
+            await post(api, WRITE, "!", under=under, token=token)
+        assert (await post(api, CALL, "!")).status == 503
+        api.errors.claim("store_failed")
+        for under, token in others:
+            assert "idempotent-replayed" in await post(api, WRITE, "!", under=under, token=token)
 
 
 async def test_a_call_that_was_cancelled_leaves_the_key_free(open_probes: OpenProbes) -> None:

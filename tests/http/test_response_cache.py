@@ -231,8 +231,18 @@ def test_it_takes_no_more_than_it_may() -> None:
     for number in range(10):
         cache.keep(1, key(number), response(1_000), reading())
     assert held(cache, 1, 11) == list(range(10))
-    cache.keep(1, key(10), response(1_000), reading())
-    assert held(cache, 1, 11) == [10]
+    for number in range(10, 20):
+        cache.keep(1, key(number), response(1_000), reading())
+        assert held(cache, 1, 21) == list(range(10, number + 1))
+    cache.keep(2, key(20), response(1_000), reading())
+    cache.keep(2, key(21), response(1_000), reading())
+    assert held(cache, 2, 22) == [20, 21]
+
+
+def test_what_fills_all_of_it_is_kept() -> None:
+    cache = ResponseCache(1_000 + ENTRY_BYTES + len(b"/things") + len(b"n=0000"))
+    cache.keep(1, key(0), response(1_000), reading())
+    assert held(cache, 1, 1) == [0]
 
 
 def test_what_is_larger_than_all_of_it_is_not_kept() -> None:
