@@ -128,6 +128,7 @@ class ScriptedSender:
     under_way: set[str] = field(default_factory=set)
     overlaps: list[str] = field(default_factory=list)
     closed_idle: list[str] = field(default_factory=list)
+    sweeps: int = 0
     arrived: trio.Event = field(default_factory=trio.Event)
 
     def script(self, url: str, *results: ScriptedResult) -> None:
@@ -165,7 +166,7 @@ class ScriptedSender:
         return no_response("timeout") if result >= 10 else response(200)
 
     def sweep(self) -> None:
-        return
+        self.sweeps += 1
 
     def close_idle(self, pool_key: str) -> None:
         self.closed_idle.append(pool_key)

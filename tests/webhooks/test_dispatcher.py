@@ -1,6 +1,8 @@
 """The dispatcher on virtual time: what is sent when, and what survives failures, crashes and stops."""
 
 from collections import Counter
+from collections.abc import Callable
+from typing import TypeVar
 
 import msgspec
 import pytest
@@ -8,15 +10,19 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from gatewayd.clock import HOUR, SECOND, from_wire, to_wire
+from gatewayd.store import WriteTx
 from gatewayd.webhooks import subscriptions
 from gatewayd.webhooks.delivery_report import SubscriptionCounters, SubscriptionCounts
 from gatewayd.webhooks.dispatcher import SCAN_AGAIN_SECONDS
+from gatewayd.webhooks.schedule import RetryPolicy
 from gatewayd.webhooks.settings import WebhookSettings
 from gatewayd.webhooks.signature import verify
 from gatewayd.webhooks.subscription_shapes import RemoveSubscription, UpdateSubscription
 from tests.support.store import START, make_caller
 from tests.support.subscribing import emit, subscribe
-from tests.webhooks.harness import DelayedResult, Harness, no_response, response
+from tests.webhooks.harness import DelayedResult, Harness, InlineStore, no_response, response
+
+T = TypeVar("T")
 
 URL = "https://receiver.example/hooks"
 WAITS = (30, 60, 120, 240, 480, 960, 1920)  # Spec §8, seconds
@@ -62,9 +68,10 @@ async def test_retries_come_at_the_exact_instants_of_the_schedule_and_end_exhaus
     made = subscribe(harness.memory, harness.org_id, URL)
     harness.sender.script(URL, response(500))
     harness.emit()
-    async with harness.dispatching():
+    async with harness.dispatching() as dispatcher:
         await harness.until(lambda: harness.records(made.id)[0]["status"] == "exhausted")
         await trio.sleep(4 * 3600)
+        assert (dispatcher.counts.retried, dispatcher.counts.exhausted) == (7, 1)
     expected = [float(sum(WAITS[:n])) for n in range(8)]
     assert [seconds_after_start(post.at) for post in harness.sender.posts] == expected
     assert len({post.body for post in harness.sender.posts}) == 1
@@ -232,6 +239,31 @@ async def test_limits_hold_for_each_subscription_and_over_all(
     assert harness.sender.overlaps == []
 
 
+async def test_what_is_in_flight_counts_when_more_comes(autojump_clock: MockClock, harness: Harness) -> None:
+    for number in range(8):
+        url = f"https://r{number}.example/"
+        subscribe(harness.memory, harness.org_id, url)
+        harness.sender.script(url, 9.0)
+    async with harness.dispatching(harness.dispatcher(WebhookSettings(concurrency=6))):
+        for _ in range(5):
+            harness.emit()
+            await trio.sleep(1)
+    assert harness.sender.most_at_once == 6
+
+
+async def test_what_ends_at_once_is_recorded_at_once_and_together(autojump_clock: MockClock, harness: Harness) -> None:
+    subscribe(harness.memory, harness.org_id, URL)
+    harness.sender.script(URL, 2.0)
+    harness.emit(4)
+    async with harness.dispatching() as dispatcher:
+        await trio.sleep(1)
+        writes, sweeps = harness.outbox.writes, harness.sender.sweeps
+        await trio.sleep(2)
+        assert dispatcher.counts.succeeded == 4
+        assert harness.outbox.writes - writes == 1
+        assert harness.sender.sweeps - sweeps == 1
+
+
 async def test_one_slot_is_enough_to_get_on(autojump_clock: MockClock, harness: Harness) -> None:
     for n in range(3):
         subscribe(harness.memory, harness.org_id, f"https://r{n}.example/")
@@ -350,6 +382,25 @@ async def test_never_more_than_eight_attempts_whatever_crashes(autojump_clock: M
     assert len(harness.sender.posts) == 8
     (record,) = harness.records(made.id)
     assert (record["status"], record["attempts"], record["lastError"]) == ("exhausted", 8, "interrupted")
+    (told,) = [values for _, event, values in harness.log.lines if event == "delivery_exhausted"]
+    assert (told["delivery_id"], told["subscription_id"], told["error"]) == (record["id"], made.id, "interrupted")
+
+
+async def test_what_has_more_attempts_than_the_settings_now_allow_is_exhausted(
+    autojump_clock: MockClock, harness: Harness
+) -> None:
+    made = subscribe(harness.memory, harness.org_id, URL)
+    harness.sender.script(URL, response(500))
+    harness.emit()
+    async with harness.dispatching() as dispatcher:
+        await harness.until(lambda: dispatcher.counts.retried == 3)
+    fewer = WebhookSettings(retry=RetryPolicy(max_attempts=2))
+    async with harness.dispatching(harness.dispatcher(fewer)) as dispatcher:
+        await harness.until(lambda: dispatcher.counts.exhausted == 1)
+    (record,) = harness.records(made.id)
+    assert (record["status"], record["attempts"], record["lastError"]) == ("exhausted", 3, "http_5xx")
+    assert [one["error"] for one in harness.attempts(record["id"])] == ["http_5xx"] * 3
+    assert len(harness.sender.posts) == 3
 
 
 async def test_a_stop_lets_attempts_under_way_end_and_records_them(autojump_clock: MockClock, harness: Harness) -> None:
@@ -363,6 +414,25 @@ async def test_a_stop_lets_attempts_under_way_end_and_records_them(autojump_cloc
     assert [one["attempts"] for one in records] == [1] * 4 + [0] * 2
 
 
+async def test_what_ends_during_a_stop_is_told_as_ever(autojump_clock: MockClock, harness: Harness) -> None:
+    made = subscribe(harness.memory, harness.org_id, URL)
+    gone = trio.Event()
+    harness.sender.script(URL, DelayedResult(gone, response(410)))
+    harness.emit()
+    async with trio.open_nursery() as nursery:
+        dispatcher = harness.dispatcher()
+        await nursery.start(dispatcher.run)
+        await harness.until(lambda: len(harness.sender.posts) == 1, 1)
+        nursery.cancel_scope.cancel()
+        with trio.CancelScope(shield=True):
+            await trio.sleep(1)
+            gone.set()
+            await harness.until(lambda: not dispatcher.running, 1)
+    assert harness.records(made.id)[0]["status"] == "exhausted"
+    assert harness.log.events("warning") == ["delivery_exhausted", "subscription_disabled"]
+    assert harness.sender.closed_idle == [made.id]
+
+
 async def test_a_stop_does_not_wait_for_ever_and_leaves_what_it_broke_off_due(
     autojump_clock: MockClock, harness: Harness
 ) -> None:
@@ -370,9 +440,12 @@ async def test_a_stop_does_not_wait_for_ever_and_leaves_what_it_broke_off_due(
     harness.sender.script(URL, DelayedResult(trio.Event(), response(200)))
     harness.emit()
     began = trio.current_time()
-    async with harness.dispatching(harness.dispatcher(WebhookSettings(stop_seconds=3))) as dispatcher:
+    stopping = harness.dispatcher(WebhookSettings(stop_seconds=3))
+    assert not stopping.running
+    async with harness.dispatching(stopping) as dispatcher:
         await harness.until(lambda: len(harness.sender.posts) == 1, 1)
         ran = [dispatcher.running]
+    assert dispatcher.counts.interrupted == 1
     assert 3 <= trio.current_time() - began < 4
     assert [*ran, dispatcher.running] == [True, False]
     (record,) = harness.records(made.id)
@@ -380,6 +453,40 @@ async def test_a_stop_does_not_wait_for_ever_and_leaves_what_it_broke_off_due(
     harness.sender.script(URL, response(200))
     async with harness.dispatching():
         await harness.until(lambda: harness.records(made.id)[0]["status"] == "succeeded", 1)
+
+
+async def test_the_last_attempt_that_a_stop_breaks_off_is_the_end_of_it(
+    autojump_clock: MockClock, harness: Harness
+) -> None:
+    made = subscribe(harness.memory, harness.org_id, URL)
+    harness.sender.script(URL, DelayedResult(trio.Event(), response(200)))
+    harness.emit()
+    settings = WebhookSettings(stop_seconds=0, retry=RetryPolicy(max_attempts=1))
+    async with harness.dispatching(harness.dispatcher(settings)):
+        await harness.until(lambda: len(harness.sender.posts) == 1, 1)
+    (record,) = harness.records(made.id)
+    assert (record["status"], record["attempts"], record["lastError"]) == ("exhausted", 1, "interrupted")
+
+
+async def test_a_stop_while_the_disk_is_full_tells_what_it_could_not_record(
+    autojump_clock: MockClock, harness: Harness
+) -> None:
+    subscribe(harness.memory, harness.org_id, URL)
+    harness.sender.script(URL, DelayedResult(trio.Event(), response(200)))
+    harness.emit(2)
+    async with harness.dispatching(harness.dispatcher(WebhookSettings(stop_seconds=0))) as dispatcher:
+        await harness.until(lambda: len(harness.sender.posts) == 2, 1)
+        harness.outbox.failing = 1
+    assert dispatcher.counts.store_failures == 1
+    ((level, event, values),) = harness.log.lines
+    assert (level, event, values["waiting"]) == ("error", "webhooks_not_recorded", 2)
+
+
+async def test_a_stop_with_nothing_to_record_writes_nothing(autojump_clock: MockClock, harness: Harness) -> None:
+    async with harness.dispatching():
+        await trio.sleep(1)
+        writes = harness.outbox.writes
+    assert harness.outbox.writes == writes
 
 
 async def test_two_dispatchers_on_one_database_send_each_attempt_once(
@@ -405,11 +512,39 @@ async def test_a_full_disk_loses_no_result_and_sends_nothing_twice(autojump_cloc
     async with harness.dispatching() as dispatcher:
         await harness.until(lambda: len(harness.sender.posts) == 1, 1)
         harness.outbox.failing = 60
+        await harness.until(lambda: harness.outbox.failing == 59, 10)
+        began = trio.current_time()
         await harness.until(lambda: harness.outbox.failing == 0, 120)
+        assert 58 <= trio.current_time() - began <= 60  # a pause between any two tries
         await harness.until(lambda: harness.records(made.id)[0]["status"] == "succeeded", 10)
         assert dispatcher.counts.store_failures == 60
     assert len(harness.sender.posts) == 1
     assert set(harness.log.events("error")) == {"webhooks_not_recorded"}
+
+
+class SlowFailures(InlineStore):
+    """A full disk that takes a second to say so."""
+
+    async def write(self, work: Callable[[WriteTx], T], org_id: str | None = None) -> T:
+        if self.failing:
+            with trio.CancelScope(shield=True):
+                await trio.sleep(1)
+        return await super().write(work, org_id)
+
+
+async def test_what_ends_while_a_record_fails_is_recorded_with_it(autojump_clock: MockClock, harness: Harness) -> None:
+    made = subscribe(harness.memory, harness.org_id, URL)
+    harness.outbox = SlowFailures(harness.memory)
+    harness.sender.script(URL, 5.0, 5.5)
+    harness.emit(2)
+    async with harness.dispatching() as dispatcher:
+        await harness.until(lambda: len(harness.sender.posts) == 2, 1)
+        harness.outbox.failing = 1
+        await harness.until(lambda: dispatcher.counts.succeeded == 2, 10)
+        await trio.sleep(2)
+        assert dispatcher.in_flight == 0
+        assert [one["status"] for one in harness.records(made.id)] == ["succeeded"] * 2
+    assert len(harness.sender.posts) == 2
 
 
 @pytest.mark.parametrize("jump", [-HOUR, HOUR])
@@ -431,6 +566,18 @@ async def test_a_clock_that_is_set_stops_nothing_and_doubles_nothing(
                 await trio.sleep(0.5)
     assert harness.sender.overlaps == []
     assert sorted(one["attempts"] for one in harness.records(made.id)) == [1, 1, 2]
+
+
+async def test_what_was_recorded_by_a_clock_that_was_ahead_is_sent_at_once(
+    autojump_clock: MockClock, harness: Harness
+) -> None:
+    subscribe(harness.memory, harness.org_id, URL)
+    harness.emit()
+    harness.clock.advance(-HOUR)
+    began = trio.current_time()
+    async with harness.dispatching():
+        await harness.sender.arrived.wait()
+        assert trio.current_time() == began
 
 
 async def test_a_clock_set_back_under_an_attempt_does_not_shorten_the_wait_after_it(

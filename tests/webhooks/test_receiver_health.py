@@ -7,7 +7,9 @@ import trio
 from trio.testing import MockClock
 
 from gatewayd.clock import DAY, HOUR, MINUTE, SECOND, Instant, to_wire
-from gatewayd.webhooks import subscriptions
+from gatewayd.webhooks import receiver_health, subscriptions
+from gatewayd.webhooks.claims import Claim
+from gatewayd.webhooks.receiver_health import AttemptOutcome, Notice
 from gatewayd.webhooks.receivers import Address
 from gatewayd.webhooks.settings import WebhookSettings
 from gatewayd.webhooks.subscription_shapes import UpdateSubscription
@@ -239,3 +241,51 @@ async def test_only_what_is_still_failing_is_disabled(harness: Harness, since: i
     upto = Instant(START - HOUR)
     assert harness.memory.write(lambda tx: subscriptions.disable(tx, address, "failing", upto)) == disabled
     assert row(harness, made.id).enabled == (not disabled)
+
+
+# -- at the very instant
+
+
+def noted(harness: Harness, subscription_id: str, outcome: AttemptOutcome, after: int) -> Notice | None:
+    """What an attempt says that ends so long after the first failure."""
+    mark = "UPDATE webhook_subscriptions SET failing_since = :since WHERE org_id = :org_id AND id = :id"
+    harness.memory.write(lambda tx: tx.run(mark, since=START, id=subscription_id), harness.org_id)
+    claim = Claim(
+        delivery_id="wdlv_1",
+        org_id=harness.org_id,
+        subscription_id=subscription_id,
+        url=URL,
+        event="lead.created",
+        attempt=1,
+        begun_at=START,
+        body=b"{}",
+        secrets=("whsec_AAAA",),
+        failing_since=START,
+        warned=False,
+    )
+    assert "AAAA" not in repr(claim)
+    at = Instant(START + after)
+    return harness.memory.write(lambda tx: receiver_health.record_outcome(tx, claim, outcome, SETTINGS, at))
+
+
+@pytest.mark.parametrize(("early", "disabled"), [(1, False), (0, True)])
+def test_it_is_disabled_when_the_time_is_over_to_the_microsecond(harness: Harness, early: int, disabled: bool) -> None:
+    made = subscribe(harness.memory, harness.org_id, URL)
+    notice = noted(harness, made.id, AttemptOutcome.EXHAUSTED, 5 * HOUR - early)
+    assert notice is not None
+    assert (notice.reason is not None, row(harness, made.id).enabled) == (disabled, not disabled)
+
+
+@pytest.mark.parametrize(("early", "told"), [(1, False), (0, True)])
+def test_it_is_announced_at_half_time_to_the_microsecond(harness: Harness, early: int, told: bool) -> None:
+    made = subscribe(harness.memory, harness.org_id, URL)
+    notice = noted(harness, made.id, AttemptOutcome.FAILED, 5 * HOUR // 2 - early)
+    assert (notice is not None) is told
+    assert (row(harness, made.id).failing_told_at is not None) is told
+
+
+def test_what_is_gone_is_told_once(harness: Harness) -> None:
+    made = subscribe(harness.memory, harness.org_id, URL)
+    first, second = (noted(harness, made.id, AttemptOutcome.GONE, HOUR) for _ in range(2))
+    assert first is not None
+    assert (first.reason, first.disabled_at, second) == ("the receiver answered 410", None, None)

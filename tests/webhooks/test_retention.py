@@ -224,6 +224,19 @@ async def test_what_was_held_for_long_and_ended_late_stays_for_the_retention_aft
     assert harness.count("deliveries") == harness.count("events") == 0
 
 
+async def test_the_retention_is_counted_from_the_end_to_the_microsecond(
+    autojump_clock: MockClock, harness: Harness
+) -> None:
+    harness.subscribe()
+    harness.emit()
+    harness.clock.advance(SECOND)
+    harness.end()
+    await harness.sweep_after(DAYS * DAY)
+    assert harness.statuses() == ["succeeded"]
+    await harness.sweep_after(DAY)
+    assert harness.statuses() == []
+
+
 async def test_a_replay_keeps_the_event_and_not_the_original(autojump_clock: MockClock, harness: Harness) -> None:
     harness.subscribe()
     harness.emit()
@@ -271,6 +284,7 @@ async def test_what_a_deleted_subscription_left_is_cancelled(autojump_clock: Moc
     harness.run("UPDATE deliveries SET status = 'pending', due_at = :now, completed_at = NULL")
     await harness.sweep_after((DAYS + 1) * DAY)
     assert harness.statuses() == ["cancelled", "cancelled"]
+    assert harness.log.lines == [("info", "webhooks_swept", {"cancelled": 2, "deliveries": 0, "events": 0})]
 
 
 async def test_an_attempt_that_is_under_way_is_left_to_its_end(autojump_clock: MockClock, harness: Harness) -> None:
@@ -282,6 +296,18 @@ async def test_an_attempt_that_is_under_way_is_left_to_its_end(autojump_clock: M
     await harness.sweep()
     assert harness.statuses() == ["pending"]
     await harness.sweep_after(DAY)
+    assert harness.statuses() == ["cancelled"]
+
+
+async def test_an_attempt_whose_lease_is_just_over_is_no_longer_under_way(
+    autojump_clock: MockClock, harness: Harness
+) -> None:
+    subscription_id = harness.subscribe()
+    harness.emit()
+    harness.disable(subscription_id)
+    harness.clock.advance((DAYS + 1) * DAY)
+    harness.run(_BEGIN, until=harness.clock.now())
+    await harness.sweep()
     assert harness.statuses() == ["cancelled"]
 
 

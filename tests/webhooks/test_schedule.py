@@ -70,6 +70,7 @@ def test_jitter_is_a_share_of_the_wait() -> None:
         (299, None, Verdict.SUCCEED),
         (199, "protocol", Verdict.RETRY),
         (300, "redirect_refused", Verdict.RETRY),
+        (300, "http_3xx", Verdict.RETRY),
         (301, "redirect_refused", Verdict.RETRY),
         (308, "redirect_refused", Verdict.RETRY),
         (400, "http_4xx", Verdict.RETRY),
@@ -114,6 +115,7 @@ def test_gone_disables_the_subscription(attempt: int) -> None:
         ("0", 0),
         ("120", 120),
         (" 120 ", 120),
+        ("1234567890", 1_234_567_890),
         ("9" * 9000, 9_999_999_999),
         ("-5", 0),
         ("1.5", 0),
@@ -127,6 +129,7 @@ def test_gone_disables_the_subscription(attempt: int) -> None:
         ("Wed, 31 Dec 2025 23:59:00 GMT", 0),  # past
         ("Thu, 32 Jan 2026 00:02:00 GMT", 0),
         ("Thu, 01 Jan 99999 00:02:00 GMT", 0),
+        ("Thu, 01 Jan 99999999999999999999 00:02:00 GMT", 0),
     ],
 )
 def test_retry_after_forms(header: str | None, seconds: int) -> None:
