@@ -2,7 +2,7 @@
 #
 #   make demo    the main job on a seeded instance        ARGS="--port 9000 --once"
 #   make run     the daemon with your configuration       ARGS="--config FILE"
-#   make test    the whole suite, or a part of it         ARGS="tests/config -q"
+#   make test    the whole suite, or a part of it         ARGS="tests/config -q", WORKERS=0: in one process
 #   make check   lint, formatting, types, structure
 #   make bench   the benchmarks, side by side in one run    ARGS="--quick"
 #   make generate, make lock, make clients, make clean
@@ -11,9 +11,10 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo run test check bench generate lock clients clean
+.PHONY: help demo run test check lint bench generate lock clients clean
 
 ARGS ?=
+WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 VENV := .venv
 BIN := $(VENV)/bin
 RUNTIME := $(VENV)/.runtime-installed
@@ -38,13 +39,15 @@ run: $(RUNTIME)
 	@$(BIN)/gatewayd serve $(ARGS)
 
 test: $(DEV) $(CLIENTS)
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=worksteal $(ARGS)
 
-check: $(DEV)
+check: lint
+	$(BIN)/python -m pytest --numprocesses=$(WORKERS) tests/structure
+
+lint: $(DEV)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/python -m pytest tests/structure
 
 bench: $(DEV)
 	@$(BIN)/python -m tests.bench $(ARGS)
