@@ -78,7 +78,7 @@ def run_on_subscription(session: Session, operation_id: str, values: dict[str, o
     """Run an operation on the subscription that `values` name."""
     from gatewayd.webhooks import subscriptions
 
-    org_id = session.read(lambda tx: subscriptions.org_of(tx, str(values["id"])))
+    org_id = session.read(lambda tx: subscriptions.SUBSCRIPTIONS.organization_of(tx, str(values["id"])))
     return run_operation(session, operation_of(area_of(session), operation_id), org_id, values)
 
 

@@ -111,7 +111,7 @@ def delete(arguments: argparse.Namespace, session: Session) -> int:
 def list_deliveries(arguments: argparse.Namespace, session: Session) -> int:
     from gatewayd.webhooks import subscriptions
 
-    org_id = session.read(lambda tx: subscriptions.org_of(tx, arguments.id))
+    org_id = session.read(lambda tx: subscriptions.SUBSCRIPTIONS.organization_of(tx, arguments.id))
     values = {name: getattr(arguments, name) for name in ("id", "status", "event", "limit")}
     values |= time_range_values(arguments, session)
     documents = _run_list(session, "webhooks.listDeliveries", org_id, values)

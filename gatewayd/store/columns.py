@@ -4,11 +4,11 @@
     bool              INTEGER, 0 or 1
     datetime.date     TEXT, ISO
     Money             INTEGER, minor units of the row's `currency`, or of the column that `extra["currency"]` names
-    a struct, a list  TEXT, its JSON
+    a struct, a list  TEXT, its JSON; a list of `words` TEXT, with a space between them
     a `flat` struct   a column for each of its members: `vat_status` for the `status` of `vat`
     all else          as it is: text, numbers, dates and canonical decimals as text
 
-`extra` is what the `msgspec.Meta` of a field's type says to us: `currency`, `flat` and `canonical`.
+`extra` is what the `msgspec.Meta` of a field's type says to us: `currency`, `flat`, `words` and `canonical`.
 """
 
 import datetime
@@ -125,6 +125,8 @@ def struct_fields(row: type[msgspec.Struct]) -> Iterator[Field]:
 
 
 def _load_of(field: Field) -> Convert | None:
+    if field.extra.get("words"):
+        return str.split
     if field.is_json:
         return msgspec.json.Decoder(field.type).decode
     loads: dict[Any, Convert] = {Instant: Instant, bool: bool, datetime.date: datetime.date.fromisoformat}
@@ -132,6 +134,8 @@ def _load_of(field: Field) -> Convert | None:
 
 
 def _dump_of(field: Field) -> Convert | None:
+    if field.extra.get("words"):
+        return " ".join
     if field.is_json:
         return _json
     dumps: dict[Any, Convert] = {Money: _minor, datetime.date: datetime.date.isoformat}

@@ -92,7 +92,7 @@ def resend_delivery(tx: WriteTx, caller: Caller, request: ResendDelivery, *, max
     if stored.status not in FINISHED:
         raise invalid_state(f"The delivery is {stored.status}: it is still being sent.", stored.status, FINISHED)
     try:
-        subscription = subscriptions.find(tx, stored.subscription_id)
+        subscription = subscriptions.SUBSCRIPTIONS.get(tx, stored.subscription_id)
     except Problem:
         message = "The subscription of this delivery was deleted: there is nowhere to send it."
         raise Problem("not_found", message) from None
@@ -109,11 +109,11 @@ def recover(tx: WriteTx, caller: Caller, request: Recover, *, retention_days: in
     subscription was disabled or not there yet; test events are left out. It reaches as far back as finished deliveries
     are kept. One call makes at most 1,000 deliveries, behind those that are queued.
     """
-    subscription = subscriptions.find(tx, request.target)
+    subscription = subscriptions.SUBSCRIPTIONS.get(tx, request.target)
     query = MissedSearch(
         subscription_id=subscription.id,
         time_range=requested_range(request.since, request.until).within_retention(tx.now, retention_days),
-        kinds=_kinds(request.events, subscription.events.split(" ")),
+        kinds=_kinds(request.events, subscription.events),
         outcomes=request.statuses or OUTCOMES,
         after=request.after or "",
     )

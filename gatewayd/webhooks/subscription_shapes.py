@@ -1,9 +1,10 @@
 """Webhook subscriptions as they cross the wire (Spec §2, §4 Webhooks)."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
+from gatewayd.clock import Instant
 from gatewayd.contract.pages import SyncRequest
 from gatewayd.contract.wire import Id, Request, Response, Timestamp, Version
 from gatewayd.webhooks.validation import EventName, Events, SubscriptionRequest, Url
@@ -21,7 +22,7 @@ class Subscription(Response, frozen=True, kw_only=True):
 
     id: Id
     url: str
-    events: list[EventName]
+    events: Annotated[list[EventName], Meta(extra={"words": True})]
     enabled: bool
     disabled_reason: DisabledReason | None
     disabled_at: Timestamp | None
@@ -33,6 +34,14 @@ class Subscription(Response, frozen=True, kw_only=True):
     created_at: Timestamp
     updated_at: Timestamp
     version: int
+
+
+class SubscriptionRow(Subscription, frozen=True, kw_only=True):
+    """A subscription as it is stored: with its encrypted secrets, and when the operator was told that it fails."""
+
+    failing_told_at: Instant | None
+    secret_sealed: bytes
+    previous_secret_sealed: bytes | None
 
 
 class CreatedSubscription(Subscription, frozen=True, kw_only=True):

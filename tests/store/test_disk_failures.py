@@ -18,7 +18,7 @@ from tests.store.opening import insert, writer_parts
 
 _LONG = "x" * 10_000  # more than a page
 _SMALL_PAGE = 512
-_INDEX_PAGES = 4_096  # SQLite, "WAL-mode File Format" §2: the index of a log grows with about so many pages
+_INDEX_PAGES = 4_096  # SQLite, page on the WAL file: the index of a log grows with about so many pages
 
 
 class Disk:

@@ -14,7 +14,6 @@ ANY_ORGANIZATION = {
     "gatewayd/identity/audit.py": {"_INSERT", "_LIST_ALL"},  # what is done to the instance has no organization
     "gatewayd/identity/memberships.py": {"_OF_USER", "_LIST_ALL"},  # a user's organizations; the operator's list
     "gatewayd/webhooks/delivery_queue.py": {"_NEXT_HEAD"},  # the dispatcher works for all of them
-    "gatewayd/webhooks/subscriptions.py": {"_SELECT_ORGANIZATION"},  # the operator names a subscription alone
 }
 """Statements that go beyond one organization. Elsewhere the name of such a constant ends in `_ANY_ORG`."""
 
