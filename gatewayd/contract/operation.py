@@ -1,8 +1,8 @@
 """The row: everything the API does is one `Operation`, and all else is derived from it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import msgspec
 
@@ -13,30 +13,8 @@ Handler = Callable[..., Any]
 """`(tx or deps, caller, request) -> response`. Plain `def` for read and write rows, `async def` for call rows.
 
 A handler answers its response struct, the `Rendered` JSON of it, or a `Listing`. That of a row that `takes_incoming`
-takes an `Incoming` after the request; that of a row that `relays` answers a `Relayed`.
+takes the HTTP `Request` after it; that of a row that `relays` answers an HTTP `Response`, which is somebody else's.
 """
-
-Fields = Sequence[tuple[bytes, bytes]]
-
-
-class Incoming(NamedTuple):
-    """A request as it came, for rows that pass of it on. `fields` are its header fields, names in lower case.
-
-    `peer` is the address of who sent it, behind trusted proxies; None on a unix socket.
-    """
-
-    request_id: str
-    query: bytes
-    fields: Fields
-    peer: str | None = None
-
-
-class Relayed(NamedTuple):
-    """Somebody else's answer, passed on as it is: neither its status, its bytes nor their type are this API's own."""
-
-    status: int
-    fields: Fields
-    body: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

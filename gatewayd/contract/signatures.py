@@ -5,9 +5,11 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import Any, cast, get_args, get_origin
 
-from gatewayd.contract.operation import Incoming, Operation, Relayed
+from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import Rendered
+from gatewayd.http1.request import Request
+from gatewayd.http1.response import Response
 
 
 def function_of(operation: Operation) -> Callable[..., Any]:
@@ -22,8 +24,8 @@ def faults(operation: Operation) -> Iterator[str]:
     """What the handler takes or returns otherwise than its row says.
 
     It takes the transaction or the engines, the caller, the request, and the request as it came where the row says so.
-    It returns the response, the `Rendered` JSON of it, a `Listing` of what a page holds, or for a row that relays a
-    `Relayed`.
+    It returns the response, the `Rendered` JSON of it, a `Listing` of what a page holds, or for a row that relays an
+    HTTP `Response`.
     """
     handler = function_of(operation)
     annotations = inspect.get_annotations(handler, eval_str=True)
@@ -34,7 +36,7 @@ def faults(operation: Operation) -> Iterator[str]:
     request = annotations.get(taken[2])
     if request is not operation.request:
         yield f"its handler takes {_name(request)}, and the row says {_name(operation.request)}"
-    if operation.takes_incoming and annotations.get(taken[3]) is not Incoming:
+    if operation.takes_incoming and annotations.get(taken[3]) is not Request:
         yield f"its handler takes {_name(annotations.get(taken[3]))} where the incoming request comes"
     returned = annotations.get("return")
     if returned not in _answers(operation):
@@ -44,7 +46,7 @@ def faults(operation: Operation) -> Iterator[str]:
 def _answers(operation: Operation) -> tuple[Any, ...]:
     response = operation.response
     if operation.relays:
-        return (Relayed,)
+        return (Response,)
     listings = [cast(Any, Listing)[item] for item in get_args(response)] if get_origin(response) is Page else []
     return (response, cast(Any, Rendered)[response], *listings)
 

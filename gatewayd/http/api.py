@@ -15,12 +15,12 @@ import msgspec
 import trio
 
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Incoming, Operation
+from gatewayd.contract.operation import Operation
 from gatewayd.errors import Problem
 from gatewayd.http import bearer
 from gatewayd.http.render import ALWAYS, problem, render
 from gatewayd.http.requests import check_accept, read_fields, read_json
-from gatewayd.http.response_cache import CacheKey, ResponseCache
+from gatewayd.http.response_cache import ApiResponseCache, CacheKey
 from gatewayd.http.routes import Route, Routes
 from gatewayd.http1.asgi import HttpScope, Receive, Send
 from gatewayd.http1.cors import Cors
@@ -84,7 +84,7 @@ class Api:
         self._max_body_bytes = parts.json_body_bytes
         self._public_url = parts.public_url
         self._routes = Routes(parts.operations)
-        self._cache = ResponseCache()
+        self._cache = ApiResponseCache()
 
     async def __call__(self, scope: HttpScope, receive: Receive, send: Send) -> None:
         request = scope["request"]
@@ -199,7 +199,7 @@ class Api:
                 caller = self._store.read_now(lambda tx: self._admission.identify(tx, call), None)
         request = _decoded(call, route, body)
         key = call.request.text(b"idempotency-key") if call.request.method == "POST" else None
-        incoming = _incoming(call.request) if operation.takes_incoming else None
+        incoming = call.request if operation.takes_incoming else None
         value = await self._performer.perform(operation, caller, request, key, incoming)
         return render(value, call.request)
 
@@ -226,7 +226,3 @@ def _decoded(call: ApiCall, route: Route, body: bytes | None) -> msgspec.Struct:
     if query:
         raise Problem("unknown_parameter", "This operation takes its parameters in the body.")
     return route.prepared.decoder.body(body, parameters)
-
-
-def _incoming(request: Request) -> Incoming:
-    return Incoming(request.id, request.query, request.headers, request.peer)

@@ -2,7 +2,6 @@
 
 from urllib.parse import quote
 
-from gatewayd.contract.operation import Relayed
 from gatewayd.contract.pages import Listing
 from gatewayd.contract.wire import encode
 from gatewayd.errors import ERRORS, Problem
@@ -29,8 +28,8 @@ _URL_CHARACTERS = "!$%&'()*+,-./:;=?@_~"
 
 def render(value: object, request: Request) -> Response:
     """200 with what a row answers; what it relays as it is."""
-    if type(value) is Relayed:
-        return Response(value.status, (*value.fields, *ALWAYS), value.body)
+    if type(value) is Response:
+        return value.plus(ALWAYS)
     if type(value) is Replayed:
         return success(value.body).plus(_REPLAYED)
     return success(value, None if request.method == "POST" else request)
@@ -44,9 +43,9 @@ def success(value: object, request: Request | None = None) -> Response:
     return response.plus(((b"link", _next_link(request.target, value.next_cursor)),))
 
 
-def _next_link(target: bytes, cursor: str) -> bytes:
+def _next_link(target: str, cursor: str) -> bytes:
     """RFC 8288."""
-    path, _, query = quote(target, safe=_URL_CHARACTERS).partition("?")
+    path, _, query = quote(target, safe=_URL_CHARACTERS, encoding="latin-1").partition("?")
     kept = [pair for pair in query.split("&") if pair and not pair.startswith("cursor=")]
     return f'<{path}?{"&".join([*kept, f"cursor={cursor}"])}>; rel="next"'.encode("ascii")
 

@@ -30,7 +30,7 @@ class _Entry(NamedTuple):
     day: str | None
 
 
-class ResponseCache:
+class ApiResponseCache:
     """The responses that one version of the database has given. Belongs to the event loop's thread."""
 
     def __init__(self, max_bytes: int = CACHE_BYTES) -> None:

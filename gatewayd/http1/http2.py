@@ -152,8 +152,9 @@ class _Gate:
 
     def _request(self, scope: HttpScope) -> Request:
         """The request of a stream, which its scope says again."""
-        raw_path = scope["raw_path"]
-        request = Request(scope["method"], (raw_path, scope["query_string"], scope["path"]), scope["headers"])
+        query = scope["query_string"]
+        target = b"%b?%b" % (scope["raw_path"], query) if query else scope["raw_path"]
+        request = Request(scope["method"], target.decode("latin-1"), scope["headers"])
         request.id = self._server.request_ids.next()
         request.client, request.scheme = scope["client"], scope["scheme"]
         if self._proxies.believes(request.client):

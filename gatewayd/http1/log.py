@@ -13,3 +13,12 @@ class Log(Protocol):
     def warning(self, event: str, **values: object) -> object: ...
 
     def error(self, event: str, **values: object) -> object: ...
+
+
+class NoLog:
+    """A log that nobody reads: for a command, which tells what goes wrong by itself."""
+
+    def debug(self, event: str, **values: object) -> None:
+        """Say nothing."""
+
+    info = warning = error = debug

@@ -51,7 +51,7 @@ class ReceivedRequest(Request):
     )
 
     def __init__(self, method: str, version: str, headers: list[Header], target: tuple[bytes, bytes, str]) -> None:
-        super().__init__(method, target, headers)
+        self._take(method, target, headers)
         self.version = version
         self.keep_alive = True
         self.expects_continue = False

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Collection, Mapping
+from urllib.parse import unquote
 
 from gatewayd.http1.header_fields import Headers, joined
 
@@ -10,20 +11,27 @@ _NOT_READ: Mapping[bytes, bytes] = {}
 
 
 class Request:
-    """One HTTP request.
+    """One HTTP request, received or to be sent.
 
-    `raw_path` and `query` are as they were sent, `path` is without percent-encoding. `fields` are the headers by name,
-    once they were read. `client` is who sent it, behind trusted proxies: None on a unix socket. `begun` is what an
-    application has begun of it before its ASGI call.
+    `raw_path` and `query` are as on the request line, `path` is without percent-encoding. `fields` are the headers by
+    name, once they were read. `client` is who sent it, behind trusted proxies: None on a unix socket. `begun` is what
+    an application has begun of it before its ASGI call.
     """
 
-    __slots__ = ("begun", "client", "fields", "headers", "id", "method", "path", "query", "raw_path", "scheme")
+    __slots__ = ("begun", "body", "client", "fields", "headers", "id", "method", "path", "query", "raw_path", "scheme")
 
-    def __init__(self, method: str, target: tuple[bytes, bytes, str], headers: Headers) -> None:
+    def __init__(self, method: str, target: str, headers: Headers, body: bytes = b"") -> None:
+        """`target` is path and query, percent-encoded. `body` is a whole one; that of a request received is read."""
+        raw_path, _, query = target.encode("latin-1").partition(b"?")
+        self._take(method, (raw_path, query, unquote(target.partition("?")[0])), headers)
+        self.body = body
+
+    def _take(self, method: str, target: tuple[bytes, bytes, str], headers: Headers) -> None:
         """`target` is the raw path, the query and the path."""
         self.method = method
         self.raw_path, self.query, self.path = target
         self.headers = headers
+        self.body = b""
         self.fields: Mapping[bytes, bytes] = _NOT_READ
         self.id = ""
         self.scheme = "http"
@@ -47,9 +55,9 @@ class Request:
         return None if self.client is None else self.client[0]
 
     @property
-    def target(self) -> bytes:
-        """Path and query as they were sent."""
-        return b"%b?%b" % (self.raw_path, self.query) if self.query else self.raw_path
+    def target(self) -> str:
+        """Path and query as on the request line."""
+        return (b"%b?%b" % (self.raw_path, self.query) if self.query else self.raw_path).decode("latin-1")
 
 
 class RequestIds:

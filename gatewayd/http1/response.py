@@ -18,11 +18,13 @@ class Response:
         self.body = body
         self._lines = lines
 
+    def __repr__(self) -> str:
+        return f"<Response {self.status} {[*self.headers]} {self.body!r:.200}>"
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Response):
             return NotImplemented
-        mine, theirs = (self.status, [*self.headers], self.body), (other.status, [*other.headers], other.body)
-        return mine == theirs
+        return (self.status, [*self.headers], self.body) == (other.status, [*other.headers], other.body)
 
     @property
     def lines(self) -> bytes:

@@ -7,13 +7,15 @@ the environment are not followed; deadlines are the caller's: wrap every exchang
 import contextlib
 import math
 import ssl
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from typing import Any
 
 import httpcore
 import httpx
 import trio
 
+from gatewayd.http1.request import Request
+from gatewayd.http1.response import Response
 from gatewayd.outbound.errors import ConnectError, DeadlineError, ProtocolError
 from gatewayd.outbound.transport import GuardedStream, GuardedTransport, broken
 
@@ -36,25 +38,8 @@ def make_client(transport: GuardedTransport, user_agent: str, bytes_max: int | N
     )
 
 
-class Asked(NamedTuple):
-    """A request as it goes over the wire, `Host` and `Content-Length` aside. `target` is path and query, encoded."""
-
-    method: str
-    target: bytes
-    fields: Sequence[tuple[bytes, bytes]]
-    body: bytes | None = None
-
-
-class Told(NamedTuple):
-    """An answer as it came."""
-
-    status: int
-    fields: list[tuple[bytes, bytes]]
-    body: bytes
-
-
-class AnswerTooLargeError(ProtocolError):
-    """The answer goes past what is wanted of it."""
+class ResponseTooLargeError(ProtocolError):
+    """The response goes past what is wanted of it."""
 
 
 class OneServer:
@@ -72,20 +57,24 @@ class OneServer:
         """Close the connections that are kept."""
         await self._pool.aclose()
 
-    async def ask(self, asked: Asked, bytes_max: int) -> Told:
-        """The whole answer. Raises `OutboundError`, `AnswerTooLargeError` where its body is larger than `bytes_max`."""
-        url, body = self._url, asked.body
-        length = [] if body is None else [(b"Content-Length", b"%d" % len(body))]
-        request = httpcore.Request(
-            asked.method,
-            httpcore.URL(scheme=url.scheme, host=url.host, port=url.port, target=self._path + asked.target),
-            headers=[(b"Host", self._authority), *length, *asked.fields],
-            content=_Content(body),
+    async def send(self, request: Request, max_bytes: int) -> Response:
+        """The whole response. `Host` and `Content-Length` are added to the request's header fields.
+
+        Raises `OutboundError`, `ResponseTooLargeError` where the body is larger than `max_bytes`.
+        """
+        url, target, body = self._url, self._path + request.target.encode("ascii"), request.body
+        has_body = bool(body) or request.method != "GET"
+        length = [(b"Content-Length", b"%d" % len(body))] if has_body else []
+        sent = httpcore.Request(
+            request.method,
+            httpcore.URL(scheme=url.scheme, host=url.host, port=url.port, target=target),
+            headers=[(b"Host", self._authority), *length, *request.headers],
+            content=_Content(body if has_body else None),
         )
         with _told_as_outbound():
-            answer = await self._pool.handle_async_request(request)
+            answer = await self._pool.handle_async_request(sent)
             try:
-                return Told(answer.status, answer.headers, await _read(answer, bytes_max))
+                return Response(answer.status, answer.headers, await _read(answer, max_bytes))
             finally:
                 await answer.aclose()
 
@@ -105,16 +94,16 @@ class _Content:
         return self._left.pop()
 
 
-async def _read(answer: httpcore.Response, bytes_max: int) -> bytes:
+async def _read(answer: httpcore.Response, max_bytes: int) -> bytes:
     assert isinstance(answer.stream, AsyncIterable)
     body = bytearray()
     with trio.CancelScope() as reading:
         async for part in answer.stream:
             body += part
-            if len(body) > bytes_max:
+            if len(body) > max_bytes:
                 reading.cancel()  # from within: httpcore cannot be left in the middle of a body without a warning
-    if len(body) > bytes_max:
-        raise AnswerTooLargeError(f"the answer is larger than {bytes_max} bytes")
+    if len(body) > max_bytes:
+        raise ResponseTooLargeError(f"the answer is larger than {max_bytes} bytes")
     return bytes(body)
 
 

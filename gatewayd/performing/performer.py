@@ -11,9 +11,10 @@ import msgspec
 import trio
 
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Incoming, Operation
+from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing
 from gatewayd.contract.wire import encode
+from gatewayd.http1.request import Request
 from gatewayd.performing import idempotency
 from gatewayd.performing.idempotency import Record
 from gatewayd.store import ReadTx, Store, WriteTx
@@ -42,7 +43,7 @@ class Performer:
         caller: Caller,
         request: msgspec.Struct,
         key: str | None = None,
-        incoming: Incoming | None = None,
+        incoming: Request | None = None,
     ) -> object:
         """What its handler answers, or JSON where that was written down; `Replayed` under a key that was used before.
 

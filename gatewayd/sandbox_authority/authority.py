@@ -8,13 +8,14 @@ authority's sandbox would remember is derived: STATEFUL scenarios answer with wh
 
 import datetime
 import re
+from contextlib import suppress
 from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, unquote
 
 from gatewayd.clock import Clock, Instant, london_date
 from gatewayd.http1.asgi import App, HttpScope, Receive, Send
 from gatewayd.http1.bodies import BodyCutShort, BodyTooLarge, read_body
-from gatewayd.http1.outgoing import OutgoingRequest
+from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response, send_response
 from gatewayd.sandbox_authority import accounts, businesses, calculations, itsa, oauth, vat
 from gatewayd.sandbox_authority.rules import (
@@ -70,7 +71,7 @@ class SandboxAuthority:
         self._clock = clock
         self._wants_tokens = wants_tokens
 
-    def answer(self, request: OutgoingRequest) -> Response:
+    def answer(self, request: Request) -> Response:
         """What the authority says to a request. Raises nothing, whatever stands in it."""
         now = self._clock.now()
         if self._wants_tokens and request.target.partition("?")[0] in oauth.PATHS:
@@ -85,7 +86,7 @@ class SandboxAuthority:
         ]
         return Response(status, headers, ENCODER.encode(document))
 
-    def _document(self, request: OutgoingRequest, now: Instant) -> Document:
+    def _document(self, request: Request, now: Instant) -> Document:
         path, _, query = request.target.partition("?")
         endpoint, named = _endpoint_of(path)
         if request.method != "GET":
@@ -144,7 +145,7 @@ def _check_accept(accept: str, version: str) -> None:
         raise fault(404, "NOT_FOUND", "The requested resource could not be found")
 
 
-def _correlation_id(request: OutgoingRequest, now: Instant) -> str:
+def _correlation_id(request: Request, now: Instant) -> str:
     """An id that two requests share only if they are the same at the same instant."""
     scenario = field_value(request.headers, b"gov-test-scenario")
     return derived_uuid("correlation", request.method, request.target, scenario, request.body, now)
@@ -157,13 +158,10 @@ def asgi(authority: SandboxAuthority) -> App:
     """An ASGI application that answers as the authority does."""
 
     async def app(scope: HttpScope, receive: Receive, send: Send) -> None:
-        asked = scope["request"]
-        asked.read_fields()
-        try:
-            body = await read_body(asked, receive, BODY_BYTES_MAX)
-        except (BodyTooLarge, BodyCutShort):
-            body = b""  # no endpoint could make anything of it
-        response = authority.answer(OutgoingRequest(asked.method, asked.target.decode("latin-1"), asked.headers, body))
-        await send_response(asked, response, send)
+        request = scope["request"]
+        request.read_fields()
+        with suppress(BodyTooLarge, BodyCutShort):  # what no endpoint could make anything of is no body at all
+            request.body = await read_body(request, receive, BODY_BYTES_MAX)
+        await send_response(request, authority.answer(request), send)
 
     return app

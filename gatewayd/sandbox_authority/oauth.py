@@ -15,7 +15,7 @@ import msgspec
 
 from gatewayd.clock import DAY, HOUR, MINUTE, SECOND, Instant
 from gatewayd.http1.header_fields import Headers
-from gatewayd.http1.outgoing import OutgoingRequest
+from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.sandbox_authority.rules import fault, field_value
 
@@ -52,7 +52,7 @@ class _RefusedError(Exception):
         self.document = {"error": code, "error_description": description}
 
 
-def answer(request: OutgoingRequest, now: Instant) -> Response:
+def answer(request: Request, now: Instant) -> Response:
     """The answer at one of `PATHS`."""
     path, _, query = request.target.partition("?")
     try:
@@ -140,7 +140,7 @@ def _need(fields: Mapping[str, str], *names: str) -> None:
             raise _RefusedError(400, "invalid_request", f"{name} is required")
 
 
-def _check_method(request: OutgoingRequest, method: str) -> None:
+def _check_method(request: Request, method: str) -> None:
     if request.method != method:
         raise _RefusedError(405, "invalid_request", f"{method} is the only method here")
 

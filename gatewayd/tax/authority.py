@@ -8,7 +8,8 @@ from typing import Final, Protocol
 import trio
 
 from gatewayd.errors import Problem
-from gatewayd.http1.outgoing import OutgoingRequest
+from gatewayd.http1.log import Log
+from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.outbound.errors import OutboundError
 from gatewayd.tax.breaker import Breaker
@@ -20,25 +21,19 @@ RETRY_AFTER_SECONDS: Final = 1.0  # Chosen: where a 429 does not say how long to
 LATER: Final = b"1"  # seconds, the same in Retry-After
 
 
-class Log(Protocol):
-    """What is told to the operator. Never a value of a caller's header, a token or a body."""
-
-    def warning(self, event: str, **values: object) -> object: ...
-
-
 class Authority(Protocol):
     """Answers requests for one organization. Raises `Problem`; a deadline is the caller's.
 
     `fresh`: an answer that was kept will not do.
     """
 
-    async def answer(self, request: OutgoingRequest, org_id: str, *, fresh: bool = False) -> Response: ...
+    async def answer(self, request: Request, org_id: str, *, fresh: bool = False) -> Response: ...
 
 
 class Transport(Protocol):
     """A way to the service. Raises `OutboundError`."""
 
-    async def send(self, request: OutgoingRequest) -> Response: ...
+    async def send(self, request: Request) -> Response: ...
 
 
 class RemoteAuthority:
@@ -50,7 +45,7 @@ class RemoteAuthority:
         self._breaker = breaker
         self._log = log
 
-    async def answer(self, request: OutgoingRequest, org_id: str, *, fresh: bool = False) -> Response:
+    async def answer(self, request: Request, org_id: str, *, fresh: bool = False) -> Response:
         wait = self._limit.reserve(trio.current_time())
         if wait is None:
             raise self._queue_full()
@@ -66,7 +61,7 @@ class RemoteAuthority:
         response = await self._send(request)
         return _with_retry_after(response) if response.status == TOO_MANY else response
 
-    async def _send(self, request: OutgoingRequest) -> Response:
+    async def _send(self, request: Request) -> Response:
         with self._watch():
             try:
                 return await self._transport.send(request)
@@ -130,4 +125,4 @@ def _retry_after(response: Response) -> float:
 def _with_retry_after(response: Response) -> Response:
     if value_of(response.headers, b"retry-after") is not None:
         return response
-    return response.plus(((b"Retry-After", LATER),))
+    return response.plus([(b"Retry-After", LATER)])

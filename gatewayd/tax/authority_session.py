@@ -16,13 +16,14 @@ import msgspec
 import trio
 
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Fields, Incoming
 from gatewayd.errors import FieldError, Problem
-from gatewayd.http1.outgoing import OutgoingRequest
+from gatewayd.http1.header_fields import Headers
+from gatewayd.http1.log import Log
+from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.store import Store
 from gatewayd.tax import call_log, forwarded_headers, fraud_headers, headers
-from gatewayd.tax.authority import Authority, Log
+from gatewayd.tax.authority import Authority
 from gatewayd.tax.connections import Connection
 from gatewayd.tax.mapping import Target
 from gatewayd.tax.settings import TaxSettings
@@ -47,7 +48,8 @@ class _Coded(msgspec.Struct):
 class ProxyParts:
     """What a proxy works with. `user_agent` is what the authority sees.
 
-    `authority` None: none is configured; `bearers` None: it wants no token.
+    `log` is never told a value of a caller's header, a token or a body. `authority` None: none is configured; `bearers`
+    None: it wants no token.
     """
 
     store: Store
@@ -61,7 +63,7 @@ class ProxyParts:
 class AuthoritySession:
     """One call of an operation that asks the authority. `status` is what the caller is answered when all went well."""
 
-    def __init__(self, parts: ProxyParts, operation_id: str, caller: Caller, incoming: Incoming) -> None:
+    def __init__(self, parts: ProxyParts, operation_id: str, caller: Caller, incoming: Request) -> None:
         self._parts = parts
         self._settings = parts.settings
         self._log = parts.log
@@ -79,15 +81,15 @@ class AuthoritySession:
     @property
     def scenario(self) -> str:
         """The test scenario that the caller names; empty where none is named."""
-        return (headers.value_of(self._incoming.fields, _SCENARIO) or "").strip(" \t")
+        return (headers.value_of(self._incoming.headers, _SCENARIO) or "").strip(" \t")
 
     async def relay(self, target: Target) -> Response:
         """The answer to the caller's own request, in the encoding that the caller takes. Raises `Problem`."""
-        return await self._send_in_time(target, self._incoming.fields)
+        return await self._send_in_time(target, self._incoming.headers)
 
     async def ask(self, target: Target, scenario: str) -> Response:
         """The answer to a request of ours for the caller, to be read here, under a test scenario. Raises `Problem`."""
-        fields = [field for field in self._incoming.fields if field[0].lower() not in _FOR_A_READER_OF_BYTES]
+        fields = [field for field in self._incoming.headers if field[0].lower() not in _FOR_A_READER_OF_BYTES]
         if scenario:
             fields.append((_SCENARIO, scenario.encode("latin-1")))
         return await self._send_in_time(target, fields)
@@ -104,7 +106,7 @@ class AuthoritySession:
         if self._parts.authority is None:
             raise Problem("tax_not_configured", "No tax service is configured on this instance.")
         mode, sandbox = self._settings.fraud_headers, self._settings.is_sandbox
-        given, examples = headers.texts(self._incoming.fields), not self._settings.is_production
+        given, examples = headers.texts(self._incoming.headers), not self._settings.is_production
         faults = fraud_headers.check(given, mode, sandbox=sandbox, documentation=examples)
         if any(fault.code == "test_header_in_production" for fault in faults):
             message = f"{fraud_headers.TEST_SCENARIO} is for the sandbox only."
@@ -115,11 +117,11 @@ class AuthoritySession:
             raise Problem("fraud_headers_invalid", f"These headers are missing or malformed: {names}.", errors=errors)
         if faults:
             found = [f"{fault.header}: {fault.code}" for fault in faults]
-            self._log.warning("fraud_headers_invalid", request_id=self._incoming.request_id, faults=found)
+            self._log.warning("fraud_headers_invalid", request_id=self._incoming.id, faults=found)
 
     # -- the requests
 
-    async def _send_in_time(self, target: Target, fields: Fields) -> Response:
+    async def _send_in_time(self, target: Target, fields: Headers) -> Response:
         seconds = self._settings.timeout_seconds
         try:
             with trio.fail_at(self._started + seconds):
@@ -131,7 +133,7 @@ class AuthoritySession:
         self.correlation_id = _correlation_id(response.headers)
         return self._vet(response)
 
-    async def _send(self, target: Target, fields: Fields) -> Response:
+    async def _send(self, target: Target, fields: Headers) -> Response:
         """One request to the authority, and a second one with a fresh token where the first was refused."""
         bearers, connection = self._parts.bearers, await self._connection()
         response = await self._send_as(target, fields, connection)
@@ -149,17 +151,17 @@ class AuthoritySession:
             raise Problem("tax_not_connected", "The organization is not connected to the tax authority.")
         return connection
 
-    async def _send_as(self, target: Target, fields: Fields, connection: Connection | None) -> Response:
+    async def _send_as(self, target: Target, fields: Headers, connection: Connection | None) -> Response:
         assert self._parts.authority is not None
         ours = headers.OwnFields(
             accept=target.accept,
             bearer=None if connection is None else connection.access,
-            request_id=self._incoming.request_id,
+            request_id=self._incoming.id,
             user_agent=self._parts.user_agent,
         )
         passed = headers.request_fields(fields, ours, sandbox=self._settings.is_sandbox)
         sent = forwarded_headers.with_hop(passed, self._settings.append_hop, self._incoming.peer)
-        request = OutgoingRequest("GET", target.line, sent)
+        request = Request("GET", target.line, sent)
         return await self._parts.authority.answer(request, self.org_id, fresh=target.fresh)
 
     def _vet(self, response: Response) -> Response:
@@ -180,7 +182,7 @@ class AuthoritySession:
         """Keep what became of the call. Raises `StoreFailure`."""
         caller = self.caller
         call = call_log.TaxCall(
-            request_id=self._incoming.request_id,
+            request_id=self._incoming.id,
             credential_id=caller.credential_id,
             user_id=caller.user_id,
             operation=self.operation_id,
@@ -194,7 +196,7 @@ class AuthoritySession:
 
 @asynccontextmanager
 async def open_session(
-    parts: ProxyParts, operation_id: str, caller: Caller, incoming: Incoming
+    parts: ProxyParts, operation_id: str, caller: Caller, incoming: Request
 ) -> AsyncIterator[AuthoritySession]:
     """A session for the length of the block, and its record at the end. Raises `Problem`."""
     session = AuthoritySession(parts, operation_id, caller, incoming)
@@ -222,6 +224,6 @@ def code_of(response: Response) -> str | None:
     return next((text for text in (found.code, found.message) if _CODE.fullmatch(text)), None)
 
 
-def _correlation_id(fields: Fields) -> str | None:
+def _correlation_id(fields: Headers) -> str | None:
     text = headers.value_of(fields, b"x-correlationid")
     return text if text is not None and _PRINTABLE.fullmatch(text) else None

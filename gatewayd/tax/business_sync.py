@@ -16,9 +16,10 @@ from gatewayd.areas.businesses import adoption, rows
 from gatewayd.areas.businesses.rows import BUSINESSES
 from gatewayd.areas.businesses.shapes import Business, BusinessRow, TaxSync, TaxSyncStatus
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Incoming, Operation
+from gatewayd.contract.operation import Operation
 from gatewayd.contract.wire import Address, Id, Request, Response, Timestamp
 from gatewayd.errors import Problem, invalid_field, invalid_state, not_found
+from gatewayd.http1.request import Request as HttpRequest
 from gatewayd.ledger import owners
 from gatewayd.store import ReadTx, Store, WriteTx
 from gatewayd.tax import taxpayers
@@ -90,7 +91,7 @@ class _Pair(NamedTuple):
 
 
 async def sync_tax_business(
-    deps: Deps, caller: Caller, request: SyncTaxBusiness, incoming: Incoming
+    deps: Deps, caller: Caller, request: SyncTaxBusiness, incoming: HttpRequest
 ) -> TaxBusinessSync:
     """Compare businesses with the tax authority, and take over what it says.
 

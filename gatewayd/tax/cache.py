@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import trio
 
-from gatewayd.http1.outgoing import OutgoingRequest
+from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.tax.authority import Authority
 
@@ -32,7 +32,7 @@ class _Entry(NamedTuple):
     response: Response
 
 
-class AuthorityCache:
+class ResponseCache:
     """An authority whose responses to GETs with status 200 are good for `seconds`, on one monotonic clock."""
 
     def __init__(self, authority: Authority, seconds: float) -> None:
@@ -44,7 +44,7 @@ class AuthorityCache:
     def __len__(self) -> int:
         return len(self._entries)
 
-    async def answer(self, request: OutgoingRequest, org_id: str, *, fresh: bool = False) -> Response:
+    async def answer(self, request: Request, org_id: str, *, fresh: bool = False) -> Response:
         """Raises `Problem`."""
         if request.method != "GET" or fresh:
             return await self._authority.answer(request, org_id, fresh=fresh)
@@ -77,6 +77,6 @@ class AuthorityCache:
             self.bytes -= len(entry.response.body)
 
 
-def _key(request: OutgoingRequest, org_id: str) -> _Key:
+def _key(request: Request, org_id: str) -> _Key:
     varying = sorted((name.lower(), value) for name, value in request.headers if name.lower() in _DEPENDS_ON)
     return _Key(org_id, request.target, sha256(repr(varying).encode()).digest())

@@ -8,16 +8,17 @@ import trio
 
 from gatewayd.clock import Clock
 from gatewayd.errors import Problem
-from gatewayd.http1.outgoing import OutgoingRequest
+from gatewayd.http1.log import Log, NoLog
+from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.outbound.transport import GuardedTransport
 from gatewayd.sandbox_authority.authority import SandboxAuthority
 from gatewayd.store import Store
 from gatewayd.tax import call_log
-from gatewayd.tax.authority import Log, RemoteAuthority, Transport
+from gatewayd.tax.authority import RemoteAuthority, Transport
 from gatewayd.tax.authority_session import ProxyParts
 from gatewayd.tax.breaker import Breaker
-from gatewayd.tax.cache import AuthorityCache
+from gatewayd.tax.cache import ResponseCache
 from gatewayd.tax.connections import Tokens
 from gatewayd.tax.proxy import Proxy
 from gatewayd.tax.rate_limit import AUTHORITY_INTERVAL_SECONDS, RateLimit
@@ -40,7 +41,7 @@ async def open_tax(
         bearers = None
         if settings.mode != "sandbox":  # Chosen: nobody has to sign in to be told made-up figures
             bearers = BearerTokens(store, _token_endpoint(settings, authority), log, refreshes)
-        cached = AuthorityCache(authority, settings.cache_seconds) if settings.cache_seconds else authority
+        cached = ResponseCache(authority, settings.cache_seconds) if settings.cache_seconds else authority
         yield Proxy(replace(parts, authority=cached, bearers=bearers))
 
 
@@ -50,7 +51,7 @@ async def redeem(settings: TaxSettings, org_id: str, code: str, redirect_uri: st
     Raises `Problem`, or `OSError` where a file of the settings cannot be read.
     """
     async with _network(settings) as transport:
-        endpoint = _token_endpoint(settings, _remote(transport, settings, _Nobody()))
+        endpoint = _token_endpoint(settings, _remote(transport, settings, NoLog()))
         try:
             with trio.fail_after(settings.timeout_seconds):
                 return await endpoint.redeem(org_id, code, redirect_uri)
@@ -96,14 +97,7 @@ class InProcess:
     def __init__(self, clock: Clock) -> None:
         self._sandbox = SandboxAuthority(clock)
 
-    async def send(self, request: OutgoingRequest) -> Response:
+    async def send(self, request: Request) -> Response:
         """What the sandbox says. Raises nothing."""
         await trio.lowlevel.checkpoint()
         return self._sandbox.answer(request)
-
-
-class _Nobody:
-    """A log for a command, which tells what goes wrong by itself."""
-
-    def warning(self, event: str, **values: object) -> None:
-        """Say nothing."""

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Final, NamedTuple
 
-from gatewayd.contract.operation import Fields
 from gatewayd.errors import Problem
-from gatewayd.http1.header_fields import joined
+from gatewayd.http1.header_fields import Headers, joined
 from gatewayd.tax.fraud_headers import CONNECTION_METHOD, HEADERS, TEST_SCENARIO
 
 
@@ -108,7 +107,7 @@ def response_rule(name: bytes) -> Rule:
     return _rule(name, RESPONSE, RESPONSE_PREFIXES)
 
 
-def request_fields(fields: Fields, ours: OwnFields, *, sandbox: bool) -> list[tuple[bytes, bytes]]:
+def request_fields(fields: Headers, ours: OwnFields, *, sandbox: bool) -> list[tuple[bytes, bytes]]:
     """The fields of a request to the authority, made from those of the caller's; `Host` is the transport's to add.
 
     Raises `Problem` `test_header_in_production` for a test scenario where `sandbox` is False.
@@ -133,7 +132,7 @@ def request_fields(fields: Fields, ours: OwnFields, *, sandbox: bool) -> list[tu
     return made
 
 
-def response_fields(fields: Fields, upstream: str) -> list[tuple[bytes, bytes]]:
+def response_fields(fields: Headers, upstream: str) -> list[tuple[bytes, bytes]]:
     """The fields of the answer to the caller, made from those of the authority's; `upstream` says who answered."""
     nominated = _nominated(fields)
     passed = [(name.lower(), value) for name, value in fields]
@@ -141,12 +140,12 @@ def response_fields(fields: Fields, upstream: str) -> list[tuple[bytes, bytes]]:
     return [*kept, (b"x-tax-upstream", upstream.encode())]
 
 
-def value_of(fields: Fields, name: bytes) -> str | None:
+def value_of(fields: Headers, name: bytes) -> str | None:
     """The first value of a field, named in lower case; None where it is not there."""
     return next((value.decode("latin-1") for key, value in fields if key.lower() == name), None)
 
 
-def texts(fields: Fields) -> dict[str, str]:
+def texts(fields: Headers) -> dict[str, str]:
     """The fields by name, in lower case; those of one name are joined (RFC 9110 §5.3)."""
     whole = joined((name.lower(), value) for name, value in fields)
     return {name.decode("latin-1"): value.decode("latin-1") for name, value in whole.items()}

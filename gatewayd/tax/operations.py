@@ -10,8 +10,10 @@ from typing import Annotated, Any, Final, Literal, Protocol
 from msgspec import Meta, field
 
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Incoming, Operation, Relayed
+from gatewayd.contract.operation import Operation
 from gatewayd.contract.wire import Id, Request
+from gatewayd.http1.request import Request as HttpRequest
+from gatewayd.http1.response import Response as HttpResponse
 from gatewayd.tax import shapes
 from gatewayd.tax.proxy import Proxy
 
@@ -122,7 +124,9 @@ class GetFilingSummary(AboutPerson, frozen=True, kw_only=True):
 # -- handlers
 
 
-async def get_obligations(deps: Deps, caller: Caller, request: GetVatObligations, incoming: Incoming) -> Relayed:
+async def get_obligations(
+    deps: Deps, caller: Caller, request: GetVatObligations, incoming: HttpRequest
+) -> HttpResponse:
     """List VAT obligations, by their start.
 
     Both dates are needed unless the status is O; they are at most 366 days apart.
@@ -130,7 +134,7 @@ async def get_obligations(deps: Deps, caller: Caller, request: GetVatObligations
     return await deps.tax.pass_on(OBLIGATIONS, caller, request, incoming)
 
 
-async def get_liabilities(deps: Deps, caller: Caller, request: GetVatPeriod, incoming: Incoming) -> Relayed:
+async def get_liabilities(deps: Deps, caller: Caller, request: GetVatPeriod, incoming: HttpRequest) -> HttpResponse:
     """List VAT liabilities of a period.
 
     From 2 January 2017 on; the last date may not lie ahead.
@@ -138,12 +142,12 @@ async def get_liabilities(deps: Deps, caller: Caller, request: GetVatPeriod, inc
     return await deps.tax.pass_on(LIABILITIES, caller, request, incoming)
 
 
-async def get_payments(deps: Deps, caller: Caller, request: GetVatPeriod, incoming: Incoming) -> Relayed:
+async def get_payments(deps: Deps, caller: Caller, request: GetVatPeriod, incoming: HttpRequest) -> HttpResponse:
     """List VAT payments of a period."""
     return await deps.tax.pass_on(PAYMENTS, caller, request, incoming)
 
 
-async def get_vat_return(deps: Deps, caller: Caller, request: GetVatReturn, incoming: Incoming) -> Relayed:
+async def get_vat_return(deps: Deps, caller: Caller, request: GetVatReturn, incoming: HttpRequest) -> HttpResponse:
     """Show a VAT return that was submitted.
 
     The period key comes from the obligation; a # in it is sent as %23.
@@ -151,14 +155,14 @@ async def get_vat_return(deps: Deps, caller: Caller, request: GetVatReturn, inco
     return await deps.tax.pass_on(VAT_RETURN, caller, request, incoming)
 
 
-async def get_itsa_status(deps: Deps, caller: Caller, request: GetItsaStatus, incoming: Incoming) -> Relayed:
+async def get_itsa_status(deps: Deps, caller: Caller, request: GetItsaStatus, incoming: HttpRequest) -> HttpResponse:
     """Show a person's standing in Making Tax Digital for Income Tax."""
     return await deps.tax.pass_on(ITSA_STATUS, caller, request, incoming)
 
 
 async def list_itsa_obligations(
-    deps: Deps, caller: Caller, request: ListItsaObligations, incoming: Incoming
-) -> Relayed:
+    deps: Deps, caller: Caller, request: ListItsaObligations, incoming: HttpRequest
+) -> HttpResponse:
     """List Income Tax obligations.
 
     Of quarterly updates by default: typeOfBusiness is needed with businessId, and both dates or none, at most 366 days
@@ -168,13 +172,15 @@ async def list_itsa_obligations(
 
 
 async def list_itsa_calculations(
-    deps: Deps, caller: Caller, request: ListItsaCalculations, incoming: Incoming
-) -> Relayed:
+    deps: Deps, caller: Caller, request: ListItsaCalculations, incoming: HttpRequest
+) -> HttpResponse:
     """List Income Tax calculations of a tax year."""
     return await deps.tax.pass_on(ITSA_CALCULATIONS, caller, request, incoming)
 
 
-async def get_itsa_calculation(deps: Deps, caller: Caller, request: GetItsaCalculation, incoming: Incoming) -> Relayed:
+async def get_itsa_calculation(
+    deps: Deps, caller: Caller, request: GetItsaCalculation, incoming: HttpRequest
+) -> HttpResponse:
     """Show an Income Tax calculation.
 
     One that is still running is not found.
@@ -182,12 +188,14 @@ async def get_itsa_calculation(deps: Deps, caller: Caller, request: GetItsaCalcu
     return await deps.tax.pass_on(ITSA_CALCULATION, caller, request, incoming)
 
 
-async def list_tax_years(deps: Deps, caller: Caller, request: ListTaxYears, incoming: Incoming) -> Relayed:
+async def list_tax_years(deps: Deps, caller: Caller, request: ListTaxYears, incoming: HttpRequest) -> HttpResponse:
     """List a person's tax years with what is due for each."""
     return await deps.tax.pass_on(TAX_YEARS, caller, request, incoming)
 
 
-async def get_filing_summary(deps: Deps, caller: Caller, request: GetFilingSummary, incoming: Incoming) -> Relayed:
+async def get_filing_summary(
+    deps: Deps, caller: Caller, request: GetFilingSummary, incoming: HttpRequest
+) -> HttpResponse:
     """Show what was filed and what is owed for a tax year.
 
     A part that the authority does not give is null, and `parts` says why.

@@ -15,8 +15,9 @@ import msgspec
 
 from gatewayd.clock import Instant
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Incoming, Operation, Relayed
+from gatewayd.contract.operation import Operation
 from gatewayd.errors import invalid_field
+from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.store import Store
 from gatewayd.tax import composing, headers, mapping, taxpayers
@@ -46,14 +47,14 @@ class Proxy:
         self.store: Final[Store] = parts.store
 
     def open_session(
-        self, operation_id: str, caller: Caller, incoming: Incoming
+        self, operation_id: str, caller: Caller, incoming: Request
     ) -> AbstractAsyncContextManager[AuthoritySession]:
         """A block in which the authority may be asked for a caller. Raises `Problem`; the call is recorded first."""
         return open_session(self._parts, operation_id, caller, incoming)
 
     async def pass_on(
-        self, operation: Operation, caller: Caller, request: msgspec.Struct, incoming: Incoming
-    ) -> Relayed:
+        self, operation: Operation, caller: Caller, request: msgspec.Struct, incoming: Request
+    ) -> Response:
         """The answer to one call. Raises `Problem`; either way the call is recorded first."""
         question = Question(
             operation_id=operation.id,
@@ -65,7 +66,7 @@ class Proxy:
             response = await self._answer(question, session)
             session.status = response.status
         upstream = SANDBOX if self.settings.mode == "sandbox" else HMRC
-        return Relayed(response.status, headers.response_fields(response.headers, upstream), response.body)
+        return Response(response.status, headers.response_fields(response.headers, upstream), response.body)
 
     async def _answer(self, question: Question, session: AuthoritySession) -> Response:
         if self.settings.mode == "forward":

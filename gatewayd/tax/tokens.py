@@ -15,10 +15,11 @@ import trio
 
 from gatewayd.clock import SECOND, Instant
 from gatewayd.errors import Problem
-from gatewayd.http1.outgoing import OutgoingRequest
+from gatewayd.http1.log import Log
+from gatewayd.http1.request import Request
 from gatewayd.store import ReadTx, StoreFailure, WriteTx
 from gatewayd.tax import connections
-from gatewayd.tax.authority import Authority, Log
+from gatewayd.tax.authority import Authority
 from gatewayd.tax.connections import Connection, Tokens
 
 TOKEN_PATH: Final = "/oauth/token"  # HMRC reference guide, Authorisation
@@ -68,7 +69,7 @@ class TokenEndpoint:
     async def _ask(self, org_id: str, form: dict[str, str]) -> Tokens | None:
         form = {**form, "client_id": self.client_id, "client_secret": self._client_secret}
         fields = [(b"Content-Type", FORM.encode()), (b"Accept", b"application/json")]
-        request = OutgoingRequest("POST", TOKEN_PATH, fields, urlencode(form).encode())
+        request = Request("POST", TOKEN_PATH, fields, urlencode(form).encode())
         response = await self._authority.answer(request, org_id)
         if response.status in (400, 401):  # RFC 6749 §5.2: the grant or the client is not what it was
             return None

@@ -9,10 +9,10 @@ from typing import Final
 import tenacity
 import trio
 
-from gatewayd.http1.outgoing import OutgoingRequest
+from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.outbound.errors import AddressBlockedError, OutboundError, TlsError
-from gatewayd.outbound.http_client import AnswerTooLargeError, Asked, OneServer
+from gatewayd.outbound.http_client import OneServer, ResponseTooLargeError
 from gatewayd.outbound.transport import GuardedTransport
 
 ANSWER_BYTES_MAX: Final = 5 << 20  # Domain model §D3
@@ -30,7 +30,7 @@ class Upstream:
         """Close the connections that are kept."""
         await self._server.aclose()
 
-    async def send(self, request: OutgoingRequest) -> Response:
+    async def send(self, request: Request) -> Response:
         """The service's answer. A GET that got no answer, or one of the 5xx, is tried once more.
 
         Raises `OutboundError`.
@@ -46,16 +46,14 @@ class Upstream:
         )
         return await retrying(self._send_once, request)
 
-    async def _send_once(self, request: OutgoingRequest) -> Response:
-        body = None if request.method == "GET" else request.body
-        asked = Asked(request.method, request.target.encode("ascii"), request.headers, body)
-        return Response(*await self._server.ask(asked, ANSWER_BYTES_MAX))
+    async def _send_once(self, request: Request) -> Response:
+        return await self._server.send(request, ANSWER_BYTES_MAX)
 
 
 def _may_pass(error: BaseException) -> bool:
     """Whether a second try may go better."""
     return isinstance(error, OutboundError) and not isinstance(
-        error, AddressBlockedError | TlsError | AnswerTooLargeError
+        error, AddressBlockedError | TlsError | ResponseTooLargeError
     )
 
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from gatewayd.clock import to_wire
+from gatewayd.http1.log import Log
 from gatewayd.webhooks.claims import Claim
 from gatewayd.webhooks.delivery_queue import INTERRUPTED, QueueHead
 from gatewayd.webhooks.receiver_health import Notice
@@ -12,16 +13,6 @@ from gatewayd.webhooks.schedule import Decision
 from gatewayd.webhooks.sender import AttemptResult
 
 SUBSCRIPTIONS_MAX: Final = 1024  # Chosen: the one that was sent to longest ago is forgotten first
-
-
-class Log(Protocol):
-    """The calls of a structlog logger that are made here."""
-
-    def info(self, event: str, **values: object) -> object: ...
-
-    def warning(self, event: str, **values: object) -> object: ...
-
-    def error(self, event: str, **values: object) -> object: ...
 
 
 @dataclass(slots=True)

@@ -18,11 +18,12 @@ import trio
 
 from gatewayd.clock import SECOND, Clock, Instant
 from gatewayd.events import TOPIC
+from gatewayd.http1.log import Log
 from gatewayd.outbound.errors import DeadlineError
 from gatewayd.store import StoreFailure, WriteTx
 from gatewayd.webhooks.claims import FIRST, Claim, ClaimResult, Slots, claim_due
 from gatewayd.webhooks.delivery_queue import INTERRUPTED
-from gatewayd.webhooks.delivery_report import Counts, DeliveryReporter, Log, SubscriptionCounts
+from gatewayd.webhooks.delivery_report import Counts, DeliveryReporter, SubscriptionCounts
 from gatewayd.webhooks.ended_attempts import EndedAttempt, aborted_attempt, completed_attempt, record
 from gatewayd.webhooks.receiver_health import Notice
 from gatewayd.webhooks.receivers import SecretCache, SlowReceivers

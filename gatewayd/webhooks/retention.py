@@ -13,6 +13,7 @@ from typing import Final, NamedTuple, Protocol, TypeVar
 import trio
 
 from gatewayd.clock import DAY, Clock, Instant
+from gatewayd.http1.log import Log
 from gatewayd.ids import first_at
 from gatewayd.store import WriteTx
 
@@ -54,12 +55,6 @@ class Database(Protocol):
     """What the sweep needs of the store."""
 
     async def write(self, work: Callable[[WriteTx], T]) -> T: ...
-
-
-class Log(Protocol):
-    """The call of a structlog logger that the sweep makes."""
-
-    def info(self, event: str, **values: object) -> object: ...
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from gatewayd.clock import HOUR, Instant, SettableClock
-from gatewayd.http1.outgoing import OutgoingRequest
+from gatewayd.http1.request import Request
 from gatewayd.sandbox_authority.authority import SandboxAuthority
 from gatewayd.sandbox_authority.oauth import AUTHORIZE, OUT_OF_BAND, TOKEN
 from gatewayd.tax import connections
@@ -81,9 +81,9 @@ def ended_tokens() -> bytes:
     """What the authority gave five hours ago: the access token has ended since."""
     authority = SandboxAuthority(SettableClock(Instant(time.time_ns() // 1000 - 5 * HOUR)), wants_tokens=True)
     query = f"response_type=code&client_id=app&scope=read:vat&redirect_uri={OUT_OF_BAND}"
-    code = authority.answer(OutgoingRequest("GET", f"{AUTHORIZE}?{query}", [])).body.decode().strip()
+    code = authority.answer(Request("GET", f"{AUTHORIZE}?{query}", [])).body.decode().strip()
     form = f"grant_type=authorization_code&client_id=app&client_secret=s&redirect_uri={OUT_OF_BAND}&code={code}"
-    return authority.answer(OutgoingRequest("POST", TOKEN, [], form.encode())).body
+    return authority.answer(Request("POST", TOKEN, [], form.encode())).body
 
 
 def test_an_organization_is_connected_to_it_asks_and_has_its_tokens_renewed(tmp_path: Path) -> None:

@@ -8,10 +8,11 @@ import msgspec
 from msgspec import Meta
 
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Incoming, Kind, Operation
+from gatewayd.contract.operation import Kind, Operation
 from gatewayd.contract.pages import Listing, Page, PageRequest
 from gatewayd.contract.wire import Request, Response
 from gatewayd.errors import not_found
+from gatewayd.http1.request import Request as HttpRequest
 from gatewayd.store import ReadTx, WriteTx
 
 _RENAME = "UPDATE organizations SET name = name || :name WHERE id = :org_id"
@@ -88,11 +89,11 @@ async def call(deps: Deps, caller: Caller, request: Word) -> Said:
     return await deps.act(caller, request)
 
 
-async def overhear(deps: Deps, caller: Caller, request: Word, incoming: Incoming) -> Said:
+async def overhear(deps: Deps, caller: Caller, request: Word, incoming: HttpRequest) -> Said:
     """Say which header field of the request is named by the word."""
     deps.calls.append(request.word)
-    value = dict(incoming.fields).get(request.word.encode(), b"nothing")
-    return Said(said=f"{value.decode('latin-1')} {incoming.request_id}", org=caller.org_id)
+    value = dict(incoming.headers).get(request.word.encode(), b"nothing")
+    return Said(said=f"{value.decode('latin-1')} {incoming.id}", org=caller.org_id)
 
 
 def list_words(tx: ReadTx, caller: Caller, request: ListWords) -> Listing[Said]:

@@ -15,7 +15,7 @@ import pytest
 from gatewayd.clock import DAY, HOUR, SECOND, to_wire
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.http.response_cache import ENTRY_BYTES, CacheKey, ResponseCache
+from gatewayd.http.response_cache import ENTRY_BYTES, ApiResponseCache, CacheKey
 from gatewayd.http1.response import Response
 from gatewayd.store import ReadTx
 from gatewayd.store.database import DATABASE_NAME
@@ -221,13 +221,13 @@ def response(size: int) -> Response:
     return Response(200, (), bytes(size))
 
 
-def held(cache: ResponseCache, version: int, upto: int) -> list[int]:
+def held(cache: ApiResponseCache, version: int, upto: int) -> list[int]:
     return [number for number in range(upto) if cache.find(version, key(number), reading()) is not None]
 
 
 def test_it_takes_no_more_than_it_may() -> None:
     most = 10 * (1_000 + ENTRY_BYTES + len(b"/things") + len(b"n=0000"))
-    cache = ResponseCache(most)
+    cache = ApiResponseCache(most)
     for number in range(10):
         cache.keep(1, key(number), response(1_000), reading())
     assert held(cache, 1, 11) == list(range(10))
@@ -240,32 +240,32 @@ def test_it_takes_no_more_than_it_may() -> None:
 
 
 def test_what_fills_all_of_it_is_kept() -> None:
-    cache = ResponseCache(1_000 + ENTRY_BYTES + len(b"/things") + len(b"n=0000"))
+    cache = ApiResponseCache(1_000 + ENTRY_BYTES + len(b"/things") + len(b"n=0000"))
     cache.keep(1, key(0), response(1_000), reading())
     assert held(cache, 1, 1) == [0]
 
 
 def test_what_is_larger_than_all_of_it_is_not_kept() -> None:
-    cache = ResponseCache(10_000)
+    cache = ApiResponseCache(10_000)
     cache.keep(1, key(0), response(10_000), reading())
     assert held(cache, 1, 1) == []
 
 
 def test_a_long_address_counts() -> None:
-    cache = ResponseCache(10_000)
+    cache = ApiResponseCache(10_000)
     for number in range(3):
         cache.keep(1, CacheKey(CALLER, b"/things", b"%d" % number * 5_000), response(1), reading())
     assert cache.find(1, CacheKey(CALLER, b"/things", b"1" * 5_000), reading()) is None
 
 
 def test_a_version_ends_the_one_before() -> None:
-    cache = ResponseCache()
+    cache = ApiResponseCache()
     cache.keep(1, key(0), response(1), reading())
     cache.keep(2, key(1), response(1), reading())
     assert (held(cache, 1, 2), held(cache, 2, 2)) == ([], [1])
 
 
 def test_what_asked_for_the_instant_is_not_kept() -> None:
-    cache = ResponseCache()
+    cache = ApiResponseCache()
     cache.keep(1, key(0), response(1), reading(instant=True))
     assert held(cache, 1, 1) == []

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, quote, urlencode
 from jsonschema import Draft202012Validator, FormatChecker
 
 from gatewayd.clock import Instant, SettableClock, from_wire
-from gatewayd.http1.outgoing import OutgoingRequest
+from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.sandbox_authority.authority import SandboxAuthority
 
@@ -33,18 +33,16 @@ def versioned(version: int, scenario: str | None = None) -> Headers:
     return [accept] if scenario is None else [accept, (b"Gov-Test-Scenario", scenario.encode())]
 
 
-def request(
-    template: str, query: str = "", scenario: str | None = None, headers: Headers | None = None
-) -> OutgoingRequest:
+def request(template: str, query: str = "", scenario: str | None = None, headers: Headers | None = None) -> Request:
     """A GET to an endpoint. What the template has in braces is taken out of the query and put into the path."""
     values = dict(parse_qsl(query, keep_blank_values=True))
     path = re.sub(r"\{(\w+)\}", lambda found: quote(values.pop(found[1]), safe=""), template)
     version = next(number for start, number in VERSIONS.items() if template.startswith(start))
     line = f"{path}?{urlencode(values)}" if values else path
-    return OutgoingRequest("GET", line, versioned(version, scenario) if headers is None else headers)
+    return Request("GET", line, versioned(version, scenario) if headers is None else headers)
 
 
-def tell(asked: OutgoingRequest, now: Instant = NOW) -> Response:
+def tell(asked: Request, now: Instant = NOW) -> Response:
     """What the sandbox says at a moment."""
     return SandboxAuthority(SettableClock(now)).answer(asked)
 

@@ -20,7 +20,10 @@ def request_of(
     client: Address | None = PEER,
 ) -> Request:
     """A request that has its id. `raw_path` None: the path has nothing to be encoded."""
-    request = Request(method, (path.encode() if raw_path is None else raw_path, query, path), list(headers))
+    raw_path = path.encode() if raw_path is None else raw_path
+    target = b"%b?%b" % (raw_path, query) if query else raw_path
+    request = Request(method, target.decode("latin-1"), list(headers))
+    request.path = path
     request.id = _IDS.next()
     request.client = client
     return request

@@ -7,7 +7,7 @@ import trio
 from trio.testing import MockClock
 
 from gatewayd.errors import Problem
-from gatewayd.http1.outgoing import OutgoingRequest
+from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.outbound.errors import ConnectError
 from gatewayd.tax.authority import RemoteAuthority
@@ -15,7 +15,7 @@ from gatewayd.tax.breaker import FAILURES_MAX, OPEN_SECONDS, Breaker
 from gatewayd.tax.rate_limit import RateLimit
 from tests.support.engines import TaxLog
 
-ASK = OutgoingRequest("GET", "/x", [])
+ASK = Request("GET", "/x", [])
 OK = Response(200, [], b"{}")
 
 
@@ -30,7 +30,7 @@ class Service:
     script: list[Response | Exception | None]
     at: list[float] = field(default_factory=list)
 
-    async def send(self, request: OutgoingRequest) -> Response:
+    async def send(self, request: Request) -> Response:
         self.at.append(trio.current_time())
         said = self.script.pop(0) if self.script else OK
         if said is None:
@@ -57,7 +57,7 @@ async def test_a_429_that_says_nothing_is_waited_out_for_a_second(autojump_clock
     service = Service([busy(), busy()])
     response = await authority(service)[0].answer(ASK, "org")
     assert service.at[1] - service.at[0] == 1
-    assert (response.status, [*response.headers]) == (429, [(b"Retry-After", b"1")])
+    assert (response.status, list(response.headers)) == (429, [(b"Retry-After", b"1")])
 
 
 @pytest.mark.parametrize("wait", [b"3", b"3600", b"999999999", b"Fri, 20 Nov 2026 10:00:00 GMT", b"-1"])

@@ -8,11 +8,11 @@ import trio
 from trio.testing import MockClock
 
 from gatewayd.errors import Problem
-from gatewayd.http1.outgoing import OutgoingRequest
+from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.store import WriteTx
 from gatewayd.tax import connections
-from gatewayd.tax.cache import BYTES_MAX, ENTRIES_MAX, ENTRY_BYTES_MAX, AuthorityCache
+from gatewayd.tax.cache import BYTES_MAX, ENTRIES_MAX, ENTRY_BYTES_MAX, ResponseCache
 from gatewayd.tax.connections import Tokens
 from tests.tax.conftest import OpenTax
 from tests.tax.recording import answer, saying, upstream
@@ -30,7 +30,7 @@ class Authority:
     asked: int = 0
     fails: bool = False
 
-    async def answer(self, request: OutgoingRequest, org_id: str, *, fresh: bool = False) -> Response:
+    async def answer(self, request: Request, org_id: str, *, fresh: bool = False) -> Response:
         await trio.lowlevel.checkpoint()
         self.asked += 1
         if self.fails:
@@ -39,14 +39,14 @@ class Authority:
 
 
 async def ask(
-    cache: AuthorityCache, line: str = "/x", org_id: str = "org_a", method: str = "GET", **fields: str
+    cache: ResponseCache, line: str = "/x", org_id: str = "org_a", method: str = "GET", **fields: str
 ) -> bytes:
     made = [(name.replace("_", "-").encode(), value.encode()) for name, value in fields.items()]
-    return (await cache.answer(OutgoingRequest(method, line, made), org_id)).body
+    return (await cache.answer(Request(method, line, made), org_id)).body
 
 
 async def test_the_same_question_is_asked_once_for_a_while(autojump_clock: MockClock) -> None:
-    cache = AuthorityCache(Authority(), KEPT)
+    cache = ResponseCache(Authority(), KEPT)
     assert [await ask(cache) for _ in range(3)] == [b"1"] * 3
     await trio.sleep(KEPT - 0.01)
     assert await ask(cache) == b"1"
@@ -68,7 +68,7 @@ async def test_the_same_question_is_asked_once_for_a_while(autojump_clock: MockC
     ids=str,
 )
 async def test_another_question_is_asked(other: dict[str, str]) -> None:
-    cache = AuthorityCache(Authority(), KEPT)
+    cache = ResponseCache(Authority(), KEPT)
     assert await ask(cache, authorization="Bearer a", accept="x") == b"1"
     asked: dict[str, Any] = {"authorization": "Bearer a", "accept": "x", **other}
     assert await ask(cache, **asked) == b"2"
@@ -76,21 +76,21 @@ async def test_another_question_is_asked(other: dict[str, str]) -> None:
 
 
 async def test_what_differs_from_caller_to_caller_makes_no_other_question() -> None:
-    cache = AuthorityCache(Authority(), KEPT)
+    cache = ResponseCache(Authority(), KEPT)
     assert await ask(cache, gov_client_device_id="a", x_request_id="1") == b"1"
     assert await ask(cache, gov_client_device_id="b", x_request_id="2") == b"1"
 
 
 @pytest.mark.parametrize("status", [201, 204, 400, 401, 404, 429, 500, 503])
 async def test_only_200_is_kept(status: int) -> None:
-    cache = AuthorityCache(Authority(status), KEPT)
+    cache = ResponseCache(Authority(status), KEPT)
     assert [await ask(cache), await ask(cache)] == [b"1", b"2"]
     assert (len(cache), cache.bytes) == (0, 0)
 
 
 async def test_neither_a_failure_nor_a_post_is_kept() -> None:
     authority = Authority(fails=True)
-    cache = AuthorityCache(authority, KEPT)
+    cache = ResponseCache(authority, KEPT)
     with pytest.raises(Problem):
         await ask(cache)
     authority.fails = False
@@ -99,15 +99,15 @@ async def test_neither_a_failure_nor_a_post_is_kept() -> None:
 
 
 async def test_who_wants_a_fresh_answer_gets_one() -> None:
-    cache = AuthorityCache(Authority(), KEPT)
+    cache = ResponseCache(Authority(), KEPT)
     assert await ask(cache) == b"1"
-    assert (await cache.answer(OutgoingRequest("GET", "/x", []), "org_a", fresh=True)).body == b"2"
+    assert (await cache.answer(Request("GET", "/x", []), "org_a", fresh=True)).body == b"2"
     assert await ask(cache) == b"1"
 
 
 async def test_there_is_a_limit_to_their_number() -> None:
     authority = Authority()
-    cache = AuthorityCache(authority, KEPT)
+    cache = ResponseCache(authority, KEPT)
     for number in range(ENTRIES_MAX + 10):
         await ask(cache, f"/{number}")
     assert len(cache) == ENTRIES_MAX
@@ -119,17 +119,17 @@ async def test_there_is_a_limit_to_their_number() -> None:
 
 
 async def test_there_is_a_limit_to_their_size() -> None:
-    cache = AuthorityCache(Authority(size=ENTRY_BYTES_MAX - 10), KEPT)
+    cache = ResponseCache(Authority(size=ENTRY_BYTES_MAX - 10), KEPT)
     for number in range(20):
         await ask(cache, f"/{number}")
     assert BYTES_MAX - ENTRY_BYTES_MAX < cache.bytes <= BYTES_MAX
-    large = AuthorityCache(Authority(size=ENTRY_BYTES_MAX), KEPT)
+    large = ResponseCache(Authority(size=ENTRY_BYTES_MAX), KEPT)
     await ask(large)
     assert (len(large), large.bytes) == (0, 0)
 
 
 async def test_two_at_once_leave_one_behind() -> None:
-    cache = AuthorityCache(Authority(), KEPT)
+    cache = ResponseCache(Authority(), KEPT)
     async with trio.open_nursery() as nursery:
         for _ in range(2):
             nursery.start_soon(ask, cache)

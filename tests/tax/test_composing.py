@@ -9,7 +9,7 @@ import pytest
 
 from gatewayd.clock import Instant
 from gatewayd.errors import Problem
-from gatewayd.http1.outgoing import OutgoingRequest
+from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.tax.composing import FILING_SUMMARY, LIST_TAX_YEARS, PARTS_OF, SCENARIOS, Composition, compose
 from gatewayd.tax.mapping import Target
@@ -33,7 +33,7 @@ class Authority:
                 return response
         self.scenarios.append(scenario)
         headers = [(b"Accept", target.accept.encode()), (b"Gov-Test-Scenario", scenario.encode())]
-        return tell(OutgoingRequest("GET", target.line, headers))
+        return tell(Request("GET", target.line, headers))
 
 
 async def response_of(
@@ -165,7 +165,7 @@ async def test_a_scenario_of_no_part_is_refused_in_the_authoritys_words(operatio
     refusal = await response_of(operation_id, scenario, authority)
     target = f"/individuals/person/itsa-status/{NINO}/2025-26"
     headers = [(b"Accept", b"application/vnd.hmrc.2.0+json"), (b"Gov-Test-Scenario", scenario.encode())]
-    its_own = tell(OutgoingRequest("GET", target, headers))
+    its_own = tell(Request("GET", target, headers))
     assert (refusal.status, json.loads(refusal.body)) == (its_own.status, json.loads(its_own.body))
     assert (refusal.status, json.loads(refusal.body)["code"]) == UNKNOWN
     assert authority.scenarios == []

@@ -10,7 +10,7 @@ import trio
 
 from gatewayd.clock import SECOND
 from gatewayd.errors import Problem
-from gatewayd.http1.outgoing import OutgoingRequest
+from gatewayd.http1.request import Request
 from gatewayd.store import WriteTx
 from gatewayd.tax import AREA, connections
 from gatewayd.tax.connections import Connection, Tokens
@@ -258,7 +258,7 @@ def pretending(server: Upstream, failing: str = "") -> None:
         if failing and failing in request.target:
             await stream.send_all(answer(b'{"code":"SERVER_ERROR"}', "500 X"))
             return
-        made = tell(OutgoingRequest("GET", request.target, request.fields))
+        made = tell(Request("GET", request.target, request.fields))
         await stream.send_all(answer(made.body, f"{made.status} X"))
 
     server.script = script

@@ -12,7 +12,7 @@ import trio.testing
 from trio.testing import MockClock
 
 from gatewayd.errors import Problem
-from gatewayd.http1.outgoing import OutgoingRequest
+from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.tax import connections
@@ -51,7 +51,7 @@ class Endpoint:
     spent: list[str] = field(default_factory=list)
     fails: bool = False
 
-    async def answer(self, request: OutgoingRequest, org_id: str, *, fresh: bool = False) -> Response:
+    async def answer(self, request: Request, org_id: str, *, fresh: bool = False) -> Response:
         if self.fails:
             await trio.sleep(self.seconds)
             raise LookupError("a fault of ours")
