@@ -20,7 +20,7 @@ from gatewayd.clock import Clock
 from gatewayd.config import Config, Log, Server, Tax, Webhooks
 from gatewayd.config import Store as StoreSection
 from gatewayd.console.addresses import ACCOUNT, APPS, SIGN_IN
-from gatewayd.daemon import STOP_SIGNALS, Daemon, Running, Surroundings
+from gatewayd.daemon.daemon import STOP_SIGNALS, Daemon, Running, Surroundings
 from gatewayd.identity.passwords import Hasher
 from gatewayd.logs import make_logger
 

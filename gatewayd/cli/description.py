@@ -15,17 +15,17 @@ def add_commands(subparsers: Subparsers) -> None:
 
 def openapi(arguments: argparse.Namespace, session: Session) -> int:
     """One JSON document, as `/openapi.json` serves it."""
-    from gatewayd.daemon import description
+    from gatewayd.daemon.description import catalogue_of, describe
 
-    print_document(description(session.config))
+    print_document(describe(catalogue_of(session.config), session.config))
     return 0
 
 
 def operations(arguments: argparse.Namespace, session: Session) -> int:
     """A line for each row of the catalogue."""
-    from gatewayd.daemon import rows
+    from gatewayd.daemon.description import catalogue_of
 
-    listed = rows(session.config).operations
+    listed = catalogue_of(session.config).operations
     found = [
         {"id": row.id, "kind": row.kind, "method": row.method, "path": row.path, "scopes": row.scopes} for row in listed
     ]

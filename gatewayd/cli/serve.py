@@ -18,7 +18,7 @@ def serve(arguments: argparse.Namespace, session: Session) -> int:
     gc.disable()  # imported modules stay: collecting garbage among them takes a tenth of the start
     from gatewayd.catalogue import CatalogueError
     from gatewayd.cli.runner import run
-    from gatewayd.daemon import Daemon, Surroundings, run_until_signalled
+    from gatewayd.daemon.daemon import Daemon, Surroundings, run_until_signalled
     from gatewayd.service_manager import from_environ
 
     gc.freeze()

@@ -11,7 +11,7 @@ import trio
 from gatewayd.clock import Clock
 from gatewayd.contract.caller import Caller
 from gatewayd.http.api import ApiCall
-from gatewayd.http.metrics import NO_OPERATION, RequestTallies
+from gatewayd.http.request_counters import NO_OPERATION, RequestCounters
 from gatewayd.http1.asgi import App, HttpScope, Receive, ResponseMessage, Send
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
@@ -25,7 +25,7 @@ Label = Callable[[str], str]
 class Observer:
     """Notes what a daemon answers. Belongs to the event loop's thread; `access` None writes no lines."""
 
-    def __init__(self, clock: Clock, requests: RequestTallies, access: AccessLog | None) -> None:
+    def __init__(self, clock: Clock, requests: RequestCounters, access: AccessLog | None) -> None:
         self._clock = clock
         self._requests = requests
         self._access = access

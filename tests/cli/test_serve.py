@@ -36,7 +36,7 @@ def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
 
 
 def test_the_daemon_loads_nothing_of_the_command_line_or_of_the_tests() -> None:
-    loaded = loaded_by("import gatewayd.daemon")
+    loaded = loaded_by("import gatewayd.daemon.daemon")
     assert loaded.isdisjoint(SERVERS), loaded.intersection(SERVERS)
     assert {name for name in loaded if name.startswith("gatewayd.cli")} == set()
     assert loaded.isdisjoint(LATER), loaded.intersection(LATER)

@@ -8,7 +8,7 @@ import httpx
 import trio
 
 from gatewayd.config import load
-from gatewayd.daemon import Daemon, Surroundings
+from gatewayd.daemon.daemon import Daemon, Surroundings
 from tests.daemon.instance import SECONDS, Instance
 
 LIMIT = "[limits]\nrequests_per_minute = 60\n"

@@ -11,8 +11,8 @@ import trio.testing
 
 from gatewayd.clock import SettableClock
 from gatewayd.http import documents
-from gatewayd.http.metrics import RequestTallies
 from gatewayd.http.observer import Observer, always, labelled
+from gatewayd.http.request_counters import RequestCounters
 from gatewayd.http1.asgi import HttpScope, Receive, Send
 from gatewayd.http1.response import Response
 from gatewayd.logs import AccessLog
@@ -32,13 +32,13 @@ class Watch:
 
     def __init__(self, access: bool = True) -> None:
         self.stream = io.StringIO()
-        self.requests = RequestTallies()
+        self.requests = RequestCounters()
         self._access = AccessLog("json", self.stream)
         self.observer = Observer(SettableClock(START), self.requests, self._access if access else None)
 
     @property
     def statuses(self) -> dict[str, dict[int, int]]:
-        return {label: tally.statuses for label, tally in self.requests.copied().items()}
+        return {label: counts.statuses for label, counts in self.requests.copy().items()}
 
     def lines(self) -> list[dict[str, Any]]:
         self._access.flush()
@@ -49,7 +49,7 @@ class Watch:
 def watch() -> Iterator[Watch]:
     made = Watch()
     yield made
-    assert "s3cret" not in made.stream.getvalue() + repr(made.requests.copied())
+    assert "s3cret" not in made.stream.getvalue() + repr(made.requests.copy())
 
 
 async def slow(scope: HttpScope, receive: Receive, send: Send) -> None:

@@ -35,7 +35,7 @@ DISPENSABLE = {
     "ConnectionPool._idle": "a connection that is opened again",
     "SlowReceivers._ids": "a receiver that may hang once more",
     "SubscriptionCounters._by_subscription": "numbers since the start",
-    "RequestTallies._by_operation": "numbers since the start",
+    "RequestCounters._by_operation": "numbers since the start",
     "_Walk.places": "a walk of retention that begins anew",
     "Server._connections": "the connections of this process",
     "Router.ready": "made at the start",

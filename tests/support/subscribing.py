@@ -30,3 +30,13 @@ def emit(store: MemoryStore, org_id: str, count: int = 1, source: str = "website
             events.append(tx, "lead.created", {"lead_id": f"lead_{number}", "source": source, "status": "new"})
 
     store.write(work, org_id)
+
+
+def add_queues(store: MemoryStore, *events: int, enabled: bool = True) -> list[str]:
+    """An organization for each number, with one subscription and as many deliveries; answers the subscriptions."""
+    made = []
+    for count in events:
+        org_id = store.org()
+        made.append(subscribe(store, org_id, "https://secret-receiver.example/hooks/token", enabled=enabled).id)
+        emit(store, org_id, count)
+    return made

@@ -13,7 +13,8 @@ from trio.testing import MockClock
 
 from gatewayd.clock import DAY, HOUR, MINUTE, SECOND, SettableClock
 from gatewayd.config import load
-from gatewayd.daemon import HOUSEKEEPING_SECONDS, Daemon, Surroundings
+from gatewayd.daemon.background import HOUSEKEEPING_SECONDS
+from gatewayd.daemon.daemon import Daemon, Surroundings
 from gatewayd.outbound.transport import Policy
 from gatewayd.store import StoreFailure, WriteTx
 from gatewayd.webhooks import retention, subscriptions

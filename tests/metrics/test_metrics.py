@@ -13,27 +13,15 @@ import trio
 import trio.testing
 from prometheus_client.parser import text_string_to_metric_families
 
-from gatewayd.clock import MINUTE, SystemClock
-from gatewayd.http import metrics
-from gatewayd.http.metrics import (
-    BACKLOG_READ_SECONDS,
-    BACKLOG_SECONDS,
-    BOUNDS_SECONDS,
-    READINGS,
-    SUBSCRIPTIONS_TOLD,
-    UNKNOWN,
-    Backlog,
-    BacklogReader,
-    Bounds,
-    Queue,
-    RequestTallies,
-    Snapshot,
-    Watched,
-    read_backlog,
-)
+from gatewayd.clock import SystemClock
+from gatewayd.http.request_counters import BOUNDS_SECONDS, RequestCounters
 from gatewayd.http1.server import Server
 from gatewayd.http1.settings import ServerSettings
 from gatewayd.logs import AccessLog, make_logger
+from gatewayd.metrics.exposition import text
+from gatewayd.metrics.page import page as page_of
+from gatewayd.metrics.snapshot import READINGS, Snapshot, Watched, snapshot
+from gatewayd.webhooks.backlog import BACKLOG_READ_SECONDS, SUBSCRIPTIONS_TOLD, UNKNOWN, Backlog, Queue, read_backlog
 from gatewayd.webhooks.delivery_report import Counts
 from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
 from gatewayd.webhooks.sender import AttemptResult, Headers
@@ -42,7 +30,7 @@ from tests.http.conftest import OpenProbes
 from tests.http.test_health import ask
 from tests.http1.peers import FixedClock, RecordingLog, refuse
 from tests.support.store import MemoryStore
-from tests.support.subscribing import emit, subscribe
+from tests.support.subscribing import add_queues
 
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
@@ -96,9 +84,9 @@ def value(page: bytes, name: str, **labels: str) -> float:
     return parsed(page)[name, tuple(sorted(labels.items()))]
 
 
-def written(tallies: RequestTallies) -> bytes:
+def written(tallies: RequestCounters) -> bytes:
     """The page of these requests and no other numbers."""
-    return metrics.text(Snapshot(tallies.copied(), [0.0] * len(READINGS), {}, {}, UNKNOWN, complete=False))
+    return text(Snapshot(tallies.copy(), [0.0] * len(READINGS), {}, {}, UNKNOWN, complete=False))
 
 
 @asynccontextmanager
@@ -112,7 +100,7 @@ async def watching(open_probes: OpenProbes) -> AsyncIterator[Watched]:
         )
         settings = ServerSettings(bind=("127.0.0.1:0",))
         yield Watched(
-            requests=RequestTallies(),
+            requests=RequestCounters(),
             server=Server(api.api, settings, refuse=refuse, log=RecordingLog(), clock=FixedClock()),
             store=api.store,
             dispatcher=Dispatcher(parts),
@@ -127,7 +115,7 @@ async def watching(open_probes: OpenProbes) -> AsyncIterator[Watched]:
 
 
 def test_requests_are_counted_by_operation_and_status() -> None:
-    tallies = RequestTallies()
+    tallies = RequestCounters()
     for operation, status in [("a.read", 200), ("a.read", 200), ("a.read", 404), ("b.write", 200), ("none", 404)]:
         tallies.note(operation, status, 0.001)
     page = written(tallies)
@@ -141,7 +129,7 @@ def test_requests_are_counted_by_operation_and_status() -> None:
 
 
 def test_durations_fall_into_the_bucket_that_reaches_them() -> None:
-    tallies = RequestTallies()
+    tallies = RequestCounters()
     for seconds in (0.0, 0.005, 0.00501, 10.0, 11.0):
         tallies.note("a.read", 200, seconds)
     page, name = written(tallies), "gatewayd_request_duration_seconds"
@@ -157,16 +145,16 @@ def test_durations_fall_into_the_bucket_that_reaches_them() -> None:
 
 
 def test_requests_over_the_rate_limit_are_told_together() -> None:
-    tallies = RequestTallies()
+    tallies = RequestCounters()
     for operation in ("a.read", "b.write", "b.write"):
         tallies.note(operation, 429, 0.0)
     assert value(written(tallies), "gatewayd_requests_rate_limited_total") == 3
 
 
 def test_a_copy_stands_still() -> None:
-    tallies = RequestTallies()
+    tallies = RequestCounters()
     tallies.note("a.read", 200, 1.0)
-    taken = tallies.copied()
+    taken = tallies.copy()
     tallies.note("a.read", 500, 1.0)
     assert (taken["a.read"].statuses, sum(taken["a.read"].buckets), taken["a.read"].seconds) == ({200: 1}, 1, 1.0)
 
@@ -212,7 +200,7 @@ async def test_each_number_is_told_under_its_name(open_probes: OpenProbes) -> No
         }
         of.dispatcher.counts.exhausted = 7
         of.dispatcher.counts.failed_here = 8
-        page = metrics.text(metrics.snapshot(of))
+        page = text(snapshot(of))
     told = {
         name: number
         for (name, labels), number in parsed(page).items()
@@ -227,16 +215,16 @@ async def test_each_number_is_told_under_its_name(open_probes: OpenProbes) -> No
 async def test_what_is_not_well_is_told(open_probes: OpenProbes) -> None:
     async with watching(open_probes) as of:
         delivering = FakeDispatcher({})
-        page = metrics.text(metrics.snapshot(replace(of, dispatcher=delivering, is_ready=lambda: False)))
+        page = text(snapshot(replace(of, dispatcher=delivering, is_ready=lambda: False)))
     assert value(page, "gatewayd_ready") == 0
     assert value(page, "gatewayd_webhook_dispatcher_running") == 1
-    closed = metrics.text(metrics.snapshot(of))
+    closed = text(snapshot(of))
     assert (value(closed, "gatewayd_ready"), value(closed, "gatewayd_store_writable")) == (1, 0)
 
 
 async def test_every_name_is_ours_and_has_one_type(open_probes: OpenProbes) -> None:
     async with watching(open_probes) as of:
-        page = metrics.text(metrics.snapshot(of)).decode()
+        page = text(snapshot(of)).decode()
     types = [line.split()[2] for line in page.splitlines() if line.startswith("# TYPE")]
     assert len(types) == len(set(types)) > 20
     assert {name.partition("_")[0] for name in types} == {"gatewayd"}
@@ -246,7 +234,7 @@ async def test_every_name_is_ours_and_has_one_type(open_probes: OpenProbes) -> N
 async def test_the_page_is_the_only_path(open_probes: OpenProbes) -> None:
     async with watching(open_probes) as of:
         of.requests.note("a.read", 200, 0.001)
-        app = cast(Any, metrics.page(of))
+        app = cast(Any, page_of(of))
         with trio.fail_after(10):
             got = await ask(app, path="/metrics")
             head = await ask(app, "HEAD", "/metrics")
@@ -260,7 +248,7 @@ async def test_the_page_is_the_only_path(open_probes: OpenProbes) -> None:
 
 
 def test_two_pages_share_nothing_not_even_the_library_s_own_registry() -> None:
-    one, two = RequestTallies(), RequestTallies()
+    one, two = RequestCounters(), RequestCounters()
     one.note("a.read", 200, 0.001)
     assert b'operation="a.read"' in written(one)
     assert b'operation="a.read"' not in written(two)
@@ -271,7 +259,7 @@ def test_two_pages_share_nothing_not_even_the_library_s_own_registry() -> None:
 
 
 def told(tallies: Mapping[str, FakeTally], backlog: Backlog, of: Watched) -> bytes:
-    return metrics.text(metrics.snapshot(replace(of, dispatcher=FakeDispatcher(tallies)), backlog))
+    return text(snapshot(replace(of, dispatcher=FakeDispatcher(tallies)), backlog))
 
 
 def by_label(page: bytes, name: str, label: str = "subscription") -> dict[str, float]:
@@ -324,92 +312,7 @@ async def test_a_label_is_escaped(open_probes: OpenProbes) -> None:
     assert by_label(page, "gatewayd_webhook_subscription_attempt_seconds_total") == {odd: 1.0}
 
 
-# -- what waits, in the store
-
-
-def add_firm(store: MemoryStore, *events: int, enabled: bool = True) -> list[str]:
-    """One organization for each number, with one subscription and as many deliveries; answers the subscriptions."""
-    made = []
-    for count in events:
-        org_id = store.org()
-        made.append(subscribe(store, org_id, "https://secret-receiver.example/hooks/token", enabled=enabled).id)
-        emit(store, org_id, count)
-    return made
-
-
-def test_what_waits_is_counted_with_the_age_of_what_is_due(store: MemoryStore) -> None:
-    one, two = add_firm(store, 3, 1)
-    store.write(lambda tx: tx.run("UPDATE deliveries SET due_at = :now + 60000000 WHERE subscription_id = :id", id=two))
-    store.clock.advance(MINUTE // 2)
-    backlog = store.read(read_backlog)
-    assert backlog.queues == {one: Queue(3, 30.0), two: Queue(1, 0.0)}
-    assert backlog.complete
-    store.clock.advance(MINUTE)
-    assert store.read(read_backlog).queues == {one: Queue(3, 90.0), two: Queue(1, 30.0)}
-
-
-def test_what_has_ended_does_not_wait(store: MemoryStore) -> None:
-    add_firm(store, 3)
-    store.write(lambda tx: tx.run("UPDATE deliveries SET status = 'exhausted', due_at = NULL, completed_at = :now"))
-    assert store.read(read_backlog).queues == {}
-
-
-def test_what_is_held_waits_and_is_not_due(store: MemoryStore) -> None:
-    (held,) = add_firm(store, 2)
-    disable = """
-        UPDATE webhook_subscriptions
-        SET enabled = 0, disabled_reason = 'failing', disabled_at = :now, failing_since = :now
-    """
-    store.write(lambda tx: tx.run(disable))
-    add_firm(store, 0, 0, enabled=False)
-    add_firm(store, 0)
-    store.clock.advance(MINUTE)
-    backlog = store.read(read_backlog)
-    assert backlog.queues == {held: Queue(2, None)}
-    assert backlog.disabled == {"caller": 2, "receiver_gone": 0, "failing": 1}
-    assert backlog.complete
-
-
-@pytest.mark.parametrize(
-    ("bounds", "counted", "complete"),
-    [
-        (Bounds(3, 4, 9), [4, 1, 3], True),
-        (Bounds(3, 3, 100), [3, 1, 3], False),
-        (Bounds(2, 4, 100), [4, 1], False),
-        (Bounds(3, 4, 7), [4, 1, 2], False),
-        (Bounds(3, 4, 4), [4], False),
-    ],
-)
-def test_the_counting_is_bounded_and_says_so(
-    store: MemoryStore, bounds: Bounds, counted: list[int], complete: bool
-) -> None:
-    subscriptions = add_firm(store, 4, 1, 3)
-    backlog = store.read(lambda tx: read_backlog(tx, bounds))
-    assert {name: queue.pending for name, queue in backlog.queues.items()} == dict(
-        zip(subscriptions, counted, strict=False)
-    )
-    assert backlog.complete is complete
-
-
-@pytest.mark.parametrize("name", ["_NEXT_QUEUE_ANY_ORG", "_COUNT_QUEUE_ANY_ORG", "_SELECT_ENABLED_ANY_ORG"])
-def test_no_table_is_scanned(store: MemoryStore, name: str) -> None:
-    values = dict.fromkeys(("after", "subscription_id", "count"), "")
-    plan = [row[3] for row in store.connection.execute(f"EXPLAIN QUERY PLAN {getattr(metrics, name)}", values)]
-    assert any("SEARCH" in line and "INDEX" in line for line in plan)
-    assert [line for line in plan if line.startswith("SCAN") and line != "SCAN waiting"] == []
-
-
-async def test_the_store_is_asked_every_few_seconds_however_often_the_page_is(
-    open_probes: OpenProbes, mock_clock: trio.testing.MockClock
-) -> None:
-    async with open_probes() as api:
-        reader = BacklogReader(api.store)
-        before = api.store.long_reads
-        first = [await reader.latest() for _ in range(20)]
-        assert api.store.long_reads == before + 1
-        mock_clock.jump(BACKLOG_SECONDS + 0.1)
-        assert await reader.latest() == first[0] == Backlog({}, dict.fromkeys(first[0].disabled, 0), complete=True)
-        assert api.store.long_reads == before + 2
+# -- the backlog, from the store
 
 
 async def test_a_store_that_does_not_answer_in_time_costs_the_page_these_numbers_alone(
@@ -423,7 +326,7 @@ async def test_a_store_that_does_not_answer_in_time_costs_the_page_these_numbers
         page: list[bytes] = []
 
         async def scrape() -> None:
-            page.append((await ask(cast(Any, metrics.page(of)), path="/metrics")).body)
+            page.append((await ask(cast(Any, page_of(of)), path="/metrics")).body)
 
         async with trio.open_nursery() as scraping:
             scraping.start_soon(scrape)
@@ -437,14 +340,14 @@ async def test_a_store_that_does_not_answer_in_time_costs_the_page_these_numbers
 
 async def test_a_store_that_fails_costs_the_page_these_numbers_alone(open_probes: OpenProbes) -> None:
     async with watching(open_probes) as of:
-        app = cast(Any, metrics.page(of))
+        app = cast(Any, page_of(of))
         assert value((await ask(app, path="/metrics")).body, "gatewayd_webhook_subscriptions_complete") == 1
-        pass_by = cast(Any, metrics.page(of))
+        pass_by = cast(Any, page_of(of))
     assert value((await ask(pass_by, path="/metrics")).body, "gatewayd_webhook_subscriptions_complete") == 0
 
 
 async def test_neither_urls_nor_secrets_are_told(store: MemoryStore, open_probes: OpenProbes) -> None:
-    (subscription,) = add_firm(store, 1)
+    (subscription,) = add_queues(store, 1)
     async with watching(open_probes) as of:
         page = told({subscription: FakeTally(succeeded=1)}, store.read(read_backlog), of).decode()
     assert subscription in page

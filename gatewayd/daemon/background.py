@@ -1,0 +1,93 @@
+"""What goes on beside the requests: wake-ups, housekeeping, the access log, and the heartbeat."""
+
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Final
+
+import trio
+
+from gatewayd.clock import Instant
+from gatewayd.daemon.health import Health
+from gatewayd.http1.log import Log
+from gatewayd.logs import AccessLog
+from gatewayd.performing import idempotency
+from gatewayd.provider import Provider, note_use
+from gatewayd.service_manager import Notifier
+from gatewayd.store import Store, StoreFailure
+from gatewayd.tax import engine
+from gatewayd.webhooks.retention import Retention
+
+HOUSEKEEPING_SECONDS: Final = 60.0
+ACCESS_LOG_SECONDS: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackgroundParts:
+    """What the background works on."""
+
+    store: Store
+    provider: Provider
+    retention: Retention
+    access_log: AccessLog
+    notifier: Notifier
+    log: Log
+
+
+@asynccontextmanager
+async def open_background(parts: BackgroundParts) -> AsyncIterator[Health]:
+    """The background for the length of the block; at the end of a good stop the store is tidied once more.
+
+    Raises `StoreFailure`.
+    """
+    store, health = parts.store, Health(parts.store, parts.notifier, parts.log)
+    await store.write(idempotency.forget_interrupted)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(store.watch_other_processes)
+        nursery.start_soon(_keep_house, parts)
+        nursery.start_soon(_write_access_lines, parts.access_log)
+        await nursery.start(health.beat)
+        yield health
+        nursery.cancel_scope.cancel()
+    await _try(_tidy(store, parts.provider), parts.log)
+
+
+async def flush_access_log(access_log: AccessLog) -> None:
+    """On a thread, and left there when it is stuck: a log that nobody reads may not hold the daemon."""
+    with trio.move_on_after(ACCESS_LOG_SECONDS):
+        await trio.to_thread.run_sync(access_log.flush, abandon_on_cancel=True)
+
+
+async def _write_access_lines(access_log: AccessLog) -> None:
+    while True:
+        await trio.sleep(ACCESS_LOG_SECONDS)
+        await flush_access_log(access_log)
+
+
+async def _keep_house(parts: BackgroundParts) -> None:
+    store, provider, log = parts.store, parts.provider, parts.log
+    while True:
+        await trio.sleep(HOUSEKEEPING_SECONDS)
+        await _try(_tidy(store, provider), log)
+        # Not at a stop, which may not wait for them.
+        await _try(provider.keep_house(), log)
+        await _try(parts.retention.sweep(store), log)
+        await _try(engine.keep_house(store), log)
+
+
+async def _try(work: Awaitable[object], log: Log) -> None:
+    try:
+        await work
+    except StoreFailure as error:  # a full disk: the next round does it
+        log.error("housekeeping_failed", exc_info=error)
+
+
+async def _tidy(store: Store, provider: Provider) -> None:
+    """Write down which credentials were used, and sweep what has expired. Raises `StoreFailure`."""
+    use = provider.authenticator.use
+    due = use.due(Instant(store.now()))
+    if due:
+        await store.write(lambda tx: note_use(tx, due))
+        use.written(due)
+    while await store.write(idempotency.sweep) == idempotency.SWEEP_ROWS:
+        pass

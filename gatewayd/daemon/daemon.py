@@ -1,0 +1,237 @@
+"""The daemon: the store, then the engines, then the doors, and the same way back.
+
+    open_store            everything durable
+      provider            signing keys, and who is admitted
+      tax                 the way to the tax authority
+      background          wake-ups, housekeeping, heartbeat
+        dispatcher        webhook deliveries
+          doors           the API, and the metrics on an address of their own
+
+The dispatcher begins once the doors are open: a webhook may not lead to them, so their addresses must be known. A stop
+leaves in the reverse order: no new connections, requests in flight are answered, deliveries in flight are recorded or
+left to their lease, the store is closed last.
+"""
+
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, TextIO, cast
+
+import trio
+
+import gatewayd
+from gatewayd.clock import Clock, SystemClock
+from gatewayd.config import Config, TcpBind, parse_bind, without_effect
+from gatewayd.daemon.background import BackgroundParts, flush_access_log, open_background
+from gatewayd.daemon.doors import DoorParts, create_metrics_server, create_server
+from gatewayd.daemon.health import Health
+from gatewayd.http.observer import Observer
+from gatewayd.http.request_counters import RequestCounters
+from gatewayd.http1.server import Server
+from gatewayd.logs import AccessLog, Level, LogFormat, Logger, make_logger
+from gatewayd.metrics.snapshot import Watched
+from gatewayd.outbound.transport import GuardedTransport
+from gatewayd.provider import Provider, ProviderSettings, open_provider
+from gatewayd.service_manager import Notifier
+from gatewayd.store import Store
+from gatewayd.store.database import StoreSettings, open_store
+from gatewayd.tax import engine
+from gatewayd.tax.proxy import Proxy
+from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
+from gatewayd.webhooks.retention import Retention
+from gatewayd.webhooks.sender import Sender
+from gatewayd.webhooks.settings import WebhookSettings, settings_from
+
+USER_AGENT: Final = f"gatewayd/{gatewayd.__version__}"
+STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surroundings:
+    """What a daemon takes from outside: everything that is not a setting."""
+
+    log_stream: TextIO
+    clock: Clock = field(default_factory=SystemClock)
+    notifier: Notifier = field(default_factory=Notifier)
+    access_log: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Running:
+    """A daemon that serves. `addresses` are those its API is bound to."""
+
+    addresses: tuple[str, ...]
+    store: Store
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Deliveries:
+    """The dispatcher, its sender, and the nursery that it will run in."""
+
+    dispatcher: Dispatcher
+    sender: Sender
+    nursery: trio.Nursery
+
+    async def begin(self) -> None:
+        """Dispatch until the nursery is cancelled."""
+        await self.nursery.start(self.dispatcher.run)
+
+
+class Daemon:
+    """One daemon. Two of them in one process share nothing."""
+
+    def __init__(self, config: Config, surroundings: Surroundings) -> None:
+        self.config = config
+        self._outside = surroundings
+        log_format = cast(LogFormat, config.log.format)
+        self._log: Logger = make_logger(log_format, cast(Level, config.log.level), surroundings.log_stream)
+        self._access_log = AccessLog(log_format, surroundings.log_stream)
+        self._requests = RequestCounters()
+        self._addresses: tuple[str, ...] = ()
+        self._metrics_addresses: tuple[str, ...] = ()
+        self._stop = trio.Event()
+        self.ended = trio.Event()
+
+    @property
+    def started(self) -> bool:
+        """Whether it has come as far as serving: what went wrong before is about its surroundings."""
+        return bool(self._addresses)
+
+    def stop(self) -> None:
+        """Ask it to end well."""
+        self._stop.set()
+
+    async def run(self, *, task_status: trio.TaskStatus[Running] = trio.TASK_STATUS_IGNORED) -> None:
+        """Serve until `stop`.
+
+        Raises `StoreFailure`, `MigrationError`, `CatalogueError`, `OSError` or `ValueError` when it cannot start.
+        """
+        config, clock, log = self.config, self._outside.clock, self._log
+        webhooks = settings_from(config.webhooks, self._own_listeners)
+        tax_settings = engine.settings_from(config.tax, self._own_listeners)
+        transport = GuardedTransport(webhooks.policy)
+        async with (
+            open_store(StoreSettings.of(config.store), clock, Path(config.store.key_file)) as store,
+            open_provider(store, transport, clock, log, self._provider_settings()) as provider,
+            engine.open_tax(store, tax_settings, clock, log, USER_AGENT) as tax,
+            open_background(self._background_parts(store, provider)) as health,
+            self._delivering(store, webhooks, transport) as deliveries,
+            trio.open_nursery() as doors,
+        ):
+            server = create_server(self._door_parts(provider, tax, deliveries, health))
+            watched = self._watched(server, store, deliveries, health)
+            metrics = create_metrics_server(config, watched, clock, log)
+            if metrics is not None:
+                self._metrics_addresses = tuple(await doors.start(metrics.serve))
+            self._addresses = tuple(await doors.start(server.serve))
+            await deliveries.begin()
+            self._tell_serving()
+            doors.start_soon(provider.open_keys)  # Chosen: not before, since they take a tenth of the start
+            task_status.started(Running(addresses=self._addresses, store=store))
+            await self._stop.wait()  # may last: the documented wait for a signal
+            self._outside.notifier.stopping()
+            log.info("stopping")
+            server.drain()
+            if metrics is not None:
+                metrics.drain()
+        await flush_access_log(self._access_log)
+        log.info("stopped")
+        self.ended.set()
+
+    def _tell_serving(self) -> None:
+        if changed := without_effect(self.config):
+            self._log.warning("settings_without_effect_yet", settings=changed)
+        places = {"metrics": self._metrics_addresses} if self._metrics_addresses else {}
+        self._log.info("serving", addresses=self._addresses, **places, directory=self.config.store.directory)
+        self._outside.notifier.ready(f"serving on {', '.join(self._addresses)}")
+
+    @asynccontextmanager
+    async def _delivering(
+        self, store: Store, settings: WebhookSettings, transport: GuardedTransport
+    ) -> AsyncIterator[_Deliveries]:
+        sender = Sender(transport, user_agent=USER_AGENT, timeout_seconds=settings.timeout_seconds)
+        parts = DispatcherParts(store=store, sender=sender, clock=self._outside.clock, settings=settings, log=self._log)
+        dispatcher = Dispatcher(parts)
+        try:
+            async with trio.open_nursery() as nursery:
+                yield _Deliveries(dispatcher=dispatcher, sender=sender, nursery=nursery)
+                nursery.cancel_scope.cancel()  # it takes its time: attempts under way may end first
+        finally:
+            with trio.CancelScope(shield=True):
+                await sender.aclose()
+
+    # -- what each part is told
+
+    def _provider_settings(self) -> ProviderSettings:
+        return ProviderSettings(
+            issuer=self.config.server.public_url,
+            refresh_grace_seconds=self.config.oauth.refresh_grace_seconds,
+            user_agent=USER_AGENT,
+        )
+
+    def _background_parts(self, store: Store, provider: Provider) -> BackgroundParts:
+        return BackgroundParts(
+            store=store,
+            provider=provider,
+            retention=Retention(self.config.webhooks.retention_days, self._outside.clock, self._log),
+            access_log=self._access_log,
+            notifier=self._outside.notifier,
+            log=self._log,
+        )
+
+    def _door_parts(self, provider: Provider, tax: Proxy, deliveries: _Deliveries, health: Health) -> DoorParts:
+        access_log = self._access_log if self._outside.access_log else None
+        return DoorParts(
+            config=self.config,
+            clock=self._outside.clock,
+            log=self._log,
+            observer=Observer(self._outside.clock, self._requests, access_log),
+            provider=provider,
+            tax=tax,
+            readiness=lambda: self._readiness(deliveries.dispatcher, health),
+        )
+
+    def _watched(self, server: Server, store: Store, deliveries: _Deliveries, health: Health) -> Watched:
+        dispatcher = deliveries.dispatcher
+        return Watched(
+            requests=self._requests,
+            server=server,
+            store=store,
+            dispatcher=dispatcher,
+            attempts_limit=self.config.webhooks.concurrency,
+            idle_connections=lambda: deliveries.sender.idle,
+            access_log=self._access_log,
+            is_ready=lambda: all(state == "ok" for state in self._readiness(dispatcher, health).values()),
+        )
+
+    def _readiness(self, dispatcher: Dispatcher, health: Health) -> dict[str, str]:
+        """Each part of the daemon, with `ok` or what is wrong with it."""
+        return {
+            "store": "ok" if health.store_answers else "does not answer",
+            "dispatcher": "ok" if dispatcher.running else "is not running",
+            "stopping": "yes" if self._stop.is_set() else "ok",
+        }
+
+    def _own_listeners(self) -> list[tuple[str, int]]:
+        """The TCP addresses this daemon answers on: webhooks may not lead back to them."""
+        addresses = (*self._addresses, *self._metrics_addresses)
+        bound = [parse_bind(address.partition("://")[2]) for address in addresses if "://" in address]
+        return [(bind.host, bind.port) for bind in bound if isinstance(bind, TcpBind)]
+
+
+async def run_until_signalled(daemon: Daemon) -> None:
+    """Serve until SIGTERM or SIGINT; a second one ends the process at once, as it ends any other."""
+    with trio.open_signal_receiver(*STOP_SIGNALS) as signals:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_stop_on_signal, daemon, signals)
+            await daemon.run()
+            nursery.cancel_scope.cancel()
+
+
+async def _stop_on_signal(daemon: Daemon, signals: AsyncIterator[int]) -> None:
+    async for _ in signals:
+        for number in STOP_SIGNALS:  # the kernel's own way: it works whatever the daemon is stuck in
+            signal.signal(number, signal.SIG_DFL)
+        daemon.stop()

@@ -1,0 +1,38 @@
+"""What a daemon with given settings offers: its operations, and the OpenAPI document of them."""
+
+from typing import Any, cast
+
+from gatewayd import catalogue
+from gatewayd.catalogue import Catalogue
+from gatewayd.clock import from_wire
+from gatewayd.config import Config
+from gatewayd.events import EVENT_KINDS, EventBody
+from gatewayd.http import openapi
+from gatewayd.http.security_schemes import ProviderUrls
+from gatewayd.oauth.addresses import AUTHORIZE, DISCOVERY, TOKEN
+from gatewayd.webhooks.settings import settings_from
+
+
+def catalogue_of(config: Config) -> Catalogue:
+    """The operations of a daemon with these settings. Raises `CatalogueError`."""
+    webhooks = settings_from(config.webhooks)
+    return catalogue.build(webhooks.policy, webhooks.retry.max_attempts, webhooks.retention_days)
+
+
+def describe(offered: Catalogue, config: Config) -> dict[str, Any]:
+    """The OpenAPI document."""
+    origin = config.server.public_url
+    urls = ProviderUrls(origin + AUTHORIZE, origin + TOKEN, origin + DISCOVERY)
+    return openapi.describe(offered.areas, origin, _event_bodies(), urls)
+
+
+def _event_bodies() -> dict[str, tuple[Any, object]]:
+    """Each event kind with the struct of a delivery's body and a sample of it."""
+    sent_at = from_wire("2026-11-20T09:30:00.125Z")
+    return {
+        name: (
+            cast(Any, EventBody)[kind.data],
+            EventBody(id="wdlv_01kaqfb2r0j1k2m3n4p5q6r7s8", event=name, data=kind.sample, sent_at=sent_at),
+        )
+        for name, kind in EVENT_KINDS.items()
+    }

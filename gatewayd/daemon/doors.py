@@ -1,0 +1,133 @@
+"""The doors put together: API, provider and pages behind one server, the metrics behind another."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from msgspec.json import encode
+
+from gatewayd.catalogue import Catalogue, Deps
+from gatewayd.clock import Clock
+from gatewayd.config import Config
+from gatewayd.console.addresses import is_page
+from gatewayd.console.lazy_app import Console
+from gatewayd.daemon.description import catalogue_of, describe
+from gatewayd.http import documents
+from gatewayd.http.api import Api, ApiParts
+from gatewayd.http.documents import ReadinessCheck
+from gatewayd.http.observer import Observer, always, labelled
+from gatewayd.http.render import refusal
+from gatewayd.http.router import Router
+from gatewayd.http1.cors import Cors
+from gatewayd.http1.log import Log
+from gatewayd.http1.server import Server
+from gatewayd.http1.settings import ServerSettings
+from gatewayd.metrics.page import page as metrics_page
+from gatewayd.metrics.snapshot import Watched
+from gatewayd.oauth.addresses import NO_ENDPOINT, PREFIX, metric_labels
+from gatewayd.performing.rate_limits import RateLimits
+from gatewayd.provider import Provider
+from gatewayd.tax.headers import FROM_PAGES, TO_PAGES
+from gatewayd.tax.proxy import Proxy
+
+METRICS_CONNECTIONS: Final = 16  # Chosen: a few scrapers and a person
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoorParts:
+    """What the doors are made of. `readiness` says of each part of the daemon `ok`, or what is wrong with it."""
+
+    config: Config
+    clock: Clock
+    log: Log
+    observer: Observer
+    provider: Provider
+    tax: Proxy
+    readiness: ReadinessCheck
+
+
+def create_server(parts: DoorParts) -> Server:
+    """The server of everything that callers and people see. Raises `CatalogueError`, `OSError` or `ValueError`."""
+    offered, oauth = catalogue_of(parts.config), parts.provider.app
+    label = labelled(metric_labels(oauth.paths), NO_ENDPOINT)
+    endpoints = parts.observer.watched(oauth, label)
+    api = _create_api(parts, offered)
+    router = Router(
+        {
+            **dict.fromkeys(oauth.paths, endpoints),
+            "/healthz": documents.alive(),
+            "/readyz": documents.ready(parts.readiness),
+            "/openapi.json": documents.document_when_asked(lambda: encode(describe(offered, parts.config))),
+        },
+        api,
+        api.at_once,
+        mounts=((PREFIX, endpoints),),
+        ready=dict.fromkeys(oauth.paths, parts.observer.watched_at_once(oauth.at_once, label)),
+        pages=parts.observer.watched(_create_console(parts), always("console")),
+        is_page=is_page,
+    )
+    settings = server_settings(parts.config)
+    return Server(router, settings, refuse=refusal, log=parts.log, clock=parts.clock, at_once=router.at_once)
+
+
+def create_metrics_server(config: Config, watched: Watched, clock: Clock, log: Log) -> Server | None:
+    """The server of the numbers, for an operator's own network: plain HTTP, no credential. None: not wanted."""
+    if not config.metrics.bind:
+        return None
+    settings = ServerSettings(
+        bind=(config.metrics.bind,),
+        unix_mode=config.server.socket_mode,
+        max_connections=METRICS_CONNECTIONS,
+        drain_seconds=config.server.drain_seconds,
+    )
+    return Server(metrics_page(watched), settings, refuse=refusal, log=log, clock=clock)
+
+
+def _create_api(parts: DoorParts, offered: Catalogue) -> Api:
+    config, provider = parts.config, parts.provider
+    return Api(
+        ApiParts(
+            operations=offered.operations,
+            store=provider.store,
+            authenticate=provider.authenticator.authenticate,
+            limits=RateLimits(config.limits.requests_per_minute, config.limits.concurrent_requests),
+            cors=Cors(config.server.cors_origins, FROM_PAGES, TO_PAGES),
+            log=parts.log,
+            observe=parts.observer.answered,
+            deps=Deps(tax=parts.tax),
+            json_body_bytes=config.limits.json_body_bytes,
+            call_seconds=config.tax.timeout_seconds,
+            public_url=config.server.public_url,
+        )
+    )
+
+
+def _create_console(parts: DoorParts) -> Console:
+    return Console(
+        parts.provider.store,
+        parts.clock,
+        parts.log,
+        issuer=parts.config.server.public_url,
+        attempts=parts.config.limits.sign_in_attempts,
+        tax=parts.tax.settings,
+    )
+
+
+def server_settings(config: Config) -> ServerSettings:
+    """The server that `config` names. Raises `OSError` where a certificate or its key cannot be read."""
+    server = config.server
+    for path in filter(None, (server.tls_certificate, server.tls_key)):
+        Path(path).open("rb").close()  # raises with the name of the file, which OpenSSL leaves out
+    return ServerSettings(
+        bind=server.bind,
+        tls_certificate=server.tls_certificate,
+        tls_key=server.tls_key,
+        trusted_proxies=server.trusted_proxies,
+        unix_mode=server.socket_mode,
+        max_connections=server.max_connections,
+        max_header_bytes=config.limits.header_bytes,
+        header_timeout_seconds=server.header_timeout_seconds,
+        keep_alive_seconds=server.keep_alive_timeout_seconds,
+        request_read_seconds=server.request_read_timeout_seconds,
+        drain_seconds=server.drain_seconds,
+    )

@@ -1,0 +1,116 @@
+"""A snapshot in the text format that every Prometheus reads, with what the kernel knows of the process."""
+
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final
+
+import gatewayd
+from gatewayd.http.request_counters import BOUNDS_SECONDS
+from gatewayd.metrics.snapshot import READINGS, Snapshot
+
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric
+
+TOO_MANY_REQUESTS: Final = 429
+_LABELS: Final = [f"{bound:g}" for bound in BOUNDS_SECONDS] + ["+Inf"]
+
+
+class _Collector:
+    """The numbers of a snapshot as the library's metric families."""
+
+    def __init__(self, taken: Snapshot) -> None:
+        self._taken = taken
+
+    def collect(self) -> "Iterator[Metric]":
+        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+        build = GaugeMetricFamily("gatewayd_build_info", "1, with the version that runs.", labels=["version"])
+        build.add_metric([gatewayd.__version__], 1)
+        yield build
+        yield from self._requests()
+        for reading, value in zip(READINGS, self._taken.values, strict=True):
+            family = CounterMetricFamily if reading.kind == "counter" else GaugeMetricFamily
+            yield family(f"gatewayd_{reading.name}", reading.help, value=value)
+        attempts = CounterMetricFamily(
+            "gatewayd_webhook_attempts", "Webhook attempts that have ended, by how.", labels=["outcome"]
+        )
+        for outcome, count in self._taken.attempts.items():
+            attempts.add_metric([outcome], count)
+        yield attempts
+        yield from self._subscriptions()
+        yield from self._backlog()
+
+    def _requests(self) -> "Iterator[Metric]":
+        from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
+
+        answered = CounterMetricFamily(
+            "gatewayd_requests",
+            "Requests that were answered, pages and sign-in included.",
+            labels=["operation", "status"],
+        )
+        durations = HistogramMetricFamily(
+            "gatewayd_request_duration_seconds", "Time from a request's headers to its answer.", labels=["operation"]
+        )
+        limited = 0
+        for operation, counts in sorted(self._taken.operations.items()):
+            for status, count in sorted(counts.statuses.items()):
+                answered.add_metric([operation, str(status)], count)
+            reached = accumulate(counts.buckets)
+            durations.add_metric([operation], list(zip(_LABELS, reached, strict=True)), counts.seconds)
+            limited += counts.statuses.get(TOO_MANY_REQUESTS, 0)
+        yield answered
+        yield durations
+        yield CounterMetricFamily(
+            "gatewayd_requests_rate_limited", "Requests refused because somebody asks too much.", value=limited
+        )
+
+    def _subscriptions(self) -> "Iterator[Metric]":
+        from prometheus_client.core import CounterMetricFamily
+
+        ended = CounterMetricFamily(
+            "gatewayd_webhook_subscription_attempts",
+            "Webhook attempts that have ended, by subscription and how.",
+            labels=["subscription", "outcome"],
+        )
+        seconds = CounterMetricFamily(
+            "gatewayd_webhook_subscription_attempt_seconds",
+            "Time that webhook attempts took, by subscription.",
+            labels=["subscription"],
+        )
+        for subscription, attempts in self._taken.subscriptions.items():
+            for outcome in ("succeeded", "failed", "exhausted"):
+                ended.add_metric([subscription, outcome], getattr(attempts, outcome))
+            seconds.add_metric([subscription], attempts.seconds)
+        yield ended
+        yield seconds
+
+    def _backlog(self) -> "Iterator[Metric]":
+        from prometheus_client.core import GaugeMetricFamily
+
+        queues, disabled, _ = self._taken.backlog
+        pending = {name: queue.pending for name, queue in queues.items()}
+        overdue = {name: queue.overdue for name, queue in queues.items() if queue.overdue is not None}
+        for name, meaning, label, values in (
+            ("subscription_pending", "Deliveries that have not ended, also of the disabled.", "subscription", pending),
+            ("subscription_oldest_due_seconds", "How long the first one has been due.", "subscription", overdue),
+            ("subscriptions_disabled", "Subscriptions that are disabled, by reason.", "reason", disabled),
+        ):
+            family = GaugeMetricFamily(f"gatewayd_webhook_{name}", meaning, labels=[label])
+            for key, value in values.items():
+                family.add_metric([key], value)
+            yield family
+        yield GaugeMetricFamily(
+            "gatewayd_webhook_subscriptions_complete",
+            "1 while all subscriptions are told and counted; 0: there are too many, or the store does not answer.",
+            value=self._taken.complete,
+        )
+
+
+def text(taken: Snapshot) -> bytes:
+    """The page, in the text format 0.0.4, with what the kernel knows of the process."""
+    from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
+
+    registry = CollectorRegistry()
+    registry.register(_Collector(taken))
+    ProcessCollector(namespace="gatewayd", registry=registry)
+    return generate_latest(registry)

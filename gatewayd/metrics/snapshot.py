@@ -1,0 +1,164 @@
+"""The numbers of one moment: what is read of each part of the daemon, and copied on the event loop."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final, Literal, NamedTuple, Protocol
+
+from gatewayd.http.request_counters import OperationCounts, RequestCounters
+from gatewayd.http1.server import Server
+from gatewayd.logs import AccessLog
+from gatewayd.store import Store
+from gatewayd.webhooks.backlog import SUBSCRIPTIONS_TOLD, UNKNOWN, Backlog
+from gatewayd.webhooks.delivery_report import Counts, SubscriptionCounts
+
+OUTCOMES: Final = ("succeeded", "retried", "exhausted", "interrupted", "failed_here")
+"""The fields of the dispatcher's counts that say how an attempt ended."""
+
+
+class Delivering(Protocol):
+    """What is told of the dispatcher. `subscription_counts` by id, the one that was sent to last at the end."""
+
+    @property
+    def running(self) -> bool: ...
+    @property
+    def in_flight(self) -> int: ...
+    @property
+    def counts(self) -> Counts: ...
+    @property
+    def subscription_counts(self) -> Mapping[str, SubscriptionCounts]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watched:
+    """Whose numbers are told.
+
+    `server` is the API's; `is_ready` says what `/readyz` says. `attempts_limit`: webhook attempts at a time;
+    `idle_connections`: to receivers, kept for the next attempt.
+    """
+
+    requests: RequestCounters
+    server: Server
+    store: Store
+    dispatcher: Delivering
+    attempts_limit: int
+    idle_connections: Callable[[], int]
+    access_log: AccessLog
+    is_ready: Callable[[], bool]
+
+
+class Reading(NamedTuple):
+    """One number without labels, and where it is read."""
+
+    name: str
+    kind: Literal["counter", "gauge"]
+    help: str
+    read: Callable[[Watched], float]
+
+
+READINGS: Final = (
+    Reading("ready", "gauge", "1 while the daemon is ready, as /readyz says.", lambda of: of.is_ready()),
+    Reading("connections_open", "gauge", "Connections to the API open now.", lambda of: of.server.open_connections),
+    Reading("connections_accepted", "counter", "Connections accepted.", lambda of: of.server.counters.connections),
+    Reading(
+        "connections_failed",
+        "counter",
+        "Connections that ended by a fault of the daemon's own; the log has each.",
+        lambda of: of.server.counters.connection_errors,
+    ),
+    Reading(
+        "connections_handshake_failed",
+        "counter",
+        "Connections that ended before their TLS handshake did.",
+        lambda of: of.server.counters.failed_handshakes,
+    ),
+    Reading(
+        "accept_shortages",
+        "counter",
+        "Times that a connection had to wait for file descriptors or memory.",
+        lambda of: of.server.counters.accept_shortages,
+    ),
+    Reading(
+        "requests_refused",
+        "counter",
+        "Requests refused before they reached an operation: malformed, too large or too slow.",
+        lambda of: of.server.counters.refused,
+    ),
+    Reading(
+        "requests_failed",
+        "counter",
+        "Requests that broke off by a fault of the daemon's own; the log has each.",
+        lambda of: of.server.counters.app_errors,
+    ),
+    Reading("store_commits", "counter", "Transactions committed.", lambda of: of.store.commits),
+    Reading(
+        "store_long_reads",
+        "counter",
+        "Reads that ran on a thread because they are long, or turned out to be.",
+        lambda of: of.store.long_reads,
+    ),
+    Reading("store_writable", "gauge", "1 while the store takes writes.", lambda of: of.store.writable),
+    Reading(
+        "webhook_attempts_in_flight",
+        "gauge",
+        "Webhook attempts under way.",
+        lambda of: of.dispatcher.in_flight,
+    ),
+    Reading("webhook_attempts_limit", "gauge", "Webhook attempts allowed at a time.", lambda of: of.attempts_limit),
+    Reading(
+        "webhook_connections_idle",
+        "gauge",
+        "Connections to webhook receivers kept for the next attempt.",
+        lambda of: of.idle_connections(),
+    ),
+    Reading(
+        "webhook_store_failures",
+        "counter",
+        "Times that the dispatcher could not use the store.",
+        lambda of: of.dispatcher.counts.store_failures,
+    ),
+    Reading("webhook_dispatcher_running", "gauge", "1 while webhooks are delivered.", lambda of: of.dispatcher.running),
+    Reading(
+        "access_log_lines_dropped",
+        "counter",
+        "Requests whose log line was lost, because standard error was full or closed.",
+        lambda of: of.access_log.dropped,
+    ),
+)
+
+
+class Attempts(NamedTuple):
+    """The attempts of one subscription, as they were at one moment."""
+
+    succeeded: int
+    failed: int
+    exhausted: int
+    seconds: float
+
+
+class Snapshot(NamedTuple):
+    """The numbers of one moment. `values` are those of `READINGS`, in their order.
+
+    `subscriptions` are those that were sent to last; `complete` is False where there are more, or the backlog is not.
+    """
+
+    operations: Mapping[str, OperationCounts]
+    values: Sequence[float]
+    attempts: Mapping[str, int]
+    subscriptions: Mapping[str, Attempts]
+    backlog: Backlog
+    complete: bool
+
+
+def snapshot(of: Watched, backlog: Backlog = UNKNOWN) -> Snapshot:
+    """Copy the numbers. On the event loop's thread."""
+    counts = of.dispatcher.subscription_counts
+    told = islice(reversed(list(counts.items())), SUBSCRIPTIONS_TOLD)
+    return Snapshot(
+        operations=of.requests.copy(),
+        values=[float(reading.read(of)) for reading in READINGS],
+        attempts={name: getattr(of.dispatcher.counts, name) for name in OUTCOMES},
+        subscriptions={name: Attempts(t.succeeded, t.failed, t.exhausted, t.seconds_sum) for name, t in told},
+        backlog=backlog,
+        complete=backlog.complete and len(counts) <= SUBSCRIPTIONS_TOLD,
+    )
