@@ -38,13 +38,6 @@ class Catalogue:
     def operations(self) -> tuple[Operation, ...]:
         return tuple(operation for area in self.areas for operation in area.operations)
 
-    def by_id(self, operation_id: str) -> Operation:
-        """The row with this id. Raises `KeyError`."""
-        for operation in self.operations:
-            if operation.id == operation_id:
-                return operation
-        raise KeyError(operation_id)
-
 
 def build(receivers: Policy, max_attempts: int, retention_days: int) -> Catalogue:
     """All areas. `receivers` says which webhook URLs are allowed. Raises `CatalogueError`."""

@@ -8,7 +8,7 @@ from gatewayd.console.addresses import ACCOUNT, SIGN_IN
 from gatewayd.console.browser import Browser, recently_signed_in, see, signed_in, value
 from gatewayd.console.pages import add_page, sentence
 from gatewayd.console.parts import ConsoleParts
-from gatewayd.console.signing_in import retry_after
+from gatewayd.console.sign_in import retry_after
 from gatewayd.errors import Problem
 from gatewayd.identity import audit, one_time_links, passkeys, second_factors, sessions, users
 from gatewayd.identity.passwords import check_password
@@ -17,7 +17,7 @@ from gatewayd.identity.throttling import Locked
 from gatewayd.identity.users import User
 from gatewayd.store import ReadTx, WriteTx
 
-Answer = Response | tuple[str, int, dict[str, str]]
+PageResponse = Response | tuple[str, int, dict[str, str]]
 
 
 class Account:
@@ -60,7 +60,7 @@ class Account:
 
     # -- password
 
-    async def change_password(self) -> Answer:
+    async def change_password(self) -> PageResponse:
         """Every other browser is signed out, and every connected app.
 
         The present one is asked for; whoever has none yet has come by a link or a passkey, not long ago.

@@ -11,7 +11,6 @@ import gatewayd
 from gatewayd.clock import Instant, to_wire
 from gatewayd.console.account import Account
 from gatewayd.console.applications import Applications
-from gatewayd.console.authorizing import Authorizing
 from gatewayd.console.browser import (
     FORM_BYTES,
     Browser,
@@ -23,15 +22,16 @@ from gatewayd.console.browser import (
     sign_in_address,
     visit,
 )
+from gatewayd.console.consent import ConsentPages
 from gatewayd.console.devices import device_of
 from gatewayd.console.home import Home
 from gatewayd.console.links import Links
 from gatewayd.console.parts import PRODUCT, ConsoleParts
 from gatewayd.console.second_factor import SecondFactor
-from gatewayd.console.signing_in import SigningIn
-from gatewayd.console.signing_out import SigningOut
+from gatewayd.console.sign_in import SignInPages
+from gatewayd.console.sign_out import SignOutPages
 from gatewayd.console.tax_access import TaxAccess
-from gatewayd.console.tax_connecting import TaxConnecting
+from gatewayd.console.tax_connection import TaxConnectionPages
 from gatewayd.console.tax_decisions import TaxDecisions
 from gatewayd.http1.log import Log
 from gatewayd.store import StoreFailure
@@ -76,13 +76,13 @@ def create(parts: ConsoleParts) -> QuartTrio:
     app.after_request(browser.close)
     app.context_processor(_everywhere)
     access = TaxAccess(parts)
-    for pages in (Home(parts), Authorizing(parts), Applications(parts), SecondFactor(parts), access):
+    for pages in (Home(parts), ConsentPages(parts), Applications(parts), SecondFactor(parts), access):
         pages.add_to(app)
-    for more in (TaxConnecting(parts, access), TaxDecisions(parts)):
+    for more in (TaxConnectionPages(parts, access), TaxDecisions(parts)):
         more.add_to(app)
     for entry in (
-        SigningIn(parts, browser),
-        SigningOut(parts, browser),
+        SignInPages(parts, browser),
+        SignOutPages(parts, browser),
         Links(parts, browser),
         Account(parts, browser),
     ):

@@ -6,7 +6,7 @@ from gatewayd.console.addresses import ACCOUNT, SIGN_IN
 from gatewayd.console.browser import Browser, see, sign_in_address, value, visit
 from gatewayd.console.pages import add_page, sentence
 from gatewayd.console.parts import ConsoleParts
-from gatewayd.console.signing_in import go_on
+from gatewayd.console.sign_in import go_on
 from gatewayd.errors import Problem
 from gatewayd.identity import one_time_links, password_resets, users
 from gatewayd.identity.one_time_links import Purpose

@@ -15,7 +15,7 @@ from gatewayd.daemon.description import catalogue_of, describe
 from gatewayd.http import documents
 from gatewayd.http.api import Api, ApiParts
 from gatewayd.http.documents import ReadinessCheck
-from gatewayd.http.observer import Observer, always, labelled
+from gatewayd.http.observer import Observer, label_all, label_by_path
 from gatewayd.http.render import refusal
 from gatewayd.http.router import Router
 from gatewayd.http1.cors import Cors
@@ -49,21 +49,21 @@ class DoorParts:
 def create_server(parts: DoorParts) -> Server:
     """The server of everything that callers and people see. Raises `CatalogueError`, `OSError` or `ValueError`."""
     offered, oauth = catalogue_of(parts.config), parts.provider.app
-    label = labelled(metric_labels(oauth.paths), NO_ENDPOINT)
-    endpoints = parts.observer.watched(oauth, label)
+    label = label_by_path(metric_labels(oauth.paths), NO_ENDPOINT)
+    endpoints = parts.observer.observe(oauth, label)
     api = _create_api(parts, offered)
     router = Router(
         {
             **dict.fromkeys(oauth.paths, endpoints),
-            "/healthz": documents.alive(),
-            "/readyz": documents.ready(parts.readiness),
-            "/openapi.json": documents.document_when_asked(lambda: encode(describe(offered, parts.config))),
+            "/healthz": documents.health(),
+            "/readyz": documents.readiness(parts.readiness),
+            "/openapi.json": documents.lazy_document(lambda: encode(describe(offered, parts.config))),
         },
         api,
         api.at_once,
         mounts=((PREFIX, endpoints),),
-        ready=dict.fromkeys(oauth.paths, parts.observer.watched_at_once(oauth.at_once, label)),
-        pages=parts.observer.watched(_create_console(parts), always("console")),
+        ready=dict.fromkeys(oauth.paths, parts.observer.observe_at_once(oauth.at_once, label)),
+        pages=parts.observer.observe(_create_console(parts), label_all("console")),
         is_page=is_page,
     )
     settings = server_settings(parts.config)
@@ -93,7 +93,7 @@ def _create_api(parts: DoorParts, offered: Catalogue) -> Api:
             limits=RateLimits(config.limits.requests_per_minute, config.limits.concurrent_requests),
             cors=Cors(config.server.cors_origins, FROM_PAGES, TO_PAGES),
             log=parts.log,
-            observe=parts.observer.answered,
+            observe=parts.observer.note_call,
             deps=Deps(tax=parts.tax),
             json_body_bytes=config.limits.json_body_bytes,
             call_seconds=config.tax.timeout_seconds,

@@ -47,10 +47,10 @@ def document(body: bytes) -> App:
     async def get() -> _Document:
         return made
 
-    return _serving(get)
+    return _serve(get)
 
 
-def document_when_asked(make: Callable[[], bytes]) -> App:
+def lazy_document(make: Callable[[], bytes]) -> App:
     """The same of a document that takes long to make: once, on a thread, when it is first asked for."""
     making = trio.Lock()
     made: list[_Document] = []
@@ -62,10 +62,10 @@ def document_when_asked(make: Callable[[], bytes]) -> App:
                     made.append(await trio.to_thread.run_sync(lambda: _document(make())))
         return made[0]
 
-    return _serving(get)
+    return _serve(get)
 
 
-def _serving(get: Callable[[], Awaitable[_Document]]) -> App:
+def _serve(get: Callable[[], Awaitable[_Document]]) -> App:
     cors = Cors(["*"])
 
     async def respond(request: Request) -> Response:
@@ -79,15 +79,15 @@ def _serving(get: Callable[[], Awaitable[_Document]]) -> App:
         response = zipped if zipped is not None and takes_zipped else plain
         return response.plus(cors.headers(request.fields))
 
-    return responding(respond)
+    return app_of(respond)
 
 
-def alive() -> App:
+def health() -> App:
     """`/healthz`: the process answers."""
     return document(b'{"status":"ok"}')
 
 
-def ready(check: ReadinessCheck) -> App:
+def readiness(check: ReadinessCheck) -> App:
     """`/readyz`: 200 when every part is well, else 503 naming the parts that are not."""
 
     async def respond(request: Request) -> Response:
@@ -98,16 +98,16 @@ def ready(check: ReadinessCheck) -> App:
         body = msgspec.json.encode({"status": "ready" if well else "not_ready", "checks": parts})
         return Response(200 if well else 503, (JSON, (b"cache-control", b"no-store")), body)
 
-    return responding(respond)
+    return app_of(respond)
 
 
-def nothing() -> App:
+def not_found() -> App:
     """Any path of a server that has but its fixed ones: 404."""
 
     async def respond(request: Request) -> Response:
         return problem(Problem("not_found", "There is nothing at this path."), request.id)
 
-    return responding(respond)
+    return app_of(respond)
 
 
 def not_allowed(request: Request, allow: Header) -> Response:
@@ -115,7 +115,7 @@ def not_allowed(request: Request, allow: Header) -> Response:
     return problem(Problem("method_not_allowed", "Use GET here.", headers=(allow,)), request.id)
 
 
-def responding(respond: Callable[[Request], Awaitable[Response]]) -> App:
+def app_of(respond: Callable[[Request], Awaitable[Response]]) -> App:
     """An application that needs no more of a request than its head."""
 
     async def app(scope: HttpScope, receive: Receive, send: Send) -> None:

@@ -30,12 +30,12 @@ class Observer:
         self._requests = requests
         self._access = access
 
-    def answered(self, call: ApiCall, response: Response) -> None:
-        """The API answers."""
+    def note_call(self, call: ApiCall, response: Response) -> None:
+        """Note what the API answers."""
         operation = call.route.operation.id if call.route else NO_OPERATION
         self._note(operation, response.status, call.request.id, call.started, call.caller)
 
-    def watched(self, app: App, label: Label) -> App:
+    def observe(self, app: App, label: Label) -> App:
         """`app`, each of whose responses is noted when it begins, as those of the API are."""
 
         async def observed(scope: HttpScope, receive: Receive, send: Send) -> None:
@@ -50,7 +50,7 @@ class Observer:
 
         return observed
 
-    def watched_at_once(self, at_once: AtOnce, label: Label) -> AtOnce:
+    def observe_at_once(self, at_once: AtOnce, label: Label) -> AtOnce:
         """`at_once`, each of whose responses is noted; what it leaves to the application is not."""
 
         def observed(request: Request) -> Response | None:
@@ -79,11 +79,11 @@ class Observer:
             )
 
 
-def labelled(labels: Mapping[str, str], otherwise: str) -> Label:
+def label_by_path(labels: Mapping[str, str], otherwise: str) -> Label:
     """By the whole path, and what every other path is called."""
     return lambda path: labels.get(path, otherwise)
 
 
-def always(label: str) -> Label:
+def label_all(label: str) -> Label:
     """One label for all."""
     return lambda path: label

@@ -8,7 +8,7 @@ from typing import Final
 
 import trio
 
-from gatewayd.http.documents import ALLOW_READING, READING, not_allowed, nothing, responding
+from gatewayd.http.documents import ALLOW_READING, READING, app_of, not_allowed, not_found
 from gatewayd.http.router import Router
 from gatewayd.http1.header_fields import Headers
 from gatewayd.http1.request import Request
@@ -38,4 +38,4 @@ def page(of: Watched) -> Router:
             taken = snapshot(of, await backlog.latest())
             return Response(200, _HEADERS, await trio.to_thread.run_sync(text, taken))
 
-    return Router({PATH: responding(respond)}, nothing())
+    return Router({PATH: app_of(respond)}, not_found())

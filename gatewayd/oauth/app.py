@@ -83,13 +83,13 @@ class OAuthApp:
         except Challenged as challenged:
             return challenged.response
         except (OAuthFailure, DirectFailure) as failure:
-            return _refused(endpoint, request, failure)
+            return _refuse(endpoint, request, failure)
         except (StoreFailure, OverBudget) as error:
             self._parts.log.error("store_failed", path=request.path, exc_info=error)
-            return _refused(endpoint, request, _unavailable(), _RETRY_AFTER)
+            return _refuse(endpoint, request, _unavailable(), _RETRY_AFTER)
         except Exception as error:  # the request border: one request fails, the daemon goes on
             self._parts.log.error("request_failed", path=request.path, exc_info=error)
-            return _refused(endpoint, request, OAuthFailure("server_error", "the error was recorded", 500))
+            return _refuse(endpoint, request, OAuthFailure("server_error", "the error was recorded", 500))
 
 
 def _always(response: Response) -> Callable[[], Response]:
@@ -100,7 +100,7 @@ def _unavailable() -> OAuthFailure:
     return OAuthFailure("temporarily_unavailable", "the database cannot do it now: try again", 503)
 
 
-def _refused(endpoint: Endpoint, request: Request, failure: OAuthFailure | DirectFailure, *headers: Header) -> Response:
+def _refuse(endpoint: Endpoint, request: Request, failure: OAuthFailure | DirectFailure, *headers: Header) -> Response:
     """A page for a person, JSON for a program."""
     if failure.status == 429:
         headers = (*headers, _NEXT_MINUTE)

@@ -14,7 +14,7 @@ from gatewayd.identity.authorizations import AuthorizationParameters, Target
 from gatewayd.identity.oauth_errors import DirectFailure, OAuthFailure
 from gatewayd.identity.oauth_parameters import one
 from gatewayd.oauth.addresses import CHOOSE_PAGE, REQUEST_URI_PREFIX
-from gatewayd.oauth.clients import asking
+from gatewayd.oauth.clients import load_client
 from gatewayd.oauth.parts import OAuthParts
 from gatewayd.oauth.requests import read_form, read_query
 from gatewayd.oauth.responses import authorization_error, leaving_page, redirect
@@ -29,44 +29,44 @@ async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Resp
     raw = await read_form(request, receive) if request.method == "POST" else read_query(request)
     client_id, request_uri = one(raw, "client_id"), one(raw, "request_uri")
     if request_uri is not None and request_uri.startswith(REQUEST_URI_PREFIX):
-        return await _pushed(parts, request, client_id, request_uri.removeprefix(REQUEST_URI_PREFIX))
-    client = await asking(parts, client_id)
+        return await _take_pushed(parts, request, client_id, request_uri.removeprefix(REQUEST_URI_PREFIX))
+    client = await load_client(parts, client_id)
     to = authorizations.target(client, raw)
     try:
         parameters = authorizations.check(client, raw, parts.issuer)
     except OAuthFailure as failure:
-        return await _refused(parts, request, to, failure, client_id)
-    if (silent := await _silent(parts, request, parameters)) is not None:
-        return authorization_error(to, silent, parts.issuer)
-    return _go_on(await parts.store.write(lambda tx: _keep(tx, parameters)))
+        return await _refuse(parts, request, to, failure, client_id)
+    if (refusal := await _refuse_silence(parts, request, parameters)) is not None:
+        return authorization_error(to, refusal, parts.issuer)
+    return _send_to_console(await parts.store.write(lambda tx: _save(tx, parameters)))
 
 
-async def _pushed(parts: OAuthParts, request: Request, client_id: str | None, handle: str) -> Response:
+async def _take_pushed(parts: OAuthParts, request: Request, client_id: str | None, handle: str) -> Response:
     """A request that was pushed serves once: what goes on has a handle of its own (RFC 9126 §4)."""
     pending = await parts.store.read(lambda tx: authorizations.load(tx, handle))
     if pending is None or not pending.pushed or pending.parameters.client_id != client_id:
-        raise _gone()
+        raise _gone_failure()
     parameters = pending.parameters
 
     def take(tx: WriteTx) -> str | None:
-        return _keep(tx, parameters) if authorizations.drop(tx, handle) else None
+        return _save(tx, parameters) if authorizations.drop(tx, handle) else None
 
-    if (silent := await _silent(parts, request, parameters)) is not None:
-        return authorization_error(Target(parameters.redirect_uri, parameters.state), silent, parts.issuer)
+    if (refusal := await _refuse_silence(parts, request, parameters)) is not None:
+        return authorization_error(Target(parameters.redirect_uri, parameters.state), refusal, parts.issuer)
     kept = await parts.store.write(take)
     if kept is None:
-        raise _gone()
-    return _go_on(kept)
+        raise _gone_failure()
+    return _send_to_console(kept)
 
 
-def _keep(tx: WriteTx, parameters: AuthorizationParameters) -> str:
+def _save(tx: WriteTx, parameters: AuthorizationParameters) -> str:
     client = oauth_clients.find(tx, parameters.client_id)
     if client is None or client.revoked:  # it was swept or revoked since it was read
         raise DirectFailure("invalid_client", "there is no such client: it has to register anew")
     return authorizations.save(tx, parameters, pushed=False)
 
 
-async def _refused(
+async def _refuse(
     parts: OAuthParts, request: Request, to: Target, failure: OAuthFailure, client_id: str | None
 ) -> Response:
     """The error to the client: at once, or by a page where that would send a person to a stranger's site.
@@ -83,28 +83,30 @@ async def _refused(
 
 
 def _trusts(parts: OAuthParts, request: Request, tx: ReadTx, client_id: str | None) -> bool:
-    user_id = _person(parts, request, tx)
+    user_id = _signed_in_user(parts, request, tx)
     return user_id is not None and client_id is not None and grants.has_granted(tx, user_id, client_id)
 
 
-def _go_on(handle: str) -> Response:
+def _send_to_console(handle: str) -> Response:
     return redirect(f"{CHOOSE_PAGE}?request={handle}")
 
 
-def _gone() -> DirectFailure:
+def _gone_failure() -> DirectFailure:
     return DirectFailure("invalid_request", "request_uri is unknown, has expired, or was used already")
 
 
-async def _silent(parts: OAuthParts, request: Request, parameters: AuthorizationParameters) -> OAuthFailure | None:
+async def _refuse_silence(
+    parts: OAuthParts, request: Request, parameters: AuthorizationParameters
+) -> OAuthFailure | None:
     """Why `prompt=none` is refused: the account chooser always appears (Spec §5). None: it was not asked for."""
     if "none" not in parameters.prompt:
         return None
-    if await parts.store.read(lambda tx: _person(parts, request, tx)) is not None:
+    if await parts.store.read(lambda tx: _signed_in_user(parts, request, tx)) is not None:
         return OAuthFailure("account_selection_required", "the person always chooses the account here")
     return OAuthFailure("login_required", "nobody is signed in")
 
 
-def _person(parts: OAuthParts, request: Request, tx: ReadTx) -> str | None:
+def _signed_in_user(parts: OAuthParts, request: Request, tx: ReadTx) -> str | None:
     """The user who is signed in with this browser; None: nobody is."""
     try:
         cookies = SimpleCookie(request.text(b"cookie") or "")

@@ -90,17 +90,17 @@ class ClientDocuments:
         try:
             with trio.fail_after(self._fetch_seconds):
                 async with self._limiter:
-                    answer, body = await self._get_with_one_retry(url)
+                    response, body = await self._get_with_one_retry(url)
         except trio.TooSlowError:
             raise _unreadable(f"there was no whole answer in {self._fetch_seconds:g} seconds") from None
         except OutboundError as error:
             raise _unreadable(f"it cannot be fetched ({error.code})") from error
         now = self._clock.now()
         try:
-            metadata = validate_document(url, _object(answer, body))
+            metadata = validate_document(url, _object(response, body))
         except OAuthFailure as failure:
             raise _unreadable(failure.description) from None
-        return Document(metadata, Instant(now + fresh_seconds(answer.headers) * SECOND))
+        return Document(metadata, Instant(now + fresh_seconds(response.headers) * SECOND))
 
     async def _get_with_one_retry(self, url: str) -> "tuple[httpx.Response, bytes]":
         import tenacity  # and asyncio with it: for those who fetch documents alone
@@ -118,11 +118,11 @@ class ClientDocuments:
         if self._client is None:
             made = await trio.to_thread.run_sync(_make_client, self._transport, self._user_agent)
             self._client = self._client or made  # two may have begun at once; one that was not used holds nothing
-        async with self._client.stream("GET", url, headers={"accept": "application/json"}) as answer:
-            if answer.status_code >= 500:
-                raise ProtocolError(f"status {answer.status_code}")
-            body = b"".join([part async for part in answer.aiter_raw()])
-        return answer, body
+        async with self._client.stream("GET", url, headers={"accept": "application/json"}) as response:
+            if response.status_code >= 500:
+                raise ProtocolError(f"status {response.status_code}")
+            body = b"".join([part async for part in response.aiter_raw()])
+        return response, body
 
     def _refuse_failed(self, url: str) -> None:
         until, description = self._failed.get(url, (Instant(0), ""))
@@ -152,13 +152,13 @@ def fresh_seconds(headers: Mapping[str, str]) -> int:
     return min(max(seconds, FRESH_SECONDS_MIN), FRESH_SECONDS_MAX)
 
 
-def _object(answer: "httpx.Response", body: bytes) -> dict[str, object]:
-    if answer.status_code != 200:
-        raise _unreadable(f"its address answers {answer.status_code}")
-    content_type = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+def _object(response: "httpx.Response", body: bytes) -> dict[str, object]:
+    if response.status_code != 200:
+        raise _unreadable(f"its address answers {response.status_code}")
+    content_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     if content_type != "application/json" and not content_type.endswith("+json"):
         raise _unreadable("it is not served as application/json")
-    if answer.headers.get("content-encoding", "identity").lower() != "identity":
+    if response.headers.get("content-encoding", "identity").lower() != "identity":
         raise _unreadable("it is served with a content coding that was not asked for")
     if len(body) > METADATA_BYTES_MAX:
         raise _unreadable(f"it is larger than {METADATA_BYTES_MAX} bytes")

@@ -14,7 +14,7 @@ from gatewayd.oauth.parts import OAuthParts
 from gatewayd.store import ReadTx
 
 
-def named_client(request: Request, form: Raw) -> str:
+def client_id_of(request: Request, form: Raw) -> str:
     """The client that a request names, in its form or by `Authorization: Basic` (RFC 6749 §3.2.1).
 
     Raises `OAuthFailure`: `invalid_client` (401) for one that comes with a secret, `invalid_request`.
@@ -22,16 +22,16 @@ def named_client(request: Request, form: Raw) -> str:
     client_id = one(form, "client_id")
     if one(form, "client_secret") is not None or "client_assertion" in form:
         raise _not_authenticated("clients have no secret here: send the client_id alone")
-    by_header = _basic(request.text(b"authorization"))
+    by_header = _client_of_basic(request.text(b"authorization"))
     if by_header is not None and client_id not in (None, by_header):
         raise OAuthFailure("invalid_request", "the client is named twice, and differently")
-    named = by_header or client_id
-    if named is None:
+    client_id = by_header or client_id
+    if client_id is None:
         raise OAuthFailure("invalid_request", "client_id is needed")
-    return named
+    return client_id
 
 
-def known(client: Client | None) -> Client:
+def require_known(client: Client | None) -> Client:
     """Raises `OAuthFailure` `invalid_client` (401) for none, and one that is revoked."""
     if client is None or client.revoked:
         raise _not_known()
@@ -44,7 +44,7 @@ def check_known(tx: ReadTx, client_id: str) -> None:
         raise _not_known()
 
 
-async def asking(parts: OAuthParts, client_id: str | None) -> Client | None:
+async def load_client(parts: OAuthParts, client_id: str | None) -> Client | None:
     """The client of an authorization request, its document fetched anew where it has one that is stale.
 
     None: not known, or revoked. Raises `DirectFailure` where the document cannot be used.
@@ -53,11 +53,11 @@ async def asking(parts: OAuthParts, client_id: str | None) -> Client | None:
         return None
     client = await parts.store.read(lambda tx: oauth_clients.find(tx, client_id))
     if is_document_url(client_id) and not _is_fresh(parts, client):
-        client = await _fetched(parts, client_id)
+        client = await _fetch(parts, client_id)
     return None if client is None or client.revoked else client
 
 
-async def _fetched(parts: OAuthParts, url: str) -> Client:
+async def _fetch(parts: OAuthParts, url: str) -> Client:
     async with parts.documents.turn(url):
         client = await parts.store.read(lambda tx: oauth_clients.find(tx, url))
         if client is not None and _is_fresh(parts, client):
@@ -73,7 +73,7 @@ def _is_fresh(parts: OAuthParts, client: Client | None) -> bool:
     return client.revoked or client.fresh_until is None or client.fresh_until > parts.store.now()
 
 
-def _basic(authorization: str | None) -> str | None:
+def _client_of_basic(authorization: str | None) -> str | None:
     """The client named in `Authorization: Basic`, with an empty password (RFC 6749 §2.3.1). None: another scheme."""
     scheme, _, encoded = (authorization or "").partition(" ")
     if scheme.lower() != "basic":

@@ -25,7 +25,7 @@ def caller_of(parts: OAuthParts, request: Request, tx: ReadTx) -> Caller:
     scheme, _, token = (request.text(b"authorization") or "").partition(" ")
     token = token.strip()
     if scheme.lower() not in ("bearer", "dpop") or not token:
-        raise Challenged(_refused(401, bearer_challenge("Bearer", parts.issuer, {}), "invalid_request", "No token."))
+        raise Challenged(_refusal(401, bearer_challenge("Bearer", parts.issuer, {}), "invalid_request", "No token."))
     possession = None
     if scheme.lower() == "dpop":
         possession = Possession(request.text(b"dpop"), request.method, parts.issuer + request.path)
@@ -34,7 +34,7 @@ def caller_of(parts: OAuthParts, request: Request, tx: ReadTx) -> Caller:
     except PossessionRefused as refused:
         listed = {"error": refused.error, "error_description": refused.message, "algs": " ".join(ALGORITHMS)}
         challenge = bearer_challenge("DPoP", parts.issuer, listed)
-        raise Challenged(_refused(401, challenge, refused.error, refused.message)) from None
+        raise Challenged(_refusal(401, challenge, refused.error, refused.message)) from None
     except Problem as problem:
         raise Challenged(invalid_token(parts, problem.message)) from None
 
@@ -42,15 +42,15 @@ def caller_of(parts: OAuthParts, request: Request, tx: ReadTx) -> Caller:
 def invalid_token(parts: OAuthParts, message: str) -> Response:
     """401 for a credential that does not serve here."""
     challenge = bearer_challenge("Bearer", parts.issuer, {"error": "invalid_token", "error_description": message})
-    return _refused(401, challenge, "invalid_token", message)
+    return _refusal(401, challenge, "invalid_token", message)
 
 
-def lacking(parts: OAuthParts, scope: str) -> Response:
+def insufficient_scope(parts: OAuthParts, scope: str) -> Response:
     """403 for a token without a scope."""
     message = f"This needs the scope {scope}."
     listed = {"error": "insufficient_scope", "error_description": message, "scope": scope}
-    return _refused(403, bearer_challenge("Bearer", parts.issuer, listed), "insufficient_scope", message)
+    return _refusal(403, bearer_challenge("Bearer", parts.issuer, listed), "insufficient_scope", message)
 
 
-def _refused(status: int, challenge: Header, code: str, message: str) -> Response:
+def _refusal(status: int, challenge: Header, code: str, message: str) -> Response:
     return json_response(status, {"error": code, "error_description": message}, challenge)

@@ -8,7 +8,7 @@ from gatewayd.identity.oauth_errors import OAuthFailure
 from gatewayd.oauth.parts import OAuthParts
 
 
-def shown(parts: OAuthParts, request: Request) -> Proof | None:
+def read_proof(parts: OAuthParts, request: Request) -> Proof | None:
     """The proof of a request; None where it brings none. Raises `OAuthFailure` `invalid_dpop_proof`."""
     text = request.text(b"dpop")
     if text is None:

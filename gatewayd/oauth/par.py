@@ -17,7 +17,7 @@ from gatewayd.identity.oauth_errors import OAuthFailure
 from gatewayd.identity.oauth_parameters import one
 from gatewayd.oauth import dpop
 from gatewayd.oauth.addresses import REQUEST_URI_PREFIX
-from gatewayd.oauth.clients import asking, known, named_client
+from gatewayd.oauth.clients import client_id_of, load_client, require_known
 from gatewayd.oauth.parts import OAuthParts
 from gatewayd.oauth.requests import read_form
 from gatewayd.oauth.responses import json_response
@@ -29,22 +29,22 @@ async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Resp
     form = await read_form(request, receive)
     if one(form, "request_uri") is not None:
         raise OAuthFailure("invalid_request", "a pushed request names no request_uri")
-    client_id = named_client(request, form)
-    client = known(await asking(parts, client_id))
+    client_id = client_id_of(request, form)
+    client = require_known(await load_client(parts, client_id))
     checked = authorizations.check(client, {**form, "client_id": [client_id]}, parts.issuer)
-    proof = dpop.shown(parts, request)
-    parameters = _bound(checked, proof)
+    proof = dpop.read_proof(parts, request)
+    parameters = _bind(checked, proof)
     dpop.spend(parts, proof)
 
-    def keep(tx: WriteTx) -> str:
-        known(oauth_clients.find(tx, client_id))  # not swept or revoked since
+    def save(tx: WriteTx) -> str:
+        require_known(oauth_clients.find(tx, client_id))  # not swept or revoked since
         return authorizations.save(tx, parameters, pushed=True)
 
-    handle = await parts.store.write(keep)
+    handle = await parts.store.write(save)
     return json_response(201, {"request_uri": REQUEST_URI_PREFIX + handle, "expires_in": PUSHED_LIFE // SECOND})
 
 
-def _bound(parameters: AuthorizationParameters, proof: Proof | None) -> AuthorizationParameters:
+def _bind(parameters: AuthorizationParameters, proof: Proof | None) -> AuthorizationParameters:
     """The code will be bound to the key of the proof (RFC 9449 §10.1)."""
     if proof is None:
         return parameters

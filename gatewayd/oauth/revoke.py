@@ -8,7 +8,7 @@ from gatewayd.identity.grants import Grant
 from gatewayd.identity.oauth_errors import OAuthFailure, invalid_grant
 from gatewayd.identity.oauth_parameters import one
 from gatewayd.identity.signed_tokens import UntrustedToken
-from gatewayd.oauth.clients import check_known, named_client
+from gatewayd.oauth.clients import check_known, client_id_of
 from gatewayd.oauth.parts import OAuthParts
 from gatewayd.oauth.requests import read_form
 from gatewayd.oauth.responses import empty
@@ -21,7 +21,7 @@ async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Resp
     Raises `OAuthFailure`: `invalid_client`, `invalid_request`, `invalid_grant` for the token of another client.
     """
     form = await read_form(request, receive)
-    client_id = named_client(request, form)
+    client_id = client_id_of(request, form)
     token = one(form, "token")
 
     def look(tx: ReadTx) -> Grant | None:

@@ -22,7 +22,7 @@ from gatewayd.identity.oauth_parameters import Raw, check_resource, one
 from gatewayd.identity.random_tokens import hash_token
 from gatewayd.identity.refresh_tokens import RefreshState, Successor
 from gatewayd.oauth import dpop
-from gatewayd.oauth.clients import check_known, named_client
+from gatewayd.oauth.clients import check_known, client_id_of
 from gatewayd.oauth.parts import OAuthParts
 from gatewayd.oauth.requests import read_form
 from gatewayd.oauth.responses import json_response
@@ -42,7 +42,7 @@ class TokenResponse(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     id_token: str | None = None
 
 
-class _Wanted(msgspec.Struct, frozen=True):
+class _TokenParameters(msgspec.Struct, frozen=True):
     """What tokens are made with, beside the grant."""
 
     scopes: list[str]
@@ -54,7 +54,7 @@ class _Wanted(msgspec.Struct, frozen=True):
 async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Response:
     """200 with tokens. Raises `OAuthFailure` with the errors of RFC 6749 §5.2, RFC 8707 §2 and RFC 9449 §5."""
     form = await read_form(request, receive)
-    client_id = named_client(request, form)
+    client_id = client_id_of(request, form)
     grant_type = one(form, "grant_type")
     if grant_type is None:
         raise OAuthFailure("invalid_request", "grant_type is needed.")
@@ -66,7 +66,7 @@ async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Resp
 
 
 async def _redeem(parts: OAuthParts, request: Request, form: Raw, client_id: str) -> Response:
-    code = _needed(form, "code")
+    code = _require(form, "code")
     check_resource(form, parts.issuer)
 
     def look(tx: ReadTx) -> CodeState | None:
@@ -77,19 +77,19 @@ async def _redeem(parts: OAuthParts, request: Request, form: Raw, client_id: str
     state = await parts.store.read(look)
     if state is None or state.grant.client_id != client_id:  # another's code is as good as none, and stays as it is
         raise invalid_grant("the code is unknown, or was issued to another client")
-    proof = dpop.shown(parts, request)
+    proof = dpop.read_proof(parts, request)
     thumbprint = None if proof is None else proof.thumbprint
-    answer, refresh_hash = b"", None
+    body, refresh_hash = b"", None
     if not state.used:
-        answer, refresh_hash = _first_answer(parts, form, state, thumbprint)
+        body, refresh_hash = _first_tokens(parts, form, state, thumbprint)
         dpop.spend(parts, proof)
-    failure = await _decided(parts, lambda tx: authorization_codes.redeem_code(tx, state, refresh_hash, thumbprint))
+    failure = await _write(parts, lambda tx: authorization_codes.redeem_code(tx, state, refresh_hash, thumbprint))
     if failure is not None:
         raise failure
-    return json_response(200, answer)
+    return json_response(200, body)
 
 
-def _first_answer(parts: OAuthParts, form: Raw, state: CodeState, thumbprint: str | None) -> tuple[bytes, bytes | None]:
+def _first_tokens(parts: OAuthParts, form: Raw, state: CodeState, thumbprint: str | None) -> tuple[bytes, bytes | None]:
     """The answer to a code that has not been used, and the hash of the refresh token in it."""
     now = Instant(parts.store.now())
     presented = TokenRequest(
@@ -101,12 +101,12 @@ def _first_answer(parts: OAuthParts, form: Raw, state: CodeState, thumbprint: st
     authorization_codes.check_code(state, presented, now)
     scopes = grants.narrow(state.grant, None)  # a code has no `scope` beside it (RFC 6749 §4.1.3)
     refresh = refresh_tokens.make_token() if "offline_access" in state.grant.scopes else None
-    answer = _tokens(parts, state.grant, _Wanted(scopes, thumbprint, refresh, first=True), now)
-    return answer, None if refresh is None else hash_token(refresh)
+    body = _token_response(parts, state.grant, _TokenParameters(scopes, thumbprint, refresh, first=True), now)
+    return body, None if refresh is None else hash_token(refresh)
 
 
 async def _refresh(parts: OAuthParts, request: Request, form: Raw, client_id: str) -> Response:
-    token = _needed(form, "refresh_token")
+    token = _require(form, "refresh_token")
     check_resource(form, parts.issuer)
     grace = parts.refresh_grace_seconds
 
@@ -118,7 +118,7 @@ async def _refresh(parts: OAuthParts, request: Request, form: Raw, client_id: st
     state, given_before = await parts.store.read(look)
     if state is None:
         raise invalid_grant("the refresh token is unknown")
-    proof = dpop.shown(parts, request)
+    proof = dpop.read_proof(parts, request)
     thumbprint = None if proof is None else proof.thumbprint
     refresh_tokens.check_refresh(state, client_id, thumbprint, Instant(parts.store.now()))
     scopes = grants.narrow(state.grant, one(form, "scope"))
@@ -126,7 +126,7 @@ async def _refresh(parts: OAuthParts, request: Request, form: Raw, client_id: st
     if given_before is not None:
         return json_response(200, given_before.encode())
     successor = _successor(parts, state, scopes, thumbprint) if state.superseded_at is None else None
-    decided = await _decided(parts, lambda tx: refresh_tokens.rotate(tx, state, successor, grace))
+    decided = await _write(parts, lambda tx: refresh_tokens.rotate(tx, state, successor, grace))
     if isinstance(decided, OAuthFailure):
         raise decided
     return json_response(200, decided.encode())
@@ -134,29 +134,31 @@ async def _refresh(parts: OAuthParts, request: Request, form: Raw, client_id: st
 
 def _successor(parts: OAuthParts, state: RefreshState, scopes: list[str], thumbprint: str | None) -> Successor:
     token = refresh_tokens.make_token()
-    wanted = _Wanted(scopes, thumbprint, token, first=False)
-    answer = _tokens(parts, state.grant, wanted, Instant(parts.store.now()))
-    return Successor(hash_token(token), answer.decode())
+    parameters = _TokenParameters(scopes, thumbprint, token, first=False)
+    body = _token_response(parts, state.grant, parameters, Instant(parts.store.now()))
+    return Successor(hash_token(token), body.decode())
 
 
-def _tokens(parts: OAuthParts, grant: Grant, wanted: _Wanted, now: Instant) -> bytes:
+def _token_response(parts: OAuthParts, grant: Grant, parameters: _TokenParameters, now: Instant) -> bytes:
     access = access_tokens.mint(
-        parts.keys, grant, access_tokens.AccessTokenParameters(parts.issuer, wanted.scopes, wanted.key_thumbprint, now)
+        parts.keys,
+        grant,
+        access_tokens.AccessTokenParameters(parts.issuer, parameters.scopes, parameters.key_thumbprint, now),
     )
     id_token = None
-    if "openid" in wanted.scopes:
+    if "openid" in parameters.scopes:
         id_token = id_tokens.mint(
-            parts.keys, grant, id_tokens.IdTokenParameters(parts.issuer, access, wanted.first, now)
+            parts.keys, grant, id_tokens.IdTokenParameters(parts.issuer, access, parameters.first, now)
         )
-    answer = TokenResponse(
+    body = TokenResponse(
         access_token=access,
-        token_type="Bearer" if wanted.key_thumbprint is None else "DPoP",
+        token_type="Bearer" if parameters.key_thumbprint is None else "DPoP",
         expires_in=access_tokens.EXPIRES_IN_SECONDS,
-        scope=" ".join(wanted.scopes),
-        refresh_token=wanted.refresh_token,
+        scope=" ".join(parameters.scopes),
+        refresh_token=parameters.refresh_token,
         id_token=id_token,
     )
-    return msgspec.json.encode(answer)
+    return msgspec.json.encode(body)
 
 
 def _check_client(tx: ReadTx, client_id: str, grant: Grant | None) -> None:
@@ -165,13 +167,13 @@ def _check_client(tx: ReadTx, client_id: str, grant: Grant | None) -> None:
         check_known(tx, client_id)
 
 
-async def _decided(parts: OAuthParts, work: Callable[[WriteTx], T]) -> T:
+async def _write(parts: OAuthParts, work: Callable[[WriteTx], T]) -> T:
     """Write it, once all who came at the same time have signed: then one commit takes them all."""
     await trio.lowlevel.checkpoint()
     return await parts.store.write(work)
 
 
-def _needed(form: Raw, name: str) -> str:
+def _require(form: Raw, name: str) -> str:
     value = one(form, name)
     if value is None:
         raise OAuthFailure("invalid_request", f"{name} is needed.")

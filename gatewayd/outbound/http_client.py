@@ -23,14 +23,14 @@ CONNECTIONS_MAX = 16  # Chosen
 IDLE_SECONDS = 5.0  # Chosen
 
 
-def make_client(transport: GuardedTransport, user_agent: str, bytes_max: int | None = None) -> httpx.AsyncClient:
+def make_client(transport: GuardedTransport, user_agent: str, max_bytes: int | None = None) -> httpx.AsyncClient:
     """A client that connects through `transport` alone. To be closed.
 
-    `bytes_max` is what one connection may bring, headers and bodies together; then each serves one exchange. It is
+    `max_bytes` is what one connection may bring, headers and bodies together; then each serves one exchange. It is
     kept where bytes come in, since httpcore cannot be left in the middle of a body without a warning.
     """
     return httpx.AsyncClient(
-        transport=_GuardedHttp(transport, bytes_max),
+        transport=_GuardedHttp(transport, max_bytes),
         headers={"user-agent": user_agent, "accept-encoding": "identity"},
         timeout=None,
         follow_redirects=False,
@@ -71,12 +71,12 @@ class OneServer:
             headers=[(b"Host", self._authority), *length, *request.headers],
             content=_Content(body if has_body else None),
         )
-        with _told_as_outbound():
-            answer = await self._pool.handle_async_request(sent)
+        with _raise_outbound_errors():
+            response = await self._pool.handle_async_request(sent)
             try:
-                return Response(answer.status, answer.headers, await _read(answer, max_bytes))
+                return Response(response.status, response.headers, await _read(response, max_bytes))
             finally:
-                await answer.aclose()
+                await response.aclose()
 
 
 class _Content:
@@ -94,34 +94,34 @@ class _Content:
         return self._left.pop()
 
 
-async def _read(answer: httpcore.Response, max_bytes: int) -> bytes:
-    assert isinstance(answer.stream, AsyncIterable)
+async def _read(response: httpcore.Response, max_bytes: int) -> bytes:
+    assert isinstance(response.stream, AsyncIterable)
     body = bytearray()
     with trio.CancelScope() as reading:
-        async for part in answer.stream:
+        async for part in response.stream:
             body += part
             if len(body) > max_bytes:
                 reading.cancel()  # from within: httpcore cannot be left in the middle of a body without a warning
     if len(body) > max_bytes:
-        raise ResponseTooLargeError(f"the answer is larger than {max_bytes} bytes")
+        raise ResponseTooLargeError(f"the response is larger than {max_bytes} bytes")
     return bytes(body)
 
 
-def _pool(transport: GuardedTransport, bytes_max: int | None) -> httpcore.AsyncConnectionPool:
+def _pool(transport: GuardedTransport, max_bytes: int | None) -> httpcore.AsyncConnectionPool:
     return httpcore.AsyncConnectionPool(
         ssl_context=transport.ssl_context,
         max_connections=CONNECTIONS_MAX,
-        max_keepalive_connections=None if bytes_max is None else 0,
+        max_keepalive_connections=None if max_bytes is None else 0,
         keepalive_expiry=IDLE_SECONDS,
-        network_backend=_GuardedBackend(transport, math.inf if bytes_max is None else bytes_max),
+        network_backend=_GuardedBackend(transport, math.inf if max_bytes is None else max_bytes),
     )
 
 
 class _GuardedHttp(httpx.AsyncBaseTransport):
     """httpx's side of a pool of httpcore's."""
 
-    def __init__(self, transport: GuardedTransport, bytes_max: int | None) -> None:
-        self._pool = _pool(transport, bytes_max)
+    def __init__(self, transport: GuardedTransport, max_bytes: int | None) -> None:
+        self._pool = _pool(transport, max_bytes)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         url = httpcore.URL(
@@ -133,34 +133,36 @@ class _GuardedHttp(httpx.AsyncBaseTransport):
         sent = httpcore.Request(
             method=request.method, url=url, headers=request.headers.raw, content=request.stream, extensions={}
         )
-        with _told_as_outbound():
-            answer = await self._pool.handle_async_request(sent)
-        return httpx.Response(answer.status, headers=answer.headers, stream=_Body(answer), extensions=answer.extensions)
+        with _raise_outbound_errors():
+            response = await self._pool.handle_async_request(sent)
+        return httpx.Response(
+            response.status, headers=response.headers, stream=_Body(response), extensions=response.extensions
+        )
 
     async def aclose(self) -> None:
         await self._pool.aclose()
 
 
 class _Body(httpx.AsyncByteStream):
-    def __init__(self, answer: httpcore.Response) -> None:
-        self._answer = answer
+    def __init__(self, response: httpcore.Response) -> None:
+        self._response = response
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        assert isinstance(self._answer.stream, AsyncIterable)
-        with _told_as_outbound():
-            async for part in self._answer.stream:
+        assert isinstance(self._response.stream, AsyncIterable)
+        with _raise_outbound_errors():
+            async for part in self._response.stream:
                 yield part
 
     async def aclose(self) -> None:
-        await self._answer.aclose()
+        await self._response.aclose()
 
 
 class _GuardedBackend(httpcore.AsyncNetworkBackend):
     """Where httpcore gets its connections: resolved once, vetted, and connected to the vetted address."""
 
-    def __init__(self, transport: GuardedTransport, bytes_max: float) -> None:
+    def __init__(self, transport: GuardedTransport, max_bytes: float) -> None:
         self._transport = transport
-        self._bytes_max = bytes_max
+        self._max_bytes = max_bytes
 
     async def connect_tcp(
         self,
@@ -172,7 +174,7 @@ class _GuardedBackend(httpcore.AsyncNetworkBackend):
     ) -> httpcore.AsyncNetworkStream:
         with _within(timeout):
             stream = await self._transport.open_tcp(host.strip("[]"), port)
-        return _GuardedNetworkStream(self._transport, stream, self._bytes_max)
+        return _GuardedNetworkStream(self._transport, stream, self._max_bytes)
 
     async def connect_unix_socket(
         self, path: str, timeout: float | None = None, socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None
@@ -194,7 +196,7 @@ class _GuardedNetworkStream(httpcore.AsyncNetworkStream):
             received = bytes(await self._stream.receive_some(max_bytes))
         self._bytes_left -= len(received)
         if self._bytes_left < 0:
-            raise ProtocolError("the answer is too large")
+            raise ProtocolError("the response is too large")
         return received
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
@@ -235,7 +237,7 @@ def _within(timeout: float | None) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _told_as_outbound() -> Iterator[None]:
+def _raise_outbound_errors() -> Iterator[None]:
     try:
         yield
     except httpcore.TimeoutException as error:

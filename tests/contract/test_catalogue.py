@@ -14,7 +14,7 @@ from gatewayd.http.openapi import explanation
 from gatewayd.store import ReadTx
 from tests.contract.generate import FILE, written
 from tests.contract.promises import PENDING, extensions, read
-from tests.contract.rows import BY_ID, CATALOGUE, OPERATIONS
+from tests.contract.rows import BY_ID, OPERATIONS
 from tests.http import probes
 from tests.http.probes import row
 
@@ -45,12 +45,6 @@ def test_a_row_is_the_one_promised(operation: Operation) -> None:
 
 def test_the_description_that_is_checked_in_is_the_one_served() -> None:
     assert FILE.read_bytes() == written(), "run `make generate`, and read what changes for those who call it"
-
-
-def test_a_row_is_found_by_its_id() -> None:
-    assert CATALOGUE.by_id("accounting.listInvoices").path == "/invoices"
-    with pytest.raises(KeyError):
-        CATALOGUE.by_id("accounting.listQuotes")
 
 
 # -- what `checked` refuses

@@ -30,25 +30,25 @@ def readiness(**parts: str) -> Callable[[], dict[str, str]]:
 
 
 async def test_alive() -> None:
-    reply = await ask(documents.alive())
+    reply = await ask(documents.health())
     assert (reply.status, reply.json()) == (200, {"status": "ok"})
     assert reply["x-request-id"].startswith("req_")
 
 
 async def test_ready_when_every_part_is_well() -> None:
-    reply = await ask(documents.ready(readiness(store="ok", dispatcher="ok")))
+    reply = await ask(documents.readiness(readiness(store="ok", dispatcher="ok")))
     assert (reply.status, reply.json()["status"]) == (200, "ready")
     assert reply["cache-control"] == "no-store"
 
 
 async def test_not_ready_names_the_part() -> None:
-    reply = await ask(documents.ready(readiness(store="does not answer", dispatcher="ok")))
+    reply = await ask(documents.readiness(readiness(store="does not answer", dispatcher="ok")))
     assert reply.status == 503
     assert reply.json() == {"status": "not_ready", "checks": {"store": "does not answer", "dispatcher": "ok"}}
 
 
 @pytest.mark.parametrize("method", ["POST", "DELETE"])
-@pytest.mark.parametrize("app", [documents.alive(), documents.ready(readiness())], ids=["alive", "ready"])
+@pytest.mark.parametrize("app", [documents.health(), documents.readiness(readiness())], ids=["alive", "ready"])
 async def test_other_methods_are_405(app: App, method: str) -> None:
     reply = await ask(app, method)
     assert (reply.status, reply.code) == (405, "method_not_allowed")
@@ -57,7 +57,7 @@ async def test_other_methods_are_405(app: App, method: str) -> None:
 
 
 async def test_head_has_no_body() -> None:
-    for app in (documents.alive(), documents.ready(readiness())):
+    for app in (documents.health(), documents.readiness(readiness())):
         got, head = await ask(app), await ask(app, "HEAD")
         assert (head.status, head.body) == (200, b"")
         assert head["content-length"] == str(len(got.body))
@@ -84,7 +84,7 @@ async def test_a_document_that_takes_long_is_made_once_and_for_those_who_ask() -
         made.append(len(made))
         return b'{"paths":"' + b"x" * 2_000 + b'"}'
 
-    app = documents.document_when_asked(make)
+    app = documents.lazy_document(make)
     assert (await ask(app, "OPTIONS")).status == 204
     assert (await ask(app, "POST")).status == 405
     assert made == []
@@ -113,7 +113,7 @@ async def test_what_cannot_be_made_is_tried_again() -> None:
             raise outcome
         return outcome
 
-    app = documents.document_when_asked(make)
+    app = documents.lazy_document(make)
     with pytest.raises(ValueError, match="not this time"):
         await ask(app)
     assert (await ask(app)).body == b"{}"
@@ -134,6 +134,6 @@ async def test_fixed_paths_go_before_the_api() -> None:
         await send({"type": "http.response.start", "status": 418, "headers": []})
         await send({"type": "http.response.body", "body": b""})
 
-    router = Router({"/healthz": documents.alive()}, api)
+    router = Router({"/healthz": documents.health()}, api)
     assert (await ask(router, path="/healthz")).status == 200
     assert (await ask(router, path="/healthz/")).status == 418

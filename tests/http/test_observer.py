@@ -11,7 +11,7 @@ import trio.testing
 
 from gatewayd.clock import SettableClock
 from gatewayd.http import documents
-from gatewayd.http.observer import Observer, always, labelled
+from gatewayd.http.observer import Observer, label_all, label_by_path
 from gatewayd.http.request_counters import RequestCounters
 from gatewayd.http1.asgi import HttpScope, Receive, Send
 from gatewayd.http1.response import Response
@@ -71,7 +71,7 @@ async def test_an_answer_is_noted_once_when_it_begins(watch: Watch, autojump_clo
         raise AssertionError("there is no body")
 
     with trio.fail_after(10):
-        await watch.observer.watched(slow, always("console"))(scope_of(REQUEST), receive, send)
+        await watch.observer.observe(slow, label_all("console"))(scope_of(REQUEST), receive, send)
     assert [message["type"] for message in passed] == ["http.response.start"] + 2 * ["http.response.body"]
     assert (passed[0]["status"], list(passed[0]["headers"])) == (303, [(b"location", b"/")])
     assert watch.statuses == {"console": {303: 1}}
@@ -86,13 +86,13 @@ async def test_an_answer_is_noted_once_when_it_begins(watch: Watch, autojump_clo
 
 async def test_an_answer_at_once_is_noted_with_its_request_id(watch: Watch) -> None:
     response = Response(200, ((b"etag", b"x"),), b"{}")
-    assert watch.observer.watched_at_once(lambda request: response, always("oauth.jwks"))(REQUEST) is response
+    assert watch.observer.observe_at_once(lambda request: response, label_all("oauth.jwks"))(REQUEST) is response
     assert watch.statuses == {"oauth.jwks": {200: 1}}
     assert [line["request_id"] for line in watch.lines()] == [REQUEST.id]
 
 
 async def test_what_is_left_to_the_application_is_not_noted_yet(watch: Watch) -> None:
-    assert watch.observer.watched_at_once(lambda request: None, always("oauth.jwks"))(REQUEST) is None
+    assert watch.observer.observe_at_once(lambda request: None, label_all("oauth.jwks"))(REQUEST) is None
     assert (watch.statuses, watch.lines()) == ({}, [])
 
 
@@ -101,19 +101,19 @@ async def test_an_application_that_fails_without_an_answer_is_the_doors_to_count
         raise ValueError("broken")
 
     with pytest.raises(ValueError, match="broken"):
-        await ask(watch.observer.watched(broken, always("console")))
+        await ask(watch.observer.observe(broken, label_all("console")))
     assert (watch.statuses, watch.lines()) == ({}, [])
 
 
 async def test_without_an_access_log_it_counts_all_the_same() -> None:
     watch = Watch(access=False)
-    reply = await ask(watch.observer.watched(documents.nothing(), always("console")), "GET", "/sign-in")
+    reply = await ask(watch.observer.observe(documents.not_found(), label_all("console")), "GET", "/sign-in")
     assert reply["x-request-id"].startswith("req_")
     assert (watch.statuses, watch.lines()) == ({"console": {404: 1}}, [])
 
 
 def test_a_path_is_looked_up_whole() -> None:
-    label = labelled({"/a": "first"}, "none")
+    label = label_by_path({"/a": "first"}, "none")
     assert [label(path) for path in ("/a", "/a/", "/A", "/a/s3cret", "")] == ["first", "none", "none", "none", "none"]
 
 

@@ -48,7 +48,7 @@ _NOWHERE = "You belong to no organization yet, so there is nothing to give acces
 Page = str | tuple[str, int]
 
 
-class _Asked(msgspec.Struct, frozen=True, kw_only=True):
+class _Authorization(msgspec.Struct, frozen=True, kw_only=True):
     """A request as its pages need it."""
 
     handle: str
@@ -81,7 +81,7 @@ class RequestGone(BadRequest):
     )
 
 
-class Authorizing:
+class ConsentPages:
     """The two pages between an app's request and its answer."""
 
     def __init__(self, parts: ConsoleParts) -> None:
@@ -96,40 +96,40 @@ class Authorizing:
         add_page(app, "POST", CONSENT, self.answer)
 
     async def show_choice(self) -> Response | str:
-        asked = await self._asked(request.args.get(HANDLE_FIELD, ""))
-        self._require_sign_in(asked)
+        authorization = await self._load(request.args.get(HANDLE_FIELD, ""))
+        self._require_sign_in(authorization)
         _, user = signed_in()
-        other = sign_in_address(choose_address(asked.handle), again=True)
-        return await render_template("choose.html", asked=asked, user=user, other=other)
+        other = sign_in_address(choose_address(authorization.handle), again=True)
+        return await render_template("choose.html", authorization=authorization, user=user, other=other)
 
     async def choose(self) -> Response:
-        asked = await self._asked(value(await request.form, HANDLE_FIELD))
-        self._require_sign_in(asked)
+        authorization = await self._load(value(await request.form, HANDLE_FIELD))
+        self._require_sign_in(authorization)
         session, _ = signed_in()
         try:
-            await self._store.write(lambda tx: authorizations.bind(tx, asked.handle, session.id))
+            await self._store.write(lambda tx: authorizations.bind(tx, authorization.handle, session.id))
         except DirectFailure:
             raise RequestGone from None
-        return see(f"{CONSENT}?{HANDLE_FIELD}={quote(asked.handle, safe='')}")
+        return see(f"{CONSENT}?{HANDLE_FIELD}={quote(authorization.handle, safe='')}")
 
     async def show_consent(self) -> Response | Page:
-        asked = await self._asked(request.args.get(HANDLE_FIELD, ""))
+        authorization = await self._load(request.args.get(HANDLE_FIELD, ""))
         session, _ = signed_in()
-        if asked.pending.session_id != session.id:
-            return see(choose_address(asked.handle))
-        return await self._consent_page(asked, asked.pending.parameters.scope)
+        if authorization.pending.session_id != session.id:
+            return see(choose_address(authorization.handle))
+        return await self._consent_page(authorization, authorization.pending.parameters.scope)
 
     async def answer(self) -> Response | Page:
         """Allow or deny; either way the browser goes back to the client."""
         form = await request.form
-        asked = await self._asked(value(form, HANDLE_FIELD))
+        authorization = await self._load(value(form, HANDLE_FIELD))
         session, user = signed_in()
-        if asked.pending.session_id != session.id:
+        if authorization.pending.session_id != session.id:
             raise RequestGone
         if form.get("decision") != "allow":
-            if not await self._store.write(lambda tx: authorizations.drop(tx, asked.handle)):
+            if not await self._store.write(lambda tx: authorizations.drop(tx, authorization.handle)):
                 raise RequestGone
-            return self._back(asked, {"error": "access_denied", "error_description": "the person said no"})
+            return self._back(authorization, {"error": "access_denied", "error_description": "the person said no"})
         consent = Consent(
             user_id=user.id,
             org_id=value(form, "organization", 64),
@@ -138,68 +138,70 @@ class Authorizing:
             authenticated_at=session.authenticated_at,
             methods=session.methods,
         )
-        if not consent.scopes & set(asked.pending.parameters.scope):
-            return await self._consent_page(asked, (), _NOTHING_CHECKED)
+        if not consent.scopes & set(authorization.pending.parameters.scope):
+            return await self._consent_page(authorization, (), _NOTHING_CHECKED)
         if not await self._store.read(lambda tx: memberships.is_member(tx, user.id), consent.org_id):
-            return await self._consent_page(asked, consent.scopes, _NO_MEMBER)
+            return await self._consent_page(authorization, consent.scopes, _NO_MEMBER)
         try:
-            code = await self._store.write(lambda tx: authorization_codes.issue_code(tx, asked.pending, consent))
+            code = await self._store.write(
+                lambda tx: authorization_codes.issue_code(tx, authorization.pending, consent)
+            )
         except DirectFailure:
             raise RequestGone from None
         except OAuthFailure as failure:
-            await self._store.write(lambda tx: authorizations.drop(tx, asked.handle))
-            return self._back(asked, {"error": failure.code, "error_description": failure.description})
-        return self._back(asked, {"code": code})
+            await self._store.write(lambda tx: authorizations.drop(tx, authorization.handle))
+            return self._back(authorization, {"error": failure.code, "error_description": failure.description})
+        return self._back(authorization, {"code": code})
 
     # -- steps
 
-    async def _asked(self, handle: str) -> _Asked:
+    async def _load(self, handle: str) -> _Authorization:
         """The request behind a handle. Raises `RequestGone`."""
 
-        def look(tx: ReadTx) -> _Asked | None:
+        def look(tx: ReadTx) -> _Authorization | None:
             pending = authorizations.load(tx, handle)
             client = None if pending is None else oauth_clients.find(tx, pending.parameters.client_id)
             if pending is None or pending.pushed or client is None:  # a pushed one is for the endpoint to unwrap
                 return None
-            return _Asked(handle=handle, pending=pending, client=client)
+            return _Authorization(handle=handle, pending=pending, client=client)
 
-        asked = await self._store.read(look)
-        if asked is None:
+        authorization = await self._store.read(look)
+        if authorization is None:
             raise RequestGone
-        return asked
+        return authorization
 
-    async def _consent_page(self, asked: _Asked, checked: Collection[str], problem: str = "") -> Page:
+    async def _consent_page(self, authorization: _Authorization, checked: Collection[str], problem: str = "") -> Page:
         """What is asked for; `checked` are the scopes that the person has not opted out of. A problem makes it 422."""
         _, user = signed_in()
         choices = await self._store.read(lambda tx: _choices(tx, user.id))
-        allow_form_to(asked.redirect_uri)
-        parameters = asked.pending.parameters
+        allow_form_to(authorization.redirect_uri)
+        parameters = authorization.pending.parameters
         page = await render_template(
             "consent.html",
-            asked=asked,
+            authorization=authorization,
             user=user,
             choices=choices,
             problem=problem if choices else _NOWHERE,
             checked=checked,
-            redirect_host=redirect_uris.host_of(asked.redirect_uri),
-            loopback=redirect_uris.is_loopback(asked.redirect_uri),
+            redirect_host=redirect_uris.host_of(authorization.redirect_uri),
+            loopback=redirect_uris.is_loopback(authorization.redirect_uri),
             scopes=[(scope, ALL_SCOPES[scope]) for scope in parameters.scope],
             left_out=[(scope, ALL_SCOPES[scope]) for scope in parameters.left_out],
-            other=sign_in_address(choose_address(asked.handle), again=True),
+            other=sign_in_address(choose_address(authorization.handle), again=True),
         )
         return (page, 422) if problem else page
 
-    def _require_sign_in(self, asked: _Asked) -> None:
+    def _require_sign_in(self, authorization: _Authorization) -> None:
         """Raises `SignInNeeded`, also where the client asks for a newer proof than there is."""
         session = visit().session
         if session is None:
-            raise SignInNeeded(email=asked.pending.parameters.login_hint or "")
-        if authorizations.needs_sign_in(asked.pending, session.authenticated_at, self._parts.clock.now()):
+            raise SignInNeeded(email=authorization.pending.parameters.login_hint or "")
+        if authorizations.needs_sign_in(authorization.pending, session.authenticated_at, self._parts.clock.now()):
             raise SignInNeeded(again=True)
 
-    def _back(self, asked: _Asked, answer: dict[str, str]) -> Response:
+    def _back(self, authorization: _Authorization, answer: dict[str, str]) -> Response:
         """To the client: `state` as it was sent, and who answers (RFC 9207)."""
-        parameters = asked.pending.parameters
+        parameters = authorization.pending.parameters
         if parameters.state is not None:
             answer = {**answer, "state": parameters.state}
         return see(with_parameters(parameters.redirect_uri, {**answer, "iss": self._parts.issuer}))

@@ -21,7 +21,7 @@ _PURPOSE = "sign in"
 Answer = Response | tuple[str, int, dict[str, str]]
 
 
-class SigningIn:
+class SignInPages:
     """The pages of signing in."""
 
     def __init__(self, parts: ConsoleParts, browser: Browser) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from quart import Quart, Response, render_template, request
 from werkzeug.exceptions import BadRequest
 
-from gatewayd.console.addresses import SIGN_IN
+from gatewayd.console.addresses import SIGN_IN, SIGN_OUT
 from gatewayd.console.browser import Browser, allow_form_to, see, visit
 from gatewayd.console.pages import add_page
 from gatewayd.console.parts import ConsoleParts
@@ -16,7 +16,7 @@ from gatewayd.identity.sign_outs import SignOut
 _NAMES = ("client_id", "post_logout_redirect_uri", "state")
 
 
-class SigningOut:
+class SignOutPages:
     """The question, and what follows it."""
 
     def __init__(self, parts: ConsoleParts, browser: Browser) -> None:
@@ -25,8 +25,8 @@ class SigningOut:
 
     def add_to(self, app: Quart) -> None:
         """Put the pages where they belong."""
-        add_page(app, "GET", "/sign-out", self.show)
-        add_page(app, "POST", "/sign-out", self.sign_out)
+        add_page(app, "GET", SIGN_OUT, self.show)
+        add_page(app, "POST", SIGN_OUT, self.sign_out)
 
     async def show(self) -> Response | str:
         """A question first: signing out by a mere link could be anybody's joke.
@@ -34,24 +34,24 @@ class SigningOut:
         Chosen: whoever is not signed in is offered the way back to the client, and not sent: the address may be one
         that somebody registered to hide behind ours.
         """
-        asked = await self._asked(request.args.items(multi=True))
-        if visit().session is None and asked.location is None:
+        requested = await self._read_request(request.args.items(multi=True))
+        if visit().session is None and requested.location is None:
             return see(SIGN_IN)
-        if asked.location is not None:
-            allow_form_to(asked.location)
-        host = None if asked.redirect_uri is None else redirect_uris.host_of(asked.redirect_uri)
-        return await render_template("sign_out.html", asked=asked, host=host)
+        if requested.location is not None:
+            allow_form_to(requested.location)
+        host = None if requested.redirect_uri is None else redirect_uris.host_of(requested.redirect_uri)
+        return await render_template("sign_out.html", requested=requested, host=host)
 
     async def sign_out(self) -> Response:
-        asked = await self._asked((await request.form).items(multi=True))
+        requested = await self._read_request((await request.form).items(multi=True))
         session = visit().session
         if session is not None:
             await self._parts.store.write(lambda tx: sessions.end(tx, session.user_id, session.id))
-        response = see(asked.location or SIGN_IN)
+        response = see(requested.location or SIGN_IN)
         self._browser.forget(response)
         return response
 
-    async def _asked(self, given: Iterable[tuple[str, str]]) -> SignOut:
+    async def _read_request(self, given: Iterable[tuple[str, str]]) -> SignOut:
         """What a client asks for, if one does. Raises `BadRequest`."""
         raw: dict[str, list[str]] = {}
         for name, text in given:

@@ -47,7 +47,7 @@ class _NotConnected(Exception):
         self.status = status
 
 
-class TaxConnecting:
+class TaxConnectionPages:
     """The way to the authority and back."""
 
     def __init__(self, parts: ConsoleParts, access: TaxAccess) -> None:
