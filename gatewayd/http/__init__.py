@@ -1,1 +1,1 @@
-"""The API door: sockets, the HTTP/1.1 driver, HTTP/2 through Hypercorn, and the operations behind them."""
+"""The API door: routes, requests in and responses out, and what a server answers beside its operations."""
