@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import re
 import types
 import typing
 from collections.abc import Iterator, Mapping
@@ -16,7 +17,7 @@ from gatewayd.errors import FieldError, Problem, invalid
 MAX_QUERY_FIELDS = 200
 _INT64 = range(-(1 << 63), 1 << 63)  # what the database holds
 _NOTHING: Mapping[str, str] = {}
-_SPACED_COLONS = (b" :", b"\n:", b"\r:", b"\t:")
+_SPACED_COLON = re.compile(rb"[ \n\r\t]:")
 
 
 class RequestDecoder:
@@ -36,7 +37,7 @@ class RequestDecoder:
         """The request in a JSON body; path parameters join it. An empty body is an empty object."""
         values = _json_object(raw)
         names, odd = _survey(values)
-        if raw.count(b'":') != names or any(colon in raw for colon in _SPACED_COLONS):
+        if raw.count(b'":') != names or _SPACED_COLON.search(raw):
             _refuse_twins(raw)  # fewer names were kept than written, or a string holds what looks like one
         odd = odd or (b"\\" in raw and (b"\\u000" in raw or b'\\n"' in raw))
         for name, value in path.items():

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from gatewayd.clock import Instant, to_wire
-from gatewayd.money import AMOUNT_PATTERN, CURRENCIES, DECIMAL_PATTERN, Money
+from gatewayd.money import AMOUNT_PATTERN, CURRENCIES, DECIMAL_PATTERN, Money, from_minor
 
 T = TypeVar("T")
 
@@ -114,10 +114,11 @@ class Address(Part, frozen=True, kw_only=True):
 
 def _as_text(value: Any) -> str:
     """The JSON form of what msgspec does not know."""
-    if type(value) is Instant:
+    kind = type(value)
+    if kind is Money:
+        return from_minor(value.minor, value.currency)
+    if kind is Instant:
         return to_wire(value)
-    if isinstance(value, Money):
-        return str(value)
     raise NotImplementedError(f"{type(value)} has no JSON form")
 
 

@@ -15,18 +15,20 @@ from msgspec.structs import replace
 
 from gatewayd.errors import external_id_exists, invalid_field, not_found, version_conflict
 from gatewayd.money import Money, canonical
-from gatewayd.store.columns import Columns, Field, struct_fields
+from gatewayd.store.columns import Code, Columns, Field, struct_fields
 from gatewayd.store.transactions import ReadTx, Row, WriteTx
 
 R = TypeVar("R", bound=msgspec.Struct)
 
 Conversion = Callable[[Any, Any], object]
 """A value of a request and the currency of its amounts, to the value of the row's field."""
-Shared = tuple[str, Conversion | None]
-"""A field that a request and a row share; None: the value is the same."""
 
 _FIXED = frozenset({"id", "created_at"})
 """What no update changes."""
+
+
+_Given = Callable[[Any, object], dict[str, object]]
+"""Of a request and the currency of its amounts: the fields that a row shares with it."""
 
 
 class _Resource(Protocol):
@@ -58,7 +60,7 @@ class Table(Columns[R]):
         super().__init__(row, omit=tuple(self._derived))
         self.kind, self._prefix = kind, prefix
         self._blank = dict.fromkeys(self.fields)
-        self._shared: dict[type[msgspec.Struct], tuple[Shared, ...]] = {}
+        self._shared: dict[type[msgspec.Struct], _Given] = {}
         self._all = (*self.names, *self._written)
         values = ", ".join(f":{column}" for column in self._all)
         changes = ", ".join(f"{column} = :{column}" for column in self._all if column not in _FIXED)
@@ -185,31 +187,36 @@ class Table(Columns[R]):
     def _given(self, request: msgspec.Struct, currency: object) -> dict[str, object]:
         """What a request gives of the fields that may change, as the row holds it."""
         kind = type(request)
-        shared = self._shared.get(kind)
-        if shared is None:
-            shared = self._shared[kind] = tuple(_shared_fields(kind, self.fields))
-        given = {}
-        for name, convert in shared:
-            value = getattr(request, name)
-            if value is not UNSET:
-                given[name] = value if value is None or convert is None else convert(value, currency)
-        return given
+        given = self._shared.get(kind)
+        if given is None:
+            given = self._shared[kind] = _given(kind, self.fields)
+        return given(request, currency)
 
 
-def _shared_fields(request: type[msgspec.Struct], fields: Mapping[str, Field]) -> Iterator[Shared]:
-    """The fields of a request that a row has too."""
+def _given(request: type[msgspec.Struct], fields: Mapping[str, Field]) -> _Given:
+    """`def given(request, currency): return {"name": request.name, "price": convert(request.price, currency)}`."""
+    code, members = Code(), []
     for asked in struct_fields(request):
-        field = fields.get(asked.name)
-        if field is None or asked.name in _FIXED:
-            continue
-        if field.type is Money and asked.type is str:
-            yield asked.name, functools.partial(_money, field.path)
-        elif field.type is str and asked.type is datetime.date:
-            yield asked.name, lambda date, _: date.isoformat()
-        elif field.extra.get("canonical"):
-            yield asked.name, lambda text, _: canonical(text)
-        else:
-            yield asked.name, None
+        if asked.name in fields and asked.name not in _FIXED:
+            value = f"request.{asked.name}"
+            convert = _conversion(asked, fields[asked.name])
+            if convert is not None:
+                value = f"{value} if {value} is None or {value} is UNSET else {code.name(convert)}({value}, currency)"
+            members.append(f'"{asked.name}": {value}')
+    given: _Given = code.function("request, currency", f"return {{{', '.join(members)}}}")
+    if UNSET not in request.__struct_defaults__:
+        return given
+    return lambda request, currency: {n: value for n, value in given(request, currency).items() if value is not UNSET}
+
+
+def _conversion(asked: Field, field: Field) -> Conversion | None:
+    if field.type is Money and asked.type is str:
+        return functools.partial(_money, field.path)
+    if field.type is str and asked.type is datetime.date:
+        return lambda date, _: date.isoformat()
+    if field.extra.get("canonical"):
+        return lambda text, _: canonical(text)
+    return None
 
 
 def _money(path: str, text: str, currency: str) -> Money:

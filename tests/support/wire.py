@@ -11,6 +11,9 @@ from gatewayd.money import Money
 
 T = TypeVar("T")
 
+_CURRENCIES = {0: "JPY", 2: "GBP", 3: "KWD"}
+"""By fraction digits: of an amount whose currency stands elsewhere in the document any will do that writes it alike."""
+
 
 def shown(resource: object) -> Any:
     """The members of a resource, or of the page of a listing, as they cross the wire."""
@@ -28,19 +31,8 @@ def expect_form(document: object, response: Any) -> None:
     assert msgspec.json.decode(encode(read)) == document
 
 
-class _AmountRead(Money):
-    """An amount whose currency stands elsewhere in the document."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(0, "GBP")
-        self._text = text
-
-    def __str__(self) -> str:
-        return self._text
-
-
 def _from_text(kind: type, text: Any) -> object:
     if kind is Instant:
         return from_wire(text)
     assert kind is Money
-    return _AmountRead(text)
+    return Money.of(text, _CURRENCIES[len(text.partition(".")[2])])
