@@ -135,29 +135,37 @@ class Store:
     # -- reads
 
     def read_now(self, work: Callable[[ReadTx], T], org_id: str | None) -> T:
-        """Run a read on the loop's connection, and set `version` to the state of the database that it sees.
+        """Run a read on the loop's connection, and set `version` to the state that it sees at the least.
 
         Raises `OverBudget` when it takes too many steps or another process holds the file.
         """
         self._budget.restart()
         try:
             self.version = self._snapshot.take()
-            return work(ReadTx(self._reader, Bindings(org_id, self._clock.now()), self._sealer))
+            return work(ReadTx(self._snapshot, Bindings(org_id, self._clock.now()), self._sealer))
         except (apsw.InterruptError, apsw.BusyError):
-            self._release_snapshot()
+            self._forget_snapshot()
             raise OverBudget("the read is too long for the event loop") from None
         except ENGINE_FAILURES as error:
-            self._release_snapshot()
+            self._forget_snapshot()
             raise StoreFailure(f"the database cannot be read: {error}") from error
         finally:
-            if self._writing or not self._watching:
+            if not self._watching:
+                self._forget_snapshot()
+            elif self._writing:
                 self._release_snapshot()
 
     def _release_snapshot(self) -> None:
-        """End the loop's snapshot: before our own commits, and while commits of other processes are not watched."""
+        """End the loop's transaction, for the sake of our own commits."""
         self._budget.restart()  # or the rollback could be interrupted too
         with contextlib.suppress(*ENGINE_FAILURES):
             self._snapshot.release()
+
+    def _forget_snapshot(self) -> None:
+        """End it after a failure, and where others may have committed."""
+        self._budget.restart()
+        with contextlib.suppress(*ENGINE_FAILURES):
+            self._snapshot.forget()
 
     async def read_later(self, work: Callable[[ReadTx], T], org_id: str | None) -> T:
         """Run a read on a thread, where it may take up to `LONG_READ_SECONDS`. Cancelled, it ends at once."""
@@ -286,7 +294,7 @@ class Store:
                 await trio.sleep(POLL_SECONDS)
                 current = _data_version(connection)
                 if current is None or current != seen:  # also by our own writer: a false alarm costs one empty look
-                    self._release_snapshot()
+                    self._forget_snapshot()
                     for topic in list(self._topics):
                         self._wake(topic)
                 seen = current

@@ -8,6 +8,7 @@ its commit and before anybody is told of it. What was acknowledged is therefore 
 import contextlib
 import os
 from pathlib import Path
+from typing import Any
 
 import apsw
 
@@ -55,25 +56,38 @@ class Snapshot:
         self.is_open = False
 
     def take(self) -> int:
-        """Make the snapshot the newest one; returns its `data_version`, which changes when the database has changed.
+        """Make sure that the next statement sees what was acknowledged so far.
 
-        Raises `apsw.Error`.
+        Returns the `data_version` of it, which changes when the database has changed. Where nothing was committed since
+        the last time, no transaction begins before there is a statement. Raises `apsw.Error`.
         """
         seen = self._pulse.read()  # before the transaction begins: a commit in between costs one more look
-        if self.is_open:
-            if seen is not None and seen == self._seen:
-                return self._version
-            self.release()
-        self._connection.execute("BEGIN")
-        self.is_open = True
-        # This statement takes the snapshot.
-        self._version = self._connection.execute("PRAGMA data_version").get
-        self._seen = seen
+        if seen is None or seen != self._seen:
+            self.forget()
+            self._begin()
+            # This statement takes the snapshot.
+            self._version = self._connection.execute("PRAGMA data_version").get
+            self._seen = seen
         return self._version
 
+    def execute(self, sql: str, values: dict[str, Any]) -> apsw.Cursor:
+        """Run a statement in the snapshot. Raises `apsw.Error`."""
+        if not self.is_open:
+            self._begin()
+        return self._connection.execute(sql, values)
+
     def release(self) -> None:
-        """End the snapshot, so that the log can be written over from its beginning."""
+        """End the transaction, so that the log can be written over from its beginning."""
         if self.is_open:
             self.is_open = False
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
+
+    def forget(self) -> None:
+        """The same where the pulse may not tell of every commit: the next read looks for itself."""
+        self._seen = None
+        self.release()
+
+    def _begin(self) -> None:
+        self._connection.execute("BEGIN")
+        self.is_open = True

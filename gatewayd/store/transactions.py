@@ -1,7 +1,7 @@
 """What handlers hold: a transaction bound to one organization and one instant."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import apsw
 
@@ -21,6 +21,12 @@ class Bindings(NamedTuple):
     now: Instant
 
 
+class Executor(Protocol):
+    """What runs statements: a connection, or the snapshot of one."""
+
+    def execute(self, sql: str, values: dict[str, Any], /) -> apsw.Cursor: ...
+
+
 class ReadTx:
     """A consistent snapshot of the database. Nothing in it can write.
 
@@ -28,7 +34,7 @@ class ReadTx:
     neither holds until the next commit. A statement of a read that names `:now` would not be noticed; a test looks.
     """
 
-    def __init__(self, connection: apsw.Connection, bindings: Bindings, sealer: Sealer) -> None:
+    def __init__(self, connection: Executor, bindings: Bindings, sealer: Sealer) -> None:
         self._execute = connection.execute
         self._bound: dict[str, Any] = {"now": bindings.now}
         if bindings.org_id is not None:

@@ -139,6 +139,35 @@ async def test_a_kept_snapshot_lets_go_while_a_write_waits(tmp_path: Path) -> No
     await watched(tmp_path, test)
 
 
+async def test_a_read_without_a_statement_begins_no_transaction(tmp_path: Path) -> None:
+    """As where the caller of a write is known already: it costs a look at the pulse."""
+
+    async def test(store: Store) -> None:
+        await store.write(add)
+        store.read_now(count, None)
+        version = store.version
+        await store.write(lambda tx: None)  # ends the snapshot, and changes nothing
+        assert not store.holds_snapshot
+        store.read_now(lambda tx: None, None)
+        assert (store.holds_snapshot, store.version) == (False, version)
+        assert store.read_now(count, None) == 1
+        assert store.holds_snapshot
+
+    await watched(tmp_path, test)
+
+
+async def test_a_version_that_others_may_have_left_behind_is_not_trusted(tmp_path: Path) -> None:
+    async with open_store(StoreSettings(directory=tmp_path), SystemClock()) as store:  # nobody watches
+        await store.write(add)
+        store.read_now(count, None)
+        version = store.version
+        other = apsw.Connection(str(tmp_path / DATABASE_NAME))
+        other.execute("INSERT INTO organizations (id, name, created_at) VALUES ('org_by_hand', 'By hand', 0)")
+        other.close()
+        store.read_now(lambda tx: None, None)
+        assert store.version != version
+
+
 async def test_the_log_stays_small_under_reads_and_writes_side_by_side(tmp_path: Path) -> None:
     async def test(store: Store) -> None:
         for _ in range(600):
