@@ -4,6 +4,7 @@
 #   make run     the daemon with your configuration       ARGS="--config FILE"
 #   make test    the whole suite, or a part of it         ARGS="tests/config -q", WORKERS=0: in one process
 #   make check   lint, formatting, types, structure
+#   make soak    the tests that kill the daemon, at length
 #   make bench   the benchmarks, side by side in one run    ARGS="--quick"
 #   make generate, make lock, make clients, make clean
 
@@ -11,7 +12,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo run test check lint bench generate lock clients clean
+.PHONY: help demo run test soak check lint bench generate lock clients clean
 
 ARGS ?=
 WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
@@ -40,6 +41,10 @@ run: $(RUNTIME)
 
 test: $(DEV) $(CLIENTS)
 	@$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=worksteal $(ARGS)
+
+soak: $(DEV)
+	@GATEWAYD_KILL_ROUNDS=50 GATEWAYD_WEBHOOK_KILLS=20 \
+	  $(BIN)/python -m pytest tests/daemon/test_kill.py tests/daemon/test_webhooks_killed.py $(ARGS)
 
 check: lint
 	$(BIN)/python -m pytest --numprocesses=$(WORKERS) tests/structure

@@ -1,6 +1,7 @@
 """The program's sources as syntax trees."""
 
 import ast
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -28,6 +29,7 @@ def sources(under: Path = PACKAGE) -> list[Source]:
     return [_source(path) for path in sorted(under.rglob("*.py"))]
 
 
+@functools.cache
 def _source(path: Path) -> Source:
     text = path.read_text("utf-8")
     return Source(path, path.relative_to(ROOT).as_posix(), text, ast.parse(text, str(path)))
