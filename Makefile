@@ -15,7 +15,8 @@ SHELL := /bin/bash
 .PHONY: help demo run test soak check lint bench generate lock clients clean
 
 ARGS ?=
-WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
+# One more than there are cores: many a test waits for a browser or another process.
+WORKERS ?= $(shell expr 1 + $$(nproc 2>/dev/null || echo 2))
 VENV := .venv
 BIN := $(VENV)/bin
 RUNTIME := $(VENV)/.runtime-installed

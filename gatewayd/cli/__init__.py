@@ -6,8 +6,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.parser import build_parser
-from gatewayd.cli.session import CommandError, Session
 from gatewayd.clock import SystemClock
 from gatewayd.config import ConfigError
 from gatewayd.errors import Problem
@@ -22,15 +22,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = build_parser().parse_args(argv)
     except SystemExit as stop:  # argparse has printed help, version or what is wrong
         return stop.code if isinstance(stop.code, int) else WRONG_USAGE
-    return _run(arguments, Session(arguments.config, os.environ, SystemClock()))
+    return _run(arguments, Context(arguments.config, os.environ, SystemClock()))
 
 
-def _run(arguments: argparse.Namespace, session: Session) -> int:
+def _run(arguments: argparse.Namespace, context: Context) -> int:
     """Run the command; what it raises becomes a sentence and an exit code."""
     from gatewayd.store.failures import MigrationError, StoreFailure  # heavy: help and version go without
 
     try:
-        code: int = arguments.run(arguments, session)
+        code: int = arguments.run(arguments, context)
         sys.stdout.flush()
     except ConfigError as error:
         return _fail("\n".join(str(problem) for problem in error.problems), WRONG_USAGE)

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gatewayd.cli.output import note, print_made
+from gatewayd.cli.context import CommandError, Context
+from gatewayd.cli.output import note, print_result
 from gatewayd.cli.parser import Subparsers, add_command
-from gatewayd.cli.session import CommandError, Session
 
 if TYPE_CHECKING:
     from gatewayd.store import ReadTx
@@ -29,54 +29,56 @@ def add_commands(subparsers: Subparsers) -> None:
     add_command(subparsers, "verify", "look for damage in the database", verify, json=True)
 
 
-def backup(arguments: argparse.Namespace, session: Session) -> int:
+def backup(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.store.backup import back_up
 
-    key_file = session.key_file if arguments.with_key else None
-    manifest = back_up(session.store_settings.directory, arguments.destination, session.clock.now(), key_file)
+    key_file = context.key_file if arguments.with_key else None
+    manifest = back_up(context.store_settings.directory, arguments.destination, context.clock.now(), key_file)
     _print_manifest(arguments, manifest, f"Copied to {arguments.destination}")
     if not manifest.with_key:
-        note(f"the instance key is not in it: keep a copy of {session.key_file} elsewhere, or sealed secrets are lost")
+        note(f"the instance key is not in it: keep a copy of {context.key_file} elsewhere, or sealed secrets are lost")
     return 0
 
 
-def restore(arguments: argparse.Namespace, session: Session) -> int:
+def restore(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.store import backup as copies
 
-    directory = session.store_settings.directory
+    directory = context.store_settings.directory
     manifest = copies.restore(arguments.source.absolute(), directory)
     _print_manifest(arguments, manifest, f"Restored to {directory}")
     if not manifest.with_key:
-        note(f"put the instance key of that time at {session.key_file} before the daemon starts")
-    elif session.key_file != directory / copies.KEY_NAME:
+        note(f"put the instance key of that time at {context.key_file} before the daemon starts")
+    elif context.key_file != directory / copies.KEY_NAME:
         note(
-            f"the instance key of the backup is {directory / copies.KEY_NAME}, but the settings name {session.key_file}"
+            f"the instance key of the backup is {directory / copies.KEY_NAME}, but the settings name {context.key_file}"
         )
     return 0
 
 
-def verify(arguments: argparse.Namespace, session: Session) -> int:
+def verify(arguments: argparse.Namespace, context: Context) -> int:
     """SQLite's own checks first; then every stored wire form is compared with what its columns render to."""
     from gatewayd.store import backup as copies
 
-    path = session.store_settings.path
+    path = context.store_settings.path
     if not path.exists():
         raise CommandError(f"there is no database in {path.parent}")
-    found = copies.find_faults(path) or _stale_wires(session)
+    found = copies.find_faults(path) or _stale_wires(context)
     if found:
         more = [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
         raise CommandError("\n".join([*found[:SHOWN], *more]))
-    print_made(arguments, {"database": str(path), "faults": []}, [f"{path}: nothing is wrong."])
+    print_result(arguments, {"database": str(path), "faults": []}, [f"{path}: nothing is wrong."])
     return 0
 
 
 def _print_manifest(arguments: argparse.Namespace, manifest: "Manifest", sentence: str) -> None:
     size = sum(file.bytes for file in manifest.files)
     document = {"madeAt": manifest.made_at, "files": len(manifest.files), "bytes": size, "withKey": manifest.with_key}
-    print_made(arguments, document, [f"{sentence}: {len(manifest.files)} files, {size} bytes, of {manifest.made_at}."])
+    print_result(
+        arguments, document, [f"{sentence}: {len(manifest.files)} files, {size} bytes, of {manifest.made_at}."]
+    )
 
 
-def _stale_wires(session: Session) -> list[str]:
+def _stale_wires(context: Context) -> list[str]:
     """A sentence for each row whose stored JSON is not what its columns render to."""
     import trio
 
@@ -85,7 +87,7 @@ def _stale_wires(session: Session) -> list[str]:
 
     async def run() -> list[str]:
         found: list[str] = []
-        async with open_store(session.store_settings, session.clock, session.key_file) as store:
+        async with open_store(context.store_settings, context.clock, context.key_file) as store:
             for org in await store.read(organizations.list_all):
                 for check in _checks():
                     after: str | None = ""

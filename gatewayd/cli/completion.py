@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from gatewayd.cli.context import Context
 from gatewayd.cli.parser import Subparsers, add_command, build_parser
 from gatewayd.cli.reference import commands, value
-from gatewayd.cli.session import Session
 
 SHELLS: Final = ("bash", "zsh", "fish")
 """Chosen: not tcsh, which shtab knows too: there every command would offer the options of all."""
@@ -26,7 +26,7 @@ def add_commands(subparsers: Subparsers) -> None:
     )
 
 
-def completion(arguments: argparse.Namespace, session: Session) -> int:
+def completion(arguments: argparse.Namespace, context: Context) -> int:
     """The script on standard output; nothing is read but the parser."""
     print(script(arguments.shell))
     return 0

@@ -2,10 +2,10 @@
 
 import argparse
 
-from gatewayd.cli.output import print_made
+from gatewayd.cli.context import CommandError, Context
+from gatewayd.cli.output import print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group
 from gatewayd.cli.run_operation import operation_of, run_operation
-from gatewayd.cli.session import CommandError, Session
 
 
 def add_commands(subparsers: Subparsers) -> None:
@@ -36,36 +36,36 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("--data", required=True, metavar="JSON", help="the event's data, a JSON object")
 
 
-def create_lead(arguments: argparse.Namespace, session: Session) -> int:
+def create_lead(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.areas.crm import AREA
 
     values = {name: getattr(arguments, name) for name in ("source", "name", "email", "status")}
-    lead = run_operation(session, operation_of(AREA, "crm.createLead"), arguments.org, values)
-    print_made(arguments, lead, [f"Made the lead {lead['name'] or lead['source']}: {lead['id']}"])
+    lead = run_operation(context, operation_of(AREA, "crm.createLead"), arguments.org, values)
+    print_result(arguments, lead, [f"Made the lead {lead['name'] or lead['source']}: {lead['id']}"])
     return 0
 
 
-def create_opportunity(arguments: argparse.Namespace, session: Session) -> int:
+def create_opportunity(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.areas.crm import AREA
 
     values = {name: getattr(arguments, name) for name in ("name", "stage", "amount", "currency")}
     values |= {"leadId": arguments.lead, "pipelineId": arguments.pipeline}
-    made = run_operation(session, operation_of(AREA, "crm.createOpportunity"), arguments.org, values)
-    print_made(arguments, made, [f"Made the opportunity {made['name']}, in stage {made['stage']}: {made['id']}"])
+    made = run_operation(context, operation_of(AREA, "crm.createOpportunity"), arguments.org, values)
+    print_result(arguments, made, [f"Made the opportunity {made['name']}, in stage {made['stage']}: {made['id']}"])
     return 0
 
 
-def move_opportunity(arguments: argparse.Namespace, session: Session) -> int:
+def move_opportunity(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.areas.crm import AREA, opportunities
 
-    org_id = session.read(lambda tx: opportunities.OPPORTUNITIES.organization_of(tx, arguments.id))
+    org_id = context.read(lambda tx: opportunities.OPPORTUNITIES.organization_of(tx, arguments.id))
     values = {"id": arguments.id, "stage": arguments.stage}
-    moved = run_operation(session, operation_of(AREA, "crm.moveOpportunity"), org_id, values)
-    print_made(arguments, moved, [f"{moved['name']} is in stage {moved['stage']}."])
+    moved = run_operation(context, operation_of(AREA, "crm.moveOpportunity"), org_id, values)
+    print_result(arguments, moved, [f"{moved['name']} is in stage {moved['stage']}."])
     return 0
 
 
-def emit_event(arguments: argparse.Namespace, session: Session) -> int:
+def emit_event(arguments: argparse.Namespace, context: Context) -> int:
     import msgspec
 
     from gatewayd import events
@@ -81,7 +81,7 @@ def emit_event(arguments: argparse.Namespace, session: Session) -> int:
         organizations.get(tx, arguments.org)
         return events.append(tx, arguments.kind, data)
 
-    event_id = session.write(work, arguments.org)
+    event_id = context.write(work, arguments.org)
     document = {"id": event_id, "event": arguments.kind}
-    print_made(arguments, document, [f"Recorded the event {arguments.kind}: {event_id}"])
+    print_result(arguments, document, [f"Recorded the event {arguments.kind}: {event_id}"])
     return 0

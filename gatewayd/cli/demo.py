@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.parser import Subparsers, add_command, whole_number
-from gatewayd.cli.session import CommandError, Session
 
 DEFAULT_PORT = 8080
 
@@ -24,7 +24,7 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("--once", action="store_true", help="end after the play: 0 if every step did its work")
 
 
-def demo(arguments: argparse.Namespace, session: Session) -> int:
+def demo(arguments: argparse.Namespace, context: Context) -> int:
     """Serve, seed, play; go on serving until Ctrl-C unless `--once`."""
     from gatewayd.cli.demo_http import DemoFailed
     from gatewayd.cli.demo_receiver import Receiver
@@ -37,9 +37,9 @@ def demo(arguments: argparse.Namespace, session: Session) -> int:
             directory=directory,
             port=port,
             once=arguments.once,
-            clock=session.clock,
+            clock=context.clock,
             output=sys.stdout,
-            receiver=Receiver(directory, session.clock),
+            receiver=Receiver(directory, context.clock),
         )
         try:
             run(run_demo, options)

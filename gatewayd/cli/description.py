@@ -2,9 +2,9 @@
 
 import argparse
 
+from gatewayd.cli.context import Context
 from gatewayd.cli.output import print_document, print_list
 from gatewayd.cli.parser import Subparsers, add_command
-from gatewayd.cli.session import Session
 
 
 def add_commands(subparsers: Subparsers) -> None:
@@ -13,19 +13,19 @@ def add_commands(subparsers: Subparsers) -> None:
     add_command(subparsers, "operations", "list the operations", operations, json=True)
 
 
-def openapi(arguments: argparse.Namespace, session: Session) -> int:
+def openapi(arguments: argparse.Namespace, context: Context) -> int:
     """One JSON document, as `/openapi.json` serves it."""
     from gatewayd.daemon.description import catalogue_of, describe
 
-    print_document(describe(catalogue_of(session.config), session.config))
+    print_document(describe(catalogue_of(context.config), context.config))
     return 0
 
 
-def operations(arguments: argparse.Namespace, session: Session) -> int:
+def operations(arguments: argparse.Namespace, context: Context) -> int:
     """A line for each row of the catalogue."""
     from gatewayd.daemon.description import catalogue_of
 
-    listed = catalogue_of(session.config).operations
+    listed = catalogue_of(context.config).operations
     found = [
         {"id": row.id, "kind": row.kind, "method": row.method, "path": row.path, "scopes": row.scopes} for row in listed
     ]

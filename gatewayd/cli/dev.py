@@ -4,8 +4,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
+from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
-from gatewayd.cli.session import CommandError, Session
 
 if TYPE_CHECKING:
     from gatewayd.clock import Clock
@@ -33,12 +33,12 @@ class _Stub(NamedTuple):
     clock: "Clock"
 
 
-def tax_stub(arguments: argparse.Namespace, session: Session) -> int:
+def tax_stub(arguments: argparse.Namespace, context: Context) -> int:
     """Serve until Ctrl-C or SIGTERM."""
     from gatewayd.cli.runner import run
 
     try:
-        run(_serve, _Stub(arguments.port, session.clock))
+        run(_serve, _Stub(arguments.port, context.clock))
     except OSError as error:
         if isinstance(error, BrokenPipeError):
             raise  # the reader of the output went away, and the frame knows what that means

@@ -9,11 +9,11 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
+from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.doctor_taxes import taxes
 from gatewayd.cli.findings import Finding
 from gatewayd.cli.output import print_document
 from gatewayd.cli.parser import Subparsers, add_command
-from gatewayd.cli.session import CommandError, Session
 from gatewayd.config import without_effect, without_effect_sentence
 
 FREE_BYTES_MIN = 512 * 2**20  # Chosen: backups, logs and the database's own log want room
@@ -28,10 +28,10 @@ def add_commands(subparsers: Subparsers) -> None:
     add_command(subparsers, "doctor", "look for what would hinder the daemon; 1 if something does", doctor, json=True)
 
 
-def doctor(arguments: argparse.Namespace, session: Session) -> int:
+def doctor(arguments: argparse.Namespace, context: Context) -> int:
     """It changes nothing. The settings are checked before anything else, as by `check-config`."""
     checks = (_settings, _permissions, _disk, _store, _tls, _reach, taxes)
-    findings = [finding for check in checks for finding in check(session)]
+    findings = [finding for check in checks for finding in check(context)]
     if arguments.json:
         print_document([finding._asdict() for finding in findings])
     else:
@@ -43,22 +43,22 @@ def doctor(arguments: argparse.Namespace, session: Session) -> int:
     return 0
 
 
-def _settings(session: Session) -> Iterator[Finding]:
+def _settings(context: Context) -> Iterator[Finding]:
     """A key that has no effect yet is nothing wrong, but the operator should know."""
-    if changed := without_effect(session.config):
+    if changed := without_effect(context.config):
         yield Finding("settings", True, without_effect_sentence(changed))
 
 
-def _permissions(session: Session) -> Iterator[Finding]:
-    directory = Path(session.config.store.directory)
+def _permissions(context: Context) -> Iterator[Finding]:
+    directory = Path(context.config.store.directory)
     if not directory.exists():
         yield Finding("data directory", True, f"{directory} is not there yet; the first start makes it.")
         return
     yield _private("data directory", directory)
-    if session.key_file.exists():
-        yield _private("instance key", session.key_file)
+    if context.key_file.exists():
+        yield _private("instance key", context.key_file)
     elif (directory / "gatewayd.db").exists():
-        yield Finding("instance key", False, f"{session.key_file} is missing: what it sealed cannot be opened.")
+        yield Finding("instance key", False, f"{context.key_file} is missing: what it sealed cannot be opened.")
 
 
 def _private(about: str, path: Path) -> Finding:
@@ -73,8 +73,8 @@ def _private(about: str, path: Path) -> Finding:
     return Finding(about, True, f"{path} is private to you.")
 
 
-def _disk(session: Session) -> Iterator[Finding]:
-    place = Path(session.config.store.directory)
+def _disk(context: Context) -> Iterator[Finding]:
+    place = Path(context.config.store.directory)
     while not place.exists():
         place = place.parent
     free = shutil.disk_usage(place).free
@@ -82,12 +82,12 @@ def _disk(session: Session) -> Iterator[Finding]:
     yield Finding("disk", enough, f"{free // 2**20} MiB are free at {place}{'' if enough else ', which is little'}.")
 
 
-def _store(session: Session) -> Iterator[Finding]:
+def _store(context: Context) -> Iterator[Finding]:
     from gatewayd.store import StoreFailure
     from gatewayd.store.backup import find_faults, last_migrated_at
 
-    path = session.store_settings.path
-    now, seen, found = session.clock.now(), EARLIEST_NOW, list[str]()
+    path = context.store_settings.path
+    now, seen, found = context.clock.now(), EARLIEST_NOW, list[str]()
     if not path.exists():
         yield Finding("database", True, f"{path} is not there yet; the first start makes it.")
     else:
@@ -101,8 +101,8 @@ def _store(session: Session) -> Iterator[Finding]:
     yield Finding("clock", sane, "It is set." if sane else "It was never set, or has gone back.")
 
 
-def _tls(session: Session) -> Iterator[Finding]:
-    server = session.config.server
+def _tls(context: Context) -> Iterator[Finding]:
+    server = context.config.server
     if not server.tls_certificate:
         return
     try:
@@ -115,9 +115,9 @@ def _tls(session: Session) -> Iterator[Finding]:
         yield Finding("TLS key", False, f"{server.tls_key} can be read by everybody.")
 
 
-def _reach(session: Session) -> Iterator[Finding]:
+def _reach(context: Context) -> Iterator[Finding]:
     """Whether the public URL leads to this service."""
-    url = session.config.server.public_url
+    url = context.config.server.public_url
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(f"{url}/healthz", timeout=REACH_SECONDS) as answer:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from gatewayd.cli.context import Context
 from gatewayd.cli.findings import Finding
-from gatewayd.cli.session import Session
 
 if TYPE_CHECKING:
     from gatewayd.identity.organizations import Organization
@@ -17,11 +17,11 @@ EVERYBODY: Final = 0o007  # permission bits
 REFUSED: Final = "tax_reauthorisation_required"
 
 
-def taxes(session: Session) -> Iterator[Finding]:
+def taxes(context: Context) -> Iterator[Finding]:
     """Nothing in the other modes. No request is sent: a connection is opened, and closed."""
     from gatewayd.tax.settings import settings_from
 
-    settings = settings_from(session.config.tax)
+    settings = settings_from(context.config.tax)
     if settings.mode not in ("forward", "hmrc"):
         return
     yield _upstream(settings)
@@ -30,7 +30,7 @@ def taxes(session: Session) -> Iterator[Finding]:
     elif settings.mode == "hmrc":
         missing = "client_secret_file" if settings.client_id else "client_id"
         yield Finding("tax client", False, f"tax.{missing} is not set: no connection can be made or refreshed.")
-    yield from _connections(session)
+    yield from _connections(context)
 
 
 def _upstream(settings: "TaxSettings") -> Finding:
@@ -76,19 +76,19 @@ def _secret(path: Path) -> Finding:
     return Finding(about, True, f"{path} can be read.")
 
 
-def _connections(session: Session) -> Iterator[Finding]:
+def _connections(context: Context) -> Iterator[Finding]:
     from gatewayd.identity import organizations
     from gatewayd.store.backup import is_current
     from gatewayd.store.failures import MigrationError, StoreFailure
 
     about = "tax connections"
-    if not session.store_settings.path.exists() or not session.key_file.exists():
+    if not context.store_settings.path.exists() or not context.key_file.exists():
         return
     try:
-        if not is_current(session.store_settings.path):
+        if not is_current(context.store_settings.path):
             yield Finding(about, True, "They are looked at once a start has brought the database up to date.")
             return
-        found = session.read(lambda tx: [(org, _connection_finding(tx, org)) for org in organizations.list_all(tx)])
+        found = context.read(lambda tx: [(org, _connection_finding(tx, org)) for org in organizations.list_all(tx)])
     except (MigrationError, StoreFailure):
         return  # the check of the database says so
     yield from (finding for _, finding in found if finding is not None)

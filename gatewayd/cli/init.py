@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gatewayd.cli.output import print_made
+from gatewayd.cli.context import CommandError, Context
+from gatewayd.cli.output import print_result
 from gatewayd.cli.parser import Subparsers, add_command
-from gatewayd.cli.session import CommandError, Session
 
 if TYPE_CHECKING:
     from gatewayd.store import WriteTx
@@ -28,14 +28,14 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("--directory", type=Path, metavar="DIR", help="where the data lies; else the usual place")
 
 
-def init(arguments: argparse.Namespace, session: Session) -> int:
+def init(arguments: argparse.Namespace, context: Context) -> int:
     """What is not given by a flag is asked for on a terminal. The owner administrates the instance too.
 
     The settings file is put in place last, so that a run that failed can simply be repeated.
     """
     from gatewayd.console.addresses import sign_in_link
 
-    target = _target(session)
+    target = _target(context)
     if target.exists():
         raise CommandError(f"{target} is there already: it is not written over")
     url = _ask(arguments.public_url, "Public URL", DEFAULT_URL)
@@ -45,7 +45,7 @@ def init(arguments: argparse.Namespace, session: Session) -> int:
     text = _settings(url, arguments.directory)
     draft = _write_draft(target, text)
     try:
-        fresh = Session(str(draft), session.environ, session.clock)
+        fresh = Context(str(draft), context.environ, context.clock)
         org_id, user_id, token = _seed(fresh, organization, (email, name))
         os.link(draft, target)
     except FileExistsError:
@@ -62,17 +62,17 @@ def init(arguments: argparse.Namespace, session: Session) -> int:
         link,
         f"Later: gatewayd user reset-password {email}",
     ]
-    print_made(arguments, document, lines)
+    print_result(arguments, document, lines)
     return 0
 
 
-def _target(session: Session) -> Path:
+def _target(context: Context) -> Path:
     """The file to write: the one that is named, else the usual one of root or of this user."""
-    if session.config_path is not None:
-        return session.config_path
+    if context.config_path is not None:
+        return context.config_path
     if os.geteuid() == 0:
         return SYSTEM_FILE
-    folder = session.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
+    folder = context.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
     return Path(folder) / "gatewayd" / "gatewayd.toml"
 
 
@@ -114,7 +114,7 @@ def _write_draft(target: Path, text: str) -> Path:
     return draft
 
 
-def _seed(session: Session, organization: str, owner: tuple[str, str]) -> tuple[str, str, str]:
+def _seed(context: Context, organization: str, owner: tuple[str, str]) -> tuple[str, str, str]:
     """Make the organization and its owner (address, name); returns their ids and the token of the owner's link."""
     from gatewayd.identity import audit, memberships, one_time_links, organizations, users
 
@@ -130,4 +130,4 @@ def _seed(session: Session, organization: str, owner: tuple[str, str]) -> tuple[
         memberships.add(tx, user.id, "owner", audit.OPERATOR)
         return org.id, user.id, one_time_links.make(tx, user.id, "sign_in")
 
-    return session.write(work)
+    return context.write(work)

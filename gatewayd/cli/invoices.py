@@ -4,9 +4,9 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gatewayd.cli.output import print_document, print_list, print_made
+from gatewayd.cli.context import Context
+from gatewayd.cli.output import print_document, print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
-from gatewayd.cli.session import Session
 
 if TYPE_CHECKING:
     from gatewayd.store import ReadTx, WriteTx
@@ -40,52 +40,52 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("--limit", type=whole_number(1, LIST_MAX), default=LIST_DEFAULT, metavar="N")
 
 
-def issue(arguments: argparse.Namespace, session: Session) -> int:
+def issue(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.areas.accounting.invoices import moves
 
-    return _move(arguments, session, lambda tx: moves.issue(tx, arguments.id, arguments.fx_rate))
+    return _move(arguments, context, lambda tx: moves.issue(tx, arguments.id, arguments.fx_rate))
 
 
-def send(arguments: argparse.Namespace, session: Session) -> int:
+def send(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.areas.accounting.invoices import moves
 
-    return _move(arguments, session, lambda tx: moves.mark_sent(tx, arguments.id))
+    return _move(arguments, context, lambda tx: moves.mark_sent(tx, arguments.id))
 
 
-def void(arguments: argparse.Namespace, session: Session) -> int:
+def void(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.areas.accounting.invoices import moves
 
-    return _move(arguments, session, lambda tx: moves.void(tx, arguments.id, arguments.reason))
+    return _move(arguments, context, lambda tx: moves.void(tx, arguments.id, arguments.reason))
 
 
-def pay(arguments: argparse.Namespace, session: Session) -> int:
+def pay(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.areas.accounting.invoices import moves
 
     payment = moves.Payment(arguments.amount, arguments.date, arguments.method, arguments.reference)
-    return _move(arguments, session, lambda tx: moves.pay(tx, arguments.id, payment))
+    return _move(arguments, context, lambda tx: moves.pay(tx, arguments.id, payment))
 
 
-def unpay(arguments: argparse.Namespace, session: Session) -> int:
+def unpay(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.areas.accounting.invoices import moves
 
-    return _move(arguments, session, lambda tx: moves.unpay(tx, arguments.id, arguments.payment))
+    return _move(arguments, context, lambda tx: moves.unpay(tx, arguments.id, arguments.payment))
 
 
-def delete(arguments: argparse.Namespace, session: Session) -> int:
+def delete(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.areas.accounting.invoices import moves
 
-    session.write(lambda tx: moves.delete_draft(tx, arguments.id), _org_id(arguments, session))
-    print_made(arguments, {"id": arguments.id}, [f"Deleted the draft {arguments.id}."])
+    context.write(lambda tx: moves.delete_draft(tx, arguments.id), _org_id(arguments, context))
+    print_result(arguments, {"id": arguments.id}, [f"Deleted the draft {arguments.id}."])
     return 0
 
 
-def show(arguments: argparse.Namespace, session: Session) -> int:
-    invoice = session.read(lambda tx: _read(tx, arguments.id), _org_id(arguments, session))
+def show(arguments: argparse.Namespace, context: Context) -> int:
+    invoice = context.read(lambda tx: _read(tx, arguments.id), _org_id(arguments, context))
     print_document(invoice)
     return 0
 
 
-def list_invoices(arguments: argparse.Namespace, session: Session) -> int:
+def list_invoices(arguments: argparse.Namespace, context: Context) -> int:
     import msgspec
 
     from gatewayd.areas.accounting.invoices import pages
@@ -98,37 +98,37 @@ def list_invoices(arguments: argparse.Namespace, session: Session) -> int:
         organizations.get(tx, arguments.org)
         return msgspec.json.decode(pages.page(tx, request).data, type=list[Json])
 
-    found = session.read(work, arguments.org)
+    found = context.read(work, arguments.org)
     columns = ("id", "number", "status", "issued", "due", "gross", "balance", "currency")
     print_list(arguments, found, columns, [_cells(invoice) for invoice in found])
     return 0
 
 
 def _add(
-    group: Subparsers, name: str, summary: str, run: Callable[[argparse.Namespace, Session], int]
+    group: Subparsers, name: str, summary: str, run: Callable[[argparse.Namespace, Context], int]
 ) -> argparse.ArgumentParser:
     command = add_command(group, name, summary, run, json=True)
     command.add_argument("id", metavar="ID")
     return command
 
 
-def _move(arguments: argparse.Namespace, session: Session, work: "Callable[[WriteTx], object]") -> int:
+def _move(arguments: argparse.Namespace, context: Context, work: "Callable[[WriteTx], object]") -> int:
     """Make one move and print the invoice as it then is."""
 
     def move(tx: "WriteTx") -> Json:
         work(tx)
         return _read(tx, arguments.id)
 
-    invoice = session.write(move, _org_id(arguments, session))
+    invoice = context.write(move, _org_id(arguments, context))
     due = f"{invoice['currency']} {invoice['balanceDue']} is due on it"
-    print_made(arguments, invoice, [f"{invoice['number'] or invoice['id']} is {invoice['status']}; {due}."])
+    print_result(arguments, invoice, [f"{invoice['number'] or invoice['id']} is {invoice['status']}; {due}."])
     return 0
 
 
-def _org_id(arguments: argparse.Namespace, session: Session) -> str:
+def _org_id(arguments: argparse.Namespace, context: Context) -> str:
     from gatewayd.areas.accounting.invoices.rows import INVOICES
 
-    return session.read(lambda tx: INVOICES.organization_of(tx, arguments.id))
+    return context.read(lambda tx: INVOICES.organization_of(tx, arguments.id))
 
 
 def _read(tx: "ReadTx", invoice_id: str) -> Json:

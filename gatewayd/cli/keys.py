@@ -4,9 +4,9 @@ import argparse
 import ipaddress
 from typing import TYPE_CHECKING
 
-from gatewayd.cli.output import note, print_list, print_made
+from gatewayd.cli.context import CommandError, Context
+from gatewayd.cli.output import note, print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
-from gatewayd.cli.session import CommandError, Session
 from gatewayd.clock import DAY, HOUR, Instant, to_wire
 from gatewayd.contract.scopes import KEY_SCOPES, RESTRICTED
 
@@ -48,7 +48,7 @@ def add_commands(subparsers: Subparsers) -> None:
     )
 
 
-def create(arguments: argparse.Namespace, session: Session) -> int:
+def create(arguments: argparse.Namespace, context: Context) -> int:
     import secrets
 
     from gatewayd.identity import api_keys, audit, organizations, users
@@ -69,7 +69,7 @@ def create(arguments: argparse.Namespace, session: Session) -> int:
         )
         return api_keys.create(tx, new, secrets.token_bytes(RANDOM_BYTES), audit.OPERATOR)
 
-    made = session.write(work, arguments.org)
+    made = context.write(work, arguments.org)
     _show(arguments, made)
     if not made.scopes:
         note("no scopes were chosen: this legacy key opens everything but tax")
@@ -78,47 +78,47 @@ def create(arguments: argparse.Namespace, session: Session) -> int:
     return 0
 
 
-def list_all(arguments: argparse.Namespace, session: Session) -> int:
+def list_all(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.identity import api_keys, organizations
 
     if arguments.org is None:
-        found = session.read(api_keys.list_all)
+        found = context.read(api_keys.list_all)
     else:
-        session.read(lambda tx: organizations.get(tx, arguments.org))
-        found = session.read(api_keys.list_keys, arguments.org)
+        context.read(lambda tx: organizations.get(tx, arguments.org))
+        found = context.read(api_keys.list_keys, arguments.org)
     rows = [_cells(key) for key in found]
     columns = ("id", "organization", "name", "key", "scopes", "last used", "ends")
     print_list(arguments, found, columns, rows)
     return 0
 
 
-def revoke(arguments: argparse.Namespace, session: Session) -> int:
+def revoke(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.identity import api_keys, audit
 
-    org_id = session.read(lambda tx: api_keys.organization_of(tx, arguments.id))
-    key = session.write(lambda tx: api_keys.revoke(tx, arguments.id, audit.OPERATOR), org_id)
+    org_id = context.read(lambda tx: api_keys.organization_of(tx, arguments.id))
+    key = context.write(lambda tx: api_keys.revoke(tx, arguments.id, audit.OPERATOR), org_id)
     document = {"id": key.id, "revokedAt": key.revoked_at}
-    print_made(arguments, document, [f"The key {key.id} ({key.name}) is revoked."])
+    print_result(arguments, document, [f"The key {key.id} ({key.name}) is revoked."])
     return 0
 
 
-def rotate(arguments: argparse.Namespace, session: Session) -> int:
+def rotate(arguments: argparse.Namespace, context: Context) -> int:
     import secrets
 
     from gatewayd.identity import api_keys, audit
     from gatewayd.identity.key_format import RANDOM_BYTES
 
-    org_id = session.read(lambda tx: api_keys.organization_of(tx, arguments.id))
+    org_id = context.read(lambda tx: api_keys.organization_of(tx, arguments.id))
     random = secrets.token_bytes(RANDOM_BYTES)
     overlap = arguments.overlap_hours * HOUR
-    made = session.write(lambda tx: api_keys.rotate(tx, arguments.id, overlap, random, audit.OPERATOR), org_id)
+    made = context.write(lambda tx: api_keys.rotate(tx, arguments.id, overlap, random, audit.OPERATOR), org_id)
     _show(arguments, made)
     return 0
 
 
 def _show(arguments: argparse.Namespace, made: "CreatedKey") -> None:
     scopes = " ".join(made.scopes) or "LEGACY FULL ACCESS"
-    print_made(arguments, made, [made.key, f"{made.id}: {scopes}", "The key is not shown again."])
+    print_result(arguments, made, [made.key, f"{made.id}: {scopes}", "The key is not shown again."])
 
 
 def _cells(key: "ApiKey") -> tuple[str, ...]:

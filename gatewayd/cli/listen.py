@@ -12,8 +12,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TextIO
 
+from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.parser import Subparsers, add_command
-from gatewayd.cli.session import CommandError, Session
 from gatewayd.cli.time_arguments import TIME_FORMS, TimeArgument, time_argument
 from gatewayd.clock import Instant, from_wire, to_wire
 
@@ -56,7 +56,7 @@ def add_commands(subparsers: Subparsers) -> None:
 class ListenOptions:
     """What to listen to. `since` None: from now on. `url` None: nothing is forwarded, and `secret` is empty."""
 
-    session: Session
+    context: Context
     org_id: str
     kinds: frozenset[str]
     since: Instant | None
@@ -66,15 +66,15 @@ class ListenOptions:
     bodies: bool
 
 
-def listen(arguments: argparse.Namespace, session: Session) -> int:
+def listen(arguments: argparse.Namespace, context: Context) -> int:
     """Run until Ctrl-C, or until nobody reads what is printed."""
     from gatewayd.cli.runner import run
 
     options = ListenOptions(
-        session=session,
+        context=context,
         org_id=arguments.org,
         kinds=_kinds(arguments.event),
-        since=_since(arguments.since, session),
+        since=_since(arguments.since, context),
         url=arguments.forward_to,
         secret=_secret(arguments.secret, arguments.forward_to),
         json=arguments.json,
@@ -95,9 +95,9 @@ async def _listen(options: ListenOptions) -> None:
     from gatewayd.store.database import open_store
     from gatewayd.webhooks.relay import EventFeed
 
-    session = options.session
+    context = options.context
     async with (
-        open_store(session.store_settings, session.clock, session.key_file) as store,
+        open_store(context.store_settings, context.clock, context.key_file) as store,
         trio.open_nursery() as nursery,
         _forwarding(options) as forwarder,
     ):
@@ -136,15 +136,15 @@ async def _forwarding(options: ListenOptions) -> "AsyncIterator[Forwarder | None
     from gatewayd.webhooks.sender import Sender
     from gatewayd.webhooks.settings import settings_from
 
-    settings = settings_from(options.session.config.webhooks)
+    settings = settings_from(options.context.config.webhooks)
     transport = LocalTransport(settings.policy.allow_networks, settings.policy.ca_file)
     await _check_local(options.url, transport, settings.timeout_seconds)
     user_agent = f"gatewayd/{gatewayd.__version__}"
     sender = Sender(transport, user_agent=user_agent, timeout_seconds=settings.timeout_seconds)
-    new_id = IdSource(options.session.clock, secrets.token_bytes).new
+    new_id = IdSource(options.context.clock, secrets.token_bytes).new
     try:
         yield Forwarder(
-            sender=sender, clock=options.session.clock, new_id=new_id, url=options.url, secret=options.secret
+            sender=sender, clock=options.context.clock, new_id=new_id, url=options.url, secret=options.secret
         )
     finally:
         await sender.aclose()
@@ -270,10 +270,10 @@ def _kinds(given: list[str] | None) -> frozenset[str]:
     return frozenset(given or EVENT_KINDS)
 
 
-def _since(given: TimeArgument | None, session: Session) -> Instant | None:
+def _since(given: TimeArgument | None, context: Context) -> Instant | None:
     if given is None:
         return None
-    now = session.clock.now()
+    now = context.clock.now()
     since = from_wire(given.wire(now))
     if since > now:
         raise CommandError(f"--since: {to_wire(since)} is yet to come", 2)

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import gatewayd
+from gatewayd.cli.context import Context
 from gatewayd.cli.parser import Subparsers, add_command, build_parser
 from gatewayd.cli.reference import EVERYWHERE, commands, example, meaning, value
-from gatewayd.cli.session import Session
 
 REVISED: Final = "2026-11-21"
 """The day on which the words of this file were last changed; those of the commands come from the parser."""
@@ -74,7 +74,7 @@ def add_commands(subparsers: Subparsers) -> None:
     add_command(subparsers, "man", "print the source of the manual page", man)
 
 
-def man(arguments: argparse.Namespace, session: Session) -> int:
+def man(arguments: argparse.Namespace, context: Context) -> int:
     """The page as `man -l -` reads it. Chosen: so that an installed package has it, without a file."""
     print(manual(), end="")
     return 0

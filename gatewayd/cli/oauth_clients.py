@@ -3,9 +3,9 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from gatewayd.cli.output import print_list, print_made
+from gatewayd.cli.context import Context
+from gatewayd.cli.output import print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group
-from gatewayd.cli.session import Session
 from gatewayd.clock import to_wire
 
 if TYPE_CHECKING:
@@ -22,19 +22,19 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("id", metavar="ID")
 
 
-def list_all(arguments: argparse.Namespace, session: Session) -> int:
+def list_all(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.identity import grant_lists, oauth_clients
 
     def work(tx: "ReadTx") -> "list[tuple[Client, list[GrantSummary]]]":
         return [(client, grant_lists.of_client(tx, client.id)) for client in oauth_clients.list_clients(tx)]
 
-    found = session.read(work)
+    found = context.read(work)
     columns = ("id", "hosts", "calls itself", "tax", "live grants", "last used", "state")
     print_list(arguments, [_document(*each) for each in found], columns, [_cells(*each) for each in found])
     return 0
 
 
-def revoke(arguments: argparse.Namespace, session: Session) -> int:
+def revoke(arguments: argparse.Namespace, context: Context) -> int:
     """Its people see it under their connected apps. A client that registers anew is another one."""
     from gatewayd.identity import audit, grant_lists, oauth_clients
 
@@ -42,10 +42,10 @@ def revoke(arguments: argparse.Namespace, session: Session) -> int:
         before = len([grant for grant in grant_lists.of_client(tx, arguments.id) if grant.revoked_at is None])
         return oauth_clients.revoke(tx, arguments.id, audit.OPERATOR), before
 
-    client, ended = session.write(work)
+    client, ended = context.write(work)
     document = {"id": client.id, "revoked": True, "grantsEnded": ended}
     lines = [f"The client {client.id} ({client.name}) is revoked; grants ended: {ended}."]
-    print_made(arguments, document, lines)
+    print_result(arguments, document, lines)
     return 0
 
 

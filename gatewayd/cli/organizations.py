@@ -2,9 +2,9 @@
 
 import argparse
 
-from gatewayd.cli.output import print_list, print_made
+from gatewayd.cli.context import Context
+from gatewayd.cli.output import print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group
-from gatewayd.cli.session import Session
 from gatewayd.clock import to_wire
 
 
@@ -16,18 +16,18 @@ def add_commands(subparsers: Subparsers) -> None:
     add_command(group, "list", "list the organizations", list_all, json=True)
 
 
-def create(arguments: argparse.Namespace, session: Session) -> int:
+def create(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.identity import audit, organizations
 
-    made = session.write(lambda tx: organizations.create(tx, arguments.name, audit.OPERATOR))
-    print_made(arguments, made, [f"Made the organization {made.name}: {made.id}"])
+    made = context.write(lambda tx: organizations.create(tx, arguments.name, audit.OPERATOR))
+    print_result(arguments, made, [f"Made the organization {made.name}: {made.id}"])
     return 0
 
 
-def list_all(arguments: argparse.Namespace, session: Session) -> int:
+def list_all(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.identity import organizations
 
-    found = session.read(organizations.list_all)
+    found = context.read(organizations.list_all)
     rows = [(each.id, each.name, to_wire(each.created_at)[:10]) for each in found]
     print_list(arguments, found, ("id", "name", "created"), rows)
     return 0

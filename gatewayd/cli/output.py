@@ -12,7 +12,7 @@ def print_document(document: object) -> None:
     print(encode(document).decode())
 
 
-def print_made(arguments: argparse.Namespace, document: object, lines: Sequence[str]) -> None:
+def print_result(arguments: argparse.Namespace, document: object, lines: Sequence[str]) -> None:
     """What a command made: `lines` on a terminal; the document with `--json` or in a pipe."""
     if arguments.json or not sys.stdout.isatty():
         print_document(document)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Protocol, TypeAlias, cast
 
 import gatewayd
-from gatewayd.cli.session import Session
+from gatewayd.cli.context import Context
 
 GROUPS = (
     "serve",
@@ -33,8 +33,8 @@ GROUPS = (
 """Modules of this package that add commands, in the order of the help text. They import what is heavy when run."""
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
-Command = Callable[[argparse.Namespace, Session], int]
-"""`(arguments, session) -> exit code`. `CommandError`, `Problem` and `StoreFailure` that it raises are reported."""
+Command = Callable[[argparse.Namespace, Context], int]
+"""`(arguments, context) -> exit code`. `CommandError`, `Problem` and `StoreFailure` that it raises are reported."""
 
 
 class Group(Protocol):

@@ -5,10 +5,10 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from gatewayd.cli.output import print_made
+from gatewayd.cli.context import Context
+from gatewayd.cli.output import print_result
 from gatewayd.cli.parser import Subparsers, add_command, whole_number
 from gatewayd.cli.run_operation import operation_of, run_operation
-from gatewayd.cli.session import Session
 from gatewayd.cli.time_arguments import TIME_FORMS, time_argument
 
 if TYPE_CHECKING:
@@ -38,11 +38,11 @@ def add_commands(group: Subparsers) -> None:
     command.add_argument("--dry-run", action="store_true", help="count, and send nothing")
 
 
-def recover(arguments: argparse.Namespace, session: Session) -> int:
+def recover(arguments: argparse.Namespace, context: Context) -> int:
     """Call the operation until it has gone through all events."""
     total: dict[str, Any] = {"matched": 0, "recovered": 0, "dryRun": arguments.dry_run}
     total |= {"firstDueAt": None, "lastDueAt": None}
-    for answer in _recover_all(arguments, session):
+    for answer in _recover_all(arguments, context):
         total["recovered"] += answer["recovered"]
         total["matched"] += answer["matched" if arguments.dry_run else "recovered"]
         total["firstDueAt"] = total["firstDueAt"] or answer["firstDueAt"]
@@ -52,16 +52,16 @@ def recover(arguments: argparse.Namespace, session: Session) -> int:
     if sys.stderr.isatty():
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
     total["remaining"] = total["matched"] - total["recovered"]
-    print_made(arguments, total, [_sentence(total)])
+    print_result(arguments, total, [_sentence(total)])
     return 0
 
 
-def _recover_all(arguments: argparse.Namespace, session: Session) -> Iterator[dict[str, Any]]:
+def _recover_all(arguments: argparse.Namespace, context: Context) -> Iterator[dict[str, Any]]:
     values: dict[str, object] = {"id": arguments.id, "events": arguments.event, "statuses": arguments.status}
-    values |= {"perSecond": arguments.per_second, "dryRun": arguments.dry_run, **time_range_values(arguments, session)}
+    values |= {"perSecond": arguments.per_second, "dryRun": arguments.dry_run, **time_range_values(arguments, context)}
     answer: dict[str, Any] | None = None
     while answer is None or answer["goOnAfter"] is not None:
-        answer = run_on_subscription(session, "webhooks.recover", values)
+        answer = run_on_subscription(context, "webhooks.recover", values)
         yield answer
         values["after"] = answer["goOnAfter"]
 
@@ -74,25 +74,25 @@ def _sentence(total: dict[str, Any]) -> str:
     return f"{total['recovered']} events are sent again, from {total['firstDueAt']} to {total['lastDueAt']}."
 
 
-def run_on_subscription(session: Session, operation_id: str, values: dict[str, object]) -> dict[str, Any]:
+def run_on_subscription(context: Context, operation_id: str, values: dict[str, object]) -> dict[str, Any]:
     """Run an operation on the subscription that `values` name."""
     from gatewayd.webhooks import subscriptions
 
-    org_id = session.read(lambda tx: subscriptions.SUBSCRIPTIONS.organization_of(tx, str(values["id"])))
-    return run_operation(session, operation_of(area_of(session), operation_id), org_id, values)
+    org_id = context.read(lambda tx: subscriptions.SUBSCRIPTIONS.organization_of(tx, str(values["id"])))
+    return run_operation(context, operation_of(area_of(context), operation_id), org_id, values)
 
 
-def time_range_values(arguments: argparse.Namespace, session: Session) -> dict[str, object]:
+def time_range_values(arguments: argparse.Namespace, context: Context) -> dict[str, object]:
     """`--since` and `--until` as requests name them; None where they were not given."""
-    now = session.clock.now()
+    now = context.clock.now()
     given = {"since": arguments.since, "until": arguments.until}
     return {name: None if one is None else one.wire(now) for name, one in given.items()}
 
 
-def area_of(session: Session) -> "Area":
+def area_of(context: Context) -> "Area":
     """The operations of webhooks, under the settings of this command."""
     from gatewayd import webhooks
     from gatewayd.webhooks.settings import settings_from
 
-    settings = settings_from(session.config.webhooks)
-    return webhooks.area(settings.policy, settings.retry.max_attempts, session.config.webhooks.retention_days)
+    settings = settings_from(context.config.webhooks)
+    return webhooks.area(settings.policy, settings.retry.max_attempts, context.config.webhooks.retention_days)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gatewayd.cli.session import Session
+    from gatewayd.cli.context import Context
     from gatewayd.contract.caller import Caller
     from gatewayd.contract.operation import Area, Operation
     from gatewayd.store import Store
@@ -32,7 +32,7 @@ def operation_of(area: "Area", operation_id: str) -> "Operation":
 
 
 def run_operation(
-    session: "Session", operation: "Operation", org_id: str, values: Mapping[str, object]
+    context: "Context", operation: "Operation", org_id: str, values: Mapping[str, object]
 ) -> dict[str, Any]:
     """Run one read or write row; `values` are spelled as on the wire, those that are None are left out.
 
@@ -51,4 +51,4 @@ def run_operation(
         await store.read(lambda tx: organizations.get(tx, org_id), org_id)
         return await Performer(store).perform(operation, operator_of(org_id), request)
 
-    return msgspec.json.decode(encoded(session.run(perform)), type=dict[str, Any])
+    return msgspec.json.decode(encoded(context.run(perform)), type=dict[str, Any])

@@ -4,8 +4,8 @@ import argparse
 import gc
 import sys
 
+from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.parser import Subparsers, add_command
-from gatewayd.cli.session import CommandError, Session
 
 
 def add_commands(subparsers: Subparsers) -> None:
@@ -13,7 +13,7 @@ def add_commands(subparsers: Subparsers) -> None:
     add_command(subparsers, "serve", "run the daemon until it is told to stop", serve)
 
 
-def serve(arguments: argparse.Namespace, session: Session) -> int:
+def serve(arguments: argparse.Namespace, context: Context) -> int:
     """Migrate, serve, and drain on SIGTERM or SIGINT."""
     gc.disable()  # imported modules stay: collecting garbage among them takes a tenth of the start
     from gatewayd.catalogue import CatalogueError
@@ -23,8 +23,8 @@ def serve(arguments: argparse.Namespace, session: Session) -> int:
 
     gc.freeze()
     gc.enable()
-    surroundings = Surroundings(log_stream=sys.stderr, clock=session.clock, notifier=from_environ(session.environ))
-    daemon = Daemon(session.config, surroundings)
+    surroundings = Surroundings(log_stream=sys.stderr, clock=context.clock, notifier=from_environ(context.environ))
+    daemon = Daemon(context.config, surroundings)
     try:
         run(run_until_signalled, daemon)
     except (OSError, ValueError, CatalogueError) as error:

@@ -2,9 +2,9 @@
 
 import argparse
 
-from gatewayd.cli.output import print_made
+from gatewayd.cli.context import Context
+from gatewayd.cli.output import print_result
 from gatewayd.cli.parser import Subparsers, add_command
-from gatewayd.cli.session import Session
 
 
 def add_commands(subparsers: Subparsers) -> None:
@@ -12,19 +12,19 @@ def add_commands(subparsers: Subparsers) -> None:
     add_command(subparsers, "migrate", "bring the database to the form this program needs", migrate, json=True)
 
 
-def migrate(arguments: argparse.Namespace, session: Session) -> int:
+def migrate(arguments: argparse.Namespace, context: Context) -> int:
     """Every command that opens the store migrates it; this one prints what was done."""
     from gatewayd.store import connections, schema
     from gatewayd.store.database import prepare
 
-    settings = session.store_settings
-    prepare(settings.directory, session.key_file)
+    settings = context.store_settings
+    prepare(settings.directory, context.key_file)
     connection = connections.open_writer(settings.path, settings.busy_timeout_seconds)
     migrations = schema.packaged()
     try:
-        applied = schema.migrate(connection, migrations, session.clock.now())
+        applied = schema.migrate(connection, migrations, context.clock.now())
     finally:
         connection.close()
     document = {"applied": applied, "migration": len(migrations), "database": str(settings.path)}
-    print_made(arguments, document, [f"{settings.path} is at migration {len(migrations)}; applied now: {applied}."])
+    print_result(arguments, document, [f"{settings.path} is at migration {len(migrations)}; applied now: {applied}."])
     return 0

@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gatewayd.cli.output import note, print_list, print_made
+from gatewayd.cli.context import CommandError, Context
+from gatewayd.cli.output import note, print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group
-from gatewayd.cli.session import CommandError, Session
 from gatewayd.clock import to_wire
 
 if TYPE_CHECKING:
@@ -42,10 +42,10 @@ def add_commands(subparsers: Subparsers) -> None:
     way.add_argument("--remove", action="store_true", help="forget the organization's tokens")
 
 
-def requests(arguments: argparse.Namespace, session: Session) -> int:
+def requests(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.tax import approvals
 
-    found = session.read(approvals.list_requests)
+    found = context.read(approvals.list_requests)
     rows = [
         (one.kind, one.subject, one.org_id or "", one.name, to_wire(one.requested_at)[:10], one.attestation or "")
         for one in found
@@ -54,50 +54,52 @@ def requests(arguments: argparse.Namespace, session: Session) -> int:
     return 0
 
 
-def ask(arguments: argparse.Namespace, session: Session) -> int:
+def ask(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.identity import audit
     from gatewayd.tax import approvals
 
-    made = session.write(lambda tx: approvals.request(tx, _subject(arguments), arguments.attestation, audit.OPERATOR))
-    print_made(arguments, made, [f"{made.subject} ({made.name}) waits for approval."])
+    made = context.write(lambda tx: approvals.request(tx, _subject(arguments), arguments.attestation, audit.OPERATOR))
+    print_result(arguments, made, [f"{made.subject} ({made.name}) waits for approval."])
     return 0
 
 
-def approve(arguments: argparse.Namespace, session: Session) -> int:
+def approve(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.identity import audit
     from gatewayd.tax import approvals
 
-    made = session.write(lambda tx: approvals.approve(tx, _subject(arguments), arguments.attestation, audit.OPERATOR))
+    made = context.write(lambda tx: approvals.approve(tx, _subject(arguments), arguments.attestation, audit.OPERATOR))
     _show(arguments, made)
     return 0
 
 
-def refuse(arguments: argparse.Namespace, session: Session) -> int:
+def refuse(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.identity import audit
     from gatewayd.tax import approvals
 
-    made = session.write(lambda tx: approvals.refuse(tx, _subject(arguments), arguments.reason, audit.OPERATOR))
+    made = context.write(lambda tx: approvals.refuse(tx, _subject(arguments), arguments.reason, audit.OPERATOR))
     _show(arguments, made)
     return 0
 
 
-def connect(arguments: argparse.Namespace, session: Session) -> int:
+def connect(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.identity import audit, organizations
     from gatewayd.tax import connections
     from gatewayd.tax.settings import settings_from
 
-    session.read(lambda tx: organizations.get(tx, arguments.org))
+    context.read(lambda tx: organizations.get(tx, arguments.org))
     if arguments.remove:
-        session.write(lambda tx: connections.remove(tx, audit.OPERATOR), arguments.org)
-        print_made(arguments, {"orgId": arguments.org, "connected": False}, ["The organization is not connected now."])
+        context.write(lambda tx: connections.remove(tx, audit.OPERATOR), arguments.org)
+        print_result(
+            arguments, {"orgId": arguments.org, "connected": False}, ["The organization is not connected now."]
+        )
         return 0
     if arguments.token_file:
         tokens = _read_tokens(arguments.token_file)
     else:
-        tokens = _authorize(arguments, settings_from(session.config.tax))
-    session.write(lambda tx: connections.save(tx, tokens, audit.OPERATOR), arguments.org)
+        tokens = _authorize(arguments, settings_from(context.config.tax))
+    context.write(lambda tx: connections.save(tx, tokens, audit.OPERATOR), arguments.org)
     document = {"orgId": arguments.org, "connected": True, "scope": tokens.scope}
-    print_made(arguments, document, [f"{arguments.org} is connected to the tax authority."])
+    print_result(arguments, document, [f"{arguments.org} is connected to the tax authority."])
     return 0
 
 
@@ -154,4 +156,4 @@ def _subject(arguments: argparse.Namespace) -> "Subject":
 
 
 def _show(arguments: argparse.Namespace, made: "Decision") -> None:
-    print_made(arguments, made, [f"{made.subject} ({made.name}): {made.status}."])
+    print_result(arguments, made, [f"{made.subject} ({made.name}): {made.status}."])

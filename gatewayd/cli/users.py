@@ -4,9 +4,9 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from gatewayd.cli.output import print_list, print_made
+from gatewayd.cli.context import CommandError, Context
+from gatewayd.cli.output import print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group
-from gatewayd.cli.session import CommandError, Session
 
 if TYPE_CHECKING:
     from gatewayd.identity.memberships import Membership
@@ -37,7 +37,7 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("email", metavar="EMAIL")
 
 
-def create(arguments: argparse.Namespace, session: Session) -> int:
+def create(arguments: argparse.Namespace, context: Context) -> int:
     """Chosen: an address that has an account gets one more membership, so that one person can serve two firms."""
     import msgspec
 
@@ -50,7 +50,7 @@ def create(arguments: argparse.Namespace, session: Session) -> int:
     if arguments.password_stdin:
         password = _read_password()
         check_password(password, new.email, new.name)
-        stored = session.read(lambda tx: users.credentials(tx, new.email))
+        stored = context.read(lambda tx: users.credentials(tx, new.email))
         password_hash = None if stored is None else stored.password_hash
         same_password = password_hash is not None and hasher.verify(password_hash, password)
         new = msgspec.structs.replace(new, password_hash=hasher.hash(password))
@@ -64,14 +64,14 @@ def create(arguments: argparse.Namespace, session: Session) -> int:
         memberships.add(tx, user.id, arguments.role, audit.OPERATOR)
         return user
 
-    user = session.write(work, arguments.org)
+    user = context.write(work, arguments.org)
     document = {"id": user.id, "email": user.email, "orgId": arguments.org, "role": arguments.role}
-    print_made(arguments, document, [f"{user.email} is {arguments.role} of {arguments.org}: {user.id}"])
+    print_result(arguments, document, [f"{user.email} is {arguments.role} of {arguments.org}: {user.id}"])
     return 0
 
 
-def list_all(arguments: argparse.Namespace, session: Session) -> int:
-    found = session.read(lambda tx: _listed(tx, arguments.org))
+def list_all(arguments: argparse.Namespace, context: Context) -> int:
+    found = context.read(lambda tx: _listed(tx, arguments.org))
     rows = []
     for user, joined in found:
         places = ", ".join(f"{each.role} of {each.org_id}" for each in joined)
@@ -81,10 +81,10 @@ def list_all(arguments: argparse.Namespace, session: Session) -> int:
     return 0
 
 
-def reset(arguments: argparse.Namespace, session: Session) -> int:
+def reset(arguments: argparse.Namespace, context: Context) -> int:
     """Nothing changes before the link is used; earlier links of the user stop working."""
     if arguments.password_stdin:
-        return _set_password(arguments, session)
+        return _set_password(arguments, context)
     from gatewayd.clock import Instant, to_wire
     from gatewayd.console.addresses import reset_link
     from gatewayd.identity import one_time_links
@@ -95,15 +95,15 @@ def reset(arguments: argparse.Namespace, session: Session) -> int:
         token = one_time_links.make(tx, user.id, "reset_password")
         return user, token, to_wire(Instant(tx.now + one_time_links.LIFETIMES["reset_password"]))
 
-    user, token, ends = session.write(work)
-    link = reset_link(session.config.server.public_url, token)
+    user, token, ends = context.write(work)
+    link = reset_link(context.config.server.public_url, token)
     document = {"id": user.id, "email": user.email, "link": link, "expiresAt": ends}
     lines = [link, f"Whoever opens this sets the password of {user.email}, once, until {ends}."]
-    print_made(arguments, document, lines)
+    print_result(arguments, document, lines)
     return 0
 
 
-def unlock(arguments: argparse.Namespace, session: Session) -> int:
+def unlock(arguments: argparse.Namespace, context: Context) -> int:
     """Forget the failed sign-ins; for a user who is not locked nothing changes."""
     from gatewayd.identity import audit, throttling
 
@@ -115,23 +115,23 @@ def unlock(arguments: argparse.Namespace, session: Session) -> int:
             audit.record(tx, act)
         return user, unlocked
 
-    user, unlocked = session.write(work)
+    user, unlocked = context.write(work)
     outcome = "can try to sign in again." if unlocked else "had no failures: nothing was locked."
-    print_made(arguments, {"id": user.id, "email": user.email, "unlocked": unlocked}, [f"{user.email} {outcome}"])
+    print_result(arguments, {"id": user.id, "email": user.email, "unlocked": unlocked}, [f"{user.email} {outcome}"])
     return 0
 
 
-def _set_password(arguments: argparse.Namespace, session: Session) -> int:
+def _set_password(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.identity import audit, password_resets
     from gatewayd.identity.passwords import Hasher, check_password
 
     password = _read_password()
-    user = session.read(lambda tx: _find(tx, arguments.email))
+    user = context.read(lambda tx: _find(tx, arguments.email))
     check_password(password, user.email, user.name)
     hashed = Hasher().hash(password)
-    session.write(lambda tx: password_resets.reset(tx, user.id, hashed, audit.OPERATOR))
+    context.write(lambda tx: password_resets.reset(tx, user.id, hashed, audit.OPERATOR))
     line = f"The password of {user.email} is set; they are signed out everywhere."
-    print_made(arguments, {"id": user.id, "email": user.email}, [line])
+    print_result(arguments, {"id": user.id, "email": user.email}, [line])
     return 0
 
 

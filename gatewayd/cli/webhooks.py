@@ -4,11 +4,11 @@ import argparse
 from typing import Any, Final
 
 from gatewayd.cli import listen, recovery
-from gatewayd.cli.output import note, print_list, print_made
+from gatewayd.cli.context import Context
+from gatewayd.cli.output import note, print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
 from gatewayd.cli.recovery import area_of, run_on_subscription, time_range_values
 from gatewayd.cli.run_operation import operation_of, run_operation
-from gatewayd.cli.session import Session
 from gatewayd.cli.time_arguments import TIME_FORMS, time_argument
 
 STATUSES: Final = "pending, retrying, succeeded, exhausted or cancelled"
@@ -58,20 +58,20 @@ def _add_subscription_commands(group: Subparsers) -> None:
     command.add_argument("id", metavar="ID")
 
 
-def create(arguments: argparse.Namespace, session: Session) -> int:
+def create(arguments: argparse.Namespace, context: Context) -> int:
     """The signing secret is printed this once."""
     values = {"url": arguments.url, "events": arguments.event}
-    made = run_operation(session, operation_of(area_of(session), "webhooks.create"), arguments.org, values)
+    made = run_operation(context, operation_of(area_of(context), "webhooks.create"), arguments.org, values)
     lines = [
         f"Made the subscription {made['id']} of {made['url']}",
         f"Its signing secret, shown this once: {made['secret']}",
     ]
-    print_made(arguments, made, lines)
+    print_result(arguments, made, lines)
     return 0
 
 
-def list_all(arguments: argparse.Namespace, session: Session) -> int:
-    documents = _run_list(session, "webhooks.list", arguments.org, {"limit": 100})
+def list_all(arguments: argparse.Namespace, context: Context) -> int:
+    documents = _run_list(context, "webhooks.list", arguments.org, {"limit": 100})
     rows = [
         (each["id"], each["url"], " ".join(each["events"]), "yes" if each["enabled"] else str(each["disabledReason"]))
         for each in documents
@@ -80,7 +80,7 @@ def list_all(arguments: argparse.Namespace, session: Session) -> int:
     return 0
 
 
-def update(arguments: argparse.Namespace, session: Session) -> int:
+def update(arguments: argparse.Namespace, context: Context) -> int:
     """A new secret is printed this once."""
     from gatewayd.webhooks.subscriptions import MISSED_COUNTED
 
@@ -88,12 +88,12 @@ def update(arguments: argparse.Namespace, session: Session) -> int:
     if arguments.enable or arguments.disable:
         values["enabled"] = arguments.enable
     values |= {"rotateSecret": arguments.rotate_secret, "endRotation": arguments.end_rotation}
-    changed = run_on_subscription(session, "webhooks.update", values)
+    changed = run_on_subscription(context, "webhooks.update", values)
     state = "enabled" if changed["enabled"] else f"disabled ({changed['disabledReason']})"
     lines = [f"The subscription {changed['id']} of {changed['url']} is {state}."]
     if "secret" in changed:
         lines.append(f"Its new signing secret, shown this once: {changed['secret']}")
-    print_made(arguments, changed, lines)
+    print_result(arguments, changed, lines)
     missed = changed.get("missed", 0)
     if missed:
         hint = f"gatewayd webhook recover {changed['id']} --since {changed['missedSince']}"
@@ -102,43 +102,43 @@ def update(arguments: argparse.Namespace, session: Session) -> int:
     return 0
 
 
-def delete(arguments: argparse.Namespace, session: Session) -> int:
-    removed = run_on_subscription(session, "webhooks.remove", {"id": arguments.id})
-    print_made(arguments, removed, [f"The subscription {arguments.id} is deleted."])
+def delete(arguments: argparse.Namespace, context: Context) -> int:
+    removed = run_on_subscription(context, "webhooks.remove", {"id": arguments.id})
+    print_result(arguments, removed, [f"The subscription {arguments.id} is deleted."])
     return 0
 
 
-def list_deliveries(arguments: argparse.Namespace, session: Session) -> int:
+def list_deliveries(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.webhooks import subscriptions
 
-    org_id = session.read(lambda tx: subscriptions.SUBSCRIPTIONS.organization_of(tx, arguments.id))
+    org_id = context.read(lambda tx: subscriptions.SUBSCRIPTIONS.organization_of(tx, arguments.id))
     values = {name: getattr(arguments, name) for name in ("id", "status", "event", "limit")}
-    values |= time_range_values(arguments, session)
-    documents = _run_list(session, "webhooks.listDeliveries", org_id, values)
+    values |= time_range_values(arguments, context)
+    documents = _run_list(context, "webhooks.listDeliveries", org_id, values)
     columns = ("id", "event", "status", "attempts", "responseCode", "lastError", "lastAttemptAt", "nextAttemptAt")
     rows = [tuple("" if each[name] is None else str(each[name]) for name in columns) for each in documents]
     print_list(arguments, documents, columns, rows)
     return 0
 
 
-def show(arguments: argparse.Namespace, session: Session) -> int:
+def show(arguments: argparse.Namespace, context: Context) -> int:
     """Its record, its body, and a line for each attempt."""
     values: dict[str, object] = {"id": arguments.id, "include": ["attempts"]}
-    document = _run_on_delivery(session, "webhooks.getDelivery", values)
-    print_made(arguments, document, _delivery_lines(document))
+    document = _run_on_delivery(context, "webhooks.getDelivery", values)
+    print_result(arguments, document, _delivery_lines(document))
     return 0
 
 
-def resend(arguments: argparse.Namespace, session: Session) -> int:
-    made = _run_on_delivery(session, "webhooks.resendDelivery", {"id": arguments.id})
-    print_made(arguments, made, [f"It is sent again as {made['id']}."])
+def resend(arguments: argparse.Namespace, context: Context) -> int:
+    made = _run_on_delivery(context, "webhooks.resendDelivery", {"id": arguments.id})
+    print_result(arguments, made, [f"It is sent again as {made['id']}."])
     return 0
 
 
-def send_test(arguments: argparse.Namespace, session: Session) -> int:
+def send_test(arguments: argparse.Namespace, context: Context) -> int:
     values = {"id": arguments.id, "event": arguments.event}
-    made = run_on_subscription(session, "webhooks.sendTest", values)
-    print_made(arguments, made, [f"A test event {made['event']} is on its way as {made['id']}."])
+    made = run_on_subscription(context, "webhooks.sendTest", values)
+    print_result(arguments, made, [f"A test event {made['event']} is on its way as {made['id']}."])
     return 0
 
 
@@ -160,15 +160,15 @@ def _delivery_lines(document: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _run_on_delivery(session: Session, operation_id: str, values: dict[str, object]) -> dict[str, Any]:
+def _run_on_delivery(context: Context, operation_id: str, values: dict[str, object]) -> dict[str, Any]:
     """Run an operation on the delivery that `values` name."""
     from gatewayd.webhooks import deliveries
 
-    org_id = session.read(lambda tx: deliveries.org_of(tx, str(values["id"])))
-    return run_operation(session, operation_of(area_of(session), operation_id), org_id, values)
+    org_id = context.read(lambda tx: deliveries.org_of(tx, str(values["id"])))
+    return run_operation(context, operation_of(area_of(context), operation_id), org_id, values)
 
 
-def _run_list(session: Session, operation_id: str, org_id: str, values: dict[str, object]) -> list[dict[str, Any]]:
-    page = run_operation(session, operation_of(area_of(session), operation_id), org_id, values)
+def _run_list(context: Context, operation_id: str, org_id: str, values: dict[str, object]) -> list[dict[str, Any]]:
+    page = run_operation(context, operation_of(area_of(context), operation_id), org_id, values)
     documents: list[dict[str, Any]] = page["data"]
     return documents

@@ -175,7 +175,7 @@ class Api:
         key = CacheKey(caller, request.raw_path, request.query)
         response = self._cache.find(version, key, tx)
         if response is None:
-            tx.asked_instant = tx.asked_day = False  # until here it was asked for the credential
+            tx.used_now = tx.used_today = False  # until here it was asked for the credential
             value = read_in(tx, route.prepared.operation, caller, _decoded(call, route, None))
             response = render(value, request)
             self._cache.keep(version, key, response, tx)

@@ -50,7 +50,7 @@ class ApiResponseCache:
 
     def keep(self, version: int, key: CacheKey, response: Response, tx: ReadTx) -> None:
         """Keep a response that `tx` has led to, unless it depends on the very instant. Full, it starts afresh."""
-        if tx.asked_instant:
+        if tx.used_now:
             return
         size = len(response.body) + len(key.path) + len(key.query) + ENTRY_BYTES
         if version != self._version or self._bytes + size > self._max_bytes:
@@ -58,5 +58,5 @@ class ApiResponseCache:
             self._bytes = 0
             self._version = version
         if size <= self._max_bytes:
-            self._entries[key] = _Entry(response, tx.today if tx.asked_day else None)
+            self._entries[key] = _Entry(response, tx.today if tx.used_today else None)
             self._bytes += size

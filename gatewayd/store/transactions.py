@@ -30,7 +30,7 @@ class Executor(Protocol):
 class ReadTx:
     """A consistent snapshot of the database. Nothing in it can write.
 
-    `asked_instant` and `asked_day` tell whether `now` or `today` was asked for: of what was read, whatever depends on
+    `used_now` and `used_today` tell whether `now` or `today` was asked for: of what was read, whatever depends on
     neither holds until the next commit. A statement of a read that names `:now` would not be noticed; a test looks.
     """
 
@@ -41,7 +41,7 @@ class ReadTx:
             self._bound["org_id"] = bindings.org_id
         self._sealer = sealer
         self._now = bindings.now
-        self.asked_instant = self.asked_day = False
+        self.used_now = self.used_today = False
 
     def bind(self, org_id: str) -> None:
         """Act for this organization from now on: once the caller is known."""
@@ -55,13 +55,13 @@ class ReadTx:
     @property
     def now(self) -> Instant:
         """The instant at which the transaction began."""
-        self.asked_instant = True
+        self.used_now = True
         return self._now
 
     @property
     def today(self) -> str:
         """The civil date in Europe/London at `now`."""
-        self.asked_day = True
+        self.used_today = True
         return london_date(self._now)
 
     def rows(self, sql: str, /, **values: object) -> list[Row]:

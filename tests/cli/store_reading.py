@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from gatewayd.cli.session import Session
+from gatewayd.cli.context import Context
 from gatewayd.clock import SystemClock
 from gatewayd.store import ReadTx
 
@@ -13,4 +13,4 @@ T = TypeVar("T")
 
 def read_store(config_file: Path, work: Callable[[ReadTx], T]) -> T:
     """What `work` reads in the store of this configuration."""
-    return Session(str(config_file), {}, SystemClock()).read(work)
+    return Context(str(config_file), {}, SystemClock()).read(work)

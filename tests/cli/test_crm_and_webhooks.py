@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gatewayd.cli.session import Session
+from gatewayd.cli.context import Context
 from gatewayd.clock import SystemClock
 from tests.cli.conftest import Run
 
@@ -102,7 +102,7 @@ def emitted(run: Run, org_id: str, count: int = 1) -> None:
 
 def exhaust(config_file: Path, org_id: str) -> None:
     """End every delivery that waits."""
-    Session(str(config_file), {}, SystemClock()).write(lambda tx: tx.run(FINISH_ALL), org_id)
+    Context(str(config_file), {}, SystemClock()).write(lambda tx: tx.run(FINISH_ALL), org_id)
 
 
 def test_a_subscription_is_changed_and_deleted(run: Run, org_id: str) -> None:

@@ -7,9 +7,9 @@ import apsw
 import pytest
 import trustme
 
+from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.doctor import doctor
 from gatewayd.cli.parser import build_parser
-from gatewayd.cli.session import CommandError, Session
 from gatewayd.clock import DAY, SettableClock, SystemClock
 from tests.cli.conftest import Run
 from tests.daemon.instance import Instance, serving
@@ -84,7 +84,7 @@ def test_a_clock_that_went_back(run: Run, org_id: str, config_file: Path, capsys
     past = SettableClock(SystemClock().now())
     past.advance(-DAY)
     with pytest.raises(CommandError):
-        doctor(arguments, Session(str(config_file), {}, past))
+        doctor(arguments, Context(str(config_file), {}, past))
     assert "or has gone back" in capsys.readouterr().out
 
 

@@ -13,7 +13,7 @@ import apsw
 import pytest
 import trustme
 
-from gatewayd.cli.session import Session
+from gatewayd.cli.context import Context
 from gatewayd.clock import DAY, SettableClock, SystemClock
 from gatewayd.tax import call_log, connections
 from gatewayd.tax.call_log import TaxCall
@@ -138,7 +138,7 @@ def test_the_authority_wants_a_client(
 def write(config_file: Path, org_id: str, work: Any, ago_days: int = 0) -> None:
     clock = SettableClock(SystemClock().now())
     clock.advance(-ago_days * DAY)
-    Session(str(config_file), {}, clock).write(work, org_id)
+    Context(str(config_file), {}, clock).write(work, org_id)
 
 
 def connect(refresh: str | None = "planted-r") -> Any:

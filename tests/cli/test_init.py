@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gatewayd.cli import main
-from gatewayd.cli.session import Session
+from gatewayd.cli.context import Context
 from gatewayd.clock import SystemClock
 from gatewayd.identity import memberships, one_time_links, users
 from tests.cli.conftest import CommandResult
@@ -28,19 +28,19 @@ def init(target: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> C
 
 def test_it_makes_an_instance_that_works(target: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = init(target, capsys, *FLAGS).document
-    session = Session(str(target), {}, SystemClock())
-    assert session.config.server.public_url == "https://books.example.com"
-    assert session.key_file.stat().st_mode & 0o777 == 0o600
-    found = session.read(lambda tx: users.find(tx, "a@x.org"))
+    context = Context(str(target), {}, SystemClock())
+    assert context.config.server.public_url == "https://books.example.com"
+    assert context.key_file.stat().st_mode & 0o777 == 0o600
+    found = context.read(lambda tx: users.find(tx, "a@x.org"))
     assert found is not None
     assert (found.id, found.instance_admin) == (made["userId"], True)
-    assert session.read(lambda tx: memberships.role_of(tx, made["userId"]), made["orgId"]) == "owner"
-    stored = session.read(lambda tx: users.credentials(tx, "a@x.org"))
+    assert context.read(lambda tx: memberships.role_of(tx, made["userId"]), made["orgId"]) == "owner"
+    stored = context.read(lambda tx: users.credentials(tx, "a@x.org"))
     assert stored is not None
     assert stored.password_hash is None
     start, _, token = made["link"].rpartition("/")
     assert start == "https://books.example.com/sign-in/link"
-    assert session.read(lambda tx: one_time_links.find(tx, token, "sign_in")) == made["userId"]
+    assert context.read(lambda tx: one_time_links.find(tx, token, "sign_in")) == made["userId"]
     assert token not in target.read_text()
     assert [path.name for path in target.parent.iterdir()] == ["gatewayd.toml"]
 

@@ -11,7 +11,7 @@ import pytest
 from gatewayd.areas.accounting.invoices.operations import create_invoice
 from gatewayd.areas.accounting.invoices.shapes import CreateInvoice
 from gatewayd.cli import invoices
-from gatewayd.cli.session import Session
+from gatewayd.cli.context import Context
 from gatewayd.clock import SettableClock
 from gatewayd.errors import Problem
 from tests.support.store import START, make_caller
@@ -22,14 +22,14 @@ class InvoiceCommands:
 
     def __init__(self, config_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys
-        self.session = Session(str(config_file), {}, SettableClock(START))
+        self.context = Context(str(config_file), {}, SettableClock(START))
         self._parser = argparse.ArgumentParser()
         invoices.add_commands(self._parser.add_subparsers(required=True))
 
     def run(self, *words: str) -> Any:
         """Run `invoice ...` and return the one document it prints."""
         arguments = self._parser.parse_args(["invoice", *words, "--json"])
-        assert arguments.run(arguments, self.session) == 0
+        assert arguments.run(arguments, self.context) == 0
         return json.loads(self._capsys.readouterr().out)
 
     def draft(self, org_id: str, **fields: object) -> str:
@@ -37,7 +37,7 @@ class InvoiceCommands:
         body = {"client": {"name": "Ann", "allowDuplicate": True}, "lines": [line], **fields}
         request = msgspec.convert(body, CreateInvoice)
         caller = make_caller(org_id)
-        rendered = self.session.write(lambda tx: create_invoice(tx, caller, request), org_id)
+        rendered = self.context.write(lambda tx: create_invoice(tx, caller, request), org_id)
         return str(msgspec.json.decode(rendered)["id"])
 
 

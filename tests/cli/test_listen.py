@@ -311,8 +311,8 @@ def test_thousands_at_once_come_in_order(instance: Instance, firm: Firm) -> None
 
 def test_since_begins_with_what_was_recorded_then(instance: Instance, firm: Firm) -> None:
     emit(instance, firm, "before")
-    until(lambda: to_wire(instance.session.clock.now()) > newest(instance, firm))
-    since = to_wire(instance.session.clock.now())
+    until(lambda: to_wire(instance.context.clock.now()) > newest(instance, firm))
+    since = to_wire(instance.context.clock.now())
     emit(instance, firm, "first", "second")
     with listening(instance, firm, "--since", since, json=True) as listener:
         emit(instance, firm, "third")

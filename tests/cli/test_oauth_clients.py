@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gatewayd.cli.session import Session
+from gatewayd.cli.context import Context
 from gatewayd.clock import SystemClock
 from gatewayd.identity import audit, client_metadata, grants, oauth_clients, sessions
 from gatewayd.identity.grants import NewGrant
@@ -15,17 +15,17 @@ METADATA = {"client_name": "[red]App", "redirect_uris": ["https://app.example/ca
 
 
 @pytest.fixture
-def session(config_file: Path) -> Session:
-    return Session(str(config_file), {}, SystemClock())
+def context(config_file: Path) -> Context:
+    return Context(str(config_file), {}, SystemClock())
 
 
 @pytest.fixture
-def client_id(session: Session) -> str:
-    return session.write(lambda tx: oauth_clients.register(tx, client_metadata.validate(METADATA))).id
+def client_id(context: Context) -> str:
+    return context.write(lambda tx: oauth_clients.register(tx, client_metadata.validate(METADATA))).id
 
 
 @pytest.fixture
-def grant_id(session: Session, run: Run, client_id: str, org_id: str, email: str) -> str:
+def grant_id(context: Context, run: Run, client_id: str, org_id: str, email: str) -> str:
     """A consent of the owner of `org_id` whose code was redeemed."""
     user_id = run("user", "list", "--json").document[0]["id"]
 
@@ -45,7 +45,7 @@ def grant_id(session: Session, run: Run, client_id: str, org_id: str, email: str
         grants.begin(tx, made, 0, None)
         return made
 
-    return session.write(work)
+    return context.write(work)
 
 
 def test_lists_nothing_at_first(run: Run) -> None:
@@ -66,17 +66,17 @@ def test_lists_clients_with_what_was_granted(run: Run, client_id: str, grant_id:
     assert row.split("\t") == [client_id, "app.example, localhost", "[red]App", "", "1", "never", ""]
 
 
-def test_revoking_ends_its_grants(run: Run, session: Session, client_id: str, grant_id: str) -> None:
+def test_revoking_ends_its_grants(run: Run, context: Context, client_id: str, grant_id: str) -> None:
     assert run("client", "revoke", client_id, "--json").document == {
         "id": client_id,
         "revoked": True,
         "grantsEnded": 1,
     }
-    assert session.read(lambda tx: grants.find_live(tx, grant_id)) is None
+    assert context.read(lambda tx: grants.find_live(tx, grant_id)) is None
     (listed,) = run("client", "list", "--json").document
     assert listed["revoked"] is True
     assert listed["grants"][0]["revokedReason"] == "operator"
-    actions = [each.action for each in session.read(audit.list_all)]
+    actions = [each.action for each in context.read(audit.list_all)]
     assert actions.count("client.revoked") == 1
     again = run("client", "revoke", client_id)
     assert (again.code, again.document["grantsEnded"]) == (0, 0)

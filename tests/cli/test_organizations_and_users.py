@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gatewayd.cli.session import Session
+from gatewayd.cli.context import Context
 from gatewayd.clock import SystemClock
 from gatewayd.identity import audit, one_time_links, sessions, throttling
 from gatewayd.identity.passwords import Hasher
@@ -128,9 +128,9 @@ def test_a_given_password_signs_out_everywhere(
 ) -> None:
     visitor = sessions.Visitor(user_agent="Firefox", address="")
     user_id = run("user", "list", "--json").document[0]["id"]
-    session = Session(str(config_file), {}, SystemClock())
-    session.write(lambda tx: sessions.start(tx, user_id, ["pwd"], visitor))
-    session.write(lambda tx: one_time_links.make(tx, user_id, "sign_in"))
+    context = Context(str(config_file), {}, SystemClock())
+    context.write(lambda tx: sessions.start(tx, user_id, ["pwd"], visitor))
+    context.write(lambda tx: one_time_links.make(tx, user_id, "sign_in"))
     give(monkeypatch, "a good password\n")
     assert run("user", "reset-password", email, "--password-stdin").code == 0
     assert read_store(config_file, lambda tx: sessions.of_user(tx, user_id)) == []
@@ -140,13 +140,13 @@ def test_a_given_password_signs_out_everywhere(
 
 
 def test_unlocks_who_failed_too_often(run: Run, email: str, config_file: Path) -> None:
-    session = Session(str(config_file), {}, SystemClock())
-    session.write(lambda tx: throttling.note_try(tx, email, "", 1))
+    context = Context(str(config_file), {}, SystemClock())
+    context.write(lambda tx: throttling.note_try(tx, email, "", 1))
     with pytest.raises(throttling.Locked):
-        session.write(lambda tx: throttling.note_try(tx, email, "", 1))
+        context.write(lambda tx: throttling.note_try(tx, email, "", 1))
     assert run("user", "unlock", email.upper(), "--json").document["unlocked"] is True
-    session.write(lambda tx: throttling.note_try(tx, email, "", 2))
-    (entry,) = [each for each in session.read(audit.list_all) if each.action == "user.unlocked"]
+    context.write(lambda tx: throttling.note_try(tx, email, "", 2))
+    (entry,) = [each for each in context.read(audit.list_all) if each.action == "user.unlocked"]
     assert entry.actor == audit.OPERATOR
 
 

@@ -83,12 +83,12 @@ def test_a_client_is_approved_and_refused(run: Run, config_file: Path, register:
 @pytest.fixture
 def register(config_file: Path) -> str:
     """A client that registered itself."""
-    from gatewayd.cli.session import Session
+    from gatewayd.cli.context import Context
     from gatewayd.clock import SystemClock
 
     raw = {"client_name": "App", "redirect_uris": ["https://app.example/callback"]}
     metadata = client_metadata.validate(raw)
-    return Session(str(config_file), {}, SystemClock()).write(lambda tx: oauth_clients.register(tx, metadata)).id
+    return Context(str(config_file), {}, SystemClock()).write(lambda tx: oauth_clients.register(tx, metadata)).id
 
 
 @pytest.mark.parametrize("command", ["approve", "refuse", "request"])

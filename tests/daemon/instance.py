@@ -19,8 +19,8 @@ from typing import Any, TypeVar
 import httpx
 
 from gatewayd.areas import accounting, businesses, crm, legal_entities
+from gatewayd.cli.context import Context
 from gatewayd.cli.run_operation import operation_of, run_operation
-from gatewayd.cli.session import Session
 from gatewayd.clock import Instant, SystemClock
 from gatewayd.contract.operation import Area
 from gatewayd.identity import api_keys, audit, memberships, organizations, users
@@ -82,23 +82,23 @@ class Instance:
         )
 
     @property
-    def session(self) -> Session:
-        return Session(str(self.config), {}, SystemClock())
+    def context(self) -> Context:
+        return Context(str(self.config), {}, SystemClock())
 
     @property
     def database(self) -> Path:
         return self.directory / "data" / "gatewayd.db"
 
     def write(self, work: Callable[[WriteTx], T], org_id: str | None = None) -> T:
-        return self.session.write(work, org_id)
+        return self.context.write(work, org_id)
 
     def read(self, work: Callable[[ReadTx], T], org_id: str | None = None) -> T:
-        return self.session.read(work, org_id)
+        return self.context.read(work, org_id)
 
     def do(self, org_id: str, operation_id: str, **values: object) -> dict[str, Any]:
         """Run an operation as the operator; answers its JSON."""
         operation = operation_of(AREAS[operation_id.split(".")[0]], operation_id)
-        return run_operation(self.session, operation, org_id, values)
+        return run_operation(self.context, operation, org_id, values)
 
     def firm(self, name: str = "Oak & Son") -> Firm:
         """Make an organization that can issue invoices."""

@@ -14,6 +14,7 @@ WATCHDOG_USEC = "1000000"  # the daemon then pings every half second or so
 def locked(instance: Instance) -> Iterator[None]:
     """Hold the database's one write lock, as another process would."""
     connection = apsw.Connection(str(instance.database))
+    connection.set_busy_timeout(5_000)  # the daemon may be writing
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield

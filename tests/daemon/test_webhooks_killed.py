@@ -376,10 +376,10 @@ def test_every_event_is_received_though_the_daemon_is_killed(
     with socket.create_server(("127.0.0.1", 0), backlog=128) as listener, receiving(file) as url:
         instance = Instance(tmp_path, SETTINGS, f'["fd://{listener.fileno()}"]')
         work = Work(listener.getsockname()[1], found(instance, url))
-        session = instance.session
+        context = instance.context
         with ThreadPoolExecutor(API_WRITERS + 1) as pool:
             writers = [pool.submit(write_over_the_api, work) for _ in range(API_WRITERS)]
-            writers.append(pool.submit(trio.run, write_beside, work, session.store_settings, session.key_file))
+            writers.append(pool.submit(trio.run, write_beside, work, context.store_settings, context.key_file))
             try:
                 killing = kill_again_and_again(instance, work, file, listener)
                 idle = finish(instance, work, listener)

@@ -75,7 +75,7 @@ async def test_an_unknown_path_and_a_wrong_method_need_no_token(open_probes: Ope
     async with open_probes() as api:
         assert (await api("GET", "/nowhere", token=None)).code == "not_found"
         assert (await api("DELETE", READ, token=None)).code == "method_not_allowed"
-        assert api.doorkeeper.asked == []
+        assert api.authenticator.asked == []
 
 
 async def test_a_bad_idempotency_key_is_told_after_a_bad_body(open_probes: OpenProbes) -> None:
@@ -102,7 +102,7 @@ async def test_what_is_no_bearer_token_is_invalid(open_probes: OpenProbes, field
     async with open_probes() as api:
         reply = await api("GET", READ, query={"word": "w"}, headers=[(b"authorization", field)])
         assert (reply.status, reply.code) == (401, "invalid_token")
-        assert api.doorkeeper.asked == []
+        assert api.authenticator.asked == []
 
 
 @pytest.mark.parametrize("field", [b"bearer good", b"BEARER good", b"Bearer   good "])
@@ -114,7 +114,7 @@ async def test_the_scheme_is_read_in_any_letter_case(open_probes: OpenProbes, fi
 async def test_the_authenticator_is_told_the_peer(open_probes: OpenProbes) -> None:
     async with open_probes() as api:
         await api("GET", READ, query={"word": "w"})
-        assert api.doorkeeper.asked == [("good", "192.0.2.7")]
+        assert api.authenticator.asked == [("good", "192.0.2.7")]
 
 
 async def test_a_missing_scope_names_all_that_are_needed(open_probes: OpenProbes) -> None:
@@ -308,7 +308,7 @@ async def test_a_key_revoked_while_its_body_arrives_changes_nothing(
     class SlowBody(Body):
         async def receive(self) -> dict[str, Any]:
             mock_clock.jump(1)
-            api.doorkeeper.callers.pop("good", None)
+            api.authenticator.callers.pop("good", None)
             return await super().receive()
 
     async with open_probes() as api:

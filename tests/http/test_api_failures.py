@@ -83,7 +83,7 @@ async def test_a_read_over_its_budget_runs_again_on_a_thread(open_probes: OpenPr
         assert (reply.status, said(reply.body)) == (200, f"w{BUSY_STEPS}")
         assert api.store.long_reads == before + 1
         assert reply["ratelimit"].startswith('"default";r=9;')  # charged once
-        assert len(api.doorkeeper.asked) == 1  # and asked once who is calling
+        assert len(api.authenticator.asked) == 1  # and asked once who is calling
         assert api.limits.running == 0
 
 

@@ -236,14 +236,14 @@ async def test_a_read_over_its_budget_goes_on_where_it_was(open_more: OpenMore) 
     async with open_more(per_minute=10, concurrent=1) as api:
         request = case.request("good")
         assert api.api.at_once(request) is None
-        assert (len(api.doorkeeper.asked), api.limits.running, api.observed) == (1, 1, [])
+        assert (len(api.authenticator.asked), api.limits.running, api.observed) == (1, 1, [])
         refused = api.api.at_once(Case(429, "/probe/read").request("good"))
         assert refused is not None  # the read under way counts as one at once
         assert refused.status == 429
         answer = await through_asgi(api, request)
         assert (answer.status, probes.said(answer.body)) == (200, "w60000")
         assert dict(answer.headers)[b"ratelimit"].startswith(b'"default";r=9;')
-        assert len(api.doorkeeper.asked) == 2  # the refused one's is the second
+        assert len(api.authenticator.asked) == 2  # the refused one's is the second
         assert (api.store.long_reads, api.limits.running) == (1, 0)
         assert [told_answer.status for _, told_answer in api.observed] == [429, 200]
         assert api.observed[1][0].request is request
@@ -269,10 +269,10 @@ async def test_what_may_wait_is_begun_once_and_goes_on_through_asgi(
     async with open_more(per_minute=10, deps=deps) as api:
         request = Case(200, path, query, method, (JSON,)).request("good")
         assert api.api.at_once(request) is None
-        assert (api.doorkeeper.asked, api.limits.running, api.observed, deps.calls) == ([], 0, [], [])
+        assert (api.authenticator.asked, api.limits.running, api.observed, deps.calls) == ([], 0, [], [])
         reply = await api.send(request, Body(raw))
         assert reply.status == 200
-        assert len(api.doorkeeper.asked) == 1
+        assert len(api.authenticator.asked) == 1
         assert reply["ratelimit"].startswith('"default";r=9;')
         assert reply["x-request-id"] == request.id
         assert len(api.observed) == 1

@@ -109,13 +109,13 @@ async def test_each_request_is_authenticated_and_charged(api: TestedApi, countin
         reply = await api("GET", "/kept/plain", token="a", query={"word": "w"})
         left.append(reply["ratelimit"].partition(";t=")[0])
     assert left == ['"default";r=59', '"default";r=58', '"default";r=57']
-    assert len(api.doorkeeper.asked) == 3
+    assert len(api.authenticator.asked) == 3
     assert counting.ran["plain"] == 1
 
 
 async def test_a_credential_that_has_ended_is_given_nothing(api: TestedApi) -> None:
     await said(api, "/kept/plain")
-    del api.doorkeeper.callers["a"]
+    del api.authenticator.callers["a"]
     assert (await api("GET", "/kept/plain", token="a", query={"word": "w"})).status == 401
 
 

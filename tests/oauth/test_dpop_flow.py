@@ -12,7 +12,7 @@ from gatewayd.oauth import addresses as at
 from gatewayd.performing.rate_limits import RateLimits
 from tests.http.probes import OPERATIONS
 from tests.oauth.test_token import claims_of, error_of
-from tests.support.api import Body, Doorkeeper, Reply, TestedApi
+from tests.support.api import Body, FakeAuthenticator, Reply, TestedApi
 from tests.support.dpop import KeyHolder
 from tests.support.oauth import ISSUER, Provider
 
@@ -154,7 +154,7 @@ def api(provider: Provider) -> TestedApi:
         observe=lambda exchange, answer: None,
         public_url=ISSUER,
     )
-    return TestedApi(Api(parts), provider.store, provider.clock, Doorkeeper(), provider.errors, limits, [])
+    return TestedApi(Api(parts), provider.store, provider.clock, FakeAuthenticator(), provider.errors, limits, [])
 
 
 def challenge_of(reply: Reply) -> dict[str, str]:

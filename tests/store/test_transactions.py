@@ -63,7 +63,7 @@ def test_what_a_read_asked_the_clock_is_told(store: MemoryStore) -> None:
     def asked(work: Callable[[ReadTx], object]) -> tuple[bool, bool]:
         def read(tx: ReadTx) -> tuple[bool, bool]:
             work(tx)
-            return tx.asked_instant, tx.asked_day
+            return tx.used_now, tx.used_today
 
         return store.read(read)
 

@@ -61,7 +61,7 @@ class Reply:
         return str(self.json()["code"])
 
 
-class Doorkeeper:
+class FakeAuthenticator:
     """A stand-in for the identity floor: knows the tokens that the test gave out."""
 
     def __init__(self) -> None:
@@ -121,7 +121,7 @@ class TestedApi:
     api: Api
     store: Store
     clock: SettableClock
-    doorkeeper: Doorkeeper
+    authenticator: FakeAuthenticator
     errors: Errors
     limits: RateLimits
     observed: list[tuple[ApiCall, Response]]
@@ -134,7 +134,7 @@ class TestedApi:
     def token(self, org_id: str, token: str, scopes: Iterable[str] = FULL_ACCESS) -> Caller:
         """One more token of an organization, a credential of its own."""
         caller = msgspec.structs.replace(make_caller(org_id, scopes=frozenset(scopes)), credential_id=f"key_{token}")
-        self.doorkeeper.callers[token] = caller
+        self.authenticator.callers[token] = caller
         return caller
 
     async def __call__(
@@ -208,7 +208,7 @@ async def open_api(
     """The API over an empty migrated store in `directory`, with one organization `org_a` and its token `good`."""
     (directory / DATABASE_NAME).write_bytes(image)
     clock = SettableClock(START)
-    doorkeeper, errors = Doorkeeper(), Errors()
+    authenticator, errors = FakeAuthenticator(), Errors()
     observed: list[tuple[ApiCall, Response]] = []
 
     def observe(call: ApiCall, response: Response) -> None:
@@ -226,7 +226,7 @@ async def open_api(
         parts = ApiParts(
             operations=operations,
             store=store,
-            authenticate=tuning.authenticate or doorkeeper,
+            authenticate=tuning.authenticate or authenticator,
             limits=limits,
             cors=Cors(tuning.origins),
             log=errors,
@@ -234,7 +234,7 @@ async def open_api(
             deps=tuning.deps,
             json_body_bytes=tuning.json_body_bytes,
         )
-        tested = TestedApi(Api(parts), store, clock, doorkeeper, errors, limits, observed)
+        tested = TestedApi(Api(parts), store, clock, authenticator, errors, limits, observed)
         await tested.org("org_a", "good")
         yield tested
         assert errors.logged == []

@@ -23,7 +23,7 @@ class CommandError(Exception):
         self.code = code
 
 
-class Session:
+class Context:
     """One run of one command. Nothing is read or opened before it is needed.
 
     A daemon that runs beside it sees within a moment what is written: see `Store.watch_other_processes`.
