@@ -6,13 +6,14 @@
 #   make check   lint, formatting, types, structure
 #   make soak    the tests that kill the daemon, at length
 #   make bench   the benchmarks, side by side in one run    ARGS="--quick"
+#   make mutants change the code and see a test fail        ARGS="gatewayd/money.py"
 #   make generate, make lock, make clients, make clean
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo run test soak check lint bench generate lock clients clean
+.PHONY: help demo run test soak check lint bench mutants generate lock clients clean
 
 ARGS ?=
 # One more than there are cores: many a test waits for a browser or another process.
@@ -57,6 +58,9 @@ lint: $(DEV)
 
 bench: $(DEV)
 	@$(BIN)/python -m tests.bench $(ARGS)
+
+mutants: $(DEV)
+	@nice -n 10 $(BIN)/python -m tests.mutants $(ARGS)
 
 generate: $(DEV)
 	@$(BIN)/python -c 'from pathlib import Path; from gatewayd.config import example; Path("conf/gatewayd.toml").write_text(example(), "utf-8")'

@@ -177,10 +177,10 @@ def set_tax_approval(tx: WriteTx, key_id: str, attestation: str | None, actor: s
     `attestation` is what the vendor declared, recorded word for word.
     """
     approved = attestation is not None
-    if not tx.run(_SET_TAX, id=key_id, tax_approved_at=tx.now if approved else None):
-        raise not_found("API key")
+    tx.run(_SET_TAX, id=key_id, tax_approved_at=tx.now if approved else None)
+    key = _to_api_key(_find(tx, key_id))
     _record(tx, "key.tax_approved" if approved else "key.tax_withdrawn", key_id, actor, {"attestation": attestation})
-    return _to_api_key(_find(tx, key_id))
+    return key
 
 
 def get(tx: ReadTx, key_id: str) -> ApiKey:

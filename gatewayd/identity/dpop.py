@@ -99,7 +99,6 @@ class ReplayCache:
         """Use a proof up: to be called last, when all else about the request holds. Raises `InvalidProof`."""
         if self._used.get(proof.identity, now) > now:
             raise InvalidProof("The proof was used before (jti).")
-        self._used.pop(proof.identity, None)
         if len(self._used) >= self._remembered_max:
             self._forget(now)
         self._used[proof.identity] = proof.until + 1

@@ -95,8 +95,6 @@ def retry_wait(policy: RetryPolicy, attempts_made: int, fraction: float) -> int:
     doublings = min(attempts_made - 1, policy.retry_cap_seconds.bit_length())  # further ones are past the cap
     base = policy.first_retry_seconds * MICROSECONDS << doublings
     cap = policy.retry_cap_seconds * MICROSECONDS
-    if base >= cap:
-        return cap
     return min(base + int(base * JITTER_SHARE * fraction), cap)
 
 

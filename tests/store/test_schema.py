@@ -51,7 +51,7 @@ def test_a_migration_that_was_changed_is_refused(connection: apsw.Connection) ->
 
 def test_a_database_of_a_newer_program_is_refused(connection: apsw.Connection) -> None:
     schema.migrate(connection, (_ONE, _TWO), START)
-    with pytest.raises(MigrationError, match="needs a newer gatewayd"):
+    with pytest.raises(MigrationError, match="at migration 2 and this program knows 1: it needs a newer gatewayd"):
         schema.migrate(connection, (_ONE,), START)
     assert not connection.in_transaction
 
@@ -75,6 +75,19 @@ def test_a_migration_that_fails_leaves_nothing(connection: apsw.Connection, sql:
     assert connection.execute("SELECT id FROM one").fetchall() == [(1,)]
     assert connection.execute("SELECT max(number) FROM migrations").get == 1
     assert schema.migrate(connection, (_ONE, _TWO), START) == 1
+
+
+def test_what_refers_to_nothing_is_named(connection: apsw.Connection) -> None:
+    dangling = Migration(2, "0002_break.sql", _TWO.sql.replace("VALUES (1)", "VALUES (7)"))
+    with pytest.raises(MigrationError, match=r"0002_break\.sql leaves rows of two that refer to nothing"):
+        schema.migrate(connection, (_ONE, dangling), START)
+    assert "two" not in _tables(connection)
+
+
+def test_what_sqlite_keeps_for_itself_is_no_schema(connection: apsw.Connection) -> None:
+    connection.execute("CREATE TABLE one (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE) STRICT")
+    assert "sqlite_sequence" in _tables(connection)
+    assert schema.schema(connection).count("CREATE") == 1
 
 
 def test_a_table_that_others_refer_to_can_be_rebuilt(connection: apsw.Connection) -> None:

@@ -22,6 +22,7 @@ def test_what_is_sealed_opens(secret: bytes, context: str) -> None:
 def test_the_same_secret_is_sealed_differently_each_time() -> None:
     assert _SEALER.seal(b"secret", "c") != _SEALER.seal(b"secret", "c")
     assert b"secret" not in _SEALER.seal(b"secret", "c")
+    assert len(_SEALER.seal(b"secret", "c")) == 1 + 12 + len(b"secret") + 16  # format, nonce, tag
 
 
 def test_every_changed_or_missing_byte_is_noticed() -> None:
@@ -61,6 +62,15 @@ def test_a_key_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:
     assert load_key(tmp_path / "key") == key
     assert stat.S_IMODE((tmp_path / "key").stat().st_mode) == 0o600
     assert [path.name for path in tmp_path.iterdir()] == ["key"]
+
+
+def test_no_file_stays_open(tmp_path: Path) -> None:
+    def descriptors() -> int:
+        return len(list(Path("/proc/self/fd").iterdir()))
+
+    before = descriptors()
+    load_key(tmp_path / "key")
+    assert descriptors() == before
 
 
 def test_two_keys_differ(tmp_path: Path) -> None:

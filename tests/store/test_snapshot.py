@@ -139,6 +139,17 @@ async def test_a_kept_snapshot_lets_go_while_a_write_waits(tmp_path: Path) -> No
     await watched(tmp_path, test)
 
 
+async def test_each_read_of_a_kept_snapshot_has_the_whole_budget(tmp_path: Path) -> None:
+    steps = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT count(*) FROM n"
+
+    async def test(store: Store) -> None:
+        for _ in range(50):  # together far above it
+            assert store.read_now(lambda tx: tx.value(steps), None) == 1000
+            assert store.holds_snapshot
+
+    await watched(tmp_path, test)
+
+
 async def test_a_read_without_a_statement_begins_no_transaction(tmp_path: Path) -> None:
     """As where the caller of a write is known already: it costs a look at the pulse."""
 

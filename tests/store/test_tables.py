@@ -282,3 +282,56 @@ def test_a_table_without_a_currency_is_given_one() -> None:
     fee = Fee(position=1, amount=Money(250, "EUR"))
     assert (fees.sql, fees.dump(fee)) == ("position, amount", [1, 250])
     assert fees.load((1, 250), "EUR") == fee
+
+
+def test_what_every_page_is_ordered_by_comes_first() -> None:
+    class Note(msgspec.Struct, frozen=True, kw_only=True):
+        text: str
+        updated_at: Instant
+        id: str
+
+    assert Columns(Note).sql == "id, updated_at, text"
+
+
+def test_a_flat_struct_is_absent_where_all_of_it_is_and_it_may_be() -> None:
+    class Berth(msgspec.Struct, frozen=True, kw_only=True):
+        jetty: str | None = None
+        number: int | None = None
+
+    class Mast(msgspec.Struct, frozen=True, kw_only=True):
+        berth: Flat[Berth] | None
+        last_berth: Flat[Berth]
+
+    masts = Columns(Mast)
+    assert masts.names == ("berth_jetty", "berth_number", "last_berth_jetty", "last_berth_number")
+    for values, mast in (
+        ((None, None, None, None), Mast(berth=None, last_berth=Berth())),
+        ((None, 7, "north", None), Mast(berth=Berth(number=7), last_berth=Berth(jetty="north"))),
+    ):
+        assert masts.load(values) == mast
+        assert masts.dump(mast) == list(values)
+
+
+def test_a_list_of_words_is_one_text() -> None:
+    class Chart(msgspec.Struct, frozen=True, kw_only=True):
+        seas: Annotated[list[str], Meta(extra={"words": True})]
+
+    charts = Columns(Chart)
+    chart = Chart(seas=["north", "irish"])
+    assert charts.dump(chart) == ["north irish"]
+    assert charts.load(("north irish",)) == chart
+
+
+def test_every_statement_of_a_table_can_be_looked_at() -> None:
+    class Rope(msgspec.Struct, frozen=True, kw_only=True):
+        id: str
+        created_at: Instant
+        updated_at: Instant
+        version: int
+
+    always = {"select", "find", "insert", "update", "organization_any_org"}
+    ropes = Table("ropes", Rope, kind="rope", prefix="rope")
+    assert dict(ropes.statements()).keys() == always
+    named = dict(BOATS.statements())
+    assert named.keys() == always | {"find_external", "wires"}
+    assert all("boats" in sql for sql in named.values())
