@@ -20,7 +20,7 @@ MAX_KEY = "\x7f"
 """Sorts after every id, so that a first page is a page `before` it."""
 
 
-class PageRequest(Request, frozen=True, kw_only=True):
+class PageRequest(Request, frozen=True, kw_only=True, omit_defaults=True):
     """Root of list requests."""
 
     limit: Annotated[int, Meta(ge=1, le=100, description="How many to answer at most.")] = 50
@@ -93,13 +93,14 @@ def next_cursor(request: PageRequest, key: tuple[int | str, ...]) -> str:
 
 
 def _binding(request: PageRequest) -> int:
+    """Of the list and the filters that were given, so that a cursor outlives a new filter and a move of the code."""
     unpaged = msgspec.structs.replace(request, limit=1, cursor=None)
     return zlib.crc32(msgspec.json.encode(unpaged), _seed(type(request)))
 
 
 @functools.cache
 def _seed(kind: type) -> int:
-    return zlib.crc32(f"{kind.__module__}.{kind.__qualname__}".encode())
+    return zlib.crc32(kind.__qualname__.encode())
 
 
 def _invalid() -> Problem:

@@ -8,7 +8,7 @@ from gatewayd.areas import legal_entities
 from gatewayd.catalogue import CatalogueError, checked
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Area, Operation
-from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.pages import Listing, Page, PageRequest
 from gatewayd.contract.wire import Rendered
 from gatewayd.http.openapi import explanation
 from gatewayd.store import ReadTx
@@ -34,6 +34,12 @@ def test_what_is_not_built_is_on_the_list_and_nothing_else() -> None:
 def test_an_extension_is_no_promised_operation_under_another_flag() -> None:
     assert {operation.id for operation in OPERATIONS if operation.extension} == EXTENSIONS.keys()
     assert PROMISES.keys() & EXTENSIONS.keys() == set()
+
+
+def test_no_two_lists_take_requests_of_one_name() -> None:
+    """A cursor is bound to it."""
+    names = [row.request.__qualname__ for row in OPERATIONS if issubclass(row.request, PageRequest)]
+    assert len(names) == len(set(names)) > 5
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)

@@ -71,13 +71,6 @@ def test_another_list_refuses_it() -> None:
     _refused(_with(next_cursor(OtherListed(), _KEY)), int, str)
 
 
-def test_lists_of_one_name_in_two_modules_are_two_lists() -> None:
-    namesake = msgspec.defstruct("Listed", [], bases=(Listed,), module="elsewhere", frozen=True, kw_only=True)
-    request = namesake()
-    assert isinstance(request, Listed)
-    _refused(_with(next_cursor(request, _KEY)), int, str)
-
-
 @pytest.mark.parametrize("types", [(int,), (str,), (str, int), (int, str, str), ()])
 def test_another_order_refuses_it(types: tuple[type, ...]) -> None:
     _refused(_with(next_cursor(Listed(), _KEY)), *types)
@@ -124,3 +117,16 @@ def test_no_text_raises_anything_but_a_problem(cursor: str) -> None:
 
 def test_every_id_sorts_before_the_end() -> None:
     assert MAX_KEY > "zzz_zzzzzzzzzzzzzzzzzzzzzzzzzz"
+
+
+def test_a_cursor_outlives_a_new_filter_and_a_move_of_the_code() -> None:
+    def made(module: str, *more: tuple[str, type, object]) -> type[PageRequest]:
+        kind = msgspec.defstruct("ListBoats", [("name", str | None, None), *more], bases=(PageRequest,), frozen=True)
+        kind.__module__ = module
+        return kind
+
+    cursor = next_cursor(made("boats")(name="Oak"), _KEY)
+    later = made("harbour.boats.shapes", ("length", int | None, None))
+    assert cursor_key(later(name="Oak", cursor=cursor), int, str) == _KEY
+    _refused(later(name="Oak", length=9, cursor=cursor), int, str)
+    _refused(later(cursor=cursor), int, str)
