@@ -309,14 +309,18 @@ class Store:
         self._writer.start()
 
     async def aclose(self) -> None:
-        """Write what is queued and close every connection. A read that is under way on a thread ends by itself."""
-        with trio.CancelScope(shield=True):
-            await trio.to_thread.run_sync(self._writer.close)
+        """Write what is queued and close every connection. A read that is under way on a thread ends by itself.
+
+        The writer's is the last, so that SQLite can copy the log into the database and remove it: a copy of the one
+        file is then whole.
+        """
         self._closed = True
-        self._release_snapshot()
-        self._pulse.close()
+        self._forget_snapshot()
         for connection in (self._reader, *self._idle_readers):
             connection.close()
+        with trio.CancelScope(shield=True):
+            await trio.to_thread.run_sync(self._writer.close)
+        self._pulse.close()
 
 
 def _data_version(connection: apsw.Connection) -> object:

@@ -47,6 +47,7 @@ def test_a_signal_ends_it_well(instance: Instance, number: signal.Signals) -> No
         assert running.process.wait(SECONDS) == 0
     with pytest.raises(ConnectionRefusedError):
         running.connect()
+    assert not instance.database.with_name(f"{instance.database.name}-wal").exists()  # the one file is all of it
 
 
 def test_every_mistake_of_the_configuration_is_told(instance: Instance) -> None:

@@ -1,5 +1,6 @@
 """Writes: group commit, each alone in its savepoint, acknowledged only when durable."""
 
+import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -164,6 +165,22 @@ async def test_close_writes_what_is_queued_and_refuses_what_comes_later(tmp_path
     assert late == ["the store is closed"]
     async with opened(tmp_path) as store:
         assert store.read_now(names, None) == ["0", "1", "2", "3", "4"]
+
+
+async def test_after_a_clean_stop_all_is_in_the_one_file(tmp_path: Path) -> None:
+    async with opened(tmp_path) as store, trio.open_nursery() as nursery:
+        nursery.start_soon(store.watch_other_processes)
+        await add(store, "first")
+        assert store.read_now(names, None) == ["first"]
+        assert await store.read_later(names, None) == ["first"]
+        assert (tmp_path / f"{DATABASE_NAME}-wal").stat().st_size > 0
+        nursery.cancel_scope.cancel()
+    assert not (tmp_path / f"{DATABASE_NAME}-wal").exists()
+    (tmp_path / "copy").mkdir()
+    copy = shutil.copy(tmp_path / DATABASE_NAME, tmp_path / "copy")
+    connection = apsw.Connection(copy)
+    assert connection.execute("SELECT id FROM notes").fetchall() == [("first",)]
+    connection.close()
 
 
 # -- failures of the disk
