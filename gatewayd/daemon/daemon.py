@@ -1,5 +1,6 @@
 """The daemon: the store, then the engines, then the doors, and the same way back.
 
+    locked                the data directory is this daemon's
     open_store            everything durable
       provider            signing keys, and who is admitted
       tax                 the way to the tax authority
@@ -37,6 +38,7 @@ from gatewayd.provider import Provider, ProviderSettings, open_provider
 from gatewayd.service_manager import Notifier
 from gatewayd.store import Store
 from gatewayd.store.database import StoreSettings, open_store
+from gatewayd.store.directory import locked
 from gatewayd.tax import engine
 from gatewayd.tax.proxy import Proxy
 from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
@@ -108,6 +110,11 @@ class Daemon:
 
         Raises `StoreFailure`, `MigrationError`, `CatalogueError`, `OSError` or `ValueError` when it cannot start.
         """
+        with locked(Path(self.config.store.directory), USER_AGENT):
+            await self._run(task_status)
+        self.ended.set()
+
+    async def _run(self, task_status: trio.TaskStatus[Running]) -> None:
         config, clock, log = self.config, self._outside.clock, self._log
         webhooks = settings_from(config.webhooks, self._own_listeners)
         tax_settings = engine.settings_from(config.tax, self._own_listeners)
@@ -138,7 +145,6 @@ class Daemon:
                 metrics.drain()
         await flush_access_log(self._access_log)
         log.info("stopped")
-        self.ended.set()
 
     def _tell_serving(self) -> None:
         if changed := without_effect(self.config):

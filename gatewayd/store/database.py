@@ -22,6 +22,7 @@ from gatewayd import config
 from gatewayd.clock import Clock
 from gatewayd.ids import IdSource
 from gatewayd.store import connections, schema
+from gatewayd.store.directory import make_directory
 from gatewayd.store.failures import ENGINE_FAILURES, OverBudget, StoreFailure
 from gatewayd.store.sealing import Sealer, load_key
 from gatewayd.store.snapshot import PULSE_NAME, Pulse, Snapshot
@@ -349,8 +350,5 @@ async def open_store(settings: StoreSettings, clock: Clock, key_file: Path | Non
 
 def prepare(directory: Path, key_file: Path | None) -> Sealer:
     """Make the data directory, private to its user, and load the instance key. Raises `StoreFailure`."""
-    try:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreFailure(f"the data directory {directory} cannot be made: {error.strerror}") from error
+    make_directory(directory)
     return Sealer(load_key(key_file or directory / "instance.key"))

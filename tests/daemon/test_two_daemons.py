@@ -1,15 +1,19 @@
-"""Two daemons in one process share nothing."""
+"""Two daemons in one process share nothing, and on one directory there is but one."""
 
 import io
 import json
+import os
+import signal
 from pathlib import Path
 
 import httpx
 import trio
 
+import gatewayd
 from gatewayd.config import load
 from gatewayd.daemon.daemon import Daemon, Surroundings
-from tests.daemon.instance import SECONDS, Instance
+from gatewayd.store.directory import LOCK_NAME
+from tests.daemon.instance import SECONDS, Instance, serving
 
 LIMIT = "[limits]\nrequests_per_minute = 60\n"
 
@@ -54,3 +58,29 @@ async def test_two_daemons_side_by_side(tmp_path: Path) -> None:
     assert events(log_one)[-1] == events(log_two)[-1] == "stopped"
     assert events(log_one).count("request") == 72
     assert events(log_two).count("request") == 4
+
+
+def test_a_second_one_on_the_same_directory_is_refused_by_name(instance: Instance) -> None:
+    with serving(instance) as running:
+        ran = instance.run("serve")
+        assert ran.returncode == 1
+        assert ran.stderr == (
+            f"gatewayd: gatewayd/{gatewayd.__version__}, process {running.pid}, works with {instance.database.parent}"
+            " already: one daemon at a time\n"
+        )
+        assert running.client.get("/readyz").status_code == 200
+        assert instance.run("org", "list").returncode == 0  # commands work beside it
+        os.kill(running.pid, signal.SIGKILL)
+        assert running.process.wait(SECONDS) == -signal.SIGKILL
+    with serving(instance) as running:  # the lock ended with its process
+        assert running.end() == 0
+    assert (instance.database.parent / LOCK_NAME).stat().st_mode & 0o777 == 0o600
+
+
+def test_a_directory_that_takes_no_files_is_one_sentence(instance: Instance) -> None:
+    directory = instance.database.parent
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / LOCK_NAME).mkdir()
+    ran = instance.run("serve")
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr == f"gatewayd: the data directory {directory} cannot be written to: Is a directory\n"
