@@ -87,7 +87,7 @@ def _stale_wires(context: Context) -> list[str]:
 
     async def run() -> list[str]:
         found: list[str] = []
-        async with open_store(context.store_settings, context.clock, context.key_file) as store:
+        async with open_store(context.store_settings, context.clock, context.key_file, migrates=False) as store:
             for org in await store.read(organizations.list_all):
                 for check in _checks():
                     after: str | None = ""

@@ -63,7 +63,7 @@ class Context:
         from gatewayd.store.database import open_store
 
         async def run() -> T:
-            async with open_store(self.store_settings, self.clock, self.key_file) as store:
+            async with open_store(self.store_settings, self.clock, self.key_file, migrates=False) as store:
                 return await work(store)
 
         return trio.run(run)

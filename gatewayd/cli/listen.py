@@ -97,7 +97,7 @@ async def _listen(options: ListenOptions) -> None:
 
     context = options.context
     async with (
-        open_store(context.store_settings, context.clock, context.key_file) as store,
+        open_store(context.store_settings, context.clock, context.key_file, migrates=False) as store,
         trio.open_nursery() as nursery,
         _forwarding(options) as forwarder,
     ):

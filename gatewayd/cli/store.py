@@ -13,18 +13,24 @@ def add_commands(subparsers: Subparsers) -> None:
 
 
 def migrate(arguments: argparse.Namespace, context: Context) -> int:
-    """Every command that opens the store migrates it; this one prints what was done."""
+    """What a daemon does when it starts. No other command does it, and this one not beside a daemon."""
     from gatewayd.store import connections, schema
     from gatewayd.store.database import prepare
+    from gatewayd.store.directory import locked
+    from gatewayd.store.upgrade import upgrade
 
     settings = context.store_settings
     prepare(settings.directory, context.key_file)
-    connection = connections.open_writer(settings.path, settings.busy_timeout_seconds)
-    migrations = schema.packaged()
-    try:
-        applied = schema.migrate(connection, migrations, context.clock.now())
-    finally:
-        connection.close()
-    document = {"applied": applied, "migration": len(migrations), "database": str(settings.path)}
-    print_result(arguments, document, [f"{settings.path} is at migration {len(migrations)}; applied now: {applied}."])
+    with locked(settings.directory, "gatewayd migrate"):
+        connection = connections.open_writer(settings.path, settings.busy_timeout_seconds)
+        try:
+            done = upgrade(connection, settings.path, context.clock.now())
+        finally:
+            connection.close()
+    number = len(schema.packaged())
+    applied = 0 if done is None else number - done.before
+    copy = None if done is None or done.copy is None else str(done.copy)
+    document = {"applied": applied, "migration": number, "database": str(settings.path), "copy": copy}
+    lines = [f"{settings.path} is at migration {number}; applied now: {applied}."]
+    print_result(arguments, document, [*lines, *([f"It was copied to {copy} before."] if copy else [])])
     return 0

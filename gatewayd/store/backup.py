@@ -13,11 +13,11 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-import apsw
 import msgspec
 
 from gatewayd.clock import Instant, to_wire
 from gatewayd.store import connections, schema
+from gatewayd.store.copies import copy_database
 from gatewayd.store.database import DATABASE_NAME
 from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure
 from gatewayd.store.sealing import sync_directory
@@ -61,7 +61,7 @@ def back_up(directory: Path, destination: Path, now: Instant, key_file: Path | N
         raise StoreFailure(f"there is no database in {directory}")
     try:
         _make_empty(destination)
-        _copy_database(directory / DATABASE_NAME, destination / DATABASE_NAME)
+        copy_database(directory / DATABASE_NAME, destination / DATABASE_NAME)
         # After the database: a document is stored before the row that names it.
         for path in _blobs(directory):
             _copy(path, destination / path.relative_to(directory))
@@ -151,25 +151,6 @@ def is_current(database: Path) -> bool:
         raise StoreFailure(f"the database cannot be read: {error}") from error
     finally:
         connection.close()
-
-
-def _copy_database(source: Path, destination: Path) -> None:
-    """One snapshot, however much is written meanwhile: the copy never starts over."""
-    os.close(os.open(destination, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    reader = connections.open_reader(source, 5)
-    copy = apsw.Connection(str(destination))
-    try:
-        reader.execute("BEGIN")
-        reader.execute("SELECT count(*) FROM sqlite_schema").fetchall()  # takes the snapshot
-        with copy.backup("main", reader, "main") as backup:
-            while not backup.done:
-                backup.step(PAGES_PER_STEP)
-        copy.pragma("journal_mode", "delete")  # one file, with no log beside it
-    except ENGINE_FAILURES as error:
-        raise StoreFailure(f"the database cannot be copied: {error}") from error
-    finally:
-        copy.close()
-        reader.close()
 
 
 def _make_empty(destination: Path) -> None:

@@ -6,7 +6,6 @@ writer   see writer.py
 """
 
 import contextlib
-import math
 import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -21,19 +20,19 @@ import trio
 from gatewayd import config
 from gatewayd.clock import Clock
 from gatewayd.ids import IdSource
-from gatewayd.store import connections, schema
+from gatewayd.store import connections
+from gatewayd.store.budget import STEPS_PER_TICK, Budget
 from gatewayd.store.directory import make_directory
 from gatewayd.store.failures import ENGINE_FAILURES, OverBudget, StoreFailure
 from gatewayd.store.sealing import Sealer, load_key
 from gatewayd.store.snapshot import PULSE_NAME, Pulse, Snapshot
 from gatewayd.store.transactions import Bindings, ReadTx, WriteTx
+from gatewayd.store.upgrade import require_current, upgrade
 from gatewayd.store.writer import Job, Writer, WriterParts
 
 T = TypeVar("T")
 
 DATABASE_NAME = "gatewayd.db"
-STEPS_PER_TICK = 4_000
-STEPS_PER_MILLISECOND = 13_000  # measured on a 2-core VM over 1.4 kB rows
 LONG_READ_SECONDS = 30.0  # Chosen: past it the answer is 503
 READER_THREADS = 2
 POLL_SECONDS = 0.25  # how soon another process's commit is noticed
@@ -63,38 +62,21 @@ class StoreSettings:
         )
 
 
-class Budget:
-    """A progress handler that counts the steps of one read."""
-
-    def __init__(self, milliseconds: float) -> None:
-        self.limit = max(1, math.ceil(milliseconds * STEPS_PER_MILLISECOND / STEPS_PER_TICK))
-        self._ticks = 0
-
-    def restart(self) -> None:
-        self._ticks = 0
-
-    def tick(self) -> bool:
-        """True interrupts the statement that is running."""
-        self._ticks += 1
-        return self._ticks > self.limit
-
-    def tick_on_thread(self) -> bool:
-        """The same on a thread of trio's, which also ends the read when the caller is cancelled."""
-        trio.from_thread.check_cancelled()
-        return self.tick()
-
-
 class Store:
     """One open database. Made by `open_store`."""
 
-    def __init__(self, settings: StoreSettings, clock: Clock, sealer: Sealer, ids: IdSource) -> None:
+    def __init__(
+        self, settings: StoreSettings, clock: Clock, sealer: Sealer, ids: IdSource, *, migrates: bool = True
+    ) -> None:
         self._settings = settings
         self._clock = clock
         self._sealer = sealer
         with contextlib.ExitStack() as opened:
             writer = connections.open_writer(settings.path, settings.busy_timeout_seconds)
             opened.callback(writer.close)
-            schema.migrate(writer, schema.packaged(), clock.now())
+            self.upgraded = upgrade(writer, settings.path, clock.now()) if migrates else None
+            if not migrates:
+                require_current(writer, clock.now())
             self._reader = connections.open_reader(settings.path, 0)  # the loop never waits for a lock
             opened.pop_all()
         self._pulse = Pulse(settings.directory / PULSE_NAME)
@@ -337,10 +319,15 @@ def _outcome_of(job: Job) -> "outcome.Outcome[object]":
 
 
 @asynccontextmanager
-async def open_store(settings: StoreSettings, clock: Clock, key_file: Path | None = None) -> AsyncIterator[Store]:
-    """Open, migrating first. Raises `StoreFailure` or `MigrationError`."""
+async def open_store(
+    settings: StoreSettings, clock: Clock, key_file: Path | None = None, *, migrates: bool = True
+) -> AsyncIterator[Store]:
+    """Open. An older database is migrated first or, where that is not for the caller to do, refused.
+
+    Raises `StoreFailure` or `MigrationError`.
+    """
     ids = IdSource(clock, secrets.token_bytes)
-    store = Store(settings, clock, prepare(settings.directory, key_file), ids)
+    store = Store(settings, clock, prepare(settings.directory, key_file), ids, migrates=migrates)
     store.start()
     try:
         yield store

@@ -1,5 +1,6 @@
 """The life of the process: it starts or says why not, and ends as it is told."""
 
+import json
 import os
 import signal
 import socket
@@ -14,6 +15,7 @@ import pytest
 
 from tests.daemon.hooks import make_authority, receiving, webhook_settings
 from tests.daemon.instance import SECONDS, Firm, Instance, Running, serving, until
+from tests.store.test_upgrade import NEWEST, last_migration, older
 
 
 def start_and_fail(instance: Instance) -> subprocess.CompletedProcess[str]:
@@ -69,6 +71,31 @@ def test_a_port_in_use(instance: Instance) -> None:
         1,
         f"gatewayd: cannot serve: [Errno 98] cannot listen on {address}: Address already in use\n",
     )
+
+
+def test_the_daemon_migrates_and_says_so_and_no_command_but_migrate_does(instance: Instance) -> None:
+    first = older(instance.database.parent, NEWEST - 2)
+    listing = instance.run("org", "list", "--json")
+    assert (listing.returncode, listing.stdout) == (1, "")
+    assert listing.stderr.startswith(f"gatewayd: the database is at migration {NEWEST - 2} and this program needs")
+    assert last_migration(first)[0] == NEWEST - 2
+    with serving(instance) as running:
+        beside = instance.run("migrate")
+        assert (beside.returncode, f"process {running.pid}, works with" in beside.stderr) == (1, True)
+        assert instance.run("org", "list").returncode == 0
+        assert running.end() == 0
+    (told,) = [line for line in running.lines() if line["event"] == "migrated"]
+    copy = first.with_name(f"{first.name}.before-{NEWEST:04}")
+    assert (told["before"], told["after"], told["copy"]) == (NEWEST - 2, NEWEST, str(copy))
+    assert last_migration(copy) == (NEWEST - 2, ["Oak"])
+
+
+def test_migrate_tells_where_the_copy_is(instance: Instance) -> None:
+    path = older(instance.database.parent)
+    ran = instance.run("migrate", "--json")
+    copy = f"{path}.before-{NEWEST:04}"
+    assert json.loads(ran.stdout) == {"applied": 1, "migration": NEWEST, "database": str(path), "copy": copy}
+    assert json.loads(instance.run("migrate", "--json").stdout)["copy"] is None
 
 
 def test_a_database_of_a_newer_program(instance: Instance) -> None:

@@ -9,11 +9,9 @@ import trio
 
 from gatewayd.clock import SettableClock
 from gatewayd.store import OverBudget, ReadTx, Store, StoreFailure, connections
+from gatewayd.store.budget import STEPS_PER_MILLISECOND, STEPS_PER_TICK, Budget
 from gatewayd.store.database import (
     DATABASE_NAME,
-    STEPS_PER_MILLISECOND,
-    STEPS_PER_TICK,
-    Budget,
     StoreSettings,
     open_store,
 )

@@ -1,0 +1,30 @@
+"""A copy of a database that is in use."""
+
+import os
+from pathlib import Path
+
+import apsw
+
+from gatewayd.store import connections
+from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure
+
+PAGES_PER_STEP = 1_000
+
+
+def copy_database(source: Path, destination: Path) -> None:
+    """One snapshot, however much is written meanwhile: the copy never starts over. Raises `OSError`, `StoreFailure`."""
+    os.close(os.open(destination, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    reader = connections.open_reader(source, 5)
+    copy = apsw.Connection(str(destination))
+    try:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM sqlite_schema").fetchall()  # takes the snapshot
+        with copy.backup("main", reader, "main") as backup:
+            while not backup.done:
+                backup.step(PAGES_PER_STEP)
+        copy.pragma("journal_mode", "delete")  # one file, with no log beside it
+    except ENGINE_FAILURES as error:
+        raise StoreFailure(f"the database cannot be copied: {error}") from error
+    finally:
+        copy.close()
+        reader.close()
