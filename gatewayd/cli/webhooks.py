@@ -155,6 +155,8 @@ def _delivery_lines(document: dict[str, Any]) -> list[str]:
     lines += [f"Repeated by {delivery_id}" for delivery_id in document["replays"]]
     for attempt in document["attemptLog"]:
         answer = attempt["error"] or attempt["responseCode"]
+        if "bodyError" in attempt:
+            answer = f"{answer}, its body: {attempt['bodyError']}"
         took = "" if attempt["durationMs"] is None else f", {attempt['durationMs']} ms"
         lines.append(f"Attempt {attempt['attempt']} at {attempt['startedAt']}: {answer}{took}")
     return lines

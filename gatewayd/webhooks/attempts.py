@@ -36,9 +36,10 @@ class Timings(Response, frozen=True, kw_only=True):
 class Attempt(Response, frozen=True, kw_only=True):
     """One attempt.
 
-    `error` is null where it succeeded. `durationMs` is null and there is no answer where the attempt was not made to
-    its end on our side: `interrupted`, `internal`. `responseHeaders` has the first 8 KiB, `responseBody` the first
-    16 KiB, as text.
+    `error` is null where it succeeded. `bodyError` is there where the head of a 2xx came in time and its body did not
+    come whole: `timeout`, `connection`, `tls`, `protocol`. `durationMs` is null and there is no answer where the
+    attempt was not made to its end on our side: `interrupted`, `internal`. `responseHeaders` has the first 8 KiB,
+    `responseBody` the first 16 KiB, as text.
     """
 
     attempt: int
@@ -46,6 +47,7 @@ class Attempt(Response, frozen=True, kw_only=True):
     duration_ms: int | None
     response_code: int | None
     error: str | None
+    body_error: str | UnsetType = UNSET
     timings: Timings
     response_headers: list[tuple[str, str]]
     response_body: str
@@ -101,6 +103,7 @@ def render_completed(attempt: int, started_at: Instant, result: AttemptResult, r
             duration_ms=result.duration_ms,
             response_code=result.response_code,
             error=result.error,
+            body_error=UNSET if result.body_error is None else result.body_error,
             timings=Timings(**timings),
             response_headers=_truncate(result.headers),
             response_body=result.body_excerpt[:RESPONSE_BYTES_STORED].decode("utf-8", "replace"),

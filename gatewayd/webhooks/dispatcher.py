@@ -208,7 +208,7 @@ class Dispatcher:
         result = await self._sender.post(claim.url, headers, claim.body, pool_key=claim.subscription_id)
         decision = self._decide(claim, result)
         self._reporter.report_attempt(claim, result, decision)
-        self._slow_receivers.note(claim.subscription_id, timed_out=result.error == TIMEOUT)
+        self._slow_receivers.note(claim.subscription_id, timed_out=TIMEOUT in (result.error, result.body_error))
         if decision.status != "succeeded":
             self._mark_others_failing(claim)
         claim = self._claims[claim.delivery_id]  # as `_mark_others_failing` may have left it

@@ -63,12 +63,12 @@ class FinishedAttempt:
 
     attempt: int  # 1 for the first
     response_code: int | None  # None: no status line arrived
-    error: str | None  # a stable code; None only for a complete 2xx response
+    error: str | None  # a stable code; None only for a 2xx, whose head is enough
     retry_after: str | None  # the header as received
 
 
 def classify(response_code: int | None, error: str | None) -> Verdict:
-    """Reads the table `VERDICTS`. A status whose response did not arrive whole counts as no response."""
+    """Reads the table `VERDICTS`. Another status whose response did not arrive whole counts as no response."""
     if response_code is None or (error is not None and not error.startswith("http_")):
         return Verdict.RETRY
     return next((verdict for codes, verdict in VERDICTS if response_code in codes), Verdict.RETRY)

@@ -1,8 +1,9 @@
 """One attempt: one POST over HTTP/1.1 on the guarded transport, within one deadline, never sent twice.
 
 A pooled connection is used only if the peer has been silent on it since; once a byte of the request was written, a
-failure is this attempt's failure. Redirects are not followed. The response is read to its end, or to a limit:
-a 2xx longer than the limit is a success and costs the connection; a response that breaks off is a failure.
+failure is this attempt's failure. Redirects are not followed. The response is read to its end, or to a limit that costs
+the connection. A 2xx is a success once its head is whole, whatever becomes of its body (Spec §6); any other response
+that breaks off is a failure.
 """
 
 import re
@@ -36,10 +37,11 @@ _KEEP_ALIVE_TIMEOUT = re.compile(r"timeout=([0-9]{1,6})")  # RFC 2068 §19.7.1.1
 
 @dataclass(frozen=True, slots=True)
 class AttemptResult:
-    """What came of one POST. `error` is a stable code, `detail` for the operator's log only."""
+    """What came of one POST. `error` and `body_error` are stable codes, `detail` for the operator's log only."""
 
     response_code: int | None  # None: no status line arrived
-    error: str | None  # None: a complete (or overlong) 2xx response
+    error: str | None  # None: a 2xx whose head is whole
+    body_error: str | None  # what broke or held up the body of a 2xx; None: nothing did
     detail: str
     headers: Headers  # the response's, names in lower case
     body_excerpt: bytes
@@ -246,10 +248,12 @@ def _keep_seconds(header: str) -> float:
 
 
 def _result(response: _Response, failure: OutboundError | None, phases: Phases) -> AttemptResult:
+    accepted = response.status is not None and 200 <= response.status < 300  # Spec §6: the head decides
     error, detail = (failure.code, failure.detail) if failure is not None else _error_of(response.status)
     return AttemptResult(
         response_code=response.status,
-        error=error,
+        error=None if accepted else error,
+        body_error=error if accepted else None,
         detail=detail,
         headers=response.headers,
         body_excerpt=bytes(response.excerpt),

@@ -72,12 +72,20 @@ class Post:
     at: Instant
 
 
-def response(status: int, *, retry_after: str | None = None, headers: Headers = (), body: bytes = b"") -> AttemptResult:
+def response(
+    status: int,
+    *,
+    retry_after: str | None = None,
+    headers: Headers = (),
+    body: bytes = b"",
+    body_error: str | None = None,
+) -> AttemptResult:
     """What the sender says of a response with that status."""
     error = None if 200 <= status < 300 else "redirect_refused" if status < 400 else f"http_{status // 100}xx"
     return AttemptResult(
         response_code=status,
         error=error,
+        body_error=body_error,
         detail="",
         headers=headers,
         body_excerpt=body,
@@ -93,6 +101,7 @@ def no_response(error: str, duration_ms: int = 10_000, *, status: int | None = N
     return AttemptResult(
         response_code=status,
         error=error,
+        body_error=None,
         detail="",
         headers=(),
         body_excerpt=b"",

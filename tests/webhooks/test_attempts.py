@@ -50,6 +50,11 @@ def test_an_attempt_that_ended_on_our_side_has_no_answer() -> None:
     assert (record.timings, record.response_headers, record.response_body) == (attempts.Timings(), [], "")
 
 
+def test_a_2xx_whose_body_broke_says_how() -> None:
+    record = rendered(response(200, body=b"half", body_error="connection"))
+    assert (record.error, record.body_error, record.response_body) == (None, "connection", "half")
+
+
 def test_every_phase_has_a_place() -> None:
     phases = ("dns", "connect", "tls", "send", "headers", "body")
     timed = replace(response(200), timings=tuple((name, number) for number, name in enumerate(phases)))

@@ -342,6 +342,32 @@ async def test_a_suspect_that_answers_has_its_room_back(autojump_clock: MockCloc
         assert harness.sender.in_flight[URL] == 4
 
 
+async def test_a_2xx_whose_body_breaks_is_the_end_of_it(autojump_clock: MockClock, harness: Harness) -> None:
+    made = subscribe(harness.memory, harness.org_id, URL)
+    harness.sender.script(URL, response(200, body_error="connection"), response(500))
+    harness.emit()
+    async with harness.dispatching() as dispatcher:
+        await harness.until(lambda: dispatcher.counts.succeeded == 1, 5)
+        await trio.sleep(3600)
+    (record,) = harness.records(made.id)
+    assert (record["status"], record["responseCode"], record["lastError"]) == ("succeeded", 200, None)
+    assert [one["bodyError"] for one in harness.attempts(record["id"])] == ["connection"]
+    assert len(harness.sender.posts) == 1
+
+
+async def test_a_receiver_whose_bodies_never_end_is_slow(autojump_clock: MockClock, harness: Harness) -> None:
+    subscribe(harness.memory, harness.org_id, URL)
+    until = trio.Event()
+    harness.sender.script(URL, response(200, body_error="timeout"), DelayedResult(until, response(200)))
+    harness.emit()
+    async with harness.dispatching():
+        await harness.until(lambda: len(harness.sender.posts) == 1, 5)
+        harness.emit(8)
+        await trio.sleep(1)
+        assert harness.sender.in_flight[URL] == 1
+        until.set()
+
+
 # -- crashes, clocks
 
 

@@ -85,6 +85,7 @@ async def test_the_request_is_what_the_spec_says() -> None:
         )
         assert body == BODY
         assert (result.response_code, result.error, result.detail, result.reused) == (200, None, "", False)
+        assert result.body_error is None
         assert (result.headers, result.body_excerpt) == ((("content-length", "2"),), b"ok")
         assert [phase for phase, _ in result.timings] == ["dns", "connect", "send", "headers", "body"]
         assert result.duration_ms == pytest.approx(sum(spent for _, spent in result.timings) / 1000, abs=5)
@@ -300,8 +301,7 @@ async def test_a_silent_handshake_times_out() -> None:
         (silent, "headers", None),
         (dripping(b"HTTP/1.1 200 OK\r\n", b"X-Drop: 1\r\n"), "headers", None),
         (dripping(b"", b"HTTP/1.1 103 Early Hints\r\n"), "headers", None),
-        (dripping(b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n", b"x"), "body", 200),
-        (dripping(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n"), "body", 200),
+        (dripping(b"HTTP/1.1 500 Oops\r\nContent-Length: 9999\r\n\r\n", b"x"), "body", 500),
         (dripping(b"HTTP/1.1 410 Gone\r\n\r\n", b"x"), "body", 410),
     ],
 )
@@ -309,6 +309,20 @@ async def test_a_drip_does_not_extend_the_deadline(script: Script, phase: str, s
     result = await attempt(script, timeout_seconds=0.2)
     assert (result.error, result.response_code, result.timings[-1][0]) == ("timeout", status, phase)
     assert 200 <= result.duration_ms < 2000
+
+
+@pytest.mark.parametrize(
+    ("head", "drop"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n", b"x"),
+        (b"HTTP/1.1 299 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n"),
+    ],
+)
+async def test_a_2xx_whose_body_is_slow_is_a_success_that_says_so(head: bytes, drop: bytes) -> None:
+    result = await attempt(dripping(head, drop), timeout_seconds=0.2)
+    assert (result.error, result.body_error, result.timings[-1][0]) == (None, "timeout", "body")
+    assert 200 <= result.duration_ms < 2000
+    assert result.detail == "no complete answer within 0.2 s; got as far as: body"
 
 
 async def test_a_receiver_that_does_not_read_times_out() -> None:
@@ -341,21 +355,32 @@ async def test_breaking_off_before_the_answer(answer: bytes, breaking: Callable[
     assert result.detail
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly this",
-        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nonly this\r\n",
-    ],
+CUT_SHORT = (
+    b"Content-Length: 100\r\n\r\nonly this",
+    b"Transfer-Encoding: chunked\r\n\r\n9\r\nonly this\r\n",
 )
-async def test_an_answer_cut_short_is_no_success(answer: bytes) -> None:
-    result = await attempt(closing(answer))
-    assert (result.error, result.response_code, result.body_excerpt) == ("connection", 200, b"only this")
 
 
-async def test_a_reset_in_the_body_is_no_success() -> None:
+@pytest.mark.parametrize("answer", CUT_SHORT)
+@pytest.mark.parametrize(("status", "error", "body_error"), [(200, None, "connection"), (410, "connection", None)])
+async def test_an_answer_cut_short_is_a_success_only_with_2xx(
+    answer: bytes, status: int, error: str | None, body_error: str | None
+) -> None:
+    result = await attempt(closing(b"HTTP/1.1 %d X\r\n" % status + answer))
+    assert (result.response_code, result.error, result.body_error) == (status, error, body_error)
+    assert result.body_excerpt == b"only this"
+
+
+async def test_a_2xx_that_is_reset_in_its_body_is_a_success_that_says_so() -> None:
     result = await attempt(resetting(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"))
-    assert result.error == "connection"
+    assert (result.error, result.body_error) == (None, "connection")
+
+
+async def test_a_connection_whose_body_did_not_end_is_not_kept() -> None:
+    answer = b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly this"
+    async with open_receiver(answering(answer)) as receiver, sending(timeout_seconds=0.2) as sender:
+        assert (await post(sender, receiver)).body_error == "timeout"
+        assert sender.idle == 0
 
 
 @pytest.mark.parametrize(
@@ -385,8 +410,13 @@ async def test_nonsense_is_a_protocol_error(answer: bytes) -> None:
 
 @pytest.mark.parametrize("chunks", [b"zz\r\n", b"1;" + b"x" * 20_000, b"1;ext=" + b"x" * 8000 + b"\r\na\r\n" * 1])
 async def test_chunk_framing_is_bounded(chunks: bytes) -> None:
-    result = await attempt(closing(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks * 60))
-    assert (result.error, result.response_code) == ("protocol", 200)
+    result = await attempt(closing(b"HTTP/1.1 500 Oops\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks * 60))
+    assert (result.error, result.response_code) == ("protocol", 500)
+
+
+async def test_a_2xx_with_nonsense_for_a_body_is_a_success_that_says_so() -> None:
+    result = await attempt(closing(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"))
+    assert (result.error, result.body_error, result.response_code) == (None, "protocol", 200)
 
 
 # Large answers
@@ -398,7 +428,7 @@ async def test_a_huge_body_is_left_unread(framing: bytes, status: int, error: st
     chunk = b"a" * 50_000
     drop = b"%x\r\n%b\r\n" % (len(chunk), chunk) if framing.endswith(b"chunked") else chunk
     result = await attempt(dripping(b"HTTP/1.1 %d X\r\n%b\r\n\r\n" % (status, framing), drop))
-    assert (result.error, result.response_code) == (error, status)
+    assert (result.error, result.body_error, result.response_code) == (error, None, status)
     assert result.body_excerpt == b"a" * 16 * 1024
 
 
