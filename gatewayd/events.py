@@ -55,9 +55,10 @@ class FormSubmitted(EventData, frozen=True, kw_only=True):
 
 
 class EventBody(msgspec.Struct, Generic[D], frozen=True, kw_only=True, rename="camel"):
-    """What a receiver gets: the bytes are the same in every attempt of one delivery (Spec §2).
+    """What a receiver gets: the bytes are the same in every attempt of one delivery, and of its replays (Spec §2).
 
-    `sentAt` is the instant of the event, also where it is sent again later: the signature says when an attempt is made.
+    `id` is the first delivery's, so that a receiver recognises what it is sent again (Spec §6). `sentAt` is the instant
+    of the event, also where it is sent again later: the signature says when an attempt is made.
     """
 
     id: str
@@ -110,12 +111,16 @@ EVENT_KINDS: Final[Mapping[str, EventKind]] = {kind.name: kind for kind in _KIND
 
 
 class NewDelivery(NamedTuple):
-    """A delivery to be inserted for a recorded event. `replayed_from`: the one it repeats, None: it is the first."""
+    """A delivery to be inserted for a recorded event.
+
+    `replayed_from`: the one it repeats, None: it is the first; `original_id`: the first of those that were repeated.
+    """
 
     event_id: str
     kind: str
     due_at: Instant
-    replayed_from: str | None
+    replayed_from: str | None = None
+    original_id: str | None = None
     test: int = 0
 
 
@@ -127,8 +132,9 @@ SELECT id, events FROM webhook_subscriptions WHERE org_id = :org_id AND enabled 
 """
 _INSERT_DELIVERY = """
 INSERT INTO deliveries (id, org_id, subscription_id, event_id, event, status, attempts, in_flight, due_at,
-    replayed_from, test, created_at)
-VALUES (:id, :org_id, :subscription_id, :event_id, :kind, 'pending', 0, 0, :due_at, :replayed_from, :test, :now)
+    replayed_from, original_id, test, created_at)
+VALUES (:id, :org_id, :subscription_id, :event_id, :kind, 'pending', 0, 0, :due_at, :replayed_from, :original_id,
+    :test, :now)
 """
 
 
@@ -140,14 +146,14 @@ def append(tx: WriteTx, kind: str, data: Mapping[str, object]) -> str:
     """
     event_id = _insert_event(tx, kind, _validate_data(kind, data), test=0)
     for subscription_id in [row[0] for row in tx.rows(_SELECT_SUBSCRIBERS) if kind in row[1].split(" ")]:
-        insert_deliveries(tx, subscription_id, [NewDelivery(event_id, kind, tx.now, None)])
+        insert_deliveries(tx, subscription_id, [NewDelivery(event_id, kind, tx.now)])
     return event_id
 
 
 def append_test(tx: WriteTx, kind: str, subscription_id: str) -> str:
     """Record a test event with the sample of its kind, for one subscription alone. Returns the delivery's id."""
     event_id = _insert_event(tx, kind, EVENT_KINDS[kind].sample, test=1)
-    (delivery_id,) = insert_deliveries(tx, subscription_id, [NewDelivery(event_id, kind, tx.now, None, test=1)])
+    (delivery_id,) = insert_deliveries(tx, subscription_id, [NewDelivery(event_id, kind, tx.now, test=1)])
     return delivery_id
 
 
@@ -179,8 +185,8 @@ def _validate_data(kind: str, data: Mapping[str, object]) -> EventData:
         raise invalid_field("data", "invalid_format", f"{error}.") from None
 
 
-def render_body(delivery_id: str, kind: str, data: bytes, sent_at: Instant) -> bytes:
+def render_body(message_id: str, kind: str, data: bytes, sent_at: Instant) -> bytes:
     """The JSON of an `EventBody` around data that is JSON already; the same arguments give the same bytes."""
     # Ids, kinds and timestamps are ours and hold nothing that JSON escapes.
-    head = f'{{"id":"{delivery_id}","event":"{kind}","data":'.encode()
+    head = f'{{"id":"{message_id}","event":"{kind}","data":'.encode()
     return b'%b%b,"sentAt":"%b"}' % (head, data, to_wire(sent_at).encode())

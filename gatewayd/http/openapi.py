@@ -194,7 +194,8 @@ def _webhook(kind: str, schema: Json, sample: object) -> Json:
             "parameters": [
                 {"name": name, "in": "header", "required": True, "description": text, "schema": of, "example": value}
                 for name, (text, of, value) in headers.items()
-            ],
+            ]
+            + [_REPLAYED_FROM],
             "requestBody": {
                 "required": True,
                 "content": {"application/json": {"schema": schema, "example": msgspec.json.decode(encode(sample))}},
@@ -213,11 +214,16 @@ _WEBHOOK_HEADERS: Mapping[str, tuple[str, Json, str]] = {
         "t=1795167000,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd",
     ),
     "X-Service-Delivery": (
-        "The delivery id, as `id` in the body; the same on every attempt.",
+        "The delivery's own id; the same on every attempt.",
         _TEXT,
         "wdlv_01kaqfb2r0j1k2m3n4p5q6r7s8",
     ),
-    "webhook-id": ("The delivery id (Standard Webhooks).", _TEXT, "wdlv_01kaqfb2r0j1k2m3n4p5q6r7s8"),
+    "webhook-id": (
+        "The delivery id, as `id` in the body. Where an event is sent again it is the first delivery's (Standard "
+        "Webhooks): act once on each.",
+        _TEXT,
+        "wdlv_01kaqfb2r0j1k2m3n4p5q6r7s8",
+    ),
     "webhook-timestamp": ("When the attempt was made, unix seconds (Standard Webhooks).", _TEXT, "1795167000"),
     "webhook-signature": (
         "`v1,<base64 HMAC-SHA256 of webhook-id, webhook-timestamp and the raw body, joined by dots>`, keyed with the "
@@ -225,6 +231,14 @@ _WEBHOOK_HEADERS: Mapping[str, tuple[str, Json, str]] = {
         _TEXT,
         "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=",
     ),
+}
+_REPLAYED_FROM: Json = {
+    "name": "X-Service-Replayed-From",
+    "in": "header",
+    "required": False,
+    "description": "Where an event is sent again, the id of its first delivery.",
+    "schema": _TEXT,
+    "example": "wdlv_01kaqfb2r0j1k2m3n4p5q6r7s8",
 }
 _WEBHOOK_ANSWERS: Json = {
     "2XX": {"description": "Received, within 10 seconds."},

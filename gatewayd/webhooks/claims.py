@@ -34,9 +34,10 @@ class Slots:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """One attempt that is recorded as begun and now has to be made."""
+    """One attempt that is recorded as begun and now has to be made. `message_id`: what its receiver knows it by."""
 
     delivery_id: str
+    message_id: str
     org_id: str
     subscription_id: str
     url: str
@@ -217,15 +218,17 @@ def _interrupted(head: QueueHead, delivery: DueDelivery) -> attempts.Row:
 
 
 def _claim(queue: _Queue, delivery: DueDelivery, at: Instant) -> Claim:
+    message_id = delivery.original_id or delivery.id
     return Claim(
         delivery_id=delivery.id,
+        message_id=message_id,
         org_id=queue.head.org_id,
         subscription_id=queue.head.subscription_id,
         url=queue.receiver.url,
         event=delivery.event,
         attempt=delivery.attempts + 1,
         begun_at=at,
-        body=render_body(delivery.id, delivery.event, delivery.data, delivery.event_at),
+        body=render_body(message_id, delivery.event, delivery.data, delivery.event_at),
         secrets=queue.receiver.secrets,
         failing_since=queue.receiver.failing_since,
         warned=queue.receiver.warned,

@@ -44,7 +44,8 @@ AnyData = Annotated[Raw, Meta(extra_json_schema={"type": "object"}, description=
 class Delivery(Response, frozen=True, kw_only=True):
     """One event on its way to one subscription. `nextAttemptAt` is null while an attempt is under way.
 
-    `replayedFrom` is the delivery that this one repeats. `test`: the event is one that was asked for to try the
+    `replayedFrom` is the delivery that this one repeats, and `originalId` the first of all in a chain of them, under
+    whose id the receiver knows the event. `test`: the event is one that was asked for to try the
     receiver. `attemptLog` has the attempts that are on record, first to last, where it was asked for.
     """
 
@@ -62,6 +63,7 @@ class Delivery(Response, frozen=True, kw_only=True):
     completed_at: Timestamp | None
     duration_ms: int | None
     replayed_from: str | None
+    original_id: str | None
     test: bool
     attempt_log: list[Attempt] | UnsetType = UNSET
 
@@ -108,8 +110,14 @@ class DeliveryRow(NamedTuple):
     duration_ms: int | None
     completed_at: Instant | None
     replayed_from: str | None
+    original_id: str | None
     test: int
     created_at: Instant
+
+    @property
+    def message_id(self) -> str:
+        """What its receiver knows it by."""
+        return self.original_id or self.id
 
 
 _COLUMNS = ", ".join(DeliveryRow._fields)
@@ -160,11 +168,11 @@ def get_delivery(tx: ReadTx, caller: Caller, request: GetDelivery, *, max_attemp
     """Get a delivery, with its body as it is sent.
 
     `payload` has the bytes that are signed. Its `sentAt` is the instant of the event, also where the event is sent
-    again later.
+    again later, and its `id` is then that of the first delivery.
     """
     stored = find(tx, request.id)
     data, event_at = tx.rows(_SELECT_EVENT, event_id=stored.event_id)[0]  # outlives its deliveries
-    payload = render_body(stored.id, stored.event, data, event_at)
+    payload = render_body(stored.message_id, stored.event, data, event_at)
     replays = encode([row[0] for row in tx.rows(_SELECT_REPLAYS, id=stored.id, count=MAX_REPLAYS)])
     shown = to_delivery(stored, max_attempts)
     log = attempts.of_delivery(tx, stored.id) if request.include else None
@@ -205,6 +213,7 @@ def to_delivery(stored: DeliveryRow, max_attempts: int) -> Delivery:
         completed_at=_instant(stored.completed_at),
         duration_ms=stored.duration_ms,
         replayed_from=stored.replayed_from,
+        original_id=stored.original_id,
         test=bool(stored.test),
     )
 

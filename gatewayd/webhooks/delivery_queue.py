@@ -26,9 +26,13 @@ class QueueHead(NamedTuple):
 
 
 class DueDelivery(NamedTuple):
-    """A delivery whose time has come. `in_flight` is 1 where an attempt began at `begun_at` and its lease ran out."""
+    """A delivery whose time has come. `in_flight` is 1 where an attempt began at `begun_at` and its lease ran out.
+
+    `original_id` is the delivery that it repeats, the first of all; None: it repeats none.
+    """
 
     id: str
+    original_id: str | None
     event: str
     attempts: int
     in_flight: int
@@ -56,7 +60,8 @@ SELECT org_id, subscription_id, due_at, COALESCE(last_attempt_at, created_at) FR
 WHERE due_at IS NOT NULL AND subscription_id > :after ORDER BY subscription_id, due_at, id LIMIT 1
 """
 _SELECT_DUE = """
-SELECT d.id, d.event, d.attempts, d.in_flight, COALESCE(d.last_attempt_at, d.created_at), e.data, e.created_at
+SELECT d.id, d.original_id, d.event, d.attempts, d.in_flight, COALESCE(d.last_attempt_at, d.created_at), e.data,
+    e.created_at
 FROM deliveries d JOIN events e ON e.id = d.event_id
 WHERE d.org_id = :org_id AND d.subscription_id = :subscription_id AND d.due_at <= :at
 ORDER BY d.due_at, d.id LIMIT :count

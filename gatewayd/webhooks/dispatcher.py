@@ -203,8 +203,8 @@ class Dispatcher:
     async def _send(self, claim: Claim) -> EndedAttempt:
         if not claim.secrets:
             raise StoreFailure("the signing secret does not open with this instance's key")
-        signed = signed_headers(claim.secrets, claim.delivery_id, self._clock.now() // SECOND, claim.body)
-        headers = (("X-Service-Event", claim.event), ("X-Service-Delivery", claim.delivery_id), *signed)
+        signed = signed_headers(claim.secrets, claim.message_id, self._clock.now() // SECOND, claim.body)
+        headers = (*_identifying_headers(claim), *signed)
         result = await self._sender.post(claim.url, headers, claim.body, pool_key=claim.subscription_id)
         decision = self._decide(claim, result)
         self._reporter.report_attempt(claim, result, decision)
@@ -256,3 +256,10 @@ class Dispatcher:
             if notice.reason is not None:
                 self._sender.close_idle(notice.claim.subscription_id)
             self._reporter.report_notice(notice)
+
+
+def _identifying_headers(claim: Claim) -> Headers:
+    """What an attempt is of: a replay has an id of its own, and names the delivery that its receiver knows."""
+    headers = (("X-Service-Event", claim.event), ("X-Service-Delivery", claim.delivery_id))
+    replayed = claim.message_id != claim.delivery_id
+    return (*headers, ("X-Service-Replayed-From", claim.message_id)) if replayed else headers

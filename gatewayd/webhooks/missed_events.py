@@ -29,11 +29,12 @@ class MissedSearch(NamedTuple):
 
 
 class MissedEvent(NamedTuple):
-    """An event that did not arrive. `last_delivery_id` is None where there never was one."""
+    """An event that did not arrive. The last delivery and the first of all are None where there never was one."""
 
     event_id: str
     kind: str
     last_delivery_id: str | None
+    original_id: str | None
     outcome: Outcome
 
 
@@ -48,7 +49,7 @@ _SELECT_END = """
 SELECT id FROM events WHERE org_id = :org_id AND id >= :from_id AND id < :to_id ORDER BY id LIMIT 1 OFFSET :skipped
 """
 _SELECT_MISSED = """
-SELECT e.id, e.kind, d.id, COALESCE(d.status, 'missed')
+SELECT e.id, e.kind, d.id, COALESCE(d.original_id, d.id), COALESCE(d.status, 'missed')
 FROM events e LEFT JOIN deliveries d ON d.event_id = e.id AND d.org_id = :org_id AND d.subscription_id = :id
 WHERE e.org_id = :org_id AND e.id >= :from_id AND e.id < :to_id AND e.created_at >= :since AND e.created_at < :until
     AND e.test = 0 AND NOT EXISTS (

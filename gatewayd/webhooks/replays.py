@@ -1,8 +1,8 @@
 """Transport again: one delivery, or everything that did not arrive since an instant.
 
-What is sent again is a new delivery of the recorded event: an id and attempts of its own, the `data` and `sentAt` of
-the event. A recovery looks at events and makes their deliveries in one transaction, so that two at once make none
-twice.
+What is sent again is a new delivery of the recorded event: an id and attempts of its own, and the body of the first
+delivery, by whose id a receiver recognises it. A recovery looks at events and makes their deliveries in one
+transaction, so that two at once make none twice.
 """
 
 import functools
@@ -85,8 +85,9 @@ WHERE org_id = :org_id AND subscription_id = :id AND due_at IS NOT NULL AND stat
 def resend_delivery(tx: WriteTx, caller: Caller, request: ResendDelivery, *, max_attempts: int) -> Delivery:
     """Send a finished delivery again, also one that succeeded.
 
-    The answer is the new delivery: due at once, with all its attempts before it. Its body has its own `id`, and the
-    `data` and `sentAt` of the event. Where the subscription has another URL by now, it goes there.
+    The answer is the new delivery: due at once, with all its attempts before it. What the receiver gets has the body
+    and the `webhook-id` of the first delivery, which `X-Service-Replayed-From` names; `X-Service-Delivery` is the new
+    one's id. Where the subscription has another URL by now, it goes there.
     """
     stored = deliveries.find(tx, request.id)
     if stored.status not in FINISHED:
@@ -97,7 +98,7 @@ def resend_delivery(tx: WriteTx, caller: Caller, request: ResendDelivery, *, max
         message = "The subscription of this delivery was deleted: there is nowhere to send it."
         raise Problem("not_found", message) from None
     subscriptions.check_enabled(subscription)
-    replay = NewDelivery(stored.event_id, stored.event, tx.now, stored.id, stored.test)
+    replay = NewDelivery(stored.event_id, stored.event, tx.now, stored.id, stored.message_id, stored.test)
     (delivery_id,) = insert_deliveries(tx, subscription.id, [replay])
     return deliveries.to_delivery(deliveries.find(tx, delivery_id), max_attempts)
 
@@ -123,7 +124,8 @@ def recover(tx: WriteTx, caller: Caller, request: Recover, *, retention_days: in
     chosen = [] if request.dry_run else found[:RECOVER_AT_ONCE]
     due = _due_times(tx, subscription.id, len(chosen or found), request.per_second)
     replays = [
-        NewDelivery(one.event_id, one.kind, at, one.last_delivery_id) for one, at in zip(chosen, due, strict=False)
+        NewDelivery(one.event_id, one.kind, at, one.last_delivery_id, one.original_id)
+        for one, at in zip(chosen, due, strict=False)
     ]
     insert_deliveries(tx, subscription.id, replays)
     cut_short = 0 < len(chosen) < len(found)

@@ -48,15 +48,16 @@ def standard_signature(secrets: Sequence[str], message_id: str, timestamp: int, 
     return " ".join("v1," + b64encode(digest).decode("ascii") for digest in digests)
 
 
-def signed_headers(
-    secrets: Sequence[str], delivery_id: str, timestamp: int, body: bytes
-) -> tuple[tuple[str, str], ...]:
-    """The four headers that authenticate one attempt; signed anew each time, as the timestamp is the attempt's."""
+def signed_headers(secrets: Sequence[str], message_id: str, timestamp: int, body: bytes) -> tuple[tuple[str, str], ...]:
+    """The four headers that authenticate one attempt; signed anew each time, as the timestamp is the attempt's.
+
+    `message_id` is the `id` of the body: it stays the same where an event is sent again.
+    """
     return (
         ("X-Service-Signature", service_signature(secrets, timestamp, body)),
-        ("webhook-id", delivery_id),
+        ("webhook-id", message_id),
         ("webhook-timestamp", str(timestamp)),
-        ("webhook-signature", standard_signature(secrets, delivery_id, timestamp, body)),
+        ("webhook-signature", standard_signature(secrets, message_id, timestamp, body)),
     )
 
 

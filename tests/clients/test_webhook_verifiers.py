@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from gatewayd.webhooks.signature import TOLERANCE_SECONDS, signed_headers
+from gatewayd.webhooks.signature import TOLERANCE_SECONDS, signed_headers, verify
 from tests.clients.programs import run_node, run_python
 from tests.daemon.hooks import Arrival, Hooks, make_authority, receiving, webhook_settings
-from tests.daemon.instance import Firm, Instance, Running, serving
+from tests.daemon.instance import Firm, Instance, Running, serving, until
 
 OTHER_SECRET = "whsec_" + base64.b64encode(bytes(32)).decode()
 UPDATE = "/api/rpc/webhooks/subscriptions/update"
@@ -31,11 +31,12 @@ ERRORS = {
 
 
 class Captured(NamedTuple):
-    """What receivers got of one subscription, before, during and after the rotation of its secret."""
+    """What receivers got of one subscription, before, during and after the rotation of its secret, and once again."""
 
     before: Arrival
     during: Arrival
     after: Arrival
+    again: Arrival
     old_secret: str
     new_secret: str
 
@@ -81,6 +82,8 @@ EXPECTED: Mapping[str, Expected] = {
     "during a rotation, with the new secret": Expected(lambda got: Case(got.during, got.new_secret)),
     "after a rotation, with the new secret": Expected(lambda got: Case(got.after, got.new_secret)),
     "after a rotation, with the old secret": Expected(lambda got: Case(got.after, got.old_secret), FORGED),
+    "sent again": Expected(lambda got: Case(got.again, got.new_secret)),
+    "sent again, one byte changed": Expected(lambda got: Case(changed(got.again), got.new_secret), FORGED),
     "before a rotation, with the new secret": Expected(lambda got: Case(got.before, got.new_secret), FORGED),
     "one byte changed": Expected(lambda got: Case(changed(got.before), got.old_secret), FORGED),
     "with another secret": Expected(lambda got: Case(got.before, OTHER_SECRET), FORGED),
@@ -97,7 +100,7 @@ Verdicts = Mapping[str, Mapping[str, list[str] | None]]
 
 @pytest.fixture(scope="module")
 def captured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Captured]:
-    """Three deliveries that one daemon made over TLS."""
+    """Three deliveries that one daemon made over TLS, and a replay of the first."""
     directory = tmp_path_factory.mktemp("delivering")
     authority, ca_file = make_authority(directory)
     instance = Instance(directory, webhook_settings(ca_file))
@@ -110,7 +113,8 @@ def captured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Captured]:
         during = delivered(running, firm, hooks)
         asked(running, firm, UPDATE, {"id": made["id"], "endRotation": True})
         after = delivered(running, firm, hooks)
-        yield Captured(before, during, after, made["secret"], rotated["secret"])
+        again = resent(running, firm, hooks, before.delivery_id)
+        yield Captured(before, during, after, again, made["secret"], rotated["secret"])
         assert running.end() == 0
 
 
@@ -129,6 +133,22 @@ def delivered(running: Running, firm: Firm, hooks: Hooks) -> Arrival:
     arrival = hooks.wait_for(so_far + 1)[so_far]
     assert json.loads(arrival.body)["data"]["lead_id"] == lead["id"]
     return arrival
+
+
+def resent(running: Running, firm: Firm, hooks: Hooks, delivery_id: str) -> Arrival:
+    """A finished delivery, sent again now; one of a replay, so that there is a chain of them."""
+    for _ in range(2):
+        so_far = len(hooks.arrivals)
+        delivery_id = asked(running, firm, "/api/rpc/webhooks/deliveries/resend", {"id": delivery_id})["id"]
+        arrival = hooks.wait_for(so_far + 1)[so_far]
+        until(lambda: ended(running, firm, delivery_id))  # noqa: B023 - called at once
+    return arrival
+
+
+def ended(running: Running, firm: Firm, delivery_id: str) -> bool:
+    """Whether a delivery is on record as arrived."""
+    answer = running.call(firm.key, "GET", f"/api/rpc/webhooks/deliveries/{delivery_id}")
+    return bool(answer.json()["status"] == "succeeded")
 
 
 @pytest.fixture(scope="module")
@@ -179,6 +199,20 @@ def test_the_headers_of_a_delivery(captured: Captured) -> None:
     assert (headers["x-service-event"], headers["content-type"]) == ("lead.created", "application/json")
     assert headers["user-agent"].startswith("gatewayd/")
     assert headers["x-service-signature"].startswith(f"t={headers['webhook-timestamp']},v1=")
+
+
+def test_a_replay_of_a_replay_is_known_by_the_first_delivery(captured: Captured) -> None:
+    first, again = captured.before, captured.again
+    assert again.body == first.body
+    assert again.headers["webhook-id"] == again.headers["x-service-replayed-from"] == first.delivery_id
+    assert again.delivery_id != first.delivery_id
+    assert "x-service-replayed-from" not in first.headers
+
+
+def test_what_is_sent_again_verifies_as_the_specification_says(captured: Captured) -> None:
+    again = captured.again
+    now = int(again.headers["webhook-timestamp"])
+    verify(again.headers["x-service-signature"], again.body, captured.new_secret, now=now)
 
 
 def test_a_rotation_signs_twice_and_its_end_once(captured: Captured) -> None:

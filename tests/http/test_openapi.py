@@ -126,6 +126,8 @@ def test_a_webhook_names_the_headers_that_are_sent_and_the_answers_that_count() 
     signed = [name for name, _ in signed_headers(["whsec_MDAwMDAwMDA="], "wdlv_1", 1, b"{}")]
     for kind, item in DOCUMENT["webhooks"].items():
         parameters = {one["name"]: one for one in item["post"]["parameters"]}
+        replayed_from = parameters.pop("X-Service-Replayed-From")
+        assert (replayed_from["required"], replayed_from["in"]) == (False, "header")
         assert set(parameters) == {"X-Service-Event", "X-Service-Delivery", *signed}
         assert parameters["X-Service-Event"]["schema"] == {"type": "string", "const": kind}
         assert all(one["required"] and one["in"] == "header" and one["example"] for one in parameters.values())

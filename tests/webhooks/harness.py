@@ -15,9 +15,10 @@ from trio.testing import MockClock
 
 from gatewayd.clock import Instant, SettableClock
 from gatewayd.store import StoreFailure, WriteTx
-from gatewayd.webhooks import attempts, deliveries, subscriptions
-from gatewayd.webhooks.deliveries import ListDeliveries
+from gatewayd.webhooks import attempts, deliveries, replays, subscriptions
+from gatewayd.webhooks.deliveries import Delivery, ListDeliveries
 from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
+from gatewayd.webhooks.replays import ResendDelivery
 from gatewayd.webhooks.sender import AttemptResult, Headers
 from gatewayd.webhooks.settings import WebhookSettings
 from gatewayd.webhooks.subscription_shapes import UpdatedSubscription, UpdateSubscription
@@ -260,6 +261,13 @@ class Harness:
         """The attempts of a delivery that are on record, oldest first."""
         wires = self.memory.read(lambda tx: attempts.of_delivery(tx, delivery_id), self.org_id)
         return [msgspec.json.decode(wire) for wire in wires]
+
+    def resend(self, delivery_id: str) -> Delivery:
+        """Send a delivery again as its owner does."""
+        caller, request = make_caller(self.org_id), ResendDelivery(id=delivery_id)
+        made = self.memory.write(lambda tx: replays.resend_delivery(tx, caller, request, max_attempts=8), self.org_id)
+        self.outbox.wake()
+        return made
 
     def update(self, request: UpdateSubscription) -> UpdatedSubscription:
         """Change a subscription as its owner does."""

@@ -91,6 +91,7 @@ def test_a_new_delivery_is_pending_and_due_at_once(store: MemoryStore) -> None:
         "completedAt": None,
         "durationMs": None,
         "replayedFrom": None,
+        "originalId": None,
         "test": False,
     }
     assert record["id"].startswith("wdlv_")

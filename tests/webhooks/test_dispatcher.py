@@ -54,6 +54,28 @@ async def test_an_event_is_posted_signed_and_recorded(autojump_clock: MockClock,
     assert harness.log.lines == []
 
 
+async def test_what_is_sent_again_is_known_by_its_first_delivery(autojump_clock: MockClock, harness: Harness) -> None:
+    made = subscribe(harness.memory, harness.org_id, URL)
+    harness.sender.script(URL, response(410), response(200))
+    harness.emit()
+    async with harness.dispatching() as dispatcher:
+        await harness.until(lambda: dispatcher.counts.exhausted == 1, 5)
+        await wait_all_tasks_blocked()
+        harness.update(UpdateSubscription(id=made.id, enabled=True))
+        (first,) = harness.records(made.id)
+        for count in (1, 2):
+            harness.resend(harness.records(made.id)[-1]["id"])
+            await harness.until(lambda: dispatcher.counts.succeeded == count, 5)  # noqa: B023 - called at once
+            await wait_all_tasks_blocked()
+    for post, record in zip(harness.sender.posts, harness.records(made.id), strict=True):
+        assert post.headers["X-Service-Delivery"] == record["id"]
+        assert post.headers["webhook-id"] == msgspec.json.decode(post.body)["id"] == first["id"]
+        verify(post.headers["X-Service-Signature"], post.body, made.secret, now=post.at // SECOND)
+    named = [post.headers.get("X-Service-Replayed-From") for post in harness.sender.posts]
+    assert named == [None, first["id"], first["id"]]
+    assert len({post.body for post in harness.sender.posts}) == 1
+
+
 async def test_what_waits_from_before_the_start_is_sent(autojump_clock: MockClock, harness: Harness) -> None:
     made = subscribe(harness.memory, harness.org_id, URL)
     harness.emit(7)

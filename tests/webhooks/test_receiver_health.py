@@ -251,6 +251,7 @@ def noted(harness: Harness, subscription_id: str, outcome: AttemptOutcome, after
     mark = "UPDATE webhook_subscriptions SET failing_since = :since WHERE org_id = :org_id AND id = :id"
     harness.memory.write(lambda tx: tx.run(mark, since=START, id=subscription_id), harness.org_id)
     claim = Claim(
+        message_id="wdlv_1",
         delivery_id="wdlv_1",
         org_id=harness.org_id,
         subscription_id=subscription_id,

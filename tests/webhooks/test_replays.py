@@ -23,6 +23,7 @@ from tests.support.subscribing import emit, subscribe
 from tests.webhooks.ended_deliveries import end, finish, ids_in_order, request_time
 
 URL = "https://receiver.example/hooks"
+SLOTS = Slots(64, {}, frozenset())
 MOVED = {
     "opportunity_id": "opp_1",
     "pipeline_id": "default",
@@ -64,6 +65,12 @@ def detail(store: MemoryStore, org_id: str, delivery_id: str) -> dict[str, Any]:
     return decoded
 
 
+def originals(store: MemoryStore, org_id: str) -> list[str | None]:
+    """The first delivery of each that waits, in the order of their ids."""
+    sql = "SELECT original_id FROM deliveries WHERE org_id = :org_id AND due_at IS NOT NULL ORDER BY id"
+    return [row[0] for row in store.read(lambda tx: tx.rows(sql), org_id)]
+
+
 def waiting(store: MemoryStore, org_id: str) -> list[tuple[int, str | None]]:
     """When what waits is due, in microseconds since the start, and what it repeats; in the order of their ids."""
     sql = "SELECT due_at, replayed_from FROM deliveries WHERE org_id = :org_id AND due_at IS NOT NULL ORDER BY id"
@@ -83,12 +90,13 @@ def test_a_finished_delivery_is_sent_again_as_a_new_one(store: MemoryStore, stat
     store.announced.clear()
     again = resend(store, org_id, ended)
     assert (again.subscription_id, again.status, again.attempts, again.max_attempts) == (made.id, "pending", 0, 8)
-    assert (again.replayed_from, again.test) == (ended, False)
+    assert (again.replayed_from, again.original_id, again.test) == (ended, ended, False)
     assert again.created_at == again.next_attempt_at == from_wire("2026-11-20T10:30:00.000Z")
     assert store.announced == {events.TOPIC}
     first, second = (detail(store, org_id, one) for one in (ended, again.id))
-    assert second["payload"] == {**first["payload"], "id": again.id}
-    assert second["payload"]["sentAt"] == "2026-11-20T09:30:00.000Z"
+    assert second["payload"] == first["payload"]
+    assert (first["payload"]["id"], first["payload"]["sentAt"]) == (ended, "2026-11-20T09:30:00.000Z")
+    assert first["originalId"] is None
     assert (first["status"], first["replays"], second["replays"]) == (status, [again.id], [])
 
 
@@ -98,9 +106,24 @@ def test_a_resent_delivery_has_all_its_attempts(store: MemoryStore) -> None:
     emit(store, org_id)
     (ended,) = finish(store, org_id, "exhausted")
     again = resend(store, org_id, ended)
-    slots = Slots(64, {}, frozenset())
-    claimed = store.write(lambda tx: claims.claim_due(tx, slots, WebhookSettings(), store.clock.now()))
+    claimed = store.write(lambda tx: claims.claim_due(tx, SLOTS, WebhookSettings(), store.clock.now()))
     assert [(one.delivery_id, one.attempt) for one in claimed.claims] == [(again.id, 1)]
+
+
+def test_a_replay_of_a_replay_names_the_first_also_when_its_row_is_gone(store: MemoryStore) -> None:
+    org_id = store.org()
+    subscribe(store, org_id, URL)
+    emit(store, org_id)
+    (first,) = finish(store, org_id, "exhausted")
+    second = resend(store, org_id, first)
+    finish(store, org_id, "exhausted")
+    assert store.write(lambda tx: tx.run("DELETE FROM deliveries WHERE id = :id", id=first)) == 1
+    third = resend(store, org_id, second.id)
+    assert (third.replayed_from, third.original_id) == (second.id, first)
+    (claim,) = store.write(lambda tx: claims.claim_due(tx, SLOTS, WebhookSettings(), store.clock.now())).claims
+    assert (claim.delivery_id, claim.message_id) == (third.id, first)
+    assert msgspec.json.decode(claim.body) == detail(store, org_id, third.id)["payload"]
+    assert detail(store, org_id, third.id)["payload"]["id"] == first
 
 
 @pytest.mark.parametrize("status", ["pending", "retrying"])
@@ -195,7 +218,7 @@ def test_what_happened_while_it_was_disabled_or_not_there_is_recovered(store: Me
     later = since_start(made, since="2026-11-20T10:00:00Z", dryRun=True)
     assert recover(store, org_id, later).matched == 2
     assert recover(store, org_id, since_start(made)).recovered == 3
-    assert [source for _, source in waiting(store, org_id)] == [None] * 4
+    assert [source for _, source in waiting(store, org_id)] == originals(store, org_id) == [None] * 4
     assert recover(store, org_id, since_start(made)).matched == 0
 
 
@@ -229,6 +252,7 @@ def test_an_event_that_arrived_by_another_delivery_is_left_alone(store: MemorySt
     end(store, org_id, last, "exhausted")
     assert recover(store, org_id, since_start(made)).recovered == 1
     assert [source for _, source in waiting(store, org_id)] == [second, last]
+    assert originals(store, org_id) == [second, third]
 
 
 def test_another_subscriptions_success_is_not_its_own(store: MemoryStore) -> None:
