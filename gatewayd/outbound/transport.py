@@ -5,11 +5,9 @@ the name again, so an answer that changes in between (DNS rebinding) has no seco
 Proxies of the environment are not consulted. Deadlines are the caller's: wrap every call in a cancel scope.
 """
 
-import socket
 import ssl
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 import trio
@@ -18,13 +16,12 @@ from gatewayd.outbound.addresses import IPAddress, IPNetwork, parse_address, ref
 from gatewayd.outbound.errors import AddressBlockedError, ConnectError, NameLookupError, OutboundError, TlsError
 from gatewayd.outbound.listeners import Listener, is_own, no_listeners
 from gatewayd.outbound.phases import Phases
+from gatewayd.outbound.resolver import Resolver, SystemResolver
 from gatewayd.outbound.targets import Target
 
 SECONDS_PER_ADDRESS: Final = 1.0  # Chosen: a black-holed address costs this much, unless it is the last one
 MAX_ADDRESSES_TRIED: Final = 8  # Chosen: all are vetted, this many are tried
-LOOKUP_THREADS: Final = 64  # Chosen: own threads, so that dead name servers hold up nothing but lookups
 
-Resolver = Callable[[str, int], Awaitable[Sequence[str]]]  # host, port -> addresses in preference order; raises OSError
 GuardedStream = trio.SocketStream | trio.SSLStream[trio.SocketStream]
 
 
@@ -36,19 +33,6 @@ class Policy:
     allow_http: bool = False
     ca_file: str | None = None  # PEM file trusted besides the system's store
     own_listeners: Callable[[], Iterable[Listener]] = no_listeners  # asked at each connect; refused in any case
-
-
-class SystemResolver:
-    """getaddrinfo(3) in threads of its own."""
-
-    def __init__(self, threads: int = LOOKUP_THREADS) -> None:
-        self._limiter = trio.CapacityLimiter(threads)
-
-    async def __call__(self, host: str, port: int) -> list[str]:
-        """Addresses in the system's preference order (RFC 6724). A cancelled lookup is abandoned, not awaited."""
-        lookup = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
-        answers = await trio.to_thread.run_sync(lookup, abandon_on_cancel=True, limiter=self._limiter)
-        return [str(sockaddr[0]) for *_, sockaddr in answers]
 
 
 class GuardedTransport:

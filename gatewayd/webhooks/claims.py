@@ -29,7 +29,7 @@ class Slots:
     in_flight: Mapping[str, int]
     under_way: frozenset[str]
     after: str = FIRST  # the subscription at which the last scan stopped
-    slow: AbstractSet[str] = frozenset()  # subscriptions whose last attempt timed out
+    slow: AbstractSet[str] = frozenset()  # subscriptions whose last attempt timed out or found no name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ import trio
 from gatewayd.clock import SECOND, Clock, Instant
 from gatewayd.events import TOPIC
 from gatewayd.http1.log import Log
-from gatewayd.outbound.errors import DeadlineError
+from gatewayd.outbound.errors import DeadlineError, NameLookupError
 from gatewayd.store import StoreFailure, WriteTx
 from gatewayd.webhooks.claims import FIRST, Claim, ClaimResult, Slots, claim_due
 from gatewayd.webhooks.delivery_queue import INTERRUPTED
@@ -37,7 +37,8 @@ T = TypeVar("T")
 SCAN_AGAIN_SECONDS: Final = 15.0  # Chosen: longest wait between scans, so that a clock set forward is noticed
 STORE_PAUSE_SECONDS: Final = 1.0  # Chosen: between tries while the disk is full or the database is locked
 INTERNAL: Final = "internal"  # Chosen: last error of an attempt that failed on our side
-TIMEOUT: Final = DeadlineError.code
+SLOW: Final = frozenset((DeadlineError.code, NameLookupError.code))
+"""Errors after which the next attempt may take all its time: a name that is refused at once is looked up later."""
 
 
 class Outbox(Protocol):
@@ -208,7 +209,7 @@ class Dispatcher:
         result = await self._sender.post(claim.url, headers, claim.body, pool_key=claim.subscription_id)
         decision = self._decide(claim, result)
         self._reporter.report_attempt(claim, result, decision)
-        self._slow_receivers.note(claim.subscription_id, timed_out=TIMEOUT in (result.error, result.body_error))
+        self._slow_receivers.note(claim.subscription_id, slow=not SLOW.isdisjoint((result.error, result.body_error)))
         if decision.status != "succeeded":
             self._mark_others_failing(claim)
         claim = self._claims[claim.delivery_id]  # as `_mark_others_failing` may have left it

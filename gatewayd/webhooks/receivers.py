@@ -60,7 +60,7 @@ class SecretCache:
 
 
 class SlowReceivers:
-    """Subscriptions whose last attempt ran into the time limit, in the order in which they last did.
+    """Subscriptions whose last attempt found no name or ran into the time limit, in the order in which they last did.
 
     They get few slots until one answers: a hundred receivers that hang at once would otherwise take every slot for ten
     seconds of each retry. After a restart each one has to time out again.
@@ -70,10 +70,10 @@ class SlowReceivers:
         self._ids: dict[str, None] = {}
         self._max_receivers = max_receivers
 
-    def note(self, subscription_id: str, *, timed_out: bool) -> None:
+    def note(self, subscription_id: str, *, slow: bool) -> None:
         """Remember how an attempt ended."""
         self._ids.pop(subscription_id, None)
-        if timed_out:
+        if slow:
             self._ids[subscription_id] = None
             if len(self._ids) > self._max_receivers:
                 del self._ids[next(iter(self._ids))]

@@ -15,7 +15,8 @@ from gatewayd.clock import SECOND, Clock, Instant
 from gatewayd.events import render_body
 from gatewayd.outbound.addresses import IPAddress, IPNetwork, parse_networks
 from gatewayd.outbound.errors import AddressBlockedError
-from gatewayd.outbound.transport import GuardedTransport, Policy, Resolver
+from gatewayd.outbound.resolver import Resolver
+from gatewayd.outbound.transport import GuardedTransport, Policy
 from gatewayd.store import ReadTx
 from gatewayd.webhooks.sender import AttemptResult, Sender
 from gatewayd.webhooks.signature import signed_headers

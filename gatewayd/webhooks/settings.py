@@ -13,7 +13,7 @@ from gatewayd.webhooks.sender import TIMEOUT_SECONDS
 
 LEASE_MARGIN_SECONDS = 5.0  # Chosen: between the end of an attempt and its record, on a disk that is busy
 RESERVE_SHARE = 4  # Chosen: a quarter of the slots is kept for subscriptions with nothing in flight
-SLOW_SHARE = 4  # Chosen: at most a quarter of the slots goes to subscriptions whose last attempt timed out
+SLOW_SHARE = 4  # Chosen: at most a quarter of the slots goes to subscriptions that are slow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class WebhookSettings:
 
     @property
     def slow_slots(self) -> int:
-        """Slots that all subscriptions whose last attempt timed out may take together."""
+        """Slots that all slow subscriptions may take together: their last attempt timed out or found no name."""
         return max(1, self.concurrency // SLOW_SHARE)
 
     @property

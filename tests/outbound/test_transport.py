@@ -13,8 +13,9 @@ import trustme
 from gatewayd.outbound.addresses import parse_networks
 from gatewayd.outbound.errors import AddressBlockedError, ConnectError, NameLookupError, OutboundError, TlsError
 from gatewayd.outbound.listeners import Listener, is_local, is_own, no_listeners
+from gatewayd.outbound.resolver import SystemResolver
 from gatewayd.outbound.targets import parse_target
-from gatewayd.outbound.transport import GuardedTransport, Policy, SystemResolver
+from gatewayd.outbound.transport import GuardedTransport, Policy
 from tests.outbound.test_addresses import BLOCKED
 from tests.outbound.test_targets import LOOPBACK_SPELLINGS
 

@@ -30,6 +30,8 @@ DISPENSABLE = {
     "ClientDocuments._under_way": "a document that is fetched twice is the same",
     "ClientDocuments._failed": "a document that is asked for again too soon",
     "ResponseCache._entries": "an answer of the authority that is asked for again",
+    "SystemResolver._lookups": "a name that is looked up twice has the same addresses",
+    "SystemResolver._failures": "a name that is asked for again too soon",
     "Dispatcher._claims": "what this process sends; the lease in the row keeps others from it",
     "SecretCache._opened": "a secret that is decrypted again",
     "ConnectionPool._idle": "a connection that is opened again",

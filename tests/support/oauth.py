@@ -32,7 +32,8 @@ from gatewayd.oauth import addresses as at
 from gatewayd.oauth.app import OAuthApp
 from gatewayd.oauth.client_documents import FETCH_SECONDS, ClientDocuments
 from gatewayd.oauth.parts import OAuthParts
-from gatewayd.outbound.transport import GuardedTransport, Policy, Resolver
+from gatewayd.outbound.resolver import Resolver
+from gatewayd.outbound.transport import GuardedTransport, Policy
 from gatewayd.store import Store, WriteTx
 from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
 from tests.support.api import ANSWER_SECONDS, Body, Errors, Fields, Reply

@@ -152,17 +152,17 @@ def test_secrets_are_remembered_from_look_to_look(store: MemoryStore) -> None:
 
 def test_a_receiver_is_slow_until_an_attempt_ends_otherwise() -> None:
     slow = SlowReceivers()
-    slow.note("a", timed_out=True)
-    slow.note("b", timed_out=False)
+    slow.note("a", slow=True)
+    slow.note("b", slow=False)
     assert slow.snapshot() == {"a"}
-    slow.note("a", timed_out=False)
+    slow.note("a", slow=False)
     assert slow.snapshot() == set()
 
 
 def test_the_one_that_timed_out_longest_ago_is_forgotten_first() -> None:
     slow = SlowReceivers(max_receivers=2)
     for name in ("a", "b", "a", "c"):
-        slow.note(name, timed_out=True)
+        slow.note(name, slow=True)
     assert slow.snapshot() == {"a", "c"}
 
 

@@ -364,6 +364,19 @@ async def test_a_suspect_that_answers_has_its_room_back(autojump_clock: MockCloc
         assert harness.sender.in_flight[URL] == 4
 
 
+async def test_a_receiver_whose_name_is_not_found_is_slow(autojump_clock: MockClock, harness: Harness) -> None:
+    subscribe(harness.memory, harness.org_id, URL)
+    until = trio.Event()
+    harness.sender.script(URL, no_response("dns", 0), DelayedResult(until, response(200)))
+    harness.emit()
+    async with harness.dispatching() as dispatcher:
+        await harness.until(lambda: dispatcher.counts.retried == 1, 5)
+        harness.emit(8)
+        await trio.sleep(1)
+        assert harness.sender.in_flight[URL] == 1
+        until.set()
+
+
 async def test_a_2xx_whose_body_breaks_is_the_end_of_it(autojump_clock: MockClock, harness: Harness) -> None:
     made = subscribe(harness.memory, harness.org_id, URL)
     harness.sender.script(URL, response(200, body_error="connection"), response(500))

@@ -13,7 +13,8 @@ import trio.testing
 import trustme
 
 from gatewayd.outbound.addresses import parse_networks
-from gatewayd.outbound.transport import GuardedTransport, Policy, Resolver
+from gatewayd.outbound.resolver import Resolver
+from gatewayd.outbound.transport import GuardedTransport, Policy
 from gatewayd.webhooks.sender import AttemptResult, Sender
 from tests.webhooks.receivers import (
     OK,
