@@ -169,7 +169,8 @@ CREATE TABLE deliveries (
     duration_ms INTEGER CHECK (duration_ms >= 0),
     completed_at INTEGER,
     replayed_from TEXT,
-    created_at INTEGER NOT NULL, test INTEGER NOT NULL DEFAULT 0 CHECK (test IN (0, 1)), original_id TEXT CHECK (original_id IS NULL OR replayed_from IS NOT NULL),
+    created_at INTEGER NOT NULL, test INTEGER NOT NULL DEFAULT 0 CHECK (test IN (0, 1)), original_id TEXT CHECK (original_id IS NULL OR replayed_from IS NOT NULL), interruptions INTEGER NOT NULL DEFAULT 0
+    CHECK (interruptions >= 0 AND interruptions <= attempts),
     CHECK ((due_at IS NOT NULL) = (status IN ('pending', 'retrying'))),
     CHECK ((completed_at IS NULL) = (due_at IS NOT NULL)),
     CHECK (in_flight = 0 OR (due_at IS NOT NULL AND attempts > 0))

@@ -16,6 +16,7 @@ from gatewayd.store import ReadTx, WriteTx
 from gatewayd.webhooks import attempts, delivery_queue
 from gatewayd.webhooks.delivery_queue import INTERRUPTED, DueDelivery, QueueHead
 from gatewayd.webhooks.receivers import Address, Receiver, SecretCache, find_receiver
+from gatewayd.webhooks.schedule import counted_attempts
 from gatewayd.webhooks.settings import WebhookSettings
 
 FIRST: Final = ""  # sorts before every id
@@ -34,7 +35,10 @@ class Slots:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """One attempt that is recorded as begun and now has to be made. `message_id`: what its receiver knows it by."""
+    """One attempt that is recorded as begun and now has to be made. `message_id`: what its receiver knows it by.
+
+    `attempt` is 1 for the first, and no two have the same; `interruptions` are among those before it.
+    """
 
     delivery_id: str
     message_id: str
@@ -43,6 +47,7 @@ class Claim:
     url: str
     event: str
     attempt: int
+    interruptions: int
     begun_at: Instant
     body: bytes
     secrets: tuple[str, ...] = field(repr=False)  # newest first; empty: they do not open with this instance's key
@@ -170,10 +175,10 @@ class _QueueScan:
 
     def _due_deliveries(self, head: QueueHead, count: int) -> list[DueDelivery]:
         """The deliveries of a queue that are due and have an attempt left; those that have none are exhausted."""
-        under_way, most = self._slots.under_way, self._settings.retry.max_attempts
+        under_way = self._slots.under_way
         due = delivery_queue.due_deliveries(self._tx, head, self._at, count)
         waiting = [one for one in due if one.id not in under_way]
-        exhausted = [one for one in waiting if one.attempts >= most]
+        exhausted = [one for one in waiting if self._is_used_up(one)]
         if not exhausted:
             return waiting
         attempts.insert(self._tx, [_interrupted(head, one) for one in exhausted if one.in_flight])
@@ -181,7 +186,11 @@ class _QueueScan:
             delivery_queue.exhaust(self._tx, head, one.id, self._at)
         self.result.exhausted += [(head, one.id) for one in exhausted]
         self.result.scan_again_by(self._at)
-        return [one for one in waiting if one.attempts < most]
+        return [one for one in waiting if not self._is_used_up(one)]
+
+    def _is_used_up(self, delivery: DueDelivery) -> bool:
+        policy = self._settings.retry
+        return counted_attempts(policy, delivery.attempts, delivery.interruptions) >= policy.max_attempts
 
 
 def _round_robin(tx: ReadTx, after: str) -> Iterator[QueueHead]:
@@ -227,6 +236,7 @@ def _claim(queue: _Queue, delivery: DueDelivery, at: Instant) -> Claim:
         url=queue.receiver.url,
         event=delivery.event,
         attempt=delivery.attempts + 1,
+        interruptions=delivery.interruptions,
         begun_at=at,
         body=render_body(message_id, delivery.event, delivery.data, delivery.event_at),
         secrets=queue.receiver.secrets,

@@ -44,6 +44,8 @@ AnyData = Annotated[Raw, Meta(extra_json_schema={"type": "object"}, description=
 class Delivery(Response, frozen=True, kw_only=True):
     """One event on its way to one subscription. `nextAttemptAt` is null while an attempt is under way.
 
+    `attempts` counts those that were begun. `interruptions` are those of them that ended on our side, by a stop or a
+    crash, before there was an answer; as many as `maxAttempts` do not count towards it.
     `replayedFrom` is the delivery that this one repeats, and `originalId` the first of all in a chain of them, under
     whose id the receiver knows the event. `test`: the event is one that was asked for to try the
     receiver. `attemptLog` has the attempts that are on record, first to last, where it was asked for.
@@ -55,6 +57,7 @@ class Delivery(Response, frozen=True, kw_only=True):
     status: Status
     attempts: int
     max_attempts: int
+    interruptions: int
     response_code: int | None
     last_error: str | None
     last_attempt_at: Timestamp | None
@@ -102,6 +105,7 @@ class DeliveryRow(NamedTuple):
     event: str
     status: Status
     attempts: int
+    interruptions: int
     in_flight: int
     due_at: Instant | None
     response_code: int | None
@@ -205,6 +209,7 @@ def to_delivery(stored: DeliveryRow, max_attempts: int) -> Delivery:
         status=stored.status,
         attempts=stored.attempts,
         max_attempts=max_attempts,
+        interruptions=stored.interruptions,
         response_code=stored.response_code,
         last_error=stored.last_error,
         last_attempt_at=_instant(stored.last_attempt_at),

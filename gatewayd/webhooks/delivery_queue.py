@@ -28,13 +28,15 @@ class QueueHead(NamedTuple):
 class DueDelivery(NamedTuple):
     """A delivery whose time has come. `in_flight` is 1 where an attempt began at `begun_at` and its lease ran out.
 
-    `original_id` is the delivery that it repeats, the first of all; None: it repeats none.
+    Then this one is among the `interruptions`, too. `original_id` is the delivery that it repeats, the first of all;
+    None: it repeats none.
     """
 
     id: str
     original_id: str | None
     event: str
     attempts: int
+    interruptions: int
     in_flight: int
     begun_at: Instant
     data: bytes
@@ -53,6 +55,7 @@ class Completion:
     response_code: int | None
     error: str | None
     duration_ms: int | None
+    interrupted: bool  # by a stop of this daemon
 
 
 _NEXT_HEAD = """
@@ -60,20 +63,22 @@ SELECT org_id, subscription_id, due_at, COALESCE(last_attempt_at, created_at) FR
 WHERE due_at IS NOT NULL AND subscription_id > :after ORDER BY subscription_id, due_at, id LIMIT 1
 """
 _SELECT_DUE = """
-SELECT d.id, d.original_id, d.event, d.attempts, d.in_flight, COALESCE(d.last_attempt_at, d.created_at), e.data,
-    e.created_at
+SELECT d.id, d.original_id, d.event, d.attempts, d.interruptions + d.in_flight, d.in_flight,
+    COALESCE(d.last_attempt_at, d.created_at), e.data, e.created_at
 FROM deliveries d JOIN events e ON e.id = d.event_id
 WHERE d.org_id = :org_id AND d.subscription_id = :subscription_id AND d.due_at <= :at
 ORDER BY d.due_at, d.id LIMIT :count
 """
 _BEGIN_ATTEMPT = f"""
-UPDATE deliveries SET attempts = attempts + 1, in_flight = 1, due_at = :lease_until, last_attempt_at = :at,
+UPDATE deliveries SET attempts = attempts + 1, interruptions = interruptions + in_flight, in_flight = 1,
+    due_at = :lease_until, last_attempt_at = :at,
     status = CASE WHEN in_flight = 1 THEN 'retrying' ELSE status END,
     last_error = CASE WHEN in_flight = 1 THEN '{INTERRUPTED}' ELSE last_error END
 WHERE org_id = :org_id AND id = :id
 """
 _EXHAUST = f"""
-UPDATE deliveries SET status = 'exhausted', in_flight = 0, due_at = NULL, completed_at = :at,
+UPDATE deliveries SET status = 'exhausted', interruptions = interruptions + in_flight, in_flight = 0, due_at = NULL,
+    completed_at = :at,
     last_error = CASE WHEN in_flight = 1 THEN '{INTERRUPTED}' ELSE last_error END
 WHERE org_id = :org_id AND id = :id
 """
@@ -81,7 +86,8 @@ WHERE org_id = :org_id AND id = :id
 # the clock that was ahead.
 _COMPLETE = """
 UPDATE deliveries SET status = :status, in_flight = 0, due_at = :due_at, response_code = :response_code,
-    last_error = :error, duration_ms = :duration_ms, completed_at = :completed_at,
+    interruptions = interruptions + :interrupted, last_error = :error, duration_ms = :duration_ms,
+    completed_at = :completed_at,
     last_attempt_at = CASE WHEN last_attempt_at > :at THEN :at ELSE last_attempt_at END
 WHERE org_id = :org_id AND id = :id AND in_flight = 1 AND attempts = :attempt
 """
@@ -136,6 +142,7 @@ def complete(tx: WriteTx, completion: Completion, at: Instant) -> bool:
         response_code=completion.response_code,
         error=completion.error,
         duration_ms=completion.duration_ms,
+        interrupted=int(completion.interrupted),
         completed_at=at if completion.due_at is None else None,
         at=at,
     )

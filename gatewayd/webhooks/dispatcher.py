@@ -27,7 +27,7 @@ from gatewayd.webhooks.delivery_report import Counts, DeliveryReporter, Subscrip
 from gatewayd.webhooks.ended_attempts import EndedAttempt, aborted_attempt, completed_attempt, record
 from gatewayd.webhooks.receiver_health import Notice
 from gatewayd.webhooks.receivers import SecretCache, SlowReceivers
-from gatewayd.webhooks.schedule import Decision, FinishedAttempt, decide
+from gatewayd.webhooks.schedule import Decision, FinishedAttempt, counted_attempts, decide
 from gatewayd.webhooks.sender import AttemptResult, Headers
 from gatewayd.webhooks.settings import WebhookSettings
 from gatewayd.webhooks.signature import confidential_texts, signed_headers
@@ -216,8 +216,12 @@ class Dispatcher:
         return completed_attempt(claim, decision, result, confidential_texts(claim.secrets, signed))
 
     def _decide(self, claim: Claim, result: AttemptResult) -> Decision:
-        finished = FinishedAttempt(claim.attempt, result.response_code, result.error, result.retry_after)
+        finished = FinishedAttempt(self._counted(claim), result.response_code, result.error, result.retry_after)
         return decide(self._settings.retry, finished, now=self._clock.now(), fraction=self._fraction())
+
+    def _counted(self, claim: Claim, interrupted: int = 0) -> int:
+        """Which of the attempts that count it is; 0: the delivery has none yet."""
+        return counted_attempts(self._settings.retry, claim.attempt, claim.interruptions + interrupted)
 
     def _mark_others_failing(self, failed: Claim) -> None:
         """Mark the other attempts at the same receiver, for the row that they were claimed with does not say it yet."""
@@ -227,14 +231,14 @@ class Dispatcher:
                 self._claims[delivery_id] = replace(claim, failing_since=self._clock.now())
 
     def _end_by_error(self, claim: Claim) -> EndedAttempt:
-        finished = FinishedAttempt(claim.attempt, None, INTERNAL, None)
+        finished = FinishedAttempt(self._counted(claim), None, INTERNAL, None)
         decision = decide(self._settings.retry, finished, now=self._clock.now(), fraction=0.0)
         return aborted_attempt(claim, decision.status, decision.next_attempt_at, INTERNAL)
 
     def _end_by_stop(self, claim: Claim) -> EndedAttempt:
-        """Our stop interrupted it: it counts, and the next one is due at once, for it is not the receiver's fault."""
+        """Our stop interrupted it: the next one is due at once, for it is not the receiver's fault."""
         self._reporter.count_interrupted()
-        last = claim.attempt >= self._settings.retry.max_attempts
+        last = self._counted(claim, interrupted=1) >= self._settings.retry.max_attempts
         status, due_at = ("exhausted", None) if last else ("retrying", self._clock.now())
         return aborted_attempt(claim, status, due_at, INTERRUPTED)
 

@@ -7,7 +7,7 @@ from gatewayd.clock import Instant
 from gatewayd.store import WriteTx
 from gatewayd.webhooks import attempts, delivery_queue, receiver_health
 from gatewayd.webhooks.claims import Claim
-from gatewayd.webhooks.delivery_queue import Completion
+from gatewayd.webhooks.delivery_queue import INTERRUPTED, Completion
 from gatewayd.webhooks.receiver_health import AttemptOutcome, Notice
 from gatewayd.webhooks.schedule import Decision
 from gatewayd.webhooks.sender import AttemptResult
@@ -35,6 +35,7 @@ def completed_attempt(claim: Claim, decision: Decision, result: AttemptResult, r
         response_code=result.response_code,
         error=result.error,
         duration_ms=result.duration_ms,
+        interrupted=False,
     )
     return EndedAttempt(
         claim,
@@ -55,6 +56,7 @@ def aborted_attempt(claim: Claim, status: str, due_at: int | None, error: str) -
         response_code=None,
         error=error,
         duration_ms=None,
+        interrupted=error == INTERRUPTED,
     )
     return EndedAttempt(
         claim, completion, attempts.render_aborted(claim.attempt, claim.begun_at, error), AttemptOutcome.UNKNOWN

@@ -47,6 +47,11 @@ class RetryPolicy:
         if self.max_attempts < 1 or self.first_retry_seconds < 1 or self.retry_cap_seconds < self.first_retry_seconds:
             raise ValueError("need max_attempts >= 1 and 1 <= first_retry_seconds <= retry_cap_seconds")
 
+    @property
+    def free_interruptions(self) -> int:
+        """How many attempts of a delivery may be interrupted by this daemon before further ones count as attempts."""
+        return self.max_attempts  # Chosen: as many again; a delivery that kills the daemon each time comes to an end
+
 
 @dataclass(frozen=True, slots=True)
 class Decision:
@@ -61,7 +66,7 @@ class Decision:
 class FinishedAttempt:
     """One finished attempt, as far as the schedule cares."""
 
-    attempt: int  # 1 for the first
+    attempt: int  # 1 for the first, as `counted_attempts` counts
     response_code: int | None  # None: no status line arrived
     error: str | None  # a stable code; None only for a 2xx, whose head is enough
     retry_after: str | None  # the header as received
@@ -72,6 +77,11 @@ def classify(response_code: int | None, error: str | None) -> Verdict:
     if response_code is None or (error is not None and not error.startswith("http_")):
         return Verdict.RETRY
     return next((verdict for codes, verdict in VERDICTS if response_code in codes), Verdict.RETRY)
+
+
+def counted_attempts(policy: RetryPolicy, attempts: int, interruptions: int) -> int:
+    """How many of a delivery's attempts count towards `max_attempts`; `interruptions` are among `attempts`."""
+    return attempts - min(interruptions, policy.free_interruptions)
 
 
 def decide(policy: RetryPolicy, finished: FinishedAttempt, *, now: int, fraction: float) -> Decision:

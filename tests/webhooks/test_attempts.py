@@ -135,7 +135,7 @@ async def test_an_attempt_whose_lease_ran_out_is_recorded_as_interrupted(
     made = subscribe(harness.memory, harness.org_id, URL)
     harness.sender.script(URL, DelayedResult(trio.Event(), response(200)))
     harness.emit()
-    for _ in range(9):
+    for _ in range(17):
         harness.outbox.failing = 0
         async with trio.open_nursery() as nursery:
             await nursery.start(harness.dispatcher(WebhookSettings(stop_seconds=0)).run)
@@ -146,7 +146,7 @@ async def test_an_attempt_whose_lease_ran_out_is_recorded_as_interrupted(
     (delivery,) = harness.records(made.id)
     log = harness.attempts(delivery["id"])
     assert delivery["status"] == "exhausted"
-    assert [(one["attempt"], one["error"]) for one in log] == [(n, "interrupted") for n in range(1, 9)]
+    assert [(one["attempt"], one["error"]) for one in log] == [(n, "interrupted") for n in range(1, 17)]
     assert [one["startedAt"] for one in log] == [to_wire(post.at) for post in harness.sender.posts]
     ((level, event, values),) = [line for line in harness.log.lines if line[1] == "delivery_exhausted"]
     assert (level, event, values["delivery_id"]) == ("warning", "delivery_exhausted", delivery["id"])

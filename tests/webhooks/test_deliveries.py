@@ -52,6 +52,7 @@ def complete(store: MemoryStore, one: claims.Claim, status: str, due_at: int | N
         response_code=200 if status == "succeeded" else 503,
         error=None if status == "succeeded" else "http_5xx",
         duration_ms=12,
+        interrupted=False,
     )
     return store.write(lambda tx: delivery_queue.complete(tx, completion, store.clock.now()))
 
@@ -83,6 +84,7 @@ def test_a_new_delivery_is_pending_and_due_at_once(store: MemoryStore) -> None:
         "status": "pending",
         "attempts": 0,
         "maxAttempts": 8,
+        "interruptions": 0,
         "responseCode": None,
         "lastError": None,
         "lastAttemptAt": None,
@@ -348,6 +350,7 @@ def test_an_attempt_is_begun_again_only_once_its_lease_ran_out(store: MemoryStor
     assert (second.delivery_id, second.attempt, second.body) == (first.delivery_id, 2, first.body)
     ((record,), _) = listed(store, org_id, ListDeliveries(id=made.id))
     assert (record["status"], record["attempts"], record["lastError"]) == ("retrying", 2, "interrupted")
+    assert record["interruptions"] == 1
 
 
 def test_the_end_of_an_attempt_that_lost_its_lease_is_not_recorded(store: MemoryStore) -> None:
@@ -377,13 +380,14 @@ def test_after_the_last_attempt_an_interrupted_delivery_is_exhausted(store: Memo
     org_id = store.org()
     made = subscribe(store, org_id, URL)
     emit(store, org_id)
-    for attempt in range(1, 9):
+    for attempt in range(1, 17):  # as many again as there are attempts
         (begun,) = claim(store).claims
         assert begun.attempt == attempt
         store.clock.advance(LEASE)
     assert claim(store).claims == []
     ((record,), _) = listed(store, org_id, ListDeliveries(id=made.id))
-    assert (record["status"], record["attempts"], record["lastError"]) == ("exhausted", 8, "interrupted")
+    assert (record["status"], record["attempts"], record["lastError"]) == ("exhausted", 16, "interrupted")
+    assert record["interruptions"] == 16
     assert record["completedAt"] is not None
 
 

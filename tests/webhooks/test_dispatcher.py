@@ -428,21 +428,45 @@ async def test_a_crash_between_claim_and_record_leaves_the_attempt_counted(
     assert harness.records(made.id)[0]["attempts"] == 2
 
 
-async def test_never_more_than_eight_attempts_whatever_crashes(autojump_clock: MockClock, harness: Harness) -> None:
-    made = subscribe(harness.memory, harness.org_id, URL)
-    harness.sender.script(URL, DelayedResult(trio.Event(), response(200)))
-    harness.emit()
-    for _ in range(10):
-        harness.outbox.failing = 0
+async def crash(harness: Harness, times: int) -> None:
+    """Let a process begin what is due and die, again and again; the leases are over afterwards."""
+    for _ in range(times):
         async with trio.open_nursery() as nursery:
             await nursery.start(harness.dispatcher(WebhookSettings(stop_seconds=0)).run)
             await trio.sleep(LEASE_SECONDS / 2)
             harness.outbox.failing = 1
             nursery.cancel_scope.cancel()
+        harness.outbox.failing = 0
         await trio.sleep(LEASE_SECONDS)
-    assert len(harness.sender.posts) == 8
+
+
+async def test_eight_crashes_leave_a_delivery_its_eight_attempts(autojump_clock: MockClock, harness: Harness) -> None:
+    made = subscribe(harness.memory, harness.org_id, URL)
+    harness.sender.script(URL, DelayedResult(trio.Event(), response(200)))
+    harness.emit()
+    await crash(harness, 8)
+    harness.sender.script(URL, response(500))
+    restarted = harness.clock.now()
+    async with harness.dispatching():
+        await harness.until(lambda: harness.records(made.id)[0]["status"] == "exhausted")
     (record,) = harness.records(made.id)
-    assert (record["status"], record["attempts"], record["lastError"]) == ("exhausted", 8, "interrupted")
+    assert (record["attempts"], record["interruptions"], record["lastError"]) == (16, 8, "http_5xx")
+    assert [one["attempt"] for one in harness.attempts(record["id"])] == list(range(1, 17))
+    tried = [(post.at - restarted) / SECOND for post in harness.sender.posts[8:]]
+    assert tried == [float(sum(WAITS[:n])) for n in range(8)]  # the waits are those of the first eight
+
+
+async def test_never_more_than_twice_as_many_attempts_whatever_crashes(
+    autojump_clock: MockClock, harness: Harness
+) -> None:
+    made = subscribe(harness.memory, harness.org_id, URL)
+    harness.sender.script(URL, DelayedResult(trio.Event(), response(200)))
+    harness.emit()
+    await crash(harness, 18)
+    assert len(harness.sender.posts) == 16
+    (record,) = harness.records(made.id)
+    assert (record["status"], record["attempts"], record["lastError"]) == ("exhausted", 16, "interrupted")
+    assert record["interruptions"] == 16
     (told,) = [values for _, event, values in harness.log.lines if event == "delivery_exhausted"]
     assert (told["delivery_id"], told["subscription_id"], told["error"]) == (record["id"], made.id, "interrupted")
 
@@ -592,7 +616,10 @@ async def test_looks_are_few_while_nothing_is_due(autojump_clock: MockClock, har
     harness.outbox.writes = 0
     async with harness.dispatching():
         await trio.sleep(3600)
-    assert [(one["status"], one["attempts"]) for one in harness.records(retrying.id)] == [("retrying", 7)] * 2
+    assert [(one["status"], one["attempts"]) for one in harness.records(retrying.id)] == [
+        ("retrying", 8),  # one of them interrupted
+        ("retrying", 7),
+    ]
     idle_scans = 3600 / SCAN_AGAIN_SECONDS
     assert idle_scans <= harness.outbox.writes <= idle_scans + 3 * len(harness.sender.posts)
 

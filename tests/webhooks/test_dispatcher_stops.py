@@ -63,17 +63,25 @@ async def test_a_stop_does_not_wait_for_ever_and_leaves_what_it_broke_off_due(
         await harness.until(lambda: harness.records(made.id)[0]["status"] == "succeeded", 1)
 
 
-async def test_the_last_attempt_that_a_stop_breaks_off_is_the_end_of_it(
+async def test_as_many_attempts_as_there_are_may_be_broken_off_by_stops(
     autojump_clock: MockClock, harness: Harness
 ) -> None:
     made = subscribe(harness.memory, harness.org_id, URL)
     harness.sender.script(URL, DelayedResult(trio.Event(), response(200)))
     harness.emit()
-    settings = WebhookSettings(stop_seconds=0, retry=RetryPolicy(max_attempts=1))
-    async with harness.dispatching(harness.dispatcher(settings)):
-        await harness.until(lambda: len(harness.sender.posts) == 1, 1)
-    (record,) = harness.records(made.id)
-    assert (record["status"], record["attempts"], record["lastError"]) == ("exhausted", 1, "interrupted")
+    settings = WebhookSettings(stop_seconds=0, retry=RetryPolicy(max_attempts=2))
+    seen = []
+    for stops in (1, 2, 3, 4):
+        async with harness.dispatching(harness.dispatcher(settings)):
+            await harness.until(lambda: len(harness.sender.posts) == stops, 1)  # noqa: B023 - called at once
+        (record,) = harness.records(made.id)
+        seen.append((record["status"], record["attempts"], record["interruptions"], record["lastError"]))
+    assert seen == [
+        ("retrying", 1, 1, "interrupted"),
+        ("retrying", 2, 2, "interrupted"),
+        ("retrying", 3, 3, "interrupted"),
+        ("exhausted", 4, 4, "interrupted"),
+    ]
 
 
 async def test_a_stop_while_the_disk_is_full_tells_what_it_could_not_record(

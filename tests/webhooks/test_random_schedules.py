@@ -18,6 +18,7 @@ from gatewayd.clock import SECOND
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.webhooks.attempts import Attempt
 from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
+from gatewayd.webhooks.schedule import RetryPolicy, counted_attempts
 from gatewayd.webhooks.sender import AttemptResult, Headers
 from gatewayd.webhooks.settings import WebhookSettings
 from gatewayd.webhooks.signature import SignatureError, verify
@@ -38,8 +39,8 @@ WEIGHTS: Final = (20, 30, 8, 10, 5, 6, 4, 4, 4, 1)
 FINISHED: Final = ("succeeded", "exhausted", "cancelled")
 
 _ROWS = """
-SELECT id, subscription_id, status, attempts, in_flight, due_at, response_code, last_error FROM deliveries
-WHERE org_id = :org_id
+SELECT id, subscription_id, status, attempts, in_flight, due_at, response_code, last_error, interruptions
+FROM deliveries WHERE org_id = :org_id
 """
 _ATTEMPT = "SELECT wire FROM delivery_attempts WHERE org_id = :org_id AND delivery_id = :id AND attempt = :attempt"
 _ATTEMPTS = (
@@ -163,8 +164,9 @@ class World:
         beside = list(self.under_way.values())
         assert len(beside) < self.settings.concurrency
         assert beside.count(self.rows[delivery_id][1]) < self.settings.per_subscription
-        assert 1 <= number <= 8
-        assert len(seen.posts) < 8
+        counted = counted_attempts(RetryPolicy(), number, self.rows[delivery_id][-1])
+        assert 1 <= counted <= 8
+        assert len(seen.posts) < 16
         assert self.rows[delivery_id][2] not in FINISHED
         if not seen.posts:
             return
@@ -178,21 +180,23 @@ class World:
         assert last.number == number - 1
         assert last.ended is not None
         waited = trio.current_time() - last.ended + sum(by for at, by in self.leaps if at >= last.ended)
-        assert waited >= max(WAITS[last.number - 1], last.asked) - 1e-3, "too early"
+        assert waited >= max(WAITS[counted - 2], last.asked) - 1e-3, "too early"
 
     def check_rows(self) -> None:
         """No row goes back: attempts are counted up one by one, and what is finished stays as it is."""
         for row in self.read(lambda tx: tx.rows(_ROWS)):
-            delivery_id, _, status, attempts, flying, due_at, *_ = row
+            delivery_id, _, status, attempts, flying, due_at, *_, interruptions = row
             before = self.rows.get(delivery_id)
             if before == row:
                 continue
             self.rows[delivery_id] = row
-            assert attempts < 8 or flying or status in FINISHED, "not exhausted at once"
-            assert attempts <= 8
+            counted = counted_attempts(RetryPolicy(), attempts, interruptions)
+            assert counted < 8 or flying or status in FINISHED, "not exhausted at once"
+            assert counted <= 8
             assert (due_at is None) == (status in FINISHED)
             assert before is None or before[2] not in FINISHED, "a finished delivery was changed"
             assert before is None or before[3] <= attempts <= before[3] + 1
+            assert before is None or before[-1] <= interruptions <= before[-1] + 1
 
     def check_end(self) -> None:
         """All is finished, for a reason, and every attempt is on record as the receiver saw it."""
@@ -202,14 +206,16 @@ class World:
             log.append(read_as(wire, Attempt))
             assert number == log[-1].attempt == len(log)
         assert records.keys() == self.rows.keys()
-        for delivery_id, (_, _, status, attempts, _, _, code, error) in self.rows.items():
+        for delivery_id, (_, _, status, attempts, _, _, code, error, interruptions) in self.rows.items():
             log = records[delivery_id]
             assert len(log) == attempts
             assert (log[-1].response_code, log[-1].error) == (code, error) or error == "interrupted"
             well = [one.error is None for one in log]
             assert well == [False] * (attempts - 1) + [status == "succeeded"]
             gone = log[-1].response_code == 410
-            assert status == "succeeded" or (status == "exhausted" and (attempts == 8 or gone))
+            assert sum(one.error == "interrupted" for one in log) == interruptions
+            used_up = counted_attempts(RetryPolicy(), attempts, interruptions) == 8
+            assert status == "succeeded" or (status == "exhausted" and (used_up or gone))
             self.check_log(log, {post.number: post for post in self.seen[delivery_id].posts})
 
     def check_log(self, log: list[Attempt], posts: dict[int, Post]) -> None:

@@ -252,6 +252,7 @@ def noted(harness: Harness, subscription_id: str, outcome: AttemptOutcome, after
     harness.memory.write(lambda tx: tx.run(mark, since=START, id=subscription_id), harness.org_id)
     claim = Claim(
         message_id="wdlv_1",
+        interruptions=0,
         delivery_id="wdlv_1",
         org_id=harness.org_id,
         subscription_id=subscription_id,

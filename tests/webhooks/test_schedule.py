@@ -10,6 +10,7 @@ from gatewayd.webhooks.schedule import (
     RetryPolicy,
     Verdict,
     classify,
+    counted_attempts,
     decide,
     retry_after_wait,
     retry_wait,
@@ -171,3 +172,12 @@ def test_the_settings_rule() -> None:
 def test_settings_that_make_no_sense(settings: tuple[int, int, int]) -> None:
     with pytest.raises(ValueError, match="max_attempts"):
         RetryPolicy(*settings)
+
+
+@pytest.mark.parametrize(
+    ("attempts", "interruptions", "counted"), [(0, 0, 0), (8, 0, 8), (8, 8, 0), (9, 1, 8), (15, 15, 7), (16, 16, 8)]
+)
+def test_as_many_interruptions_as_there_are_attempts_do_not_count(
+    attempts: int, interruptions: int, counted: int
+) -> None:
+    assert counted_attempts(RetryPolicy(), attempts, interruptions) == counted
