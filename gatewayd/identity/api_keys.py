@@ -17,7 +17,7 @@ from gatewayd.identity import audit, memberships
 from gatewayd.identity.key_format import hash_key, hint_of, make_key
 from gatewayd.identity.key_restrictions import effective_scopes, validate_networks, validate_scopes
 from gatewayd.identity.organizations import validate_name
-from gatewayd.store import ReadTx, WriteTx
+from gatewayd.store import ReadTx, Row, WriteTx
 
 OVERLAP_MAX = 30 * DAY  # Chosen
 LIST_LIMIT = 1_000  # Chosen
@@ -42,6 +42,12 @@ ORDER BY id LIMIT :limit
 """
 _OWNER = "SELECT org_id FROM api_keys WHERE id = :id"
 _REVOKE = "UPDATE api_keys SET revoked_at = :now WHERE org_id = :org_id AND id = :id AND revoked_at IS NULL"
+_REVOKE_OF_MEMBER = f"""
+UPDATE api_keys SET revoked_at = :now WHERE org_id = :org_id AND user_id = :user_id AND {_LIVES} RETURNING id, org_id
+"""
+_REVOKE_OF_USER_ANY_ORG = f"""
+UPDATE api_keys SET revoked_at = :now WHERE user_id = :user_id AND {_LIVES} RETURNING id, org_id
+"""
 _REPLACE = """
 UPDATE api_keys SET replaced_by = :replaced_by, expires_at = :expires_at WHERE org_id = :org_id AND id = :id
 """
@@ -117,7 +123,7 @@ class _KeyRow(msgspec.Struct, frozen=True):
 def create(tx: WriteTx, new: NewKey, random: bytes, actor: str) -> CreatedKey:
     """Make a key in the transaction's organization of 32 `random` bytes.
 
-    Raises `Problem` `validation_failed`, also when the creator is no member.
+    Raises `Problem` `validation_failed`, also when the creator is no member or is disabled.
     """
     stored = _KeyRow(
         id=tx.new_id("key"),
@@ -144,7 +150,7 @@ def rotate(tx: WriteTx, key_id: str, overlap: int, random: bytes, actor: str) ->
 
     A key that was to expire is followed by one with the same lifetime, counted from now.
     Raises `Problem`: `not_found`; `invalid_state` for one that is revoked, expired, rotated
-    already, or whose creator is no longer a member.
+    already, or whose creator is no longer a member or is disabled.
     """
     if not 0 <= overlap <= OVERLAP_MAX:
         raise invalid_field("overlap", "out_of_range", f"At most {OVERLAP_MAX // DAY} days.")
@@ -169,6 +175,16 @@ def revoke(tx: WriteTx, key_id: str, actor: str) -> ApiKey:
     if tx.run(_REVOKE, id=key_id):
         _record(tx, "key.revoked", key_id, actor, {})
     return _to_api_key(_find(tx, key_id))
+
+
+def revoke_membership(tx: WriteTx, user_id: str, actor: str) -> int:
+    """End the keys that one person made in the transaction's organization; returns how many."""
+    return _record_revoked(tx, tx.rows(_REVOKE_OF_MEMBER, user_id=user_id), actor)
+
+
+def revoke_user(tx: WriteTx, user_id: str, actor: str) -> int:
+    """End the keys that one person made, in every organization; returns how many."""
+    return _record_revoked(tx, tx.rows(_REVOKE_OF_USER_ANY_ORG, user_id=user_id), actor)
 
 
 def set_tax_approval(tx: WriteTx, key_id: str, attestation: str | None, actor: str) -> ApiKey:
@@ -241,8 +257,10 @@ def _insert(tx: WriteTx, stored: _KeyRow, random: bytes) -> CreatedKey:
 
 
 def _validate_creator(tx: ReadTx, user_id: str) -> str:
-    if not memberships.is_member(tx, user_id):
-        raise invalid_field("userId", "unknown_reference", "The creator is no member of this organization.")
+    if not memberships.is_active(tx, user_id):
+        raise invalid_field(
+            "userId", "unknown_reference", "The creator is no member of this organization, or is disabled."
+        )
     return user_id
 
 
@@ -259,12 +277,18 @@ def _check_rotation(tx: ReadTx, old: _KeyRow) -> None:
         raise Problem("invalid_state", f"The key was rotated already: rotate {old.replaced_by}.")
     if old.expires_at is not None and old.expires_at <= tx.now:
         raise Problem("invalid_state", "The key has expired: make a new one.")
-    if not memberships.is_member(tx, old.user_id):
-        raise Problem("invalid_state", "Whoever made the key is no longer a member: make a new one.")
+    if not memberships.is_active(tx, old.user_id):
+        raise Problem("invalid_state", "Whoever made the key is no longer a member, or is disabled: make a new one.")
 
 
 def _record(tx: WriteTx, action: audit.Action, key_id: str, actor: str, detail: audit.Detail) -> None:
     audit.record(tx, audit.Act(actor=actor, action=action, subject=key_id, org_id=tx.org_id, detail=detail))
+
+
+def _record_revoked(tx: WriteTx, rows: list[Row], actor: str) -> int:
+    for key_id, org_id in rows:
+        audit.record(tx, audit.Act(actor=actor, action="key.revoked", subject=key_id, org_id=org_id))
+    return len(rows)
 
 
 def _find(tx: ReadTx, key_id: str) -> _KeyRow:

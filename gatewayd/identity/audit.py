@@ -19,6 +19,8 @@ Action = Literal[
     "user.passkey_added",
     "user.passkey_removed",
     "user.unlocked",
+    "user.disabled",
+    "user.enabled",
     "user.signed_out_everywhere",
     "membership.added",
     "membership.role_changed",

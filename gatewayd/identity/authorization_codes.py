@@ -91,7 +91,7 @@ def issue_code(tx: WriteTx, pending: PendingRequest, consent: Consent) -> str:
 
     Raises `DirectFailure` `invalid_request` where the request was used up already, expired or is another session's.
     Raises `OAuthFailure`, to be redirected: `access_denied` where no scope is left or the person is no member of the
-    organization; `login_required` where the request asks for a newer authentication.
+    organization or is disabled; `login_required` where the request asks for a newer authentication.
     """
     parameters = pending.parameters
     if pending.expires_at <= tx.now or pending.session_id not in (None, consent.session_id):
@@ -100,7 +100,7 @@ def issue_code(tx: WriteTx, pending: PendingRequest, consent: Consent) -> str:
         raise OAuthFailure("login_required", "the person has to sign in anew")
     scopes = [scope for scope in parameters.scope if scope in consent.scopes]
     tx.bind(consent.org_id)
-    if not scopes or not memberships.is_member(tx, consent.user_id):
+    if not scopes or not memberships.is_active(tx, consent.user_id):
         raise OAuthFailure("access_denied", "the person allowed nothing")
     if not consume(tx, pending.hash):
         raise request_gone()

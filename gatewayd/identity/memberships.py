@@ -24,7 +24,19 @@ _OF_USER = """
 SELECT org_id, user_id, role, created_at FROM memberships WHERE user_id = :user_id ORDER BY org_id LIMIT :limit
 """
 _LIST_ALL = "SELECT org_id, user_id, role, created_at FROM memberships ORDER BY user_id, org_id LIMIT :limit"
-_OWNERS = "SELECT count(*) FROM memberships WHERE org_id = :org_id AND role = 'owner'"
+_ACTIVE = """
+SELECT 1 FROM memberships m JOIN users u ON u.id = m.user_id
+WHERE m.org_id = :org_id AND m.user_id = :user_id AND u.disabled_at IS NULL
+"""
+# What is left to whom nobody else could let in: a disabled owner is none.
+_SOLELY_OWNED_ANY_ORG = """
+SELECT m.org_id FROM memberships m
+WHERE m.user_id = :user_id AND m.role = 'owner' AND NOT EXISTS (
+    SELECT 1 FROM memberships o JOIN users u ON u.id = o.user_id
+    WHERE o.org_id = m.org_id AND o.user_id <> :user_id AND o.role = 'owner' AND u.disabled_at IS NULL
+)
+ORDER BY m.org_id LIMIT :limit
+"""
 _CHANGE = "UPDATE memberships SET role = :role WHERE org_id = :org_id AND user_id = :user_id"
 _DELETE = "DELETE FROM memberships WHERE org_id = :org_id AND user_id = :user_id"
 
@@ -58,18 +70,21 @@ def change_role(tx: WriteTx, user_id: str, role: Role, actor: str) -> None:
     before = role_of(tx, user_id)
     if before == role:
         return
-    _check_other_owner(tx, before)
+    _check_other_owner(tx, user_id)
     tx.run(_CHANGE, user_id=user_id, role=role)
     _record(tx, "membership.role_changed", user_id, actor, {"from": before, "to": role})
 
 
-def remove(tx: WriteTx, user_id: str, actor: str) -> None:
-    """Remove a member; the keys they made and the apps they connected stop working. Raises as `change_role` does."""
+def remove(tx: WriteTx, user_id: str, actor: str) -> int:
+    """Remove a member and end the apps they connected; returns how many. Raises as `change_role` does.
+
+    Their keys stop working, and are theirs again should they come back: see `deprovisioning.remove_member`.
+    """
     before = role_of(tx, user_id)
-    _check_other_owner(tx, before)
+    _check_other_owner(tx, user_id)
     tx.run(_DELETE, user_id=user_id)
     _record(tx, "membership.removed", user_id, actor, {"role": before})
-    grants.revoke_membership(tx, user_id, actor)
+    return grants.revoke_membership(tx, user_id, actor)
 
 
 def role_of(tx: ReadTx, user_id: str) -> Role:
@@ -81,8 +96,13 @@ def role_of(tx: ReadTx, user_id: str) -> Role:
 
 
 def is_member(tx: ReadTx, user_id: str) -> bool:
-    """Whether the user belongs to the transaction's organization."""
+    """Whether the user belongs to the transaction's organization, disabled or not."""
     return tx.value(_ROLE, user_id=user_id) is not None
+
+
+def is_active(tx: ReadTx, user_id: str) -> bool:
+    """Whether the user belongs to the transaction's organization and is not disabled: may get new credentials."""
+    return tx.value(_ACTIVE, user_id=user_id) is not None
 
 
 def list_members(tx: ReadTx) -> list[Membership]:
@@ -95,6 +115,11 @@ def of_user(tx: ReadTx, user_id: str) -> list[Membership]:
     return [_membership(row) for row in tx.rows(_OF_USER, user_id=user_id, limit=LIST_LIMIT)]
 
 
+def solely_owned(tx: ReadTx, user_id: str) -> list[str]:
+    """The organizations whose only owner who is not disabled is this user, or would be: none but they is left."""
+    return [org_id for (org_id,) in tx.rows(_SOLELY_OWNED_ANY_ORG, user_id=user_id, limit=LIST_LIMIT)]
+
+
 def list_all(tx: ReadTx) -> list[Membership]:
     """Every membership of the instance, by user."""
     return [_membership(row) for row in tx.rows(_LIST_ALL, limit=LIST_LIMIT)]
@@ -105,9 +130,9 @@ def _check(role: str) -> None:
         raise invalid_field("role", "invalid_enum", f"Use one of: {', '.join(ROLES)}.")
 
 
-def _check_other_owner(tx: ReadTx, role: Role) -> None:
-    """Called before somebody stops being an owner. Raises `Problem` `invalid_state` for the last one."""
-    if role == "owner" and tx.value(_OWNERS) == 1:  # Chosen: without an owner nobody could let anyone in again
+def _check_other_owner(tx: ReadTx, user_id: str) -> None:
+    """Called before somebody may stop being an owner. Raises `Problem` `invalid_state` for the last one."""
+    if tx.org_id in solely_owned(tx, user_id):  # Chosen: without an owner nobody could let anyone in again
         raise Problem("invalid_state", "An organization keeps at least one owner: make somebody else owner first.")
 
 

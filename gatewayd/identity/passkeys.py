@@ -44,6 +44,7 @@ UPDATE passkeys SET sign_count = :sign_count, backed_up = :backed_up, last_used_
 WHERE credential_id = :credential_id
 """
 _REMOVE = "DELETE FROM passkeys WHERE credential_id = :credential_id AND user_id = :user_id"
+_REMOVE_ALL = "DELETE FROM passkeys WHERE user_id = :user_id"
 
 
 class Passkey(msgspec.Struct, frozen=True, kw_only=True):
@@ -213,6 +214,14 @@ def remove(tx: WriteTx, user_id: str, credential_id: bytes) -> bool:
     removed = tx.run(_REMOVE, credential_id=credential_id, user_id=user_id) == 1
     if removed:
         audit.record(tx, audit.Act(actor=user_id, action="user.passkey_removed", subject=user_id, org_id=None))
+    return removed
+
+
+def remove_all(tx: WriteTx, user_id: str, actor: str) -> int:
+    """Delete the keys of a user; returns how many."""
+    removed = tx.run(_REMOVE_ALL, user_id=user_id)
+    for _ in range(removed):
+        audit.record(tx, audit.Act(actor=actor, action="user.passkey_removed", subject=user_id, org_id=None))
     return removed
 
 

@@ -40,7 +40,8 @@ UPDATE sessions SET authenticated_at = :now, methods = :methods WHERE id = :id A
 """
 _REPLACE_TOKEN = "UPDATE sessions SET hash = :hash WHERE id = :id AND ended_at IS NULL"
 _END = "UPDATE sessions SET ended_at = :now WHERE id = :id AND user_id = :user_id AND ended_at IS NULL"
-_END_ALL = "UPDATE sessions SET ended_at = :now WHERE user_id = :user_id AND id <> :kept AND ended_at IS NULL"
+_LIVES = "ended_at IS NULL AND expires_at > :now"
+_END_ALL = f"UPDATE sessions SET ended_at = :now WHERE user_id = :user_id AND id <> :kept AND {_LIVES}"
 # Grants name the session they were given in (`sid`): as long as one does, the row stays.
 _SWEEP_ANY_ORG = """
 DELETE FROM sessions WHERE id IN (

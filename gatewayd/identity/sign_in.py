@@ -6,7 +6,8 @@ r"""Signing in: password, then a code where the account has a second factor, the
     link that the operator made --> as after a password
 
 Every try is counted as a failure before it is verified, and taken back where it was right: of a thousand guesses at
-once no more are verified than of a thousand in a row. An unknown address takes as long as a known one.
+once no more are verified than of a thousand in a row. An unknown address takes as long as a known one, and somebody
+who is disabled is refused in the same words as a wrong password.
 """
 
 import base64
@@ -80,8 +81,8 @@ class SignIn:
             rehashed = await self._passwords.hash(password)
 
         def finish(tx: WriteTx) -> NewSession | SecondFactorStep | None:
-            if users.credentials(tx, email) != verified:
-                return None  # the password was changed while this one was verified
+            if users.credentials(tx, email) != verified or not users.is_enabled(tx, verified.user_id):
+                return None  # also where the password was changed while this one was verified
             if rehashed is not None:
                 users.rehash_password(tx, verified.user_id, rehashed)
             if second_factors.is_on(tx, verified.user_id):
@@ -103,7 +104,7 @@ class SignIn:
             user = users.get(tx, first.user_id)
             throttling.note_try(tx, user.email, visitor.address, self._attempts)
             method = second_factors.use_code(tx, user.id, code)
-            if method is None:
+            if method is None or not users.is_enabled(tx, user.id):
                 return None
             throttling.note_success(tx, user.email, visitor.address)
             return NewSession(*sessions.start(tx, user.id, (*first.methods, method, "mfa"), visitor))
@@ -120,6 +121,8 @@ class SignIn:
 
         def finish(tx: WriteTx) -> NewSession | SecondFactorStep:
             proved = passkeys.authenticate(tx, party, answer, challenge)
+            if not users.is_enabled(tx, proved.user_id):
+                raise passkeys.PasskeyError("its person is disabled")
             if not proved.person_verified and second_factors.is_on(tx, proved.user_id):
                 return SecondFactorStep(_seal_first_factor(tx, proved.user_id, proved.methods))
             return NewSession(*sessions.start(tx, proved.user_id, proved.methods, visitor))
@@ -131,7 +134,7 @@ class SignIn:
 
         def finish(tx: WriteTx) -> NewSession | SecondFactorStep | None:
             user_id = one_time_links.use(tx, token, "sign_in")
-            if user_id is None:
+            if user_id is None or not users.is_enabled(tx, user_id):
                 return None
             if second_factors.is_on(tx, user_id):
                 return SecondFactorStep(_seal_first_factor(tx, user_id, (LINK,)))

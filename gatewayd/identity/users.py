@@ -13,25 +13,30 @@ from gatewayd.store import ReadTx, Row, WriteTx
 
 LIST_LIMIT = 10_000  # Chosen
 
+_COLUMNS = "id, email, name, instance_admin, disabled_at, created_at"
 _INSERT = """
 INSERT INTO users (id, email, email_folded, name, password_hash, instance_admin, created_at, updated_at)
 VALUES (:id, :email, :email_folded, :name, :password_hash, :instance_admin, :now, :now)
 ON CONFLICT (email_folded) DO NOTHING
 """
-_GET = "SELECT id, email, name, instance_admin, created_at FROM users WHERE id = :id"
-_FIND = "SELECT id, email, name, instance_admin, created_at FROM users WHERE email_folded = :email_folded"
-_LIST = "SELECT id, email, name, instance_admin, created_at FROM users ORDER BY id LIMIT :limit"
+_GET = f"SELECT {_COLUMNS} FROM users WHERE id = :id"
+_FIND = f"SELECT {_COLUMNS} FROM users WHERE email_folded = :email_folded"
+_LIST = f"SELECT {_COLUMNS} FROM users ORDER BY id LIMIT :limit"
 _CREDENTIALS = "SELECT id, password_hash FROM users WHERE email_folded = :email_folded"
 _SET_PASSWORD = "UPDATE users SET password_hash = :password_hash, updated_at = :now WHERE id = :id"
+_IS_ENABLED = "SELECT 1 FROM users WHERE id = :id AND disabled_at IS NULL"
+_DISABLE = "UPDATE users SET disabled_at = :now, updated_at = :now WHERE id = :id AND disabled_at IS NULL"
+_ENABLE = "UPDATE users SET disabled_at = NULL, updated_at = :now WHERE id = :id AND disabled_at IS NOT NULL"
 
 
 class User(Response, frozen=True, kw_only=True):
-    """One person."""
+    """One person. `disabled_at` None: not disabled."""
 
     id: str
     email: str
     name: str
     instance_admin: bool
+    disabled_at: Timestamp | None
     created_at: Timestamp
 
 
@@ -74,7 +79,7 @@ def create(tx: WriteTx, new: NewUser, actor: str) -> User:
         raise Problem("already_exists", f"There is a user with the address {email} already.")
     detail: audit.Detail = {"email": email, "instanceAdmin": "yes" if new.instance_admin else "no"}
     audit.record(tx, audit.Act(actor=actor, action="user.created", subject=user_id, org_id=None, detail=detail))
-    return User(id=user_id, email=email, name=name, instance_admin=new.instance_admin, created_at=tx.now)
+    return get(tx, user_id)
 
 
 def get(tx: ReadTx, user_id: str) -> User:
@@ -100,6 +105,21 @@ def credentials(tx: ReadTx, email: str) -> Credentials | None:
     """What sign-in verifies a password against; None where the address has no account."""
     row = tx.row(_CREDENTIALS, email_folded=fold_email(email))
     return None if row is None else Credentials(*row)
+
+
+def is_enabled(tx: ReadTx, user_id: str) -> bool:
+    """Whether there is such a user, and they are not disabled: they may sign in."""
+    return tx.value(_IS_ENABLED, id=user_id) is not None
+
+
+def disable(tx: WriteTx, user_id: str, actor: str) -> bool:
+    """Let the user in no more; False where they were disabled already. What they hold is the caller's to end."""
+    return _switch(tx, _DISABLE, user_id, "user.disabled", actor)
+
+
+def enable(tx: WriteTx, user_id: str, actor: str) -> bool:
+    """Let the user in again, with the password they had; False where they were not disabled."""
+    return _switch(tx, _ENABLE, user_id, "user.enabled", actor)
 
 
 def reset_password(tx: WriteTx, user_id: str, password_hash: str, actor: str) -> None:
@@ -135,12 +155,20 @@ def fold_email(email: str) -> str:
     return unicodedata.normalize("NFC", email.strip()).lower()
 
 
+def _switch(tx: WriteTx, statement: str, user_id: str, action: audit.Action, actor: str) -> bool:
+    if not tx.run(statement, id=user_id):
+        return False
+    audit.record(tx, audit.Act(actor=actor, action=action, subject=user_id, org_id=None))
+    return True
+
+
 def _user(row: Row) -> User:
-    user_id, email, name, instance_admin, created_at = row
+    user_id, email, name, instance_admin, disabled_at, created_at = row
     return User(
         id=user_id,
         email=email,
         name=name,
         instance_admin=bool(instance_admin),
+        disabled_at=None if disabled_at is None else Instant(disabled_at),
         created_at=Instant(created_at),
     )

@@ -689,7 +689,7 @@ CREATE TABLE users (
     instance_admin INTEGER NOT NULL CHECK (instance_admin IN (0, 1)),
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL
-) STRICT;
+, disabled_at INTEGER) STRICT;
 
 CREATE TABLE "webhook_subscriptions" (
     id TEXT PRIMARY KEY,

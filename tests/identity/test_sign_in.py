@@ -15,7 +15,7 @@ from gatewayd.identity.sessions import Visitor
 from gatewayd.identity.sign_in import FIRST_FACTOR_LIFE, NewSession, SecondFactorStep, SignIn, WrongCredentials
 from gatewayd.identity.throttling import Locked
 from gatewayd.store import WriteTx
-from tests.identity.test_passkeys import CHALLENGE, PARTY, created, signed
+from tests.identity.test_passkeys import CHALLENGE, PARTY, created, registered, signed
 from tests.support.store import MemoryStore
 
 T = TypeVar("T")
@@ -223,3 +223,31 @@ async def test_a_reset_takes_every_way_in_away(firm: Firm) -> None:
     assert firm.store.read(lambda tx: sessions.find(tx, signed.token)) is None
     assert firm.store.read(lambda tx: one_time_links.find(tx, link, "sign_in")) is None
     assert isinstance(await firm.password("another good password"), NewSession)
+
+
+async def test_who_is_disabled_is_refused_as_by_a_wrong_password(store: MemoryStore) -> None:
+    firm = Firm(store)
+    store.write(lambda tx: users.disable(tx, firm.user_id, "operator"))
+    for password in (PASSWORD, "another password"):
+        with pytest.raises(WrongCredentials):
+            await firm.password(password)
+    assert store.write(lambda tx: users.enable(tx, firm.user_id, "operator"))
+    assert isinstance(await firm.password(), NewSession)
+
+
+async def test_nothing_that_was_left_signs_in_who_is_disabled(store: MemoryStore) -> None:
+    """Disabling a person ends all of these: each is refused by itself too."""
+    firm = Firm(store)
+    device = registered(store, store.read(lambda tx: users.get(tx, firm.user_id)))
+    link = store.write(lambda tx: one_time_links.make(tx, firm.user_id, "sign_in"))
+    code = firm.second_factor()
+    step = await firm.password()
+    assert isinstance(step, SecondFactorStep)
+    store.write(lambda tx: users.disable(tx, firm.user_id, "operator"))
+    with pytest.raises(passkeys.PasskeyError):
+        await firm.sign_in.with_passkey(PARTY, signed(device), CHALLENGE, HERE)
+    with pytest.raises(WrongCredentials):
+        await firm.sign_in.with_link(link, HERE)
+    with pytest.raises(WrongCredentials):
+        await firm.sign_in.with_code(step.first_factor, code(), HERE)
+    assert store.read(lambda tx: sessions.of_user(tx, firm.user_id)) == []
