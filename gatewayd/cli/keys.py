@@ -4,9 +4,10 @@ import argparse
 import ipaddress
 from typing import TYPE_CHECKING
 
-from gatewayd.cli.context import CommandError, Context
+from gatewayd.cli.context import Context
 from gatewayd.cli.output import note, print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
+from gatewayd.cli.user_access import check_enabled, find_user
 from gatewayd.clock import DAY, HOUR, Instant, to_wire
 from gatewayd.contract.scopes import KEY_SCOPES, RESTRICTED
 
@@ -51,14 +52,13 @@ def add_commands(subparsers: Subparsers) -> None:
 def create(arguments: argparse.Namespace, context: Context) -> int:
     import secrets
 
-    from gatewayd.identity import api_keys, audit, organizations, users
+    from gatewayd.identity import api_keys, audit, organizations
     from gatewayd.identity.key_format import RANDOM_BYTES
 
     def work(tx: "WriteTx") -> "CreatedKey":
         organizations.get(tx, tx.org_id)
-        user = users.find(tx, arguments.user)
-        if user is None:
-            raise CommandError(f"there is no user with the address {arguments.user}")
+        user = find_user(tx, arguments.user)
+        check_enabled(user)
         days = arguments.expires_days
         new = api_keys.NewKey(
             name=arguments.name,

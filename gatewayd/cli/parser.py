@@ -21,6 +21,7 @@ GROUPS = (
     "backup",
     "organizations",
     "users",
+    "members",
     "keys",
     "tax",
     "oauth_clients",

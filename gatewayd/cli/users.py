@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.output import print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group
+from gatewayd.cli.user_access import add_commands as add_access_commands
+from gatewayd.cli.user_access import check_enabled, ended_in_words, find_user
 
 if TYPE_CHECKING:
+    from gatewayd.identity.deprovisioning import EndedAccess
     from gatewayd.identity.memberships import Membership
     from gatewayd.identity.users import NewUser, User
     from gatewayd.store import ReadTx, WriteTx
@@ -33,8 +36,12 @@ def add_commands(subparsers: Subparsers) -> None:
     command = add_command(group, "reset-password", "make a link that sets a new password, once", reset, json=True)
     command.add_argument("email", metavar="EMAIL")
     command.add_argument("--password-stdin", action="store_true", help="set the one that standard input holds, now")
+    command.add_argument(
+        "--end-everything", action="store_true", help="end sessions, passkeys, second factor, keys and apps too, now"
+    )
     command = add_command(group, "unlock", "let in again who failed to sign in too often", unlock, json=True)
     command.add_argument("email", metavar="EMAIL")
+    add_access_commands(group)
 
 
 def create(arguments: argparse.Namespace, context: Context) -> int:
@@ -75,30 +82,39 @@ def list_all(arguments: argparse.Namespace, context: Context) -> int:
     rows = []
     for user, joined in found:
         places = ", ".join(f"{each.role} of {each.org_id}" for each in joined)
-        rows.append((user.id, user.email, user.name, "yes" if user.instance_admin else "", places))
+        admin, disabled = "yes" if user.instance_admin else "", "yes" if user.disabled_at else ""
+        rows.append((user.id, user.email, user.name, admin, disabled, places))
     documents = [_document(user, joined) for user, joined in found]
-    print_list(arguments, documents, ("id", "email", "name", "instance admin", "memberships"), rows)
+    print_list(arguments, documents, ("id", "email", "name", "instance admin", "disabled", "memberships"), rows)
     return 0
 
 
 def reset(arguments: argparse.Namespace, context: Context) -> int:
-    """Nothing changes before the link is used; earlier links of the user stop working."""
+    """Nothing changes before the link is used; earlier links of the user stop working.
+
+    Chosen: with `--end-everything` the old password ends at once too, for nothing else would be left to guard it.
+    """
     if arguments.password_stdin:
         return _set_password(arguments, context)
     from gatewayd.clock import Instant, to_wire
     from gatewayd.console.addresses import reset_link
-    from gatewayd.identity import one_time_links
+    from gatewayd.identity import audit, one_time_links, users
 
-    def work(tx: "WriteTx") -> "tuple[User, str, str]":
-        user = _find(tx, arguments.email)
+    def work(tx: "WriteTx") -> "tuple[User, EndedAccess | None, str, str]":
+        user = find_user(tx, arguments.email)
+        check_enabled(user)
+        ended = _end_everything(tx, user, arguments)
+        if ended is not None:
+            users.remove_password(tx, user.id, audit.OPERATOR)
         one_time_links.void(tx, user.id)
         token = one_time_links.make(tx, user.id, "reset_password")
-        return user, token, to_wire(Instant(tx.now + one_time_links.LIFETIMES["reset_password"]))
+        return user, ended, token, to_wire(Instant(tx.now + one_time_links.LIFETIMES["reset_password"]))
 
-    user, token, ends = context.write(work)
+    user, ended, token, ends = context.write(work)
     link = reset_link(context.config.server.public_url, token)
-    document = {"id": user.id, "email": user.email, "link": link, "expiresAt": ends}
+    document = {"id": user.id, "email": user.email, "link": link, "expiresAt": ends, **_ended_member(ended)}
     lines = [link, f"Whoever opens this sets the password of {user.email}, once, until {ends}."]
+    lines += [] if ended is None else [ended_in_words(ended)]
     print_result(arguments, document, lines)
     return 0
 
@@ -108,7 +124,7 @@ def unlock(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.identity import audit, throttling
 
     def work(tx: "WriteTx") -> "tuple[User, bool]":
-        user = _find(tx, arguments.email)
+        user = find_user(tx, arguments.email)
         unlocked = throttling.unlock(tx, user.email)
         if unlocked:
             act = audit.Act(actor=audit.OPERATOR, action="user.unlocked", subject=user.id, org_id=None)
@@ -126,13 +142,32 @@ def _set_password(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.identity.passwords import Hasher, check_password
 
     password = _read_password()
-    user = context.read(lambda tx: _find(tx, arguments.email))
+    user = context.read(lambda tx: find_user(tx, arguments.email))
+    check_enabled(user)
     check_password(password, user.email, user.name)
     hashed = Hasher().hash(password)
-    context.write(lambda tx: password_resets.reset(tx, user.id, hashed, audit.OPERATOR))
-    line = f"The password of {user.email} is set; they are signed out everywhere."
-    print_result(arguments, {"id": user.id, "email": user.email}, [line])
+
+    def work(tx: "WriteTx") -> "EndedAccess | None":
+        ended = _end_everything(tx, user, arguments)
+        password_resets.reset(tx, user.id, hashed, audit.OPERATOR)
+        return ended
+
+    ended = context.write(work)
+    lines = [f"The password of {user.email} is set; they are signed out everywhere."]
+    lines += [] if ended is None else [ended_in_words(ended)]
+    print_result(arguments, {"id": user.id, "email": user.email, **_ended_member(ended)}, lines)
     return 0
+
+
+def _end_everything(tx: "WriteTx", user: "User", arguments: argparse.Namespace) -> "EndedAccess | None":
+    """What `--end-everything` ended; None where it was not given."""
+    from gatewayd.identity import audit, deprovisioning
+
+    return deprovisioning.end_everything(tx, user.id, audit.OPERATOR) if arguments.end_everything else None
+
+
+def _ended_member(ended: "EndedAccess | None") -> "dict[str, EndedAccess]":
+    return {} if ended is None else {"ended": ended}
 
 
 def _read_password() -> str:
@@ -144,17 +179,9 @@ def _read_password() -> str:
     return sys.stdin.readline(STDIN_MAX).rstrip("\r\n")
 
 
-def _find(tx: "ReadTx", email: str) -> "User":
-    from gatewayd.identity import users
-
-    user = users.find(tx, email)
-    if user is None:
-        raise CommandError(f"there is no user with the address {email}")
-    return user
-
-
 def _check_agreement(user: "User", new: "NewUser", same_password: bool) -> None:
     """`create` never changes a user who exists, so what was given must agree with what is stored."""
+    check_enabled(user)
     if new.instance_admin and not user.instance_admin:
         raise CommandError(f"{user.email} exists already and is no instance administrator")
     if not same_password:
@@ -180,6 +207,7 @@ def _document(user: "User", joined: "list[Membership]") -> dict[str, object]:
         "email": user.email,
         "name": user.name,
         "instanceAdmin": user.instance_admin,
+        "disabledAt": user.disabled_at,
         "memberships": [{"orgId": each.org_id, "role": each.role} for each in joined],
         "createdAt": user.created_at,
     }

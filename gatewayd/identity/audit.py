@@ -13,6 +13,7 @@ Action = Literal[
     "user.created",
     "user.password_reset",
     "user.password_changed",
+    "user.password_removed",
     "user.totp_on",
     "user.totp_off",
     "user.recovery_code_used",

@@ -24,6 +24,7 @@ _FIND = f"SELECT {_COLUMNS} FROM users WHERE email_folded = :email_folded"
 _LIST = f"SELECT {_COLUMNS} FROM users ORDER BY id LIMIT :limit"
 _CREDENTIALS = "SELECT id, password_hash FROM users WHERE email_folded = :email_folded"
 _SET_PASSWORD = "UPDATE users SET password_hash = :password_hash, updated_at = :now WHERE id = :id"
+_REMOVE_PASSWORD = "UPDATE users SET password_hash = NULL, updated_at = :now WHERE id = :id"
 _IS_ENABLED = "SELECT 1 FROM users WHERE id = :id AND disabled_at IS NULL"
 _DISABLE = "UPDATE users SET disabled_at = :now, updated_at = :now WHERE id = :id AND disabled_at IS NULL"
 _ENABLE = "UPDATE users SET disabled_at = NULL, updated_at = :now WHERE id = :id AND disabled_at IS NOT NULL"
@@ -127,6 +128,12 @@ def reset_password(tx: WriteTx, user_id: str, password_hash: str, actor: str) ->
     rehash_password(tx, user_id, password_hash)
     audit.record(tx, audit.Act(actor=actor, action="user.password_reset", subject=user_id, org_id=None))
     grants.revoke_user(tx, user_id, "password_changed", actor)
+
+
+def remove_password(tx: WriteTx, user_id: str, actor: str) -> None:
+    """Leave the user without a password until one is set, and record who did."""
+    tx.run(_REMOVE_PASSWORD, id=user_id)
+    audit.record(tx, audit.Act(actor=actor, action="user.password_removed", subject=user_id, org_id=None))
 
 
 def change_password(tx: WriteTx, user_id: str, password_hash: str) -> None:

@@ -54,6 +54,7 @@ def test_makes_a_user_who_can_sign_in(
         "email": "ann@example.com",
         "name": "Ann",
         "instanceAdmin": True,
+        "disabledAt": None,
         "memberships": [{"orgId": org_id, "role": "admin"}],
         "createdAt": listed["createdAt"],
     }
