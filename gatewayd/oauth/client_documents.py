@@ -7,7 +7,9 @@ following redirects, and kept for as long as the answer's headers say, within bo
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from ipaddress import IPv4Address
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
 
 import msgspec
 import trio
@@ -15,7 +17,8 @@ import trio
 from gatewayd.clock import SECOND, Clock, Instant
 from gatewayd.identity.client_metadata import METADATA_BYTES_MAX, ClientMetadata, validate_document
 from gatewayd.identity.oauth_errors import DirectFailure, OAuthFailure
-from gatewayd.outbound.errors import AddressBlockedError, OutboundError, ProtocolError
+from gatewayd.outbound.errors import AddressBlockedError, OutboundError, ProtocolError, TargetError
+from gatewayd.outbound.targets import parse_target
 from gatewayd.outbound.transport import GuardedTransport
 
 if TYPE_CHECKING:
@@ -75,10 +78,11 @@ class ClientDocuments:
             done.set()
 
     async def fetch(self, url: str) -> Document:
-        """The document at a client id.
+        """The document at a client id, whose host is written as it is meant.
 
         Raises `DirectFailure` `invalid_client`, with a sentence for the developer of the client.
         """
+        _check_host(url)
         self._refuse_failed(url)
         try:
             return await self._fetch(url)
@@ -133,6 +137,19 @@ class ClientDocuments:
         if len(self._failed) >= FAILED_MAX:
             self._failed.clear()
         self._failed[url] = Instant(self._clock.now() + FAILED_SECONDS * SECOND), failure.description
+
+
+def _check_host(url: str) -> None:
+    """Raises `DirectFailure` for a host that nobody can have, or that libraries read as different addresses.
+
+    Chosen: `0177.0.0.1` is 127.0.0.1 to some and 177.0.0.1 to others, and a client id is compared as a string.
+    """
+    try:
+        target = parse_target(url)
+    except TargetError as error:
+        raise _unreadable(f"its address cannot be used. {error.detail.removesuffix('.')}") from None
+    if isinstance(target.address, IPv4Address) and target.host != urlsplit(url).hostname:
+        raise _unreadable(f"its host has to be written as {target.host}")
 
 
 def _make_client(transport: GuardedTransport, user_agent: str) -> "httpx.AsyncClient":

@@ -173,3 +173,14 @@ def _check_name(name: str) -> None:
         raise TargetError("host", "The URL has no host.")
     if len(name) > MAX_NAME_CHARACTERS or not all(_LABEL.fullmatch(label) for label in name.split(".")):
         raise TargetError("host", "The host is not a valid name.")
+    for label in name.split("."):
+        if label.startswith("xn--"):
+            _check_a_label(label)
+
+
+def _check_a_label(label: str) -> None:
+    """One that stands for no name in Unicode is nobody's, and libraries stumble over it (RFC 5891 §5.3)."""
+    try:
+        idna.ulabel(label)
+    except UnicodeError as error:
+        raise TargetError("host", "The host is not a valid internationalised name.") from error

@@ -280,3 +280,22 @@ async def test_a_site_that_hangs_is_waited_for_no_longer(database_image: bytes, 
         site.held = trio.Event()
         assert "no whole answer in 0.3 seconds" in told(await provider.authorize(site.url))
         assert site.hits == 1
+
+
+@pytest.mark.parametrize(
+    ("host", "why"),
+    [
+        ("xn--0.com", "its address cannot be used. The host is not a valid internationalised name."),
+        ("256.1.1.1", "its address cannot be used. The host is not a valid IPv4 address."),
+        ("0177.0.0.1", "its host has to be written as 127.0.0.1."),
+        ("0x7f.1", "its host has to be written as 127.0.0.1."),
+    ],
+)
+async def test_a_host_that_nobody_can_have_is_refused_and_said(provider: Provider, host: str, why: str) -> None:
+    client_id = f"https://{host}/c"
+    answer = await provider.authorize(client_id)
+    assert (answer.status, answer.json()["error"]) == (400, "invalid_client")
+    assert answer.json()["error_description"].endswith(why)
+    query = provider.request_of(client_id)
+    page = await provider("GET", at.AUTHORIZE, query=query, headers=[(b"accept", b"text/html")])
+    assert (page.status, page["content-type"]) == (400, "text/html; charset=utf-8")
