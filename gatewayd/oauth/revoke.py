@@ -11,12 +11,14 @@ from gatewayd.identity.signed_tokens import UntrustedToken
 from gatewayd.oauth.clients import check_known, client_id_of
 from gatewayd.oauth.parts import OAuthParts
 from gatewayd.oauth.requests import read_form
-from gatewayd.oauth.responses import empty
+from gatewayd.oauth.responses import json_response
 from gatewayd.store import ReadTx
 
 
 async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Response:
-    """200, also for a token that is none (RFC 7009 §2.2).
+    """200 with an empty object, also for a token that is none (RFC 7009 §2.2).
+
+    Chosen: an object where the specification has no body, for clients that read JSON whatever they asked for.
 
     Raises `OAuthFailure`: `invalid_client`, `invalid_request`, `invalid_grant` for the token of another client.
     """
@@ -32,12 +34,12 @@ async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Resp
 
     grant = await parts.store.read(look)
     if grant is None:
-        return empty(200)
+        return json_response(200, {})
     if grant.client_id != client_id:
         raise invalid_grant("The token is another client's.")
     grant_id = grant.id
     await parts.store.write(lambda tx: grants.revoke(tx, grant_id, "client", client_id), grant.org_id)
-    return empty(200)
+    return json_response(200, {})
 
 
 def grant_of(parts: OAuthParts, tx: ReadTx, token: str) -> Grant | None:
