@@ -4,6 +4,7 @@ The token endpoint:
 
     state = read(read_code, code)                   None: invalid_grant, or invalid_client where there is no such client
     if not state.used: check_code(state, ...)       raises; the code can still be redeemed
+    if state.used: check_replay(state, ...)         raises; the grant goes on
     sign the tokens
     failure = write(redeem_code, state, ...)        raise it, if there is one; otherwise send the tokens
 """
@@ -157,14 +158,25 @@ def check_code(state: CodeState, request: TokenRequest, now: Instant) -> None:
         raise invalid_grant("the DPoP proof is of another key than dpop_jkt names")
 
 
+def check_replay(state: CodeState, code_verifier: str | None) -> None:
+    """Whether a used code comes from somebody who could have redeemed it, which is for `redeem_code` to act on.
+
+    Chosen: who knows the code without its verifier could never have had its tokens, and must not be able to end them.
+    Raises `OAuthFailure` `invalid_grant`.
+    """
+    if code_verifier is None or not _verifier_matches(code_verifier, state.code_challenge):
+        raise invalid_grant("the code was used already")
+
+
 def redeem_code(
     tx: WriteTx, state: CodeState, refresh_hash: bytes | None, key_thumbprint: str | None
 ) -> OAuthFailure | None:
-    """Use up a code that `check_code` let pass. `refresh_hash` is that of the first refresh token, None for none.
+    """Use up a code that `check_code` or `check_replay` let pass.
 
+    `refresh_hash` is that of the first refresh token, None for none.
     `key_thumbprint` is the DPoP key that the tokens are bound to. None: done. Otherwise the failure `invalid_grant`,
-    for the caller to raise once this is durable: a code that comes a second time, from anybody, ends its grant
-    (RFC 6749 §4.1.2), and to raise here would undo that.
+    for the caller to raise once this is durable: a code that comes a second time ends its grant (RFC 6749
+    §4.1.2), and to raise here would undo that.
     """
     grant_id = state.grant.id
     if not tx.run(_USE, hash=state.hash):

@@ -80,7 +80,9 @@ async def _redeem(parts: OAuthParts, request: Request, form: Raw, client_id: str
     proof = dpop.read_proof(parts, request)
     thumbprint = None if proof is None else proof.thumbprint
     body, refresh_hash = b"", None
-    if not state.used:
+    if state.used:
+        authorization_codes.check_replay(state, one(form, "code_verifier"))
+    else:
         body, refresh_hash = _first_tokens(parts, form, state, thumbprint)
         dpop.spend(parts, proof)
     failure = await _write(parts, lambda tx: authorization_codes.redeem_code(tx, state, refresh_hash, thumbprint))

@@ -169,9 +169,19 @@ async def test_a_replayed_code_ends_the_grant(provider: Provider) -> None:
     code = await provider.code(client_id)
     answer = (await provider.redeem(client_id, code)).json()
     assert await lives(provider, answer["access_token"])
-    assert error_of(await provider.redeem(client_id, code, code_verifier="x" * 43)) == (400, "invalid_grant")
+    assert error_of(await provider.redeem(client_id, code)) == (400, "invalid_grant")
     assert not await lives(provider, answer["access_token"])
     assert error_of(await provider.refresh(client_id, answer["refresh_token"])) == (400, "invalid_grant")
+
+
+@pytest.mark.parametrize("verifier", ["x" * 43, None])
+async def test_a_used_code_without_its_verifier_ends_nothing(provider: Provider, verifier: str | None) -> None:
+    client_id = await provider.register()
+    code = await provider.code(client_id)
+    answer = (await provider.redeem(client_id, code)).json()
+    assert error_of(await provider.redeem(client_id, code, code_verifier=verifier)) == (400, "invalid_grant")
+    assert await lives(provider, answer["access_token"])
+    assert (await provider.refresh(client_id, answer["refresh_token"])).status == 200
 
 
 async def test_two_who_redeem_one_code_at_once_get_one_answer_and_no_grant(provider: Provider) -> None:
