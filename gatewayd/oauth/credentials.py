@@ -20,9 +20,10 @@ class Challenged(Exception):
         self.response = response
 
 
-def caller_of(parts: OAuthParts, request: Request, tx: ReadTx) -> Caller:
-    """Who is calling. Raises `Challenged`."""
-    scheme, _, token = (request.text(b"authorization") or "").partition(" ")
+def caller_of(parts: OAuthParts, request: Request, tx: ReadTx, in_form: str | None = None) -> Caller:
+    """Who is calling. `in_form` is a token that came in a form instead of the header. Raises `Challenged`."""
+    given = request.text(b"authorization") or "" if in_form is None else f"Bearer {in_form}"
+    scheme, _, token = given.partition(" ")
     token = token.strip()
     if scheme.lower() not in ("bearer", "dpop") or not token:
         raise Challenged(_refusal(401, bearer_challenge("Bearer", parts.issuer, {}), "invalid_request", "No token."))

@@ -1,27 +1,44 @@
 """UserInfo (OpenID Connect Core §5.3): who an access token was given by."""
 
 from gatewayd.contract.caller import Caller
+from gatewayd.http1 import bodies
 from gatewayd.http1.asgi import Receive
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.identity import users
+from gatewayd.identity.oauth_errors import OAuthFailure
+from gatewayd.identity.oauth_parameters import one
 from gatewayd.identity.users import User
 from gatewayd.oauth.credentials import Challenged, caller_of, insufficient_scope, invalid_token
 from gatewayd.oauth.parts import OAuthParts
-from gatewayd.oauth.requests import read_query, refuse_credentials
+from gatewayd.oauth.requests import FORM, read_form, read_query, refuse_credentials
 from gatewayd.oauth.responses import json_response
 from gatewayd.store import ReadTx
 
 
 async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Response:
-    """200 with claims. Raises `Challenged`; the token is taken from the `Authorization` header alone."""
-    refuse_credentials(read_query(request))
-    caller, user = parts.store.read_now(lambda tx: _caller_and_user(parts, request, tx), None)
+    """200 with claims. The token comes in the `Authorization` header, or in a form (RFC 6750 §2.2).
+
+    Raises `Challenged`, or `OAuthFailure` `invalid_request` for a token in the address or in two places.
+    """
+    in_form = await _token_of_form(request, receive)
+    caller, user = parts.store.read_now(lambda tx: _caller_and_user(parts, request, tx, in_form), None)
     return json_response(200, {"sub": caller.user_id, "name": user.name, "email": user.email})
 
 
-def _caller_and_user(parts: OAuthParts, request: Request, tx: ReadTx) -> tuple[Caller, User]:
-    caller = caller_of(parts, request, tx)
+async def _token_of_form(request: Request, receive: Receive) -> str | None:
+    """The token in a form; None: there is no form, or it has none."""
+    if request.method != "POST" or bodies.media_type(request) != FORM:
+        refuse_credentials(read_query(request))
+        return None
+    token = one(await read_form(request, receive), "access_token")
+    if token is not None and request.text(b"authorization") is not None:
+        raise OAuthFailure("invalid_request", "Send the token in one place.")  # RFC 6750 §2
+    return token
+
+
+def _caller_and_user(parts: OAuthParts, request: Request, tx: ReadTx, in_form: str | None) -> tuple[Caller, User]:
+    caller = caller_of(parts, request, tx, in_form)
     if caller.kind != "access_token" or caller.user_id is None:
         raise Challenged(invalid_token(parts, "UserInfo takes an access token."))
     if "openid" not in caller.scopes:

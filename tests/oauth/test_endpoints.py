@@ -197,6 +197,20 @@ async def test_user_info(provider: Provider, method: str) -> None:
     assert reply.json()["sub"] == claims_of(answer["id_token"])["sub"]
 
 
+async def test_user_info_takes_the_token_in_a_form(provider: Provider) -> None:
+    token = (await provider.tokens(await provider.register()))["access_token"]
+    reply = await provider("POST", at.USERINFO, form={"access_token": token})
+    assert (reply.status, reply.json()["sub"]) == (200, provider.person.user_id)
+    reply = await provider("POST", at.USERINFO, form={"access_token": f"{token}x"})
+    assert (reply.status, reply.json()["error"]) == (401, "invalid_token")
+    reply = await provider("POST", at.USERINFO, form={"access_token": token}, headers=[bearer(token)])
+    assert error_of(reply) == (400, "invalid_request")
+    reply = await provider("POST", at.USERINFO, form={"x": "y"}, headers=[bearer(token)])
+    assert reply.status == 200
+    reply = await provider("POST", at.USERINFO, form={"x": "y"})
+    assert (reply.status, "error=" in reply["www-authenticate"]) == (401, False)
+
+
 async def test_user_info_is_refused(provider: Provider) -> None:
     client_id = await provider.register()
     without = await provider.tokens(client_id, scope="accounting:read")
