@@ -45,7 +45,10 @@ def add_commands(subparsers: Subparsers) -> None:
 
 
 def create(arguments: argparse.Namespace, context: Context) -> int:
-    """Chosen: an address that has an account gets one more membership, so that one person can serve two firms."""
+    """Chosen: an address that has an account gets one more membership, so that one person can serve two firms.
+
+    Who is new and has no password gets a link to set one.
+    """
     import msgspec
 
     from gatewayd.identity import audit, memberships, users
@@ -62,18 +65,22 @@ def create(arguments: argparse.Namespace, context: Context) -> int:
         same_password = password_hash is not None and hasher.verify(password_hash, password)
         new = msgspec.structs.replace(new, password_hash=hasher.hash(password))
 
-    def work(tx: "WriteTx") -> "User":
+    def work(tx: "WriteTx") -> "tuple[User, tuple[str, str] | None]":
         user = users.find(tx, new.email)
+        link = None
         if user is None:
             user = users.create(tx, new, audit.OPERATOR)
+            link = None if new.password_hash else _make_link(tx, user.id)
         else:
             _check_agreement(user, new, same_password)
         memberships.add(tx, user.id, arguments.role, audit.OPERATOR)
-        return user
+        return user, link
 
-    user = context.write(work, arguments.org)
+    user, link = context.write(work, arguments.org)
     document = {"id": user.id, "email": user.email, "orgId": arguments.org, "role": arguments.role}
-    print_result(arguments, document, [f"{user.email} is {arguments.role} of {arguments.org}: {user.id}"])
+    shown, lines = _show_link(context, user, link)
+    first = f"{user.email} is {arguments.role} of {arguments.org}: {user.id}"
+    print_result(arguments, {**document, **shown}, [first, *lines])
     return 0
 
 
@@ -96,24 +103,20 @@ def reset(arguments: argparse.Namespace, context: Context) -> int:
     """
     if arguments.password_stdin:
         return _set_password(arguments, context)
-    from gatewayd.clock import Instant, to_wire
-    from gatewayd.console.addresses import reset_link
     from gatewayd.identity import audit, one_time_links, users
 
-    def work(tx: "WriteTx") -> "tuple[User, EndedAccess | None, str, str]":
+    def work(tx: "WriteTx") -> "tuple[User, EndedAccess | None, tuple[str, str]]":
         user = find_user(tx, arguments.email)
         check_enabled(user)
         ended = _end_everything(tx, user, arguments)
         if ended is not None:
             users.remove_password(tx, user.id, audit.OPERATOR)
         one_time_links.void(tx, user.id)
-        token = one_time_links.make(tx, user.id, "reset_password")
-        return user, ended, token, to_wire(Instant(tx.now + one_time_links.LIFETIMES["reset_password"]))
+        return user, ended, _make_link(tx, user.id)
 
-    user, ended, token, ends = context.write(work)
-    link = reset_link(context.config.server.public_url, token)
-    document = {"id": user.id, "email": user.email, "link": link, "expiresAt": ends, **_ended_member(ended)}
-    lines = [link, f"Whoever opens this sets the password of {user.email}, once, until {ends}."]
+    user, ended, link = context.write(work)
+    shown, lines = _show_link(context, user, link)
+    document = {"id": user.id, "email": user.email, **shown, **_ended_member(ended)}
     lines += [] if ended is None else [ended_in_words(ended)]
     print_result(arguments, document, lines)
     return 0
@@ -157,6 +160,27 @@ def _set_password(arguments: argparse.Namespace, context: Context) -> int:
     lines += [] if ended is None else [ended_in_words(ended)]
     print_result(arguments, {"id": user.id, "email": user.email, **_ended_member(ended)}, lines)
     return 0
+
+
+def _make_link(tx: "WriteTx", user_id: str) -> tuple[str, str]:
+    """The token of a link that sets a password, once, and when it ends."""
+    from gatewayd.clock import Instant, to_wire
+    from gatewayd.identity import one_time_links
+
+    token = one_time_links.make(tx, user_id, "reset_password")
+    return token, to_wire(Instant(tx.now + one_time_links.LIFETIMES["reset_password"]))
+
+
+def _show_link(context: Context, user: "User", link: tuple[str, str] | None) -> tuple[dict[str, object], list[str]]:
+    """What a link adds to the document and to the lines; nothing where there is none."""
+    from gatewayd.console.addresses import reset_link
+
+    if link is None:
+        return {}, []
+    token, ends = link
+    address = reset_link(context.config.server.public_url, token)
+    line = f"Whoever opens this sets the password of {user.email}, once, until {ends}."
+    return {"link": address, "expiresAt": ends}, [address, line]
 
 
 def _end_everything(tx: "WriteTx", user: "User", arguments: argparse.Namespace) -> "EndedAccess | None":

@@ -60,6 +60,20 @@ def test_makes_a_user_who_can_sign_in(
     }
 
 
+def test_who_is_made_without_a_password_gets_a_link_to_set_one(
+    run: Run, org_id: str, monkeypatch: pytest.MonkeyPatch, config_file: Path
+) -> None:
+    made = run(*CREATE, "ann@example.com", "--org", org_id, "--role", "admin").document
+    assert set(made) == {"id", "email", "orgId", "role", "link", "expiresAt"}
+    token = made["link"].removeprefix("http://127.0.0.1:8080/sign-in/reset/")
+    assert read_store(config_file, lambda tx: one_time_links.find(tx, token, "reset_password")) == made["id"]
+    beta = run("org", "create", "--name", "Beta").document["id"]
+    joined = run(*CREATE, "ann@example.com", "--org", beta, "--role", "admin").document
+    give(monkeypatch, "a good password")
+    with_one = run(*CREATE, "bob@example.com", "--org", org_id, "--role", "admin", "--password-stdin").document
+    assert ("link" in joined, "link" in with_one) == (False, False)
+
+
 @pytest.mark.parametrize("password", ["", "short\n", "ann@example.com\n"])
 def test_a_refused_password_makes_nobody(run: Run, org_id: str, monkeypatch: pytest.MonkeyPatch, password: str) -> None:
     give(monkeypatch, password)
