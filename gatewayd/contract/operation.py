@@ -66,6 +66,11 @@ class Operation:
         """True where the request is a JSON body; otherwise it is the query."""
         return self.method in ("POST", "PATCH")
 
+    @property
+    def takes_key(self) -> bool:
+        """True where an `Idempotency-Key` makes a retry safe: for whatever changes something."""
+        return self.method != "GET" and self.kind != "read"
+
 
 @dataclass(frozen=True, slots=True)
 class Area:

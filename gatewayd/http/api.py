@@ -198,7 +198,7 @@ class Api:
             if trio.current_time() - call.started > SLOW_BODY_SECONDS:
                 caller = self._store.read_now(lambda tx: self._admission.identify(tx, call), None)
         request = _decoded(call, route, body)
-        key = call.request.text(b"idempotency-key") if call.request.method == "POST" else None
+        key = call.request.text(b"idempotency-key") if operation.takes_key else None
         incoming = call.request if operation.takes_incoming else None
         value = await self._performer.perform(operation, caller, request, key, incoming)
         return render(value, call.request)

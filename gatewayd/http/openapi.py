@@ -112,7 +112,7 @@ def _operation(operation: Operation, tag: str, names: Mapping[str, Json], compon
     described["parameters"] = _parameters(operation, schema, in_path)
     if operation.has_body:
         described["requestBody"] = _body(operation, names, schema, in_path)
-    if operation.method == "POST" and operation.kind != "read":
+    if operation.takes_key:
         described["parameters"].append(_IDEMPOTENCY_KEY)
     if operation.extension:
         described["x-extension"] = True
@@ -162,7 +162,7 @@ def _codes(operation: Operation) -> list[str]:
     codes = dict.fromkeys((*_COMMON_ERRORS, *operation.errors))
     if issubclass(operation.request, PageRequest):
         codes["invalid_cursor"] = None
-    if operation.method == "POST" and operation.kind != "read":
+    if operation.takes_key:
         codes["idempotency_conflict"] = None
     return list(codes)
 

@@ -1,4 +1,4 @@
-"""`Idempotency-Key`: a POST that is sent twice acts once. Owns the table `idempotency_keys`.
+"""`Idempotency-Key`: a write that is sent twice acts once. Owns the table `idempotency_keys`.
 
 The record is written in the transaction of the operation itself, and the one writer runs operations in turn, so two
 requests with one key that arrive together are told apart there: the second finds the first's answer.

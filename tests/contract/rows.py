@@ -25,7 +25,7 @@ _SCENARIOS: Mapping[str, Fields] = {  # without one, the sandbox authority has f
     "vat.getLiabilities": ((b"gov-test-scenario", b"SINGLE_LIABILITY_2018_19"),),
     "vat.getPayments": ((b"gov-test-scenario", b"SINGLE_PAYMENT_2018_19"),),
 }
-_PLACEHOLDER = re.compile(r"([a-z]+)_01k0{22}a")
+_PLACEHOLDER = re.compile(r"([a-z]+)_01k0{22}([a-z])")  # `a` is the first that is seeded, `b` the second
 
 _FARM = {"name": "Elm Farm", "type": "sole_trader", "utr": "1955839661", "nino": "AA123456A"}
 _SEED: tuple[tuple[str, Mapping[str, object]], ...] = (
@@ -82,12 +82,17 @@ def example(operation: Operation, ids: Mapping[str, str]) -> dict[str, Any]:
 def references(operation: Operation) -> dict[str, str]:
     """Top-level fields of the example that name a resource, with the prefix of its ids."""
     found = {n: _PLACEHOLDER.fullmatch(v) for n, v in operation.example.items() if isinstance(v, str)}
-    return {name: match[1] for name, match in found.items() if match is not None}
+    return {name: _key(match) for name, match in found.items() if match is not None}
 
 
 def _settled(value: object, ids: Mapping[str, str]) -> object:
     match = _PLACEHOLDER.fullmatch(value) if isinstance(value, str) else None
-    return value if match is None else ids[match[1]]
+    return value if match is None else ids[_key(match)]
+
+
+def _key(match: re.Match[str]) -> str:
+    """`inv` for the first that is seeded, `inv_b` for the second."""
+    return match[1] if match[2] == "a" else f"{match[1]}_{match[2]}"
 
 
 @dataclass(frozen=True)

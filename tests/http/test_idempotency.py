@@ -48,6 +48,15 @@ async def test_a_repeated_write_gets_the_first_answer_and_acts_once(open_probes:
     assert second["idempotent-replayed"] == "true"
 
 
+async def test_a_key_is_good_for_other_methods_that_change_something(open_probes: OpenProbes) -> None:
+    async with open_probes() as api:
+        first, second = [await api("PATCH", "/things/t1", json={"word": "!"}, headers=key("k1")) for _ in range(2)]
+        other = await api("PATCH", "/things/t2", json={"word": "!"}, headers=key("k1"))
+    assert (first.body, "idempotent-replayed" in first) == (second.body, False)
+    assert second["idempotent-replayed"] == "true"
+    assert (other.status, other.code) == (409, "idempotency_conflict")
+
+
 async def test_the_same_request_written_otherwise_is_the_same(open_probes: OpenProbes) -> None:
     async with open_probes() as api:
         first = await api("POST", WRITE, body=b'{"word":"!","count":0}', headers=key("k1"))
