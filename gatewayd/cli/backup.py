@@ -104,7 +104,7 @@ Check = Callable[["ReadTx", str, int], list[tuple[str, bool]]]
 
 
 def _checks() -> tuple[Check, ...]:
-    from gatewayd.areas.accounting.clients import CLIENTS
+    from gatewayd.areas.accounting.clients.rows import CLIENTS
     from gatewayd.areas.accounting.invoices import rows as invoice_rows
     from gatewayd.areas.businesses.rows import BUSINESSES
     from gatewayd.areas.legal_entities.rows import LEGAL_ENTITIES

@@ -1,6 +1,6 @@
 """Accounting: invoices and billing clients (Spec §4)."""
 
-from gatewayd.areas.accounting import clients
+from gatewayd.areas.accounting.clients import operations as clients
 from gatewayd.areas.accounting.invoices import operations as invoices
 from gatewayd.contract.operation import Area
 

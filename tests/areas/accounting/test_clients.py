@@ -3,7 +3,8 @@
 import msgspec
 import pytest
 
-from gatewayd.areas.accounting.clients import CLIENTS, VatCheck
+from gatewayd.areas.accounting.clients.rows import CLIENTS
+from gatewayd.areas.accounting.clients.shapes import VatCheck
 from gatewayd.clock import DAY
 from gatewayd.errors import Problem
 from gatewayd.store import WriteTx

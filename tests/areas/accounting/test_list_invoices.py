@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gatewayd.areas.accounting import clients
+from gatewayd.areas.accounting.clients import rows as clients
 from gatewayd.areas.accounting.invoices import moves, pages, rows
 from gatewayd.areas.accounting.invoices.moves import Payment
 from gatewayd.areas.accounting.invoices.rows import INVOICES
@@ -231,7 +231,7 @@ def test_no_statement_sorts_or_scans(books: Books, query: str) -> None:
 
 
 def test_a_clients_balances_come_from_their_index_alone(books: Books) -> None:
-    sql = clients._balances_sql(2)
+    sql = clients.balances_sql(2)
 
     def plan(tx: ReadTx) -> list[str]:
         return [row[3] for row in tx.rows(f"EXPLAIN QUERY PLAN {sql}", today="2026-11-20", id_0="a", id_1="b")]

@@ -2,8 +2,9 @@
 
 from typing import NamedTuple
 
-from gatewayd.areas.accounting import clients
-from gatewayd.areas.accounting.clients import CLIENTS, StoredClient
+from gatewayd.areas.accounting.clients import rows as clients
+from gatewayd.areas.accounting.clients.rows import CLIENTS
+from gatewayd.areas.accounting.clients.shapes import StoredClient
 from gatewayd.areas.accounting.invoices.rows import INVOICES
 from gatewayd.areas.accounting.invoices.shapes import CreateInvoice, InvoiceRow
 from gatewayd.areas.accounting.invoices.states import CREDITABLE

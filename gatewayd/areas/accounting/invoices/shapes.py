@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from gatewayd.areas.accounting.clients import CreateClient
+from gatewayd.areas.accounting.clients.shapes import CreateClient
 from gatewayd.areas.accounting.invoices.numbers import InvoiceKind
 from gatewayd.areas.accounting.invoices.states import Status
 from gatewayd.areas.accounting.invoices.totals import AmountsAre, VatRounding

@@ -1,0 +1,120 @@
+"""Billing clients as they are stored. Owns the table `clients`.
+
+    wire    the JSON of the client without its balances and the closing brace
+
+A client's balances depend on its invoices and on today; they are added on serving.
+"""
+
+import functools
+
+from gatewayd.areas.accounting import client_checks
+from gatewayd.areas.accounting.clients import rules
+from gatewayd.areas.accounting.clients.shapes import DEFAULT_COUNTRY, CreateClient, StoredClient
+from gatewayd.contract.wire import open_wire
+from gatewayd.errors import Problem, invalid
+from gatewayd.money import Money
+from gatewayd.store import ReadTx, Table, WriteTx
+
+
+def _search_text(client: StoredClient) -> str:
+    texts = (client.name, client.contact_name, client.email, client.company_number, client.vat_number)
+    return "\n".join(text.casefold() for text in texts if text)
+
+
+CLIENTS = Table(
+    "clients",
+    StoredClient,
+    kind="client",
+    prefix="cli",
+    derived={
+        "status": lambda tx, client: "active" if client.archived_at is None else "archived",
+        "cis_registered": lambda tx, client: client.cis_contractor,
+    },
+    written={
+        "name_folded": lambda client: client_checks.folded(client.name),
+        "search_text": _search_text,
+        "wire": open_wire,
+    },
+)
+_SELECT_DUPLICATE = """
+SELECT id FROM clients
+WHERE org_id = :org_id AND archived_at IS NULL
+    AND (name_folded = :name_folded OR vat_number = :vat_number OR company_number = :company_number)
+LIMIT 1
+"""
+_SELECT_BALANCES = """
+SELECT clients.id, sum(balance_due), sum(CASE WHEN open_due_date < :today THEN balance_due ELSE 0 END)
+FROM clients JOIN invoices ON invoices.org_id = clients.org_id AND client_id = clients.id
+    AND invoices.currency = clients.currency AND open_due_date IS NOT NULL
+WHERE clients.org_id = :org_id AND clients.id IN ({ids})
+GROUP BY clients.id
+"""
+
+
+def add(tx: WriteTx, request: CreateClient, prefix: str) -> StoredClient:
+    """Store a new client. `prefix` goes before the paths of fields that are wrong.
+
+    Raises `Problem`: `validation_failed`, `already_exists`, `possible_duplicate`.
+    """
+    client = _new(tx, request, prefix)
+    CLIENTS.refuse_taken(tx, client.external_id)
+    if not request.allow_duplicate:
+        refuse_lookalike(tx, client)
+    return CLIENTS.insert(tx, client)
+
+
+def _new(tx: WriteTx, request: CreateClient, prefix: str) -> StoredClient:
+    address = request.billing_address
+    country = request.country_code or (DEFAULT_COUNTRY if address is None else address.country_code)
+    client = CLIENTS.new(
+        tx,
+        request,
+        cc_emails=request.cc_emails or [],
+        country_code=country,
+        cis_contractor=bool(request.cis_contractor or request.cis_registered),
+    )
+    errors = [
+        *rules.number_mistakes(client, prefix),
+        *rules.alias_mistakes(request.cis_contractor, request.cis_registered, prefix),
+    ]
+    if errors:
+        raise invalid(*errors)
+    return rules.canonical(client)
+
+
+def refuse_lookalike(tx: ReadTx, client: StoredClient) -> None:
+    """Raises `Problem` `possible_duplicate` where another client in use has its name or one of its numbers."""
+    existing_id = tx.value(
+        _SELECT_DUPLICATE,
+        name_folded=client_checks.folded(client.name),
+        vat_number=client.vat_number,
+        company_number=client.company_number,
+    )
+    if existing_id is not None:
+        message = f"A client with this name or number exists: {existing_id}."
+        raise Problem("possible_duplicate", message, extra={"existingId": existing_id})
+
+
+def balances(tx: ReadTx, client_ids: list[str]) -> dict[str, tuple[int, int]]:
+    """Outstanding and overdue of each client that has anything due, in minor units of the client's currency."""
+    if not client_ids:
+        return {}
+    values = {f"id_{index}": client_id for index, client_id in enumerate(client_ids)}
+    rows = tx.rows(balances_sql(len(client_ids)), today=tx.today, **values)
+    return {id_: (outstanding, overdue) for id_, outstanding, overdue in rows}
+
+
+@functools.cache  # at most one statement for each page length
+def balances_sql(count: int) -> str:
+    """The statement for so many clients."""
+    return _SELECT_BALANCES.format(ids=", ".join(f":id_{index}" for index in range(count)))
+
+
+def served(wire: bytes, currency: str, outstanding: int, overdue: int) -> bytes:
+    """The JSON of a client."""
+    return b'%b,"balances":{"outstanding":"%b","overdue":"%b","currency":"%b"}}' % (
+        wire,
+        str(Money(outstanding, currency)).encode(),
+        str(Money(overdue, currency)).encode(),
+        currency.encode(),
+    )
