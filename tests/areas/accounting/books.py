@@ -42,6 +42,14 @@ class Books:
         expect_form(answer, OPERATIONS[operation].response)
         return answer
 
+    def one(self, operation: str, query: str) -> Json:
+        """Call a read of one resource with a query string; raises what the handler raises."""
+        request = DECODERS[operation].query(query)
+        handler = OPERATIONS[operation].handler
+        answer: Json = msgspec.json.decode(self.store.read(lambda tx: handler(tx, self.caller, request), self.org_id))
+        expect_form(answer, OPERATIONS[operation].response)
+        return answer
+
     def get(self, operation: str, query: str = "") -> tuple[list[Json], str | None]:
         """Call a list with a query string; answers its items and the next cursor."""
         listing = self.listing(operation, query)

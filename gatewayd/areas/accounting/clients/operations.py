@@ -1,11 +1,22 @@
 """The billing client resource (Spec §4, domain model A5 and B5): its operations."""
 
+from msgspec.structs import replace
+
 from gatewayd.areas.accounting.clients import rows
-from gatewayd.areas.accounting.clients.shapes import Client, CreateClient, ListClients
+from gatewayd.areas.accounting.clients.rows import CLIENTS
+from gatewayd.areas.accounting.clients.shapes import (
+    ArchiveClient,
+    Client,
+    CreateClient,
+    GetClient,
+    ListClients,
+    UpdateClient,
+)
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
-from gatewayd.contract.wire import Rendered, open_wire
+from gatewayd.contract.wire import Rendered
+from gatewayd.errors import invalid_state
 from gatewayd.ledger.lists import archive_filter, contains, sync_page
 from gatewayd.store import ReadTx, Row, WriteTx
 
@@ -40,8 +51,33 @@ def create_client(tx: WriteTx, caller: Caller, request: CreateClient) -> Rendere
     VAT numbers of the United Kingdom and the European Union are checked by their check digits; British ones are kept
     without GB. `externalId` may be used once.
     """
-    client = rows.add(tx, request, "")
-    return Rendered(rows.served(open_wire(client), client.currency, 0, 0))
+    return Rendered(rows.whole(tx, rows.add(tx, request, "")))
+
+
+def get_client(tx: ReadTx, caller: Caller, request: GetClient) -> Rendered[Client]:
+    """Get one billing client, archived or not, with what is outstanding and overdue on its invoices."""
+    return Rendered(rows.whole(tx, CLIENTS.get(tx, request.client_id)))
+
+
+def update_client(tx: WriteTx, caller: Caller, request: UpdateClient) -> Rendered[Client]:
+    """Change the given fields of a billing client.
+
+    Invoices that were issued keep the client as they were printed. The check of a VAT number is forgotten where the
+    number changes.
+    """
+    before = CLIENTS.get(tx, request.client_id, request.expected_version)
+    return Rendered(rows.whole(tx, rows.change(tx, before, request)))
+
+
+def archive_client(tx: WriteTx, caller: Caller, request: ArchiveClient) -> Rendered[Client]:
+    """Archive a billing client: lists hide it, no invoice can be made out to it, and it can still be read.
+
+    Its invoices stay as they are, and what is due on them can be paid.
+    """
+    before = CLIENTS.get(tx, request.client_id, request.expected_version)
+    if before.archived_at is not None:
+        raise invalid_state("The client is archived already.", "archived", ("active",))
+    return Rendered(rows.whole(tx, CLIENTS.update(tx, replace(before, archived_at=tx.now))))
 
 
 OPERATIONS = (
@@ -74,5 +110,43 @@ OPERATIONS = (
             "billingAddress": {"line1": "4 Quay Street", "town": "Bristol", "postcode": "BS1 4SB", "countryCode": "GB"},
             "paymentTermsDays": 14,
         },
+    ),
+    Operation(
+        id="accounting.getClient",
+        kind="read",
+        method="GET",
+        path="/clients/:clientId",
+        scopes=("accounting:read",),
+        request=GetClient,
+        response=Client,
+        handler=get_client,
+        extension=True,
+        example={"clientId": "cli_01k0000000000000000000000a"},
+    ),
+    Operation(
+        id="accounting.updateClient",
+        kind="write",
+        method="PATCH",
+        path="/clients/:clientId",
+        scopes=("accounting:write",),
+        request=UpdateClient,
+        response=Client,
+        handler=update_client,
+        errors=("already_exists", "possible_duplicate", "version_conflict"),
+        extension=True,
+        example={"clientId": "cli_01k0000000000000000000000a", "email": "ann@harbour.example", "expectedVersion": 1},
+    ),
+    Operation(
+        id="accounting.archiveClient",
+        kind="write",
+        method="POST",
+        path="/clients/:clientId/archive",
+        scopes=("accounting:write",),
+        request=ArchiveClient,
+        response=Client,
+        handler=archive_client,
+        errors=("invalid_state", "version_conflict"),
+        extension=True,
+        example={"clientId": "cli_01k0000000000000000000000a"},
     ),
 )

@@ -7,9 +7,12 @@ A client's balances depend on its invoices and on today; they are added on servi
 
 import functools
 
+from msgspec import UNSET
+from msgspec.structs import replace
+
 from gatewayd.areas.accounting import client_checks
 from gatewayd.areas.accounting.clients import rules
-from gatewayd.areas.accounting.clients.shapes import DEFAULT_COUNTRY, CreateClient, StoredClient
+from gatewayd.areas.accounting.clients.shapes import DEFAULT_COUNTRY, CreateClient, StoredClient, UpdateClient
 from gatewayd.contract.wire import open_wire
 from gatewayd.errors import Problem, invalid
 from gatewayd.money import Money
@@ -38,7 +41,7 @@ CLIENTS = Table(
 )
 _SELECT_DUPLICATE = """
 SELECT id FROM clients
-WHERE org_id = :org_id AND archived_at IS NULL
+WHERE org_id = :org_id AND id <> :id AND archived_at IS NULL
     AND (name_folded = :name_folded OR vat_number = :vat_number OR company_number = :company_number)
 LIMIT 1
 """
@@ -82,10 +85,41 @@ def _new(tx: WriteTx, request: CreateClient, prefix: str) -> StoredClient:
     return rules.canonical(client)
 
 
+def change(tx: WriteTx, before: StoredClient, request: UpdateClient) -> StoredClient:
+    """Store what a request changes of a client. A name or number that it keeps is nobody else's affair.
+
+    Raises `Problem`: `validation_failed`, `already_exists`, `possible_duplicate`.
+    """
+    after = CLIENTS.changed(before, request)
+    if request.cis_contractor is UNSET and request.cis_registered is not UNSET:
+        after = replace(after, cis_contractor=request.cis_registered)
+    errors = [
+        *rules.number_mistakes(after, ""),
+        *rules.alias_mistakes(request.cis_contractor, request.cis_registered, ""),
+    ]
+    if errors:
+        raise invalid(*errors)
+    after = rules.canonical(after)
+    if after.vat_number != before.vat_number:  # what was checked is not what it has now
+        after = replace(after, vat_check=None)
+    CLIENTS.refuse_taken(tx, after.external_id, after.id)
+    if not request.allow_duplicate:
+        _refuse_new_likeness(tx, before, after)
+    return CLIENTS.update(tx, after)
+
+
+def _refuse_new_likeness(tx: ReadTx, before: StoredClient, after: StoredClient) -> None:
+    """Raises `Problem` `possible_duplicate` where a change brings the name or a number of another client."""
+    names = ("name", "vat_number", "company_number")
+    if any(getattr(before, name) != getattr(after, name) for name in names):
+        refuse_lookalike(tx, after)
+
+
 def refuse_lookalike(tx: ReadTx, client: StoredClient) -> None:
     """Raises `Problem` `possible_duplicate` where another client in use has its name or one of its numbers."""
     existing_id = tx.value(
         _SELECT_DUPLICATE,
+        id=client.id,
         name_folded=client_checks.folded(client.name),
         vat_number=client.vat_number,
         company_number=client.company_number,
@@ -108,6 +142,11 @@ def balances(tx: ReadTx, client_ids: list[str]) -> dict[str, tuple[int, int]]:
 def balances_sql(count: int) -> str:
     """The statement for so many clients."""
     return _SELECT_BALANCES.format(ids=", ".join(f":id_{index}" for index in range(count)))
+
+
+def whole(tx: ReadTx, client: StoredClient) -> bytes:
+    """The JSON of a client with its balances of today."""
+    return served(open_wire(client), client.currency, *balances(tx, [client.id]).get(client.id, (0, 0)))
 
 
 def served(wire: bytes, currency: str, outstanding: int, overdue: int) -> bytes:

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from gatewayd.contract.pages import SyncRequest
 from gatewayd.contract.wire import (
@@ -18,6 +18,7 @@ from gatewayd.contract.wire import (
     Response,
     Search,
     Timestamp,
+    Version,
 )
 from gatewayd.ledger.vat_rates import VatCode
 
@@ -28,6 +29,16 @@ DEFAULT_TERMS_DAYS = 30  # domain model B5
 DEFAULT_CURRENCY = "GBP"  # Chosen
 DEFAULT_COUNTRY = "GB"  # Chosen
 
+ClientName = Annotated[str, Meta(min_length=1, max_length=255, pattern=r"\S")]
+ContactName = Annotated[str, Meta(max_length=160)]
+CcEmails = Annotated[list[Email], Meta(max_length=20)]
+Phone = Annotated[str, Meta(max_length=32)]
+CompanyNumber = Annotated[str, Meta(max_length=32, examples=["01234567"])]
+VatNumber = Annotated[str, Meta(max_length=32, examples=["GB980780684"])]
+TermsDays = Annotated[int, Meta(ge=0, le=365)]
+Language = Annotated[str, Meta(pattern="^[a-z]{2}(-[A-Z]{2})?$", examples=["en"])]
+Notes = Annotated[str, Meta(max_length=4000)]
+
 
 class CreateClient(Request, frozen=True, kw_only=True):
     """A new client. `cisRegistered` is another name of `cisContractor`.
@@ -36,26 +47,70 @@ class CreateClient(Request, frozen=True, kw_only=True):
     number of one that exists is refused unless `allowDuplicate`.
     """
 
-    name: Annotated[str, Meta(min_length=1, max_length=255, pattern=r"\S")]
+    name: ClientName
     kind: ClientKind = "company"
-    contact_name: Annotated[str, Meta(max_length=160)] | None = None
+    contact_name: ContactName | None = None
     email: Email | None = None
-    cc_emails: Annotated[list[Email], Meta(max_length=20)] | None = None
-    phone: Annotated[str, Meta(max_length=32)] | None = None
+    cc_emails: CcEmails | None = None
+    phone: Phone | None = None
     billing_address: Address | None = None
-    company_number: Annotated[str, Meta(max_length=32, examples=["01234567"])] | None = None
-    vat_number: Annotated[str, Meta(max_length=32, examples=["GB980780684"])] | None = None
+    company_number: CompanyNumber | None = None
+    vat_number: VatNumber | None = None
     country_code: CountryCode | None = None
     currency: Currency = DEFAULT_CURRENCY
-    payment_terms_days: Annotated[int, Meta(ge=0, le=365)] = DEFAULT_TERMS_DAYS
+    payment_terms_days: TermsDays = DEFAULT_TERMS_DAYS
     default_vat_treatment: VatCode | None = None
     cis_contractor: bool | None = None
     cis_registered: bool | None = None
     end_user: bool = False
-    language: Annotated[str, Meta(pattern="^[a-z]{2}(-[A-Z]{2})?$", examples=["en"])] = "en"
-    notes: Annotated[str, Meta(max_length=4000)] | None = None
+    language: Language = "en"
+    notes: Notes | None = None
     external_id: ExternalId | None = None
     allow_duplicate: bool = False
+
+
+class GetClient(Request, frozen=True, kw_only=True):
+    """Which client."""
+
+    client_id: Id
+
+
+class UpdateClient(Request, frozen=True, kw_only=True):
+    """The fields to change. An absent field stays, null clears, an object or a list replaces the one before.
+
+    `cisRegistered` is another name of `cisContractor`. A name or number that another client has is refused unless
+    `allowDuplicate`.
+    """
+
+    client_id: Id
+    expected_version: Version | None = None
+    name: ClientName | UnsetType = UNSET
+    kind: ClientKind | UnsetType = UNSET
+    contact_name: ContactName | UnsetType | None = UNSET
+    email: Email | UnsetType | None = UNSET
+    cc_emails: CcEmails | UnsetType = UNSET
+    phone: Phone | UnsetType | None = UNSET
+    billing_address: Address | UnsetType | None = UNSET
+    company_number: CompanyNumber | UnsetType | None = UNSET
+    vat_number: VatNumber | UnsetType | None = UNSET
+    country_code: CountryCode | UnsetType = UNSET
+    currency: Currency | UnsetType = UNSET
+    payment_terms_days: TermsDays | UnsetType = UNSET
+    default_vat_treatment: VatCode | UnsetType | None = UNSET
+    cis_contractor: bool | UnsetType = UNSET
+    cis_registered: bool | UnsetType = UNSET
+    end_user: bool | UnsetType = UNSET
+    language: Language | UnsetType = UNSET
+    notes: Notes | UnsetType | None = UNSET
+    external_id: ExternalId | UnsetType | None = UNSET
+    allow_duplicate: bool = False
+
+
+class ArchiveClient(Request, frozen=True, kw_only=True):
+    """Which client to hide from lists."""
+
+    client_id: Id
+    expected_version: Version | None = None
 
 
 class ListClients(SyncRequest, frozen=True, kw_only=True):
