@@ -1,16 +1,18 @@
 """What happens to an invoice after it was made: issue, send, pay, unpay, void, delete."""
 
+import re
 from collections.abc import Callable
 
 import pytest
 
-from gatewayd.areas.accounting.invoices import moves
+from gatewayd.areas.accounting.invoices import moves, rows
 from gatewayd.areas.accounting.invoices.moves import Payment
 from gatewayd.areas.accounting.invoices.rows import INVOICES
 from gatewayd.clock import DAY
 from gatewayd.errors import Problem
 from gatewayd.ledger import period_locks
 from gatewayd.money import Money
+from gatewayd.store import schema
 from tests.areas.accounting.books import LINE, Books, Json, fields_of
 from tests.support.store import MemoryStore
 
@@ -131,9 +133,10 @@ def test_pay_in_parts(registered: Books) -> None:
     )
     paid = move(registered, moves.pay, invoice["id"], Payment())
     assert (paid["status"], paid["balanceDue"], paid["paidDate"]) == ("paid", "0.00", "2026-11-20")
+    taken = {"bankTransactionId": None}
     assert paid["payments"] == [
-        {"date": "2026-11-01", "amount": "20.00", "bankTransactionId": None, "method": "card", "reference": "r-1"},
-        {"date": "2026-11-20", "amount": "100.00", "bankTransactionId": None, "method": None, "reference": None},
+        {"position": 1, "date": "2026-11-01", "amount": "20.00", **taken, "method": "card", "reference": "r-1"},
+        {"position": 2, "date": "2026-11-20", "amount": "100.00", **taken, "method": None, "reference": None},
     ]
     assert refused(registered, moves.pay, invoice["id"], Payment("1")).code == "invalid_state"
 
@@ -151,6 +154,27 @@ def test_payments_are_counted_up(registered: Books) -> None:
     assert [payment["amount"] for payment in left["payments"]] == ["1.00", "3.00"]
     again = move(registered, moves.pay, invoice["id"], Payment("4"))
     assert [payment["amount"] for payment in again["payments"]] == ["1.00", "3.00", "4.00"]
+
+
+def test_payments_of_before_the_migration_show_their_positions_after_it(registered: Books) -> None:
+    """The stored form is the one that the columns give, whatever the texts in it are."""
+    odd = '"payments":[{é],"reference":'
+    invoice, other = registered.invoice(reference=odd, notes=odd), registered.invoice()
+    for amount in ("1", "2", "3"):
+        move(registered, moves.pay, invoice["id"], Payment(amount, method=odd, reference=odd))
+    move(registered, moves.unpay, invoice["id"], 2)
+    connection = registered.store.connection
+    for id_, wire, head in connection.execute("SELECT id, wire, head_length FROM invoices").fetchall():
+        before = re.sub(rb'{"position":\d+,"date"', b'{"date"', wire)
+        head -= len(wire) - len(before)
+        connection.execute("UPDATE invoices SET wire = ?, head_length = ? WHERE id = ?", (before, head, id_))
+    (sql,) = [each.sql for each in schema.packaged() if each.name.endswith("_show_positions_of_payments.sql")]
+    connection.execute(sql)
+    stale = registered.store.read(lambda tx: rows.stale(tx, "", 9), registered.org_id)
+    assert stale == [(invoice["id"], False), (other["id"], False)]
+    assert [payment["position"] for payment in found(registered, invoice["id"])["payments"]] == [1, 3]
+    (summary,) = [each for each in registered.get("listInvoices", "summaryOnly=true")[0] if each["id"] == invoice["id"]]
+    assert "lines" not in summary
 
 
 def test_an_overpayment_is_a_negative_balance(registered: Books) -> None:

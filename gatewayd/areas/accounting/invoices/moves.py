@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from gatewayd.areas.accounting.invoices import drafts, lines, numbers, parties, rows, states
 from gatewayd.areas.accounting.invoices.parties import Parties
 from gatewayd.areas.accounting.invoices.rows import INVOICES
-from gatewayd.areas.accounting.invoices.shapes import ClientSnapshot, InvoiceRow, PaymentRow, SellerSnapshot
+from gatewayd.areas.accounting.invoices.shapes import ClientSnapshot, InvoicePayment, InvoiceRow, SellerSnapshot
 from gatewayd.areas.accounting.invoices.states import Settlement
 from gatewayd.areas.accounting.invoices.totals import fits
 from gatewayd.contract.wire import Address, project
@@ -122,7 +122,7 @@ def pay(tx: WriteTx, invoice_id: str, payment: Payment) -> InvoiceRow:
         raise invalid_field("amount", "out_of_range", "The payments come to more than 13 whole digits.")
     position = max((paid.position for paid in rows.payments_of(tx, row.id, row.currency)), default=0) + 1
     more = payment._asdict()
-    rows.insert_payment(tx, row.id, PaymentRow(**{**more, "position": position, "date": date, "amount": amount}))
+    rows.insert_payment(tx, row.id, InvoicePayment(**{**more, "position": position, "date": date, "amount": amount}))
     return _settle(tx, replace(row, paid_total=paid_total), date, grows=True)
 
 

@@ -17,10 +17,9 @@ from gatewayd.areas.accounting.invoices.shapes import (
     InvoicePayment,
     InvoiceRow,
     LineRow,
-    PaymentRow,
 )
 from gatewayd.areas.accounting.invoices.states import OPEN
-from gatewayd.contract.wire import open_wire, project
+from gatewayd.contract.wire import open_wire
 from gatewayd.errors import not_found
 from gatewayd.money import Money, exponent
 from gatewayd.store import Columns, ReadTx, Table, WriteTx
@@ -31,16 +30,18 @@ NOT_OVERDUE = b',"isOverdue":false}'
 _ID = b'{"id":"'
 
 
-def payments_of(tx: ReadTx, invoice_id: str, currency: str) -> list[PaymentRow]:
+def payments_of(tx: ReadTx, invoice_id: str, currency: str) -> list[InvoicePayment]:
     """The payments of an invoice, in the order they were entered."""
     return [_PAYMENTS.load(row, currency) for row in tx.rows(_SELECT_PAYMENTS, id=invoice_id)]
 
 
-def _shown_payments(tx: ReadTx, row: InvoiceRow) -> list[InvoicePayment]:
-    return [project(payment, InvoicePayment) for payment in payments_of(tx, row.id, row.currency)]
-
-
-INVOICES = Table("invoices", InvoiceRow, kind="invoice", prefix="inv", derived={"payments": _shown_payments})
+INVOICES = Table(
+    "invoices",
+    InvoiceRow,
+    kind="invoice",
+    prefix="inv",
+    derived={"payments": lambda tx, row: payments_of(tx, row.id, row.currency)},
+)
 _WRITTEN = ("search_text", "open_due_date", "head_length", "wire")
 _CHANGING = (
     *("status", "number", "client_snapshot", "seller_snapshot", "fx_rate", "vat_total_base", "paid_total"),
@@ -49,7 +50,7 @@ _CHANGING = (
 )
 """What moves change: an update of all columns would write every index anew."""
 _LINE_ROWS = Columns(LineRow)
-_PAYMENTS = Columns(PaymentRow)
+_PAYMENTS = Columns(InvoicePayment)
 
 
 def _parameters(names: Sequence[str]) -> str:
@@ -126,7 +127,7 @@ def insert(tx: WriteTx, row: InvoiceRow, lines: Sequence[LineRow]) -> bytes:
 
 def update(tx: WriteTx, row: InvoiceRow) -> InvoiceRow:
     """Store what a move changed, as the next version."""
-    row = replace(row, version=row.version + 1, updated_at=tx.now, payments=_shown_payments(tx, row))
+    row = replace(row, version=row.version + 1, updated_at=tx.now, payments=payments_of(tx, row.id, row.currency))
     head = _head(row)
     wire = head + tx.value(_SELECT_LINES_WIRE, id=row.id)
     values = dict(zip(INVOICES.names, INVOICES.dump(row), strict=True))
@@ -135,7 +136,7 @@ def update(tx: WriteTx, row: InvoiceRow) -> InvoiceRow:
     return row
 
 
-def insert_payment(tx: WriteTx, invoice_id: str, payment: PaymentRow) -> None:
+def insert_payment(tx: WriteTx, invoice_id: str, payment: InvoicePayment) -> None:
     """Store a payment; the invoice is updated after it."""
     tx.run_each(_INSERT_PAYMENT, [(tx.org_id, invoice_id, tx.now, *_PAYMENTS.dump(payment))])
 

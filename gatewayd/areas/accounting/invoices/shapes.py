@@ -137,8 +137,9 @@ class VatSummary(Response, frozen=True, kw_only=True):
 
 
 class InvoicePayment(Response, frozen=True, kw_only=True):
-    """Money that was received."""
+    """Money that was received. `position` tells the payments of an invoice apart, from 1."""
 
+    position: int
     date: DateText
     amount: Amount
     bank_transaction_id: str | None
@@ -240,9 +241,3 @@ class LineRow(InvoiceLine, frozen=True, kw_only=True):
     """A line as it is stored: its `unit_price` is canonical, and not yet padded to the currency."""
 
     reverse_charge_vat: Amount
-
-
-class PaymentRow(InvoicePayment, frozen=True, kw_only=True):
-    """A payment as it is stored. `position` counts the payments of an invoice from 1."""
-
-    position: int
