@@ -1,4 +1,4 @@
-"""`gatewayd invoice`: what happens to invoices after they were made; the public API has no operation for it."""
+"""`gatewayd invoice`: what happens to invoices after they were made."""
 
 import argparse
 from collections.abc import Callable

@@ -60,11 +60,23 @@ async def seed(api: TestedApi) -> dict[str, str]:
         assert reply.status == 200, (operation_id, reply.body)
         made = str(reply.json()["id"])
         ids[made.partition("_")[0]] = made
+    ids["inv_b"] = await _invoice(api, ids["cli"])
+    ids["inv_c"] = await _invoice(api, ids["cli"])
+    paid = await api("POST", f"/invoices/{ids['inv_c']}/payments", json={})
+    assert paid.status == 200
     # The subscription comes last and has a delivery of its own, which did not arrive.
     lead = await api("POST", BY_ID["crm.createLead"].path, json={"source": "fair"})
     assert lead.status == 200
     ids["wdlv"] = await api.store.write(_exhaust, "org_a")
     return ids
+
+
+async def _invoice(api: TestedApi, client_id: str) -> str:
+    """One that is issued."""
+    lines = [{"description": "Work", "unitPrice": "100.00"}]
+    reply = await api("POST", "/invoices", json={"clientId": client_id, "status": "issued", "lines": lines})
+    assert reply.status == 200, reply.body
+    return str(reply.json()["id"])
 
 
 def _exhaust(tx: WriteTx) -> str:

@@ -62,7 +62,7 @@ def decoded(row: DescribedRow, *, inside: bool) -> Iterator[Answer]:
 
 def decode(decoder: RequestDecoder, row: DescribedRow, parameters: Json, body: Json | None) -> tuple[int, set[str]]:
     """The status and the paths in `errors[]` for what stands in path and query and what stands in the body."""
-    in_path = {name: value for name, value in parameters.items() if name in row.in_path}
+    in_path = {name: str(value) for name, value in parameters.items() if name in row.in_path}
     try:
         if body is not None:
             decoder.body(msgspec.json.encode(body), in_path)

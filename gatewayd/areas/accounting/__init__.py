@@ -2,6 +2,11 @@
 
 from gatewayd.areas.accounting.clients import operations as clients
 from gatewayd.areas.accounting.invoices import operations as invoices
+from gatewayd.areas.accounting.invoices import payments, transitions
 from gatewayd.contract.operation import Area
 
-AREA = Area("accounting", "Accounting", (*invoices.OPERATIONS, *clients.OPERATIONS))
+AREA = Area(
+    "accounting",
+    "Accounting",
+    (*invoices.OPERATIONS, *transitions.OPERATIONS, *payments.OPERATIONS, *clients.OPERATIONS),
+)

@@ -13,6 +13,7 @@ from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
 from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.contract.pages import Listing
 from gatewayd.errors import Problem
+from gatewayd.performing.performer import encoded
 from tests.support.store import MemoryStore, make_caller
 from tests.support.wire import expect_form, shown
 
@@ -37,8 +38,8 @@ class Books:
         """Call a write with a JSON body; raises what the handler raises."""
         request = DECODERS[operation].body(msgspec.json.encode(body))
         handler = OPERATIONS[operation].handler
-        rendered = self.store.write(lambda tx: handler(tx, self.caller, request), self.org_id)
-        answer: Json = msgspec.json.decode(rendered)
+        answered = self.store.write(lambda tx: handler(tx, self.caller, request), self.org_id)
+        answer: Json = msgspec.json.decode(encoded(answered))
         expect_form(answer, OPERATIONS[operation].response)
         return answer
 

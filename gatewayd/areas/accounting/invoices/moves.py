@@ -1,6 +1,6 @@
 """The moves of an invoice: issue, mark as sent, pay, unpay, void, delete a draft (domain model B5).
 
-The API creates invoices; the operator, imports and payment matching move them. Each move is a plain function of one
+Operations of the API, the command line, imports and payment matching make them. Each move is a plain function of one
 write transaction. Money that is no longer due, or due again, always goes through `invoice_states`.
 """
 

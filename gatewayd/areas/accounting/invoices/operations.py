@@ -10,7 +10,8 @@ A new invoice goes through the files in this order, each once:
     numbers   the next of the sequence, where it is issued
     rows      the tables
 
-`moves` is what happens to an invoice afterwards, `states` the table of its moves, `pages` the list.
+`moves` is what happens to an invoice afterwards, `states` the table of its moves, `transitions` and `payments` the
+operations over them, `pages` the list.
 """
 
 from gatewayd.areas.accounting.invoices import drafts, moves, pages, parties, rows

@@ -35,13 +35,11 @@ def payments_of(tx: ReadTx, invoice_id: str, currency: str) -> list[InvoicePayme
     return [_PAYMENTS.load(row, currency) for row in tx.rows(_SELECT_PAYMENTS, id=invoice_id)]
 
 
-INVOICES = Table(
-    "invoices",
-    InvoiceRow,
-    kind="invoice",
-    prefix="inv",
-    derived={"payments": lambda tx, row: payments_of(tx, row.id, row.currency)},
-)
+def _own_payments(tx: ReadTx, row: InvoiceRow) -> list[InvoicePayment]:
+    return payments_of(tx, row.id, row.currency)
+
+
+INVOICES = Table("invoices", InvoiceRow, kind="invoice", prefix="inv", derived={"payments": _own_payments})
 _WRITTEN = ("search_text", "open_due_date", "head_length", "wire")
 _CHANGING = (
     *("status", "number", "client_snapshot", "seller_snapshot", "fx_rate", "vat_total_base", "paid_total"),

@@ -23,6 +23,7 @@ from gatewayd.contract.wire import (
     Response,
     Search,
     Timestamp,
+    Version,
 )
 from gatewayd.ledger.sellers import CisRate
 from gatewayd.ledger.vat_rates import VatCode
@@ -89,6 +90,53 @@ class CreateInvoice(Request, frozen=True, kw_only=True):
     external_id: ExternalId | None = None
     origin: Literal["system", "imported"] = "system"
     number: Number | None = None
+
+
+class GetInvoice(Request, frozen=True, kw_only=True):
+    """Which invoice or credit note."""
+
+    invoice_id: Id
+
+
+class ChangeInvoice(Request, frozen=True, kw_only=True):
+    """Which invoice or credit note to change."""
+
+    invoice_id: Id
+    expected_version: Version | None = None
+
+
+class IssueInvoice(ChangeInvoice, frozen=True, kw_only=True):
+    """`fxRate` is in units of the seller's currency for one of the invoice's, and goes before the draft's own."""
+
+    fx_rate: DecimalText | None = None
+
+
+class VoidInvoice(ChangeInvoice, frozen=True, kw_only=True):
+    """Why the invoice is void."""
+
+    reason: Annotated[str, Meta(min_length=1, max_length=500, pattern=r"\S")]
+
+
+class RecordPayment(ChangeInvoice, frozen=True, kw_only=True):
+    """Money received: by default all that is due, today."""
+
+    amount: AmountText | None = None
+    date: Date | None = None
+    method: Annotated[str, Meta(min_length=1, max_length=64, examples=["bank_transfer"])] | None = None
+    reference: Reference | None = None
+
+
+class RemovePayment(ChangeInvoice, frozen=True, kw_only=True):
+    """The payment to take back, by its `position`."""
+
+    position: Annotated[int, Meta(ge=1, le=1_000_000)]
+
+
+class DeletedInvoice(Response, frozen=True, kw_only=True):
+    """The draft that was deleted."""
+
+    id: Id
+    deleted: Literal[True]
 
 
 class ListInvoices(SyncRequest, frozen=True, kw_only=True):

@@ -1,0 +1,106 @@
+"""One invoice on its way, a part of the invoice resource (domain model B5): read, issue, void, delete a draft.
+
+The moves themselves are `moves`; these are the operations over them.
+"""
+
+from gatewayd.areas.accounting.invoices import moves, rows
+from gatewayd.areas.accounting.invoices.rows import INVOICES
+from gatewayd.areas.accounting.invoices.shapes import (
+    ChangeInvoice,
+    DeletedInvoice,
+    GetInvoice,
+    Invoice,
+    IssueInvoice,
+    VoidInvoice,
+)
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.wire import Rendered
+from gatewayd.store import ReadTx, WriteTx
+
+
+def get_invoice(tx: ReadTx, caller: Caller, request: GetInvoice) -> Rendered[Invoice]:
+    """Get one invoice or credit note, with its lines."""
+    return Rendered(rows.wire_of(tx, request.invoice_id))
+
+
+def issue_invoice(tx: WriteTx, caller: Caller, request: IssueInvoice) -> Rendered[Invoice]:
+    """Issue a draft: its number is allotted without gaps, and the parties are frozen as they are printed.
+
+    Registration for VAT, period and credit are checked again, as they are today.
+    """
+    INVOICES.get(tx, request.invoice_id, request.expected_version)
+    moves.issue(tx, request.invoice_id, request.fx_rate)
+    return Rendered(rows.wire_of(tx, request.invoice_id))
+
+
+def void_invoice(tx: WriteTx, caller: Caller, request: VoidInvoice) -> Rendered[Invoice]:
+    """Void an invoice or credit note that was issued by mistake. Its number stays taken.
+
+    One with payments or credits, or whose VAT period is closed, takes a credit note instead.
+    """
+    INVOICES.get(tx, request.invoice_id, request.expected_version)
+    moves.void(tx, request.invoice_id, request.reason)
+    return Rendered(rows.wire_of(tx, request.invoice_id))
+
+
+def delete_invoice(tx: WriteTx, caller: Caller, request: ChangeInvoice) -> DeletedInvoice:
+    """Delete a draft, which never had a number. What was issued can be voided or credited."""
+    INVOICES.get(tx, request.invoice_id, request.expected_version)
+    moves.delete_draft(tx, request.invoice_id)
+    return DeletedInvoice(id=request.invoice_id, deleted=True)
+
+
+OPERATIONS = (
+    Operation(
+        id="accounting.getInvoice",
+        kind="read",
+        method="GET",
+        path="/invoices/:invoiceId",
+        scopes=("accounting:read",),
+        request=GetInvoice,
+        response=Invoice,
+        handler=get_invoice,
+        extension=True,
+        example={"invoiceId": "inv_01k0000000000000000000000a"},
+    ),
+    Operation(
+        id="accounting.issueInvoice",
+        kind="write",
+        method="POST",
+        path="/invoices/:invoiceId/issue",
+        scopes=("accounting:write",),
+        request=IssueInvoice,
+        response=Invoice,
+        handler=issue_invoice,
+        errors=("invalid_state", "period_closed", "version_conflict"),
+        extension=True,
+        example={"invoiceId": "inv_01k0000000000000000000000a", "expectedVersion": 1},
+    ),
+    Operation(
+        id="accounting.voidInvoice",
+        kind="write",
+        method="POST",
+        path="/invoices/:invoiceId/void",
+        scopes=("accounting:write",),
+        request=VoidInvoice,
+        response=Invoice,
+        handler=void_invoice,
+        errors=("invalid_state", "period_closed", "version_conflict"),
+        extension=True,
+        example={"invoiceId": "inv_01k0000000000000000000000b", "reason": "Made out twice"},
+    ),
+    Operation(
+        id="accounting.deleteInvoice",
+        kind="write",
+        method="DELETE",
+        path="/invoices/:invoiceId",
+        scopes=("accounting:write",),
+        request=ChangeInvoice,
+        response=DeletedInvoice,
+        handler=delete_invoice,
+        errors=("invalid_state", "version_conflict"),
+        extension=True,
+        example={"invoiceId": "inv_01k0000000000000000000000a"},
+    ),
+)
