@@ -10,6 +10,7 @@ from gatewayd.errors import Problem
 from gatewayd.money import Money
 
 ALLOWED = {
+    ("change", "draft"),
     ("issue", "draft"),
     ("delete", "draft"),
     ("send", "issued"),

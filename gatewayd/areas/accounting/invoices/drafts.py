@@ -19,7 +19,7 @@ from gatewayd.money import Money, canonical, exponent
 from gatewayd.store import ReadTx, WriteTx
 
 EARLIEST, LATEST = datetime.date(1973, 4, 1), datetime.date(2199, 12, 31)  # Chosen: VAT began in 1973
-_COPIED = (
+COPIED = (
     *("amounts_are", "vat_rounding", "net_total", "vat_total", "gross_total", "discount_amount", "discount_total"),
     *("reverse_charge_vat", "vat_summary", "cis_deduction", "cis_rate"),
 )
@@ -96,7 +96,7 @@ def draft(tx: WriteTx, request: CreateInvoice, parties: Parties) -> Draft:
     dates = _dates(tx.today, request, parties)
     currency = _currency(request, parties)
     if original is not None and request.lines is None:
-        figures = {name: getattr(original, name) for name in _COPIED}
+        figures = {name: getattr(original, name) for name in COPIED}
         rows = lines_of(tx, original)
     else:
         figures, rows = _computed(request, parties, dates, currency)

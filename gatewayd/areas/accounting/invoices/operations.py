@@ -10,6 +10,8 @@ A new invoice goes through the files in this order, each once:
     numbers   the next of the sequence, where it is issued
     rows      the tables
 
+A draft that changes goes the same way: `amendments` makes the request of it.
+
 `moves` is what happens to an invoice afterwards, `states` the table of its moves, `transitions` and `payments` the
 operations over them, `pages` the list.
 """

@@ -34,11 +34,21 @@ def of_request(tx: WriteTx, request: CreateInvoice) -> Parties:
     seller = _seller(tx, request.legal_entity_id)
     if request.client is not None:
         return Parties(seller, clients.add(tx, request.client, "client."), None)
-    client = CLIENTS.find(tx, request.client_id or "")
-    if client is None:
-        raise invalid(unknown_reference("clientId", "client"))
-    if client.archived_at is not None:
-        raise invalid_field("clientId", "conflict", "The client is archived.")
+    return Parties(seller, _client(tx, request.client_id or ""), None)
+
+
+def of_change(tx: WriteTx, row: InvoiceRow, request: CreateInvoice) -> Parties:
+    """The parties of a draft that becomes what `request` says: those it had may have been archived since.
+
+    Raises `Problem` `validation_failed`, `invalid_state` (what is credited is void).
+    """
+    if request.credits_invoice_id is not None:
+        return _of_credit(tx, request, request.credits_invoice_id)
+    seller, client, _ = of_row(tx, row)
+    if request.legal_entity_id != row.legal_entity_id:
+        seller = _seller(tx, request.legal_entity_id)
+    if request.client_id != row.client_id:
+        client = _client(tx, request.client_id or "")
     return Parties(seller, client, None)
 
 
@@ -49,6 +59,15 @@ def of_row(tx: ReadTx, row: InvoiceRow) -> Parties:
         message = f"The invoice it credits is {original.status}."
         raise invalid_state(message, original.status, tuple(sorted(CREDITABLE)))
     return Parties(_seller_of(tx, row), CLIENTS.get(tx, row.client_id), original)
+
+
+def _client(tx: ReadTx, client_id: str) -> StoredClient:
+    client = CLIENTS.find(tx, client_id)
+    if client is None:
+        raise invalid(unknown_reference("clientId", "client"))
+    if client.archived_at is not None:
+        raise invalid_field("clientId", "conflict", "The client is archived.")
+    return client
 
 
 def _seller(tx: WriteTx, legal_entity_id: str | None) -> Seller:

@@ -123,6 +123,13 @@ def insert(tx: WriteTx, row: InvoiceRow, lines: Sequence[LineRow]) -> bytes:
     return served(wire, due is not None and due < tx.today)
 
 
+def rewrite(tx: WriteTx, before: InvoiceRow, row: InvoiceRow, lines: Sequence[LineRow]) -> bytes:
+    """Store `row` and its lines in the place of a draft, as its next version. Returns its whole JSON."""
+    delete(tx, before.id)
+    kept = {name: getattr(before, name) for name in ("id", "origin", "created_at")}
+    return insert(tx, replace(row, **kept, version=before.version + 1), lines)
+
+
 def update(tx: WriteTx, row: InvoiceRow) -> InvoiceRow:
     """Store what a move changed, as the next version."""
     row = replace(row, version=row.version + 1, updated_at=tx.now, payments=payments_of(tx, row.id, row.currency))

@@ -61,6 +61,9 @@ class LineRequest(Request, frozen=True, kw_only=True):
     cis_labour: bool = False
 
 
+Lines = Annotated[list[LineRequest], Meta(min_length=1, max_length=200)]
+
+
 class CreateInvoice(Request, frozen=True, kw_only=True):
     """A new invoice or credit note. See the operation for what is taken where a field is left out."""
 
@@ -70,7 +73,7 @@ class CreateInvoice(Request, frozen=True, kw_only=True):
     business_id: Id | None = None
     kind: InvoiceKind = "invoice"
     credits_invoice_id: Id | None = None
-    lines: Annotated[list[LineRequest], Meta(min_length=1, max_length=200)] | None = None
+    lines: Lines | None = None
     status: Literal["draft", "issued"] | None = None
     issue_date: Date | None = None
     due_date: Date | None = None
@@ -90,6 +93,36 @@ class CreateInvoice(Request, frozen=True, kw_only=True):
     external_id: ExternalId | None = None
     origin: Literal["system", "imported"] = "system"
     number: Number | None = None
+
+
+class UpdateInvoice(Request, frozen=True, kw_only=True):
+    """The fields of a draft to change. An absent field stays; null is what leaving it out is for a new draft.
+
+    `lines` take the place of all lines. With null for `lines` a credit note credits all of its invoice.
+    """
+
+    invoice_id: Id
+    expected_version: Version | None = None
+    client_id: Id | UnsetType = UNSET
+    legal_entity_id: Id | UnsetType | None = UNSET
+    business_id: Id | UnsetType | None = UNSET
+    lines: Lines | UnsetType | None = UNSET
+    issue_date: Date | UnsetType | None = UNSET
+    due_date: Date | UnsetType | None = UNSET
+    payment_terms_days: TermsDays | UnsetType | None = UNSET
+    supply_date: Date | UnsetType | None = UNSET
+    currency: Currency | UnsetType | None = UNSET
+    fx_rate: DecimalText | UnsetType | None = UNSET
+    amounts_are: AmountsAre | UnsetType | None = UNSET
+    vat_rounding: VatRounding | UnsetType | None = UNSET
+    discount_amount: AmountText | UnsetType | None = UNSET
+    reference: Reference | UnsetType | None = UNSET
+    po_number: Reference | UnsetType | None = UNSET
+    notes: LongText | UnsetType | None = UNSET
+    terms: LongText | UnsetType | None = UNSET
+    bank_account_id: Id | UnsetType | None = UNSET
+    property_id: Id | UnsetType | None = UNSET
+    external_id: ExternalId | UnsetType | None = UNSET
 
 
 class GetInvoice(Request, frozen=True, kw_only=True):

@@ -1,6 +1,7 @@
 """The states of an invoice and the moves between them, as a table (domain model B5). Pure.
 
     draft --issue--> issued --send--> sent            issued, sent --void--> void
+      |--change--> draft
       `--delete--> (gone)                             issued, sent, part_paid --settle--> part_paid or paid
                                                       paid, part_paid --unsettle--> part_paid or sent
 
@@ -13,7 +14,7 @@ from gatewayd.errors import Problem, invalid_state
 from gatewayd.money import Money
 
 Status = Literal["draft", "issued", "sent", "part_paid", "paid", "void"]
-Move = Literal["issue", "delete", "send", "settle", "unsettle", "void"]
+Move = Literal["change", "issue", "delete", "send", "settle", "unsettle", "void"]
 
 STATUSES: tuple[Status, ...] = ("draft", "issued", "sent", "part_paid", "paid", "void")
 OPEN: tuple[Status, ...] = ("issued", "sent", "part_paid")
@@ -22,6 +23,7 @@ CREDITABLE = frozenset({"issued", "sent", "part_paid", "paid"})
 """States in which a credit note may be made out against an invoice."""
 
 TRANSITIONS: dict[Move, dict[Status, tuple[Status, ...]]] = {
+    "change": {"draft": ("draft",)},
     "issue": {"draft": ("issued",)},
     "delete": {"draft": ()},
     "send": {"issued": ("sent",)},
@@ -91,6 +93,7 @@ def refuse_void(status: Status, is_filed: bool) -> None:
 
 
 _VERBS: dict[Move, str] = {
+    "change": "be changed",
     "issue": "be issued",
     "delete": "be deleted",
     "send": "be marked as sent",

@@ -1,16 +1,19 @@
-"""One invoice on its way, a part of the invoice resource (domain model B5): read, issue, void, delete a draft.
+"""One invoice on its way, a part of the invoice resource (domain model B5): read, change, issue, void, delete.
 
 The moves themselves are `moves`; these are the operations over them.
 """
 
-from gatewayd.areas.accounting.invoices import moves, rows
+from gatewayd.areas.accounting.invoices import amendments, drafts, moves, parties, rows, states
 from gatewayd.areas.accounting.invoices.rows import INVOICES
 from gatewayd.areas.accounting.invoices.shapes import (
     ChangeInvoice,
+    CreateInvoice,
     DeletedInvoice,
     GetInvoice,
     Invoice,
+    InvoiceRow,
     IssueInvoice,
+    UpdateInvoice,
     VoidInvoice,
 )
 from gatewayd.contract.caller import Caller
@@ -22,6 +25,34 @@ from gatewayd.store import ReadTx, WriteTx
 def get_invoice(tx: ReadTx, caller: Caller, request: GetInvoice) -> Rendered[Invoice]:
     """Get one invoice or credit note, with its lines."""
     return Rendered(rows.wire_of(tx, request.invoice_id))
+
+
+def update_invoice(tx: WriteTx, caller: Caller, request: UpdateInvoice) -> Rendered[Invoice]:
+    """Change the given fields of a draft; figures are computed anew, by the facts of today.
+
+    A field that is absent stays, also one that followed from others when the draft was made: lines keep their
+    `vatCode`, and the due date stays where the issue date moves. Another currency or seller forgets `fxRate`.
+    """
+    before = INVOICES.get(tx, request.invoice_id, request.expected_version)
+    states.check("change", before.status)
+    whole = _amended(tx, before, request)
+    INVOICES.refuse_taken(tx, whole.external_id, before.id)
+    drafts.refuse_conflicts(whole)
+    drafts.refuse_unknown(tx, whole)
+    found = parties.of_change(tx, before, whole)
+    row, lines = drafts.draft(tx, whole, found)
+    if found.original is not None:
+        moves.refuse_excess_credit(tx, row, found.original)
+    return Rendered(rows.rewrite(tx, before, row, lines))
+
+
+def _amended(tx: ReadTx, before: InvoiceRow, request: UpdateInvoice) -> CreateInvoice:
+    lines = rows.lines_of(tx, before)
+    whole, credits_all = amendments.request_of(before, lines), False
+    if before.credits_invoice_id is not None:
+        original = INVOICES.get(tx, before.credits_invoice_id)
+        credits_all = amendments.is_full_credit(before, lines, original, rows.lines_of(tx, original))
+    return amendments.amended(whole, request, credits_all=credits_all)
 
 
 def issue_invoice(tx: WriteTx, caller: Caller, request: IssueInvoice) -> Rendered[Invoice]:
@@ -63,6 +94,23 @@ OPERATIONS = (
         handler=get_invoice,
         extension=True,
         example={"invoiceId": "inv_01k0000000000000000000000a"},
+    ),
+    Operation(
+        id="accounting.updateInvoice",
+        kind="write",
+        method="PATCH",
+        path="/invoices/:invoiceId",
+        scopes=("accounting:write",),
+        request=UpdateInvoice,
+        response=Invoice,
+        handler=update_invoice,
+        errors=("already_exists", "invalid_state", "version_conflict"),
+        extension=True,
+        example={
+            "invoiceId": "inv_01k0000000000000000000000a",
+            "reference": "Kitchen, phase 3",
+            "lines": [{"description": "Joinery", "quantity": "8", "unit": "hours", "unitPrice": "85.00"}],
+        },
     ),
     Operation(
         id="accounting.issueInvoice",
