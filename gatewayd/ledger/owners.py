@@ -7,6 +7,11 @@ from gatewayd.store import ReadTx
 _SELECT_ONE = """
 SELECT id, type, base_currency, archived_at IS NOT NULL FROM legal_entities WHERE org_id = :org_id AND id = :id
 """
+_SELECT_LIVE_BUSINESS = """
+SELECT id FROM businesses
+WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND archived_at IS NULL AND status <> 'ceased'
+ORDER BY id LIMIT 1
+"""
 
 PERSONS = frozenset({"individual", "sole_trader"})
 INCORPORATED = frozenset({"limited_company", "llp"})
@@ -38,3 +43,9 @@ def find(tx: ReadTx, legal_entity_id: str) -> Owner | None:
         return None
     id_, type_, base_currency, archived = row
     return Owner(id_, type_, base_currency, bool(archived))
+
+
+def live_business(tx: ReadTx, legal_entity_id: str) -> str | None:
+    """The id of a business of the legal entity that is neither ceased nor archived, if there is one."""
+    found: str | None = tx.value(_SELECT_LIVE_BUSINESS, legal_entity_id=legal_entity_id)
+    return found

@@ -50,6 +50,7 @@ def list_businesses(tx: ReadTx, caller: Caller, request: ListBusinesses) -> List
         **archive_filter(status, request.include_archived),
         "legal_entity_id = :legal_entity_id": request.legal_entity_id,
         "type = :type": request.type,
+        "external_id = :external_id": request.external_id,
         "status = :status": stored,
         "commencement_date > :begins_after": today if status == "pending" else None,
         "(commencement_date IS NULL OR commencement_date <= :begun_by)": today if status == "active" else None,

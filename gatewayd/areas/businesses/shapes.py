@@ -48,6 +48,7 @@ class ListBusinesses(SyncRequest, frozen=True, kw_only=True):
     legal_entity_id: Id | None = None
     type: BusinessType | None = None
     status: Status | None = None
+    external_id: ExternalId | None = None
     include_archived: bool = False
 
 

@@ -1,8 +1,11 @@
 """The legal entity resource (Spec §4, domain model A1 and B1): its operations."""
 
+from msgspec.structs import replace
+
 from gatewayd.areas.legal_entities import rows, rules
 from gatewayd.areas.legal_entities.rows import LEGAL_ENTITIES
 from gatewayd.areas.legal_entities.shapes import (
+    ArchiveLegalEntity,
     Cis,
     CreateLegalEntity,
     EntityRow,
@@ -18,7 +21,7 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import Rendered, project
 from gatewayd.errors import invalid_state, not_found
-from gatewayd.ledger import period_locks
+from gatewayd.ledger import owners, period_locks
 from gatewayd.ledger.lists import archive_filter, contains, sync_page
 from gatewayd.store import ReadTx, Row, WriteTx
 
@@ -36,6 +39,7 @@ def get_legal_entities(tx: ReadTx, caller: Caller, request: GetLegalEntities) ->
     filters = {
         "type = :type": request.type,
         **archive_filter(request.status, request.include_archived),
+        "external_id = :external_id": request.external_id,
         "search_text LIKE :pattern ESCAPE '!'": contains(request.q),
     }
     return sync_page(tx, request, _SELECT_PAGE, filters, _masked_item)
@@ -78,6 +82,20 @@ def update_legal_entity(tx: WriteTx, caller: Caller, request: UpdateLegalEntity)
     _refuse_fixed(tx, before, after)
     rows.refuse_clash(tx, after)
     return project(LEGAL_ENTITIES.update(tx, rows.sealed(tx, after)), LegalEntity)
+
+
+def archive_legal_entity(tx: WriteTx, caller: Caller, request: ArchiveLegalEntity) -> LegalEntity:
+    """Archive a legal entity: lists hide it, it sells and begins nothing more, and it can still be read.
+
+    A business of it that is neither ceased nor archived refuses it unless `force` is true.
+    """
+    before = LEGAL_ENTITIES.get(tx, request.id, request.expected_version)
+    if before.archived_at is not None:
+        raise invalid_state("The legal entity is archived already.", "archived", ("active",))
+    business_id = owners.live_business(tx, before.id)
+    if business_id is not None and not request.force:  # Chosen: as open obligations refuse to archive a business
+        raise invalid_state(f"It has a business that is neither ceased nor archived: {business_id}.", "active", ())
+    return project(LEGAL_ENTITIES.update(tx, replace(before, archived_at=tx.now)), LegalEntity)
 
 
 def _masked_item(row: Row) -> bytes:
@@ -145,5 +163,18 @@ OPERATIONS = (
         handler=update_legal_entity,
         errors=("already_exists", "invalid_state", "version_conflict", *IDENTIFIER_CODES),
         example={"id": "ent_01k0000000000000000000000a", "email": "accounts@example.com", "expectedVersion": 1},
+    ),
+    Operation(
+        id="legalEntity.archive",
+        kind="write",
+        method="POST",
+        path="/legalEntity/archive",
+        scopes=("entities:write",),
+        request=ArchiveLegalEntity,
+        response=LegalEntity,
+        handler=archive_legal_entity,
+        errors=("invalid_state", "version_conflict"),
+        extension=True,
+        example={"id": "ent_01k0000000000000000000000a", "force": True},
     ),
 )

@@ -76,6 +76,7 @@ class GetLegalEntities(SyncRequest, frozen=True, kw_only=True):
 
     type: EntityType | None = None
     status: Literal["active", "archived"] | None = None
+    external_id: ExternalId | None = None
     q: Search | None = None
     include_archived: bool = False
 
@@ -132,6 +133,14 @@ class UpdateLegalEntity(Request, frozen=True, kw_only=True):
     phone: Phone | UnsetType | None = UNSET
     website: Website | UnsetType | None = UNSET
     cis: Cis | UnsetType = UNSET
+
+
+class ArchiveLegalEntity(Request, frozen=True, kw_only=True):
+    """Which entity to hide from lists. `force` archives one with businesses that are neither ceased nor archived."""
+
+    id: Id
+    expected_version: Version | None = None
+    force: bool = False
 
 
 class TaxConnection(Response, frozen=True, kw_only=True):

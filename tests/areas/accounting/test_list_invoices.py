@@ -202,6 +202,7 @@ def test_invalid_cursor(books: Books, made_with: str, used_with: str) -> None:
         "clientId=c",
         "clientId=c&status=paid,overdue",
         "businessId=b",
+        "externalId=x",
         "issueDateFrom=2026-01-01&issueDateTo=2026-12-31",
         "issueDateTo=2026-12-31",
         "dueDateFrom=2026-01-01",

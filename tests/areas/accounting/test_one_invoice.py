@@ -122,3 +122,13 @@ def test_another_organizations_invoice_is_not_found(
     assert refused(registered, operation, invoiceId=foreign["id"], **more).code == "not_found"
     with pytest.raises(Problem, match="not_found"):
         get(registered, foreign["id"])
+
+
+@pytest.mark.parametrize("more", ["", "&status=draft&status=issued", "&updatedSince=2026-01-01T00:00:00Z"])
+def test_found_by_external_id(registered: Books, more: str) -> None:
+    made, other = registered.invoice(externalId="x"), registered.invoice(externalId="y")
+    assert registered.get("listInvoices", f"externalId=x{more}")[0] == [made]
+    assert registered.get("listInvoices", f"externalId=z{more}")[0] == []
+    registered.post("updateClient", clientId=other["clientId"], externalId="c")
+    assert [client["id"] for client in registered.get("listClients", "externalId=c")[0]] == [other["clientId"]]
+    assert registered.get("listClients", "externalId=x")[0] == []

@@ -22,6 +22,13 @@ def test_newest_come_first_and_filters_narrow(firm: Firm) -> None:
     assert firm.names("type=property_unspecified") == ["Property"]
 
 
+def test_found_by_external_id(firm: Firm) -> None:
+    firm.create(name="a", externalId="x")
+    firm.create(name="b", externalId="y")
+    assert firm.names("externalId=x") == ["a"]
+    assert firm.names("externalId=z") == []
+
+
 def test_the_status_is_that_of_today(firm: Firm) -> None:
     begun, coming = firm.create(commencementDate="2026-11-20")["id"], firm.create(commencementDate="2026-11-21")["id"]
     undated, resting, over, gone = (firm.create()["id"] for _ in range(4))

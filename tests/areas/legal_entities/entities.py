@@ -9,6 +9,7 @@ import pytest
 from gatewayd.areas.legal_entities import operations as legal_entities
 from gatewayd.areas.legal_entities.operations import OPERATIONS
 from gatewayd.areas.legal_entities.shapes import (
+    ArchiveLegalEntity,
     CreateLegalEntity,
     GetLegalEntities,
     GetLegalEntity,
@@ -45,6 +46,11 @@ class Firm:
     def update(self, entity_id: str, **values: object) -> Entity:
         request = _decoded(legal_entities.update_legal_entity, {"id": entity_id, **values}, UpdateLegalEntity)
         run = legal_entities.update_legal_entity
+        return _answer(self.store.write(lambda tx: run(tx, self.caller, request), self.org_id))
+
+    def archive(self, entity_id: str, **values: object) -> Entity:
+        request = _decoded(legal_entities.archive_legal_entity, {"id": entity_id, **values}, ArchiveLegalEntity)
+        run = legal_entities.archive_legal_entity
         return _answer(self.store.write(lambda tx: run(tx, self.caller, request), self.org_id))
 
     def get(self, entity_id: str) -> Entity:

@@ -31,6 +31,7 @@ def list_clients(tx: ReadTx, caller: Caller, request: ListClients) -> Listing[Cl
     """
     filters = {
         **archive_filter(request.status, request.include_archived),
+        "external_id = :external_id": request.external_id,
         "search_text LIKE :pattern ESCAPE '!'": contains(request.q),
     }
     found: list[Row] = []

@@ -118,6 +118,7 @@ class ListClients(SyncRequest, frozen=True, kw_only=True):
 
     q: Search | None = None
     status: ClientStatus | None = None
+    external_id: ExternalId | None = None
     include_archived: bool = False
 
 

@@ -51,9 +51,12 @@ _CONDITIONS = {
     "due_date_from": "due_date >= :due_date_from",
     "due_date_to": "due_date <= :due_date_to",
     "currency": "currency = :currency",
+    "external_id": "external_id = :external_id",
     "pattern": "search_text LIKE :pattern ESCAPE '!'",
 }
 _PLAIN_FILTERS = tuple(name for name in _CONDITIONS if name != "pattern")
+_INDEXED = frozenset({"client_id", "business_id", "external_id"})
+"""Filters with an index of their own."""
 _SELECT_PAGE = """
 SELECT {wire}, open_due_date < :today{key} FROM invoices WHERE org_id = :org_id AND {after}{conditions}
 """
@@ -146,7 +149,7 @@ def _branches(wanted: Sequence[str] | None) -> list[_Branch]:
 def _page_sql(order: Order, conditions: tuple[str, ...], branches: tuple[bool, ...], summary: bool) -> str:
     ordering = _ORDERINGS[order]
     parts = [_CONDITIONS[name] for name in conditions]
-    if order != "newest" or "client_id" in conditions or "business_id" in conditions:
+    if order != "newest" or _INDEXED.intersection(conditions):
         states = _states(branches)
         alternatives = [[*parts, states]] if states else [parts]
     else:

@@ -183,6 +183,7 @@ class ListInvoices(SyncRequest, frozen=True, kw_only=True):
     due_date_from: Date | None = None
     due_date_to: Date | None = None
     currency: Currency | None = None
+    external_id: ExternalId | None = None
     q: Search | None = None
     summary_only: bool = False
 
