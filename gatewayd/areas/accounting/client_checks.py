@@ -11,18 +11,22 @@ _FOREIGN_NUMBER = re.compile(r"^[A-Z0-9]{2,20}$", re.ASCII)
 _SEPARATORS = re.compile(r"[\s.\-/]+")
 _GREECE = "EL"  # its VAT numbers do not bear the ISO code
 _BRITISH = frozenset({"GB", "XI", "GD", "HA"})  # Northern Ireland, government departments, health authorities
+_UNITED_KINGDOM = frozenset({"GB", "IM"})  # for VAT the Isle of Man is part of it
 _MEMBERS = (stdnum.eu.vat.MEMBER_STATES - {"xi"}) | {_GREECE.lower()}
 
 
 def vat_number(text: str, country_code: str) -> str | None:
     """The number as it is kept, or None where it is not valid.
 
-    British numbers are kept as bare digits; others bear the letters of their country. A number without letters is one
-    of `country_code`. Outside the United Kingdom and the European Union only the form is checked.
+    British numbers of clients in the United Kingdom are kept as bare digits; others bear the letters of their country.
+    A number without letters is one of `country_code`. Outside the United Kingdom and the European Union only the form
+    is checked.
     """
     compact = _SEPARATORS.sub("", text).upper()
-    if compact[:2] in _BRITISH or (country_code == "GB" and compact[:1].isdigit()):
-        return _british(compact)
+    if compact[:2] in _BRITISH or (country_code in _UNITED_KINGDOM and compact[:1].isdigit()):
+        number = _british(compact)
+        foreign = number is not None and number.isdigit() and country_code not in _UNITED_KINGDOM
+        return f"GB{number}" if foreign else number
     member = _GREECE if country_code == "GR" else country_code
     if compact[:2].lower() not in _MEMBERS and member.lower() in _MEMBERS:
         compact = member + compact
@@ -31,9 +35,9 @@ def vat_number(text: str, country_code: str) -> str | None:
     return compact if _FOREIGN_NUMBER.match(compact) else None
 
 
-def is_british(number: str) -> bool:
-    """True for a kept VAT number of the United Kingdom."""
-    return number[:1].isdigit() or number[:2] in _BRITISH
+def is_british(number: str, country_code: str) -> bool:
+    """True for a VAT number of the United Kingdom, as it is kept for a client of that country."""
+    return country_code in _UNITED_KINGDOM if number[:1].isdigit() else number[:2] in _BRITISH
 
 
 def company_number(text: str, country_code: str) -> str | None:

@@ -10,7 +10,11 @@ from gatewayd.areas.accounting import client_checks
     [
         ("GB 980 7806 84", "GB", "980780684"),
         ("980780684", "GB", "980780684"),
-        ("gb980780684", "FR", "980780684"),
+        ("gb980780684", "FR", "GB980780684"),
+        ("GB980780684", "US", "GB980780684"),
+        ("980780684", "IM", "980780684"),
+        ("GB980780684", "IM", "980780684"),
+        ("123456789", "US", "123456789"),
         ("XI980780684", "GB", "XI980780684"),
         ("GBGD001", "GB", "GD001"),
         ("980780685", "GB", None),
@@ -31,11 +35,21 @@ def test_vat_number(text: str, country: str, kept: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "british"),
-    [("980780684", True), ("XI980780684", True), ("GD001", True), ("DE136695976", False)],
+    ("number", "country", "british"),
+    [
+        ("980780684", "GB", True),
+        ("980780684", "IM", True),
+        ("980780684", "US", False),
+        ("51824753556", "AU", False),
+        ("GB980780684", "FR", True),
+        ("XI980780684", "GB", True),
+        ("GD001", "GB", True),
+        ("DE136695976", "DE", False),
+        ("DE136695976", "GB", False),
+    ],
 )
-def test_is_british(number: str, british: bool) -> None:
-    assert client_checks.is_british(number) is british
+def test_is_british(number: str, country: str, british: bool) -> None:
+    assert client_checks.is_british(number, country) is british
 
 
 @pytest.mark.parametrize(

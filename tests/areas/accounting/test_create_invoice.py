@@ -314,9 +314,11 @@ def test_reverse_charge(registered: Books) -> None:
     assert [group["reverseCharge"] for group in invoice["vatSummary"]] == [True, False]
 
 
-@pytest.mark.parametrize("number", [None, "DE136695976"])
-def test_reverse_charge_needs_vrn(registered: Books, number: str | None) -> None:
-    client = registered.client(**({} if number is None else {"vatNumber": number}))
+@pytest.mark.parametrize(
+    ("number", "country"), [(None, "GB"), ("DE136695976", "GB"), ("123456789", "US"), ("51 824 753 556", "AU")]
+)
+def test_reverse_charge_needs_vrn(registered: Books, number: str | None, country: str) -> None:
+    client = registered.client(**({} if number is None else {"vatNumber": number}), countryCode=country)
     problem = refused(registered, clientId=client, lines=lines({"vatCode": "reverse_charge_domestic_reduced"}))
     assert fields_of(problem) == [("lines[0].vatCode", "reverse_charge_needs_vrn")]
 

@@ -186,7 +186,8 @@ def _computed(
         supply_date=dates.supply,
         registered=registered,
         default_code=lines.default_code(amounts_are, registered, client.default_vat_treatment),
-        client_is_vat_registered=client.vat_number is not None and client_checks.is_british(client.vat_number),
+        client_is_vat_registered=client.vat_number is not None
+        and client_checks.is_british(client.vat_number, client.country_code),
         client_is_end_user=client.end_user,
     )
     taxed = lines.taxed(request.lines or (), context)
