@@ -1,5 +1,6 @@
 """Fixtures of every test: a migrated store in memory, callers; a look at the SQL that runs, and at what is answered."""
 
+import signal
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,6 +12,12 @@ from tests.support import outcomes
 from tests.support.portable_sql import Tables, faults
 from tests.support.statements import Statements
 from tests.support.store import MemoryStore, columns_of, make_caller, migrated_image
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A shell's background job ignores SIGINT, and so would every process that a test starts and interrupts."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
