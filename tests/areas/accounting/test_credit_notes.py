@@ -1,6 +1,11 @@
 """Credit notes: what they copy, what they move, and every way to be refused."""
 
+import contextlib
+from collections import Counter
+
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from gatewayd.errors import Problem
 from tests.areas.accounting.books import LINE, Books, Json, fields_of, lines
@@ -110,3 +115,83 @@ def test_invalid_state_to_credit_a_draft(registered: Books) -> None:
         registered.credit(invoice["id"])
     assert (caught.value.code, caught.value.extra["currentState"]) == ("invalid_state", "draft")
     assert caught.value.message == "An invoice that is draft cannot be credited."
+
+
+@pytest.mark.parametrize(
+    ("charged", "credited"),
+    [
+        ({"vatCode": "zero", "unitPrice": "1200"}, {"vatCode": "standard", "unitPrice": "1000"}),
+        ({"vatCode": "reverse_charge_domestic_standard", "unitPrice": "1200"}, {"unitPrice": "1000"}),
+        ({"vatCode": "standard", "unitPrice": "1000"}, {"vatCode": "zero", "unitPrice": "1200"}),
+    ],
+)
+def test_no_vat_is_credited_that_was_not_charged(registered: Books, charged: Json, credited: Json) -> None:
+    client = registered.client(vatNumber="GB 434 0314 94")
+    invoice = registered.invoice(clientId=client, lines=lines(charged))
+    for status in ("draft", "issued"):
+        with pytest.raises(Problem) as caught:
+            registered.credit(invoice["id"], status=status, lines=lines(credited))
+        assert fields_of(caught.value) == [("lines", "out_of_range")]
+    assert found(registered, invoice["id"]) == invoice
+
+
+def test_the_cis_deduction_is_credited_with_its_labour(store: MemoryStore) -> None:
+    books = Books(store)
+    books.entity(cis={"subcontractor": True, "verifiedRate": 20})
+    labour, materials = {"unitPrice": "1000", "cisLabour": True}, {"unitPrice": "500"}
+    invoice = books.invoice(clientId=books.client(cisContractor=True), lines=lines(labour, materials))
+    assert invoice["cisDeduction"] == "200.00"
+    for wrong in ({"unitPrice": "1500"}, {"unitPrice": "1500", "cisLabour": True}):
+        with pytest.raises(Problem) as caught:
+            books.credit(invoice["id"], lines=lines(wrong))
+        assert fields_of(caught.value) == [("lines", "out_of_range")]
+    books.credit(invoice["id"], lines=lines(labour))
+    books.credit(invoice["id"], lines=lines(materials))
+    assert found(books, invoice["id"])["balanceDue"] == "0.00"
+
+
+def test_a_credit_note_is_not_dated_before_its_invoice(registered: Books) -> None:
+    invoice = registered.invoice(issueDate="2026-11-10")
+    with pytest.raises(Problem) as caught:
+        registered.credit(invoice["id"], issueDate="2026-11-09")
+    assert fields_of(caught.value) == [("issueDate", "date_order")]
+    assert registered.credit(invoice["id"], issueDate="2026-11-10")["number"] == "CN-000001"
+
+
+PRICED = st.fixed_dictionaries(
+    {
+        "unitPrice": st.integers(-300, 2000).map(lambda pence: f"{pence / 100:.2f}"),
+        "vatCode": st.sampled_from(["standard", "reduced", "zero"]),
+    }
+)
+
+
+def by_group(documents: list[Json]) -> Counter[tuple[str, str]]:
+    sums: Counter[tuple[str, str]] = Counter()
+    for document in documents:
+        for group in document["vatSummary"]:
+            for name in ("net", "vat"):
+                sums[group["vatCode"], name] += round(float(group[name]) * 100)
+    return sums
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    sold=st.lists(PRICED, min_size=1, max_size=3),
+    rounding=st.sampled_from(["line", "total", "total_down"]),
+    asked=st.lists(st.lists(PRICED, min_size=1, max_size=3), max_size=5),
+)
+def test_no_credits_take_back_what_was_not_charged(
+    registered: Books, sold: list[Json], rounding: str, asked: list[list[Json]]
+) -> None:
+    accepted = []
+    try:
+        invoice = registered.invoice(lines=lines(*sold), vatRounding=rounding)
+    except Problem:  # its total is below zero
+        return
+    for each in asked:
+        with contextlib.suppress(Problem):
+            accepted.append(registered.credit(invoice["id"], lines=lines(*each)))
+    charged, credited = by_group([invoice]), by_group(accepted)
+    for group, amount in credited.items():
+        assert min(0, charged[group]) <= amount <= max(0, charged[group]), group

@@ -138,6 +138,9 @@ def _dates(today: str, request: CreateInvoice, parties: Parties) -> Dates:
         if date is not None and not EARLIEST <= date <= LATEST:
             errors.append(FieldError(name, "out_of_range", f"Expected a date from {EARLIEST} to {LATEST}."))
     issue = today if request.issue_date is None else request.issue_date.isoformat()
+    if parties.original is not None and issue < parties.original.issue_date:
+        message = f"It is before the issue date of the invoice, {parties.original.issue_date}."
+        errors.append(FieldError("issueDate", "date_order", message))
     if request.due_date is not None and request.due_date.isoformat() < issue:
         errors.append(FieldError("dueDate", "date_order", f"It is before the issue date, {issue}."))
     if errors:

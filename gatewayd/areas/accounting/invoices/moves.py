@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from gatewayd.areas.accounting.invoices import drafts, lines, numbers, parties, rows, states
+from gatewayd.areas.accounting.invoices import crediting, drafts, lines, numbers, parties, rows, states
 from gatewayd.areas.accounting.invoices.parties import Parties
 from gatewayd.areas.accounting.invoices.rows import INVOICES
 from gatewayd.areas.accounting.invoices.shapes import ClientSnapshot, InvoicePayment, InvoiceRow, SellerSnapshot
@@ -20,7 +20,7 @@ from gatewayd.errors import Problem, invalid, invalid_field, invalid_state, not_
 from gatewayd.ledger import period_locks
 from gatewayd.ledger.sellers import Seller
 from gatewayd.money import Money, exponent, is_decimal
-from gatewayd.store import ReadTx, WriteTx
+from gatewayd.store import WriteTx
 
 MAX_REASON_CHARACTERS = 500  # Chosen
 
@@ -45,7 +45,7 @@ def as_issued(tx: WriteTx, row: InvoiceRow, found: Parties, number: str | None) 
     if row.vat_total and row.fx_rate is None and row.currency != row.base_currency:
         raise invalid_field("fxRate", "required", f"The VAT is printed in {row.base_currency} too: at what rate?")
     if found.original is not None:
-        refuse_excess_credit(tx, row, found.original)
+        crediting.refuse_excess(tx, row, found.original)
     if number is None:
         number = numbers.allot(tx, row.seller_key, row.kind)
     else:
@@ -57,13 +57,6 @@ def as_issued(tx: WriteTx, row: InvoiceRow, found: Parties, number: str | None) 
         client_snapshot=project(found.client, ClientSnapshot),
         seller_snapshot=_seller_snapshot(found.seller, row.supply_date),
     )
-
-
-def refuse_excess_credit(tx: ReadTx, row: InvoiceRow, original: InvoiceRow) -> None:
-    """Raises `Problem` `validation_failed` where the credit notes in force would be above what they credit."""
-    gross, _ = rows.credited(tx, original)
-    if gross + row.gross_total > original.gross_total:
-        raise invalid_field("lines", "out_of_range", "The credit notes would come to more than the invoice.")
 
 
 def update_credited(tx: WriteTx, invoice_id: str) -> None:

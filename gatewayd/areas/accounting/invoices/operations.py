@@ -16,7 +16,7 @@ A draft that changes goes the same way: `amendments` makes the request of it.
 operations over them, `pages` the list.
 """
 
-from gatewayd.areas.accounting.invoices import drafts, moves, pages, parties, rows
+from gatewayd.areas.accounting.invoices import crediting, drafts, moves, pages, parties, rows
 from gatewayd.areas.accounting.invoices.rows import INVOICES
 from gatewayd.areas.accounting.invoices.shapes import CreateInvoice, Invoice, ListInvoices
 from gatewayd.contract.caller import Caller
@@ -56,7 +56,7 @@ def create_invoice(tx: WriteTx, caller: Caller, request: CreateInvoice) -> Rende
     if request.status == "issued" or request.number is not None:
         row = moves.as_issued(tx, row, found, request.number)
     elif found.original is not None:
-        moves.refuse_excess_credit(tx, row, found.original)
+        crediting.refuse_excess(tx, row, found.original)
     wire = rows.insert(tx, row, lines)
     if found.original is not None and row.status == "issued":
         moves.update_credited(tx, found.original.id)

@@ -24,6 +24,9 @@ from gatewayd.errors import not_found
 from gatewayd.money import Money, exponent
 from gatewayd.store import Columns, ReadTx, Table, WriteTx
 
+Group = tuple[str, str]
+"""A VAT code and its rate, percent."""
+
 _LINES = b',"lines":'
 OVERDUE = b',"isOverdue":true}'
 NOT_OVERDUE = b',"isOverdue":false}'
@@ -86,6 +89,12 @@ _SELECT_CREDITED = """
 SELECT coalesce(sum(gross_total), 0), coalesce(sum(gross_total - cis_deduction), 0) FROM invoices
 WHERE org_id = :org_id AND credits_invoice_id = :id AND status NOT IN ('draft', 'void')
 """
+_SELECT_CREDITED_GROUPS = """
+SELECT vat_code, vat_rate_percent, sum(net), sum(vat + invoice_lines.reverse_charge_vat)
+FROM invoices JOIN invoice_lines ON invoice_lines.org_id = invoices.org_id AND invoice_id = invoices.id
+WHERE invoices.org_id = :org_id AND credits_invoice_id = :id AND status NOT IN ('draft', 'void')
+GROUP BY vat_code, vat_rate_percent
+"""
 _DELETE_LINES = "DELETE FROM invoice_lines WHERE org_id = :org_id AND invoice_id = :id"
 _DELETE = "DELETE FROM invoices WHERE org_id = :org_id AND id = :id"
 _DELETE_PAYMENT = """
@@ -111,6 +120,11 @@ def credited(tx: ReadTx, row: InvoiceRow) -> tuple[Money, Money]:
     found = tx.row(_SELECT_CREDITED, id=row.id)
     assert found is not None
     return Money(found[0], row.currency), Money(found[1], row.currency)
+
+
+def credited_groups(tx: ReadTx, row: InvoiceRow) -> dict[Group, tuple[int, int]]:
+    """Net and VAT that the credit notes in force against an invoice take back of each code and rate."""
+    return {(code, rate): (net, vat) for code, rate, net, vat in tx.rows(_SELECT_CREDITED_GROUPS, id=row.id)}
 
 
 def insert(tx: WriteTx, row: InvoiceRow, lines: Sequence[LineRow]) -> bytes:

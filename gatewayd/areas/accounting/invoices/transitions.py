@@ -3,7 +3,7 @@
 The moves themselves are `moves`; these are the operations over them.
 """
 
-from gatewayd.areas.accounting.invoices import amendments, drafts, moves, parties, rows, states
+from gatewayd.areas.accounting.invoices import amendments, crediting, drafts, moves, parties, rows, states
 from gatewayd.areas.accounting.invoices.rows import INVOICES
 from gatewayd.areas.accounting.invoices.shapes import (
     ChangeInvoice,
@@ -42,7 +42,7 @@ def update_invoice(tx: WriteTx, caller: Caller, request: UpdateInvoice) -> Rende
     found = parties.of_change(tx, before, whole)
     row, lines = drafts.draft(tx, whole, found)
     if found.original is not None:
-        moves.refuse_excess_credit(tx, row, found.original)
+        crediting.refuse_excess(tx, row, found.original)
     return Rendered(rows.rewrite(tx, before, row, lines))
 
 
