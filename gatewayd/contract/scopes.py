@@ -20,6 +20,11 @@ SCOPES: Mapping[str, str] = {  # Spec §5, the meanings in its words
     "tax:write": "Submit filings to the tax authority on the user's behalf. Restricted.",
 }
 
+PERSON_SCOPES: Mapping[str, str] = {  # OpenID Connect Core §5.4: which claims a client gets
+    "profile": "See your name.",
+    "email": "See your e-mail address.",
+}
+
 EXTENSION_SCOPES: Mapping[str, str] = {  # Chosen: narrower grants for keys, and the CRM that feeds the webhooks
     "assets:read": "View portfolios, positions and investment income only.",
     "assets:write": "Create and update portfolios and investment transactions only.",
@@ -29,12 +34,12 @@ EXTENSION_SCOPES: Mapping[str, str] = {  # Chosen: narrower grants for keys, and
     "crm:write": "Create leads and move opportunities.",
 }
 
-ALL_SCOPES: Mapping[str, str] = {**SCOPES, **EXTENSION_SCOPES}
+ALL_SCOPES: Mapping[str, str] = {**SCOPES, **PERSON_SCOPES, **EXTENSION_SCOPES}
 
 RESTRICTED = frozenset({"tax:read", "tax:write"})
 """Granted only after manual approval (Spec §5, rule 4)."""
 
-SIGN_IN_ONLY = frozenset({"openid", "offline_access"})
+SIGN_IN_ONLY = frozenset({"openid", "offline_access", *PERSON_SCOPES})
 """Meaningful in an OAuth flow only; a key cannot carry them."""
 
 KEY_SCOPES = frozenset(ALL_SCOPES) - SIGN_IN_ONLY

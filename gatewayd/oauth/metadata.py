@@ -101,7 +101,8 @@ def openid_provider(issuer: str) -> Document:
         "prompt_values_supported": ["none", "login", "consent", "select_account"],
         "claim_types_supported": ["normal"],
         "claims_supported": [
-            *("iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "amr", "at_hash", "sid", "name", "email")
+            *("iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "amr", "at_hash", "sid"),
+            *("name", "email", "email_verified"),
         ],
         "claims_parameter_supported": False,
         "request_parameter_supported": False,

@@ -14,7 +14,7 @@ from gatewayd.clock import Instant
 from gatewayd.http1.asgi import Receive
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
-from gatewayd.identity import access_tokens, authorization_codes, grants, id_tokens, refresh_tokens
+from gatewayd.identity import access_tokens, authorization_codes, grants, id_tokens, refresh_tokens, users
 from gatewayd.identity.authorization_codes import CodeState, TokenRequest
 from gatewayd.identity.grants import Grant
 from gatewayd.identity.oauth_errors import OAuthFailure, invalid_grant
@@ -149,8 +149,10 @@ def _token_response(parts: OAuthParts, grant: Grant, parameters: _TokenParameter
     )
     id_token = None
     if "openid" in parameters.scopes:
+        user = parts.store.read_now(lambda tx: users.get(tx, grant.user_id), None)
+        person = id_tokens.person_claims(user, parameters.scopes)
         id_token = id_tokens.mint(
-            parts.keys, grant, id_tokens.IdTokenParameters(parts.issuer, access, parameters.first, now)
+            parts.keys, grant, id_tokens.IdTokenParameters(parts.issuer, access, parameters.first, person, now)
         )
     body = TokenResponse(
         access_token=access,

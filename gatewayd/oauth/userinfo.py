@@ -6,6 +6,7 @@ from gatewayd.http1.asgi import Receive
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.identity import users
+from gatewayd.identity.id_tokens import person_claims
 from gatewayd.identity.oauth_errors import OAuthFailure
 from gatewayd.identity.oauth_parameters import one
 from gatewayd.identity.users import User
@@ -17,13 +18,13 @@ from gatewayd.store import ReadTx
 
 
 async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Response:
-    """200 with claims. The token comes in the `Authorization` header, or in a form (RFC 6750 §2.2).
+    """200 with the claims that the scopes open. The token comes in the header, or in a form (RFC 6750 §2.2).
 
     Raises `Challenged`, or `OAuthFailure` `invalid_request` for a token in the address or in two places.
     """
     in_form = await _token_of_form(request, receive)
     caller, user = parts.store.read_now(lambda tx: _caller_and_user(parts, request, tx, in_form), None)
-    return json_response(200, {"sub": caller.user_id, "name": user.name, "email": user.email})
+    return json_response(200, {"sub": user.id, **person_claims(user, caller.scopes)})
 
 
 async def _token_of_form(request: Request, receive: Receive) -> str | None:

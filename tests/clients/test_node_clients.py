@@ -13,7 +13,7 @@ from tests.clients.programs import run_node
 from tests.clients.provider import CLIENTS, INVOICES, REGISTER, TOKEN, Provider
 
 CALLBACK = "http://127.0.0.1:3031/callback"
-SCOPE = "openid offline_access accounting:read"
+SCOPE = "openid offline_access accounting:read email"
 
 
 @pytest.fixture(scope="module")

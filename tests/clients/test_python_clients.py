@@ -110,7 +110,7 @@ def handler_of(provider: Provider, **preference: object) -> RPHandler:
 @pytest.mark.parametrize("algorithm", ["RS256", "ES256"])
 def test_idpyoidc_signs_somebody_in(provider: Provider, algorithm: str) -> None:
     handler = handler_of(provider, id_token_signing_alg_values_supported=[algorithm])
-    scope = ["openid", "offline_access", "accounting:read"]
+    scope = ["openid", "offline_access", "accounting:read", "email"]
     url = handler.begin(issuer_id="books", req_args={"scope": scope})
     answer = provider.person.answer_to(url)
     done = handler.finalize(provider.issuer, answer)  # verifies the ID token, its nonce, and asks for the userinfo

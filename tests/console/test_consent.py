@@ -66,6 +66,15 @@ async def test_from_signed_out_to_the_code(site: Site) -> None:
     assert state.grant.scopes == {"openid", "offline_access", "accounting:read", "accounting:write"}
 
 
+async def test_what_a_client_learns_of_a_person_is_said_and_can_be_left_out(site: Site) -> None:
+    browser = await site.signed_in()
+    page = await consent_page(browser, await site.ask(scope="openid profile email"))
+    assert "See your name." in page.text
+    assert "See your e-mail address." in page.text
+    state = await granted(site, await allow(browser, page, scope=["openid", "profile"]))
+    assert state.grant.scopes == {"openid", "profile"}
+
+
 async def test_the_chooser_appears_though_somebody_is_signed_in(site: Site) -> None:
     browser = await site.signed_in()
     handle = await site.ask()

@@ -132,7 +132,7 @@ def test_another_type_is_refused(harness: AuthenticatorHarness, typ: str) -> Non
 
 
 def test_an_id_token_is_no_access_token(harness: AuthenticatorHarness) -> None:
-    parameters = id_tokens.IdTokenParameters(ISSUER, harness.mint(), True, harness.store.now())
+    parameters = id_tokens.IdTokenParameters(ISSUER, harness.mint(), True, {}, harness.store.now())
     harness.expect_refusal(id_tokens.mint(harness.keys, harness.grant, parameters))
 
 

@@ -193,8 +193,38 @@ async def test_user_info(provider: Provider, method: str) -> None:
     answer = await provider.tokens(await provider.register())
     reply = await provider(method, at.USERINFO, headers=[bearer(answer["access_token"])])
     assert (reply.status, reply["cache-control"]) == (200, "no-store")
-    assert reply.json() == {"sub": provider.person.user_id, "name": "ann", "email": "ann@example.com"}
+    assert reply.json() == {"sub": provider.person.user_id}
     assert reply.json()["sub"] == claims_of(answer["id_token"])["sub"]
+
+
+@pytest.mark.parametrize(
+    ("scope", "told"),
+    [
+        ("", {}),
+        ("profile", {"name": "ann"}),
+        ("email", {"email": "ann@example.com", "email_verified": False}),
+        ("profile email", {"name": "ann", "email": "ann@example.com", "email_verified": False}),
+    ],
+)
+async def test_what_is_told_of_a_person_is_what_they_granted(
+    provider: Provider, scope: str, told: dict[str, object]
+) -> None:
+    client_id = await provider.register()
+    answer = await provider.tokens(client_id, scope=f"openid offline_access accounting:read {scope}")
+    again = (await provider.refresh(client_id, answer["refresh_token"])).json()
+    for tokens in (answer, again):
+        seen = (await provider("GET", at.USERINFO, headers=[bearer(tokens["access_token"])])).json()
+        claims = claims_of(tokens["id_token"])
+        for given in (seen, claims):
+            assert {name: given[name] for name in ("name", "email", "email_verified") if name in given} == told
+
+
+async def test_who_is_asked_for_their_address_may_say_no(provider: Provider) -> None:
+    client_id = await provider.register()
+    code = await provider.code(client_id, ["openid", "profile"], scope="openid profile email")
+    answer = (await provider.redeem(client_id, code)).json()
+    assert answer["scope"] == "openid profile"
+    assert "email" not in claims_of(answer["id_token"])
 
 
 async def test_user_info_takes_the_token_in_a_form(provider: Provider) -> None:
