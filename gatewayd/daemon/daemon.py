@@ -127,8 +127,8 @@ class Daemon:
             self._delivering(store, webhooks, transport) as deliveries,
             trio.open_nursery() as doors,
         ):
-            if (upgraded := store.upgraded) is not None:
-                log.info("migrated", before=upgraded.before, after=upgraded.after, copy=str(upgraded.copy or ""))
+            if (upgraded := store.upgraded) is not None and upgraded.copy is not None:
+                log.info("migrated", before=upgraded.before, after=upgraded.after, copy=str(upgraded.copy))
             server = create_server(self._door_parts(provider, tax, deliveries, health))
             watched = self._watched(server, store, deliveries, health)
             metrics = create_metrics_server(config, watched, clock, log)
