@@ -1,4 +1,4 @@
-"""Forward-only migrations: numbered SQL files, one transaction each, checksummed."""
+"""Forward-only migrations: numbered SQL files, checksummed; all that a database lacks are one transaction."""
 
 import hashlib
 import importlib.resources
@@ -59,9 +59,7 @@ def pending(connection: apsw.Connection, migrations: tuple[Migration, ...]) -> t
 
     Raises `MigrationError` when an applied one was changed since, or the file is from a newer program.
     """
-    connection.execute(_CREATE_TABLE)
-    rows = connection.execute("SELECT number, sha256 FROM migrations").fetchall()
-    applied = {int(str(number)): str(digest) for number, digest in rows}
+    applied = _applied(connection)
     newest = len(migrations)
     if applied and max(applied) > newest:
         raise MigrationError(
@@ -73,38 +71,43 @@ def pending(connection: apsw.Connection, migrations: tuple[Migration, ...]) -> t
     return tuple(migration for migration in migrations if migration.number not in applied)
 
 
+def _applied(connection: apsw.Connection) -> dict[int, str]:
+    """The digest of each migration by its number. It only reads, so that it never waits for another process."""
+    if not connection.table_exists(None, "migrations"):
+        return {}
+    rows = connection.execute("SELECT number, sha256 FROM migrations").fetchall()
+    return {int(str(number)): str(digest) for number, digest in rows}
+
+
 def migrate(connection: apsw.Connection, migrations: tuple[Migration, ...], now: Instant) -> int:
-    """Apply what is pending; returns how many. Two processes may do this at once.
+    """Apply what is pending, all of it or nothing; returns how many. Two processes may do this at once.
 
     Foreign keys are checked at the end of each migration instead of on the way, so that a table can be rebuilt
     (SQLite, "ALTER TABLE" §7). Raises `MigrationError`, or `StoreFailure` when the disk or another process is in the
-    way; a migration that fails leaves nothing behind.
+    way.
     """
-    done = 0
     connection.pragma("foreign_keys", False)
     try:
-        while _apply_next(connection, migrations, now):
-            done += 1
+        return _apply_pending(connection, migrations, now)
     except ENGINE_FAILURES as error:
         raise StoreFailure(f"the database cannot be migrated: {error}") from error
     finally:
         connection.pragma("foreign_keys", True)
-    return done
 
 
-def _apply_next(connection: apsw.Connection, migrations: tuple[Migration, ...], now: Instant) -> bool:
-    """Apply the first that is pending, in a transaction; False where there is none."""
+def _apply_pending(connection: apsw.Connection, migrations: tuple[Migration, ...], now: Instant) -> int:
     connection.execute("BEGIN IMMEDIATE")
     try:
+        connection.execute(_CREATE_TABLE)
         waiting = pending(connection, migrations)
-        if waiting:
-            _apply(connection, waiting[0], now)
+        for migration in waiting:
+            _apply(connection, migration, now)
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
-    return bool(waiting)
+    return len(waiting)
 
 
 def _apply(connection: apsw.Connection, migration: Migration, now: Instant) -> None:

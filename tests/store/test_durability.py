@@ -1,5 +1,6 @@
 """Processes that are killed, and processes that write side by side."""
 
+import contextlib
 import random
 from pathlib import Path
 
@@ -37,11 +38,15 @@ def test_what_was_acknowledged_outlives_a_kill(tmp_path: Path, start: int) -> No
 
 
 def test_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
-    processes = [child("tests.store.writing_child", str(tmp_path), label, "4", "25") for label in ("a", "b")]
     printed: list[str] = []
-    for process in processes:
-        output, _ = process.communicate(timeout=60)
-        assert process.returncode == 0
-        printed += output.split()
+    with contextlib.ExitStack() as started:
+        processes = [
+            started.enter_context(child("tests.store.writing_child", str(tmp_path), label, "4", "25"))
+            for label in ("a", "b")
+        ]
+        for process in processes:
+            output, _ = process.communicate(timeout=60)
+            assert process.returncode == 0
+            printed += output.split()
     assert len(printed) == 200
     assert _ids(tmp_path) == set(printed)

@@ -69,8 +69,13 @@ def test_a_database_of_a_newer_program_is_refused(connection: apsw.Connection) -
     ],
 )
 def test_a_migration_that_fails_leaves_nothing(connection: apsw.Connection, sql: str) -> None:
+    failing = (_ONE, Migration(2, "0002_x.sql", sql))
     with pytest.raises(MigrationError, match=r"0002_x\.sql"):
-        schema.migrate(connection, (_ONE, Migration(2, "0002_x.sql", sql)), START)
+        schema.migrate(connection, failing, START)
+    assert _tables(connection) == set()  # nor of those before it
+    assert schema.migrate(connection, (_ONE,), START) == 1
+    with pytest.raises(MigrationError, match=r"0002_x\.sql"):
+        schema.migrate(connection, failing, START)
     assert _tables(connection) == {"migrations", "one"}
     assert connection.execute("SELECT id FROM one").fetchall() == [(1,)]
     assert connection.execute("SELECT max(number) FROM migrations").get == 1
@@ -127,6 +132,30 @@ def test_a_lock_is_a_failure_of_the_store(tmp_path: Path) -> None:
     assert schema.migrate(waiting, (_ONE,), START) == 1
     holder.close()
     waiting.close()
+
+
+def test_what_is_pending_is_read_without_waiting_for_who_writes(connection: apsw.Connection, tmp_path: Path) -> None:
+    schema.migrate(connection, (_ONE,), START)
+    connection.execute("BEGIN IMMEDIATE")
+    other = connections.open_writer(tmp_path / "a.db", 0)
+    assert schema.pending(other, (_ONE, _TWO)) == (_TWO,)
+    other.close()
+
+
+def test_a_lock_is_looked_for_as_long_as_was_said(tmp_path: Path) -> None:
+    holder = connections.open_writer(tmp_path / "a.db", 0)
+    waiting = connections.open_writer(tmp_path / "a.db", 30)
+    holder.execute("BEGIN IMMEDIATE")
+    thread = threading.Thread(target=waiting.execute, args=("BEGIN IMMEDIATE",))
+    thread.start()
+    holder.execute("ROLLBACK")
+    thread.join(timeout=20)
+    assert waiting.in_transaction
+    with pytest.raises(apsw.BusyError):
+        holder.execute("BEGIN IMMEDIATE")
+    waiting.execute("ROLLBACK")
+    waiting.close()
+    holder.close()
 
 
 def test_migrating_at_once_applies_each_once(tmp_path: Path) -> None:
