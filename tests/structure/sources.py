@@ -3,6 +3,7 @@
 import ast
 import functools
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,13 +12,24 @@ PACKAGE = ROOT / "gatewayd"
 TESTS = ROOT / "tests"
 
 
-class Source(NamedTuple):
-    """One file. `name` is its path from the repository's root, with slashes."""
+@dataclass(frozen=True)
+class Source:
+    """One file, read when it is looked at. `name` is its path from the repository's root, with slashes.
+
+    `given` is the text of a file that is not there.
+    """
 
     path: Path
     name: str
-    text: str
-    tree: ast.Module
+    given: str | None = None
+
+    @functools.cached_property
+    def text(self) -> str:
+        return self.path.read_text("utf-8") if self.given is None else self.given
+
+    @functools.cached_property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.text, str(self.path))
 
     def at(self, node: ast.AST) -> str:
         """`gatewayd/x.py:12`, as editors understand it."""
@@ -31,8 +43,7 @@ def sources(under: Path = PACKAGE) -> list[Source]:
 
 @functools.cache
 def _source(path: Path) -> Source:
-    text = path.read_text("utf-8")
-    return Source(path, path.relative_to(ROOT).as_posix(), text, ast.parse(text, str(path)))
+    return Source(path, path.relative_to(ROOT).as_posix())
 
 
 class Import(NamedTuple):

@@ -175,7 +175,7 @@ def test_the_wall_clock_is_asked_in_one_place() -> None:
 
 
 def written(name: str, text: str) -> Source:
-    return Source(PACKAGE.parent / name, name, text, ast.parse(text))
+    return Source(PACKAGE.parent / name, name, text)
 
 
 @pytest.mark.parametrize(

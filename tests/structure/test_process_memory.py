@@ -112,4 +112,4 @@ def test_memory_is_seen() -> None:
         "        self._b = set()\n"
         "        self._c = 1\n"
     )
-    assert list(remembered(Source(PACKAGE, "gatewayd/x.py", text, ast.parse(text)))) == ["A.kept", "A._a", "A._b"]
+    assert list(remembered(Source(PACKAGE, "gatewayd/x.py", text))) == ["A.kept", "A._a", "A._b"]

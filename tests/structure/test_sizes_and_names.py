@@ -165,7 +165,7 @@ def test_no_test_is_skipped_or_sleeps_to_wait() -> None:
 
 
 def written(text: str) -> Source:
-    return Source(TESTS, "gatewayd/http/x.py", text, ast.parse(text))
+    return Source(TESTS, "gatewayd/http/x.py", text)
 
 
 @pytest.mark.parametrize(

@@ -167,7 +167,7 @@ def test_what_both_engines_take_is_no_fault(sql: str) -> None:
 
 def test_a_way_round_the_transaction_is_seen() -> None:
     text = "def f(tx):\n    tx._execute('SELECT 1')\n    tx.rows('SELECT 1')\n"
-    assert list(around_transactions(Source(PACKAGE, "gatewayd/x.py", text, ast.parse(text)))) == ["gatewayd/x.py:2"]
+    assert list(around_transactions(Source(PACKAGE, "gatewayd/x.py", text))) == ["gatewayd/x.py:2"]
 
 
 # -- what was run
