@@ -8,10 +8,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    ViewportSize,
+    expect,
+    sync_playwright,
+)
 
 MILLISECONDS = 30_000.0  # the longest that anything here waits; nothing is measured with it
-PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 800}
+PHONE, DESK = ViewportSize(width=360, height=740), ViewportSize(width=1280, height=800)
 
 
 @contextmanager

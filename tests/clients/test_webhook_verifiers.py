@@ -138,10 +138,10 @@ def delivered(running: Running, firm: Firm, hooks: Hooks) -> Arrival:
 def resent(running: Running, firm: Firm, hooks: Hooks, delivery_id: str) -> Arrival:
     """A finished delivery, sent again now; one of a replay, so that there is a chain of them."""
     for _ in range(2):
+        until(lambda: ended(running, firm, delivery_id))  # noqa: B023 - called at once
         so_far = len(hooks.arrivals)
         delivery_id = asked(running, firm, "/api/rpc/webhooks/deliveries/resend", {"id": delivery_id})["id"]
         arrival = hooks.wait_for(so_far + 1)[so_far]
-        until(lambda: ended(running, firm, delivery_id))  # noqa: B023 - called at once
     return arrival
 
 
