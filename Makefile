@@ -25,6 +25,10 @@ DEV := $(VENV)/.dev-installed
 LOCK_TOOL := build/lock-tool
 CLIENTS := tests/clients/node_modules/.installed
 
+# What tests write is gone after them. In memory, where there is room, nothing waits for a disk.
+export PYTEST_DEBUG_TEMPROOT ?= $(shell test -w /dev/shm && \
+  df --output=avail /dev/shm 2>/dev/null | awk 'NR == 2 && $$1 > 4000000 { print "/dev/shm" }')
+
 # pip may neither ask nor look for newer versions of itself; the locks decide, and each file must have a known hash.
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1

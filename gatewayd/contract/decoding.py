@@ -1,6 +1,7 @@
 """From bytes and query strings to request structs: fast where all is well, thorough where something is wrong."""
 
 import datetime
+import functools
 import json
 import re
 import types
@@ -29,9 +30,6 @@ class RequestDecoder:
 
     def __init__(self, operation: Operation) -> None:
         self._type = operation.request
-        fields = msgspec.structs.fields(operation.request)
-        self._lists = frozenset(f.encode_name for f in fields if _is_list(f.type))
-        self._watched = frozenset(f.encode_name for f in fields if _takes_more_than_we_do(f.type))
 
     def body(self, raw: bytes, path: Mapping[str, str] = _NOTHING) -> msgspec.Struct:
         """The request in a JSON body; path parameters join it. An empty body is an empty object."""
@@ -56,19 +54,11 @@ class RequestDecoder:
         if raw:
             plain = "%" not in raw and "+" not in raw and raw.isascii() and raw.isprintable()
             pairs = _plain_pairs(raw) if plain else _encoded_pairs(raw)
-            self._read_pairs(pairs, values)
+            lists, watched = _special(self._type)
+            _read_pairs(pairs, lists, values)
             odd = odd or "null" in raw.lower() or not (plain or all(value.isprintable() for _, value in pairs))
-            odd = odd or any(":" not in values[name] for name in self._watched.intersection(values))
+            odd = odd or any(":" not in values[name] for name in watched.intersection(values))
         return self._convert(values, strict=False, odd=odd)
-
-    def _read_pairs(self, pairs: list[tuple[str, str]], values: dict[str, Any]) -> None:
-        for name, value in pairs:
-            if name in self._lists:
-                values.setdefault(name, []).extend(value.split(","))
-            elif name in values:
-                raise Problem("invalid_request", f"The parameter {name!r} is given more than once.")
-            else:
-                values[name] = value
 
     def _convert(self, values: dict[str, Any], *, strict: bool, odd: bool) -> msgspec.Struct:
         """`odd`: there may be values that msgspec takes and we do not, so each is looked at."""
@@ -87,6 +77,24 @@ class RequestDecoder:
             raise Problem("unknown_parameter", f"Not known here: {names}.", errors=unknown)
         mistakes = tuple(_mistakes(values, self._type, "", strict))
         raise invalid(*(mistakes or (FieldError("", "invalid_format", failure),)))  # a rule of the whole struct
+
+
+@functools.cache  # of the program's own requests
+def _special(request: type[msgspec.Struct]) -> tuple[frozenset[str], frozenset[str]]:
+    """The names of a request's lists, and of the fields for which msgspec takes more than we do."""
+    fields = msgspec.structs.fields(request)
+    lists = frozenset(f.encode_name for f in fields if _is_list(f.type))
+    return lists, frozenset(f.encode_name for f in fields if _takes_more_than_we_do(f.type))
+
+
+def _read_pairs(pairs: list[tuple[str, str]], lists: frozenset[str], values: dict[str, Any]) -> None:
+    for name, value in pairs:
+        if name in lists:
+            values.setdefault(name, []).extend(value.split(","))
+        elif name in values:
+            raise Problem("invalid_request", f"The parameter {name!r} is given more than once.")
+        else:
+            values[name] = value
 
 
 def _json_object(raw: bytes) -> dict[str, Any]:
@@ -185,7 +193,7 @@ def _has_nul(root: object) -> bool:
     return False
 
 
-# What follows runs at start, and where a request is refused or odd.
+# What follows runs once for a kind of request, and where one is refused or odd.
 
 
 def _members(hint: Any) -> tuple[Any, ...]:
