@@ -63,7 +63,7 @@ class Provider:
 
     async def open_keys(self) -> None:
         """Make the signing keys ready for the first token, which need not wait for it then."""
-        await trio.to_thread.run_sync(self.keys.open)
+        await trio.to_thread.run_sync(self.keys.open, limiter=trio.CapacityLimiter(1))
 
     async def keep_house(self) -> None:
         """Make the next signing key when it is time, and sweep what has ended. Raises `StoreFailure`."""
@@ -113,5 +113,8 @@ def note_use(tx: WriteTx, credential_ids: Collection[str]) -> None:
 async def _ensure_keys(store: Store) -> None:
     wanted = await store.read(signing_keys.due)
     if wanted:
-        made = [await trio.to_thread.run_sync(signing_keys.generate, algorithm) for algorithm in wanted]
+        made = [
+            await trio.to_thread.run_sync(signing_keys.generate, each, limiter=trio.CapacityLimiter(1))
+            for each in wanted
+        ]
         await store.write(lambda tx: signing_keys.add(tx, made))

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from gatewayd.clock import Clock
 
 STUB_PORT = 8082  # Chosen: beside the daemon's own
+LOG_SECONDS = 2.0  # Chosen: for lines that nobody may read
 
 
 def add_commands(subparsers: Subparsers) -> None:
@@ -54,14 +55,16 @@ async def _serve(stub: _Stub) -> None:
     from gatewayd.http.render import refusal
     from gatewayd.http1.server import Server
     from gatewayd.http1.settings import ServerSettings
-    from gatewayd.logs import make_logger
+    from gatewayd.logs import make_logger, make_writer
     from gatewayd.sandbox_authority.authority import SandboxAuthority, asgi
 
+    writer = make_writer("auto", sys.stderr)
+    writer.start()
     server = Server(
         asgi(SandboxAuthority(stub.clock, wants_tokens=True)),
         ServerSettings(bind=(f"127.0.0.1:{stub.port}",)),
         refuse=refusal,
-        log=make_logger("auto", "info", sys.stderr),
+        log=make_logger("auto", "info", sys.stderr, writer),
         clock=stub.clock,
     )
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
@@ -71,3 +74,4 @@ async def _serve(stub: _Stub) -> None:
             async for _ in signals:
                 break
             server.drain()
+    writer.close(LOG_SECONDS)

@@ -1,11 +1,20 @@
 """`gatewayd serve`: the daemon."""
 
 import argparse
+import contextlib
 import gc
+import signal
 import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.parser import Subparsers, add_command
+
+if TYPE_CHECKING:
+    from gatewayd.daemon.daemon import Daemon
+
+LAST_WORDS_SECONDS = 5  # Chosen: for a traceback on a standard error that may not be read
 
 
 def add_commands(subparsers: Subparsers) -> None:
@@ -26,9 +35,24 @@ def serve(arguments: argparse.Namespace, context: Context) -> int:
     surroundings = Surroundings(log_stream=sys.stderr, clock=context.clock, notifier=from_environ(context.environ))
     daemon = Daemon(context.config, surroundings)
     try:
-        run(run_until_signalled, daemon)
+        with _last_words(daemon), contextlib.redirect_stderr(daemon.standard_error):
+            run(run_until_signalled, daemon)
     except (OSError, ValueError, CatalogueError) as error:
         if daemon.started:
             raise  # a fault of ours, which needs its traceback
         raise CommandError(f"cannot serve: {error}") from error
     return 0
+
+
+@contextlib.contextmanager
+def _last_words(daemon: "Daemon") -> Iterator[None]:
+    """The interpreter tells a fault of a daemon that served, and for as long as nobody reads it does not end.
+
+    So the kernel is asked to end it then, and whoever supervises it may start it anew.
+    """
+    try:
+        yield
+    except BaseException:
+        if daemon.started:
+            signal.alarm(LAST_WORDS_SECONDS)
+        raise

@@ -34,7 +34,7 @@ class Console:
     async def _made(self) -> App:
         async with self._making:
             if self._app is None:
-                self._app = await trio.to_thread.run_sync(self._make)
+                self._app = await trio.to_thread.run_sync(self._make, limiter=trio.CapacityLimiter(1))
             return self._app
 
     def _make(self) -> App:

@@ -1,4 +1,4 @@
-"""What goes on beside the requests: wake-ups, housekeeping, the access log, and the heartbeat."""
+"""What goes on beside the requests: wake-ups, housekeeping, and the heartbeat."""
 
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
@@ -10,7 +10,7 @@ import trio
 from gatewayd.clock import Instant
 from gatewayd.daemon.health import Health
 from gatewayd.http1.log import Log
-from gatewayd.logs import AccessLog
+from gatewayd.logs import LogWriter
 from gatewayd.performing import idempotency
 from gatewayd.provider import Provider, note_use
 from gatewayd.service_manager import Notifier
@@ -19,7 +19,7 @@ from gatewayd.tax import engine
 from gatewayd.webhooks.retention import Retention
 
 HOUSEKEEPING_SECONDS: Final = 60.0
-ACCESS_LOG_SECONDS: Final = 1.0
+LOG_SECONDS: Final = 2.0  # Chosen: how long a stop waits for a log that nobody reads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,6 @@ class BackgroundParts:
     store: Store
     provider: Provider
     retention: Retention
-    access_log: AccessLog
     notifier: Notifier
     log: Log
 
@@ -45,23 +44,16 @@ async def open_background(parts: BackgroundParts) -> AsyncIterator[Health]:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(store.watch_other_processes)
         nursery.start_soon(_keep_house, parts)
-        nursery.start_soon(_write_access_lines, parts.access_log)
         await nursery.start(health.beat)
         yield health
         nursery.cancel_scope.cancel()
     await _try(_tidy(store, parts.provider), parts.log)
 
 
-async def flush_access_log(access_log: AccessLog) -> None:
-    """On a thread, and left there when it is stuck: a log that nobody reads may not hold the daemon."""
-    with trio.move_on_after(ACCESS_LOG_SECONDS):
-        await trio.to_thread.run_sync(access_log.flush, abandon_on_cancel=True)
-
-
-async def _write_access_lines(access_log: AccessLog) -> None:
-    while True:
-        await trio.sleep(ACCESS_LOG_SECONDS)
-        await flush_access_log(access_log)
+async def close_log(writer: LogWriter) -> None:
+    """Let what waits be written, and leave behind what is stuck: a log that nobody reads may not hold the daemon."""
+    with trio.CancelScope(shield=True):
+        await trio.to_thread.run_sync(writer.close, LOG_SECONDS, limiter=trio.CapacityLimiter(1))
 
 
 async def _keep_house(parts: BackgroundParts) -> None:

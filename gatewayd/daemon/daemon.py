@@ -25,13 +25,14 @@ import trio
 import gatewayd
 from gatewayd.clock import Clock, SystemClock
 from gatewayd.config import Config, TcpBind, parse_bind, without_effect
-from gatewayd.daemon.background import BackgroundParts, flush_access_log, open_background
+from gatewayd.daemon.background import BackgroundParts, close_log, open_background
 from gatewayd.daemon.doors import DoorParts, create_metrics_server, create_server
 from gatewayd.daemon.health import Health
 from gatewayd.http.observer import Observer
 from gatewayd.http.request_counters import RequestCounters
 from gatewayd.http1.server import Server
-from gatewayd.logs import AccessLog, Level, LogFormat, Logger, make_logger
+from gatewayd.logs import AccessLog, Level, LogFormat, Logger, make_logger, make_writer
+from gatewayd.logs.standard_error import QueuedStandardError
 from gatewayd.metrics.snapshot import Watched
 from gatewayd.outbound.transport import GuardedTransport
 from gatewayd.provider import Provider, ProviderSettings, open_provider
@@ -87,9 +88,10 @@ class Daemon:
     def __init__(self, config: Config, surroundings: Surroundings) -> None:
         self.config = config
         self._outside = surroundings
-        log_format = cast(LogFormat, config.log.format)
-        self._log: Logger = make_logger(log_format, cast(Level, config.log.level), surroundings.log_stream)
-        self._access_log = AccessLog(log_format, surroundings.log_stream)
+        log_format, stream = cast(LogFormat, config.log.format), surroundings.log_stream
+        self._log_writer = make_writer(log_format, stream)
+        self._log: Logger = make_logger(log_format, cast(Level, config.log.level), stream, self._log_writer)
+        self._access_log = AccessLog(log_format, stream, self._log_writer)
         self._requests = RequestCounters()
         self._addresses: tuple[str, ...] = ()
         self._metrics_addresses: tuple[str, ...] = ()
@@ -101,6 +103,11 @@ class Daemon:
         """Whether it has come as far as serving: what went wrong before is about its surroundings."""
         return bool(self._addresses)
 
+    @property
+    def standard_error(self) -> QueuedStandardError:
+        """What `sys.stderr` is to be for as long as it serves, in a process of its own."""
+        return QueuedStandardError(self._outside.log_stream, self._log_writer)
+
     def stop(self) -> None:
         """Ask it to end well."""
         self._stop.set()
@@ -110,8 +117,12 @@ class Daemon:
 
         Raises `StoreFailure`, `MigrationError`, `CatalogueError`, `OSError` or `ValueError` when it cannot start.
         """
-        with locked(Path(self.config.store.directory), USER_AGENT):
-            await self._run(task_status)
+        self._log_writer.start()
+        try:
+            with locked(Path(self.config.store.directory), USER_AGENT):
+                await self._run(task_status)
+        finally:
+            await close_log(self._log_writer)
         self.ended.set()
 
     async def _run(self, task_status: trio.TaskStatus[Running]) -> None:
@@ -145,7 +156,6 @@ class Daemon:
             server.drain()
             if metrics is not None:
                 metrics.drain()
-        await flush_access_log(self._access_log)
         log.info("stopped")
 
     def _tell_serving(self) -> None:
@@ -184,7 +194,6 @@ class Daemon:
             store=store,
             provider=provider,
             retention=Retention(self.config.webhooks.retention_days, self._outside.clock, self._log),
-            access_log=self._access_log,
             notifier=self._outside.notifier,
             log=self._log,
         )
@@ -210,7 +219,7 @@ class Daemon:
             dispatcher=dispatcher,
             attempts_limit=self.config.webhooks.concurrency,
             idle_connections=lambda: deliveries.sender.idle,
-            access_log=self._access_log,
+            log_writer=self._log_writer,
             is_ready=lambda: all(state == "ok" for state in self._readiness(dispatcher, health).values()),
         )
 

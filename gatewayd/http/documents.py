@@ -52,14 +52,14 @@ def document(body: bytes) -> App:
 
 def lazy_document(make: Callable[[], bytes]) -> App:
     """The same of a document that takes long to make: once, on a thread, when it is first asked for."""
-    making = trio.Lock()
+    making, thread = trio.Lock(), trio.CapacityLimiter(1)
     made: list[_Document] = []
 
     async def get() -> _Document:
         if not made:
             async with making:
                 if not made:
-                    made.append(await trio.to_thread.run_sync(lambda: _document(make())))
+                    made.append(await trio.to_thread.run_sync(lambda: _document(make()), limiter=thread))
         return made[0]
 
     return _serve(get)

@@ -28,7 +28,7 @@ def page(of: Watched) -> Router:
     """The application of the metrics' own server: the page, and 404 for any other path."""
     import prometheus_client  # noqa: F401 - now, and not when the first scrape waits for it
 
-    one_at_a_time = trio.CapacityLimiter(1)
+    one_at_a_time, thread = trio.CapacityLimiter(1), trio.CapacityLimiter(1)
     backlog = BacklogReader(of.store)
 
     async def respond(request: Request) -> Response:
@@ -36,6 +36,6 @@ def page(of: Watched) -> Router:
             return not_allowed(request, ALLOW_READING)
         async with one_at_a_time:
             taken = snapshot(of, await backlog.latest())
-            return Response(200, _HEADERS, await trio.to_thread.run_sync(text, taken))
+            return Response(200, _HEADERS, await trio.to_thread.run_sync(text, taken, limiter=thread))
 
     return Router({PATH: app_of(respond)}, not_found())

@@ -7,7 +7,7 @@ from typing import Final, Literal, NamedTuple, Protocol
 
 from gatewayd.http.request_counters import OperationCounts, RequestCounters
 from gatewayd.http1.server import Server
-from gatewayd.logs import AccessLog
+from gatewayd.logs import LogWriter
 from gatewayd.store import Store
 from gatewayd.webhooks.backlog import SUBSCRIPTIONS_TOLD, UNKNOWN, Backlog
 from gatewayd.webhooks.delivery_report import Counts, SubscriptionCounts
@@ -43,7 +43,7 @@ class Watched:
     dispatcher: Delivering
     attempts_limit: int
     idle_connections: Callable[[], int]
-    access_log: AccessLog
+    log_writer: LogWriter
     is_ready: Callable[[], bool]
 
 
@@ -119,10 +119,10 @@ READINGS: Final = (
     ),
     Reading("webhook_dispatcher_running", "gauge", "1 while webhooks are delivered.", lambda of: of.dispatcher.running),
     Reading(
-        "access_log_lines_dropped",
+        "log_lines_dropped",
         "counter",
-        "Requests whose log line was lost, because standard error was full or closed.",
-        lambda of: of.access_log.dropped,
+        "Lines of the log that were lost, because standard error was full, closed, or not read.",
+        lambda of: of.log_writer.dropped,
     ),
 )
 

@@ -57,6 +57,7 @@ class ClientDocuments:
         self._clock = clock
         self._fetch_seconds = fetch_seconds
         self._limiter = trio.CapacityLimiter(FETCHES_AT_ONCE)
+        self._threads = trio.CapacityLimiter(FETCHES_AT_ONCE)
         self._under_way: dict[str, trio.Event] = {}
         self._failed: dict[str, tuple[Instant, str]] = {}
 
@@ -120,7 +121,7 @@ class ClientDocuments:
 
     async def _get(self, url: str) -> "tuple[httpx.Response, bytes]":
         if self._client is None:
-            made = await trio.to_thread.run_sync(_make_client, self._transport, self._user_agent)
+            made = await trio.to_thread.run_sync(_make_client, self._transport, self._user_agent, limiter=self._threads)
             self._client = self._client or made  # two may have begun at once; one that was not used holds nothing
         async with self._client.stream("GET", url, headers={"accept": "application/json"}) as response:
             if response.status_code >= 500:

@@ -42,6 +42,7 @@ class GuardedTransport:
         """Raises OSError or ssl.SSLError when `ca_file` cannot be read."""
         self.policy = policy
         self._ssl_context = _make_context(policy.ca_file) if policy.ca_file else None
+        self._loading = trio.Lock()
         self._resolve: Resolver = resolve or SystemResolver()
 
     @property
@@ -103,7 +104,7 @@ class GuardedTransport:
         done = False
         try:
             if self._ssl_context is None:
-                self._ssl_context = await trio.to_thread.run_sync(_make_context, None)
+                await self._load_context()
             encrypted = trio.SSLStream(stream, self.ssl_context, server_hostname=server_hostname, https_compatible=True)
             await encrypted.do_handshake()
             done = True
@@ -113,6 +114,13 @@ class GuardedTransport:
             if not done:
                 stream.socket.close()
         return encrypted
+
+    async def _load_context(self) -> None:
+        """Once, however many wait for it."""
+        async with self._loading:
+            if self._ssl_context is None:
+                thread = trio.CapacityLimiter(1)
+                self._ssl_context = await trio.to_thread.run_sync(_make_context, None, limiter=thread)
 
 
 def _make_context(ca_file: str | None) -> ssl.SSLContext:

@@ -90,6 +90,7 @@ class Store:
         self._reader.set_progress_handler(self._budget.tick, STEPS_PER_TICK)
         self._idle_readers: list[apsw.Connection] = []
         self._reader_limiter = trio.CapacityLimiter(READER_THREADS)
+        self._threads = trio.CapacityLimiter(READER_THREADS + 1)  # and one for the end
         self._token = trio.lowlevel.current_trio_token()
         self._topics: dict[str, trio.Event] = {}
         self._closed = False
@@ -176,7 +177,7 @@ class Store:
         connection = self._idle_readers.pop() if self._idle_readers else self._open_reader()
         bindings = Bindings(org_id, self._clock.now())
         try:
-            return await trio.to_thread.run_sync(self._read_on, connection, work, bindings)
+            return await trio.to_thread.run_sync(self._read_on, connection, work, bindings, limiter=self._threads)
         finally:
             self._return_reader(connection)
 
@@ -302,7 +303,7 @@ class Store:
         for connection in (self._reader, *self._idle_readers):
             connection.close()
         with trio.CancelScope(shield=True):
-            await trio.to_thread.run_sync(self._writer.close)
+            await trio.to_thread.run_sync(self._writer.close, limiter=self._threads)
         self._pulse.close()
 
 

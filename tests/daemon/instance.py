@@ -32,6 +32,7 @@ SECONDS = 30.0  # the longest that anything here waits; nothing is measured with
 ROOT = Path(__file__).parents[2]
 
 T = TypeVar("T")
+_SERVING = '"event": "serving"'
 AREAS: Mapping[str, Area] = {
     "legalEntity": legal_entities.AREA,
     "businesses": businesses.AREA,
@@ -258,6 +259,7 @@ def serving(instance: Instance, *, descriptors: Sequence[int] = (), **environ: s
     """Run the daemon for the length of the block. At its end it must not have logged an error nobody claimed."""
     manager = Supervisor()
     log = instance.directory / "log"
+    told = log.read_text().count(_SERVING) if log.exists() else 0
     with log.open("ab") as stream:
         process = subprocess.Popen(
             [sys.executable, "-m", "gatewayd", "serve", "--config", str(instance.config)],
@@ -271,6 +273,7 @@ def serving(instance: Instance, *, descriptors: Sequence[int] = (), **environ: s
     running = Running(process, manager, log)
     try:
         running.wait_ready()
+        until(lambda: running.log.read_text().count(_SERVING) > told)  # the log comes a moment later
         yield running
         running.end()
     finally:

@@ -15,7 +15,7 @@ from gatewayd.http.observer import Observer, label_all, label_by_path
 from gatewayd.http.request_counters import RequestCounters
 from gatewayd.http1.asgi import HttpScope, Receive, Send
 from gatewayd.http1.response import Response
-from gatewayd.logs import AccessLog
+from gatewayd.logs import AccessLog, make_writer
 from gatewayd.oauth import addresses as at
 from gatewayd.oauth import metadata
 from gatewayd.oauth.addresses import NO_ENDPOINT, metric_labels
@@ -33,7 +33,8 @@ class Watch:
     def __init__(self, access: bool = True) -> None:
         self.stream = io.StringIO()
         self.requests = RequestCounters()
-        self._access = AccessLog("json", self.stream)
+        self._writer = make_writer("json", self.stream)
+        self._access = AccessLog("json", self.stream, self._writer)
         self.observer = Observer(SettableClock(START), self.requests, self._access if access else None)
 
     @property
@@ -41,7 +42,7 @@ class Watch:
         return {label: counts.statuses for label, counts in self.requests.copy().items()}
 
     def lines(self) -> list[dict[str, Any]]:
-        self._access.flush()
+        self._writer.close(0)
         return [json.loads(line) for line in self.stream.getvalue().splitlines()]
 
 

@@ -3,15 +3,24 @@
 import io
 import json
 import os
+import resource
+import signal
+import subprocess
+import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TextIO
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewayd.logs import FLUSH_LINES, WAITING_LINES_MAX, Access, AccessLog, LineWriter, is_secret_key, make_logger
+from gatewayd.logs import Access, AccessLog, LineWriter, LogWriter, is_secret_key, make_logger, make_writer
+from gatewayd.logs.writer import FLUSH_LINES, WAITING_CHARACTERS_MAX, WAITING_LINES_MAX
 
+SECONDS = 10.0  # the longest that anything here waits
 NOW = 1_700_000_000_000_456  # 2023-11-14T22:13:20.000456Z
 ACCESS = Access(
     request_id="req_1",
@@ -179,22 +188,31 @@ def test_a_stream_that_fails_fails_nobody(broken: str) -> None:
     writer_end = LineWriter(stream)
     writer_end.write("line")
     assert writer_end.dropped == 1
-    access_log = AccessLog("json", stream)
-    access_log.add(NOW, ACCESS)
-    access_log.flush()
-    assert access_log.dropped == 1
+    writer = make_writer("json", stream)
+    make_logger("json", "info", stream, writer).info("event")
+    AccessLog("json", stream, writer).add(NOW, ACCESS)
+    writer.close(SECONDS)
+    assert writer.dropped == 2
     stream.close()
 
 
-def test_an_access_line_waits_for_the_flush() -> None:
+# -- the thread that writes
+
+
+def test_events_and_access_lines_come_in_their_order() -> None:
     stream = io.StringIO()
-    access_log = AccessLog("json", stream)
+    writer = make_writer("json", stream)
+    log, access_log = make_logger("json", "info", stream, writer), AccessLog("json", stream, writer)
+    log.info("first")
     access_log.add(NOW, ACCESS)
     access_log.add(NOW + 1_000_000, Access(request_id="req_2", operation="unknown", status=404, milliseconds=0.5))
+    log.info("last", note="Bearer abcdefgh")
     assert stream.getvalue() == ""
-    access_log.flush()
-    access_log.flush()
-    assert lines(stream) == [
+    writer.start()
+    writer.close(SECONDS)
+    first, *requests, last = lines(stream)
+    assert (first["event"], last["event"], last["note"]) == ("first", "last", "Bearer [redacted]")
+    assert requests == [
         {
             "timestamp": "2023-11-14T22:13:20.000456Z",
             "level": "info",
@@ -218,51 +236,152 @@ def test_an_access_line_waits_for_the_flush() -> None:
     ]
 
 
-def test_many_access_lines_are_written_without_a_flush() -> None:
-    stream = io.StringIO()
-    access_log = AccessLog("json", stream)
-    count = 0
-    while not stream.getvalue():
-        access_log.add(NOW, ACCESS)
-        count += 1
-        assert count <= FLUSH_LINES
-    assert len(lines(stream)) == count == FLUSH_LINES
-
-
 def test_an_access_line_for_the_console_is_plain() -> None:
     terminal = Terminal()
-    access_log = AccessLog("auto", terminal)
-    access_log.add(NOW, ACCESS)
-    access_log.flush()
+    writer = make_writer("auto", terminal)
+    AccessLog("auto", terminal, writer).add(NOW, ACCESS)
+    writer.close(SECONDS)
     assert terminal.getvalue() == "2023-11-14T22:13:20Z 200 accounting.listInvoices 1.2 ms org_1 key req_1\n"
 
 
-class Stuck(io.StringIO):
-    """A stream whose reader stopped reading, until it is released."""
+class Held(io.StringIO):
+    """A stream whose reader stopped reading, until it is released. `entered` is released at each write."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.entered = threading.Event()
+        self.entered = threading.Semaphore(0)
         self.released = threading.Event()
 
     def write(self, text: str) -> int:
-        self.entered.set()
-        assert self.released.wait(10)
+        self.entered.release()
+        assert self.released.wait(SECONDS)
         return super().write(text)
 
 
-def test_a_stuck_stream_neither_blocks_requests_nor_fills_the_memory() -> None:
-    stream = Stuck()
-    access_log = AccessLog("json", stream)
-    access_log.add(NOW, ACCESS)
-    flushing = threading.Thread(target=access_log.flush)
-    flushing.start()
-    assert stream.entered.wait(10)
-    added = 2 * WAITING_LINES_MAX
-    for _ in range(added):
-        access_log.add(NOW, ACCESS)
+@contextmanager
+def stuck() -> Iterator[tuple[Held, LogWriter]]:
+    """A writer whose thread is stuck in a line, until the stream is released; it has ended at the end."""
+    stream = Held()
+    writer = make_writer("json", stream)
+    writer.start()
+    writer.write('{"event":"stuck"}')
+    assert stream.entered.acquire(timeout=SECONDS)
+    yield stream, writer
     stream.released.set()
-    flushing.join(10)
-    access_log.flush()
-    assert access_log.dropped > 0
-    assert len(lines(stream)) == 1 + added - access_log.dropped
+    writer.close(SECONDS)
+
+
+def test_what_a_stuck_stream_keeps_waiting_is_bounded_and_what_was_lost_is_told() -> None:
+    added = 2 * WAITING_LINES_MAX
+    with stuck() as (stream, writer):
+        access_log = AccessLog("json", stream, writer)
+        for _ in range(added):
+            access_log.add(NOW, ACCESS)
+        writer.write('{"event":"too late"}')
+        assert writer.dropped == added - WAITING_LINES_MAX + 1
+    told = lines(stream)
+    assert [line["event"] for line in told] == ["stuck", *WAITING_LINES_MAX * ["request"], "log_lines_dropped"]
+    assert (told[-1]["count"], told[-1]["level"]) == (WAITING_LINES_MAX + 1, "warning")
+
+
+def test_tracebacks_that_wait_are_bounded_by_their_length() -> None:
+    long = json.dumps({"event": "x" * (WAITING_CHARACTERS_MAX // 4)})
+    with stuck() as (stream, writer):
+        for _ in range(6):
+            writer.write(long)
+        assert writer.dropped == 3
+        stream.released.set()
+        assert stream.entered.acquire(timeout=SECONDS)  # they are taken, and there is room again
+        writer.write(long)
+    assert len(lines(stream)) == 1 + 3 + 1 + 1
+    assert writer.dropped == 3
+
+
+def test_many_lines_are_written_before_the_second_has_ended() -> None:
+    stream = Held()
+    stream.released.set()
+    writer = make_writer("json", stream)
+    access_log = AccessLog("json", stream, writer)
+    for _ in range(FLUSH_LINES):
+        access_log.add(NOW, ACCESS)
+    writer.start()
+    assert stream.entered.acquire(timeout=SECONDS)
+    writer.close(SECONDS)
+    assert len(lines(stream)) == FLUSH_LINES
+
+
+def test_the_end_does_not_wait_for_what_is_stuck() -> None:
+    with stuck() as (stream, writer):
+        writer.write('{"event":"waits"}')
+        writer.close(0)
+        writer.write('{"event":"after the end"}')
+        assert writer.dropped == 1
+    assert [line["event"] for line in lines(stream)] == ["stuck", "waits", "log_lines_dropped"]
+
+
+@pytest.mark.parametrize("patient", [True, False])
+def test_a_pipe_that_is_read_again_gets_what_waited(patient: bool) -> None:
+    """Whoever shares the pipe may have made it non-blocking."""
+    reader, end = os.pipe()
+    os.set_blocking(end, patient)
+    with os.fdopen(end, "w") as stream, os.fdopen(reader) as pipe:
+        writer = make_writer("json", stream)
+        writer.start()
+        count = 2_000  # 200 kB: a pipe holds 64 KiB
+        for number in range(count):
+            writer.write(json.dumps({"event": "e" * 80, "number": number}))
+        read = [json.loads(pipe.readline()) for _ in range(count)]
+        writer.close(SECONDS)
+    assert [line["number"] for line in read] == list(range(count))
+    assert writer.dropped == 0
+
+
+def test_a_full_disk_tears_no_line_but_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "log"
+    line = json.dumps({"event": "e" * 80})
+    unlimited = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        with file.open("w") as stream:
+            writer = make_writer("json", stream)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (150, unlimited[1]))
+            for _ in range(3):
+                writer.write(line)
+            writer._write_waiting()
+            assert writer.dropped == 2
+            resource.setrlimit(resource.RLIMIT_FSIZE, unlimited)
+            writer.write(line)
+            writer.close(SECONDS)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, unlimited)
+        signal.signal(signal.SIGXFSZ, before)
+    first, torn, second, told = file.read_text().splitlines()
+    assert (first, second) == (line, line)
+    assert torn == line[: len(torn)]
+    assert json.loads(told)["count"] == 2
+
+
+_LIBRARIES = """
+import io, logging, sys, threading, warnings
+from contextlib import redirect_stderr
+from gatewayd.logs import make_writer
+from gatewayd.logs.standard_error import QueuedStandardError
+
+writer = make_writer("json", sys.stdout)
+with redirect_stderr(QueuedStandardError(sys.stdout, writer)):
+    print("a line", "in parts", file=sys.stderr)
+    logging.getLogger("somebody.elses").warning("careful: %s", "gwd_" + "a" * 40)
+    warnings.warn("old")
+    broken = threading.Thread(target=lambda: 1 / 0)
+    broken.start()
+    broken.join()
+writer.close(10)
+"""
+
+
+def test_what_libraries_write_to_standard_error_takes_the_same_way() -> None:
+    ran = subprocess.run([sys.executable, "-c", _LIBRARIES], capture_output=True, text=True, timeout=60, check=True)
+    assert ran.stderr == ""
+    assert ran.stdout.splitlines()[:2] == ["a line in parts", "careful: gwd_[redacted]"]
+    assert "UserWarning: old\n" in ran.stdout
+    assert ran.stdout.endswith("ZeroDivisionError: division by zero\n")

@@ -53,7 +53,7 @@ CONFINED = {
     "rich": ("gatewayd/cli/output.py",),
     "shtab": ("gatewayd/cli/completion.py",),
     "stdnum": ("gatewayd/areas/",),
-    "structlog": ("gatewayd/logs.py",),
+    "structlog": ("gatewayd/logs/",),
     "tenacity": ("gatewayd/tax/upstream.py", "gatewayd/oauth/client_documents.py"),
     "trustme": ("gatewayd/cli/demo_receiver.py",),
     "_typeshed": ("gatewayd/config/",),  # types alone
