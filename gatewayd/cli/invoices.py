@@ -92,11 +92,18 @@ def list_invoices(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.areas.accounting.invoices.shapes import ListInvoices
     from gatewayd.identity import organizations
 
-    request = ListInvoices(limit=arguments.limit, status=arguments.status, summary_only=True)
-
     def work(tx: "ReadTx") -> list[Json]:
         organizations.get(tx, arguments.org)
-        return msgspec.json.decode(pages.page(tx, request).data, type=list[Json])
+        items: list[Json] = []
+        cursor = None
+        while True:  # a page may hold fewer
+            left = arguments.limit - len(items)
+            request = ListInvoices(limit=left, status=arguments.status, summary_only=True, cursor=cursor)
+            page = pages.page(tx, request)
+            items += msgspec.json.decode(page.data, type=list[Json])
+            cursor = page.next_cursor
+            if cursor is None or len(items) == arguments.limit:
+                return items
 
     found = context.read(work, arguments.org)
     columns = ("id", "number", "status", "issued", "due", "gross", "balance", "currency")

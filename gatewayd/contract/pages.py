@@ -4,8 +4,8 @@ import base64
 import binascii
 import functools
 import zlib
-from collections.abc import Iterable
-from typing import Annotated, Generic, NamedTuple, Self, TypeVar
+from collections.abc import Callable, Iterable
+from typing import Annotated, Final, Generic, NamedTuple, Self, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -16,6 +16,8 @@ from gatewayd.errors import Problem
 T = TypeVar("T")
 
 _INT64 = range(-(1 << 63), 1 << 63)  # what the database holds
+PAGE_BYTES: Final = 1 << 20
+"""Chosen: of items on a page, whatever the `limit`, so that none holds up the others or fills the memory."""
 MAX_KEY = "\x7f"
 """Sorts after every id, so that a first page is a page `before` it."""
 
@@ -23,7 +25,15 @@ MAX_KEY = "\x7f"
 class PageRequest(Request, frozen=True, kw_only=True, omit_defaults=True):
     """Root of list requests."""
 
-    limit: Annotated[int, Meta(ge=1, le=100, description="How many to answer at most.")] = 50
+    limit: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=100,
+            description="How many to answer at most. A page that would be over 1 MiB ends sooner: what follows is "
+            "behind `nextCursor`, and only null there means that nothing does.",
+        ),
+    ] = 50
     cursor: Annotated[str, Meta(max_length=512, description="`nextCursor` of the page before.")] | None = None
 
 
@@ -65,6 +75,23 @@ class Listing(NamedTuple, Generic[T]):
     def data(self) -> bytes:
         """The JSON array of the items."""
         return b"[%b]" % b"".join(self.pieces)
+
+
+def fill(rows: Iterable[T], limit: int, size: Callable[[T], int]) -> tuple[list[T], bool]:
+    """The rows of a page, the first of those given, and whether any follow.
+
+    At most `limit`, and as many as `PAGE_BYTES` hold, but always one; `size` is how long a row is as JSON.
+    """
+    taken: list[T] = []
+    room = PAGE_BYTES
+    for row in rows:
+        if len(taken) == limit:
+            return taken, True
+        room -= size(row) + 1
+        if room < 0 and taken:
+            return taken, True
+        taken.append(row)
+    return taken, False
 
 
 def cursor_key(request: PageRequest, *types: type) -> tuple[int | str, ...] | None:

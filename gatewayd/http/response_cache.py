@@ -12,6 +12,7 @@ from gatewayd.http1.response import Response
 from gatewayd.store import ReadTx
 
 CACHE_BYTES: Final = 8 << 20  # Chosen: eighty pages of invoices
+ENTRY_BYTES_MAX: Final = 512 << 10  # Chosen: what is larger is not kept: a few would push out all else
 ENTRY_BYTES: Final = 1 << 10  # what an entry takes beside its body and address, generously
 
 
@@ -35,6 +36,7 @@ class ApiResponseCache:
 
     def __init__(self, max_bytes: int = CACHE_BYTES) -> None:
         self._max_bytes = max_bytes
+        self._max_entry_bytes = min(max_bytes, ENTRY_BYTES_MAX)
         self._version = -1
         self._bytes = 0
         self._entries: dict[CacheKey, _Entry] = {}
@@ -49,14 +51,18 @@ class ApiResponseCache:
         return entry.response
 
     def keep(self, version: int, key: CacheKey, response: Response, tx: ReadTx) -> None:
-        """Keep a response that `tx` has led to, unless it depends on the very instant. Full, it starts afresh."""
+        """Keep a response that `tx` has led to, unless it depends on the very instant. Full, it starts afresh.
+
+        What is large is not kept at all, and ends nothing that is.
+        """
         if tx.used_now:
             return
         size = len(response.body) + len(key.path) + len(key.query) + ENTRY_BYTES
+        if size > self._max_entry_bytes:
+            return
         if version != self._version or self._bytes + size > self._max_bytes:
             self._entries.clear()
             self._bytes = 0
             self._version = version
-        if size <= self._max_bytes:
-            self._entries[key] = _Entry(response, tx.today if tx.used_today else None)
-            self._bytes += size
+        self._entries[key] = _Entry(response, tx.today if tx.used_today else None)
+        self._bytes += size

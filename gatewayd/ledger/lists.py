@@ -9,13 +9,13 @@ The SELECT a caller gives names `id` and `updated_at` as its first two columns, 
 
 import functools
 import re
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar, cast
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
 
 import msgspec
 
 from gatewayd.clock import from_moment
-from gatewayd.contract.pages import MAX_KEY, Listing, SyncRequest, cursor_key, next_cursor
+from gatewayd.contract.pages import MAX_KEY, Listing, SyncRequest, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode
 from gatewayd.store import ReadTx, Row, Table
 
@@ -33,10 +33,24 @@ def table_page(tx: ReadTx, request: SyncRequest, table: Table[R], filters: Mappi
 def sync_page(
     tx: ReadTx, request: SyncRequest, select: str, filters: Mapping[str, object], item: Callable[[Row], bytes]
 ) -> Listing[Any]:
-    """One page of `select`.
+    """One page of `select`, each row of which `item` renders. See `sync_rows`."""
+    items: list[bytes] = []
+
+    def size(row: Row) -> int:
+        items.append(item(row))
+        return len(items[-1])
+
+    rows, cursor = sync_rows(tx, request, select, filters, size)
+    return Listing.of(items[: len(rows)], cursor)
+
+
+def sync_rows(
+    tx: ReadTx, request: SyncRequest, select: str, filters: Mapping[str, object], size: Callable[[Row], int]
+) -> tuple[list[Row], str | None]:
+    """The rows of one page of `select`, and the cursor of the next. `size` is how long a row is as JSON.
 
     `filters` maps a condition (`status = :status`) to the value of the one parameter that it names, and one that names
-    none to True; conditions whose value is None are left out. `item` renders a row. Raises `Problem` `invalid_cursor`.
+    none to True; conditions whose value is None are left out. Raises `Problem` `invalid_cursor`.
     """
     values: dict[str, object] = {}
     for condition, value in filters.items():
@@ -44,32 +58,28 @@ def sync_page(
             select += f" AND {condition}"
             values |= dict.fromkeys(_parameters(condition), value)
     if request.updated_since is None:
-        rows, cursor = _newest(tx, request, select, values)
+        found = _newest(tx, request, select, values)
     else:
-        rows, cursor = _changes(tx, request, select, values)
-    return Listing.of(map(item, rows), cursor)
+        found = _changes(tx, request, select, values)
+    rows, more = fill(found, request.limit, size)
+    if not more:
+        return rows, None
+    id_, updated_at, *_ = rows[-1]
+    return rows, next_cursor(request, (id_,) if request.updated_since is None else (updated_at, id_))
 
 
-def _newest(tx: ReadTx, request: SyncRequest, select: str, values: dict[str, object]) -> tuple[list[Row], str | None]:
+def _newest(tx: ReadTx, request: SyncRequest, select: str, values: Mapping[str, object]) -> Iterator[Row]:
     key = cursor_key(request, str)
     after_id = MAX_KEY if key is None else key[0]
-    rows = tx.rows(select + _NEWEST, after_id=after_id, count=request.limit + 1, **values)
-    if len(rows) <= request.limit:
-        return rows, None
-    rows.pop()
-    return rows, next_cursor(request, (rows[-1][0],))
+    return tx.each(select + _NEWEST, after_id=after_id, count=request.limit + 1, **values)
 
 
-def _changes(tx: ReadTx, request: SyncRequest, select: str, values: dict[str, object]) -> tuple[list[Row], str | None]:
+def _changes(tx: ReadTx, request: SyncRequest, select: str, values: Mapping[str, object]) -> Iterator[Row]:
     key = cursor_key(request, int, str)
     assert request.updated_since is not None
     since = from_moment(request.updated_since)
     after_at, after_id = (since, "") if key is None else key
-    rows = tx.rows(select + _CHANGES, after_at=after_at, after_id=after_id, count=request.limit + 1, **values)
-    if len(rows) <= request.limit:
-        return rows, None
-    rows.pop()
-    return rows, next_cursor(request, (cast(int, rows[-1][1]), rows[-1][0]))
+    return tx.each(select + _CHANGES, after_at=after_at, after_id=after_id, count=request.limit + 1, **values)
 
 
 @functools.cache  # conditions are constants of the program

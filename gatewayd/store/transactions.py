@@ -1,6 +1,6 @@
 """What handlers hold: a transaction bound to one organization and one instant."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import apsw
@@ -67,6 +67,10 @@ class ReadTx:
     def rows(self, sql: str, /, **values: object) -> list[Row]:
         """Every row of a statement."""
         return self._execute(sql, {**self._bound, **values}).fetchall()
+
+    def each(self, sql: str, /, **values: object) -> Iterator[Row]:
+        """The rows of a statement one by one, for those who may stop before the last: what they leave is not read."""
+        return self._execute(sql, {**self._bound, **values})
 
     def row(self, sql: str, /, **values: object) -> Row | None:
         """The first row, or None."""

@@ -61,27 +61,11 @@ INSERT INTO delivery_attempts (delivery_id, attempt, org_id, wire) VALUES (:deli
 _SELECT_OF_ONE = """
 SELECT wire FROM delivery_attempts WHERE org_id = :org_id AND delivery_id = :delivery_id ORDER BY attempt
 """
-_SELECT_OF_MANY = """
-SELECT delivery_id, wire FROM delivery_attempts WHERE org_id = :org_id AND delivery_id IN ({ids})
-ORDER BY delivery_id, attempt
-"""
 
 
 def of_delivery(tx: ReadTx, delivery_id: str) -> list[bytes]:
     """The records of a delivery's attempts, oldest first: each the JSON of an `Attempt`."""
     return [row[0] for row in tx.rows(_SELECT_OF_ONE, delivery_id=delivery_id)]
-
-
-def of_deliveries(tx: ReadTx, delivery_ids: Sequence[str]) -> dict[str, list[bytes]]:
-    """The same by delivery, for a page of them; the list is empty for one without attempts."""
-    if not delivery_ids:
-        return {}
-    found: dict[str, list[bytes]] = {delivery_id: [] for delivery_id in delivery_ids}
-    names = {f"id_{index}": delivery_id for index, delivery_id in enumerate(found)}
-    select = _SELECT_OF_MANY.format(ids=", ".join(f":{name}" for name in names))
-    for delivery_id, wire in tx.rows(select, **names):
-        found[delivery_id].append(wire)
-    return found
 
 
 def insert(tx: WriteTx, rows: Sequence[Row]) -> None:

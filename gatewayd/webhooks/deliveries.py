@@ -12,7 +12,7 @@ from msgspec import UNSET, Meta, Raw, UnsetType
 from gatewayd.clock import Instant
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import MAX_KEY, Listing, Page, PageRequest, cursor_key, next_cursor
+from gatewayd.contract.pages import MAX_KEY, Listing, Page, PageRequest, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import Id, Rendered, Request, Response, Since, Timestamp, encode, open_wire
 from gatewayd.errors import invalid_field, not_found
 from gatewayd.events import EVENT_KINDS, EventBody, render_body
@@ -159,13 +159,15 @@ def list_deliveries(tx: ReadTx, caller: Caller, request: ListDeliveries, *, max_
     if request.event is not None and request.event not in EVENT_KINDS:
         raise invalid_field("event", "unknown_event", f"Use one of: {', '.join(EVENT_KINDS)}.")
     limit = min(request.limit, DETAILED_PAGE) if request.include else request.limit
-    page = _newest(tx, request, limit + 1)
-    cursor = next_cursor(request, (page[limit - 1].id,)) if len(page) > limit else None
-    del page[limit:]
-    if not request.include or not page:
-        return Listing.of((encode(to_delivery(one, max_attempts)) for one in page), cursor)
-    logs = attempts.of_deliveries(tx, [one.id for one in page])
-    return Listing.of((_with_log(to_delivery(one, max_attempts), logs[one.id]) for one in page), cursor)
+    items: list[bytes] = []
+
+    def size(one: DeliveryRow) -> int:
+        shown = to_delivery(one, max_attempts)
+        items.append(_with_log(shown, attempts.of_delivery(tx, one.id)) if request.include else encode(shown))
+        return len(items[-1])
+
+    page, more = fill(_newest(tx, request, limit + 1), limit, size)
+    return Listing.of(items[: len(page)], next_cursor(request, (page[-1].id,)) if more else None)
 
 
 def get_delivery(tx: ReadTx, caller: Caller, request: GetDelivery, *, max_attempts: int) -> Rendered[DeliveryDetail]:

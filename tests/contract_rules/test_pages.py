@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewayd.contract.pages import MAX_KEY, PageRequest, cursor_key, next_cursor
+from gatewayd.contract.pages import MAX_KEY, PAGE_BYTES, PageRequest, cursor_key, fill, next_cursor
 from gatewayd.errors import Problem
 from tests.contract_rules.rows import Listed, OtherListed, decoder
 
@@ -130,3 +130,25 @@ def test_a_cursor_outlives_a_new_filter_and_a_move_of_the_code() -> None:
     assert cursor_key(later(name="Oak", cursor=cursor), int, str) == _KEY
     _refused(later(name="Oak", length=9, cursor=cursor), int, str)
     _refused(later(cursor=cursor), int, str)
+
+
+# -- how much a page holds
+
+
+@given(st.lists(st.integers(1, 2 * PAGE_BYTES), max_size=30), st.integers(1, 10))
+def test_a_page_holds_what_fits_and_always_one(sizes: list[int], limit: int) -> None:
+    left, pages = list(enumerate(sizes)), []
+    more = True
+    while more:
+        rows = iter(left)
+        page, more = fill(rows, limit, lambda row: row[1])
+        assert len(page) <= limit
+        assert len(page) <= 1 or sum(size + 1 for _, size in page) <= PAGE_BYTES
+        assert (len(page) < len(left)) == more
+        read = len(left) - len(list(rows))
+        assert read <= len(page) + 1  # of what does not fit, one is read
+        if more and len(page) < limit:
+            assert sum(size + 1 for _, size in left[: len(page) + 1]) > PAGE_BYTES
+        pages.append(page)
+        left = left[len(page) :]
+    assert [row for page in pages for row in page] == list(enumerate(sizes))

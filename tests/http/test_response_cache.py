@@ -15,7 +15,7 @@ import pytest
 from gatewayd.clock import DAY, HOUR, SECOND, to_wire
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.http.response_cache import ENTRY_BYTES, ApiResponseCache, CacheKey
+from gatewayd.http.response_cache import ENTRY_BYTES, ENTRY_BYTES_MAX, ApiResponseCache, CacheKey
 from gatewayd.http1.response import Response
 from gatewayd.store import ReadTx
 from gatewayd.store.database import DATABASE_NAME
@@ -249,6 +249,15 @@ def test_what_is_larger_than_all_of_it_is_not_kept() -> None:
     cache = ApiResponseCache(10_000)
     cache.keep(1, key(0), response(10_000), reading())
     assert held(cache, 1, 1) == []
+
+
+def test_what_is_large_is_not_kept_and_pushes_nothing_out() -> None:
+    cache = ApiResponseCache()
+    cache.keep(1, key(0), response(1_000), reading())
+    cache.keep(1, key(1), response(ENTRY_BYTES_MAX), reading())
+    cache.keep(1, key(2), response(100 << 20), reading())
+    cache.keep(1, key(3), response(ENTRY_BYTES_MAX // 2), reading())
+    assert held(cache, 1, 4) == [0, 3]
 
 
 def test_a_long_address_counts() -> None:

@@ -22,6 +22,7 @@ from tests.webhooks.ended_deliveries import finish, request_time
 URL = "https://receiver.example/hooks"
 SETTINGS = WebhookSettings()
 LEASE = SETTINGS.lease
+_DELIVERY_IDS = "SELECT id FROM deliveries WHERE org_id = :org_id"
 
 
 def listed(store: MemoryStore, org_id: str, request: ListDeliveries) -> tuple[list[dict[str, Any]], str | None]:
@@ -247,6 +248,25 @@ def test_attempts_are_listed_where_they_are_asked_for(store: MemoryStore) -> Non
     assert all("attemptLog" not in one for one in listed(store, org_id, ListDeliveries(id=made.id))[0])
     nothing = ListDeliveries(id=made.id, include=["attempts"], status=["succeeded"])
     assert listed(store, org_id, nothing) == ([], None)
+
+
+def test_a_page_with_long_logs_holds_what_fits_and_goes_on(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = subscribe(store, org_id, URL)
+    emit(store, org_id, 5)
+    (ids,) = zip(*store.read(lambda tx: tx.rows(_DELIVERY_IDS), org_id), strict=True)
+    wires = [b'{"attempt":%d,"responseBody":"%b"}' % (attempt, b"x" * 100_000) for attempt in range(1, 5)]
+    rows = [(id_, attempt, org_id, wire) for id_ in ids for attempt, wire in enumerate(wires, 1)]
+    store.write(lambda tx: attempts.insert(tx, rows), org_id)
+    found: list[dict[str, Any]] = []
+    sizes, cursor = [], None
+    while cursor is not None or not sizes:
+        page, cursor = listed(store, org_id, ListDeliveries(id=made.id, include=["attempts"], cursor=cursor))
+        sizes.append(len(page))
+        found += page
+    assert sizes == [2, 2, 1]  # of 400 kB each
+    assert [len(one["attemptLog"]) for one in found] == 5 * [4]
+    assert len({one["id"] for one in found}) == 5
 
 
 def test_a_page_with_attempts_is_short_and_goes_on(store: MemoryStore) -> None:

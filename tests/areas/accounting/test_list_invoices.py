@@ -1,8 +1,9 @@
 """Listing invoices: filters, orders, cursors, what changed since, and statements that stay flat."""
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from gatewayd.areas.accounting.invoices import moves, pages, rows
 from gatewayd.areas.accounting.invoices.moves import Payment
 from gatewayd.areas.accounting.invoices.rows import INVOICES
 from gatewayd.clock import DAY, MINUTE
+from gatewayd.contract.pages import PAGE_BYTES
 from gatewayd.errors import Problem
 from gatewayd.money import Money
 from gatewayd.store import ReadTx
@@ -54,6 +56,34 @@ def test_summary_only_leaves_the_lines_out(books: Books) -> None:
     invoice = books.invoice()
     del invoice["lines"]
     assert books.get("listInvoices", "summaryOnly=true")[0] == [invoice]
+
+
+LONG_LINES = 150 * [{"description": "x" * 1_800, "unitPrice": "1.00"}]  # 300 kB as JSON
+LISTS_OF_ALL = (
+    *("", "updatedSince=2026-01-01T00:00:00Z", "issueDateFrom=2026-01-01", "dueDateFrom=2026-01-01"),
+    *("status=draft,issued", "status=draft,issued&issueDateFrom=2026-01-01"),
+)
+
+
+def test_pages_of_large_invoices_hold_what_fits_and_lead_to_all(books: Books) -> None:
+    client = books.client()
+    made = [
+        books.invoice(clientId=client, lines=LONG_LINES, status="draft" if number % 2 else "issued")["id"]
+        for number in range(6)
+    ]
+    for query in LISTS_OF_ALL:
+        found, sizes, cursor = [], [], ""
+        while cursor is not None:
+            listing = books.listing("listInvoices", f"limit=100&{query}{cursor}")
+            assert len(listing.data) <= PAGE_BYTES
+            items = msgspec.json.decode(listing.data)
+            sizes.append(len(items))
+            found += [invoice["id"] for invoice in items]
+            assert all(len(invoice["lines"]) == len(LONG_LINES) for invoice in items)
+            cursor = None if listing.next_cursor is None else f"&cursor={listing.next_cursor}"
+        assert sizes == [3, 3], query
+        assert sorted(found) == sorted(made), query
+    assert len(books.get("listInvoices", "limit=100&summaryOnly=true")[0]) == 6
 
 
 def test_the_callers_organization_alone(store: MemoryStore, books: Books) -> None:
@@ -215,9 +245,9 @@ def test_no_statement_sorts_or_scans(books: Books, query: str) -> None:
     plans: list[str] = []
 
     class Explaining(ReadTx):
-        def rows(self, sql: str, /, **values: object) -> list[tuple[object, ...]]:
+        def each(self, sql: str, /, **values: object) -> Iterator[tuple[object, ...]]:
             plans.extend(row[3] for row in super().rows(f"EXPLAIN QUERY PLAN {sql}", **values))
-            return super().rows(sql, **values)
+            return super().each(sql, **values)
 
     def explain(tx: ReadTx) -> None:
         explaining = object.__new__(Explaining)

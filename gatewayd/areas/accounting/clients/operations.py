@@ -17,7 +17,7 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import Rendered
 from gatewayd.errors import invalid_state
-from gatewayd.ledger.lists import archive_filter, contains, sync_page
+from gatewayd.ledger.lists import archive_filter, contains, sync_rows
 from gatewayd.store import ReadTx, Row, WriteTx
 
 _SELECT_PAGE = "SELECT id, updated_at, wire, currency FROM clients WHERE org_id = :org_id"
@@ -34,16 +34,15 @@ def list_clients(tx: ReadTx, caller: Caller, request: ListClients) -> Listing[Cl
         "external_id = :external_id": request.external_id,
         "search_text LIKE :pattern ESCAPE '!'": contains(request.q),
     }
-    found: list[Row] = []
-
-    def keep(row: Row) -> bytes:
-        found.append(row)
-        return bytes(row[2])
-
-    listing = sync_page(tx, request, _SELECT_PAGE, filters, keep)
+    found, cursor = sync_rows(tx, request, _SELECT_PAGE, filters, _size)
     balances = rows.balances(tx, [row[0] for row in found])
     items = (rows.served(wire, currency, *balances.get(id_, (0, 0))) for id_, _, wire, currency in found)
-    return Listing.of(items, listing.next_cursor)
+    return Listing.of(items, cursor)
+
+
+def _size(row: Row) -> int:
+    wire: bytes = row[2]
+    return len(wire) + rows.BALANCES_BYTES
 
 
 def create_client(tx: WriteTx, caller: Caller, request: CreateClient) -> Rendered[Client]:

@@ -6,6 +6,7 @@ A client's balances depend on its invoices and on today; they are added on servi
 """
 
 import functools
+from typing import Final
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -147,6 +148,10 @@ def balances_sql(count: int) -> str:
 def whole(tx: ReadTx, client: StoredClient) -> bytes:
     """The JSON of a client with its balances of today."""
     return served(open_wire(client), client.currency, *balances(tx, [client.id]).get(client.id, (0, 0)))
+
+
+BALANCES_BYTES: Final = 128
+"""What the balances of a client take as JSON at most."""
 
 
 def served(wire: bytes, currency: str, outstanding: int, overdue: int) -> bytes:

@@ -12,14 +12,16 @@ Each order is total, by the id in the end. Several states are a merge of one ord
 
 import datetime
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from operator import itemgetter
 from typing import Literal, NamedTuple
 
 from gatewayd.areas.accounting.invoices.rows import NOT_OVERDUE, OVERDUE, id_of
 from gatewayd.areas.accounting.invoices.shapes import Invoice, ListInvoices
 from gatewayd.areas.accounting.invoices.states import OPEN, STATUSES
 from gatewayd.clock import from_moment
-from gatewayd.contract.pages import MAX_KEY, Listing, cursor_key, next_cursor
+from gatewayd.contract.pages import MAX_KEY, PAGE_BYTES, Listing, cursor_key, fill, next_cursor
 from gatewayd.ledger.lists import contains
 from gatewayd.store import ReadTx, Row
 
@@ -61,6 +63,9 @@ _SELECT_PAGE = """
 SELECT {wire}, open_due_date < :today{key} FROM invoices WHERE org_id = :org_id AND {after}{conditions}
 """
 _ENDS = {None: NOT_OVERDUE + b",", 0: NOT_OVERDUE + b",", 1: OVERDUE + b","}
+_END_BYTES = max(map(len, _ENDS.values()))
+_WIRE = itemgetter(0)
+_ROWS_AT_ONCE = 16  # Chosen: so many of the largest, of 300 kB, are read in two milliseconds
 _UNINDEXED = " || ''"
 _LAST_DATE = "9999-12-31"
 
@@ -81,13 +86,29 @@ def page(tx: ReadTx, request: ListInvoices) -> Listing[Invoice]:
     for index, branch in enumerate(branches):
         values[f"status_{index}"] = branch.status
     sql = _page_sql(order, tuple(filters), tuple(branch.overdue for branch in branches), request.summary_only)
-    rows = tx.rows(sql, today=tx.today, count=request.limit + 1, **values)
+    found = tx.each(sql, today=tx.today, count=request.limit + 1, **values)
+    rows, more = _fill(found, request.limit)
     cursor = None
-    if len(rows) > request.limit:
-        rows.pop()
+    if more:
         wire, _, *key = rows[-1]
         cursor = next_cursor(request, tuple(key) or (id_of(wire),))
     return Listing(_pieces(rows), cursor)
+
+
+def _fill(found: Iterator[Row], limit: int) -> tuple[list[Row], bool]:
+    """What `contract.pages.fill` makes of it, with a look at the size once for several rows: a third of the cost."""
+    rows: list[Row] = []
+    room = PAGE_BYTES
+    while taken := list(islice(found, _ROWS_AT_ONCE)):
+        rows += taken
+        room -= sum(map(len, map(_WIRE, taken))) + _END_BYTES * len(taken)
+        if room < 0:
+            return fill(rows, limit, _size)
+    return rows[:limit], len(rows) > limit
+
+
+def _size(row: Row) -> int:
+    return len(row[0]) + _END_BYTES - 1
 
 
 def _pieces(rows: list[Row]) -> list[bytes]:
