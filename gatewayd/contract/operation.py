@@ -27,6 +27,8 @@ class Operation:
     `example` is a request that is valid but for the ids in it. `cost` is what one call takes from the rate limit.
     `takes_incoming` marks a row of kind `call` whose handler is given the request as it came; `relays` one of those, a
     GET, that passes somebody else's answer on: see `Handler`.
+    A call that raises a `Problem` says that it did nothing which may not be done again; whatever else ends it leaves
+    its `Idempotency-Key` with an unknown outcome.
     """
 
     id: str

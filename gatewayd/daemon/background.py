@@ -40,7 +40,6 @@ async def open_background(parts: BackgroundParts) -> AsyncIterator[Health]:
     Raises `StoreFailure`.
     """
     store, health = parts.store, Health(parts.store, parts.notifier, parts.log)
-    await store.write(idempotency.forget_interrupted)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(store.watch_other_processes)
         nursery.start_soon(_keep_house, parts)

@@ -253,7 +253,9 @@ _WEBHOOK_ANSWERS: Json = {
 _IDEMPOTENCY_KEY: Json = {
     "name": "Idempotency-Key",
     "in": "header",
-    "description": "Makes a retry safe: within 24 hours the same key and request get the first answer again.",
+    "description": "Makes a retry safe: within 24 hours the same key and request get the first answer again. 409 "
+    "`idempotency_conflict` is another request under the key or, with `outcome`, one that is under way (`pending`) "
+    "or broke off so that nobody knows whether it was done (`unknown`), which is not run again under the key.",
     "schema": {
         "type": "string",
         "minLength": 1,
@@ -274,6 +276,12 @@ _PROBLEM: Json = {
         "code": {"type": "string", "enum": sorted(ERRORS)},
         "message": {"type": "string"},
         "requestId": {"type": "string"},
+        "outcome": {
+            "type": "string",
+            "enum": ["pending", "unknown"],
+            "description": "With `idempotency_conflict`, of the first request under the key: it is still under way, or "
+            "broke off and nobody knows whether it was done.",
+        },
         "errors": {
             "type": "array",
             "items": {

@@ -4,9 +4,14 @@ The record is written in the transaction of the operation itself, and the one wr
 requests with one key that arrive together are told apart there: the second finds the first's answer.
 
 A call has no transaction around it: it is reserved before, under a lease that is longer than it may take, and the
-answer takes the reservation's place. Whoever meets a reservation whose lease has ended takes it for interrupted and
-acts: the process was killed, or hangs, or the clock was set forward. A call that ends after all then finds that the
-reservation is its own no more, and leaves the record alone.
+answer takes the reservation's place. So a record is in one of three states:
+
+    under way    no answer, and the lease runs
+    done         the answer, which whoever repeats the request is given
+    unknown      no answer, and the lease has ended: the process was killed or hangs, the call broke off, or its answer
+                 could not be kept. Nobody knows what it did, so it is never run again under this key
+
+A call that ends after all, later than its lease, still leaves its answer there.
 """
 
 import hashlib
@@ -26,9 +31,8 @@ MAX_KEY_CHARACTERS = 255
 SWEEP_ROWS = 1_000
 
 _SELECT = """
-SELECT request_hash, response, sealed FROM idempotency_keys
+SELECT request_hash, response, sealed, lease_until FROM idempotency_keys
 WHERE org_id = :org_id AND credential_id = :credential_id AND key = :key AND created_at > :oldest
-    AND (lease_until IS NULL OR lease_until > :at)
 """
 _INSERT = """
 INSERT INTO idempotency_keys (
@@ -46,7 +50,10 @@ _DELETE = """
 DELETE FROM idempotency_keys
 WHERE org_id = :org_id AND credential_id = :credential_id AND key = :key AND lease_until = :lease_until
 """
-_DELETE_INTERRUPTED_ANY_ORG = "DELETE FROM idempotency_keys WHERE lease_until <= :now"
+_END_LEASE = """
+UPDATE idempotency_keys SET lease_until = :now
+WHERE org_id = :org_id AND credential_id = :credential_id AND key = :key AND lease_until = :lease_until
+"""
 _SWEEP_ANY_ORG = """
 DELETE FROM idempotency_keys WHERE (org_id, credential_id, key) IN (
     SELECT org_id, credential_id, key FROM idempotency_keys WHERE created_at <= :before ORDER BY created_at LIMIT :count
@@ -92,21 +99,37 @@ def record_of(key: str, operation: Operation, caller: Caller, request: msgspec.S
 def begin(tx: WriteTx, record: Record) -> None:
     """Look for an earlier request under the key.
 
-    Raises `Replay` with its answer, or `Problem` `idempotency_conflict` when it was another request or has not ended.
+    Raises `Replay` with its answer, or `Problem` `idempotency_conflict` when it was another request, has not ended, or
+    nobody knows what it did.
     """
-    row = tx.row(_SELECT, credential_id=record.credential_id, key=record.key, oldest=tx.now - KEPT, at=tx.now)
+    row = tx.row(_SELECT, credential_id=record.credential_id, key=record.key, oldest=tx.now - KEPT)
     if row is None:
         return
-    request_hash, response, sealed = row
+    request_hash, response, sealed, lease_until = row
     if request_hash != record.request_hash:
         raise Problem("idempotency_conflict", "This Idempotency-Key was used with another request.")
     if response is None:
-        raise Problem(
-            "idempotency_conflict",
-            "The first request with this key is still running.",
-            headers=((b"retry-after", b"1"),),
-        )
+        raise _under_way() if lease_until > tx.now else _unknown()
     raise Replay(tx.unseal(response, record._context).encode() if sealed else response)
+
+
+def _under_way() -> Problem:
+    return Problem(
+        "idempotency_conflict",
+        "The first request with this key is still running.",
+        extra={"outcome": "pending"},
+        headers=((b"retry-after", b"1"),),
+    )
+
+
+def _unknown() -> Problem:
+    """Chosen: a caller is told to look, since only it can tell whether to do it again."""
+    return Problem(
+        "idempotency_conflict",
+        "The first request with this key broke off, and whether it was done is not known. See what is there, then send "
+        "it under another key if it is to be done again.",
+        extra={"outcome": "unknown"},
+    )
 
 
 def keep(tx: WriteTx, record: Record, body: bytes) -> None:
@@ -123,7 +146,7 @@ def reserve(tx: WriteTx, record: Record, seconds: float) -> Instant:
 
 
 def complete(tx: WriteTx, record: Record, lease_until: Instant, body: bytes) -> None:
-    """Remember the answer of a call that was reserved until then."""
+    """Remember the answer of a call that was reserved until then, also one that has broken off since for others."""
     response = _stored(tx, record, body)
     tx.run(_COMPLETE, credential_id=record.credential_id, key=record.key, lease_until=lease_until, response=response)
 
@@ -146,17 +169,13 @@ def _put(tx: WriteTx, record: Record, response: bytes | None, lease_until: Insta
 
 
 def forget(tx: WriteTx, record: Record, lease_until: Instant) -> None:
-    """The call that was reserved until then failed: the key may be used again."""
+    """The call that was reserved until then was refused, with nothing done: the key may be used again."""
     tx.run(_DELETE, credential_id=record.credential_id, key=record.key, lease_until=lease_until)
 
 
-def forget_interrupted(tx: WriteTx) -> int:
-    """At start: forget the calls that were under way when a process ended, and answer how many there were.
-
-    Chosen: a retry then acts again, as after a call that failed, instead of meeting a conflict for 24 h. Another
-    process may be at work on the same database: what is under way there has its lease.
-    """
-    return tx.run(_DELETE_INTERRUPTED_ANY_ORG)
+def break_off(tx: WriteTx, record: Record, lease_until: Instant) -> None:
+    """The call that was reserved until then broke off: from now on, not from then, nobody knows what it did."""
+    tx.run(_END_LEASE, credential_id=record.credential_id, key=record.key, lease_until=lease_until)
 
 
 def sweep(tx: WriteTx) -> int:

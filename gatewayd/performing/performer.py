@@ -2,10 +2,12 @@
 
 read    in the loop's own transaction under its budget, past it again on a thread
 write   in the writer; the answer is JSON before the transaction is committed
-call    in the caller's task; under a key it is reserved before, and its answer takes the reservation's place
+call    in the caller's task; under a key it is reserved before, and its answer takes the reservation's place; where it
+        breaks off, the key says that nobody knows what it did
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import trio
@@ -14,10 +16,14 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing
 from gatewayd.contract.wire import encode
+from gatewayd.errors import Problem
 from gatewayd.http1.request import Request
 from gatewayd.performing import idempotency
 from gatewayd.performing.idempotency import Record
-from gatewayd.store import ReadTx, Store, WriteTx
+from gatewayd.store import ReadTx, Store, StoreFailure, WriteTx
+
+RECORD_SECONDS: Final = 5.0  # Chosen: a disk that is full or busy for longer will be so for the next caller too
+RECORD_WAIT: Final = 0.1  # Chosen: before the second attempt; doubled after each
 
 
 class Replayed(NamedTuple):
@@ -86,12 +92,31 @@ class Performer:
         lease = await write(lambda tx: idempotency.reserve(tx, record, self._call_seconds), org_id)
         try:
             body = encoded(await operation.handler(*arguments))
-        except BaseException:
-            with trio.CancelScope(shield=True):
-                await write(lambda tx: idempotency.forget(tx, record, lease), org_id)
+        except Problem:  # told by the handler, which has done nothing that may not be done again
+            await self._record(lambda tx: idempotency.forget(tx, record, lease), org_id)
             raise
-        await write(lambda tx: idempotency.complete(tx, record, lease, body), org_id)
+        except BaseException:  # cancelled, or a fault in the midst of it
+            await self._record(lambda tx: idempotency.break_off(tx, record, lease), org_id)
+            raise
+        await self._record(lambda tx: idempotency.complete(tx, record, lease, body), org_id)
         return body
+
+    async def _record(self, work: Callable[[WriteTx], None], org_id: str) -> None:
+        """Write down how a call has ended, and try again for `RECORD_SECONDS` where the store cannot.
+
+        After that the caller is told all the same what came of the call, since it is done. The reservation stays, and
+        from the end of its lease says that nobody knows.
+        """
+        give_up, wait = trio.current_time() + RECORD_SECONDS, RECORD_WAIT
+        with trio.CancelScope(shield=True):
+            while True:
+                try:
+                    return await self._store.write(work, org_id)
+                except StoreFailure:
+                    if trio.current_time() >= give_up:
+                        return None
+                await trio.sleep(wait)
+                wait *= 2
 
 
 def read_in(tx: ReadTx, operation: Operation, caller: Caller, request: msgspec.Struct) -> object:

@@ -1,6 +1,6 @@
 """`Idempotency-Key`: what is sent twice acts once (domain model §0.2)."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -10,11 +10,13 @@ import trio
 
 from gatewayd.clock import DAY, SECOND
 from gatewayd.contract.caller import Caller
-from gatewayd.performing import idempotency
+from gatewayd.errors import not_found
+from gatewayd.performing import idempotency, performer
 from gatewayd.store import StoreFailure, connections, schema
 from gatewayd.store.database import StoreSettings, open_store
 from tests.http.conftest import OpenProbes
 from tests.http.probes import Deps, Said, Word, said
+from tests.store.faulty_files import FAILING, FULL, Call, FaultyFiles
 from tests.support.api import ANSWER_SECONDS, Fields, Reply, TestedApi
 from tests.support.store import START
 
@@ -230,18 +232,47 @@ async def test_a_call_repeated_while_it_runs_is_a_conflict_for_now(open_probes: 
     assert deps.calls == ["!"]
 
 
-async def test_a_call_that_failed_leaves_the_key_free(open_probes: OpenProbes) -> None:
-    async def fail(caller: Caller, request: Word) -> Said:
-        raise StoreFailure("the disk is full")
+def is_unknown(reply: Reply) -> bool:
+    """Whether it says that nobody knows what the first request did, and not to wait for it."""
+    told = (reply.status, reply.code, reply.json()["outcome"]) == (409, "idempotency_conflict", "unknown")
+    return told and "retry-after" not in reply
 
-    async with open_probes(deps=Deps(act=fail)) as api:
+
+async def test_a_call_that_was_refused_leaves_the_key_free(open_probes: OpenProbes) -> None:
+    async def refuse(caller: Caller, request: Word) -> Said:
+        raise not_found("word")
+
+    deps = Deps(act=refuse)
+    async with open_probes(deps=deps) as api:
         for _ in range(2):
-            assert (await post(api, CALL, "!")).status == 503
-            api.errors.claim("store_failed")
+            assert (await post(api, CALL, "!")).status == 404
         assert await value(api, _RECORDS) == 0
+    assert deps.calls == ["!", "!"]
 
 
-async def test_a_call_that_failed_leaves_other_records_alone(open_probes: OpenProbes) -> None:
+@pytest.mark.parametrize(("error", "event"), [(StoreFailure, "store_failed"), (LookupError, "request_failed")])
+async def test_a_call_that_broke_off_is_not_made_again(
+    open_probes: OpenProbes, error: type[Exception], event: str
+) -> None:
+    async def fail(caller: Caller, request: Word) -> Said:
+        raise error("in the midst of it")
+
+    deps = Deps(act=fail)
+    async with open_probes(deps=deps) as api:
+        assert (await post(api, CALL, "!")).status in (500, 503)
+        api.errors.claim(event)
+        assert is_unknown(await post(api, CALL, "!"))
+        assert is_unknown(await post(api, CALL, "!"))
+        assert (await post(api, CALL, "?")).code == "idempotency_conflict"
+        assert (await post(api, CALL, "!", under="k2")).status in (500, 503)
+        api.errors.claim(event)
+        api.clock.advance(DAY)
+        assert (await post(api, CALL, "!")).status in (500, 503)  # the key is forgotten, as any is
+        api.errors.claim(event)
+    assert deps.calls == ["!", "!", "!"]
+
+
+async def test_a_call_that_broke_off_leaves_other_records_alone(open_probes: OpenProbes) -> None:
     async def fail(caller: Caller, request: Word) -> Said:
         raise StoreFailure("the disk is full")
 
@@ -257,7 +288,7 @@ async def test_a_call_that_failed_leaves_other_records_alone(open_probes: OpenPr
             assert "idempotent-replayed" in await post(api, WRITE, "!", under=under, token=token)
 
 
-async def test_a_call_that_was_cancelled_leaves_the_key_free(open_probes: OpenProbes) -> None:
+async def test_a_call_that_was_cancelled_is_not_made_again(open_probes: OpenProbes) -> None:
     entered = trio.Event()
 
     async def wait(caller: Caller, request: Word) -> Said:
@@ -265,13 +296,84 @@ async def test_a_call_that_was_cancelled_leaves_the_key_free(open_probes: OpenPr
         await trio.sleep_forever()
         raise AssertionError
 
-    async with open_probes(deps=Deps(act=wait)) as api:
+    deps = Deps(act=wait)
+    async with open_probes(deps=deps) as api:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(post, api, CALL, "!")
             with trio.fail_after(ANSWER_SECONDS):
                 await entered.wait()
             nursery.cancel_scope.cancel()
-        assert await value(api, _RECORDS) == 0
+        assert is_unknown(await post(api, CALL, "!"))
+    assert deps.calls == ["!"]
+
+
+# -- the store fails when the answer is to be kept
+
+
+def files_of(api: TestedApi) -> FaultyFiles:
+    """The files of the writer, which can be made to fail below SQLite."""
+    return FaultyFiles(api.store._writer._parts.connection)
+
+
+@pytest.mark.parametrize("faults", [FULL, FAILING], ids=["full", "failing"])
+@pytest.mark.parametrize("refused", [False, True])
+async def test_an_answer_is_kept_once_the_disk_takes_it(
+    open_probes: OpenProbes, faults: Mapping[Call, int], refused: bool
+) -> None:
+    async def act(caller: Caller, request: Word) -> Said:
+        files.fail_at(1, faults, once=True)
+        if refused:
+            raise not_found("word")
+        return Said(said="done", org="")
+
+    deps = Deps(act=act)
+    async with open_probes(deps=deps) as api:
+        files = files_of(api)
+        first = await post(api, CALL, "!")
+        files.repair()
+        assert first.status == (404 if refused else 200)
+        assert await value(api, _RECORDS) == (0 if refused else 1)
+        second = await post(api, CALL, "!")
+        files.repair()
+        assert second.body == first.body or refused
+        assert ("idempotent-replayed" in second) != refused
+    assert deps.calls == (["!", "!"] if refused else ["!"])
+
+
+async def test_an_answer_that_cannot_be_kept_is_given_and_not_made_again(
+    open_probes: OpenProbes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def act(caller: Caller, request: Word) -> Said:
+        files.fail_at(1, FULL, once=False)
+        return Said(said="done", org="")
+
+    monkeypatch.setattr(performer, "RECORD_SECONDS", 0.2)
+    deps = Deps(act=act)
+    async with open_probes(deps=deps) as api:
+        files = files_of(api)
+        assert said((await post(api, CALL, "!")).body) == "done"
+        files.repair()
+        waiting = await post(api, CALL, "!")
+        assert (waiting.code, waiting.json()["outcome"], waiting["retry-after"]) == (
+            "idempotency_conflict",
+            "pending",
+            "1",
+        )
+        api.clock.advance(LEASE)
+        assert is_unknown(await post(api, CALL, "!"))
+    assert deps.calls == ["!"]
+
+
+async def test_a_call_that_cannot_be_reserved_is_not_made(open_probes: OpenProbes) -> None:
+    deps = Deps()
+    async with open_probes(deps=deps) as api:
+        files = files_of(api)
+        files.fail_at(1, FULL, once=False)
+        assert (await post(api, CALL, "!")).status == 503
+        api.errors.claim("store_failed")
+        files.repair()
+        assert deps.calls == []
+        assert (await post(api, CALL, "!")).status == 200
 
 
 # -- reservations: a call that is under way has a lease
@@ -288,20 +390,19 @@ async def die_in_a_call(api: TestedApi) -> None:
     await api.store.write(lambda tx: tx.run(_INTERRUPT, lease_until=tx.now + LEASE))
 
 
-async def test_a_call_that_the_process_died_in_is_forgotten_at_a_start_after_its_lease(open_probes: OpenProbes) -> None:
+@pytest.mark.parametrize("word", ["!", "another"])
+async def test_a_call_that_the_process_died_in_is_not_made_again(open_probes: OpenProbes, word: str) -> None:
     deps = Deps()
     async with open_probes(deps=deps) as api:
         await post(api, WRITE, "!", under="done")
         await die_in_a_call(api)
         api.clock.advance(LEASE - 1)
-        assert await api.store.write(idempotency.forget_interrupted) == 0
-        assert (await post(api, CALL, "!")).code == "idempotency_conflict"
+        assert (await post(api, CALL, "!")).json()["outcome"] == "pending"
         api.clock.advance(1)
-        assert await api.store.write(idempotency.forget_interrupted) == 1
-        assert await value(api, _RECORDS) == 1
-        assert (await post(api, CALL, "!")).status == 200
+        reply = await post(api, CALL, word)
+        assert is_unknown(reply) if word == "!" else "outcome" not in reply.json()
         assert "idempotent-replayed" in await post(api, WRITE, "!", under="done")
-    assert deps.calls == ["!", "!"]
+    assert deps.calls == ["!"]
 
 
 def test_what_was_under_way_before_there_were_leases_is_forgotten() -> None:
@@ -314,19 +415,6 @@ def test_what_was_under_way_before_there_were_leases_is_forgotten() -> None:
     schema.migrate(database, schema.packaged(), START)
     assert database.execute("SELECT key, lease_until FROM idempotency_keys").fetchall() == [("done", None)]
     database.close()
-
-
-@pytest.mark.parametrize("word", ["!", "another"])
-async def test_a_retry_after_the_lease_acts_without_any_start(open_probes: OpenProbes, word: str) -> None:
-    deps = Deps()
-    async with open_probes(deps=deps) as api:
-        await die_in_a_call(api)
-        api.clock.advance(LEASE - 1)
-        assert (await post(api, CALL, "!")).code == "idempotency_conflict"
-        api.clock.advance(1)
-        assert said((await post(api, CALL, word)).body) == word
-        assert "idempotent-replayed" in await post(api, CALL, word)
-    assert deps.calls == ["!", word]
 
 
 class UnderWay(NamedTuple):
@@ -370,7 +458,7 @@ async def call_under_way(open_probes: OpenProbes, ending: Callable[[], Said]) ->
 async def test_the_start_of_another_daemon_leaves_what_is_under_way(open_probes: OpenProbes, tmp_path: Path) -> None:
     async with call_under_way(open_probes, lambda: Said(said="first", org="")) as (api, end):
         async with open_store(StoreSettings(directory=tmp_path), api.clock) as other:
-            assert await other.write(idempotency.forget_interrupted) == 0
+            await other.write(idempotency.sweep)
         assert (await post(api, CALL, "!")).code == "idempotency_conflict"
         reply = await end()
         again = await post(api, CALL, "!")
@@ -378,24 +466,23 @@ async def test_the_start_of_another_daemon_leaves_what_is_under_way(open_probes:
     assert (again.body, again["idempotent-replayed"]) == (reply.body, "true")
 
 
-async def test_a_call_that_outlives_its_lease_leaves_the_record_of_the_retry(open_probes: OpenProbes) -> None:
+async def test_a_call_that_outlives_its_lease_leaves_its_answer_all_the_same(open_probes: OpenProbes) -> None:
     async with call_under_way(open_probes, lambda: Said(said="first", org="")) as (api, end):
         api.clock.advance(LEASE)
-        retry = await post(api, CALL, "!")
-        assert said((await end()).body) == "first"
+        assert is_unknown(await post(api, CALL, "!"))
+        reply = await end()
         again = await post(api, CALL, "!")
-    assert said(retry.body) == "second"
-    assert (again.body, again["idempotent-replayed"]) == (retry.body, "true")
+    assert said(reply.body) == "first"
+    assert (again.body, again["idempotent-replayed"]) == (reply.body, "true")
 
 
-async def test_a_call_that_fails_after_its_lease_leaves_the_record_of_the_retry(open_probes: OpenProbes) -> None:
+async def test_a_call_that_breaks_off_after_its_lease_stays_unknown(open_probes: OpenProbes) -> None:
     def fail() -> Said:
         raise StoreFailure("the disk is full")
 
     async with call_under_way(open_probes, fail) as (api, end):
         api.clock.advance(LEASE)
-        retry = await post(api, CALL, "!")
+        assert is_unknown(await post(api, CALL, "!"))
         assert (await end()).status == 503
         api.errors.claim("store_failed")
-        again = await post(api, CALL, "!")
-    assert (again.body, again["idempotent-replayed"]) == (retry.body, "true")
+        assert is_unknown(await post(api, CALL, "!"))
