@@ -5,6 +5,7 @@ everybody else puts lines in a queue that has an end, and what does not fit is d
 the descriptor itself: a stream has a lock, and a thread that was stuck under it would not let the interpreter end.
 """
 
+import contextlib
 import os
 import select
 import threading
@@ -51,11 +52,13 @@ class LogWriter:
         self._stream = stream
         self._tell_dropped = tell_dropped
         self._waiting: deque[_Waiting] = deque()
-        self._lock = threading.Lock()  # of what `write` counts, which any thread may call
+        # Of what `write` counts, which any thread may call, and a finalizer in the midst of it.
+        self._lock = threading.RLock()
         self._characters = 0
         self._lost_events = self._lost_renderings = self._lost_writing = self._told = 0
         self._torn = False
-        self._wake = threading.Event()
+        self._asleep = threading.Lock()  # held, but for when there is something to do
+        self._asleep.acquire()
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="gatewayd-log", daemon=True)
 
@@ -67,13 +70,14 @@ class LogWriter:
     def write(self, line: str) -> None:
         """Queue an event's line, without its end. From any thread."""
         with self._lock:
-            self._characters += len(line)
-            if self._closing or len(self._waiting) >= WAITING_LINES_MAX or self._characters > WAITING_CHARACTERS_MAX:
-                self._characters -= len(line)
+            waiting, characters = len(self._waiting), self._characters + len(line)
+            full = waiting >= WAITING_LINES_MAX or (waiting and characters > WAITING_CHARACTERS_MAX)
+            if full or self._closing:
                 self._lost_events += 1
                 return
+            self._characters = characters
             self._waiting.append(line)
-        self._wake.set()
+        self._wake()
 
     debug = info = warning = error = critical = write
 
@@ -86,7 +90,7 @@ class LogWriter:
             return
         waiting.append(rendering)
         if count == FLUSH_LINES - 1:
-            self._wake.set()
+            self._wake()
 
     def start(self) -> None:
         self._thread.start()
@@ -97,17 +101,21 @@ class LogWriter:
         A thread that is still stuck then is left behind: it holds nothing that others need.
         """
         self._closing = True
-        self._wake.set()
+        self._wake()
         if self._thread.ident is None:
             self._write_waiting()
         else:
             self._thread.join(seconds)
 
+    def _wake(self) -> None:
+        """Let the thread look. Not an `Event`, whose lock a finalizer would wait for that its own thread holds."""
+        with contextlib.suppress(RuntimeError):  # it was woken already
+            self._asleep.release()
+
     def _run(self) -> None:
         closing = False
         while not closing:
-            self._wake.wait(FLUSH_SECONDS)
-            self._wake.clear()
+            self._asleep.acquire(timeout=FLUSH_SECONDS)
             closing = self._closing  # before the look: what was queued until then is written
             self._write_waiting()
 

@@ -385,3 +385,35 @@ def test_what_libraries_write_to_standard_error_takes_the_same_way() -> None:
     assert ran.stdout.splitlines()[:2] == ["a line in parts", "careful: gwd_[redacted]"]
     assert "UserWarning: old\n" in ran.stdout
     assert ran.stdout.endswith("ZeroDivisionError: division by zero\n")
+
+
+class Talkative(str):
+    """A line that, as the finalizer of something may, writes to the log while the log counts it."""
+
+    __slots__ = ("writer",)
+    writer: LogWriter
+
+    def __len__(self) -> int:
+        self.writer.write('{"event":"finalized"}')
+        return super().__len__()
+
+
+def test_a_finalizer_may_write_in_the_midst_of_writing() -> None:
+    stream = io.StringIO()
+    writer = make_writer("json", stream)
+    line = Talkative('{"event":"first"}')
+    line.writer = writer
+    writing = threading.Thread(target=writer.write, args=(line,), daemon=True)
+    writing.start()
+    writing.join(SECONDS)
+    assert not writing.is_alive()
+    writer.close(SECONDS)
+    assert [each["event"] for each in lines(stream)] == ["finalized", "first"]
+
+
+def test_one_line_that_is_longer_than_all_that_may_wait_is_written() -> None:
+    stream = io.StringIO()
+    writer = make_writer("json", stream)
+    writer.write(json.dumps({"event": "x" * 2 * WAITING_CHARACTERS_MAX}))
+    writer.close(SECONDS)
+    assert (len(lines(stream)), writer.dropped) == (1, 0)

@@ -39,6 +39,6 @@ def test_what_serves_writes_to_its_log_alone() -> None:
 
 def test_both_are_seen() -> None:
     text = "async def f():\n    await trio.to_thread.run_sync(g)\n    print(1)\n    sys.stderr.write('')\n"
-    written = Source(PACKAGE / "x.py", "gatewayd/x.py", text, ast.parse(text))
+    written = Source(PACKAGE / "x.py", "gatewayd/x.py", text)
     assert list(shared_threads(written)) == ["gatewayd/x.py:2"]
     assert list(direct_writes(written)) == ["gatewayd/x.py:3", "gatewayd/x.py:4"]
