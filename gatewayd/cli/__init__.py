@@ -9,20 +9,23 @@ from pathlib import Path
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.parser import build_parser
 from gatewayd.clock import SystemClock
-from gatewayd.config import ConfigError
+from gatewayd.config import ROOT, ConfigError
 from gatewayd.errors import Problem
 
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
 INTERRUPTED = 130  # as shells report a command that SIGINT ended
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code. `argv` is without the program's name; None: the process's own."""
+def main(argv: Sequence[str] | None = None, root: Path = ROOT) -> int:
+    """Run one command and return its exit code. `argv` is without the program's name; None: the process's own.
+
+    `root` is where /etc and /var/lib are.
+    """
     try:
         arguments = build_parser().parse_args(argv)
     except SystemExit as stop:  # argparse has printed help, version or what is wrong
         return stop.code if isinstance(stop.code, int) else WRONG_USAGE
-    return _run(arguments, Context(arguments.config, os.environ, SystemClock()))
+    return _run(arguments, Context(arguments.config, os.environ, SystemClock(), root))
 
 
 def _run(arguments: argparse.Namespace, context: Context) -> int:

@@ -32,26 +32,26 @@ def add_commands(subparsers: Subparsers) -> None:
 def backup(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.store.backup import back_up
 
-    key_file = context.key_file if arguments.with_key else None
-    manifest = back_up(context.store_settings.directory, arguments.destination, context.clock.now(), key_file)
+    context.require_database()
+    key_file = context.config.store.key_file
+    to_copy = context.key_file if arguments.with_key else None
+    manifest = back_up(context.store_settings.directory, arguments.destination, context.clock.now(), to_copy)
     _print_manifest(arguments, manifest, f"Copied to {arguments.destination}")
     if not manifest.with_key:
-        note(f"the instance key is not in it: keep a copy of {context.key_file} elsewhere, or sealed secrets are lost")
+        note(f"the instance key is not in it: keep a copy of {key_file} elsewhere, or sealed secrets are lost")
     return 0
 
 
 def restore(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.store import backup as copies
 
-    directory = context.store_settings.directory
+    directory, key_file = context.store_settings.directory, context.config.store.key_file
     manifest = copies.restore(arguments.source.absolute(), directory)
     _print_manifest(arguments, manifest, f"Restored to {directory}")
     if not manifest.with_key:
-        note(f"put the instance key of that time at {context.key_file} before the daemon starts")
-    elif context.key_file != directory / copies.KEY_NAME:
-        note(
-            f"the instance key of the backup is {directory / copies.KEY_NAME}, but the settings name {context.key_file}"
-        )
+        note(f"put the instance key of that time at {key_file} before the daemon starts")
+    elif Path(key_file) != directory / copies.KEY_NAME:
+        note(f"the instance key of the backup is {directory / copies.KEY_NAME}, but the settings name {key_file}")
     return 0
 
 
@@ -59,9 +59,8 @@ def verify(arguments: argparse.Namespace, context: Context) -> int:
     """SQLite's own checks first; then every stored wire form is compared with what its columns render to."""
     from gatewayd.store import backup as copies
 
+    context.require_database()
     path = context.store_settings.path
-    if not path.exists():
-        raise CommandError(f"there is no database in {path.parent}")
     found = copies.find_faults(path) or _stale_wires(context)
     if found:
         more = [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
@@ -83,11 +82,10 @@ def _stale_wires(context: Context) -> list[str]:
     import trio
 
     from gatewayd.identity import organizations
-    from gatewayd.store.database import open_store
 
     async def run() -> list[str]:
         found: list[str] = []
-        async with open_store(context.store_settings, context.clock, context.key_file, migrates=False) as store:
+        async with context.open_existing() as store:
             for org in await store.read(organizations.list_all):
                 for check in _checks():
                     after: str | None = ""

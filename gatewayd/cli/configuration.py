@@ -2,9 +2,9 @@
 
 import argparse
 
-from gatewayd.cli.context import Context
+from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.parser import Subparsers, add_command
-from gatewayd.config import without_effect, without_effect_sentence
+from gatewayd.config import missing_client, missing_credentials, without_effect, without_effect_sentence
 
 
 def add_commands(subparsers: Subparsers) -> None:
@@ -13,9 +13,16 @@ def add_commands(subparsers: Subparsers) -> None:
 
 
 def check(arguments: argparse.Namespace, context: Context) -> int:
-    """Mistakes come out as `ConfigError`."""
+    """Mistakes come out as `ConfigError`.
+
+    A credential that is not to be found here is told, and no mistake: the service manager passes it to the daemon.
+    """
     config = context.config
+    if lacking := missing_client(config):
+        raise CommandError(f"{lacking.path} {lacking.message}")
     print(f"{context.config_path or 'No file, the defaults'}: good. Data in {config.store.directory}")
     if changed := without_effect(config):
         print(without_effect_sentence(changed))
+    for problem in missing_credentials(config):
+        print(f"{problem}.")
     return 0

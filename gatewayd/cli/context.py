@@ -2,11 +2,12 @@
 
 import functools
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from gatewayd.clock import Clock
-from gatewayd.config import Config, find_path, load
+from gatewayd.config import ROOT, Config, find_path, load, require_credentials
 
 if TYPE_CHECKING:
     from gatewayd.store import ReadTx, Store, WriteTx
@@ -29,20 +30,22 @@ class Context:
     A daemon that runs beside it sees within a moment what is written: see `Store.watch_other_processes`.
     """
 
-    def __init__(self, config_flag: str | None, environ: Mapping[str, str], clock: Clock) -> None:
+    def __init__(self, config_flag: str | None, environ: Mapping[str, str], clock: Clock, root: Path = ROOT) -> None:
+        """`root` is where /etc and /var/lib are: another folder than / is for looking at a machine from outside."""
         self._config_flag = config_flag
         self.environ = environ
         self.clock = clock
+        self.root = root
 
     @functools.cached_property
     def config_path(self) -> Path | None:
         """The file of the settings; None where there is none and all are defaults."""
-        return find_path(self._config_flag, self.environ)
+        return find_path(self._config_flag, self.environ, self.root)
 
     @functools.cached_property
     def config(self) -> Config:
         """The settings. Raises `ConfigError`."""
-        return load(self.config_path, self.environ)
+        return load(self.config_path, self.environ, self.root)
 
     @property
     def store_settings(self) -> "StoreSettings":
@@ -53,25 +56,52 @@ class Context:
 
     @property
     def key_file(self) -> Path:
-        """The instance key of these settings."""
+        """The instance key of these settings. Raises `ConfigError` for a credential that is not to be found."""
+        require_credentials(self.config, "store.key_file")
         return Path(self.config.store.key_file)
 
-    def run(self, work: "Callable[[Store], Awaitable[T]]") -> T:
-        """Run what works with the store, in an event loop of its own. Raises as it and `open_store` do."""
+    def require_database(self) -> None:
+        """Raises `CommandError` where no database is, or it is out of this user's reach, with the place looked at."""
+        path = self.store_settings.path
+        place = f"{path.parent}, the data directory of {self.config_path or 'the default settings'}"
+        try:
+            path.stat()
+        except FileNotFoundError:
+            raise CommandError(f"there is no database in {place}") from None
+        except OSError as error:
+            raise CommandError(f"the database in {place}, is out of reach: {error.strerror}") from None
+
+    def open_existing(self) -> "AbstractAsyncContextManager[Store]":
+        """The store as it is: nothing is made. Raises as `require_database`, and when entered as `open_store`."""
+        from gatewayd.store.existing import open_existing
+
+        self.require_database()
+        return open_existing(self.store_settings, self.clock, lambda: self.key_file)
+
+    def run(self, work: "Callable[[Store], Awaitable[T]]", *, makes_store: bool = False) -> T:
+        """Run what works with the store, in an event loop of its own; `makes_store`: where there is none, in a new one.
+
+        Raises as `work` and `open_existing` do.
+        """
         import trio
 
-        from gatewayd.store.database import open_store
-
         async def run() -> T:
-            async with open_store(self.store_settings, self.clock, self.key_file, migrates=False) as store:
+            async with self._opening(makes_store) as store:
                 return await work(store)
 
         return trio.run(run)
+
+    def _opening(self, makes_store: bool) -> "AbstractAsyncContextManager[Store]":
+        from gatewayd.store.database import open_store
+
+        if makes_store and not self.store_settings.path.exists():
+            return open_store(self.store_settings, self.clock, self.key_file, migrates=False)
+        return self.open_existing()
 
     def read(self, work: "Callable[[ReadTx], T]", org_id: str | None = None) -> T:
         """Run a read. Raises what `work` raises, `StoreFailure` or `MigrationError`."""
         return self.run(lambda store: store.read(work, org_id))
 
-    def write(self, work: "Callable[[WriteTx], T]", org_id: str | None = None) -> T:
+    def write(self, work: "Callable[[WriteTx], T]", org_id: str | None = None, *, makes_store: bool = False) -> T:
         """Run a write; it is durable when this returns. Raises as `read` does, and then nothing was written."""
-        return self.run(lambda store: store.write(work, org_id))
+        return self.run(lambda store: store.write(work, org_id), makes_store=makes_store)

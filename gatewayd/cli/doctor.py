@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gatewayd.cli.context import CommandError, Context
+from gatewayd.cli.doctor_daemon import daemon
 from gatewayd.cli.doctor_taxes import taxes
 from gatewayd.cli.findings import Finding
 from gatewayd.cli.output import print_document
 from gatewayd.cli.parser import Subparsers, add_command
-from gatewayd.config import without_effect, without_effect_sentence
+from gatewayd.config import missing_credentials, without_effect, without_effect_sentence
 
 FREE_BYTES_MIN = 512 * 2**20  # Chosen: backups, logs and the database's own log want room
 REACH_SECONDS = 5.0  # Chosen
@@ -30,7 +31,7 @@ def add_commands(subparsers: Subparsers) -> None:
 
 def doctor(arguments: argparse.Namespace, context: Context) -> int:
     """It changes nothing. The settings are checked before anything else, as by `check-config`."""
-    checks = (_settings, _permissions, _disk, _store, _tls, _reach, taxes)
+    checks = (_settings, _permissions, _disk, _store, _tls, _reach, daemon, taxes)
     findings = [finding for check in checks for finding in check(context)]
     if arguments.json:
         print_document([finding._asdict() for finding in findings])
@@ -55,10 +56,23 @@ def _permissions(context: Context) -> Iterator[Finding]:
         yield Finding("data directory", True, f"{directory} is not there yet; the first start makes it.")
         return
     yield _private("data directory", directory)
-    if context.key_file.exists():
-        yield _private("instance key", context.key_file)
-    elif (directory / "gatewayd.db").exists():
-        yield Finding("instance key", False, f"{context.key_file} is missing: what it sealed cannot be opened.")
+    if missing := _missing(context, "store.key_file"):
+        yield missing
+        return
+    key_file = context.key_file
+    if os.access(key_file, os.F_OK):
+        yield _private("instance key", key_file)
+    elif os.access(directory / "gatewayd.db", os.F_OK):
+        yield Finding("instance key", False, f"{key_file} is missing: what it sealed cannot be opened.")
+
+
+def _missing(context: Context, *keys: str) -> Finding | None:
+    """That the files of these settings are not looked at, because a credential is not to be found; None: it is.
+
+    Nothing is wrong with that: the service manager passes the credential to the daemon, not to everybody's shell.
+    """
+    problems = [problem for problem in missing_credentials(context.config) if problem.path in keys]
+    return Finding("credential", True, f"Not looked at. {problems[0]}.") if problems else None
 
 
 def _private(about: str, path: Path) -> Finding:
@@ -104,6 +118,9 @@ def _store(context: Context) -> Iterator[Finding]:
 def _tls(context: Context) -> Iterator[Finding]:
     server = context.config.server
     if not server.tls_certificate:
+        return
+    if missing := _missing(context, "server.tls_certificate", "server.tls_key"):
+        yield missing
         return
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(server.tls_certificate, server.tls_key)

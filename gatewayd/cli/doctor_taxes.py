@@ -1,11 +1,13 @@
 """`gatewayd doctor`, for modes that ask a tax authority: its address, our client secret, the connections."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from gatewayd.cli.context import Context
 from gatewayd.cli.findings import Finding
+from gatewayd.config import missing_client, missing_credentials
 
 if TYPE_CHECKING:
     from gatewayd.identity.organizations import Organization
@@ -24,12 +26,17 @@ def taxes(context: Context) -> Iterator[Finding]:
     settings = settings_from(context.config.tax)
     if settings.mode not in ("forward", "hmrc"):
         return
-    yield _upstream(settings)
-    if settings.client_secret_file:
+    absent = {problem.path: problem for problem in missing_credentials(context.config)}
+    if problem := absent.get("tax.ca_file"):
+        yield Finding("tax upstream", True, f"Not looked at. {problem}.")
+    else:
+        yield _upstream(settings)
+    if problem := absent.get("tax.client_secret_file"):
+        yield Finding("tax client secret", True, f"Not looked at. {problem}.")
+    elif settings.client_secret_file:
         yield _secret(Path(settings.client_secret_file))
-    elif settings.mode == "hmrc":
-        missing = "client_secret_file" if settings.client_id else "client_id"
-        yield Finding("tax client", False, f"tax.{missing} is not set: no connection can be made or refreshed.")
+    if lacking := missing_client(context.config):
+        yield Finding("tax client", False, f"{lacking.path} {lacking.message}.")
     yield from _connections(context)
 
 
@@ -82,7 +89,7 @@ def _connections(context: Context) -> Iterator[Finding]:
     from gatewayd.store.failures import MigrationError, StoreFailure
 
     about = "tax connections"
-    if not context.store_settings.path.exists() or not context.key_file.exists():
+    if not os.access(context.store_settings.path, os.F_OK):
         return
     try:
         if not is_current(context.store_settings.path):

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.output import print_result
 from gatewayd.cli.parser import Subparsers, add_command
+from gatewayd.config import system_file, user_file
 
 if TYPE_CHECKING:
     from gatewayd.store import WriteTx
 
 DEFAULT_URL = "http://127.0.0.1:8080"
-SYSTEM_FILE = Path("/etc/gatewayd/gatewayd.toml")
 
 
 def add_commands(subparsers: Subparsers) -> None:
@@ -45,7 +45,7 @@ def init(arguments: argparse.Namespace, context: Context) -> int:
     text = _settings(url, arguments.directory)
     draft = _write_draft(target, text)
     try:
-        fresh = Context(str(draft), context.environ, context.clock)
+        fresh = Context(str(draft), context.environ, context.clock, context.root)
         org_id, user_id, token = _seed(fresh, organization, (email, name))
         os.link(draft, target)
     except FileExistsError:
@@ -71,9 +71,8 @@ def _target(context: Context) -> Path:
     if context.config_path is not None:
         return context.config_path
     if os.geteuid() == 0:
-        return SYSTEM_FILE
-    folder = context.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
-    return Path(folder) / "gatewayd" / "gatewayd.toml"
+        return system_file(context.root)
+    return user_file()
 
 
 def _ask(given: str | None, question: str, default: str = "") -> str:
@@ -130,4 +129,4 @@ def _seed(context: Context, organization: str, owner: tuple[str, str]) -> tuple[
         memberships.add(tx, user.id, "owner", audit.OPERATOR)
         return org.id, user.id, one_time_links.make(tx, user.id, "sign_in")
 
-    return context.write(work)
+    return context.write(work, makes_store=True)

@@ -16,6 +16,7 @@ from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.parser import Subparsers, add_command
 from gatewayd.cli.time_arguments import TIME_FORMS, TimeArgument, time_argument
 from gatewayd.clock import Instant, from_wire, to_wire
+from gatewayd.config import require_credentials
 
 if TYPE_CHECKING:
     import trio
@@ -92,12 +93,11 @@ async def _listen(options: ListenOptions) -> None:
     import trio
 
     from gatewayd.identity import organizations
-    from gatewayd.store.database import open_store
     from gatewayd.webhooks.relay import EventFeed
 
     context = options.context
     async with (
-        open_store(context.store_settings, context.clock, context.key_file, migrates=False) as store,
+        context.open_existing() as store,
         trio.open_nursery() as nursery,
         _forwarding(options) as forwarder,
     ):
@@ -136,6 +136,7 @@ async def _forwarding(options: ListenOptions) -> "AsyncIterator[Forwarder | None
     from gatewayd.webhooks.sender import Sender
     from gatewayd.webhooks.settings import settings_from
 
+    require_credentials(options.context.config, "webhooks.ca_file")
     settings = settings_from(options.context.config.webhooks)
     transport = LocalTransport(settings.policy.allow_networks, settings.policy.ca_file)
     await _check_local(options.url, transport, settings.timeout_seconds)

@@ -38,9 +38,15 @@ FILES: Final = (
     ),
     (
         "/var/lib/gatewayd",
-        "The data of the service: what $STATE_DIRECTORY names, unless the setting store.directory names another place.",
+        "The data, if the settings lie in /etc/gatewayd, of a shell beside the service too. $STATE_DIRECTORY must name "
+        "the same, or the setting store.directory another place.",
     ),
-    ("~/.local/share/gatewayd", "The data of a user, below $XDG_DATA_HOME if that is set."),
+    (
+        "/run/credentials/gatewayd.service, /etc/credstore, /run/credstore",
+        "Where a shell looks for credentials: what the running service was given, which its user and root can read, "
+        "then where systemd looks.",
+    ),
+    ("~/.local/share/gatewayd", "The data with other settings, below $XDG_DATA_HOME if that is set."),
 )
 EXIT_STATUS: Final = (
     ("0", "Done."),
@@ -51,7 +57,11 @@ EXIT_STATUS: Final = (
 ENVIRONMENT: Final = (
     ("GATEWAYD_CONFIG", "The file of settings, if --config names none."),
     ("STATE_DIRECTORY", "Where data lies if the setting store.directory is empty; systemd sets it."),
-    ("CREDENTIALS_DIRECTORY", "Where settings of the form credential:NAME find their file; systemd sets it."),
+    (
+        "CREDENTIALS_DIRECTORY",
+        "Where settings of the form credential:NAME find their file; systemd sets it. In a shell only what uses the "
+        "secret needs it, if the service does not run.",
+    ),
     ("XDG_CONFIG_HOME, XDG_DATA_HOME", "The folders of the user's settings and data."),
     ("NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID", "How serve tells systemd that it is ready and alive."),
 )

@@ -19,7 +19,7 @@ def add_commands(subparsers: Subparsers) -> None:
 def create(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.identity import audit, organizations
 
-    made = context.write(lambda tx: organizations.create(tx, arguments.name, audit.OPERATOR))
+    made = context.write(lambda tx: organizations.create(tx, arguments.name, audit.OPERATOR), makes_store=True)
     print_result(arguments, made, [f"Made the organization {made.name}: {made.id}"])
     return 0
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.parser import Subparsers, add_command
+from gatewayd.config import require_credentials
 
 if TYPE_CHECKING:
     from gatewayd.daemon.daemon import Daemon
@@ -32,6 +33,7 @@ def serve(arguments: argparse.Namespace, context: Context) -> int:
 
     gc.freeze()
     gc.enable()
+    require_credentials(context.config)
     surroundings = Surroundings(log_stream=sys.stderr, clock=context.clock, notifier=from_environ(context.environ))
     daemon = Daemon(context.config, surroundings)
     try:

@@ -9,6 +9,7 @@ from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.output import note, print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group
 from gatewayd.clock import to_wire
+from gatewayd.config import require_credentials
 
 if TYPE_CHECKING:
     from gatewayd.tax.approvals import Decision
@@ -96,6 +97,7 @@ def connect(arguments: argparse.Namespace, context: Context) -> int:
     if arguments.token_file:
         tokens = _read_tokens(arguments.token_file)
     else:
+        require_credentials(context.config, "tax.client_secret_file", "tax.ca_file")
         tokens = _authorize(arguments, settings_from(context.config.tax))
     context.write(lambda tx: connections.save(tx, tokens, audit.OPERATOR), arguments.org)
     document = {"orgId": arguments.org, "connected": True, "scope": tokens.scope}

@@ -2,11 +2,14 @@
 
 from gatewayd.config.example_file import example
 from gatewayd.config.forms import Bind, FdBind, TcpBind, UnixBind, is_loopback, parse_bind
+from gatewayd.config.incomplete import missing_client, missing_credentials, require_credentials
 from gatewayd.config.keys import Config, Limits, Log, Metrics, OAuth, Server, Store, Tax, Vault, Webhooks
-from gatewayd.config.reading import ConfigError, Problem, data_directory, find_path, load
+from gatewayd.config.places import ROOT, data_directory, system_file, user_file
+from gatewayd.config.reading import ConfigError, Problem, find_path, load
 from gatewayd.config.without_effect import without_effect, without_effect_sentence
 
 __all__ = [
+    "ROOT",
     "Bind",
     "Config",
     "ConfigError",
@@ -28,7 +31,12 @@ __all__ = [
     "find_path",
     "is_loopback",
     "load",
+    "missing_client",
+    "missing_credentials",
     "parse_bind",
+    "require_credentials",
+    "system_file",
+    "user_file",
     "without_effect",
     "without_effect_sentence",
 ]

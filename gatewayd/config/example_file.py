@@ -14,7 +14,8 @@ HEADER = """\
 # An unknown key is an error. `gatewayd check-config` reports every mistake at once.
 # Found through --config, $GATEWAYD_CONFIG, /etc/gatewayd/gatewayd.toml, then the user's configuration folder.
 # Relative paths are taken from the folder of this file. Secrets are never written here but lie in files;
-# credential:NAME is the file that the service manager passes under that name.
+# credential:NAME is the file that the service manager passes under that name; a shell finds it
+# where `gatewayd man` says.
 """
 
 

@@ -95,7 +95,10 @@ class Store:
     """Where the data lies."""
 
     directory: str = key(
-        "", "Database and documents. Empty: $STATE_DIRECTORY, else the user's data folder for gatewayd.", FOLDER
+        "",
+        "Database and documents. Empty: $STATE_DIRECTORY, else /var/lib/gatewayd for settings in /etc/gatewayd and the"
+        " user's data folder for others.",
+        FOLDER,
     )
     key_file: str = key(
         "",
@@ -225,7 +228,10 @@ class Log:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Config:
-    """All settings. From `load`, every path is resolved and `store.directory` and `store.key_file` are never empty."""
+    """All settings. From `load`, `store.directory` and `store.key_file` are never empty, and every path is resolved.
+
+    A credential that was not found is none: `require_credentials` says what to do.
+    """
 
     server: Server = field(default_factory=Server)
     store: Store = field(default_factory=Store)

@@ -3,6 +3,7 @@
 import dataclasses
 import difflib
 import json
+import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,15 +11,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import platformdirs
-
 from gatewayd.config import forms
 from gatewayd.config.keys import FILE, FOLDER, OCTAL, Between, Config, Form, Key, OneOf, Server, Store
+from gatewayd.config.places import (
+    ROOT,
+    credential_file,
+    data_directory,
+    is_system_file,
+    state_directory,
+    system_data,
+    system_file,
+    user_file,
+)
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-SYSTEM_CONFIG = Path("/etc/gatewayd/gatewayd.toml")
 FILE_BYTES_MAX = 1_048_576  # Chosen: a hundred times a full file
 KEY_FILE_NAME = "instance.key"
 TYPE_WORDS = (
@@ -52,18 +60,15 @@ class ConfigError(Exception):
         self.problems: tuple[Problem, ...] = tuple(problems)
 
 
-def find_path(flag: str | None, environ: Mapping[str, str], folders: Sequence[Path] | None = None) -> Path | None:
-    """The file to read: --config, $GATEWAYD_CONFIG, then the first that exists of the usual ones; None: all defaults.
+def find_path(flag: str | None, environ: Mapping[str, str], root: Path = ROOT) -> Path | None:
+    """The file to read: --config, $GATEWAYD_CONFIG, then the service's, then the user's; None: all defaults.
 
-    A file that was named is returned even when it is missing, so that `load` says so. `folders` replaces the usual
-    files, /etc/gatewayd/gatewayd.toml and gatewayd.toml in the user's configuration folder.
+    A file that was named is returned even when it is missing, so that `load` says so.
     """
     named = flag or environ.get("GATEWAYD_CONFIG")
     if named:
         return Path(named)
-    user = platformdirs.user_config_path("gatewayd", appauthor=False) / "gatewayd.toml"
-    usual = (SYSTEM_CONFIG, user) if folders is None else folders
-    return next((path for path in usual if _is_there(path)), None)
+    return next((path for path in (system_file(root), user_file()) if _is_there(path)), None)
 
 
 def _is_there(path: Path) -> bool:
@@ -73,26 +78,24 @@ def _is_there(path: Path) -> bool:
         return True  # a file that cannot be read is reported, not skipped
 
 
-def data_directory(environ: Mapping[str, str]) -> Path:
-    """Where data lies when `store.directory` is empty: the first of $STATE_DIRECTORY, else the user's data folder."""
-    state = environ.get("STATE_DIRECTORY", "").split(":")[0]  # systemd.exec(5): several are joined by colons
-    return Path(state) if state else platformdirs.user_data_path("gatewayd", appauthor=False)
-
-
-def load(source: str | Path | None, environ: Mapping[str, str]) -> Config:
+def load(source: str | Path | None, environ: Mapping[str, str], root: Path = ROOT) -> Config:
     """Settings from a file (Path), from TOML text (str) or from defaults alone (None); ConfigError tells all mistakes.
 
     Relative paths are taken from the file's folder, and left as they are when the source is text. `environ` gives
-    $STATE_DIRECTORY and $CREDENTIALS_DIRECTORY.
+    $STATE_DIRECTORY and $CREDENTIALS_DIRECTORY. A credential becomes the path of its file; one that is not to be found
+    stays as it is written, for nothing may need it (see `require_credentials`).
     """
     table = _parse(_read(source) if isinstance(source, Path) else source or "")
-    reader = _Reader(environ, source.absolute().parent if isinstance(source, Path) else None)
+    reader = _Reader(environ, root, source.absolute().parent if isinstance(source, Path) else None)
     config = reader.config(table)
+    system = isinstance(source, Path) and is_system_file(source, root)
+    if system and not config.store.directory:
+        reader.check_state_directory()
     if reader.problems:
         raise ConfigError(reader.problems)
     if "public_url" not in table.get("server", {}):
         config = dataclasses.replace(config, server=_follow_bind(config.server))
-    return dataclasses.replace(config, store=_resolve_store(config.store, environ))
+    return dataclasses.replace(config, store=_resolve_store(config.store, data_directory(environ, system, root)))
 
 
 def _read(path: Path) -> str:
@@ -134,8 +137,8 @@ def _follow_bind(server: Server) -> Server:
     return server
 
 
-def _resolve_store(store: Store, environ: Mapping[str, str]) -> Store:
-    directory = store.directory or str(data_directory(environ))
+def _resolve_store(store: Store, usual: Path) -> Store:
+    directory = store.directory or str(usual)
     return dataclasses.replace(
         store, directory=directory, key_file=store.key_file or str(Path(directory) / KEY_FILE_NAME)
     )
@@ -146,6 +149,7 @@ class _Reader:
     """Reads the table of a file; what it cannot use it adds to `problems` and replaces by the default."""
 
     environ: Mapping[str, str]
+    root: Path
     base: Path | None
     problems: list[Problem] = field(default_factory=list)
 
@@ -208,18 +212,21 @@ class _Reader:
             return default
         if isinstance(default, float) and isinstance(value, int):
             return float(value)
-        return self._resolve(path, value) if key.rule in (FILE, FOLDER) and isinstance(value, str) and value else value
+        return self._resolve(value) if key.rule in (FILE, FOLDER) and isinstance(value, str) and value else value
 
-    def _resolve(self, path: str, text: str) -> str:
+    def _resolve(self, text: str) -> str:
         if not text.startswith(forms.CREDENTIAL):
             return str(self.base / text) if self.base else text
-        folder = self.environ.get("CREDENTIALS_DIRECTORY")
-        if not folder:
+        found = credential_file(text.removeprefix(forms.CREDENTIAL), self.environ, self.root)
+        return text if found is None else str(found)
+
+    def check_state_directory(self) -> None:
+        """A daemon whose service manager names another folder would work on another database than a shell does."""
+        named, ours = state_directory(self.environ), system_data(self.root)
+        if named is not None and os.path.realpath(named) != os.path.realpath(ours):
             self._add_problem(
-                path, f"{forms.shown(text)} needs a service manager that passes credentials, and none did"
+                "store.directory", f"$STATE_DIRECTORY is {named}, and a shell works in {ours}: name one of them here"
             )
-            return text
-        return str(Path(folder) / text.removeprefix(forms.CREDENTIAL))
 
 
 def _conflicts(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -96,6 +96,11 @@ def due(tx: ReadTx) -> list[Algorithm]:
     return [algorithm for algorithm in ALGORITHMS if _is_due(tx, algorithm)]
 
 
+def published(tx: ReadTx) -> list[str]:
+    """The ids of the keys in the key set, which is public. Nothing is unsealed."""
+    return [row[0] for row in tx.rows(_LIST)]
+
+
 def add(tx: WriteTx, made: Iterable[NewKey]) -> int:
     """Store the new keys that are still needed; returns how many that were.
 

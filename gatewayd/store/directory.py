@@ -24,6 +24,28 @@ def make_directory(directory: Path) -> None:
         raise StoreFailure(f"the data directory {directory} cannot be made: {error.strerror}") from error
 
 
+def is_worked_with(directory: Path) -> bool:
+    """Whether a daemon works with the directory now. Raises `StoreFailure` where that cannot be found out.
+
+    The lock is taken for a moment, and shared: only a daemon that starts in that very moment would be turned away.
+    """
+    try:
+        descriptor = os.open(directory / LOCK_NAME, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise StoreFailure(f"{directory / LOCK_NAME} cannot be read: {error.strerror}") from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError as error:  # a file system without locks
+        raise StoreFailure(f"{directory} cannot be locked: {error.strerror}") from error
+    finally:
+        os.close(descriptor)
+    return False
+
+
 @contextlib.contextmanager
 def locked(directory: Path, holder: str) -> Iterator[None]:
     """Work with the directory as the one daemon of it; `holder` is told to whoever comes second, beside our process.

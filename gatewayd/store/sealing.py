@@ -1,7 +1,9 @@
 """Sealing: secrets that are needed again are encrypted with the instance key, which is not stored with them."""
 
+import functools
 import os
 import secrets
+from collections.abc import Callable
 from pathlib import Path
 
 from cryptography.exceptions import InvalidTag
@@ -15,12 +17,20 @@ _FORMAT = b"\x01"
 
 
 class Sealer:
-    """AES-256-GCM. What is sealed under one context cannot be opened under another."""
+    """AES-256-GCM. What is sealed under one context cannot be opened under another.
 
-    def __init__(self, key: bytes) -> None:
-        if len(key) != KEY_BYTES:
+    The key, or what reads it when the first secret is sealed or opened: most commands never do.
+    """
+
+    def __init__(self, key: bytes | Callable[[], bytes]) -> None:
+        if isinstance(key, bytes) and len(key) != KEY_BYTES:
             raise ValueError(f"the instance key has {len(key)} bytes, not {KEY_BYTES}")
-        self._cipher = AESGCM(key)
+        self._key = key
+
+    @functools.cached_property
+    def _cipher(self) -> AESGCM:
+        """Raises what reads the key raises."""
+        return AESGCM(self._key if isinstance(self._key, bytes) else self._key())
 
     def __repr__(self) -> str:
         return "Sealer(...)"
@@ -48,9 +58,17 @@ def load_key(path: Path) -> bytes:
     """
     try:
         _create(path)
-        key = path.read_bytes()
     except OSError as error:
         raise StoreFailure(f"the instance key {path} cannot be read or made: {error.strerror}") from error
+    return read_key(path)
+
+
+def read_key(path: Path) -> bytes:
+    """The instance key at `path`. Raises `StoreFailure` when it is not there, not a key, or cannot be read."""
+    try:
+        key = path.read_bytes()
+    except OSError as error:
+        raise StoreFailure(f"the instance key {path} cannot be read: {error.strerror}") from error
     if len(key) != KEY_BYTES:
         raise StoreFailure(f"the instance key {path} has {len(key)} bytes, not {KEY_BYTES}")
     return key

@@ -46,6 +46,12 @@ def run(config_file: Path, capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 @pytest.fixture
+def database(run: Run) -> None:
+    """A database in which nothing is yet."""
+    assert run("migrate").code == 0
+
+
+@pytest.fixture
 def org_id(run: Run) -> str:
     return str(run("org", "create", "--name", "Acme", "--json").document["id"])
 

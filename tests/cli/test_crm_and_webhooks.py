@@ -34,6 +34,7 @@ def test_a_bad_status_fails_with_its_reason(run: Run, org_id: str) -> None:
     assert ran.err.startswith("gatewayd: status: Use one of: new, ")
 
 
+@pytest.mark.usefixtures("database")
 def test_an_organization_that_does_not_exist_fails(run: Run) -> None:
     ran = run("lead", "create", "--org", "org_nothing", "--source", "fair")
     assert (ran.code, ran.err) == (1, "gatewayd: There is no such organization.\n")

@@ -128,8 +128,12 @@ def test_the_authority_wants_a_client(
     configure(config_file, "hmrc", "https://127.0.0.1:1", more)
     told = (False, f"tax.{missing} is not set: no connection can be made or refreshed.")
     assert findings(run)["tax client"] == told
+    checked = run("check-config")
+    assert (checked.code, checked.out) == (1, "")
+    assert checked.err == f"gatewayd: {told[1].removesuffix('.')}\n"
     configure(config_file, "forward", "https://127.0.0.1:1", more)
     assert "tax client" not in findings(run)
+    assert run("check-config").code == 0
 
 
 # -- connections

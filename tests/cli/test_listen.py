@@ -554,6 +554,7 @@ def test_a_certificate_file_that_is_not_there_fails(run: Run, org_id: str, confi
     assert "No such file" in ran.err
 
 
+@pytest.mark.usefixtures("database")
 @pytest.mark.parametrize("command", [["listen"], ["webhook", "listen"]])
 def test_an_organization_that_does_not_exist_fails(run: Run, command: list[str]) -> None:
     ran = run(*command, "--org", "org_nothing")

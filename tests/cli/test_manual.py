@@ -10,7 +10,7 @@ import pytest
 from gatewayd.cli.manual import folded, manual
 from gatewayd.cli.parser import build_parser
 from gatewayd.cli.reference import EXAMPLES, commands, example
-from gatewayd.config.reading import SYSTEM_CONFIG
+from gatewayd.config import system_file
 from tests.cli.conftest import Run
 from tests.daemon.instance import ROOT
 from tests.structure.sources import sources
@@ -113,7 +113,7 @@ def test_what_the_program_reads_of_its_environment_is_told() -> None:
 def test_where_settings_are_looked_for_is_told() -> None:
     told = parts("SH")["FILES"]
     places = ["--config", "$GATEWAYD_CONFIG", "~/.config/gatewayd/gatewayd.toml", "$STATE_DIRECTORY"]
-    assert [place for place in [str(SYSTEM_CONFIG), *places] if place not in told] == []
+    assert [place for place in [str(system_file()), *places] if place not in told] == []
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -20,7 +20,7 @@ def context(config_file: Path) -> Context:
 
 
 @pytest.fixture
-def client_id(context: Context) -> str:
+def client_id(context: Context, database: None) -> str:
     return context.write(lambda tx: oauth_clients.register(tx, client_metadata.validate(METADATA))).id
 
 
@@ -48,6 +48,7 @@ def grant_id(context: Context, run: Run, client_id: str, org_id: str, email: str
     return context.write(work)
 
 
+@pytest.mark.usefixtures("database")
 def test_lists_nothing_at_first(run: Run) -> None:
     assert run("client", "list", "--json").document == []
 
@@ -82,6 +83,7 @@ def test_revoking_ends_its_grants(run: Run, context: Context, client_id: str, gr
     assert (again.code, again.document["grantsEnded"]) == (0, 0)
 
 
+@pytest.mark.usefixtures("database")
 def test_revoking_what_is_not_there_fails(run: Run) -> None:
     ran = run("client", "revoke", "app_x")
     assert (ran.code, ran.out) == (1, "")

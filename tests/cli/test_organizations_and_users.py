@@ -27,6 +27,7 @@ def give(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(text))
 
 
+@pytest.mark.usefixtures("database")
 def test_makes_and_lists_organizations(run: Run) -> None:
     assert run("org", "list", "--json").document == []
     made = run("org", "create", "--name", "Acme", "--json").document
@@ -82,6 +83,7 @@ def test_a_refused_password_makes_nobody(run: Run, org_id: str, monkeypatch: pyt
     assert run("user", "list", "--json").document == []
 
 
+@pytest.mark.usefixtures("database")
 def test_an_unknown_organization_fails_and_makes_nobody(run: Run) -> None:
     ran = run(*CREATE, "ann@example.com", "--org", "org_none", "--role", "admin")
     assert (ran.code, ran.err) == (1, "gatewayd: There is no such organization.\n")
@@ -171,6 +173,7 @@ def test_unlocking_who_is_not_locked_changes_nothing(run: Run, email: str, confi
     assert run("user", "unlock", "bob@example.com").code == 1
 
 
+@pytest.mark.usefixtures("database")
 def test_resets_nobodys_password(run: Run) -> None:
     ran = run("user", "reset-password", "bob@example.com")
     assert (ran.code, ran.err) == (1, "gatewayd: there is no user with the address bob@example.com\n")

@@ -81,7 +81,7 @@ def test_a_client_is_approved_and_refused(run: Run, config_file: Path, register:
 
 
 @pytest.fixture
-def register(config_file: Path) -> str:
+def register(config_file: Path, database: None) -> str:
     """A client that registered itself."""
     from gatewayd.cli.context import Context
     from gatewayd.clock import SystemClock
@@ -91,6 +91,7 @@ def register(config_file: Path) -> str:
     return Context(str(config_file), {}, SystemClock()).write(lambda tx: oauth_clients.register(tx, metadata)).id
 
 
+@pytest.mark.usefixtures("database")
 @pytest.mark.parametrize("command", ["approve", "refuse", "request"])
 def test_whom_is_wanted_and_must_be_there(run: Run, command: str) -> None:
     assert run("tax", command).code == 2

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewayd.config import Config, ConfigError, Problem, Server, data_directory, find_path, load
+from gatewayd.config import Config, ConfigError, Problem, Server, data_directory, load
 
 ENVIRON = {"STATE_DIRECTORY": "/var/lib/gatewayd"}
 
@@ -113,7 +113,6 @@ def test_all_mistakes_are_reported_at_once() -> None:
         ('[metrics]\nbind = "9464"', "metrics.bind", "must be host:port"),
         ("[[server]]\nbind = []", "server", "must be a table that begins with [server], not a list"),
         ('[log]\n"a b\\n" = 1', 'log."a b\\n"', "unknown key"),
-        ('[tax]\nca_file = "credential:ca"', "tax.ca_file", "needs a service manager that passes credentials"),
     ],
 )
 def test_one_mistake(text: str, path: str, message: str) -> None:
@@ -185,18 +184,6 @@ def test_numbers_of_seconds_may_have_a_fraction() -> None:
     timeout = load("[webhooks]\ntimeout_seconds = 3", ENVIRON).webhooks.timeout_seconds
     assert (timeout, type(timeout)) == (3.0, float)
     assert load("[webhooks]\ntimeout_seconds = 0.5", ENVIRON).webhooks.timeout_seconds == 0.5
-
-
-def test_the_file_is_looked_for_in_order(tmp_path: Path) -> None:
-    system, user = tmp_path / "system.toml", tmp_path / "user.toml"
-    folders = (system, user)
-    assert find_path(None, {}, folders) is None
-    user.touch()
-    assert find_path(None, {"GATEWAYD_CONFIG": ""}, folders) == user
-    system.touch()
-    assert find_path(None, {}, folders) == system
-    assert find_path(None, {"GATEWAYD_CONFIG": "/named"}, folders) == Path("/named")
-    assert find_path("/flag", {"GATEWAYD_CONFIG": "/named"}, folders) == Path("/flag")
 
 
 def test_data_lies_where_the_service_manager_says() -> None:

@@ -91,7 +91,7 @@ class Instance:
         return self.directory / "data" / "gatewayd.db"
 
     def write(self, work: Callable[[WriteTx], T], org_id: str | None = None) -> T:
-        return self.context.write(work, org_id)
+        return self.context.write(work, org_id, makes_store=True)
 
     def read(self, work: Callable[[ReadTx], T], org_id: str | None = None) -> T:
         return self.context.read(work, org_id)

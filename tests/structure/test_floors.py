@@ -46,7 +46,7 @@ CONFINED = {
     "segno": ("gatewayd/console/",),
     "webauthn": ("gatewayd/identity/passkeys.py", "gatewayd/console/"),
     "werkzeug": ("gatewayd/console/",),
-    "platformdirs": ("gatewayd/config/reading.py",),
+    "platformdirs": ("gatewayd/config/places.py",),
     "prometheus_client": ("gatewayd/metrics/",),
     "quart": ("gatewayd/console/",),
     "quart_trio": ("gatewayd/console/",),

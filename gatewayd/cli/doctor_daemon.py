@@ -1,0 +1,69 @@
+"""`gatewayd doctor`: whether the daemon that answers works with the database that the command line works with.
+
+The key set of the provider is public, and every database has keys of its own. A copy of a database has the same ones,
+but nobody works with it: the lock tells.
+"""
+
+import urllib.request
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from gatewayd.cli.context import Context
+from gatewayd.cli.findings import Finding
+
+REACH_SECONDS: Final = 5.0  # Chosen
+KEY_SET_BYTES_MAX: Final = 65_536  # Chosen: thirty times what is published
+
+
+class _Key(msgspec.Struct):
+    kid: str
+
+
+class _KeySet(msgspec.Struct):
+    keys: list[_Key]
+
+
+def daemon(context: Context) -> Iterator[Finding]:
+    """Nothing where no key set is to be had: another check tells whether anybody answers."""
+    from gatewayd.store.directory import is_worked_with
+    from gatewayd.store.failures import MigrationError, StoreFailure
+
+    about, url, directory = "daemon", context.config.server.public_url, context.store_settings.directory
+    served = _served(url)
+    if not served:
+        return
+    try:
+        held, locked = _held(context), is_worked_with(directory)
+    except (MigrationError, StoreFailure):
+        return  # the check of the database says so
+    if held is None or not served & held:
+        where = f"in {directory}: see store.directory and $STATE_DIRECTORY"
+        yield Finding(about, False, f"What answers at {url} works with another database than the one {where}.")
+    elif not locked:
+        yield Finding(about, False, f"Nobody works with {directory}: what answers at {url} has a copy of it.")
+    else:
+        yield Finding(about, True, f"What answers at {url} works with {directory}.")
+
+
+def _served(url: str) -> set[str]:
+    """The ids of the signing keys that are published at `url`; empty where none are."""
+    from gatewayd.oauth.addresses import JWKS
+
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(url + JWKS, timeout=REACH_SECONDS) as answer:
+            found = msgspec.json.decode(answer.read(KEY_SET_BYTES_MAX), type=_KeySet)
+    except (OSError, ValueError, msgspec.MsgspecError):
+        return set()
+    return {key.kid for key in found.keys}
+
+
+def _held(context: Context) -> set[str] | None:
+    """The ids of the signing keys in our database; None where there is no database. Raises as `Context.read`."""
+    from gatewayd.identity import signing_keys
+
+    if not context.store_settings.path.exists():
+        return None
+    return set(context.read(signing_keys.published))
