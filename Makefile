@@ -1,5 +1,7 @@
 # gatewayd: what a developer and a first-time user run. Needs Python 3.11 or later, git, make and a package index.
 #
+#   make program .venv/bin/gatewayd, and nothing outside of this folder
+#   make install the program, its unit and its user on this machine   PREFIX=/opt/gatewayd
 #   make demo    the main job on a seeded instance        ARGS="--port 9000 --once"
 #   make run     the daemon with your configuration       ARGS="--config FILE"
 #   make test    the whole suite, or a part of it         ARGS="tests/config -q", WORKERS=0: in one process
@@ -13,7 +15,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo run test soak check lint bench mutants generate lock clients clean
+.PHONY: help program install install-program install-service demo run test soak check lint bench mutants generate lock clients clean
 
 ARGS ?=
 # One more than there are cores: many a test waits for a browser or another process.
@@ -36,8 +38,28 @@ PIP_INSTALL = $(BIN)/python -m pip install --quiet
 # The project itself, without fetching anything: its build backend is in the locks.
 INSTALL_SELF = $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 
+# An environment belongs to its path and its interpreter. Where either changed, it and what stands in it is made anew.
+STALE := $(shell [ ! -e $(BIN)/python ] || { \
+  grep -qxF "executable = $$(readlink -f $(BIN)/python)" $(VENV)/pyvenv.cfg && \
+  grep -q "^command = .* $$(readlink -f $(VENV))\$$" $(VENV)/pyvenv.cfg; } || echo stale)
+ifneq ($(STALE),)
+$(shell rm -f $(BIN)/python $(RUNTIME) $(DEV))
+endif
+
+# The first interpreter that is new enough and can make environments makes one at $$venv; $$how is a flag more for it.
+MAKE_ENVIRONMENT = for python in python3.11 python3.12 python3.13 python3.14 python3; do \
+	  if "$$python" -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	    echo "making $$venv with $$("$$python" --version)"; \
+	    exec "$$python" -m venv $$how "$$venv"; \
+	  fi; \
+	done; \
+	echo 'gatewayd needs Python 3.11 or later with its venv module (on Debian: python3-venv)' >&2; \
+	exit 1
+
 help:
 	@sed -n '/^#   /s/^#   //p' Makefile
+
+program: $(RUNTIME)
 
 demo: $(RUNTIME)
 	@$(BIN)/gatewayd demo $(ARGS)
@@ -77,14 +99,7 @@ generate: $(DEV)
 
 # Absent or half made (no pip): made anew. The first interpreter that is new enough and can make environments.
 $(BIN)/python:
-	@for python in python3.11 python3.12 python3.13 python3.14 python3; do \
-	  if "$$python" -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
-	    echo "making $(VENV) with $$("$$python" --version)"; \
-	    exec "$$python" -m venv --clear $(VENV); \
-	  fi; \
-	done; \
-	echo 'gatewayd needs Python 3.11 or later with its venv module (on Debian: python3-venv)' >&2; \
-	exit 1
+	@venv=$(VENV); how=--clear; $(MAKE_ENVIRONMENT)
 
 $(RUNTIME): requirements.lock pyproject.toml | $(BIN)/python
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null
@@ -108,6 +123,37 @@ $(CLIENTS): tests/clients/package-lock.json tests/clients/package.json
 	  npm ci --prefix tests/clients --loglevel=error; \
 	  touch $@; \
 	fi
+
+# --- installation: the program in an environment of its own, then what systemd needs; again to upgrade -----------------
+
+PREFIX ?= /opt/gatewayd
+UNITS ?= /usr/local/lib/systemd/system
+PROGRAMS ?= /usr/local/bin
+
+install: install-program install-service
+
+# Never --clear where something else may lie: a wrong PREFIX must cost nobody their files.
+install-program:
+	@umask 022; venv='$(PREFIX)'; how=; \
+	if "$$venv/bin/python" -m pip --version >/dev/null 2>&1 && [ -e "$$venv/pyvenv.cfg" ]; then exit 0; fi; \
+	if [ -e "$$venv/pyvenv.cfg" ]; then how=--clear; \
+	elif [ -n "$$(ls -A "$$venv" 2>/dev/null)" ]; then echo "$$venv holds something else: choose another PREFIX" >&2; exit 1; fi; \
+	$(MAKE_ENVIRONMENT)
+	@echo 'installing what requirements.lock names, then gatewayd, in $(PREFIX)'
+	@umask 022; '$(PREFIX)/bin/python' -m pip install --quiet --require-hashes --requirement requirements.lock
+	@umask 022; '$(PREFIX)/bin/python' -m pip install --quiet --no-deps --no-build-isolation --force-reinstall .
+
+# DESTDIR is for looking at it: then neither the user is made nor systemd told.
+install-service:
+	@install -d '$(DESTDIR)$(UNITS)' '$(DESTDIR)$(PROGRAMS)'
+	@for unit in gatewayd.service gatewayd.socket; do \
+	  sed 's#/opt/gatewayd#$(PREFIX)#g' "systemd/$$unit" > "$(DESTDIR)$(UNITS)/$$unit"; \
+	  chmod 644 "$(DESTDIR)$(UNITS)/$$unit"; \
+	done
+	@ln -sfn '$(PREFIX)/bin/gatewayd' '$(DESTDIR)$(PROGRAMS)/gatewayd'
+	@if [ -z '$(DESTDIR)' ] && command -v systemd-sysusers >/dev/null; then systemd-sysusers '$(CURDIR)/systemd/gatewayd.sysusers'; fi
+	@if [ -z '$(DESTDIR)' ] && [ -d /run/systemd/system ]; then systemctl daemon-reload; fi
+	@echo 'installed $(PREFIX), $(PROGRAMS)/gatewayd and the unit in $(UNITS)'
 
 # --- locks: versions and hashes, no address of any index; `make lock ARGS=--upgrade` takes the newest versions ----------
 

@@ -60,16 +60,24 @@ class Context:
         require_credentials(self.config, "store.key_file")
         return Path(self.config.store.key_file)
 
-    def require_database(self) -> None:
-        """Raises `CommandError` where no database is, or it is out of this user's reach, with the place looked at."""
+    def has_database(self) -> bool:
+        """Whether a database is there. Raises `CommandError` where that is out of this user's reach."""
         path = self.store_settings.path
-        place = f"{path.parent}, the data directory of {self.config_path or 'the default settings'}"
         try:
             path.stat()
         except FileNotFoundError:
-            raise CommandError(f"there is no database in {place}") from None
+            return False
         except OSError as error:
-            raise CommandError(f"the database in {place}, is out of reach: {error.strerror}") from None
+            raise CommandError(f"{path} is out of reach: {error.strerror}") from None
+        return True
+
+    def require_database(self) -> None:
+        """Raises `CommandError` where no database is, with the place that was looked at, or as `has_database`."""
+        if not self.has_database():
+            place = self.store_settings.directory
+            raise CommandError(
+                f"there is no database in {place}, the data directory of {self.config_path or 'the default settings'}"
+            )
 
     def open_existing(self) -> "AbstractAsyncContextManager[Store]":
         """The store as it is: nothing is made. Raises as `require_database`, and when entered as `open_store`."""
@@ -94,7 +102,7 @@ class Context:
     def _opening(self, makes_store: bool) -> "AbstractAsyncContextManager[Store]":
         from gatewayd.store.database import open_store
 
-        if makes_store and not self.store_settings.path.exists():
+        if makes_store and not self.has_database():
             return open_store(self.store_settings, self.clock, self.key_file, migrates=False)
         return self.open_existing()
 

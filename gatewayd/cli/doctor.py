@@ -56,13 +56,15 @@ def _permissions(context: Context) -> Iterator[Finding]:
         yield Finding("data directory", True, f"{directory} is not there yet; the first start makes it.")
         return
     yield _private("data directory", directory)
+    if not os.access(directory, os.R_OK | os.X_OK):
+        return
     if missing := _missing(context, "store.key_file"):
         yield missing
         return
     key_file = context.key_file
-    if os.access(key_file, os.F_OK):
+    if key_file.exists():
         yield _private("instance key", key_file)
-    elif os.access(directory / "gatewayd.db", os.F_OK):
+    elif context.has_database():
         yield Finding("instance key", False, f"{key_file} is missing: what it sealed cannot be opened.")
 
 
@@ -102,7 +104,12 @@ def _store(context: Context) -> Iterator[Finding]:
 
     path = context.store_settings.path
     now, seen, found = context.clock.now(), EARLIEST_NOW, list[str]()
-    if not path.exists():
+    try:
+        there = context.has_database()
+    except CommandError as error:
+        yield Finding("database", False, f"{error}.")
+        return
+    if not there:
         yield Finding("database", True, f"{path} is not there yet; the first start makes it.")
     else:
         try:

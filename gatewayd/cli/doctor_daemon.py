@@ -8,21 +8,11 @@ import urllib.request
 from collections.abc import Iterator
 from typing import Final
 
-import msgspec
-
-from gatewayd.cli.context import Context
+from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.findings import Finding
 
 REACH_SECONDS: Final = 5.0  # Chosen
 KEY_SET_BYTES_MAX: Final = 65_536  # Chosen: thirty times what is published
-
-
-class _Key(msgspec.Struct):
-    kid: str
-
-
-class _KeySet(msgspec.Struct):
-    keys: list[_Key]
 
 
 def daemon(context: Context) -> Iterator[Finding]:
@@ -36,7 +26,7 @@ def daemon(context: Context) -> Iterator[Finding]:
         return
     try:
         held, locked = _held(context), is_worked_with(directory)
-    except (MigrationError, StoreFailure):
+    except (CommandError, MigrationError, StoreFailure):
         return  # the check of the database says so
     if held is None or not served & held:
         where = f"in {directory}: see store.directory and $STATE_DIRECTORY"
@@ -49,21 +39,21 @@ def daemon(context: Context) -> Iterator[Finding]:
 
 def _served(url: str) -> set[str]:
     """The ids of the signing keys that are published at `url`; empty where none are."""
+    import msgspec
+
     from gatewayd.oauth.addresses import JWKS
 
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(url + JWKS, timeout=REACH_SECONDS) as answer:
-            found = msgspec.json.decode(answer.read(KEY_SET_BYTES_MAX), type=_KeySet)
+            found = msgspec.json.decode(answer.read(KEY_SET_BYTES_MAX), type=dict[str, list[dict[str, object]]])
     except (OSError, ValueError, msgspec.MsgspecError):
         return set()
-    return {key.kid for key in found.keys}
+    return {str(key.get("kid")) for key in found.get("keys", [])}
 
 
 def _held(context: Context) -> set[str] | None:
     """The ids of the signing keys in our database; None where there is no database. Raises as `Context.read`."""
     from gatewayd.identity import signing_keys
 
-    if not context.store_settings.path.exists():
-        return None
-    return set(context.read(signing_keys.published))
+    return set(context.read(signing_keys.published)) if context.has_database() else None

@@ -6,11 +6,12 @@ import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.output import print_result
 from gatewayd.cli.parser import Subparsers, add_command
-from gatewayd.config import system_file, user_file
+from gatewayd.config import is_loopback, system_file, user_file
 
 if TYPE_CHECKING:
     from gatewayd.store import WriteTx
@@ -57,13 +58,22 @@ def init(arguments: argparse.Namespace, context: Context) -> int:
     lines = [
         f"Wrote {target}",
         f"Made the organization {organization}: {org_id}",
-        f"Next: gatewayd serve --config {target}",
+        f"Next: {_next_command(target, context)}",
         f"Then its owner, {email}, signs in with this link, once, within half an hour:",
         link,
         f"Later: gatewayd user reset-password {email}",
     ]
     print_result(arguments, document, lines)
     return 0
+
+
+def _next_command(target: Path, context: Context) -> str:
+    """What starts the daemon with these settings."""
+    return (
+        "systemctl enable --now gatewayd"
+        if target == system_file(context.root)
+        else f"gatewayd serve --config {target}"
+    )
 
 
 def _target(context: Context) -> Path:
@@ -94,9 +104,23 @@ def _ask(given: str | None, question: str, default: str = "") -> str:
 def _settings(url: str, directory: Path | None) -> str:
     """The TOML: what was asked for; every other key has its default, and conf/gatewayd.toml lists them."""
     lines = ["[server]", f"public_url = {json.dumps(url)}"]
+    if (address := _own_address(url)) is not None:
+        lines.append(f"bind = [{json.dumps(address)}]")
     if directory is not None:
         lines += ["", "[store]", f"directory = {json.dumps(str(directory.absolute()))}"]
     return "\n".join(lines) + "\n"
+
+
+def _own_address(url: str) -> str | None:
+    """Where the daemon must listen for a URL that leads to this machine itself; None: its default will do."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return None  # the settings are checked, and say what is wrong
+    if url == DEFAULT_URL or parts.scheme != "http" or port is None or not is_loopback(parts.hostname or ""):
+        return None
+    return parts.netloc
 
 
 def _write_draft(target: Path, text: str) -> Path:
@@ -105,6 +129,7 @@ def _write_draft(target: Path, text: str) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            os.fchmod(descriptor, 0o644)  # no secrets are in it, and the daemon is another user than root
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

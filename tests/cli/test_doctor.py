@@ -92,3 +92,25 @@ def test_settings_without_effect_are_named_and_are_nothing_wrong(run: Run, confi
     assert "settings" not in findings(run)
     config_file.write_text('[store]\ndirectory = "data"\n[vault]\nocr = "off"\n')
     assert findings(run)["settings"] == (True, "vault.ocr has no effect yet.")
+
+
+def test_a_database_that_is_out_of_reach(run: Run, config_file: Path) -> None:
+    config_file.write_text('[store]\ndirectory = "gatewayd.toml/data"\n')
+    told = f"{config_file}/data/gatewayd.db is out of reach: Not a directory"
+    assert findings(run)["database"] == (False, f"{told}.")
+    for command in (["org", "list"], ["org", "create", "--name", "Oak"], ["backup", str(config_file.parent / "copy")]):
+        ran = run(*command)
+        assert (ran.code, ran.out, ran.err) == (1, "", f"gatewayd: {told}\n")
+
+
+def test_a_credential_that_a_shell_does_not_find_is_not_looked_at(run: Run, config_file: Path) -> None:
+    config_file.write_text(
+        '[server]\ntls_certificate = "credential:tls.crt"\ntls_key = "credential:tls.key"\n'
+        '[store]\ndirectory = "data"\n[tax]\nmode = "forward"\nupstream = "https://127.0.0.1:1"\n'
+        'ca_file = "credential:ca"\n'
+    )
+    found = findings(run)
+    for about, key in (("credential", "server.tls_certificate"), ("tax upstream", "tax.ca_file")):
+        well, sentence = found[about]
+        assert (well, sentence.startswith(f"Not looked at. {key}: the credential ")) == (True, True)
+    assert "TLS" not in found

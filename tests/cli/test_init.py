@@ -1,6 +1,8 @@
 """`gatewayd init`."""
 
 import io
+import json
+import os
 import sys
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 from gatewayd.cli import main
 from gatewayd.cli.context import Context
 from gatewayd.clock import SystemClock
+from gatewayd.config import system_file
 from gatewayd.identity import memberships, one_time_links, users
 from tests.cli.conftest import CommandResult
 
@@ -89,3 +92,35 @@ def test_on_a_terminal_it_asks(
     assert ran.document["email"] == "a@x.org"
     assert "Public URL [http://127.0.0.1:8080]: Organization: E-mail" in ran.err
     assert 'public_url = "http://127.0.0.1:8080"' in target.read_text()
+
+
+@pytest.mark.parametrize(
+    ("url", "bind"),
+    [
+        ("http://127.0.0.1:9000", "127.0.0.1:9000"),
+        ("http://[::1]:9000", "[::1]:9000"),
+        ("http://127.0.0.1:8080", "127.0.0.1:8080"),
+        ("https://books.example.com", "127.0.0.1:8080"),
+    ],
+)
+def test_the_daemon_listens_where_a_url_of_this_machine_leads(
+    target: Path, capsys: pytest.CaptureFixture[str], url: str, bind: str
+) -> None:
+    assert init(target, capsys, "--public-url", url, *FLAGS[2:]).code == 0
+    config = Context(str(target), {}, SystemClock()).config
+    assert (config.server.public_url, config.server.bind) == (url, (bind,))
+
+
+def test_the_settings_of_the_service_are_for_its_user_to_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Root may have any umask; the daemon is another user. What starts it is told."""
+    target = system_file(tmp_path)
+    before = os.umask(0o077)
+    try:
+        code = main(["init", "--config", str(target), *FLAGS], tmp_path)
+    finally:
+        os.umask(before)
+    assert (code, json.loads(capsys.readouterr().out)["config"]) == (0, str(target))
+    assert target.stat().st_mode & 0o777 == 0o644
+    assert (tmp_path / "var" / "lib" / "gatewayd" / "gatewayd.db").exists()

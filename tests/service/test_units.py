@@ -3,7 +3,8 @@
 import configparser
 from pathlib import Path
 
-from gatewayd.config import Config
+from gatewayd.config import Config, system_file
+from gatewayd.config.places import UNIT, system_data
 
 FOLDER = Path(__file__).parents[2] / "systemd"
 
@@ -29,3 +30,19 @@ def test_descriptors_suffice_for_connections_and_deliveries() -> None:
 
 def test_the_socket_listens_where_the_default_binds() -> None:
     assert unit("gatewayd.socket")["Socket"]["ListenStream"] == Config().server.bind[0]
+
+
+def test_the_daemon_reads_the_settings_and_the_data_that_a_shell_finds() -> None:
+    service = unit("gatewayd.service")["Service"]
+    assert service["ExecStart"] == f"/opt/gatewayd/bin/gatewayd serve --config {system_file()}"
+    assert Path("/var/lib") / service["StateDirectory"] == system_data()
+    assert Path("/etc") / service["ConfigurationDirectory"] == system_file().parent
+    assert UNIT in {path.name for path in FOLDER.iterdir()}
+
+
+def test_the_user_of_the_service_is_made_with_its_data_as_home() -> None:
+    service = unit("gatewayd.service")["Service"]
+    line = (FOLDER / "gatewayd.sysusers").read_text().splitlines()[-1]
+    kind, name, _, rest = line.split(maxsplit=3)
+    assert (kind, name, name) == ("u", service["User"], service["Group"])
+    assert rest.endswith(f" {system_data()}")
