@@ -11,13 +11,15 @@ _RANDOM_BITS = 80
 ULID_LENGTH = 26
 _SHIFTS = tuple(range(5 * (ULID_LENGTH - 2), -1, -10))  # bits, of two characters at a time
 _MILLISECONDS = range(1 << 48)  # what a ULID can tell
+_AHEAD_MAX = 2_000  # Chosen: milliseconds by which ids may be ahead of a clock that was set back
 
 
 class IdSource:
-    """Makes ids that never repeat and never go backwards within one process. Callable from any thread.
+    """Makes ids that never repeat, and within one process go backwards only with the clock. Callable from any thread.
 
-    `random_bytes` is injected (`secrets.token_bytes` outside tests). Within one millisecond, and while the clock
-    stands still or runs backwards, the random part counts up instead of being drawn again.
+    `random_bytes` is injected (`secrets.token_bytes` outside tests). Within one millisecond, and where the clock is
+    corrected by up to two seconds, the random part counts up instead of being drawn again. Where the clock is set back
+    by more they follow it: an id tells when its row was made, and ranges of time are ranges of ids.
     """
 
     def __init__(self, clock: Clock, random_bytes: Callable[[int], bytes]) -> None:
@@ -33,7 +35,8 @@ class IdSource:
     def _next(self) -> int:
         millisecond = self._clock.now() // 1000
         with self._lock:
-            if millisecond > self._last >> _RANDOM_BITS:
+            ahead = (self._last >> _RANDOM_BITS) - millisecond
+            if ahead < 0 or ahead > _AHEAD_MAX:
                 self._last = millisecond << _RANDOM_BITS | int.from_bytes(self._random_bytes(10), "big") >> 1
             else:
                 self._last += 1 + self._random_bytes(1)[0]

@@ -680,6 +680,11 @@ CREATE TABLE totp_secrets (
     created_at INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE update_clock (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    latest INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE users (
     id TEXT PRIMARY KEY,
     email TEXT NOT NULL,
@@ -716,3 +721,9 @@ CREATE TABLE "webhook_subscriptions" (
 ) STRICT;
 
 CREATE INDEX webhook_subscriptions_of_org ON webhook_subscriptions (org_id, id);
+
+CREATE TABLE write_check (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    checked_at INTEGER NOT NULL,
+    filler BLOB
+) STRICT;

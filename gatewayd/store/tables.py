@@ -131,7 +131,7 @@ class Table(Columns[R]):
         """
         currency = values.get("currency") or getattr(request, "currency", None)
         given = {} if request is None else self._given(request, currency)
-        stamps = {"id": tx.new_id(self._prefix), "created_at": tx.now, "updated_at": tx.now, "version": 1}
+        stamps = {"id": tx.new_id(self._prefix), "created_at": tx.now, "updated_at": tx.updated_at, "version": 1}
         return self.row(**{**self._blank, **given, **values, **stamps})
 
     def changed(self, row: R, request: msgspec.Struct, **values: object) -> R:
@@ -157,7 +157,7 @@ class Table(Columns[R]):
     def save(self, tx: WriteTx, row: R) -> R:
         """Store what a resource has become without raising its version, as `expectedVersion` sees it."""
         self._refuse_taken(tx, row)
-        row = self._complete(tx, replace(row, updated_at=tx.now))
+        row = self._complete(tx, replace(row, updated_at=tx.updated_at))
         tx.run(self._update, **dict(zip(self._all, self._values(row), strict=True)))
         return row
 

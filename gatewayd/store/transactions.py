@@ -7,6 +7,7 @@ import apsw
 
 from gatewayd.clock import Instant, london_date
 from gatewayd.store.sealing import Sealer
+from gatewayd.store.update_clock import UpdateClock
 
 Row = tuple[Any, ...]
 
@@ -90,12 +91,26 @@ class WriteTx(ReadTx):
     """One operation's savepoint inside a group commit: to raise is to roll back, and nobody commits."""
 
     def __init__(
-        self, connection: apsw.Connection, bindings: Bindings, sealer: Sealer, new_id: Callable[[str], str]
+        self,
+        connection: apsw.Connection,
+        bindings: Bindings,
+        sealer: Sealer,
+        new_id: Callable[[str], str],
+        update_clock: UpdateClock,
     ) -> None:
         super().__init__(connection, bindings, sealer)
         self._connection = connection
+        self._update_clock = update_clock
+        self._updated_at: Instant | None = None
         self.new_id = new_id
         self.topics: set[str] = set()
+
+    @property
+    def updated_at(self) -> Instant:
+        """What rows changed by this transaction bear as `updatedAt`: `now`, or later while the clock is behind."""
+        if self._updated_at is None:
+            self._updated_at = self._update_clock.stamp(self._now)
+        return self._updated_at
 
     def run(self, sql: str, /, **values: object) -> int:
         """Run a statement that changes rows; returns how many it changed."""

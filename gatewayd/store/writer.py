@@ -16,10 +16,11 @@ from typing import Any
 
 import apsw
 
-from gatewayd.clock import Clock, Instant
+from gatewayd.clock import Clock
 from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure
 from gatewayd.store.sealing import Sealer
 from gatewayd.store.transactions import Bindings, WriteTx
+from gatewayd.store.update_clock import UpdateClock
 
 MAX_BATCH = 256  # Chosen: bounds how long the first of a batch waits for the last
 Work = Callable[[WriteTx], Any]
@@ -66,7 +67,7 @@ class Writer:
         self._waiting: queue.SimpleQueue[Job | None] = queue.SimpleQueue()  # None: nothing comes after it
         self._queue_lock = threading.Lock()  # so that no job is queued after the end
         self._open = True
-        self._last_now = Instant(0)
+        self._update_clock = UpdateClock(parts.connection)
         self.commits = 0
         self._thread = threading.Thread(target=self._run, name="gatewayd-writer", daemon=True)
 
@@ -96,6 +97,8 @@ class Writer:
             self._run()
         else:
             self._thread.join()
+        with contextlib.suppress(apsw.Error):  # what stays reserved is over in a second
+            self._update_clock.close()
         self._parts.connection.close()
 
     def _run(self) -> None:
@@ -139,10 +142,13 @@ class Writer:
             if connection.in_transaction:  # an earlier ROLLBACK failed
                 connection.execute("ROLLBACK")
             connection.execute("BEGIN IMMEDIATE")
+            self._update_clock.begin()
             unchanged = connection.total_changes()
             for job in batch:
                 self._attempt(job)
+            self._update_clock.keep()
             connection.execute("COMMIT")
+            self._update_clock.committed()
             self.commits += 1
             if connection.total_changes() != unchanged:
                 self._parts.committed()
@@ -154,7 +160,8 @@ class Writer:
     def _attempt(self, job: Job) -> None:
         """Run one job in its savepoint. Raises only what ends the whole transaction."""
         connection, execute = self._parts.connection, self._parts.connection.execute
-        transaction = WriteTx(connection, self._bindings(job), self._parts.sealer, self._parts.new_id)
+        bindings = Bindings(job.org_id, self._parts.clock.now())
+        transaction = WriteTx(connection, bindings, self._parts.sealer, self._parts.new_id, self._update_clock)
         execute("SAVEPOINT operation")
         try:
             job.result = job.work(transaction)
@@ -170,12 +177,8 @@ class Writer:
             else:
                 job.result, job.error, job.topics = None, error, set()
 
-    def _bindings(self, job: Job) -> Bindings:
-        """Time never runs backwards over commits of one process, so that `updatedSince` misses nothing."""
-        self._last_now = max(self._last_now, self._parts.clock.now())
-        return Bindings(job.org_id, self._last_now)
-
     def _abandon(self, batch: list[Job], error: BaseException) -> None:
+        self._update_clock.lost()
         if self._parts.connection.in_transaction:
             with contextlib.suppress(apsw.Error):  # tried again before the next batch
                 self._parts.connection.execute("ROLLBACK")

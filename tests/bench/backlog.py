@@ -11,6 +11,7 @@ from gatewayd.clock import SystemClock
 from gatewayd.store import WriteTx, connections
 from gatewayd.store.database import prepare
 from gatewayd.store.transactions import Bindings
+from gatewayd.store.update_clock import UpdateClock
 from gatewayd.webhooks.claims import FIRST, Slots, claim_due
 from gatewayd.webhooks.settings import WebhookSettings
 from tests.bench import outbox as outboxes
@@ -99,6 +100,7 @@ class _Picker:
         outbox = backlog.outbox
         self._sealer = prepare(outbox.directory, None)
         self._connection = connections.open_writer(outbox.database, 5.0)
+        self._update_clock = UpdateClock(self._connection)
         self._settings = WebhookSettings()
         self._clock = SystemClock()
         self._after = FIRST
@@ -120,7 +122,7 @@ class _Picker:
         """How many were found, and nanoseconds of CPU."""
         slots = Slots(self._settings.concurrency, {}, frozenset(), self._after)
         now = self._clock.now()
-        tx = WriteTx(self._connection, Bindings(None, now), self._sealer, lambda prefix: prefix)
+        tx = WriteTx(self._connection, Bindings(None, now), self._sealer, lambda prefix: prefix, self._update_clock)
         self._connection.execute("SAVEPOINT claimed")
         before = time.thread_time_ns()
         claimed = claim_due(tx, slots, self._settings, now)

@@ -10,12 +10,11 @@ import pytest
 import trio
 import trio.testing
 
-from gatewayd.clock import SECOND, Instant, SettableClock
+from gatewayd.clock import Instant
 from gatewayd.store import Store, StoreFailure, WriteTx, connections
 from gatewayd.store.database import DATABASE_NAME, MAX_WAITING_WRITES
 from gatewayd.store.writer import MAX_BATCH, Job, Writer, WriterParts
 from tests.store.opening import add, child, insert, names, opened, writer_parts
-from tests.support.store import START
 
 _BIG = "x" * 200_000
 
@@ -91,16 +90,6 @@ async def test_a_job_that_raises_rolls_back_alone(tmp_path: Path) -> None:
                 gate.open()
         assert store.read_now(names, None) == ["0", "2", "4", "6", "8"]
     assert outcomes == {str(n): f"raised {n}" if n % 2 else str(n) for n in range(10)}
-
-
-async def test_time_never_runs_backwards_over_writes(tmp_path: Path) -> None:
-    clock = SettableClock(START)
-    async with opened(tmp_path, clock=clock) as store:
-        seen = []
-        for step in (0, 5, -SECOND, 1, SECOND):
-            clock.advance(step)
-            seen.append(await store.write(lambda tx: tx.now))
-        assert seen == [START, START + 5, START + 5, START + 5, START + 6]
 
 
 async def test_a_cancelled_writer_still_writes(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from gatewayd.store import WriteTx
 from gatewayd.store.sealing import Sealer
 from gatewayd.store.transactions import Bindings
+from gatewayd.store.update_clock import UpdateClock
 from tests.structure.sources import PACKAGE, Source, sources
 from tests.structure.test_sql import CONSTANTS, Constant
 from tests.support.portable_sql import Tables, faults
@@ -183,7 +184,7 @@ def ask() -> Ask:
     seen = Statements()
     connection = apsw.Connection(":memory:")
     seen.watch(connection)
-    tx = WriteTx(connection, Bindings(None, START), Sealer(SEALING_KEY), str)
+    tx = WriteTx(connection, Bindings(None, START), Sealer(SEALING_KEY), str, UpdateClock(connection))
 
     def run(file: str, expression: str) -> dict[str, str]:
         exec(compile(expression, file, "exec"), {"tx": tx})

@@ -146,7 +146,9 @@ def rewrite(tx: WriteTx, before: InvoiceRow, row: InvoiceRow, lines: Sequence[Li
 
 def update(tx: WriteTx, row: InvoiceRow) -> InvoiceRow:
     """Store what a move changed, as the next version."""
-    row = replace(row, version=row.version + 1, updated_at=tx.now, payments=payments_of(tx, row.id, row.currency))
+    row = replace(
+        row, version=row.version + 1, updated_at=tx.updated_at, payments=payments_of(tx, row.id, row.currency)
+    )
     head = _head(row)
     wire = head + tx.value(_SELECT_LINES_WIRE, id=row.id)
     values = dict(zip(INVOICES.names, INVOICES.dump(row), strict=True))
