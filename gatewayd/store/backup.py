@@ -19,6 +19,7 @@ from gatewayd.clock import Instant, to_wire
 from gatewayd.store import connections, schema
 from gatewayd.store.copies import copy_database
 from gatewayd.store.database import DATABASE_NAME
+from gatewayd.store.directory import refuse_beside_daemon
 from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure
 from gatewayd.store.sealing import sync_directory
 
@@ -78,8 +79,9 @@ def back_up(directory: Path, destination: Path, now: Instant, key_file: Path | N
 def restore(source: Path, directory: Path) -> Manifest:
     """Restore a backup to `directory`, which must not be there or be empty. It appears whole or not at all.
 
-    Raises `StoreFailure` where the backup is not what its manifest says.
+    Raises `StoreFailure` where the backup is not what its manifest says, and beside a daemon that works there.
     """
+    refuse_beside_daemon(directory)
     manifest = validate(source)
     draft = directory.with_name(f".{directory.name}.{secrets.token_hex(8)}")
     try:

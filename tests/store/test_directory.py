@@ -1,0 +1,78 @@
+"""One daemon works with a directory: a restore is refused beside it, and a kill is noticed by the next."""
+
+from pathlib import Path
+
+import pytest
+
+from gatewayd.clock import SettableClock
+from gatewayd.store import StoreFailure
+from gatewayd.store.backup import back_up, restore
+from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
+from gatewayd.store.directory import LOCK_NAME, locked
+from tests.support.store import START
+
+REFUSED = r"gatewayd/test, process [0-9]+, works with .*/data: stop it first"
+
+
+@pytest.fixture
+async def copied(tmp_path: Path) -> Path:
+    """A backup of the store in `data`."""
+    async with open_store(StoreSettings(directory=tmp_path / "data"), SettableClock(START)):
+        back_up(tmp_path / "data", tmp_path / "copy", START)
+    return tmp_path / "copy"
+
+
+async def test_where_its_directory_was_renamed(tmp_path: Path, copied: Path) -> None:
+    with locked(tmp_path / "data", "gatewayd/test"):
+        (tmp_path / "data").rename(tmp_path / "aside")
+        with pytest.raises(StoreFailure, match=REFUSED):
+            restore(copied, tmp_path / "data")
+        assert not (tmp_path / "data").exists()
+        restore(copied, tmp_path / "another")  # where nobody works
+    restore(copied, tmp_path / "data")
+    assert (tmp_path / "data" / DATABASE_NAME).exists()
+
+
+async def test_where_its_name_leads_elsewhere_now(tmp_path: Path, copied: Path) -> None:
+    named = tmp_path / "named" / "data"
+    named.parent.mkdir()
+    named.symlink_to(tmp_path / "data")
+    with locked(named, "gatewayd/test"):
+        with pytest.raises(StoreFailure, match=REFUSED):
+            restore(copied, tmp_path / "data")
+        named.unlink()
+        (tmp_path / "data").rename(tmp_path / "named" / "aside")
+        with pytest.raises(StoreFailure, match=REFUSED):
+            restore(copied, named)
+
+
+async def test_where_its_files_were_removed(tmp_path: Path, copied: Path) -> None:
+    data = tmp_path / "data"
+    with locked(data, "gatewayd/test"):
+        for path in [path for path in data.rglob("*") if path.is_file()]:
+            path.unlink()
+        with pytest.raises(StoreFailure, match=r"a daemon works with .*/data: stop it first"):
+            restore(copied, data)
+
+
+async def test_where_it_stands_as_it_was(tmp_path: Path, copied: Path) -> None:
+    with locked(tmp_path / "data", "gatewayd/test"), pytest.raises(StoreFailure, match=REFUSED):
+        restore(copied, tmp_path / "data")
+
+
+def test_after_a_good_stop_the_lock_names_nobody(tmp_path: Path) -> None:
+    with locked(tmp_path / "data", "gatewayd/test") as tenure:
+        assert not tenure.interrupted
+        assert b"gatewayd/test" in (tmp_path / "data" / LOCK_NAME).read_bytes()
+    assert (tmp_path / "data" / LOCK_NAME).read_bytes() == b""
+
+
+def test_a_kill_is_noticed_until_what_it_left_was_checked(tmp_path: Path) -> None:
+    (tmp_path / LOCK_NAME).write_text("gatewayd/0.1, process 1,")
+    with locked(tmp_path, "gatewayd/test") as tenure:
+        assert tenure.interrupted
+    with locked(tmp_path, "gatewayd/test") as tenure:
+        assert tenure.interrupted
+        tenure.interrupted = False
+    with locked(tmp_path, "gatewayd/test") as tenure:
+        assert not tenure.interrupted
