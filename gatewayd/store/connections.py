@@ -12,6 +12,7 @@ from gatewayd.store.failures import StoreFailure
 PAGE_BYTES = 8192  # a page of fifty 1.4 kB rows costs a tenth less CPU than with 4096
 CACHE_KIBIBYTES = 16_384
 WAL_CHECKPOINT_PAGES = 2_000  # about 16 MB of log
+WAL_BYTES = WAL_CHECKPOINT_PAGES * PAGE_BYTES * 5 // 4  # what is kept of a log that had to become longer
 MEMORY = Path(":memory:")
 _TRY_AGAIN_SECONDS = 0.002  # Chosen: a commit of another process takes about as long
 
@@ -49,6 +50,7 @@ def open_writer(path: Path, busy_timeout_seconds: float) -> apsw.Connection:
             raise StoreFailure(f"{path} cannot use a write-ahead log: is it on a network file system?")
         connection.pragma("synchronous", "FULL")
         connection.pragma("wal_autocheckpoint", WAL_CHECKPOINT_PAGES)
+        connection.pragma("journal_size_limit", WAL_BYTES)
     return connection
 
 

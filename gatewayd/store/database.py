@@ -1,12 +1,13 @@
 """The store: reads inline on the event loop under a budget, writes through the one writer.
 
 reader   the loop thread's read-only connection; a progress handler stops a read that takes too long
-threads  further read-only connections, for reads that may take their time
+threads  further read-only connections, for reads that may take their time; see long_reads.py
 writer   see writer.py
 """
 
 import contextlib
 import secrets
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -20,10 +21,14 @@ import trio
 from gatewayd import config
 from gatewayd.clock import Clock
 from gatewayd.ids import IdSource
-from gatewayd.store import connections
+from gatewayd.store import connections, write_check
 from gatewayd.store.budget import STEPS_PER_TICK, Budget
-from gatewayd.store.directory import make_directory
+from gatewayd.store.directory import free_bytes, make_directory
 from gatewayd.store.failures import ENGINE_FAILURES, OverBudget, StoreFailure
+from gatewayd.store.faults import Faults, OpenedFile
+from gatewayd.store.integrity import find_damage
+from gatewayd.store.log_file import LogFile
+from gatewayd.store.long_reads import LongReads
 from gatewayd.store.sealing import Sealer, load_key
 from gatewayd.store.snapshot import PULSE_NAME, Pulse, Snapshot
 from gatewayd.store.transactions import Bindings, ReadTx, WriteTx
@@ -33,8 +38,6 @@ from gatewayd.store.writer import Job, Writer, WriterParts
 T = TypeVar("T")
 
 DATABASE_NAME = "gatewayd.db"
-LONG_READ_SECONDS = 30.0  # Chosen: past it the answer is 503
-READER_THREADS = 2
 POLL_SECONDS = 0.25  # how soon another process's commit is noticed
 MAX_WAITING_WRITES = 4_096
 SWEEPS_MAX = 20  # Chosen: transactions of one sweep in a round; the next round goes on
@@ -78,22 +81,22 @@ class Store:
             if not migrates:
                 require_current(writer, clock.now())
             self._reader = connections.open_reader(settings.path, 0)  # the loop never waits for a lock
+            file = OpenedFile(settings.path)
             opened.pop_all()
         self._pulse = Pulse(settings.directory / PULSE_NAME)
-        self._writer = Writer(
-            WriterParts(writer, clock, sealer, ids.new, self._pulse.beat), self._deliver, MAX_WAITING_WRITES
-        )
+        self._faults = Faults()
+        parts = WriterParts(writer, clock, sealer, ids.new, self._pulse.beat, file.require, self._faults)
+        self._writer = Writer(parts, self._deliver, MAX_WAITING_WRITES)
         self._snapshot = Snapshot(self._reader, self._pulse)
         self._writing = 0
         self._watching = False
         self._budget = Budget(settings.read_budget_ms)
         self._reader.set_progress_handler(self._budget.tick, STEPS_PER_TICK)
-        self._idle_readers: list[apsw.Connection] = []
-        self._reader_limiter = trio.CapacityLimiter(READER_THREADS)
-        self._threads = trio.CapacityLimiter(READER_THREADS + 1)  # and one for the end
+        self._long_reads = LongReads(file, settings.busy_timeout_seconds, sealer, self._faults)
+        self._log_file = LogFile(settings.path)
+        self._threads = trio.CapacityLimiter(2)  # for a look for damage, and for the end
         self._token = trio.lowlevel.current_trio_token()
         self._topics: dict[str, trio.Event] = {}
-        self._closed = False
         self.version = -1
         self.long_reads = 0
 
@@ -107,9 +110,34 @@ class Store:
         return self._writer.commits
 
     @property
+    def changes(self) -> int:
+        """How many of them changed something, and so were written to the disk."""
+        return self._writer.changes
+
+    @property
+    def fault(self) -> str | None:
+        """What is wrong with the store, to be read after "the store". None: nothing that is known."""
+        return self._faults.sentence
+
+    @property
+    def refuses_writes(self) -> bool:
+        """Whether the last write failed, and that was the disk's or the file's doing."""
+        return self._faults.refuses
+
+    @property
     def writable(self) -> bool:
-        """False once the writer has ended: by `aclose`, or by a fault that it did not survive."""
-        return self._writer.alive
+        """False while the disk refuses writes, and once the writer has ended: by `aclose`, or by a fault of its own."""
+        return self._writer.alive and self._faults.sentence is None
+
+    @property
+    def log_bytes(self) -> int:
+        """How long the write-ahead log is."""
+        return self._log_file.size()
+
+    @property
+    def free_bytes(self) -> int:
+        """What the daemon's user may still write where the database is; 0 where that cannot be found out."""
+        return free_bytes(self._settings.directory)
 
     @property
     def holds_snapshot(self) -> bool:
@@ -125,18 +153,22 @@ class Store:
         """
         self._budget.restart()
         try:
-            self.version = self._snapshot.take()
+            version = self._snapshot.take()
+            if version != self.version:
+                self.version = version
+                self._log_file.look()
             return work(ReadTx(self._snapshot, Bindings(org_id, self._clock.now()), self._sealer))
         except (apsw.InterruptError, apsw.BusyError):
             self._forget_snapshot()
             raise OverBudget("the read is too long for the event loop") from None
         except ENGINE_FAILURES as error:
             self._forget_snapshot()
+            self._faults.met(error)
             raise StoreFailure(f"the database cannot be read: {error}") from error
         finally:
             if not self._watching:
                 self._forget_snapshot()
-            elif self._writing:
+            elif self._writing or self._log_file.is_large:
                 self._release_snapshot()
 
     def _release_snapshot(self) -> None:
@@ -154,15 +186,7 @@ class Store:
     async def read_later(self, work: Callable[[ReadTx], T], org_id: str | None) -> T:
         """Run a read on a thread, where it may take up to `LONG_READ_SECONDS`. Cancelled, it ends at once."""
         self.long_reads += 1
-        try:
-            with trio.fail_after(LONG_READ_SECONDS):
-                await self._reader_limiter.acquire()
-        except trio.TooSlowError:
-            raise StoreFailure("the read waited too long for a thread") from None
-        try:
-            return await self._on_thread(work, org_id)
-        finally:
-            self._reader_limiter.release()
+        return await self._long_reads.run(work, lambda: Bindings(org_id, self._clock.now()))
 
     async def read(self, work: Callable[[ReadTx], T], org_id: str | None = None) -> T:
         """Run a read inline, and again on a thread where it is too long for that."""
@@ -170,40 +194,6 @@ class Store:
             return self.read_now(work, org_id)
         except OverBudget:
             return await self.read_later(work, org_id)
-
-    async def _on_thread(self, work: Callable[[ReadTx], T], org_id: str | None) -> T:
-        if self._closed:
-            raise StoreFailure("the store is closed")
-        connection = self._idle_readers.pop() if self._idle_readers else self._open_reader()
-        bindings = Bindings(org_id, self._clock.now())
-        try:
-            return await trio.to_thread.run_sync(self._read_on, connection, work, bindings, limiter=self._threads)
-        finally:
-            self._return_reader(connection)
-
-    def _return_reader(self, connection: apsw.Connection) -> None:
-        if self._closed:
-            connection.close()
-        else:
-            self._idle_readers.append(connection)
-
-    def _read_on(self, connection: apsw.Connection, work: Callable[[ReadTx], T], bindings: Bindings) -> T:
-        try:
-            connection.execute("BEGIN")
-            connection.set_progress_handler(Budget(LONG_READ_SECONDS * 1000).tick_on_thread, STEPS_PER_TICK)
-            try:
-                return work(ReadTx(connection, bindings, self._sealer))
-            finally:
-                connection.set_progress_handler(None)
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-        except apsw.InterruptError:
-            raise StoreFailure("the read took too long") from None
-        except ENGINE_FAILURES as error:
-            raise StoreFailure(f"the database cannot be read: {error}") from error
-
-    def _open_reader(self) -> apsw.Connection:
-        return connections.open_reader(self._settings.path, self._settings.busy_timeout_seconds)
 
     # -- writes
 
@@ -223,17 +213,34 @@ class Store:
             if await self.write(work) < rows:
                 return
 
-    async def check_writer(self) -> None:
-        """Wait until the writer has committed an empty write: it is alive and had the lock. May be cancelled.
+    async def check_writer(self, filler_bytes: int | None = None) -> None:
+        """Wait until the writer has committed a write: it is alive and had the lock. May be cancelled.
 
-        Raises `StoreFailure` when it could not.
+        `filler_bytes`: how much is written to the disk beside the time; None: nothing, not even that. Raises
+        `StoreFailure` when it could not.
         """
         decided = trio.Event()
-        job = Job(lambda tx: None, None, lambda done: decided.set())
+        job = Job(lambda tx: write_check.write(tx, filler_bytes), None, lambda done: decided.set())
         self._submit(job)
         await decided.wait()
         if job.error is not None:
             raise job.error
+
+    async def find_damage(self) -> list[str] | None:
+        """What is wrong with the database file; empty: nothing. It takes long where that is large.
+
+        None where it was cancelled. Raises `StoreFailure` where the file cannot be opened.
+        """
+        over = threading.Event()
+        try:
+            found = await trio.to_thread.run_sync(
+                find_damage, self._settings.path, over.is_set, abandon_on_cancel=True, limiter=self._threads
+            )
+        finally:
+            over.set()
+        if found:
+            self._faults.found(found[0])
+        return found
 
     def _submit(self, job: Job) -> None:
         self._writer.submit(job)
@@ -298,10 +305,9 @@ class Store:
         The writer's is the last, so that SQLite can copy the log into the database and remove it: a copy of the one
         file is then whole.
         """
-        self._closed = True
         self._forget_snapshot()
-        for connection in (self._reader, *self._idle_readers):
-            connection.close()
+        self._reader.close()
+        self._long_reads.close()
         with trio.CancelScope(shield=True):
             await trio.to_thread.run_sync(self._writer.close, limiter=self._threads)
         self._pulse.close()

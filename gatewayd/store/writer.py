@@ -18,6 +18,7 @@ import apsw
 
 from gatewayd.clock import Clock
 from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure
+from gatewayd.store.faults import Faults
 from gatewayd.store.sealing import Sealer
 from gatewayd.store.transactions import Bindings, WriteTx
 from gatewayd.store.update_clock import UpdateClock
@@ -55,6 +56,9 @@ class WriterParts:
     new_id: Callable[[str], str]
     committed: Callable[[], None] = lambda: None
     """Called on the writer's thread after each commit that changed something, before any job is reported."""
+    require_file: Callable[[], None] = lambda: None
+    """Called before each transaction. Raises `StoreFailure` where its file is no longer the database."""
+    faults: Faults = field(default_factory=Faults)
 
 
 class Writer:
@@ -68,7 +72,7 @@ class Writer:
         self._queue_lock = threading.Lock()  # so that no job is queued after the end
         self._open = True
         self._update_clock = UpdateClock(parts.connection)
-        self.commits = 0
+        self.commits = self.changes = 0
         self._thread = threading.Thread(target=self._run, name="gatewayd-writer", daemon=True)
 
     @property
@@ -139,6 +143,7 @@ class Writer:
         """Decide every job of the batch."""
         connection = self._parts.connection
         try:
+            self._parts.require_file()
             if connection.in_transaction:  # an earlier ROLLBACK failed
                 connection.execute("ROLLBACK")
             connection.execute("BEGIN IMMEDIATE")
@@ -151,6 +156,8 @@ class Writer:
             self._update_clock.committed()
             self.commits += 1
             if connection.total_changes() != unchanged:
+                self.changes += 1
+                self._parts.faults.written()
                 self._parts.committed()
         except (apsw.Error, StoreFailure) as error:
             self._abandon(batch, error)
@@ -173,12 +180,14 @@ class Writer:
             execute("ROLLBACK TO operation")
             execute("RELEASE operation")
             if isinstance(error, ENGINE_FAILURES):
+                self._parts.faults.refused(error)
                 job.fail(error)
             else:
                 job.result, job.error, job.topics = None, error, set()
 
     def _abandon(self, batch: list[Job], error: BaseException) -> None:
         self._update_clock.lost()
+        self._parts.faults.refused(error)
         if self._parts.connection.in_transaction:
             with contextlib.suppress(apsw.Error):  # tried again before the next batch
                 self._parts.connection.execute("ROLLBACK")
