@@ -15,6 +15,7 @@ from gatewayd.performing import idempotency
 from gatewayd.provider import Provider, note_use
 from gatewayd.service_manager import Notifier
 from gatewayd.store import Store, StoreFailure
+from gatewayd.store.directory import Tenure
 from gatewayd.tax import engine
 from gatewayd.webhooks.retention import Retention
 
@@ -28,6 +29,7 @@ class BackgroundParts:
 
     store: Store
     provider: Provider
+    tenure: Tenure
     retention: Retention
     notifier: Notifier
     log: Log
@@ -42,11 +44,15 @@ async def open_background(parts: BackgroundParts) -> AsyncIterator[Health]:
     store, health = parts.store, Health(parts.store, parts.notifier, parts.log)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(store.watch_other_processes)
-        nursery.start_soon(_keep_house, parts)
+        nursery.start_soon(_keep_house, parts, health)
         await nursery.start(health.beat)
+        if parts.tenure.interrupted:
+            nursery.start_soon(health.check_integrity, parts.tenure)
         yield health
         nursery.cancel_scope.cancel()
-    await _try(_tidy(store, parts.provider), parts.log)
+    await _try(_note_use(store, parts.provider), parts.log)
+    if health.clock.deletes:
+        await _try(_sweep_keys(store), parts.log)
 
 
 async def close_log(writer: LogWriter) -> None:
@@ -55,11 +61,14 @@ async def close_log(writer: LogWriter) -> None:
         await trio.to_thread.run_sync(writer.close, LOG_SECONDS, limiter=trio.CapacityLimiter(1))
 
 
-async def _keep_house(parts: BackgroundParts) -> None:
+async def _keep_house(parts: BackgroundParts, health: Health) -> None:
     store, provider, log = parts.store, parts.provider, parts.log
     while True:
         await trio.sleep(HOUSEKEEPING_SECONDS)
-        await _try(_tidy(store, provider), log)
+        await _try(_note_use(store, provider), log)
+        if not health.clock.deletes:
+            continue
+        await _try(_sweep_keys(store), log)
         # Not at a stop, which may not wait for them.
         await _try(provider.keep_house(), log)
         await _try(parts.retention.sweep(store), log)
@@ -73,12 +82,16 @@ async def _try(work: Awaitable[object], log: Log) -> None:
         log.error("housekeeping_failed", exc_info=error)
 
 
-async def _tidy(store: Store, provider: Provider) -> None:
-    """Write down which credentials were used, and sweep what has expired. Raises `StoreFailure`."""
+async def _note_use(store: Store, provider: Provider) -> None:
+    """Write down which credentials were used. Raises `StoreFailure`."""
     use = provider.authenticator.use
     due = use.due(Instant(store.now()))
     if due:
         await store.write(lambda tx: note_use(tx, due))
         use.written(due)
+
+
+async def _sweep_keys(store: Store) -> None:
+    """Sweep the idempotency keys that have expired. Raises `StoreFailure`."""
     while await store.write(idempotency.sweep) == idempotency.SWEEP_ROWS:
         pass

@@ -39,7 +39,7 @@ from gatewayd.provider import Provider, ProviderSettings, open_provider
 from gatewayd.service_manager import Notifier
 from gatewayd.store import Store
 from gatewayd.store.database import StoreSettings, open_store
-from gatewayd.store.directory import locked
+from gatewayd.store.directory import Tenure, locked
 from gatewayd.tax import engine
 from gatewayd.tax.proxy import Proxy
 from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
@@ -119,13 +119,13 @@ class Daemon:
         """
         self._log_writer.start()
         try:
-            with locked(Path(self.config.store.directory), USER_AGENT):
-                await self._run(task_status)
+            with locked(Path(self.config.store.directory), USER_AGENT) as tenure:
+                await self._run(tenure, task_status)
         finally:
             await close_log(self._log_writer)
         self.ended.set()
 
-    async def _run(self, task_status: trio.TaskStatus[Running]) -> None:
+    async def _run(self, tenure: Tenure, task_status: trio.TaskStatus[Running]) -> None:
         config, clock, log = self.config, self._outside.clock, self._log
         webhooks = settings_from(config.webhooks, self._own_listeners)
         tax_settings = engine.settings_from(config.tax, self._own_listeners)
@@ -134,7 +134,7 @@ class Daemon:
             open_store(StoreSettings.of(config.store), clock, Path(config.store.key_file)) as store,
             open_provider(store, transport, clock, log, self._provider_settings()) as provider,
             engine.open_tax(store, tax_settings, clock, log, USER_AGENT) as tax,
-            open_background(self._background_parts(store, provider)) as health,
+            open_background(self._background_parts(store, provider, tenure)) as health,
             self._delivering(store, webhooks, transport) as deliveries,
             trio.open_nursery() as doors,
         ):
@@ -149,6 +149,7 @@ class Daemon:
             await deliveries.begin()
             self._tell_serving()
             doors.start_soon(provider.open_keys)  # Chosen: not before, since they take a tenth of the start
+            health.serving.set()
             task_status.started(Running(addresses=self._addresses, store=store))
             await self._stop.wait()  # may last: the documented wait for a signal
             self._outside.notifier.stopping()
@@ -189,10 +190,11 @@ class Daemon:
             user_agent=USER_AGENT,
         )
 
-    def _background_parts(self, store: Store, provider: Provider) -> BackgroundParts:
+    def _background_parts(self, store: Store, provider: Provider, tenure: Tenure) -> BackgroundParts:
         return BackgroundParts(
             store=store,
             provider=provider,
+            tenure=tenure,
             retention=Retention(self.config.webhooks.retention_days, self._outside.clock, self._log),
             notifier=self._outside.notifier,
             log=self._log,
@@ -226,7 +228,8 @@ class Daemon:
     def _readiness(self, dispatcher: Dispatcher, health: Health) -> dict[str, str]:
         """Each part of the daemon, with `ok` or what is wrong with it."""
         return {
-            "store": "ok" if health.store_answers else "does not answer",
+            "store": health.store,
+            "clock": health.clock.state,
             "dispatcher": "ok" if dispatcher.running else "is not running",
             "stopping": "yes" if self._stop.is_set() else "ok",
         }

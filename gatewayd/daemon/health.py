@@ -1,40 +1,65 @@
-"""Whether the daemon is well: the store is asked once a second, and the service manager hears of it."""
+"""Whether the daemon is well: store and clock are looked at once a second, and the service manager hears of it."""
 
 import math
 from typing import Final
 
 import trio
 
+from gatewayd.clock import Instant
+from gatewayd.daemon.clock_watch import ClockWatch
 from gatewayd.http1.log import Log
 from gatewayd.service_manager import Notifier
 from gatewayd.store import Store, StoreFailure
+from gatewayd.store.directory import Tenure
+from gatewayd.store.update_clock import SELECT_LATEST
+from gatewayd.store.write_check import LARGE_BYTES
 
 BEAT_SECONDS: Final = 1.0  # Chosen: how often the store is asked whether it answers
 READY_SECONDS: Final = 2.0  # Chosen: how long it may take before the daemon is not ready
+FAULTS_TOLD: Final = 5
+IDLE_SECONDS: Final = 30.0  # Chosen: after so long without a write one is made, to know that the disk takes it
 
 
 class Health:
     """What was found out at the last beat, so that asking for it often costs the store nothing."""
 
     def __init__(self, store: Store, notifier: Notifier, log: Log) -> None:
+        self.clock = ClockWatch(log)
+        self.store_answers = True
+        self.serving = trio.Event()
         self._store = store
         self._notifier = notifier
         self._log = log
-        self.store_answers = False
+        self._fault: str | None = None
+        self._changes = 0
+        self._written_at = -math.inf
+
+    @property
+    def store(self) -> str:
+        """`ok`, or what is wrong, to be read after "the store"."""
+        return (self._store.fault or "ok") if self.store_answers else "does not answer"
 
     async def beat(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Ask the store whether it answers, and for as long as it does tell the service manager that all is well."""
+        """Look, and for as long as the store answers tell the service manager that all is well.
+
+        A store that answers that the disk is full is no reason to end the daemon: it still reads.
+        """
         notifier = self._notifier
         interval = notifier.watchdog_seconds or math.inf
         ping_at = 0.0 if notifier.watchdog_seconds else math.inf
-        self.store_answers = await _answers(self._store)
+        await self.look()
         task_status.started()
         while True:
             if self.store_answers and trio.current_time() >= ping_at:
                 notifier.watchdog()
                 ping_at = trio.current_time() + interval
             await trio.sleep(min(BEAT_SECONDS, interval / 2))
-            self._note(await _answers(self._store))
+            await self.look()
+
+    async def look(self) -> None:
+        """Find out how it is, and log what has changed."""
+        self._note(await self._answers())
+        self._note_fault()
 
     def _note(self, answers: bool) -> None:
         if answers != self.store_answers:
@@ -42,13 +67,52 @@ class Health:
             log("store_answers_again" if answers else "store_does_not_answer")
         self.store_answers = answers
 
+    def _note_fault(self) -> None:
+        """Log what is wrong with the store when it begins, changes and ends."""
+        fault = self._store.fault
+        if fault is not None and fault != self._fault:
+            self._log.error("store_is_unwell", store=fault)
+        elif fault is None and self._fault is not None:
+            self._log.info("store_is_well_again")
+        self._fault = fault
 
-async def _answers(store: Store) -> bool:
-    """True when a read and an empty commit come back in time."""
-    try:
-        with trio.fail_after(READY_SECONDS):
-            await store.read(lambda tx: tx.value("SELECT 1"))
-            await store.check_writer()
-    except (trio.TooSlowError, StoreFailure):
-        return False
-    return True
+    async def _answers(self) -> bool:
+        """True when a read and a commit come back in time, be it with what is wrong."""
+        try:
+            with trio.fail_after(READY_SECONDS):
+                latest = await self._store.read(lambda tx: tx.value(SELECT_LATEST))
+                self.clock.look(Instant(self._store.now()), Instant(latest))
+                await self._check_writer()
+        except trio.TooSlowError:
+            return False
+        except StoreFailure:
+            return self._store.fault is not None
+        return True
+
+    async def _check_writer(self) -> None:
+        """Write where a write failed, with each beat; where others write, nothing; else now and then a small row."""
+        now, changes = trio.current_time(), self._store.changes
+        if changes != self._changes:
+            self._changes, self._written_at = changes, now
+        if self._store.refuses_writes:
+            await self._store.check_writer(LARGE_BYTES)
+        elif now - self._written_at >= IDLE_SECONDS:
+            await self._store.check_writer(0)
+            self._changes, self._written_at = self._store.changes, now
+        else:
+            await self._store.check_writer()
+
+    async def check_integrity(self, tenure: Tenure) -> None:
+        """Look for damage after a stop that was none, once there are answers; what is found makes us not ready."""
+        await self.serving.wait()
+        began = trio.current_time()
+        try:
+            found = await self._store.find_damage()
+        except StoreFailure as error:
+            self._log.error("database_not_checked", exc_info=error)
+            return
+        if found:
+            self._log.error("database_damaged", faults=found[:FAULTS_TOLD], count=len(found))
+        elif found is not None:
+            tenure.interrupted = False
+            self._log.info("database_checked", seconds=round(trio.current_time() - began, 3))

@@ -98,6 +98,8 @@ READINGS: Final = (
         lambda of: of.store.long_reads,
     ),
     Reading("store_writable", "gauge", "1 while the store takes writes.", lambda of: of.store.writable),
+    Reading("store_log_bytes", "gauge", "Length of the database's write-ahead log.", lambda of: of.store.log_bytes),
+    Reading("store_free_bytes", "gauge", "Bytes free for the data directory.", lambda of: of.store.free_bytes),
     Reading(
         "webhook_attempts_in_flight",
         "gauge",

@@ -1,11 +1,14 @@
 """The watchdog and `/readyz` follow the store."""
 
+import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import apsw
 
-from tests.daemon.instance import Instance, Running, serving, until
+from gatewayd.store.directory import LOCK_NAME
+from tests.daemon.instance import SECONDS, Instance, Running, serving, until
 
 WATCHDOG_USEC = "1000000"  # the daemon then pings every half second or so
 
@@ -42,6 +45,77 @@ def test_a_store_that_does_not_answer_is_not_ready_and_gets_no_watchdog_ping(ins
         assert running.end() == 0
     told = [line["event"] for line in running.lines() if "answer" in line["event"]]
     assert told == ["store_does_not_answer", "store_answers_again"]
+
+
+@contextmanager
+def no_room(instance: Instance, running: Running) -> Iterator[None]:
+    """Let no file of the daemon grow, as on a full disk: its log is far shorter than the store's."""
+    size = instance.database.with_name("gatewayd.db-wal").stat().st_size
+    before = resource.prlimit(running.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(running.pid, resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.prlimit(running.pid, resource.RLIMIT_FSIZE, before)
+
+
+def test_a_full_disk_is_not_ready_and_writing_goes_on_without_a_restart(instance: Instance) -> None:
+    firm = instance.firm()
+    with serving(instance, WATCHDOG_USEC=WATCHDOG_USEC) as running:
+        running.claimed = {"store_is_unwell", "store_failed", "housekeeping_failed", "webhooks_not_recorded"}
+
+        def lead() -> int:
+            return running.call(firm.key, "POST", "/api/rpc/crm/createLead", {"source": "web"}).status_code
+
+        assert lead() == 200
+        with no_room(instance, running):
+            until(lambda: lead() == 503)
+            until(lambda: readiness(running) == (503, "takes no writes: disk I/O error"))
+            assert running.call(firm.key, "GET", "/api/rpc/crm/listLeads").status_code == 200
+            assert not running.supervisor.quiet(2.0)  # it is not restarted: it still reads
+        until(lambda: readiness(running) == (200, "ok"))
+        assert lead() == 200
+        assert running.end() == 0
+    told = [line["event"] for line in running.lines() if line["event"].startswith("store_is")]
+    assert told == ["store_is_unwell", "store_is_well_again"]
+
+
+def test_after_a_kill_the_database_is_checked_beside_the_requests(instance: Instance) -> None:
+    instance.firm()
+    with serving(instance) as running:
+        assert checks(running) == []
+        running.process.kill()
+        running.process.wait(SECONDS)
+    with serving(instance) as running:
+        until(lambda: checks(running)[-1:] == ["database_checked"])
+        assert readiness(running) == (200, "ok")
+        assert running.end() == 0
+    spoil(instance.database)
+    (instance.database.parent / LOCK_NAME).write_text("killed again")
+    with serving(instance) as running:
+        running.claimed = {"database_damaged", "store_is_unwell"}
+        until(lambda: readiness(running)[1].startswith("is damaged: "))
+        until(lambda: checks(running)[-1:] == ["database_damaged"])
+        assert running.end() == 0
+    with serving(instance) as running:  # it is looked at again, for as long as it is so
+        running.claimed = {"database_damaged", "store_is_unwell"}
+        until(lambda: checks(running)[2:] == ["database_damaged"])
+        assert running.end() == 0
+
+
+def checks(running: Running) -> list[str]:
+    return [line["event"] for line in running.lines() if line["event"].startswith("database_")]
+
+
+def spoil(database: Path) -> None:
+    """Damage the tree of a table that a start does not look at."""
+    connection = apsw.Connection(str(database))
+    (root,) = next(connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'opportunities'"))
+    page_bytes = int(str(connection.pragma("page_size")))
+    connection.close()
+    with database.open("r+b") as file:
+        file.seek((int(root) - 1) * page_bytes)
+        file.write(b"\xa5" * 64)
 
 
 def test_without_a_watchdog_nothing_is_sent(instance: Instance) -> None:

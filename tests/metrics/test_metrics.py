@@ -182,16 +182,22 @@ def given(of: Watched) -> Iterator[tuple[str, float]]:
         yield f"gatewayd_{name}", float(number)
 
 
-async def test_each_number_is_told_under_its_name(open_probes: OpenProbes) -> None:
+FREE_BYTES = 12_000_000_000.0
+
+
+async def test_each_number_is_told_under_its_name(open_probes: OpenProbes, monkeypatch: pytest.MonkeyPatch) -> None:
     async with watching(open_probes) as of:
         of.log_writer.close(0)
         of.log_writer.write("lost")
+        monkeypatch.setattr(type(of.store), "free_bytes", FREE_BYTES)  # else it changes while the test runs
         expected = {
             **dict(given(of)),
             "gatewayd_log_lines_dropped_total": 1.0,
             "gatewayd_ready": 1.0,
             "gatewayd_store_writable": 1.0,
             "gatewayd_store_commits_total": float(of.store.commits),
+            "gatewayd_store_log_bytes": float(of.store.log_bytes),
+            "gatewayd_store_free_bytes": FREE_BYTES,
             "gatewayd_connections_open": 0.0,
             "gatewayd_webhook_attempts_in_flight": 0.0,
             "gatewayd_webhook_attempts_limit": 64.0,
