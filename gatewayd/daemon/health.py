@@ -31,13 +31,14 @@ class Health:
         self._notifier = notifier
         self._log = log
         self._fault: str | None = None
+        self._refused = False
         self._changes = 0
         self._written_at = -math.inf
 
     @property
     def store(self) -> str:
-        """`ok`, or what is wrong, to be read after "the store"."""
-        return (self._store.fault or "ok") if self.store_answers else "does not answer"
+        """`ok`, or what is wrong, to be read after "the store": from when it is met until a look finds it over."""
+        return (self._fault or self._store.fault or "ok") if self.store_answers else "does not answer"
 
     async def beat(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Look, and for as long as the store answers tell the service manager that all is well.
@@ -74,7 +75,7 @@ class Health:
             self._log.error("store_is_unwell", store=fault)
         elif fault is None and self._fault is not None:
             self._log.info("store_is_well_again")
-        self._fault = fault
+        self._fault, self._refused = fault, self._store.refuses_writes
 
     async def _answers(self) -> bool:
         """True when a read and a commit come back in time, be it with what is wrong."""
@@ -90,11 +91,14 @@ class Health:
         return True
 
     async def _check_writer(self) -> None:
-        """Write where a write failed, with each beat; where others write, nothing; else now and then a small row."""
+        """Write much after a write that failed, until that succeeds; nothing where others write; else little, seldom.
+
+        On a disk that is nearly full others' small writes may succeed while large ones fail.
+        """
         now, changes = trio.current_time(), self._store.changes
         if changes != self._changes:
             self._changes, self._written_at = changes, now
-        if self._store.refuses_writes:
+        if self._refused or self._store.refuses_writes:
             await self._store.check_writer(LARGE_BYTES)
         elif now - self._written_at >= IDLE_SECONDS:
             await self._store.check_writer(0)

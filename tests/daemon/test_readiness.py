@@ -1,6 +1,7 @@
 """The watchdog and `/readyz` follow the store."""
 
 import resource
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -78,6 +79,37 @@ def test_a_full_disk_is_not_ready_and_writing_goes_on_without_a_restart(instance
         assert running.end() == 0
     told = [line["event"] for line in running.lines() if line["event"].startswith("store_is")]
     assert told == ["store_is_unwell", "store_is_well_again"]
+
+
+def test_a_directory_exchanged_under_the_daemon_loses_nothing_that_was_acknowledged(instance: Instance) -> None:
+    firm, data = instance.firm(), instance.database.parent
+    copy, aside = instance.directory / "copy", instance.directory / "aside"
+    assert instance.run("backup", str(copy)).returncode == 0
+    with serving(instance) as running:
+        running.claimed = {"store_is_unwell", "store_failed", "housekeeping_failed", "webhooks_not_recorded"}
+
+        def lead() -> int:
+            return running.call(firm.key, "POST", "/api/rpc/crm/createLead", {"source": "web"}).status_code
+
+        assert lead() == 200
+        opened = instance.database.stat().st_ino
+        data.rename(aside)
+        refused = instance.run("restore", str(copy))
+        assert (refused.returncode, data.exists()) == (1, False)
+        assert f"process {running.pid}, works with {data}: stop it first" in refused.stderr
+        shutil.copytree(copy, data)  # by hand, then
+        assert lead() == 503
+        status, store = until(lambda: (found := readiness(running))[0] == 503 and found)
+        assert status == 503
+        assert f"opened was inode {opened} of" in store
+        assert f"now it is inode {instance.database.stat().st_ino} of" in store
+        shutil.rmtree(data)
+        aside.rename(data)
+        until(lambda: readiness(running) == (200, "ok"))
+        assert lead() == 200
+        leads = running.call(firm.key, "GET", "/api/rpc/crm/listLeads").json()["data"]
+        assert len(leads) == 2
+        assert running.end() == 0
 
 
 def test_after_a_kill_the_database_is_checked_beside_the_requests(instance: Instance) -> None:
