@@ -99,7 +99,8 @@ def test_a_directory_exchanged_under_the_daemon_loses_nothing_that_was_acknowled
         assert f"process {running.pid}, works with {data}: stop it first" in refused.stderr
         shutil.copytree(copy, data)  # by hand, then
         assert lead() == 503
-        status, store = until(lambda: (found := readiness(running))[0] == 503 and found)
+        until(lambda: "was exchanged" in readiness(running)[1])  # until then it was gone
+        status, store = readiness(running)
         assert status == 503
         assert f"opened was inode {opened} of" in store
         assert f"now it is inode {instance.database.stat().st_ino} of" in store
