@@ -30,7 +30,8 @@ def test_it_is_ready_and_says_where(instance: Instance, capsys: pytest.CaptureFi
         assert running.client.get("/healthz").json() == {"status": "ok"}
         ready = running.client.get("/readyz")
         assert ready.status_code == 200
-        assert ready.json() == {"status": "ready", "checks": {"store": "ok", "dispatcher": "ok", "stopping": "ok"}}
+        checks = {"store": "ok", "clock": "ok", "dispatcher": "ok", "stopping": "ok"}
+        assert ready.json() == {"status": "ready", "checks": checks}
         assert running.end() == 0
     assert [line["event"] for line in running.lines() if line["event"] != "request"] == [
         "serving",
