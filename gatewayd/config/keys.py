@@ -77,7 +77,12 @@ class Server:
     tls_key: str = key("", "Private key of tls_certificate in PEM.", FILE)
     cors_origins: tuple[str, ...] = key((), "Origins whose pages may call the API from a browser.", ORIGIN)
     socket_mode: int = key(0o660, "Permissions of unix: sockets.", Between(0, 0o777), OCTAL)
-    max_connections: int = key(1024, "Connections open at a time; more wait.", Between(1, 1_000_000))
+    max_connections: int = key(
+        4096,
+        "Connections open at a time. One network (an IPv4 address, an IPv6 /64) has at most a quarter of them, unless"
+        " it is of trusted_proxies; past either, who holds most gives one.",
+        Between(1, 1_000_000),
+    )
     header_timeout_seconds: float = key(
         10.0, "Longest time from the first byte of a request to the end of its headers.", Between(0.1, 600), "seconds"
     )
@@ -85,7 +90,10 @@ class Server:
         75.0, "Longest idle time between requests. 0: one request per connection.", Between(0, 3600), "seconds"
     )
     request_read_timeout_seconds: float = key(
-        300.0, "Longest time to receive a whole request body, uploads included.", Between(0.1, 86400), "seconds"
+        300.0,
+        "Longest time to receive a whole request body, uploads included. Who is not known has at most 30 seconds.",
+        Between(0.1, 86400),
+        "seconds",
     )
     drain_seconds: float = key(30.0, "Time that running requests get at shutdown.", Between(0, 3600), "seconds")
 

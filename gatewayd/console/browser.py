@@ -55,11 +55,13 @@ class Browser:
         Raises `Forbidden` for a form of another site or of another session, `UnsupportedMediaType` for what is no form,
         and `SignInNeeded` for a form whose session has ended.
         """
-        g.request_id = cast(HttpScope, request.scope)["request"].id
+        received = cast(HttpScope, request.scope)["request"]
+        g.request_id = received.id
         if request.endpoint == STATIC:  # kept by caches: it knows nobody
             return
         visit = await self._visit()
         g.visit = visit
+        received.admitted = visit.session is not None
         if request.method != "POST":
             return
         if request.mimetype != FORM_TYPE:

@@ -206,7 +206,9 @@ class Api:
     def _admit(self, call: ApiCall, route: Route, tx: ReadTx) -> Caller:
         # Once: at a second look the same proof would seem to be replayed.
         call.token, call.possession = bearer.credential_of(call.request, self._public_url)
-        return self._admission.admit(tx, call, route.prepared)
+        caller = self._admission.admit(tx, call, route.prepared)
+        call.request.admitted = True
+        return caller
 
 
 _NO_PARAMETERS: Mapping[str, str] = {}

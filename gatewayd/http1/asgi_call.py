@@ -98,6 +98,11 @@ class AsgiCall:
         return self._request.id
 
     @property
+    def admitted(self) -> bool:
+        """Whether the application knows who sent the request."""
+        return self._request.admitted
+
+    @property
     def request_complete(self) -> bool:
         """Whether the whole request was read."""
         return self._request.complete
@@ -167,7 +172,7 @@ class AsgiCall:
         server, settings = self._connection.server, self._connection.server.settings
         if not self._request.read_began:
             self._request.read_began = began
-        granted = settings.request_read_seconds + self._request.received / settings.min_body_rate
+        granted = settings.body_seconds(self._request.received, admitted=self._request.admitted)
         whole = self._request.read_began + server.tick_seconds + granted
         return min(server.deadline_in(settings.body_idle_timeout_seconds), whole)
 

@@ -17,6 +17,7 @@ import trio
 from gatewayd.http1.asgi import AsgiVersions, HttpScope
 from gatewayd.http1.asgi_call import BODY, CLOSING, HEAD, IDLE, WORKING, AsgiCall
 from gatewayd.http1.parser import Fault, ReceivedRequest, RequestParser
+from gatewayd.http1.places import BUSY, KNOWN, STRANGER, Place
 from gatewayd.http1.proxy_headers import TrustedProxies
 from gatewayd.http1.request import Address
 from gatewayd.http1.response import Response
@@ -53,10 +54,12 @@ class Connection:
         "parser",
         "phase",
         "phase_began",
+        "place",
         "server",
         "transport",
         "write_deadline",
     )
+    place: Place  # set by the server, before the connection runs
 
     def __init__(
         self,
@@ -111,6 +114,16 @@ class Connection:
             self._reset = True
             self._stop()
 
+    @property
+    def standing(self) -> int:
+        """Whether it may be ended for another: see `places`."""
+        if self.phase in (IDLE, HEAD):
+            return KNOWN if self.place.known else STRANGER
+        if self.place.known or (self._call is not None and self._call.admitted):
+            return BUSY
+        working = self.phase == WORKING and self.write_deadline == math.inf
+        return BUSY if working else STRANGER
+
     def close_if_idle(self) -> bool:
         """End the connection at once if no request has begun; whether it was so."""
         if self.phase == IDLE:
@@ -162,9 +175,13 @@ class Connection:
             server.counters.requests += 1
             self._introduce(request)
             response = server.at_once(request) if request.complete else None
+            if request.admitted and not self.place.known:
+                self.place.note_admitted()
             if response is None:
                 call = self._call = AsgiCall(self, request)
                 await call.run(self._scope(request))
+                if request.admitted and not self.place.known:
+                    self.place.note_admitted()
                 if not (call.reusable and await self._swallow(request)):
                     await self._end(call)
                     return

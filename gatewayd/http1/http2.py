@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Awaitable, Callable
-from typing import Final, cast
+from typing import Final, TypeVar, cast
 
 import trio
 from hypercorn.config import Config
@@ -21,11 +21,14 @@ from hypercorn.typing import AppWrapper, ASGIReceiveCallable, ASGISendCallable, 
 
 from gatewayd.http1.asgi import HttpScope, ReceiveMessage, ResponseMessage
 from gatewayd.http1.parser import decode_path
+from gatewayd.http1.places import BUSY, KNOWN, STRANGER, Place
 from gatewayd.http1.proxy_headers import TrustedProxies
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import send_response
 from gatewayd.http1.response_head import render_fields, status_line
 from gatewayd.http1.state import ServerState
+
+T = TypeVar("T")
 
 _MAX_STREAMS: Final = 100
 # Applications still running for streams the peer has reset count too (CVE-2023-44487).
@@ -53,14 +56,18 @@ class _Connection(TCPServer):
 
 
 async def serve_http2(
-    server: ServerState, stream: trio.SSLStream[trio.SocketStream], drain: trio.Event, proxies: TrustedProxies
+    server: ServerState,
+    stream: trio.SSLStream[trio.SocketStream],
+    drain: trio.Event,
+    proxies: TrustedProxies,
+    place: Place,
 ) -> None:
     """Serve one connection that negotiated h2 to its end. Exceptions of Hypercorn's come out of here: contain them."""
     transport = stream.transport_stream.socket
     _bound_unread_writes(transport, server.settings.write_timeout_seconds)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_close_when_cancelled, transport)
-        gate = _Gate(server, proxies, nursery.cancel_scope.cancel)
+        gate = place.occupant = _Gate(server, proxies, nursery.cancel_scope.cancel, place)
         context = WorkerContext(None)
         nursery.start_soon(_terminate_when_drained, drain, gate, context)
         state = ConnectionState(LifespanState())
@@ -107,16 +114,29 @@ def _config(server: ServerState) -> Config:
 class _Gate:
     """The application as one HTTP/2 connection meets it."""
 
-    def __init__(self, server: ServerState, proxies: TrustedProxies, end_connection: Callable[[], None]) -> None:
+    def __init__(
+        self, server: ServerState, proxies: TrustedProxies, end_connection: Callable[[], None], place: Place
+    ) -> None:
         self._server = server
         self._proxies = proxies
         self._end_connection = end_connection
-        self._running = 0
+        self._streams: set[_Stream] = set()
         self._idle = trio.Event()
+        self._place = place
+        self.phase_began = server.now
+
+    @property
+    def standing(self) -> int:
+        """Whether the connection may be ended for another: see `places`."""
+        if not self._streams:
+            return KNOWN if self._place.known else STRANGER
+        if self._place.known or any(stream.admitted or not stream.waits for stream in self._streams):
+            return BUSY
+        return STRANGER
 
     async def wait_idle(self) -> None:
         """Return when no stream is under way."""
-        while self._running:
+        while self._streams:
             self._idle = trio.Event()
             await self._idle.wait()
 
@@ -132,23 +152,29 @@ class _Gate:
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1000, "reason": None})
             return
-        if self._running >= _MAX_RUNNING:
+        if len(self._streams) >= _MAX_RUNNING:
             self._end_connection()
             return
-        self._running += 1
         self._server.counters.requests += 1
         request = self._request(cast(HttpScope, scope))
         stream = _Stream(
             self._server, cast(Callable[[], Awaitable[ReceiveMessage]], receive), cast(_RawSend, send), request
         )
+        self._streams.add(stream)
         try:
             finished = await self._run(cast(HttpScope, scope), stream)
         finally:
-            self._running -= 1
-            if not self._running:
-                self._idle.set()
+            self._leave(stream)
         if not finished:
             self._end_connection()
+
+    def _leave(self, stream: _Stream) -> None:
+        self._streams.discard(stream)
+        if stream.admitted:
+            self._place.note_admitted()
+        if not self._streams:
+            self.phase_began = self._server.now
+            self._idle.set()
 
     def _request(self, scope: HttpScope) -> Request:
         """The request of a stream, which its scope says again."""
@@ -201,6 +227,10 @@ class _Stream:
         self._send = send
         self._request = request
         self._body_done = False
+        self._received = 0
+        self._read_began: float | None = None
+        # It waits for the peer: for bytes, or for room to send some.
+        self.waits = False
         self.started = False
         self.complete = False
         self.gone = False
@@ -210,16 +240,35 @@ class _Stream:
         self.overrun = False
         self.cancel = trio.CancelScope()
 
+    @property
+    def admitted(self) -> bool:
+        """Whether the application knows who sent the request."""
+        return self._request.admitted
+
     async def receive(self) -> ReceiveMessage:
-        """The next body part under the idle deadline, which unwinds the application."""
+        """The next body part under the deadlines of a part and of the whole, which unwind the application."""
         if self.complete or self.gone:
             return {"type": "http.disconnect"}
         if self._body_done:
             return self._note(await self._receive())
-        with trio.move_on_after(self._server.settings.body_idle_timeout_seconds):
-            return self._note(await self._receive())
+        with trio.move_on_at(self._body_deadline()):
+            return self._note(await self._waiting(self._receive()))
         await self._unwind("The request body did not arrive in time.")
         return {"type": "http.disconnect"}
+
+    def _body_deadline(self) -> float:
+        settings, now = self._server.settings, trio.current_time()
+        if self._read_began is None:
+            self._read_began = now
+        whole = self._read_began + settings.body_seconds(self._received, admitted=self.admitted)
+        return min(now + settings.body_idle_timeout_seconds, whole)
+
+    async def _waiting(self, work: Awaitable[T]) -> T:
+        self.waits = True
+        try:
+            return await work
+        finally:
+            self.waits = False
 
     async def _unwind(self, reason: str) -> None:
         self.late = reason
@@ -229,7 +278,9 @@ class _Stream:
     def _note(self, message: ReceiveMessage) -> ReceiveMessage:
         if message["type"] == "http.disconnect":
             self.gone = True
-        elif not message["more_body"]:
+            return message
+        self._received += len(message["body"])
+        if not message["more_body"]:
             self._body_done = True
         return message
 
@@ -264,13 +315,13 @@ class _Stream:
         left = self._server.settings.max_drain_bytes
         with trio.move_on_after(self._server.settings.linger_seconds):
             while left > 0 and not (self._body_done or self.gone):
-                message = self._note(await self._receive())
+                message = self._note(await self._waiting(self._receive()))
                 left -= len(message["body"]) if message["type"] == "http.request" else 0
         self.overrun = not (self._body_done or self.gone)
 
     async def _pass_on(self, message: ResponseMessage) -> None:
         with trio.move_on_after(self._server.settings.write_timeout_seconds):
-            await self._send(message)
+            await self._waiting(self._send(message))
             return
         await self._unwind("The response was not taken in time.")
 

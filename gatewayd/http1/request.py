@@ -15,10 +15,24 @@ class Request:
 
     `raw_path` and `query` are as on the request line, `path` is without percent-encoding. `fields` are the headers by
     name, once they were read. `client` is who sent it, behind trusted proxies: None on a unix socket. `begun` is what
-    an application has begun of it before its ASGI call.
+    an application has begun of it before its ASGI call. `admitted` says that an application knows who sent it, whose
+    body then has more time to arrive, and whose connection is not ended for a stranger's.
     """
 
-    __slots__ = ("begun", "body", "client", "fields", "headers", "id", "method", "path", "query", "raw_path", "scheme")
+    __slots__ = (
+        "admitted",
+        "begun",
+        "body",
+        "client",
+        "fields",
+        "headers",
+        "id",
+        "method",
+        "path",
+        "query",
+        "raw_path",
+        "scheme",
+    )
 
     def __init__(self, method: str, target: str, headers: Headers, body: bytes = b"") -> None:
         """`target` is path and query, percent-encoded. `body` is a whole one; that of a request received is read."""
@@ -37,6 +51,7 @@ class Request:
         self.scheme = "http"
         self.client: Address | None = None
         self.begun: object = None
+        self.admitted = False
 
     def read_fields(self, single: Collection[bytes] = ()) -> None:
         """Set `fields`, the values of one name joined. Raises `RepeatedField` for a second value of one in `single`."""

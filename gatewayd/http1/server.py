@@ -13,7 +13,6 @@ from typing import Final
 import trio
 
 from gatewayd.http1.asgi import App
-from gatewayd.http1.asgi_call import IDLE
 from gatewayd.http1.connection import Connection
 from gatewayd.http1.listeners import (
     connection_limit,
@@ -26,6 +25,8 @@ from gatewayd.http1.listeners import (
     unlink_unix,
 )
 from gatewayd.http1.log import Log
+from gatewayd.http1.networks import network_of
+from gatewayd.http1.places import Place, Places
 from gatewayd.http1.proxy_headers import TrustedProxies
 from gatewayd.http1.settings import ServerSettings
 from gatewayd.http1.state import AtOnce, Clock, Refuse, ServerCounters, ServerState, never
@@ -59,7 +60,7 @@ class Server:
         self._connections: dict[Connection, None] = {}
         self._drain = trio.Event()
         self._open = 0
-        self._limit = settings.max_connections
+        self._places = Places(settings.max_connections)
         # Replaced each time a connection ends; waited on by whoever needs a place.
         self._ended = trio.Event()
 
@@ -72,6 +73,11 @@ class Server:
     def open_connections(self) -> int:
         """Connections accepted and not yet closed."""
         return self._open
+
+    @property
+    def places(self) -> Places:
+        """How many connections there may be, and who had to go."""
+        return self._places
 
     def drain(self) -> None:
         """Stop accepting, close idle connections, let requests in flight finish; serve() then returns."""
@@ -88,7 +94,7 @@ class Server:
             import gatewayd.http1.http2  # noqa: F401 - now, and not when the first connection waits for it
         listeners = open_listeners(settings)
         inodes = unix_inodes(settings)
-        self._limit = connection_limit(settings.max_connections)
+        self._places.limit = connection_limit(settings.max_connections)
         state.tick_seconds = settings.tick_seconds()
         state.tick(trio.current_time())
         try:
@@ -133,13 +139,14 @@ class Server:
             state.tick(now)
             for connection in list(self._connections):
                 connection.check(now)
+            self._places.report(state.log, now)
             await trio.sleep(state.tick_seconds)
 
     async def _accept(self, listener: socket.socket, context: ssl.SSLContext | None, connections: trio.Nursery) -> None:
         while True:
             await trio.lowlevel.wait_readable(listener)
-            while self._open >= self._limit:
-                await self._make_room()
+            while not self._places.has_room():
+                await self._wait_for_end()
             try:
                 self._accept_waiting(listener, context, connections)
             except OSError as error:
@@ -151,53 +158,60 @@ class Server:
         self, listener: socket.socket, context: ssl.SSLContext | None, connections: trio.Nursery
     ) -> None:
         """Take what waits at a listener, as far as there is room. Raises OSError of accept(2)."""
-        for _ in range(min(_ACCEPT_BATCH, self._limit - self._open)):
+        for _ in range(_ACCEPT_BATCH):
+            if not self._places.has_room():
+                return
             try:
-                accepted, _ = listener.accept()
+                accepted, address = listener.accept()
             except BlockingIOError:
                 return
+            self._state.counters.connections += 1
+            place = self._places.take(self._network_of(listener, address))
+            if place is None:
+                accepted.close()
+                continue
             accepted.setblocking(False)
             self._open += 1
-            self._state.counters.connections += 1
-            connections.start_soon(self._contain, accepted, context)
+            connections.start_soon(self._contain, accepted, context, place)
 
-    async def _make_room(self) -> None:
-        """End the connection that has been idle for longest, and wait for any to end or to become idle."""
-        ended = self._ended
-        idle = min(
-            (connection for connection in self._connections if connection.phase == IDLE),
-            key=lambda connection: connection.phase_began,
-            default=None,
-        )
-        if idle is not None:
-            idle.close_if_idle()
+    def _network_of(self, listener: socket.socket, address: tuple[str, int] | str) -> str | None:
+        """The network whose share a newcomer counts for; None for trusted proxies and unix sockets, which have none."""
+        if listener.family == socket.AF_UNIX or isinstance(address, str):
+            return None
+        return None if self._proxies.believes(address) else network_of(address[0])
+
+    async def _wait_for_end(self) -> None:
+        """Wait for any connection to end, or to become one that may be ended."""
         with trio.move_on_after(_SHORTAGE_PAUSE_SECONDS):
-            await ended.wait()
+            await self._ended.wait()
 
     async def _wait_out_shortage(self, error: OSError) -> None:
         counters = self._state.counters
         counters.accept_shortages += 1
         self._state.log.error("accept_shortage", reason=str(error), open_connections=self._open)
         await trio.sleep(_SHORTAGE_PAUSE_SECONDS)
-        await self._make_room()
+        self._places.end_one()
+        await self._wait_for_end()
 
-    async def _contain(self, accepted: socket.socket, context: ssl.SSLContext | None) -> None:
+    async def _contain(self, accepted: socket.socket, context: ssl.SSLContext | None, place: Place) -> None:
         """Serve one connection; whatever comes out of it stays here. A connection is a request border."""
         try:
-            if context is None:
-                await self._converse(PlainTransport(accepted), accepted, "http")
-            else:
-                await self._serve_tls(accepted, context)
+            with place.scope:
+                if context is None:
+                    await self._converse(PlainTransport(accepted), accepted, "http", place)
+                else:
+                    await self._serve_tls(accepted, context, place)
         except Exception as error:
             self._state.counters.connection_errors += 1
             self._state.log.error("connection_failed", exc_info=error)
         finally:
             accepted.close()
+            self._places.leave(place)
             self._open -= 1
             ended, self._ended = self._ended, trio.Event()
             ended.set()
 
-    async def _converse(self, transport: Transport, accepted: socket.socket, scheme: str) -> None:
+    async def _converse(self, transport: Transport, accepted: socket.socket, scheme: str, place: Place) -> None:
         try:
             addresses = peer_of(accepted), server_of(accepted)
         except OSError:
@@ -205,12 +219,13 @@ class Server:
         connection = Connection(self._state, transport, addresses, scheme)
         connection.believe(self._proxies)
         self._connections[connection] = None
+        place.occupant, connection.place = connection, place
         try:
             await connection.run()
         finally:
             del self._connections[connection]
 
-    async def _serve_tls(self, accepted: socket.socket, context: ssl.SSLContext) -> None:
+    async def _serve_tls(self, accepted: socket.socket, context: ssl.SSLContext, place: Place) -> None:
         plain = trio.SocketStream(trio.socket.from_stdlib_socket(accepted))
         stream = trio.SSLStream(plain, context, server_side=True, https_compatible=True)
         try:
@@ -218,9 +233,9 @@ class Server:
                 if stream.selected_alpn_protocol() == "h2":
                     from gatewayd.http1.http2 import serve_http2  # Hypercorn: a tenth of the start, for TLS alone
 
-                    await serve_http2(self._state, stream, self._drain, self._proxies)
+                    await serve_http2(self._state, stream, self._drain, self._proxies, place)
                 else:
-                    await self._converse(TlsTransport(stream), accepted, "https")
+                    await self._converse(TlsTransport(stream), accepted, "https", place)
         finally:
             plain.socket.close()
 

@@ -30,11 +30,19 @@ class ServerSettings:
     body_idle_timeout_seconds: float = 30
     request_read_seconds: float = 60
     min_body_rate: int = 1024  # bytes per second granted on top of request_read_seconds
+    # For the whole body of who was not admitted: they send forms, and nothing large.
+    stranger_read_seconds: float = 30
     # Without any progress of a write.
     write_timeout_seconds: float = 30
     # How long a closing connection is read on, so that the peer can read its answer.
     linger_seconds: float = 5
     drain_seconds: float = 20
+
+    def body_seconds(self, received: int, *, admitted: bool) -> float:
+        """How long a whole body may take, of which so many bytes are here."""
+        if admitted:
+            return self.request_read_seconds + received / self.min_body_rate
+        return min(self.stranger_read_seconds, self.request_read_seconds)
 
     def tick_seconds(self) -> float:
         """How often deadlines are looked at: a quarter of the shortest, at most a second."""
@@ -43,6 +51,7 @@ class ServerSettings:
             self.keep_alive_seconds,
             self.body_idle_timeout_seconds,
             self.request_read_seconds,
+            self.stranger_read_seconds,
             self.write_timeout_seconds,
         )
         return min(1.0, shortest / 4)

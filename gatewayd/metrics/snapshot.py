@@ -60,6 +60,19 @@ READINGS: Final = (
     Reading("ready", "gauge", "1 while the daemon is ready, as /readyz says.", lambda of: of.is_ready()),
     Reading("connections_open", "gauge", "Connections to the API open now.", lambda of: of.server.open_connections),
     Reading("connections_accepted", "counter", "Connections accepted.", lambda of: of.server.counters.connections),
+    Reading("connections_limit", "gauge", "Connections allowed at a time.", lambda of: of.server.places.limit),
+    Reading(
+        "connections_ended_for_others",
+        "counter",
+        "Connections ended to make room for a new one: of who held most, or had its share.",
+        lambda of: of.server.places.ended,
+    ),
+    Reading(
+        "connections_turned_away",
+        "counter",
+        "Connections closed unheard: their network had its share, and used all of it.",
+        lambda of: of.server.places.turned_away,
+    ),
     Reading(
         "connections_failed",
         "counter",

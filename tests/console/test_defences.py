@@ -39,6 +39,14 @@ PRIVATE = ["/", "/account", "/account/second-factor", "/developers/apps"]
 PRIVATE += ["/developers/tax", "/developers/tax/connected", "/admin", "/admin/tax"]
 
 
+async def test_the_server_is_told_who_is_signed_in(site: Site) -> None:
+    """Their forms have more time to arrive, and their connections are not ended for those of strangers."""
+    stranger, browser = site.browser(), await site.signed_in()
+    await stranger.get("/sign-in")
+    await browser.get("/account")
+    assert (stranger.request.admitted, browser.request.admitted) == (False, True)
+
+
 async def test_every_form_is_in_these_lists(site: Site) -> None:
     posted = {rule.rule for rule in site.app.url_map.iter_rules() if "POST" in (rule.methods or ())}
     assert posted == {path.replace("/x", "/<token>") for path in [*POSTS, *ENTRIES]}

@@ -132,7 +132,8 @@ class Browser:
     async def _ask(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
         fields = {name.replace("_", "-"): value for name, value in headers.items()}
         with trio.fail_after(SECONDS):
-            given: dict[str, object] = {"request": request_of(method, path)}
+            self.request = request_of(method, path)
+            given: dict[str, object] = {"request": self.request}
             response = await self._client.open(
                 path, method=method, headers=fields, data=body, scheme="https", scope_base=given
             )

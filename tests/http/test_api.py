@@ -6,9 +6,11 @@ import msgspec
 import pytest
 import trio.testing
 
+from gatewayd.http1.request import Request
 from tests.http.conftest import OpenProbes
 from tests.http.probes import said
 from tests.support.api import Body, Reply, TestedApi
+from tests.support.scopes import request_of
 
 JSON = (b"content-type", b"application/json")
 READ = "/probe/read"
@@ -69,6 +71,39 @@ async def test_the_rate_limit_is_charged_before_the_scope_is_checked(open_probes
         api.token("org_a", "reader", ["entities:read"])
         replies = [await api("POST", WRITE, token="reader", json={}) for _ in range(3)]
     assert [reply.status for reply in replies] == [403, 403, 429]
+
+
+class _Noting(Body):
+    """A body that notes whether its sender was known when it was asked for."""
+
+    def __init__(self, request: Request, piece: bytes) -> None:
+        super().__init__(piece)
+        self._request = request
+        self.admitted: list[bool] = []
+
+    async def receive(self) -> dict[str, Any]:
+        self.admitted.append(self._request.admitted)
+        return await super().receive()
+
+
+async def test_a_body_is_read_of_who_is_known_alone_and_the_server_is_told(open_probes: OpenProbes) -> None:
+    async with open_probes() as api:
+        api.token("org_a", "reader", ["entities:read"])
+        for token, status, noted in (("good", 200, [True]), ("reader", 403, []), ("bad", 401, [])):
+            fields = [JSON, (b"authorization", f"Bearer {token}".encode())]
+            request = request_of("POST", WRITE, headers=fields)
+            body = _Noting(request, b'{"word":"w"}')
+            assert (await api.send(request, body)).status == status
+            assert (body.admitted, request.admitted) == (noted, bool(noted))
+
+
+async def test_the_server_is_told_who_is_known_where_it_is_answered_at_once(open_probes: OpenProbes) -> None:
+    async with open_probes() as api:
+        for token, status, known in (("good", 200, True), ("bad", 401, False)):
+            request = request_of("GET", READ, query=b"word=w", headers=[(b"authorization", f"Bearer {token}".encode())])
+            response = api.api.at_once(request)
+            assert response is not None
+            assert (response.status, request.admitted) == (status, known)
 
 
 async def test_an_unknown_path_and_a_wrong_method_need_no_token(open_probes: OpenProbes) -> None:

@@ -33,10 +33,14 @@ class RecordingLog:
     """Keeps what the server logs; errors must be claimed by the test."""
 
     errors: list[tuple[str, dict[str, object]]] = field(default_factory=list)
+    warnings: list[tuple[str, dict[str, object]]] = field(default_factory=list)
     debugs: list[tuple[str, dict[str, object]]] = field(default_factory=list)
 
     def error(self, event: str, **fields: object) -> None:
         self.errors.append((event, fields))
+
+    def warning(self, event: str, **fields: object) -> None:
+        self.warnings.append((event, fields))
 
     def debug(self, event: str, **fields: object) -> None:
         self.debugs.append((event, fields))

@@ -169,6 +169,9 @@ def given(of: Watched) -> Iterator[tuple[str, float]]:
         [
             ("connections_accepted_total", counters, "connections"),
             ("connections_failed_total", counters, "connection_errors"),
+            ("connections_limit", of.server.places, "limit"),
+            ("connections_ended_for_others_total", of.server.places, "ended"),
+            ("connections_turned_away_total", of.server.places, "turned_away"),
             ("connections_handshake_failed_total", counters, "failed_handshakes"),
             ("accept_shortages_total", counters, "accept_shortages"),
             ("requests_refused_total", counters, "refused"),

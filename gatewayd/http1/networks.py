@@ -1,0 +1,24 @@
+"""The network that an address is counted as: what one subscriber is given."""
+
+import socket
+from typing import Final
+
+_MAPPED: Final = bytes(10) + b"\xff\xff"  # RFC 4291 §2.5.5.2
+_SUBSCRIBER_BYTES: Final = 8  # 64 bits: what one subscriber has at least (RFC 6177)
+
+
+def network_of(host: str) -> str:
+    """An IPv4 address as it is, an IPv6 one as its /64. Raises ValueError for what is no address."""
+    if ":" not in host:
+        try:
+            return socket.inet_ntop(socket.AF_INET, socket.inet_pton(socket.AF_INET, host))
+        except OSError:
+            raise ValueError(f"{host!r} is no address") from None
+    try:
+        packed = socket.inet_pton(socket.AF_INET6, host.partition("%")[0])
+    except OSError:
+        raise ValueError(f"{host!r} is no address") from None
+    if packed.startswith(_MAPPED):
+        return socket.inet_ntop(socket.AF_INET, packed[len(_MAPPED) :])
+    network = packed[:_SUBSCRIBER_BYTES] + bytes(16 - _SUBSCRIBER_BYTES)
+    return f"{socket.inet_ntop(socket.AF_INET6, network)}/{8 * _SUBSCRIBER_BYTES}"
