@@ -5,8 +5,9 @@ request, whichever process wrote it. Refused tokens are not cached: guessing can
 """
 
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from ipaddress import ip_network
 from typing import NamedTuple, Protocol
 
@@ -46,13 +47,30 @@ class Admission(NamedTuple):
 class Possession:
     """What a request of the scheme `DPoP` brings to show that it holds a key. `url` has no query.
 
-    `thumbprint` is the key's once the proof was accepted, so that a second look at the same request is no replay.
+    `thumbprint` is the key's once the proof was accepted, so that a second look at the same request is no replay;
+    `use_up` is then there until it was called.
     """
 
     proof: str | None
     method: str
     url: str
     thumbprint: str | None = None
+    use_up: Callable[[Instant], None] | None = None
+
+    def spend(self, now: Instant) -> None:
+        """Use the proof up, once the request was let in: what is refused for asking too much fills no memory.
+
+        Raises `PossessionRefused`, or `Problem` `rate_limited` where the key has used up its quota of proofs.
+        """
+        if self.use_up is None:
+            return
+        use_up, self.use_up = self.use_up, None
+        try:
+            use_up(now)
+        except dpop.InvalidProof as error:
+            raise PossessionRefused("invalid_dpop_proof", str(error)) from None
+        except dpop.TooManyProofs as error:
+            raise Problem("rate_limited", str(error), headers=((b"retry-after", b"60"),)) from None
 
 
 class PossessionRefused(Problem):
@@ -79,7 +97,7 @@ class Verifier(Protocol):
 
 
 class Authenticate(Protocol):
-    """Says who a token is, as `Authenticator.authenticate` does."""
+    """Says who a token is, as `Authenticator.authenticate` does. Whoever lets the request in spends its possession."""
 
     def __call__(
         self, tx: ReadTx, version: int, token: str, peer: str | None, possession: Possession | None = None
@@ -167,7 +185,8 @@ class Authenticator:
         """Who is calling. Raises `Problem` `invalid_token`.
 
         `version` is the data_version that `tx` sees, always of the same connection. `peer` is the address the
-        request came from, None where it has none (a Unix socket). `possession`: None for the scheme `Bearer`.
+        request came from, None where it has none (a Unix socket). `possession`: None for the scheme `Bearer`; a proof
+        that was accepted is used up by `Possession.spend`.
         """
         if version != self._version:
             self._admissions.clear()
@@ -199,7 +218,8 @@ class Authenticator:
             try:
                 proof = dpop.check(possession.proof, target, now)
                 if proof.thumbprint == key_thumbprint:
-                    self._replays.spend(proof, now)
+                    self._replays.check(proof, now)
+                    possession.use_up = partial(self._replays.spend, proof)
             except dpop.InvalidProof as error:
                 raise PossessionRefused("invalid_dpop_proof", str(error)) from None
             possession.thumbprint = proof.thumbprint

@@ -2,8 +2,8 @@
 
 import base64
 import hashlib
-from collections import OrderedDict
-from collections.abc import Callable
+import heapq
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Annotated, Literal, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
@@ -19,7 +19,10 @@ PROOF_CHARACTERS_MAX = 6_144  # Chosen: a key of RSA-4096 and room
 OLD_MAX = 120 * SECOND  # Chosen: a proof is made for one request; clocks of clients are seldom worse
 AHEAD_MAX = 60 * SECOND  # Chosen
 JTI_CHARACTERS_MAX = 256  # Chosen
-REMEMBERED_MAX = 100_000  # Chosen: about 10 MB
+PER_KEY_MAX = 50_000  # Chosen: about 10 MB, and 400 requests a second of one key for as long as proofs last
+PUSHED_PER_KEY_MAX = 5_000  # Chosen: a key costs nothing where requests are pushed
+PUSHED_MAX = 100_000  # Chosen: of all keys, about 20 MB
+FORGOTTEN_AT_ONCE = 8  # Chosen: with each new one, so that none has to wait for many old ones
 RSA_BITS = range(2048, 4097)  # Chosen: below is weak, above costs us time
 
 _EC_MEMBERS = frozenset({"crv", "x", "y"})
@@ -88,26 +91,67 @@ def check(proof: str, target: ProofTarget, now: Instant) -> Proof:
     return Proof(thumbprint, identity, issued + OLD_MAX)
 
 
-class ReplayCache:
-    """The proofs that were used, until they are too old anyway (RFC 9449 §11.1). For one event loop."""
+class TooManyProofs(Exception):
+    """The key, or who pushes requests, has used so many proofs that no more can be remembered. It passes in a minute.
 
-    def __init__(self, remembered_max: int = REMEMBERED_MAX) -> None:
-        self._used: OrderedDict[bytes, int] = OrderedDict()
-        self._remembered_max = remembered_max
+    The message is a sentence for the developer of the client.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("Too many DPoP proofs were used in the last minutes: try again in a minute.")
+
+
+class ReplayCache:
+    """The proofs that were used, until they are too old anyway (RFC 9449 §11.1). For one event loop.
+
+    Chosen: each key has a quota, and one that has used it up is refused rather than that a proof be used twice. So a
+    program that makes too many keeps nobody out but itself.
+    """
+
+    def __init__(self, per_key_max: int = PER_KEY_MAX, in_all_max: int | None = None) -> None:
+        """`in_all_max` is for where keys cost nothing; None: they do."""
+        self._used: dict[str, dict[bytes, int]] = {}
+        self._expiring: list[tuple[int, str, bytes]] = []  # a heap
+        self._per_key_max = per_key_max
+        self._in_all_max = in_all_max
+
+    def check(self, proof: Proof, now: Instant) -> None:
+        """Raises `InvalidProof` for one that was used."""
+        if self._used.get(proof.thumbprint, _NONE).get(proof.identity, now) > now:
+            raise InvalidProof("The proof was used before (jti).")
 
     def spend(self, proof: Proof, now: Instant) -> None:
-        """Use a proof up: to be called last, when all else about the request holds. Raises `InvalidProof`."""
-        if self._used.get(proof.identity, now) > now:
-            raise InvalidProof("The proof was used before (jti).")
-        if len(self._used) >= self._remembered_max:
-            self._forget(now)
-        self._used[proof.identity] = proof.until + 1
+        """Use a proof up: to be called last, when all else about the request holds.
 
-    def _forget(self, now: Instant) -> None:
-        for identity in [identity for identity, until in self._used.items() if until <= now]:
-            del self._used[identity]
-        if len(self._used) >= self._remembered_max:  # Chosen: rather refuse than let a proof be used twice
-            raise InvalidProof("There are too many proofs at this time: try again in a minute.")
+        Raises `InvalidProof` as `check` does, and `TooManyProofs`.
+        """
+        self.check(proof, now)
+        self._forget(now, FORGOTTEN_AT_ONCE)
+        if self._is_full(proof.thumbprint):
+            self._forget(now, len(self._expiring))
+            if self._is_full(proof.thumbprint):
+                raise TooManyProofs
+        until = proof.until + 1
+        self._used.setdefault(proof.thumbprint, {})[proof.identity] = until
+        heapq.heappush(self._expiring, (until, proof.thumbprint, proof.identity))
+
+    def _is_full(self, thumbprint: str) -> bool:
+        if self._in_all_max is not None and len(self._expiring) >= self._in_all_max:
+            return True
+        return len(self._used.get(thumbprint, _NONE)) >= self._per_key_max
+
+    def _forget(self, now: Instant, most: int) -> None:
+        """Forget at most so many that are too old: each is met once."""
+        while most > 0 and self._expiring and self._expiring[0][0] <= now:
+            until, thumbprint, identity = heapq.heappop(self._expiring)
+            if self._used.get(thumbprint, _NONE).get(identity) == until:  # not of a later proof with the same jti
+                del self._used[thumbprint][identity]
+                if not self._used[thumbprint]:
+                    del self._used[thumbprint]
+            most -= 1
+
+
+_NONE: Mapping[bytes, int] = {}
 
 
 def _verify(proof: str) -> tuple[_Claims, str]:

@@ -7,6 +7,7 @@ from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.identity.authentication import Possession, PossessionRefused
 from gatewayd.identity.dpop import ALGORITHMS
+from gatewayd.identity.oauth_errors import OAuthFailure
 from gatewayd.oauth.parts import OAuthParts
 from gatewayd.oauth.responses import bearer_challenge, json_response
 from gatewayd.store import ReadTx
@@ -21,7 +22,9 @@ class Challenged(Exception):
 
 
 def caller_of(parts: OAuthParts, request: Request, tx: ReadTx, in_form: str | None = None) -> Caller:
-    """Who is calling. `in_form` is a token that came in a form instead of the header. Raises `Challenged`."""
+    """Who is calling. `in_form` is a token that came in a form instead of the header. Raises `Challenged`,
+    and `OAuthFailure` `temporarily_unavailable` (429) for a key that used too many proofs.
+    """
     given = request.text(b"authorization") or "" if in_form is None else f"Bearer {in_form}"
     scheme, _, token = given.partition(" ")
     token = token.strip()
@@ -31,12 +34,17 @@ def caller_of(parts: OAuthParts, request: Request, tx: ReadTx, in_form: str | No
     if scheme.lower() == "dpop":
         possession = Possession(request.text(b"dpop"), request.method, parts.issuer + request.path)
     try:
-        return parts.authenticate(tx, parts.store.version, token, request.peer, possession)
+        caller = parts.authenticate(tx, parts.store.version, token, request.peer, possession)
+        if possession is not None:
+            possession.spend(tx.now)
+        return caller
     except PossessionRefused as refused:
         listed = {"error": refused.error, "error_description": refused.message, "algs": " ".join(ALGORITHMS)}
         challenge = bearer_challenge("DPoP", parts.issuer, listed)
         raise Challenged(_refusal(401, challenge, refused.error, refused.message)) from None
     except Problem as problem:
+        if problem.code == "rate_limited":
+            raise OAuthFailure("temporarily_unavailable", problem.message, 429) from None
         raise Challenged(invalid_token(parts, problem.message)) from None
 
 

@@ -3,7 +3,7 @@
 from gatewayd.clock import Instant
 from gatewayd.http1.request import Request
 from gatewayd.identity import dpop
-from gatewayd.identity.dpop import Proof, ProofTarget
+from gatewayd.identity.dpop import Proof, ProofTarget, ReplayCache
 from gatewayd.identity.oauth_errors import OAuthFailure
 from gatewayd.oauth.parts import OAuthParts
 
@@ -22,10 +22,24 @@ def read_proof(parts: OAuthParts, request: Request) -> Proof | None:
 
 
 def spend(parts: OAuthParts, proof: Proof | None) -> None:
-    """Use the proof up, once all else about the request holds. Raises `OAuthFailure` `invalid_dpop_proof`."""
+    """Use the proof up, once all else about the request for tokens holds.
+
+    Raises `OAuthFailure`: `invalid_dpop_proof`, or `temporarily_unavailable` (429) for a key that used too many.
+    """
+    _spend(parts, parts.replays, proof)
+
+
+def spend_pushed(parts: OAuthParts, proof: Proof | None) -> None:
+    """The same where a request is pushed, which anybody may: those proofs have a memory of their own."""
+    _spend(parts, parts.pushed_replays, proof)
+
+
+def _spend(parts: OAuthParts, replays: ReplayCache, proof: Proof | None) -> None:
     if proof is None:
         return
     try:
-        parts.replays.spend(proof, Instant(parts.store.now()))
+        replays.spend(proof, Instant(parts.store.now()))
     except dpop.InvalidProof as error:
         raise OAuthFailure("invalid_dpop_proof", str(error)) from None
+    except dpop.TooManyProofs as error:
+        raise OAuthFailure("temporarily_unavailable", str(error), 429) from None

@@ -34,7 +34,7 @@ async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Resp
     checked = authorizations.check(client, {**form, "client_id": [client_id]}, parts.issuer)
     proof = dpop.read_proof(parts, request)
     parameters = _bind(checked, proof)
-    dpop.spend(parts, proof)
+    dpop.spend_pushed(parts, proof)
 
     def save(tx: WriteTx) -> str:
         require_known(oauth_clients.find(tx, client_id))  # not swept or revoked since

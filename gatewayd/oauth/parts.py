@@ -1,14 +1,14 @@
 """What the endpoints share, and what one of them is."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gatewayd.http1.asgi import Receive
 from gatewayd.http1.log import Log
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.identity.authentication import Authenticate
-from gatewayd.identity.dpop import ReplayCache
+from gatewayd.identity.dpop import PUSHED_MAX, PUSHED_PER_KEY_MAX, ReplayCache
 from gatewayd.identity.signing_keys import SigningKeys
 from gatewayd.oauth.client_documents import ClientDocuments
 from gatewayd.store import Store
@@ -18,6 +18,7 @@ from gatewayd.store import Store
 class OAuthParts:
     """What the door is made of. `issuer` is `server.public_url`: the origin, without a slash.
 
+    `replays` are the proofs used for tokens and with them, `pushed_replays` those of pushed requests.
     `session_cookies` are the names under which the console keeps a browser's session.
     """
 
@@ -28,6 +29,7 @@ class OAuthParts:
     replays: ReplayCache
     documents: ClientDocuments
     log: Log
+    pushed_replays: ReplayCache = field(default_factory=lambda: ReplayCache(PUSHED_PER_KEY_MAX, PUSHED_MAX))
     refresh_grace_seconds: int = 120
     session_cookies: tuple[str, ...] = ("__Host-session", "session")
 

@@ -1,4 +1,4 @@
-"""Who may run an operation: authenticate, charge the rate limit, check the scope."""
+"""Who may run an operation: authenticate, charge the rate limit, use up what shows a key, check the scope."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -43,6 +43,8 @@ class Admission:
         """The caller, who may run the operation now. Raises `Problem`, as `identify` does or why not."""
         caller = call.caller = self.identify(tx, call)
         call.allowance = self._limits.take(caller.credential_id, prepared.operation.cost, call.started)
+        if call.possession is not None:
+            call.possession.spend(tx.now)
         if not prepared.allows(caller.scopes):
             raise _lacking(prepared.operation.scopes)
         return caller

@@ -12,7 +12,7 @@ from gatewayd.clock import HOUR, SECOND, Instant
 from gatewayd.errors import Problem
 from gatewayd.identity import dpop
 from gatewayd.identity.authentication import Admission, Authenticator, Possession, PossessionRefused
-from gatewayd.identity.dpop import OLD_MAX, InvalidProof, ProofTarget, ReplayCache
+from gatewayd.identity.dpop import AHEAD_MAX, OLD_MAX, InvalidProof, Proof, ProofTarget, ReplayCache, TooManyProofs
 from gatewayd.store import ReadTx
 from tests.support.dpop import KeyHolder
 from tests.support.store import START, MemoryStore, make_caller
@@ -218,18 +218,66 @@ def test_a_proof_serves_once() -> None:
     replays.spend(other, START)
 
 
-def test_the_memory_of_proofs_is_bounded_and_refuses_when_full() -> None:
-    replays, holder = ReplayCache(remembered_max=2), KeyHolder()
-    proofs = [accepted(holder.proof("GET", URL, START, TOKEN)) for _ in range(4)]
-    replays.spend(proofs[0], START)
-    replays.spend(proofs[1], START)
-    with pytest.raises(InvalidProof, match="too many"):
-        replays.spend(proofs[2], START)
-    with pytest.raises(InvalidProof, match="too many"):
-        replays.spend(proofs[2], Instant(START + OLD_MAX))
-    later = Instant(START + OLD_MAX + 1)
-    fresh = accepted(holder.proof("GET", URL, later, TOKEN), now=later)
-    replays.spend(fresh, later)
+def proof_of(key: str, number: int, issued: int = START) -> Proof:
+    """A proof that was accepted."""
+    return Proof(key, f"{key}.{number}".encode(), issued + OLD_MAX)
+
+
+def spent(replays: ReplayCache, proof: Proof, now: int = START) -> bool:
+    """Whether it serves. Any other reason than the quota fails the test."""
+    try:
+        replays.spend(proof, Instant(now))
+    except TooManyProofs:
+        return False
+    return True
+
+
+def test_a_key_that_used_too_many_is_refused_and_no_other() -> None:
+    replays = ReplayCache(per_key_max=2)
+    assert [spent(replays, proof_of("a", number)) for number in range(3)] == [True, True, False]
+    assert all(spent(replays, proof_of(key, number)) for key in "bcd" for number in range(2))
+    assert not spent(replays, proof_of("a", 3), START + OLD_MAX)
+    assert spent(replays, proof_of("a", 3, START + OLD_MAX), START + OLD_MAX + 1)
+
+
+def test_a_full_memory_forgets_no_proof_that_would_still_be_accepted() -> None:
+    replays = ReplayCache(per_key_max=3)
+    latest = [proof_of("a", number, START + ahead) for number, ahead in enumerate((AHEAD_MAX, 0, -OLD_MAX))]
+    assert all(spent(replays, proof) for proof in latest)
+    for now in (START, START + 1, START + OLD_MAX, START + OLD_MAX + AHEAD_MAX):
+        spent(replays, proof_of("a", now + 10, now), now)
+        still = [proof for proof in latest if proof.until >= now]
+        for proof in still:
+            with pytest.raises(InvalidProof, match="jti"):
+                replays.spend(proof, Instant(now))
+
+
+def test_where_keys_cost_nothing_all_together_have_a_limit() -> None:
+    replays = ReplayCache(per_key_max=2, in_all_max=3)
+    assert [spent(replays, proof_of(key, 1)) for key in "abcd"] == [True, True, True, False]
+    assert spent(replays, proof_of("d", 1, START + OLD_MAX), START + OLD_MAX + 1)
+
+
+def test_what_is_too_old_is_forgotten_little_by_little_and_leaves_nothing() -> None:
+    replays = ReplayCache()
+    for number in range(1_000):
+        assert spent(replays, proof_of(f"k{number % 7}", number, START + number))
+    later = START + 2 * OLD_MAX
+    for number in range(1_000):
+        assert spent(replays, proof_of("late", number, later), later)
+    assert {key: len(used) for key, used in replays._used.items()} == {"late": 1_000}
+    assert len(replays._expiring) == 1_000
+
+
+def test_a_jti_that_comes_again_when_it_may_is_remembered_anew() -> None:
+    replays = ReplayCache()
+    later = START + OLD_MAX + 1
+    assert spent(replays, proof_of("a", 1))
+    assert spent(replays, proof_of("a", 1, later), later)
+    for number in range(2, 30):
+        assert spent(replays, proof_of("a", number, later), later)
+    with pytest.raises(InvalidProof, match="jti"):
+        replays.spend(proof_of("a", 1, later), Instant(later))
 
 
 def test_a_port_that_goes_without_saying_may_be_said() -> None:
@@ -255,7 +303,10 @@ class BoundTokenVerifier:
 
 
 def authenticate(store: MemoryStore, authenticator: Authenticator, possession: Possession | None) -> None:
+    """As whoever lets a request in does it."""
     store.read(lambda tx: authenticator.authenticate(tx, 1, TOKEN, None, possession))
+    if possession is not None:
+        possession.spend(START)
 
 
 def turned_away(store: MemoryStore, authenticator: Authenticator, possession: Possession | None) -> str:
@@ -276,6 +327,40 @@ def test_a_bound_token_needs_a_proof_with_each_request(store: MemoryStore) -> No
     authenticate(store, authenticator, Possession(proof, "GET", URL))
     assert turned_away(store, authenticator, Possession(proof, "GET", URL)) == "invalid_dpop_proof"
     authenticate(store, authenticator, Possession(holder.proof("GET", URL, START, TOKEN), "GET", URL))
+
+
+def test_a_proof_of_a_request_that_was_not_let_in_still_serves(store: MemoryStore) -> None:
+    holder = KeyHolder()
+    authenticator = Authenticator([BoundTokenVerifier(holder.thumbprint)])
+    proof = holder.proof("GET", URL, START, TOKEN)
+    store.read(lambda tx: authenticator.authenticate(tx, 1, TOKEN, None, Possession(proof, "GET", URL)))
+    authenticate(store, authenticator, Possession(proof, "GET", URL))
+    assert turned_away(store, authenticator, Possession(proof, "GET", URL)) == "invalid_dpop_proof"
+
+
+def test_of_two_requests_with_one_proof_one_is_let_in(store: MemoryStore) -> None:
+    holder = KeyHolder()
+    authenticator = Authenticator([BoundTokenVerifier(holder.thumbprint)])
+    proof = holder.proof("GET", URL, START, TOKEN)
+    both = [Possession(proof, "GET", URL) for _ in range(2)]
+    for possession in both:
+        store.read(lambda tx, shown=possession: authenticator.authenticate(tx, 1, TOKEN, None, shown))
+    both[0].spend(START)
+    with pytest.raises(PossessionRefused):
+        both[1].spend(START)
+
+
+def test_a_key_over_its_quota_is_told_to_wait(store: MemoryStore) -> None:
+    holder = KeyHolder()
+    authenticator = Authenticator([BoundTokenVerifier(holder.thumbprint)], replays=ReplayCache(per_key_max=1))
+
+    def shown() -> Possession:
+        return Possession(holder.proof("GET", URL, START, TOKEN), "GET", URL)
+
+    authenticate(store, authenticator, shown())
+    with pytest.raises(Problem) as caught:
+        authenticate(store, authenticator, shown())
+    assert (caught.value.code, caught.value.headers) == ("rate_limited", ((b"retry-after", b"60"),))
 
 
 def test_a_second_look_at_the_same_request_is_no_replay(store: MemoryStore) -> None:

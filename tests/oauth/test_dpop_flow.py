@@ -116,6 +116,39 @@ async def test_a_pushed_request_may_be_bound_by_a_proof(provider: Provider) -> N
     assert pending.parameters.dpop_jkt == holder.thumbprint
 
 
+async def test_a_key_over_its_quota_is_told_to_wait_at_each_endpoint(provider: Provider) -> None:
+    client_id, holder, other = await provider.register(), KeyHolder(), KeyHolder()
+    answer, others = await bound(provider, client_id, holder), await bound(provider, client_id, other)
+
+    async def ask(shown: KeyHolder, token: str) -> Reply:
+        proof = shown.proof("GET", ISSUER + at.USERINFO, provider.store.now(), token)
+        headers = [(b"authorization", f"DPoP {token}".encode()), (b"dpop", proof.encode())]
+        return await provider("GET", at.USERINFO, headers=headers)
+
+    provider.authenticator._replays._per_key_max = 2
+    assert (await ask(holder, answer["access_token"])).status == 200
+    full = (
+        await ask(holder, answer["access_token"]),
+        await provider.refresh(client_id, answer["refresh_token"], headers=showing(provider, holder)),
+    )
+    for reply in full:
+        assert (*error_of(reply), reply["retry-after"]) == (429, "temporarily_unavailable", "60")
+    assert (await ask(other, others["access_token"])).status == 200
+
+
+async def test_proofs_of_pushed_requests_have_a_memory_of_their_own(provider: Provider) -> None:
+    """Anybody may push, with as many keys as they like: it keeps nobody from their tokens."""
+    client_id, holder = await provider.register(), KeyHolder()
+    provider.parts.pushed_replays._in_all_max = 1
+
+    async def push(shown: KeyHolder) -> Reply:
+        proof = shown.proof("POST", ISSUER + at.PAR, provider.store.now())
+        return await provider("POST", at.PAR, form=provider.request_of(client_id), headers=[(b"dpop", proof.encode())])
+
+    assert [(await push(KeyHolder())).status for _ in range(3)] == [201, 429, 429]
+    assert (await bound(provider, client_id, holder))["token_type"] == "DPoP"
+
+
 async def test_user_info_asks_for_the_proof(provider: Provider) -> None:
     client_id, holder = await provider.register(), KeyHolder()
     token = (await bound(provider, client_id, holder))["access_token"]
@@ -224,6 +257,34 @@ async def test_the_api_asks_for_a_proof_with_each_request(provider: Provider, ap
         assert challenge["algs"] == "ES256 RS256 PS256"
         assert challenge["resource_metadata"] == METADATA
     assert (await ask("DPoP", proof(), proof())).code == "invalid_request"
+
+
+async def test_a_request_over_the_rate_limit_leaves_its_proof_unused(provider: Provider, api: TestedApi) -> None:
+    """What is refused fills no memory; and nobody's limit is charged for a proof that was replayed."""
+    holder = KeyHolder()
+    token = (await bound(provider, await provider.register(), holder))["access_token"]
+    limits = RateLimits(2, 64)
+    parts = ApiParts(
+        operations=OPERATIONS,
+        store=provider.store,
+        authenticate=provider.authenticator.authenticate,
+        limits=limits,
+        cors=Cors(()),
+        log=provider.errors,
+        observe=lambda exchange, answer: None,
+        public_url=ISSUER,
+    )
+    limited = TestedApi(Api(parts), provider.store, provider.clock, FakeAuthenticator(), provider.errors, limits, [])
+
+    async def ask(proof: str) -> Reply:
+        headers = [(b"authorization", f"DPoP {token}".encode()), (b"dpop", proof.encode())]
+        return await limited("GET", READ, token=None, query={"word": "w"}, headers=headers)
+
+    first, second, third = (holder.proof("GET", ISSUER + READ, provider.store.now(), token) for _ in range(3))
+    used = len(provider.authenticator._replays._expiring)
+    replies = [await ask(proof) for proof in (first, first, second, third)]
+    assert [reply.status for reply in replies] == [200, 401, 200, 429]
+    assert len(provider.authenticator._replays._expiring) == used + 2
 
 
 async def test_a_bearer_token_is_not_sent_as_dpop(provider: Provider, api: TestedApi) -> None:
