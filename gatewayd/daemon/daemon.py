@@ -141,7 +141,7 @@ class Daemon:
             if (upgraded := store.upgraded) is not None and upgraded.copy is not None:
                 log.info("migrated", before=upgraded.before, after=upgraded.after, copy=str(upgraded.copy))
             server = create_server(self._door_parts(provider, tax, deliveries, health))
-            watched = self._watched(server, store, deliveries, health)
+            watched = self._watched(server, provider, deliveries, health)
             metrics = create_metrics_server(config, watched, clock, log)
             if metrics is not None:
                 self._metrics_addresses = tuple(await doors.start(metrics.serve))
@@ -212,12 +212,13 @@ class Daemon:
             readiness=lambda: self._readiness(deliveries.dispatcher, health),
         )
 
-    def _watched(self, server: Server, store: Store, deliveries: _Deliveries, health: Health) -> Watched:
+    def _watched(self, server: Server, provider: Provider, deliveries: _Deliveries, health: Health) -> Watched:
         dispatcher = deliveries.dispatcher
         return Watched(
             requests=self._requests,
             server=server,
-            store=store,
+            storage=provider.app.storage,
+            store=provider.store,
             dispatcher=dispatcher,
             attempts_limit=self.config.webhooks.concurrency,
             idle_connections=lambda: deliveries.sender.idle,

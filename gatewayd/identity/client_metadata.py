@@ -14,7 +14,7 @@ from gatewayd.contract.scopes import ordered
 from gatewayd.identity.oauth_errors import OAuthFailure
 from gatewayd.identity.redirect_uris import fault_of, host_of, is_host, is_web_address
 
-METADATA_BYTES_MAX = 64 * 1024  # Chosen: of the JSON that comes in, and of what is stored
+METADATA_BYTES_MAX = 8 * 1024  # Chosen: anybody may send it; of the JSON that comes in, and of what is stored
 REDIRECTS_MAX = 32  # Chosen
 NAME_LENGTH_MAX = 160  # Chosen, in characters
 TEXT_LENGTH_MAX = 255  # Chosen: of a contact, a software id or version

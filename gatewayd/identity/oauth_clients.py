@@ -1,6 +1,6 @@
 """OAuth clients: registered by themselves (RFC 7591) or known by a document at their address (CIMD). All are public.
 
-Their number is not limited: those that are never used are swept.
+Their number is not limited, but what a day may bring is (`oauth.storage_budget`), and those never used are swept.
 """
 
 from collections.abc import Collection
@@ -14,7 +14,7 @@ from gatewayd.identity import audit, grants, redirect_uris
 from gatewayd.identity.client_metadata import ClientMetadata
 from gatewayd.store import ReadTx, Row, WriteTx
 
-UNUSED_LIFE = 7 * DAY  # Chosen
+UNUSED_LIFE = DAY  # Chosen: a registration is followed by a sign-in, mostly at once
 SWEEP_ROWS = 500  # of one transaction
 LIST_LIMIT = 10_000  # Chosen
 

@@ -14,13 +14,15 @@ class OAuthFailure(Exception):
     """An error for the client: as JSON, or in a redirect once its address is known to be the client's.
 
     `code` is an error of RFC 6749 §4.1.2.1 or §5.2, RFC 7591 §3.2.2, RFC 8707 §2, RFC 9126, RFC 9449 or OpenID Connect
-    Core §3.1.2.6. `status` is for responses in JSON. `description` is plain ASCII, whatever it was made from.
+    Core §3.1.2.6. `status` is for responses in JSON; with 429 `retry_seconds` are told too. `description` is plain
+    ASCII, whatever it was made from.
     """
 
-    def __init__(self, code: str, description: str, status: int = 400) -> None:
+    def __init__(self, code: str, description: str, status: int = 400, retry_seconds: int = 60) -> None:
         self.code = code
         self.description = plain(description)
         self.status = status
+        self.retry_seconds = retry_seconds
         super().__init__(f"{code}: {self.description}")
 
 

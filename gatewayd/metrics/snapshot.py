@@ -8,6 +8,7 @@ from typing import Final, Literal, NamedTuple, Protocol
 from gatewayd.http.request_counters import OperationCounts, RequestCounters
 from gatewayd.http1.server import Server
 from gatewayd.logs import LogWriter
+from gatewayd.oauth.storage_budget import StorageBudget
 from gatewayd.store import Store
 from gatewayd.webhooks.backlog import SUBSCRIPTIONS_TOLD, UNKNOWN, Backlog
 from gatewayd.webhooks.delivery_report import Counts, SubscriptionCounts
@@ -33,12 +34,13 @@ class Delivering(Protocol):
 class Watched:
     """Whose numbers are told.
 
-    `server` is the API's; `is_ready` says what `/readyz` says. `attempts_limit`: webhook attempts at a time;
-    `idle_connections`: to receivers, kept for the next attempt.
+    `server` is the API's, `storage` the identity provider's; `is_ready` says what `/readyz` says. `attempts_limit`:
+    webhook attempts at a time; `idle_connections`: to receivers, kept for the next attempt.
     """
 
     requests: RequestCounters
     server: Server
+    storage: StorageBudget
     store: Store
     dispatcher: Delivering
     attempts_limit: int
@@ -102,6 +104,18 @@ READINGS: Final = (
         "counter",
         "Requests that broke off by a fault of the daemon's own; the log has each.",
         lambda of: of.server.counters.app_errors,
+    ),
+    Reading(
+        "oauth_stored_bytes",
+        "counter",
+        "Bytes stored for who shows no credential: clients that register, their documents, requests that wait.",
+        lambda of: of.storage.stored,
+    ),
+    Reading(
+        "oauth_storage_refused",
+        "counter",
+        "Times that such bytes were refused, because the day's were used up.",
+        lambda of: of.storage.refused,
     ),
     Reading("store_commits", "counter", "Transactions committed.", lambda of: of.store.commits),
     Reading(

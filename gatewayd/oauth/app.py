@@ -17,6 +17,7 @@ from gatewayd.oauth.parts import Endpoint, OAuthParts
 from gatewayd.oauth.rate_limit import NetworkRateLimit
 from gatewayd.oauth.requests import read_fields
 from gatewayd.oauth.responses import CORS, empty, error_page, error_response
+from gatewayd.oauth.storage_budget import StorageBudget
 from gatewayd.store import OverBudget, StoreFailure
 
 ENDPOINTS: Mapping[str, Endpoint] = {
@@ -32,7 +33,6 @@ ENDPOINTS: Mapping[str, Endpoint] = {
 _READING = ("GET", "HEAD")
 _ALLOWED_HEADERS = (b"authorization", b"content-type", b"dpop", b"mcp-protocol-version")
 _RETRY_AFTER: Header = (b"retry-after", b"1")
-_NEXT_MINUTE: Header = (b"retry-after", b"60")
 
 
 class OAuthApp:
@@ -50,6 +50,11 @@ class OAuthApp:
     def paths(self) -> frozenset[str]:
         """The paths of documents, some of which do not begin with `PREFIX`."""
         return frozenset(self._documents)
+
+    @property
+    def storage(self) -> StorageBudget:
+        """What was stored for who shows no credential."""
+        return self._parts.storage
 
     async def __call__(self, scope: HttpScope, receive: Receive, send: Send) -> None:
         request = scope["request"]
@@ -102,8 +107,8 @@ def _unavailable() -> OAuthFailure:
 
 def _refuse(endpoint: Endpoint, request: Request, failure: OAuthFailure | DirectFailure, *headers: Header) -> Response:
     """A page for a person, JSON for a program."""
-    if failure.status == 429:
-        headers = (*headers, _NEXT_MINUTE)
+    if failure.status == 429 and isinstance(failure, OAuthFailure):
+        headers = (*headers, (b"retry-after", b"%d" % failure.retry_seconds))
     if endpoint.for_browsers and b"text/html" in request.fields.get(b"accept", b""):
         return error_page(failure, *headers)
     if failure.status == 401 and b"authorization" in request.fields:  # RFC 6749 §5.2

@@ -6,6 +6,9 @@ and consents. What is wrong is sent back to the client only once the address is 
 
 from http.cookies import CookieError, SimpleCookie
 
+import msgspec
+
+from gatewayd.clock import Instant
 from gatewayd.http1.asgi import Receive
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
@@ -30,7 +33,7 @@ async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Resp
     client_id, request_uri = one(raw, "client_id"), one(raw, "request_uri")
     if request_uri is not None and request_uri.startswith(REQUEST_URI_PREFIX):
         return await _take_pushed(parts, request, client_id, request_uri.removeprefix(REQUEST_URI_PREFIX))
-    client = await load_client(parts, client_id)
+    client = await load_client(parts, client_id, request.peer)
     to = authorizations.target(client, raw)
     try:
         parameters = authorizations.check(client, raw, parts.issuer)
@@ -38,11 +41,15 @@ async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Resp
         return await _refuse(parts, request, to, failure, client_id)
     if (refusal := await _refuse_silence(parts, request, parameters)) is not None:
         return authorization_error(to, refusal, parts.issuer)
+    parts.storage.charge(request.peer, len(msgspec.json.encode(parameters)), Instant(parts.store.now()))
     return _send_to_console(await parts.store.write(lambda tx: _save(tx, parameters)))
 
 
 async def _take_pushed(parts: OAuthParts, request: Request, client_id: str | None, handle: str) -> Response:
-    """A request that was pushed serves once: what goes on has a handle of its own (RFC 9126 §4)."""
+    """A request that was pushed serves once: what goes on has a handle of its own (RFC 9126 §4).
+
+    Its row stands in the place of the other, which was charged for.
+    """
     pending = await parts.store.read(lambda tx: authorizations.load(tx, handle))
     if pending is None or not pending.pushed or pending.parameters.client_id != client_id:
         raise _gone_failure()

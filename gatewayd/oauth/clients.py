@@ -4,6 +4,9 @@ import base64
 import binascii
 from urllib.parse import unquote_plus
 
+import msgspec
+
+from gatewayd.clock import Instant
 from gatewayd.http1.request import Request
 from gatewayd.identity import oauth_clients
 from gatewayd.identity.client_metadata import is_document_url
@@ -44,25 +47,27 @@ def check_known(tx: ReadTx, client_id: str) -> None:
         raise _not_known()
 
 
-async def load_client(parts: OAuthParts, client_id: str | None) -> Client | None:
+async def load_client(parts: OAuthParts, client_id: str | None, peer: str | None) -> Client | None:
     """The client of an authorization request, its document fetched anew where it has one that is stale.
 
-    None: not known, or revoked. Raises `DirectFailure` where the document cannot be used.
+    `peer` asks for it. None: not known, or revoked. Raises `DirectFailure` where the document cannot be used, and
+    `OAuthFailure` as `StorageBudget.charge` does.
     """
     if client_id is None:
         return None
     client = await parts.store.read(lambda tx: oauth_clients.find(tx, client_id))
     if is_document_url(client_id) and not _is_fresh(parts, client):
-        client = await _fetch(parts, client_id)
+        client = await _fetch(parts, client_id, peer)
     return None if client is None or client.revoked else client
 
 
-async def _fetch(parts: OAuthParts, url: str) -> Client:
+async def _fetch(parts: OAuthParts, url: str, peer: str | None) -> Client:
     async with parts.documents.turn(url):
         client = await parts.store.read(lambda tx: oauth_clients.find(tx, url))
         if client is not None and _is_fresh(parts, client):
             return client
         metadata, fresh_until = await parts.documents.fetch(url)
+        parts.storage.charge(peer, len(url) + len(msgspec.json.encode(metadata)), Instant(parts.store.now()))
         return await parts.store.write(lambda tx: oauth_clients.save_document(tx, url, metadata, fresh_until))
 
 

@@ -6,7 +6,7 @@ has to look at it.
 
 import msgspec
 
-from gatewayd.clock import SECOND
+from gatewayd.clock import SECOND, Instant
 from gatewayd.http1.asgi import Receive
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
@@ -30,10 +30,11 @@ async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Resp
     if one(form, "request_uri") is not None:
         raise OAuthFailure("invalid_request", "a pushed request names no request_uri")
     client_id = client_id_of(request, form)
-    client = require_known(await load_client(parts, client_id))
+    client = require_known(await load_client(parts, client_id, request.peer))
     checked = authorizations.check(client, {**form, "client_id": [client_id]}, parts.issuer)
     proof = dpop.read_proof(parts, request)
     parameters = _bind(checked, proof)
+    parts.storage.charge(request.peer, len(msgspec.json.encode(parameters)), Instant(parts.store.now()))
     dpop.spend_pushed(parts, proof)
 
     def save(tx: WriteTx) -> str:

@@ -11,6 +11,7 @@ from gatewayd.identity.authentication import Authenticate
 from gatewayd.identity.dpop import PUSHED_MAX, PUSHED_PER_KEY_MAX, ReplayCache
 from gatewayd.identity.signing_keys import SigningKeys
 from gatewayd.oauth.client_documents import ClientDocuments
+from gatewayd.oauth.storage_budget import StorageBudget
 from gatewayd.store import Store
 
 
@@ -18,6 +19,7 @@ from gatewayd.store import Store
 class OAuthParts:
     """What the door is made of. `issuer` is `server.public_url`: the origin, without a slash.
 
+    `storage` is charged for every row that somebody leaves without a credential.
     `replays` are the proofs used for tokens and with them, `pushed_replays` those of pushed requests.
     `session_cookies` are the names under which the console keeps a browser's session.
     """
@@ -30,6 +32,7 @@ class OAuthParts:
     documents: ClientDocuments
     log: Log
     pushed_replays: ReplayCache = field(default_factory=lambda: ReplayCache(PUSHED_PER_KEY_MAX, PUSHED_MAX))
+    storage: StorageBudget = field(default_factory=StorageBudget)
     refresh_grace_seconds: int = 120
     session_cookies: tuple[str, ...] = ("__Host-session", "session")
 

@@ -4,14 +4,12 @@ Generous on purpose: connectors of one vendor come from a few addresses. The tok
 takes is 256 bits long, and nothing stays of a guess.
 """
 
-from ipaddress import IPv6Address, ip_address
-
 from gatewayd.clock import MINUTE, Instant
+from gatewayd.http1.networks import network_of
 from gatewayd.identity.oauth_errors import OAuthFailure
 
 PER_MINUTE = 600  # Chosen
 NETWORKS_MAX = 100_000  # Chosen: about 10 MB; then counting begins anew
-IPV6_HOST_BITS = 64  # what one subscriber has at least (RFC 6177)
 
 
 class NetworkRateLimit:
@@ -27,21 +25,16 @@ class NetworkRateLimit:
         if now // MINUTE != self._minute or len(self._counts) >= NETWORKS_MAX:
             self._minute = now // MINUTE
             self._counts.clear()
-        network = _network_of(peer)
+        network = network_of_peer(peer)
         count = self._counts.get(network, 0) + 1
         self._counts[network] = count
         if count > self._per_minute:
             raise OAuthFailure("temporarily_unavailable", "too many requests from this network: wait a minute", 429)
 
 
-def _network_of(peer: str | None) -> str:
-    """An IPv4 address, or the network of an IPv6 one; peers on a unix socket are one."""
+def network_of_peer(peer: str | None) -> str:
+    """The network that a request is counted for; peers on a unix socket are one."""
     try:
-        address = ip_address(peer or "")
+        return network_of(peer or "")
     except ValueError:
         return ""
-    if not isinstance(address, IPv6Address):
-        return str(address)
-    if address.ipv4_mapped is not None:
-        return str(address.ipv4_mapped)
-    return f"{int(address) >> IPV6_HOST_BITS:x}::"

@@ -41,18 +41,18 @@ async def read_form(request: Request, receive: Receive) -> Raw:
     """The parameters of a form. Raises `OAuthFailure` `invalid_request`, also where the address has credentials."""
     refuse_credentials(read_query(request))
     _check_type(request, FORM)
-    body = await _body(request, receive)
+    body = await _body(request, receive, BODY_BYTES_MAX)
     try:
         return _parameters(body.decode("ascii"))
     except UnicodeDecodeError:
         raise OAuthFailure("invalid_request", "The form holds characters that must be percent-encoded.") from None
 
 
-async def read_json(request: Request, receive: Receive) -> dict[str, object]:
-    """The object in a JSON body. Raises `OAuthFailure` `invalid_request`."""
+async def read_json(request: Request, receive: Receive, bytes_max: int) -> dict[str, object]:
+    """The object in a JSON body of at most so many bytes. Raises `OAuthFailure` `invalid_request`."""
     _check_type(request, JSON)
     try:
-        return msgspec.json.decode(await _body(request, receive), type=dict[str, object])
+        return msgspec.json.decode(await _body(request, receive, bytes_max), type=dict[str, object])
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         raise OAuthFailure("invalid_request", "The body must be a JSON object.") from None
 
@@ -81,11 +81,11 @@ def _check_type(request: Request, expected: bytes) -> None:
         raise OAuthFailure("invalid_request", "Send the body without a content coding.", 415)
 
 
-async def _body(request: Request, receive: Receive) -> bytes:
+async def _body(request: Request, receive: Receive, bytes_max: int) -> bytes:
     try:
-        return await bodies.read_body(request, receive, BODY_BYTES_MAX)
+        return await bodies.read_body(request, receive, bytes_max)
     except bodies.BodyTooLarge:
-        message = f"A body may have at most {BODY_BYTES_MAX} bytes."
+        message = f"A body may have at most {bytes_max} bytes here."
         raise OAuthFailure("invalid_request", message, 413) from None
     except bodies.BodyCutShort:
         raise OAuthFailure("invalid_request", "The body ended before its end.") from None

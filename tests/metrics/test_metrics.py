@@ -21,6 +21,7 @@ from gatewayd.logs import make_logger, make_writer
 from gatewayd.metrics.exposition import text
 from gatewayd.metrics.page import page as page_of
 from gatewayd.metrics.snapshot import READINGS, Snapshot, Watched, snapshot
+from gatewayd.oauth.storage_budget import StorageBudget
 from gatewayd.webhooks.backlog import BACKLOG_READ_SECONDS, SUBSCRIPTIONS_TOLD, UNKNOWN, Backlog, Queue, read_backlog
 from gatewayd.webhooks.delivery_report import Counts
 from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
@@ -102,6 +103,7 @@ async def watching(open_probes: OpenProbes) -> AsyncIterator[Watched]:
         yield Watched(
             requests=RequestCounters(),
             server=Server(api.api, settings, refuse=refuse, log=RecordingLog(), clock=FixedClock()),
+            storage=StorageBudget(),
             store=api.store,
             dispatcher=Dispatcher(parts),
             attempts_limit=64,
@@ -176,6 +178,8 @@ def given(of: Watched) -> Iterator[tuple[str, float]]:
             ("accept_shortages_total", counters, "accept_shortages"),
             ("requests_refused_total", counters, "refused"),
             ("requests_failed_total", counters, "app_errors"),
+            ("oauth_stored_bytes_total", of.storage, "stored"),
+            ("oauth_storage_refused_total", of.storage, "refused"),
             ("store_long_reads_total", of.store, "long_reads"),
             ("webhook_store_failures_total", of.dispatcher.counts, "store_failures"),
         ],

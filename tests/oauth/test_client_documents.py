@@ -16,6 +16,7 @@ from gatewayd.clock import MINUTE, SECOND
 from gatewayd.identity import oauth_clients
 from gatewayd.oauth import addresses as at
 from gatewayd.oauth.client_documents import FETCH_SECONDS, FRESH_SECONDS_DEFAULT, fresh_seconds
+from gatewayd.oauth.storage_budget import ROW_BYTES
 from gatewayd.outbound.addresses import parse_networks
 from gatewayd.outbound.transport import Policy
 from tests.support.api import Reply
@@ -114,6 +115,17 @@ async def test_a_document_makes_a_client(both: tuple[Provider, Site]) -> None:
     assert "cookie" not in asked
 
 
+async def test_a_document_is_charged_to_who_names_it(both: tuple[Provider, Site]) -> None:
+    provider, site = both
+    provider.parts.storage._per_network = 0
+    reply = await provider.authorize(site.url)
+    assert (reply.status, reply.json()["error"], site.hits) == (429, "temporarily_unavailable", 1)
+    assert await provider.store.read(oauth_clients.list_clients) == []
+    provider.parts.storage._per_network = 1 << 20
+    assert (await provider.authorize(site.url)).status == 303
+    assert provider.parts.storage.stored > 2 * ROW_BYTES  # the client, and its request
+
+
 async def test_a_document_may_be_pushed_with(both: tuple[Provider, Site]) -> None:
     provider, site = both
     reply = await provider("POST", at.PAR, form=provider.request_of(site.url))
@@ -160,7 +172,7 @@ def test_how_long_an_answer_is_kept(control: str, seconds: int) -> None:
         ({"document": {"redirect_uris": [CALLBACK]}}, "client_id"),
         ({"document": []}, "JSON object"),
         ({"body": b"{"}, "JSON object"),
-        ({"body": b" " * 70_000}, "larger"),
+        ({"body": b" " * 8_193}, "larger"),
         ({"body": b" " * 2_000_000}, "protocol"),
         ({"status": "404 Not Found"}, "404"),
         ({"status": "302 Found", "headers": [JSON, "location: https://client.example/"]}, "302"),

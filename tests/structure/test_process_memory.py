@@ -17,6 +17,7 @@ RELIED_ON = {
     "ApiResponseCache._entries": "an answer is given again until the next commit by whichever process (data_version)",
     "RateLimits._allowances": "what a credential may ask, which each process would grant anew",
     "NetworkRateLimit._counts": "what a network may ask without a credential, which each process would grant anew",
+    "StorageBudget._by_network": "what a network may store without a credential, which each process would grant anew",
     "RateLimit._next": "the tax authority's limit is one for the application, however many processes it has",
     "BearerTokens._refreshing": "the authority's refresh token works once: who spends it second loses the connection",
 }
