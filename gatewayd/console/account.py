@@ -101,7 +101,7 @@ class Account:
         """What the page's script asks the browser for."""
         _, user = recently_signed_in(self._parts.clock)
         known = await self._store.read(lambda tx: passkeys.of_user(tx, user.id))
-        challenge = self._parts.challenges.give(_registration_of(user), self._parts.clock.now())
+        challenge = self._parts.challenges.give(_registration_of(user), self._parts.clock.now(), user.id)
         options = passkeys.registration_options(self._parts.party, user, known, challenge)
         return Response(options, mimetype="application/json")
 

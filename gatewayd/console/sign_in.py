@@ -11,6 +11,7 @@ from gatewayd.console.addresses import CHOOSE, SIGN_IN
 from gatewayd.console.browser import HANDLE_FIELD, Browser, local_path, see, value, visit
 from gatewayd.console.pages import add_page
 from gatewayd.console.parts import ConsoleParts
+from gatewayd.http1.networks import network_of_peer
 from gatewayd.identity import authorizations, passkeys, sessions
 from gatewayd.identity.oauth_errors import DirectFailure
 from gatewayd.identity.sign_in import NewSession, SecondFactorStep, WrongCredentials
@@ -74,7 +75,8 @@ class SignInPages:
 
     async def passkey_options(self) -> Response:
         """What the page's script asks the browser for."""
-        challenge = self._parts.challenges.give(_PURPOSE, self._now())
+        holder = network_of_peer(self._browser.visitor().address)
+        challenge = self._parts.challenges.give(_PURPOSE, self._now(), holder)
         return Response(passkeys.authentication_options(self._parts.party, challenge), mimetype="application/json")
 
     async def with_passkey(self) -> Answer:

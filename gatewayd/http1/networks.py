@@ -22,3 +22,11 @@ def network_of(host: str) -> str:
         return socket.inet_ntop(socket.AF_INET, packed[len(_MAPPED) :])
     network = packed[:_SUBSCRIBER_BYTES] + bytes(16 - _SUBSCRIBER_BYTES)
     return f"{socket.inet_ntop(socket.AF_INET6, network)}/{8 * _SUBSCRIBER_BYTES}"
+
+
+def network_of_peer(peer: str | None) -> str:
+    """The network that a request is counted for; peers on a unix socket are one."""
+    try:
+        return network_of(peer or "")
+    except ValueError:
+        return ""

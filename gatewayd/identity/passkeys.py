@@ -6,8 +6,7 @@ restart costs a second try.
 """
 
 import secrets
-from collections import OrderedDict
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 import webauthn
@@ -28,7 +27,7 @@ from gatewayd.store import ReadTx, Row, WriteTx
 
 CHALLENGE_BYTES: Final = 32
 CHALLENGE_LIFE: Final = 5 * MINUTE  # Chosen
-CHALLENGES_MAX: Final = 10_000  # Chosen: past it the oldest goes
+CHALLENGES_MAX: Final = 10_000  # Chosen: about 4 MB
 PER_USER: Final = 20  # Chosen
 
 _COLUMNS = "credential_id, user_id, public_key, sign_count, transports, name, backed_up, last_used_at, created_at"
@@ -85,24 +84,46 @@ class RelyingParty(msgspec.Struct, frozen=True, kw_only=True):
     name: str
 
 
+class _Given(NamedTuple):
+    purpose: str
+    at: Instant
+    holder: str
+
+
 class Challenges:
-    """Challenges that were given and not used, each for one purpose of one person (or of anybody who signs in)."""
+    """Challenges that were given and not used, each for one purpose of one person (or of anybody who signs in).
+
+    There are `CHALLENGES_MAX` at most: past it the oldest of who was given most goes, so that nobody who asks for many
+    keeps the others from using theirs.
+    """
 
     def __init__(self) -> None:
-        self._given: OrderedDict[bytes, tuple[str, Instant]] = OrderedDict()
+        self._given: dict[bytes, _Given] = {}
+        self._by_holder: dict[str, dict[bytes, None]] = {}
 
-    def give(self, purpose: str, now: Instant) -> bytes:
-        """A new challenge for that purpose."""
+    def give(self, purpose: str, now: Instant, holder: str) -> bytes:
+        """A new challenge for that purpose. `holder` is a person's id, or the network of who is not known yet."""
         challenge = secrets.token_bytes(CHALLENGE_BYTES)
-        self._given[challenge] = purpose, now
-        while len(self._given) > CHALLENGES_MAX:
-            self._given.popitem(last=False)
+        self._given[challenge] = _Given(purpose, now, holder)
+        self._by_holder.setdefault(holder, {})[challenge] = None
+        if len(self._given) > CHALLENGES_MAX:
+            most = max(self._by_holder.values(), key=len)
+            self._drop(next(iter(most)))
         return challenge
 
     def take(self, challenge: bytes, purpose: str, now: Instant) -> bool:
         """Whether it was given out for that purpose, not long ago and not used since."""
+        given = self._drop(challenge)
+        return given is not None and given.purpose == purpose and now - given.at <= CHALLENGE_LIFE
+
+    def _drop(self, challenge: bytes) -> _Given | None:
         given = self._given.pop(challenge, None)
-        return given is not None and given[0] == purpose and now - given[1] <= CHALLENGE_LIFE
+        if given is not None:
+            held = self._by_holder[given.holder]
+            del held[challenge]
+            if not held:
+                del self._by_holder[given.holder]
+        return given
 
 
 def of_user(tx: ReadTx, user_id: str) -> list[Passkey]:

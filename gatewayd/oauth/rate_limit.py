@@ -5,7 +5,7 @@ takes is 256 bits long, and nothing stays of a guess.
 """
 
 from gatewayd.clock import MINUTE, Instant
-from gatewayd.http1.networks import network_of
+from gatewayd.http1.networks import network_of_peer
 from gatewayd.identity.oauth_errors import OAuthFailure
 
 PER_MINUTE = 600  # Chosen
@@ -30,11 +30,3 @@ class NetworkRateLimit:
         self._counts[network] = count
         if count > self._per_minute:
             raise OAuthFailure("temporarily_unavailable", "too many requests from this network: wait a minute", 429)
-
-
-def network_of_peer(peer: str | None) -> str:
-    """The network that a request is counted for; peers on a unix socket are one."""
-    try:
-        return network_of(peer or "")
-    except ValueError:
-        return ""

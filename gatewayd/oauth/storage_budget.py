@@ -8,8 +8,9 @@ grow themselves.
 from typing import Final
 
 from gatewayd.clock import DAY, SECOND, Instant
+from gatewayd.http1.networks import network_of_peer
 from gatewayd.identity.oauth_errors import OAuthFailure
-from gatewayd.oauth.rate_limit import NETWORKS_MAX, network_of_peer
+from gatewayd.oauth.rate_limit import NETWORKS_MAX
 
 PER_NETWORK_BYTES: Final = 32 << 20  # Chosen: some 30,000 sign-ins of one network
 IN_ALL_BYTES: Final = 512 << 20  # Chosen: what a small disk can bear until the next day has swept it

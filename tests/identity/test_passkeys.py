@@ -167,23 +167,36 @@ def test_only_the_own_keys_are_removed(store: MemoryStore) -> None:
 
 def test_a_challenge_is_taken_once_for_its_purpose_and_soon() -> None:
     challenges = Challenges()
-    first = challenges.give("sign in", START)
+    first = challenges.give("sign in", START, "192.0.2.1")
     assert not challenges.take(b"x" * 32, "sign in", START)
     assert challenges.take(first, "sign in", START)
     assert not challenges.take(first, "sign in", START)
-    second = challenges.give("register usr_1", START)
+    second = challenges.give("register usr_1", START, "usr_1")
     assert not challenges.take(second, "sign in", START)
-    third = challenges.give("sign in", START)
+    third = challenges.give("sign in", START, "192.0.2.1")
     assert not challenges.take(third, "sign in", START + passkeys.CHALLENGE_LIFE + 1)
 
 
 def test_challenges_are_bounded() -> None:
     challenges = Challenges()
-    first = challenges.give("sign in", START)
+    first = challenges.give("sign in", START, "192.0.2.1")
     for _ in range(passkeys.CHALLENGES_MAX):
-        last = challenges.give("sign in", START)
+        last = challenges.give("sign in", START, "192.0.2.1")
     assert not challenges.take(first, "sign in", START)
     assert challenges.take(last, "sign in", START)
+
+
+def test_who_asks_for_many_challenges_takes_nobody_elses() -> None:
+    challenges = Challenges()
+    person = challenges.give("register usr_1", START, "usr_1")
+    visitor = challenges.give("sign in", START, "192.0.2.9")
+    crowd = [challenges.give("sign in", START, "192.0.2.1") for _ in range(passkeys.CHALLENGES_MAX)]
+    assert challenges.take(person, "register usr_1", START)
+    assert challenges.take(visitor, "sign in", START)
+    assert [challenges.take(each, "sign in", START) for each in crowd[:3]] == [False, False, True]
+    for each in crowd:
+        challenges.take(each, "sign in", START)
+    assert (challenges._given, challenges._by_holder) == ({}, {})
 
 
 @pytest.mark.parametrize(
