@@ -10,13 +10,16 @@ from gatewayd.cli.findings import Finding
 from gatewayd.config import missing_client, missing_credentials
 
 if TYPE_CHECKING:
+    from gatewayd.clock import Instant
     from gatewayd.identity.organizations import Organization
     from gatewayd.store import ReadTx
+    from gatewayd.tax.connections import Standing
     from gatewayd.tax.settings import TaxSettings
 
 REACH_SECONDS: Final = 5.0  # Chosen
 EVERYBODY: Final = 0o007  # permission bits
 REFUSED: Final = "tax_reauthorisation_required"
+NOT_KNOWN: Final = "tax_not_configured"  # where the authority is asked: it does not know this service
 
 
 def taxes(context: Context) -> Iterator[Finding]:
@@ -37,7 +40,7 @@ def taxes(context: Context) -> Iterator[Finding]:
         yield _secret(Path(settings.client_secret_file))
     if lacking := missing_client(context.config):
         yield Finding("tax client", False, f"{lacking.path} {lacking.message}.")
-    yield from _connections(context)
+    yield from _connections(context, settings)
 
 
 def _upstream(settings: "TaxSettings") -> Finding:
@@ -83,7 +86,8 @@ def _secret(path: Path) -> Finding:
     return Finding(about, True, f"{path} can be read.")
 
 
-def _connections(context: Context) -> Iterator[Finding]:
+def _connections(context: Context, settings: "TaxSettings") -> Iterator[Finding]:
+    from gatewayd.clock import to_wire
     from gatewayd.identity import organizations
     from gatewayd.store.backup import is_current
     from gatewayd.store.failures import MigrationError, StoreFailure
@@ -95,29 +99,60 @@ def _connections(context: Context) -> Iterator[Finding]:
         if not is_current(context.store_settings.path):
             yield Finding(about, True, "They are looked at once a start has brought the database up to date.")
             return
-        found = context.read(lambda tx: [(org, _connection_finding(tx, org)) for org in organizations.list_all(tx)])
+        found = context.read(lambda tx: [(org, _findings_of(tx, org)) for org in organizations.list_all(tx)])
+        refused = context.read(_last_not_known)
     except (MigrationError, StoreFailure):
         return  # the check of the database says so
-    yield from (finding for _, finding in found if finding is not None)
-    without = [org.id for org, finding in found if finding is None]
+    yield from (finding for _, findings in found for finding in findings)
+    if refused is not None and refused > _changed(settings):
+        told = "The tax authority does not accept tax.client_id with its secret, or the secret cannot be read"
+        yield Finding("tax client", False, f"{told}: so it was on {to_wire(refused)[:10]}.")
+    without = [org.id for org, findings in found if not findings]
     if without:
         yield Finding(about, True, f"Not connected: {', '.join(without)}.")
 
 
-def _connection_finding(tx: "ReadTx", org: "Organization") -> Finding | None:
-    """How an organization's connection is; None: it is not connected."""
-    from gatewayd.clock import to_wire
-    from gatewayd.tax import call_log, connections
+def _last_not_known(tx: "ReadTx") -> "Instant | None":
+    """When the authority was last found not to know this service, of organizations that have asked nothing since."""
+    from gatewayd.identity import organizations
+    from gatewayd.tax import call_log
+
+    found = None
+    for org in organizations.list_all(tx):
+        tx.bind(org.id)
+        for last in call_log.list_calls(tx, 1):
+            if last.call.code == NOT_KNOWN and (found is None or last.at > found):
+                found = last.at
+    return found
+
+
+def _changed(settings: "TaxSettings") -> int:
+    """When the secret was changed, microseconds: of one that is newer than its refusal nothing is known yet."""
+    try:
+        return int(Path(settings.client_secret_file).stat().st_mtime * 1_000_000) if settings.client_secret_file else 0
+    except OSError:
+        return 0  # told elsewhere
+
+
+def _findings_of(tx: "ReadTx", org: "Organization") -> list[Finding]:
+    """How each connection of an organization is."""
+    from gatewayd.tax import connections
 
     tx.bind(org.id)
-    standing = connections.standing(tx)
-    if standing is None:
-        return None
+    return [_connection_finding(tx, org, standing) for standing in connections.list_standings(tx)]
+
+
+def _connection_finding(tx: "ReadTx", org: "Organization", standing: "Standing") -> Finding:
+    from gatewayd.clock import to_wire
+    from gatewayd.tax import call_log
+
     about, again = f"tax connection of {org.id}", f"gatewayd tax connect --org {org.id}"
+    if standing.legal_entity_id is not None:
+        about, again = f"tax connection of {standing.legal_entity_id}", f"{again} --entity {standing.legal_entity_id}"
     end = standing.granted.expires_at
     if end <= tx.now:
         return Finding(about, False, f"It ended on {to_wire(end)[:10]}: {again}")
-    last = next(iter(call_log.list_calls(tx, 1)), None)
+    last = call_log.find_last(tx, standing.legal_entity_id)
     if last is not None and last.at > standing.since and last.call.code == REFUSED:
-        return Finding(about, False, f"The tax authority refused it on {to_wire(last.at)[:10]}: {again}")
+        return Finding(about, False, f"The tax authority refused it on {to_wire(last.at)[:10]}: {again} --replace")
     return Finding(about, True, f"It lasts until {to_wire(end)[:10]}.")

@@ -12,8 +12,10 @@ from gatewayd.clock import to_wire
 from gatewayd.config import require_credentials
 
 if TYPE_CHECKING:
+    from gatewayd.clock import Instant
+    from gatewayd.store import ReadTx, WriteTx
     from gatewayd.tax.approvals import Decision
-    from gatewayd.tax.connections import Tokens
+    from gatewayd.tax.connections import Standing, Tokens
     from gatewayd.tax.settings import TaxSettings
     from gatewayd.tax.subjects import Subject
 
@@ -35,12 +37,16 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("--reason", metavar="TEXT")
     command = add_command(group, "connect", "connect an organization to the tax authority", connect, json=True)
     command.add_argument("--org", required=True, metavar="ID")
+    command.add_argument(
+        "--entity", metavar="ID", help="one legal entity; otherwise all without a connection of their own"
+    )
+    command.add_argument("--replace", action="store_true", help="put it in the place of a connection that is there")
     way = command.add_mutually_exclusive_group()
     way.add_argument("--code", metavar="CODE", help="what the authority showed after signing in; asked for otherwise")
     way.add_argument(
         "--token-file", metavar="FILE", help="a token endpoint's JSON answer, or a bearer token alone; - for input"
     )
-    way.add_argument("--remove", action="store_true", help="forget the organization's tokens")
+    way.add_argument("--remove", action="store_true", help="forget the tokens")
 
 
 def requests(arguments: argparse.Namespace, context: Context) -> int:
@@ -83,32 +89,64 @@ def refuse(arguments: argparse.Namespace, context: Context) -> int:
 
 
 def connect(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.identity import audit, organizations
+    from gatewayd.identity import audit
     from gatewayd.tax import connections
     from gatewayd.tax.settings import settings_from
 
-    context.read(lambda tx: organizations.get(tx, arguments.org))
+    org_id, entity_id = arguments.org, arguments.entity
+    there = context.read(lambda tx: _connection(tx, org_id, entity_id), org_id)
+    whose = {"orgId": org_id} if entity_id is None else {"orgId": org_id, "legalEntityId": entity_id}
     if arguments.remove:
-        context.write(lambda tx: connections.remove(tx, audit.OPERATOR), arguments.org)
-        print_result(
-            arguments, {"orgId": arguments.org, "connected": False}, ["The organization is not connected now."]
-        )
+        context.write(lambda tx: connections.remove(tx, audit.OPERATOR, entity_id), org_id)
+        kind = "organization" if entity_id is None else "legal entity"
+        print_result(arguments, {**whose, "connected": False}, [f"The {kind} is not connected now."])
         return 0
+    agreed = there.since if there is not None and arguments.replace else None
+    _refuse_replacing(context, org_id, entity_id, agreed)
     if arguments.token_file:
         tokens = _read_tokens(arguments.token_file)
     else:
         require_credentials(context.config, "tax.client_secret_file", "tax.ca_file")
         tokens = _authorize(arguments, settings_from(context.config.tax))
-    context.write(lambda tx: connections.save(tx, tokens, audit.OPERATOR), arguments.org)
-    document = {"orgId": arguments.org, "connected": True, "scope": tokens.scope}
-    print_result(arguments, document, [f"{arguments.org} is connected to the tax authority."])
+
+    def save(tx: "WriteTx") -> None:
+        connections.refuse_replacing(tx, entity_id, agreed)
+        connections.save(tx, tokens, audit.OPERATOR, entity_id)
+
+    context.write(save, org_id)
+    document = {**whose, "connected": True, "scope": tokens.scope}
+    print_result(arguments, document, [f"{entity_id or org_id} is connected to the tax authority."])
     return 0
+
+
+def _connection(tx: "ReadTx", org_id: str, entity_id: str | None) -> "Standing | None":
+    """What is there. Raises `Problem` `not_found` for an organization or legal entity that is not."""
+    from gatewayd.errors import not_found
+    from gatewayd.identity import organizations
+    from gatewayd.ledger import owners
+    from gatewayd.tax import connections
+
+    organizations.get(tx, org_id)
+    if entity_id is not None and owners.find(tx, entity_id) is None:
+        raise not_found("legal entity")
+    return connections.standing(tx, entity_id)
+
+
+def _refuse_replacing(context: Context, org_id: str, entity_id: str | None, agreed: "Instant | None") -> None:
+    from gatewayd.errors import Problem
+    from gatewayd.tax import connections
+
+    try:
+        context.read(lambda tx: connections.refuse_replacing(tx, entity_id, agreed), org_id)
+    except Problem:
+        message = f"{entity_id or org_id} is connected already: add --replace to put another in its place"
+        raise CommandError(message) from None
 
 
 def _read_tokens(path: str) -> "Tokens":
     from gatewayd.errors import Problem
     from gatewayd.tax.connections import Tokens
-    from gatewayd.tax.tokens import is_bearer, tokens_of
+    from gatewayd.tax.token_endpoint import is_bearer, tokens_of
 
     try:
         text = sys.stdin.read() if path == "-" else Path(path).read_text("utf-8")

@@ -229,6 +229,11 @@ def value(form: Mapping[str, str], name: str, most: int = 2048) -> str:
     return given
 
 
+def optional(form: Mapping[str, str], name: str, most: int = 2048) -> str:
+    """The same; empty where it is missing."""
+    return value(form, name, most) if name in form else ""
+
+
 def allow_form_to(redirect_uri: str) -> None:
     """Let the form of this page end at a client: browsers hold every redirect after a form to `form-action`.
 

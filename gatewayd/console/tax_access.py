@@ -5,7 +5,7 @@ from urllib.parse import quote, urlsplit
 from quart import Quart, Response, render_template, request
 
 from gatewayd.console.addresses import TAX
-from gatewayd.console.browser import allow_form_to, see, signed_in, value
+from gatewayd.console.browser import allow_form_to, optional, see, signed_in, value
 from gatewayd.console.pages import add_page, sentence
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.console.tax_view import OPERATION_WORDS, asking, must_lead, view
@@ -90,20 +90,24 @@ class TaxAccess:
         """Ask whether it is meant; then forget the tokens."""
         _, user = signed_in()
         form = await request.form
-        org_id = value(form, "organization", 64)
+        org_id, entity_id = value(form, "organization", 64), optional(form, "entity", 64) or None
 
         def work(tx: WriteTx) -> None:
             must_lead(tx, user)
-            if connections.standing(tx) is not None:  # of two who do it at once, the second finds it done
-                connections.remove(tx, user.id)
+            if connections.standing(tx, entity_id) is not None:  # of two at once, the second finds it done
+                connections.remove(tx, user.id, entity_id)
 
         def look(tx: ReadTx) -> str:
             must_lead(tx, user)
-            return organizations.get(tx, org_id).name
+            there = connections.standing(tx, entity_id)
+            return (there and there.legal_entity) or organizations.get(tx, org_id).name
 
         if form.get("confirmed") != "yes":
             name = await self._store.read(look, org_id)
-            return await render_template("tax_disconnect.html", org_id=org_id, name=name, back=address_of(org_id))
+            back = address_of(org_id)
+            return await render_template(
+                "tax_disconnect.html", org_id=org_id, entity=entity_id or "", name=name, back=back
+            )
         await self._store.write(work, org_id)
         return see(address_of(org_id))
 

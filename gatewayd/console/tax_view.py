@@ -20,11 +20,16 @@ from gatewayd.tax.subjects import Subject
 
 CALLS_SHOWN: Final = 20
 HOSTS_SHOWN: Final = 5  # Chosen: anybody can register many
+ENTITIES_SHOWN: Final = 200  # Chosen: the command line connects the others
 SOON: Final = 30 * DAY  # Chosen: before a connection ends, people are told
 OPERATION_WORDS: Final[Mapping[str, str]] = {
     operation.id: (operation.handler.__doc__ or operation.id).strip().partition("\n")[0].rstrip(".")
     for operation in OPERATIONS
 }
+
+_ENTITIES = """
+SELECT id, name FROM legal_entities WHERE org_id = :org_id AND archived_at IS NULL ORDER BY name, id LIMIT :limit
+"""
 
 
 class Asking(NamedTuple):
@@ -45,8 +50,13 @@ class Asking(NamedTuple):
 
 
 class Connected(NamedTuple):
-    """The connection to the authority. `by` is somebody's address, or how else it was made."""
+    """A connection to the authority. `by` is somebody's address, or how else it was made.
 
+    `legal_entity_id` and `legal_entity` (its name) are None for that of the whole organization.
+    """
+
+    legal_entity_id: str | None
+    legal_entity: str | None
     by: str
     since: Instant
     until: Instant
@@ -56,7 +66,10 @@ class Connected(NamedTuple):
 
 
 class OrganizationTaxes(NamedTuple):
-    """One organization. `leads`: the visitor acts for all of it. `without` counts keys that taxes are nothing to."""
+    """One organization. `leads`: the visitor acts for all of it. `without` counts keys that taxes are nothing to.
+
+    `entities` are ids and names of what can be connected by itself, at most `ENTITIES_SHOWN`.
+    """
 
     id: str
     name: str
@@ -65,7 +78,13 @@ class OrganizationTaxes(NamedTuple):
     without: int
     clients: list[Asking]
     calls: list[LoggedCall]
-    connected: Connected | None
+    connected: list[Connected]
+    entities: list[tuple[str, str]]
+
+    @property
+    def may_connect(self) -> bool:
+        """Whether there is anything to connect, or to connect anew before it ends."""
+        return bool(self.entities) or not self.connected or any(each.soon for each in self.connected)
 
     @property
     def askable(self) -> list[Asking]:
@@ -87,17 +106,21 @@ def view(tx: ReadTx, org_id: str, user: User) -> OrganizationTaxes:
         clients=_clients(tx, user, leads),
         calls=call_log.list_calls(tx, CALLS_SHOWN),
         connected=connected(tx),
+        entities=[(each, name) for each, name in tx.rows(_ENTITIES, limit=ENTITIES_SHOWN)],
     )
 
 
-def connected(tx: ReadTx) -> Connected | None:
-    """The connection of the transaction's organization."""
-    standing = connections.standing(tx)
-    if standing is None:
-        return None
+def connected(tx: ReadTx) -> list[Connected]:
+    """The connections of the transaction's organization, that of the whole first."""
+    return [_connected(tx, each) for each in connections.list_standings(tx)]
+
+
+def _connected(tx: ReadTx, standing: connections.Standing) -> Connected:
     granted = standing.granted
     services = [name for name, there in (("VAT", granted.vat), ("Income Tax", granted.itsa)) if there]
     return Connected(
+        legal_entity_id=standing.legal_entity_id,
+        legal_entity=standing.legal_entity,
         by=who(tx, standing.by),
         since=standing.since,
         until=granted.expires_at,
@@ -183,11 +206,10 @@ def _may_replace(standing: Standing, user: User) -> bool:
 
 
 def attention(tx: ReadTx, of_user: Iterable[tuple[str, Role]]) -> list[tuple[str, Connected]]:
-    """The organizations that a visitor leads whose connection is over or soon will be."""
+    """What a visitor leads whose connection is over or soon will be: organizations and legal entities by name."""
     found = []
     for org_id, role in of_user:
         tx.bind(org_id)
-        there = connected(tx) if role != "member" else None
-        if there is not None and there.soon:
-            found.append((organizations.get(tx, org_id).name, there))
+        there = connected(tx) if role != "member" else []
+        found += [(each.legal_entity or organizations.get(tx, org_id).name, each) for each in there if each.soon]
     return found

@@ -626,12 +626,13 @@ CREATE TABLE tax_calls (
     code TEXT,                                          -- the code of a problem of ours; NULL: the upstream's answer
     correlation_id TEXT,                                -- the upstream's own name for the call
     milliseconds INTEGER NOT NULL
-) STRICT;
+, legal_entity_id TEXT, warnings TEXT) STRICT;
 
 CREATE INDEX tax_calls_of_org ON tax_calls (org_id, id);
 
-CREATE TABLE tax_connections (
-    org_id TEXT PRIMARY KEY REFERENCES organizations (id),
+CREATE TABLE "tax_connections" (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    legal_entity_id TEXT REFERENCES legal_entities (id),    -- NULL: of every entity that has no grant of its own
     access_sealed BLOB NOT NULL,                        -- bearer token, encrypted at rest
     refresh_sealed BLOB,                                -- NULL: cannot be refreshed
     scope TEXT NOT NULL,
@@ -640,7 +641,9 @@ CREATE TABLE tax_connections (
     connected_by TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+) STRICT;
+
+CREATE UNIQUE INDEX tax_connections_key ON tax_connections (org_id, coalesce(legal_entity_id, ''));
 
 CREATE TABLE tax_requests (
     id TEXT PRIMARY KEY,
@@ -665,12 +668,15 @@ CREATE INDEX tax_requests_of_subject ON tax_requests (kind, subject, id);
 
 CREATE UNIQUE INDEX tax_requests_pending ON tax_requests (kind, subject) WHERE status = 'pending';
 
-CREATE TABLE tax_standings (
-    org_id TEXT PRIMARY KEY REFERENCES organizations (id),
+CREATE TABLE "tax_standings" (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    legal_entity_id TEXT REFERENCES legal_entities (id),    -- NULL: of every entity that has none of its own
     vat INTEGER NOT NULL CHECK (vat IN (0, 1)),
     itsa INTEGER NOT NULL CHECK (itsa IN (0, 1)),
     expires_at INTEGER NOT NULL                         -- of the grant, not of the access token
-) STRICT, WITHOUT ROWID;
+) STRICT;
+
+CREATE UNIQUE INDEX tax_standings_key ON tax_standings (org_id, coalesce(legal_entity_id, ''));
 
 CREATE TABLE totp_secrets (
     user_id TEXT PRIMARY KEY REFERENCES users (id),

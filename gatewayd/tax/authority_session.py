@@ -24,10 +24,10 @@ from gatewayd.http1.response import Response
 from gatewayd.store import Store
 from gatewayd.tax import call_log, forwarded_headers, fraud_headers, headers
 from gatewayd.tax.authority import Authority
+from gatewayd.tax.bearer_tokens import BearerTokens
 from gatewayd.tax.connections import Connection
 from gatewayd.tax.mapping import Target
 from gatewayd.tax.settings import TaxSettings
-from gatewayd.tax.tokens import BearerTokens
 
 CODE_BYTES: Final = 64 * 1024  # Chosen: a larger body is not searched for a code
 
@@ -69,10 +69,12 @@ class AuthoritySession:
         self._log = parts.log
         self._incoming = incoming
         self._started = trio.current_time()
+        self._granted_to: str | None = None  # the legal entity whose own connection was used
         self.operation_id = operation_id
         self.caller = caller
         self.status = 200
         self.correlation_id: str | None = None  # of the last answer
+        self.legal_entity_id: str | None = None  # whose taxes; None: nobody's of the organization's entities
 
     @property
     def org_id(self) -> str:
@@ -146,9 +148,10 @@ class AuthoritySession:
         """Raises `Problem` `tax_not_connected` where there is nothing that the authority would accept."""
         if self._parts.bearers is None:
             return None
-        connection = await self._parts.bearers.current(self.org_id)
+        connection = await self._parts.bearers.current(self.org_id, self.legal_entity_id)
         if connection is None and self._settings.mode == "hmrc":
-            raise Problem("tax_not_connected", "The organization is not connected to the tax authority.")
+            raise Problem("tax_not_connected", "Nobody has connected these taxes to the tax authority.")
+        self._granted_to = None if connection is None else connection.legal_entity_id
         return connection
 
     async def _send_as(self, target: Target, fields: Headers, connection: Connection | None) -> Response:
@@ -189,6 +192,8 @@ class AuthoritySession:
             status=status,
             code=code,
             correlation_id=self.correlation_id,
+            legal_entity_id=self._granted_to,
+            warnings=None,
             milliseconds=round((trio.current_time() - self._started) * 1000),
         )
         await self._parts.store.write(lambda tx: call_log.record(tx, call), self.org_id)

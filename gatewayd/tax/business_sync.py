@@ -107,6 +107,7 @@ async def sync_tax_business(
     async with deps.tax.open_session(ID, caller, incoming) as session:
         store, org_id = deps.tax.store, caller.org_id
         subject = await store.read(lambda tx: _subject(tx, request), org_id)
+        session.legal_entity_id = subject.legal_entity_id
         try:
             remote = await _fetch(Inquiry(session, subject.nino), subject)
         except Problem as problem:

@@ -16,15 +16,20 @@ PAGE_MAX: Final = 1_000  # Chosen
 
 _INSERT = """
 INSERT INTO tax_calls (
-    id, org_id, at, request_id, credential_id, user_id, operation, status, code, correlation_id, milliseconds
+    id, org_id, at, request_id, credential_id, user_id, operation, status, code, correlation_id, milliseconds,
+    legal_entity_id, warnings
 ) VALUES (
     :id, :org_id, :now, :request_id, :credential_id, :user_id, :operation, :status, :code, :correlation_id,
-    :milliseconds
+    :milliseconds, :legal_entity_id, :warnings
 )
 """
-_LIST = """
-SELECT at, request_id, credential_id, user_id, operation, status, code, correlation_id, milliseconds FROM tax_calls
-WHERE org_id = :org_id ORDER BY id DESC LIMIT :limit
+_COLUMNS = """
+at, request_id, credential_id, user_id, operation, status, code, correlation_id, milliseconds, legal_entity_id, warnings
+"""
+_LIST = f"SELECT {_COLUMNS} FROM tax_calls WHERE org_id = :org_id ORDER BY id DESC LIMIT :limit"
+_LAST = f"""
+SELECT {_COLUMNS} FROM tax_calls WHERE org_id = :org_id AND coalesce(legal_entity_id, '') = :of
+ORDER BY id DESC LIMIT 1
 """
 _SWEEP_ANY_ORG = """
 DELETE FROM tax_calls WHERE id IN (SELECT id FROM tax_calls WHERE id < :before ORDER BY id LIMIT :count)
@@ -34,7 +39,8 @@ DELETE FROM tax_calls WHERE id IN (SELECT id FROM tax_calls WHERE id < :before O
 class TaxCall(NamedTuple):
     """One call. `code` is that of a problem of ours, None where the upstream's own answer was passed on.
 
-    `status` is what the caller was answered, 0 where the caller had gone.
+    `status` is what the caller was answered, 0 where the caller had gone. `legal_entity_id` is whose own connection was
+    used, None for the organization's and for none. `warnings` names headers with what is noted of each, None: nothing.
     """
 
     request_id: str
@@ -45,6 +51,8 @@ class TaxCall(NamedTuple):
     code: str | None
     correlation_id: str | None
     milliseconds: int
+    legal_entity_id: str | None = None
+    warnings: str | None = None
 
 
 class LoggedCall(NamedTuple):
@@ -62,6 +70,12 @@ def record(tx: WriteTx, call: TaxCall) -> None:
 def list_calls(tx: ReadTx, limit: int = 100) -> list[LoggedCall]:
     """The newest calls of the transaction's organization; at most `PAGE_MAX`."""
     return [LoggedCall(at, TaxCall(*row)) for at, *row in tx.rows(_LIST, limit=min(limit, PAGE_MAX))]
+
+
+def find_last(tx: ReadTx, legal_entity_id: str | None) -> LoggedCall | None:
+    """The newest call over an entity's own connection, or with None over the organization's or none."""
+    row = tx.row(_LAST, of=legal_entity_id or "")
+    return None if row is None else LoggedCall(row[0], TaxCall(*row[1:]))
 
 
 def sweep(tx: WriteTx) -> int:

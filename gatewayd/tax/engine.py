@@ -17,6 +17,7 @@ from gatewayd.store import Store
 from gatewayd.tax import call_log
 from gatewayd.tax.authority import RemoteAuthority, Transport
 from gatewayd.tax.authority_session import ProxyParts
+from gatewayd.tax.bearer_tokens import BearerTokens
 from gatewayd.tax.breaker import Breaker
 from gatewayd.tax.cache import ResponseCache
 from gatewayd.tax.connections import Tokens
@@ -24,7 +25,7 @@ from gatewayd.tax.proxy import Proxy
 from gatewayd.tax.rate_limit import AUTHORITY_INTERVAL_SECONDS, RateLimit
 from gatewayd.tax.settings import TaxSettings
 from gatewayd.tax.settings import settings_from as settings_from
-from gatewayd.tax.tokens import BearerTokens, TokenEndpoint
+from gatewayd.tax.token_endpoint import TokenEndpoint
 
 
 @asynccontextmanager
@@ -40,9 +41,15 @@ async def open_tax(
         authority = _remote(transport, settings, log)
         bearers = None
         if settings.mode != "sandbox":  # Chosen: nobody has to sign in to be told made-up figures
-            bearers = BearerTokens(store, _token_endpoint(settings, authority), log, refreshes)
+            settings.secret()  # one that cannot be read is told at the start
+            bearers = BearerTokens(store, _token_endpoint(settings, authority, log), log, refreshes)
         cached = ResponseCache(authority, settings.cache_seconds) if settings.cache_seconds else authority
-        yield Proxy(replace(parts, authority=cached, bearers=bearers))
+        try:
+            yield Proxy(replace(parts, authority=cached, bearers=bearers))
+        finally:
+            if bearers is not None:
+                bearers.finish()
+            refreshes.cancel_scope.cancel()  # what waits to be stored; an exchange that has begun is shielded
 
 
 async def redeem(settings: TaxSettings, org_id: str, code: str, redirect_uri: str) -> Tokens | None:
@@ -51,7 +58,8 @@ async def redeem(settings: TaxSettings, org_id: str, code: str, redirect_uri: st
     Raises `Problem`, or `OSError` where a file of the settings cannot be read.
     """
     async with _network(settings) as transport:
-        endpoint = _token_endpoint(settings, _remote(transport, settings, NoLog()))
+        log = NoLog()
+        endpoint = _token_endpoint(settings, _remote(transport, settings, log), log)
         try:
             with trio.fail_after(settings.timeout_seconds):
                 return await endpoint.redeem(org_id, code, redirect_uri)
@@ -87,8 +95,8 @@ def _remote(transport: Transport, settings: TaxSettings, log: Log) -> RemoteAuth
     return RemoteAuthority(transport, limit, Breaker(), log)
 
 
-def _token_endpoint(settings: TaxSettings, authority: RemoteAuthority) -> TokenEndpoint:
-    return TokenEndpoint(authority, settings.client_id, settings.secret())
+def _token_endpoint(settings: TaxSettings, authority: RemoteAuthority, log: Log) -> TokenEndpoint:
+    return TokenEndpoint(authority, settings.client_id, settings.secret, log)
 
 
 class InProcess:

@@ -27,7 +27,13 @@ ERRORS: Final = (
     "tax_upstream_timeout",
 )
 
-Entity = Annotated[Id, Meta(description="Whose taxes. Needed where the organization has several legal entities.")]
+Entity = Annotated[
+    Id,
+    Meta(
+        description="Whose taxes; they are asked for over its own connection, else the organization's. Needed where the"
+        " organization has several legal entities."
+    ),
+]
 Vrn = Annotated[str, Meta(max_length=20, description="VAT registration number, in place of the legal entity's.")]
 Nino = Annotated[str, Meta(max_length=20, description="National Insurance number, in place of the legal entity's.")]
 Day = Annotated[str, Meta(max_length=10, description="YYYY-MM-DD.", examples=["2026-01-01"])]

@@ -22,7 +22,7 @@ from gatewayd.http1.response import Response
 from gatewayd.store import Store
 from gatewayd.tax import composing, headers, mapping, taxpayers
 from gatewayd.tax.authority_session import AuthoritySession, ProxyParts, open_session
-from gatewayd.tax.taxpayers import Taxpayer
+from gatewayd.tax.taxpayers import Asked, Taxpayer
 
 HMRC: Final = "hmrc"  # what X-Tax-Upstream says of a network's answer, whichever service gave it (§D3)
 SANDBOX: Final = "sandbox"
@@ -69,9 +69,11 @@ class Proxy:
         return Response(response.status, headers.response_fields(response.headers, upstream), response.body)
 
     async def _answer(self, question: Question, session: AuthoritySession) -> Response:
-        if self.settings.mode == "forward":
-            return await self._forward(question, session)
-        values = {**question.values, **_identity(question, await self._taxpayer(question, session.org_id))}
+        taxpayer = await self._taxpayer(question, session)
+        if self.settings.mode == "forward":  # in the caller's own words: only its id tells the service whose taxes
+            accept = mapping.accept_of(question.operation_id, question.values)
+            return await session.relay(mapping.forwarded_target(question.path, question.pairs, accept))
+        values = {**question.values, **_identity(question, taxpayer)}
         if question.operation_id in composing.PARTS_OF:
             now = Instant(self.store.now())
             composition = composing.Composition(values, now, session.scenario, session.ask)
@@ -79,19 +81,13 @@ class Proxy:
         endpoint = mapping.endpoint_of(question.operation_id, values)
         return await session.relay(mapping.authority_target(endpoint, values))
 
-    async def _forward(self, question: Question, session: AuthoritySession) -> Response:
-        """The answer of a tax service, asked in the caller's own words. Only its id tells it whose taxes they are."""
-        if question.values.get("legalEntityId"):
-            await self._taxpayer(question, session.org_id)
-        accept = mapping.accept_of(question.operation_id, question.values)
-        return await session.relay(mapping.forwarded_target(question.path, question.pairs, accept))
-
-    async def _taxpayer(self, question: Question, org_id: str) -> Taxpayer | None:
-        """Whose taxes: those of the entity that is named, which must be the organization's own, or of the only one."""
-        entity_id = question.values.get("legalEntityId")
-        if entity_id:
-            return await self.store.read(lambda tx: taxpayers.of_entity(tx, entity_id), org_id)
-        return await self.store.read(taxpayers.of_only_entity, org_id)
+    async def _taxpayer(self, question: Question, session: AuthoritySession) -> Taxpayer | None:
+        """Whose taxes: those of the entity or the number that is named, or of the only entity. The session asks so."""
+        kind = mapping.identity_of(question.operation_id)
+        asked = Asked(question.values.get("legalEntityId", ""), kind, question.values.get(kind, ""))
+        found = await self.store.read(lambda tx: taxpayers.find(tx, asked), session.org_id)
+        session.legal_entity_id = None if found is None else found.legal_entity_id
+        return found
 
 
 def _texts(request: msgspec.Struct) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """What `gatewayd doctor` says of the way to the tax authority, and of the connections of organizations."""
 
 import json
+import os
 import socket
 import ssl
 import threading
@@ -13,12 +14,16 @@ import apsw
 import pytest
 import trustme
 
+from gatewayd.areas.legal_entities.operations import create_legal_entity
+from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
 from gatewayd.cli.context import Context
 from gatewayd.clock import DAY, SettableClock, SystemClock
+from gatewayd.store import WriteTx
 from gatewayd.tax import call_log, connections
 from gatewayd.tax.call_log import TaxCall
 from gatewayd.tax.connections import Tokens
 from tests.cli.conftest import Run
+from tests.support.store import make_caller
 
 SECONDS = 10.0
 Findings = dict[str, tuple[bool, str]]
@@ -192,6 +197,48 @@ def test_a_connection_that_the_authority_refuses(run: Run, config_file: Path, or
     assert not findings(run)[about][0]
     write(config_file, acme, record(None))
     assert findings(run)[about][0]
+
+
+def test_an_authority_that_does_not_know_this_service(
+    run: Run, config_file: Path, organizations: dict[str, str]
+) -> None:
+    """It is a finding about the client and no organization's, until the secret is another one."""
+    secret = config_file.parent / "secret"
+    secret.write_text("planted\n")
+    secret.chmod(0o600)
+    os.utime(secret, (1_700_000_000, 1_700_000_000))
+    configure(config_file, "hmrc", "https://127.0.0.1:1", 'client_id = "app"\nclient_secret_file = "secret"\n')
+    write(config_file, organizations["Acme"], connect(), ago_days=2)
+    write(config_file, organizations["Acme"], record("tax_not_configured"), ago_days=1)
+    told = findings(run)
+    well, sentence = told["tax client"]
+    assert (well, sentence.startswith("The tax authority does not accept tax.client_id")) == (False, True)
+    assert told[f"tax connection of {organizations['Acme']}"][0]
+    secret.write_text("another\n")
+    assert "tax client" not in findings(run)
+
+
+def test_the_connection_of_an_entity_is_a_finding_of_its_own(
+    run: Run, config_file: Path, organizations: dict[str, str]
+) -> None:
+    acme = organizations["Acme"]
+    made: list[str] = []
+
+    def connect_entity(tx: WriteTx) -> None:
+        request = CreateLegalEntity(name="Oak", type="sole_trader")
+        made.append(create_legal_entity(tx, make_caller(acme), request).id)
+        connections.save(tx, Tokens("planted-a", None, "read:vat", None), "operator", made[0])
+
+    write(config_file, acme, connect(), ago_days=2)
+    write(config_file, acme, connect_entity, ago_days=2)
+    refused = TaxCall(
+        "req_1", "key_1", None, "vat.getObligations", 409, "tax_reauthorisation_required", None, 5, made[0]
+    )
+    write(config_file, acme, lambda tx: call_log.record(tx, refused), ago_days=1)
+    told = findings(run)
+    assert told[f"tax connection of {acme}"][0]
+    well, sentence = told[f"tax connection of {made[0]}"]
+    assert (well, sentence.endswith(f"gatewayd tax connect --org {acme} --entity {made[0]} --replace")) == (False, True)
 
 
 def test_a_database_that_waits_for_a_migration_is_left_as_it_is(

@@ -11,12 +11,17 @@ from urllib.parse import parse_qs
 
 import pytest
 
+from gatewayd.areas.legal_entities.operations import create_legal_entity
+from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
+from gatewayd.cli.context import Context
+from gatewayd.clock import SystemClock
 from gatewayd.identity import client_metadata, oauth_clients
 from gatewayd.identity.audit import list_all
 from gatewayd.tax import connections
 from tests.cli.conftest import Run
 from tests.cli.store_reading import read_store
 from tests.cli.test_keys import scopes_of
+from tests.support.store import make_caller
 
 
 @pytest.fixture
@@ -83,9 +88,6 @@ def test_a_client_is_approved_and_refused(run: Run, config_file: Path, register:
 @pytest.fixture
 def register(config_file: Path, database: None) -> str:
     """A client that registered itself."""
-    from gatewayd.cli.context import Context
-    from gatewayd.clock import SystemClock
-
     raw = {"client_name": "App", "redirect_uris": ["https://app.example/callback"]}
     metadata = client_metadata.validate(raw)
     return Context(str(config_file), {}, SystemClock()).write(lambda tx: oauth_clients.register(tx, metadata)).id
@@ -165,6 +167,37 @@ def test_connecting_needs_the_settings_and_an_organization(run: Run, org_id: str
     assert (ran.code, "tax.client_id" in ran.err) == (2, True)
     assert run("tax", "connect", "--org", "org_none", "--code", "x").code == 1
     assert run("tax", "connect", "--org", org_id, "--token-file", "/nonexistent/x").code == 1
+
+
+def test_replacing_a_connection_is_asked_for_and_touches_no_other(
+    run: Run, org_id: str, config_file: Path, tmp_path: Path
+) -> None:
+    request = CreateLegalEntity(name="Oak", type="sole_trader")
+    made = Context(str(config_file), {}, SystemClock()).write(
+        lambda tx: create_legal_entity(tx, make_caller(org_id), request), org_id
+    )
+    file, command = tmp_path / "token", ("tax", "connect", "--org", org_id, "--token-file", str(tmp_path / "token"))
+
+    def kept() -> list[str | None]:
+        found = read_store(
+            config_file, lambda tx: (tx.bind(org_id), [connections.find(tx, of) for of in (None, made.id)])[1]
+        )
+        return [each and each.access for each in found]
+
+    file.write_text("first")
+    assert run(*command).code == 0
+    file.write_text("second")
+    refused = run(*command)
+    assert (refused.code, "add --replace" in refused.err, kept()) == (1, True, ["first", None])
+    own = run(*command, "--entity", made.id, "--json")
+    assert own.document == {"orgId": org_id, "legalEntityId": made.id, "connected": True, "scope": ""}
+    assert kept() == ["first", "second"]
+    file.write_text("third")
+    assert run(*command, "--replace").code == 0
+    assert kept() == ["third", "second"]
+    assert run("tax", "connect", "--org", org_id, "--entity", made.id, "--remove").code == 0
+    assert kept() == ["third", None]
+    assert run(*command, "--entity", "ent_none").err == "gatewayd: There is no such legal entity.\n"
 
 
 class TokenEndpoint(BaseHTTPRequestHandler):

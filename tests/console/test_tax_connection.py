@@ -12,7 +12,7 @@ import trio
 from gatewayd.areas.legal_entities import operations as legal_entities
 from gatewayd.areas.legal_entities.shapes import CreateLegalEntity, GetLegalEntity
 from gatewayd.clock import SECOND, Instant, from_wire
-from gatewayd.console.authority_sign_ins import KEPT_MAX, LIFE, AuthoritySignIns
+from gatewayd.console.authority_sign_ins import KEPT_MAX, LIFE, AuthoritySignIns, Connecting
 from gatewayd.contract.wire import encode
 from gatewayd.identity import memberships, sessions
 from gatewayd.store import ReadTx, WriteTx
@@ -216,8 +216,8 @@ async def test_two_at_once_are_two_sign_ins_and_one_state_is_one(tmp_path: Path,
         async with trio.open_nursery() as nursery:
             for state in (*states, *states):
                 nursery.start_soon(back, state)
-        assert len(await lines(site)) == 2
-    assert sorted(statuses) == [303, 303, 400, 400]
+        assert len(await lines(site)) == 1  # neither had agreed to lose what the other connected
+    assert sorted(statuses) == [303, 400, 400, 409]
     assert len(server.requests) == 2
 
 
@@ -268,9 +268,9 @@ async def test_who_was_signed_out_meanwhile_signs_in_and_begins_anew(tmp_path: P
 
 def test_of_very_many_the_oldest_are_forgotten() -> None:
     begun = AuthoritySignIns()
-    first, *_, last = [begun.begin("ses_1", f"org_{number}", START) for number in range(KEPT_MAX + 1)]
+    first, *_, last = [begun.begin("ses_1", Connecting(f"org_{number}"), START) for number in range(KEPT_MAX + 1)]
     assert begun.end(first, "ses_1", START) is None
-    assert begun.end(last, "ses_1", Instant(START + LIFE)) == f"org_{KEPT_MAX}"
+    assert begun.end(last, "ses_1", Instant(START + LIFE)) == Connecting(f"org_{KEPT_MAX}")
 
 
 # -- who may
@@ -333,6 +333,76 @@ async def test_where_nothing_is_to_be_connected_the_button_is_not_there(site: Si
     assert (await browser.get(PAGE)).headers["Content-Security-Policy"] == POLICY
     form = {"csrf": await token(browser), "organization": site.org_id}
     assert (await browser.post(f"{PAGE}/connect", form)).status == 404
+
+
+# -- several grants
+
+
+async def test_a_company_and_a_person_are_connected_by_sign_ins_of_their_own(
+    tmp_path: Path, database_image: bytes
+) -> None:
+    async with opened(tmp_path, database_image) as (site, server):
+        person = str((await entity(site))["id"])
+        browser = await site.signed_in()
+        await come_back(browser, code="good", state=await begin(browser))
+        own = {**GRANTED, "access_token": "planted-own", "scope": "read:self-assessment"}
+        server.script = saying(answer(json.dumps(own).encode()))
+        form = {"csrf": await token(browser), "organization": site.org_id, "entity": person}
+        sent = await browser.post(f"{PAGE}/connect", form)
+        await come_back(browser, code="good", state=dict(parse_qsl(urlsplit(sent.location).query))["state"])
+        kept = [await site.store.read(lambda tx, of=of: connections.find(tx, of), site.org_id) for of in (None, person)]
+        assert [each and each.access for each in kept] == ["planted-a", "planted-own"]
+        page = await browser.open(PAGE)
+        assert "Whose taxesOak" in page.text
+        assert (await entity(site, person))["taxConnection"] == {
+            "vat": False,
+            "itsa": True,
+            "expiresAt": "2028-05-20T09:30:00.000Z",
+        }
+        gone = {**form, "confirmed": "yes"}
+        assert (await browser.post(f"{PAGE}/disconnect", gone)).status == 303
+        assert await connection(site) is not None
+        assert (await entity(site, person))["taxConnection"] == {
+            "vat": True,
+            "itsa": False,
+            "expiresAt": "2028-05-20T09:30:00.000Z",
+        }
+        assert [line.subject for line in await lines(site)] == [site.org_id, person, person]
+
+
+async def test_replacing_asks_first_and_what_was_not_agreed_to_stays(tmp_path: Path, database_image: bytes) -> None:
+    async with opened(tmp_path, database_image) as (site, server):
+        await connect(site)
+        before = await connection(site)
+        browser = await site.signed_in()
+        form = {"csrf": await token(browser), "organization": site.org_id}
+        question = (await browser.post(f"{PAGE}/connect", form)).page
+        assert (question.heading, question.buttons()) == ("Replace the connection?", ["Replace"])
+        sent = await browser.submit(question, f"{PAGE}/connect")
+        site.clock.advance(SECOND)
+        await connect(site)  # somebody else, while the browser is at the authority
+        came = await come_back(browser, code="good", state=sent.sent_back["state"])
+        assert (came.status, "meanwhile" in came.page.problem) == (409, True)
+        assert server.requests == []
+        agreed = await browser.submit((await browser.post(f"{PAGE}/connect", form)).page, f"{PAGE}/connect")
+        assert (await come_back(browser, code="good", state=agreed.sent_back["state"])).status == 303
+        after = await connection(site)
+    assert before is not None
+    assert after is not None
+    assert (before.by, after.by) == ("operator", site.user_id)
+
+
+async def test_an_entity_of_another_organization_is_none(tmp_path: Path, database_image: bytes) -> None:
+    async with opened(tmp_path, database_image) as (site, _):
+        theirs = await site.add_org("Elm Ltd", await site.add_user("eve@example.com"))
+        request = CreateLegalEntity(name="Elm", type="sole_trader")
+        made = await site.store.write(
+            lambda tx: legal_entities.create_legal_entity(tx, make_caller(theirs), request), theirs
+        )
+        browser = await site.signed_in()
+        for of in (made.id, "ent_none"):
+            form = {"csrf": await token(browser), "organization": site.org_id, "entity": of}
+            assert (await browser.post(f"{PAGE}/connect", form)).status == 404
 
 
 # -- the end

@@ -80,7 +80,8 @@ class House(Shared):
 
     def connected(self, org_id: str, number: int = 1) -> None:
         """Connect an organization by command, while the daemon runs."""
-        ran = self.command("tax", "connect", "--org", org_id, "--token-file", "-", given=json.dumps(tokens(number)))
+        command = ("tax", "connect", "--org", org_id, "--replace", "--token-file", "-")
+        ran = self.command(*command, given=json.dumps(tokens(number)))
         assert (ran.returncode, "planted" in ran.stdout + ran.stderr) == (0, False), ran.stderr
 
     def kept(self, org_id: str) -> Connection:

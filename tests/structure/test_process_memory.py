@@ -20,6 +20,7 @@ RELIED_ON = {
     "NetworkRateLimit._counts": "what a network may ask without a credential, which each process would grant anew",
     "StorageBudget._by_network": "what a network may store without a credential, which each process would grant anew",
     "RateLimit._next": "the tax authority's limit is one for the application, however many processes it has",
+    "BearerTokens._unstored": "tokens that came for a spent one and could not be stored: another process has them not",
     "BearerTokens._refreshing": "the authority's refresh token works once: who spends it second loses the connection",
 }
 """By class and attribute."""

@@ -23,7 +23,7 @@ BORDERS = frozenset(
         "gatewayd/http1/http2.py",  # request: one connection
         "gatewayd/http1/server.py",  # request: one connection
         "gatewayd/oauth/app.py",  # request
-        "gatewayd/tax/tokens.py",  # forward: a refresh that outlives its request
+        "gatewayd/tax/bearer_tokens.py",  # forward: a refresh that outlives its request
         "gatewayd/webhooks/dispatcher.py",  # delivery
     }
 )

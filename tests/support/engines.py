@@ -17,10 +17,25 @@ class TaxLog:
     """What the tax engine told the operator."""
 
     warnings: list[tuple[str, dict[str, object]]] = field(default_factory=list)
+    errors: list[tuple[str, dict[str, object]]] = field(default_factory=list)
+    infos: list[tuple[str, dict[str, object]]] = field(default_factory=list)
+
+    def debug(self, event: str, **values: object) -> None:
+        """Say nothing."""
+
+    def info(self, event: str, **values: object) -> None:
+        self.infos.append((event, values))
 
     def warning(self, event: str, **values: object) -> None:
         self.warnings.append((event, values))
 
+    def error(self, event: str, **values: object) -> None:
+        self.errors.append((event, values))
+
     @property
     def events(self) -> list[str]:
         return [event for event, _ in self.warnings]
+
+    @property
+    def error_events(self) -> list[str]:
+        return [event for event, _ in self.errors]

@@ -8,13 +8,18 @@ import pytest
 from gatewayd.areas.legal_entities import operations as legal_entities
 from gatewayd.areas.legal_entities import tax_standings
 from gatewayd.areas.legal_entities.shapes import CreateLegalEntity, GetLegalEntity
-from gatewayd.clock import DAY, SECOND, SettableClock, from_wire
+from gatewayd.areas.legal_entities.tax_standings import TaxStanding
+from gatewayd.clock import DAY, SECOND, Instant, SettableClock, from_wire
 from gatewayd.errors import Problem
 from gatewayd.identity import audit
-from gatewayd.store import WriteTx
+from gatewayd.store import WriteTx, schema
+from gatewayd.store import connections as writers
 from gatewayd.tax import connections
-from gatewayd.tax.connections import EXPIRY_MAX, Standing, Tokens
+from gatewayd.tax.connections import EXPIRY_MAX, Connection, Standing, Tokens
 from tests.support.store import START, MemoryStore, make_caller
+
+BEFORE = 19
+"""The last migration that knows one grant of an organization."""
 
 
 @pytest.fixture
@@ -153,6 +158,27 @@ def test_what_fails_leaves_nothing_of_it(store: MemoryStore, org_id: str) -> Non
     assert store.read(connections.find, org_id) is None
     assert store.read(tax_standings.find, org_id) is None
     assert lines(store, org_id) == []
+
+
+def test_who_was_connected_before_the_migration_is_connected_as_a_whole_after(store: MemoryStore, org_id: str) -> None:
+    sealed = [
+        store.write(lambda tx, c=column: tx.seal(f"planted-{c}", f"tax_connections.{c}:{org_id}"), org_id)
+        for column in ("access", "refresh")
+    ]
+    old = writers.open_writer(writers.MEMORY, 0)
+    schema.migrate(old, schema.packaged()[:BEFORE], START)
+    old.execute("INSERT INTO organizations (id, name, created_at) VALUES (?, 'Oak', 0)", (org_id,))
+    values = (org_id, *sealed, "read:vat", START, 7, "usr_ann", START, START)
+    old.execute(f"INSERT INTO tax_connections VALUES ({', '.join('?' * len(values))})", values)
+    old.execute("INSERT INTO tax_standings VALUES (?, 1, 0, ?)", (org_id, START + DAY))
+    schema.migrate(old, schema.packaged(), START)
+    after = MemoryStore(old.serialize("main"))
+    old.close()
+    kept = after.read(connections.find, org_id)
+    assert kept == Connection(None, "planted-access", "planted-refresh", "read:vat", START, 7)
+    standing = after.read(connections.standing, org_id)
+    assert standing == Standing(None, None, "usr_ann", START, TaxStanding(True, False, Instant(START + DAY)))
+    after.close()
 
 
 def _entity(tx: WriteTx) -> str:

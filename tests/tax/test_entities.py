@@ -42,4 +42,4 @@ async def test_obligations_of_a_named_entity(open_tax: OpenTax) -> None:
             nobody = await tax.get(OBLIGATIONS, "legalEntityId=ent_00000000000000000000000000&status=O")
     assert (by_id.status, by_id.json()) == (200, by_number.json())
     assert by_id.json()["obligations"]
-    assert (nobody.status, nobody.json()["errors"][0]["code"]) == (422, "unknown_reference")
+    assert (nobody.status, nobody.code) == (404, "not_found")

@@ -71,10 +71,8 @@ def mistakes(operation_id: str) -> dict[Case, str]:
         ),
         about(""): "422 validation_failed legalEntityId:required",
         about("legalEntityId={bare}"): f"422 validation_failed {name}:required",
-        about("legalEntityId={theirs}"): "422 validation_failed legalEntityId:unknown_reference",
-        about("legalEntityId=ent_00000000000000000000000000"): (
-            "422 validation_failed legalEntityId:unknown_reference"
-        ),
+        about("legalEntityId={theirs}"): "404 not_found",
+        about("legalEntityId=ent_00000000000000000000000000"): "404 not_found",
         about(f"{name}=x1"): wrong,
         about(f"{name}=a/b"): f"422 validation_failed {name}:invalid_format",
     }

@@ -24,7 +24,7 @@ def _search_text(row: EntityRow) -> str:
 
 
 def _tax_connection(tx: ReadTx, row: EntityRow) -> TaxConnection:
-    standing = tax_standings.find(tx)
+    standing = tax_standings.shown(tx, row.id)
     if standing is None:
         return TaxConnection(vat=False, itsa=False, expires_at=None)
     return TaxConnection(vat=standing.vat, itsa=standing.itsa, expires_at=standing.expires_at)
@@ -73,19 +73,23 @@ def refuse_clash(tx: ReadTx, row: EntityRow) -> None:
         raise Problem("already_exists", message, extra={"existingId": existing_id, "field": name})
 
 
-def change_tax_standing(tx: WriteTx, standing: TaxStanding | None) -> None:
-    """Say in every entity of the organization what the tax authority grants; None: nothing any more.
+def change_tax_standing(tx: WriteTx, standing: TaxStanding | None, legal_entity_id: str | None = None) -> None:
+    """Say in an entity what the tax authority grants it, or with None in all that have no grant of their own.
 
-    Each is a change as any other: it has a new version, and lists by `updatedSince` show it.
+    `standing` None: nothing any more. Each entity that shows it has a new version, and lists by `updatedSince` show it.
     """
-    if standing == tax_standings.find(tx):
+    if standing == tax_standings.find(tx, legal_entity_id):
         return
-    tax_standings.store(tx, standing)
+    tax_standings.store(tx, standing, legal_entity_id)
+    if legal_entity_id is not None:
+        LEGAL_ENTITIES.update(tx, LEGAL_ENTITIES.get(tx, legal_entity_id))
+        return
     after: str | None = ""
     while after is not None:  # Chosen: all of them, though a firm of accountants may have thousands
         found = [LEGAL_ENTITIES.read(tx, row) for row in tx.rows(_SELECT_AFTER, after=after, limit=RENDERED_AT_ONCE)]
         for row in found:
-            LEGAL_ENTITIES.update(tx, row)
+            if tax_standings.find(tx, row.id) is None:
+                LEGAL_ENTITIES.update(tx, row)
         after = found[-1].id if len(found) == RENDERED_AT_ONCE else None
 
 

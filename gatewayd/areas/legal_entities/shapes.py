@@ -144,7 +144,7 @@ class ArchiveLegalEntity(Request, frozen=True, kw_only=True):
 
 
 class TaxConnection(Response, frozen=True, kw_only=True):
-    """Which services of the tax authority the entity's organization is connected to, and until when."""
+    """Which services the tax authority grants: by the entity's own connection, else by its organization's."""
 
     vat: bool
     itsa: bool

@@ -1,19 +1,29 @@
-"""What the tax authority grants to an organization, as its entities show it. Owns the table `tax_standings`.
+"""What the tax authority grants, as legal entities show it (domain model B1: `taxConnection`). Owns `tax_standings`.
 
-There is one grant for an organization (domain model B1: `taxConnection`), so all its entities show the same.
+A grant is one entity's own, or the organization's: that is what entities show which have none of their own.
 """
 
 from typing import NamedTuple
 
 from gatewayd.clock import Instant
-from gatewayd.store import ReadTx, WriteTx
+from gatewayd.store import ReadTx, Row, WriteTx
 
-_GET = "SELECT vat, itsa, expires_at FROM tax_standings WHERE org_id = :org_id"
-_SAVE = """
-INSERT INTO tax_standings (org_id, vat, itsa, expires_at) VALUES (:org_id, :vat, :itsa, :expires_at)
-ON CONFLICT (org_id) DO UPDATE SET vat = excluded.vat, itsa = excluded.itsa, expires_at = excluded.expires_at
+_GET = """
+SELECT vat, itsa, expires_at FROM tax_standings WHERE org_id = :org_id AND coalesce(legal_entity_id, '') = :of
 """
-_REMOVE = "DELETE FROM tax_standings WHERE org_id = :org_id"
+_GET_SHOWN = """
+SELECT vat, itsa, expires_at FROM tax_standings WHERE org_id = :org_id AND coalesce(legal_entity_id, '') IN (:of, '')
+ORDER BY legal_entity_id IS NULL LIMIT 1
+"""
+_UPDATE = """
+UPDATE tax_standings SET vat = :vat, itsa = :itsa, expires_at = :expires_at
+WHERE org_id = :org_id AND coalesce(legal_entity_id, '') = :of
+"""
+_INSERT = """
+INSERT INTO tax_standings (org_id, legal_entity_id, vat, itsa, expires_at)
+VALUES (:org_id, :legal_entity_id, :vat, :itsa, :expires_at)
+"""
+_REMOVE = "DELETE FROM tax_standings WHERE org_id = :org_id AND coalesce(legal_entity_id, '') = :of"
 
 
 class TaxStanding(NamedTuple):
@@ -24,15 +34,26 @@ class TaxStanding(NamedTuple):
     expires_at: Instant
 
 
-def find(tx: ReadTx) -> TaxStanding | None:
-    """The standing of the transaction's organization; None: it is not connected."""
-    row = tx.row(_GET)
-    return None if row is None else TaxStanding(bool(row[0]), bool(row[1]), Instant(row[2]))
+def find(tx: ReadTx, legal_entity_id: str | None = None) -> TaxStanding | None:
+    """The standing of an entity's own grant, or with None of the organization's; None: it is not connected."""
+    return _standing(tx.row(_GET, of=legal_entity_id or ""))
 
 
-def store(tx: WriteTx, standing: TaxStanding | None) -> None:
-    """Store another one; None: the organization is not connected any more."""
+def shown(tx: ReadTx, legal_entity_id: str) -> TaxStanding | None:
+    """What an entity shows: the standing of its own grant, else that of the organization's."""
+    return _standing(tx.row(_GET_SHOWN, of=legal_entity_id))
+
+
+def store(tx: WriteTx, standing: TaxStanding | None, legal_entity_id: str | None = None) -> None:
+    """Store another one; None: it is not connected any more."""
+    of = legal_entity_id or ""
     if standing is None:
-        tx.run(_REMOVE)
-    else:
-        tx.run(_SAVE, vat=int(standing.vat), itsa=int(standing.itsa), expires_at=standing.expires_at)
+        tx.run(_REMOVE, of=of)
+        return
+    values = {"vat": int(standing.vat), "itsa": int(standing.itsa), "expires_at": standing.expires_at}
+    if not tx.run(_UPDATE, of=of, **values):
+        tx.run(_INSERT, legal_entity_id=legal_entity_id, **values)
+
+
+def _standing(row: Row | None) -> TaxStanding | None:
+    return None if row is None else TaxStanding(bool(row[0]), bool(row[1]), Instant(row[2]))
