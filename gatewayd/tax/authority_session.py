@@ -89,12 +89,15 @@ class AuthoritySession:
         """The answer to the caller's own request, in the encoding that the caller takes. Raises `Problem`."""
         return await self._send_in_time(target, self._incoming.headers)
 
-    async def ask(self, target: Target, scenario: str) -> Response:
-        """The answer to a request of ours for the caller, to be read here, under a test scenario. Raises `Problem`."""
+    async def ask(self, target: Target, scenario: str, share: int = 1) -> Response:
+        """The answer to a request of ours for the caller, to be read here, under a test scenario. Raises `Problem`.
+
+        `share` is how many requests have what is left of the time, this one included.
+        """
         fields = [field for field in self._incoming.headers if field[0].lower() not in _FOR_A_READER_OF_BYTES]
         if scenario:
             fields.append((_SCENARIO, scenario.encode("latin-1")))
-        return await self._send_in_time(target, fields)
+        return await self._send_in_time(target, fields, share)
 
     def problem_of(self, response: Response, message: str) -> Problem:
         """The problem that an answer is which cannot be worked with."""
@@ -123,14 +126,15 @@ class AuthoritySession:
 
     # -- the requests
 
-    async def _send_in_time(self, target: Target, fields: Headers) -> Response:
-        seconds = self._settings.timeout_seconds
+    async def _send_in_time(self, target: Target, fields: Headers, share: int = 1) -> Response:
+        left = self._started + self._settings.timeout_seconds - trio.current_time()
+        seconds = max(0.0, left / share)
         try:
-            with trio.fail_at(self._started + seconds):
+            with trio.fail_after(seconds):
                 response = await self._send(target, fields)
         except trio.TooSlowError:
-            self._log.warning("tax_upstream_timeout", operation=self.operation_id, seconds=seconds)
-            message = f"The tax service did not answer within {seconds:g} seconds."
+            self._log.warning("tax_upstream_timeout", operation=self.operation_id, seconds=round(seconds, 1))
+            message = f"The tax service did not answer within {self._settings.timeout_seconds:g} seconds."
             raise Problem("tax_upstream_timeout", message) from None
         self.correlation_id = _correlation_id(response.headers)
         return self._vet(response)

@@ -1,127 +1,41 @@
-"""The two operations that the authority has no endpoint for, composed of those it has (domain model §D1).
-
-A part that the authority refuses or does not find is told in the answer, where the answer tells of its parts. Else the
-refusal is the answer to the whole, as is what concerns every part alike, such as an authorisation that has ended. A
-test scenario goes to those parts that document it (§D4); one that none of them documents is refused.
-"""
+"""The two operations that the authority has no endpoint for, composed of those it has (domain model §D1)."""
 
 import datetime
-from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass
-from typing import Any, Final, NoReturn
+from collections.abc import Collection, Mapping
+from typing import Final
 
-import msgspec
-
-from gatewayd.clock import Instant, london_date, to_wire
 from gatewayd.contract.wire import encode
-from gatewayd.errors import Problem, invalid_field
+from gatewayd.errors import invalid_field
 from gatewayd.http1.response import Response
 from gatewayd.ledger.tax_calendar import bounds, is_tax_year, tax_year, tax_year_of
-from gatewayd.sandbox_authority import accounts, calculations, itsa
 from gatewayd.sandbox_authority.rules import unknown_scenario
 from gatewayd.tax import shapes
-from gatewayd.tax.mapping import ENDPOINTS, Endpoint, Target, authority_target
+from gatewayd.tax.composition import (
+    BALANCE,
+    CALCULATIONS,
+    FINAL,
+    PARTS,
+    QUARTERLY,
+    SCENARIOS,
+    STATUS,
+    Composition,
+    Object,
+    Part,
+    RefusedError,
+    refuse,
+    rows_of,
+    text,
+)
 
 LIST_TAX_YEARS: Final = "selfAssessment.listTaxYears"
 FILING_SUMMARY: Final = "selfAssessment.getFilingSummary"
 YEARS_BACK: Final = 4  # §D1: as far back as obligations of final declarations go by default
-
-STATUS: Final = "itsaStatus"
-QUARTERLY: Final = "itsaObligations"
-FINAL: Final = "finalDeclaration"
-CALCULATIONS: Final = "itsaCalculations"
-BALANCE: Final = "balance"
-PARTS: Final[Mapping[str, Endpoint]] = {
-    STATUS: ENDPOINTS["itsaStatus.get"],
-    QUARTERLY: ENDPOINTS["itsaObligations.list"],
-    FINAL: ENDPOINTS["itsaObligations.list:final_declaration"],
-    CALCULATIONS: ENDPOINTS["itsaCalculations.list"],
-    BALANCE: ENDPOINTS["accounts.balance"],
-}
-"""What is asked for, by the name that an answer tells it by."""
 PARTS_OF: Final[Mapping[str, Collection[str]]] = {
     LIST_TAX_YEARS: (STATUS, QUARTERLY, FINAL),
     FILING_SUMMARY: tuple(PARTS),
 }
-SCENARIOS: Final[Mapping[str, Collection[str]]] = {
-    STATUS: itsa.STATUS_SCENARIOS,
-    QUARTERLY: itsa.OBLIGATION_SCENARIOS,
-    FINAL: itsa.DECLARATION_SCENARIOS,
-    CALCULATIONS: calculations.LIST_SCENARIOS,
-    BALANCE: accounts.BALANCE_SCENARIOS,
-}
-"""The test scenarios that each part documents."""
 OLD_LIABILITY: Final = "totalIncomeTaxAndNicsDue"  # what the list calls `liabilityAmount` up to 2022-23
 _JSON: Final = (b"Content-Type", b"application/json")
-
-Object = dict[str, Any]
-Ask = Callable[[Target, str], Awaitable[Response]]
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """What the authority said to one question; `document` is empty where it has nothing to say."""
-
-    summary: shapes.SummaryPart
-    document: Object
-
-    def rows(self, name: str) -> list[Object]:
-        """The objects of a list in the document; none where it is not there."""
-        return _rows(self.document, name)
-
-
-class _RefusedError(Exception):
-    """The authority's refusal of a part that the answer cannot do without."""
-
-    def __init__(self, response: Response) -> None:
-        super().__init__(response.status)
-        self.response = response
-
-
-@dataclass(frozen=True, slots=True)
-class Composition:
-    """What an answer is composed from: the parameters with the taxpayer's number, the time, a way to the authority.
-
-    `scenario` is empty where no test scenario was named.
-    """
-
-    values: Mapping[str, str]
-    now: Instant
-    scenario: str
-    ask: Ask
-
-    @property
-    def today(self) -> str:
-        return london_date(self.now)
-
-    async def part(self, name: str, more: Mapping[str, str], *, fatal: bool = False) -> Part:
-        """Ask one question. Raises `Problem` for what concerns every part; where `fatal`, for a failure of this too."""
-        target = authority_target(PARTS[name], {"nino": self.values["nino"], **more})
-        try:
-            response = await self.ask(target, self.scenario if self.scenario in SCENARIOS[name] else "")
-        except Problem as problem:
-            if fatal or problem.code != "tax_upstream_error":
-                raise
-            return self._part_of(name, "failed")
-        document = _object(response)
-        if response.status == 200 and document:
-            return self._part_of(name, "ok", document)
-        if response.status == 404:
-            return self._part_of(name, "not_found")
-        if fatal:
-            _refuse(response, document)
-        return self._part_of(name, "failed")
-
-    def _part_of(self, name: str, status: str, document: Object | None = None) -> Part:
-        return Part(shapes.SummaryPart(source=name, status=status, fetched_at=to_wire(self.now)), document or {})
-
-
-def _refuse(response: Response, document: Object) -> NoReturn:
-    """Raise what ends the whole: the authority's own refusal, or a `Problem` where it failed."""
-    if 400 <= response.status < 500:
-        raise _RefusedError(response)
-    upstream = {"status": response.status, "code": _text(document, "code")}
-    raise Problem("tax_upstream_error", "A part of the answer was refused.", extra={"upstream": upstream})
 
 
 async def compose(operation_id: str, composition: Composition) -> Response:
@@ -132,7 +46,7 @@ async def compose(operation_id: str, composition: Composition) -> Response:
         return Response(refusal.status, [_JSON], encode(refusal.document))
     try:
         answer = await (_tax_years(composition) if operation_id == LIST_TAX_YEARS else _summary(composition))
-    except _RefusedError as refused:
+    except RefusedError as refused:
         return refused.response
     return Response(200, [_JSON], encode(answer))
 
@@ -143,15 +57,15 @@ async def compose(operation_id: str, composition: Composition) -> Response:
 async def _tax_years(composition: Composition) -> shapes.TaxYears:
     current = int(tax_year_of(composition.today)[:4])
     years = [tax_year(first) for first in range(current - YEARS_BACK, current + 1)]
-    final = await composition.part(FINAL, {}, fatal=True)
-    statuses = await composition.part(STATUS, {"taxYear": years[0], "futureYears": "true"}, fatal=True)
+    final = await composition.needed(FINAL, {})
+    statuses = await composition.needed(STATUS, {"taxYear": years[0], "futureYears": "true"})
     standing = {year["taxYear"]: _standing(year) for year in statuses.rows("itsaStatuses") if _has_year(year)}
     declared = {tax_year_of(row["periodEndDate"]): row for row in _periods(final.rows("obligations"))}
     listed = []
     for year in years:
         first, last = bounds(year)
-        quarterly = await composition.part(QUARTERLY, {"fromDate": first, "toDate": last}, fatal=True)
-        rows = [row for business in quarterly.rows("obligations") for row in _rows(business, "obligationDetails")]
+        quarterly = await composition.needed(QUARTERLY, {"fromDate": first, "toDate": last})
+        rows = [row for business in quarterly.rows("obligations") for row in rows_of(business, "obligationDetails")]
         listed.append(
             shapes.TaxYear(
                 tax_year=year,
@@ -168,7 +82,7 @@ async def _tax_years(composition: Composition) -> shapes.TaxYears:
 def _standing(year: Object) -> str | None:
     details = year.get("itsaStatusDetails")
     newest = details[-1] if isinstance(details, list) and details else {}
-    return _text(newest, "status")
+    return text(newest, "status")
 
 
 def _periods(rows: list[Object]) -> list[Object]:
@@ -186,7 +100,7 @@ def _counts(rows: list[Object], today: str) -> shapes.QuarterlyCounts:
 
 def _declaration(row: Object) -> shapes.FinalDeclaration:
     return shapes.FinalDeclaration(
-        due_date=_text(row, "dueDate"), status=_text(row, "status"), received_date=_text(row, "receivedDate")
+        due_date=text(row, "dueDate"), status=text(row, "status"), received_date=text(row, "receivedDate")
     )
 
 
@@ -200,37 +114,44 @@ async def _summary(composition: Composition) -> shapes.FilingSummary:
     if not is_tax_year(year):
         raise invalid_field("taxYear", "invalid_format", "Expected a tax year such as 2026-27.")
     first, last = bounds(year)
-    status = await composition.part(STATUS, {"taxYear": year})
-    quarterly = await composition.part(QUARTERLY, {"fromDate": first, "toDate": last})
-    final = await composition.part(FINAL, {"taxYear": year})
-    calculations = await composition.part(CALCULATIONS, {"taxYear": year})
-    balance = await composition.part(BALANCE, {"onlyOpenItems": "true"})
-    mine = next((row for row in status.rows("itsaStatuses") if row.get("taxYear") == year), {})
+    questions = {
+        STATUS: {"taxYear": year},
+        QUARTERLY: {"fromDate": first, "toDate": last},
+        FINAL: {"taxYear": year},
+        CALCULATIONS: {"taxYear": year},
+        BALANCE: {"onlyOpenItems": "true"},
+    }
+    # Chosen: each may take an equal share of what is left, so that one which hangs leaves the others theirs
+    parts = {
+        name: await composition.part(name, questions[name], len(questions) - i) for i, name in enumerate(questions)
+    }
+    refuse(parts.values())
+    mine = next((row for row in parts[STATUS].rows("itsaStatuses") if row.get("taxYear") == year), {})
     return shapes.FilingSummary(
         tax_year=year,
         itsa_status=_standing(mine),
-        obligations=_obligations(quarterly.rows("obligations"), final.rows("obligations")),
-        latest_calculation=_latest(calculations.rows("calculations")),
-        balance=_balance(balance),
-        parts=[part.summary for part in (status, quarterly, final, calculations, balance)],
+        obligations=_obligations(parts[QUARTERLY].rows("obligations"), parts[FINAL].rows("obligations")),
+        latest_calculation=_latest(parts[CALCULATIONS].rows("calculations")),
+        balance=_balance(parts[BALANCE]),
+        parts=[part.summary for part in parts.values()],
     )
 
 
 def _obligations(businesses: list[Object], declarations: list[Object]) -> list[shapes.SummaryObligation]:
     """Those of the businesses, then the final declaration, which belongs to none."""
-    rows = [(row, business) for business in businesses for row in _rows(business, "obligationDetails")]
+    rows = [(row, business) for business in businesses for row in rows_of(business, "obligationDetails")]
     return [_obligation(row, business) for row, business in [*rows, *((row, {}) for row in declarations)]]
 
 
 def _obligation(row: Object, business: Object) -> shapes.SummaryObligation:
     return shapes.SummaryObligation(
-        type_of_business=_text(business, "typeOfBusiness"),
-        business_id=_text(business, "businessId"),
-        period_start_date=_text(row, "periodStartDate"),
-        period_end_date=_text(row, "periodEndDate"),
-        due_date=_text(row, "dueDate"),
-        status=_text(row, "status"),
-        received_date=_text(row, "receivedDate"),
+        type_of_business=text(business, "typeOfBusiness"),
+        business_id=text(business, "businessId"),
+        period_start_date=text(row, "periodStartDate"),
+        period_end_date=text(row, "periodEndDate"),
+        due_date=text(row, "dueDate"),
+        status=text(row, "status"),
+        received_date=text(row, "receivedDate"),
     )
 
 
@@ -241,8 +162,8 @@ def _latest(rows: list[Object]) -> shapes.LatestCalculation | None:
     newest = max(named, key=lambda row: str(row.get("calculationTimestamp", "")))
     return shapes.LatestCalculation(
         id=newest["calculationId"],
-        type=_text(newest, "calculationType"),
-        timestamp=_text(newest, "calculationTimestamp"),
+        type=text(newest, "calculationType"),
+        timestamp=text(newest, "calculationTimestamp"),
         liability_amount=_first_number(newest, "liabilityAmount", OLD_LIABILITY),
     )
 
@@ -254,23 +175,11 @@ def _balance(part: Part) -> shapes.Balance | None:
     return shapes.Balance(
         payable=_number(details, "payableAmount"),
         overdue=_number(details, "overdueAmount"),
-        next_due=_text(details, "payableDueDate"),
+        next_due=text(details, "payableDueDate"),
     )
 
 
 # -- reading what the authority said
-
-
-def _object(response: Response) -> Object:
-    try:
-        return msgspec.json.decode(response.body, type=Object)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return {}
-
-
-def _rows(document: Object, name: str) -> list[Object]:
-    found = document.get(name)
-    return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
 
 
 def _is_open(row: Object) -> bool:
@@ -286,11 +195,6 @@ def _is_day(value: object) -> bool:
         return isinstance(value, str) and len(value) == 10 and bool(datetime.date.fromisoformat(value))
     except ValueError:
         return False
-
-
-def _text(document: Object, name: str) -> str | None:
-    value = document.get(name)
-    return value if isinstance(value, str) else None
 
 
 def _number(document: Object, name: str) -> float | None:

@@ -22,6 +22,7 @@ from gatewayd.http1.response import Response
 from gatewayd.store import Store
 from gatewayd.tax import composing, headers, mapping, taxpayers
 from gatewayd.tax.authority_session import AuthoritySession, ProxyParts, open_session
+from gatewayd.tax.composition import Composition
 from gatewayd.tax.taxpayers import Asked, Taxpayer
 
 HMRC: Final = "hmrc"  # what X-Tax-Upstream says of a network's answer, whichever service gave it (§D3)
@@ -76,7 +77,7 @@ class Proxy:
         values = {**question.values, **_identity(question, taxpayer)}
         if question.operation_id in composing.PARTS_OF:
             now = Instant(self.store.now())
-            composition = composing.Composition(values, now, session.scenario, session.ask)
+            composition = Composition(values, now, session.scenario, session.ask)
             return await composing.compose(question.operation_id, composition)
         endpoint = mapping.endpoint_of(question.operation_id, values)
         return await session.relay(mapping.authority_target(endpoint, values))

@@ -183,15 +183,25 @@ class Balance(Response, frozen=True, kw_only=True):
 
 
 class SummaryPart(Response, frozen=True, kw_only=True):
-    """What one part was made of. `status`: ok, not_found or failed."""
+    """What one part was made of. `status`: ok, not_found or failed.
+
+    `httpStatus` is what the authority answered; null where it gave no answer. `code` is that of its refusal, or ours:
+    `tax_upstream_timeout` where it took too long, `tax_upstream_error` where it could not be reached. It is null where
+    there is none.
+    """
 
     source: str
     status: str
+    code: str | None
+    http_status: int | None
     fetched_at: str
 
 
 class FilingSummary(Response, frozen=True, kw_only=True):
-    """What has been filed and what is owed for a year. A part that failed is null and told in `parts`."""
+    """What has been filed and what is owed for a year. A part that failed is null and told in `parts`.
+
+    Where all of them failed, the answer is the authority's refusal, or an error.
+    """
 
     tax_year: TaxYearText
     itsa_status: str | None

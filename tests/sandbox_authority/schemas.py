@@ -353,6 +353,16 @@ FILING_SUMMARY = shape(
             shape({"id": UUID, "type": _FIVE_TYPES, "timestamp": MOMENT, "liabilityAmount": MONEY})
         ),
         "balance": or_null(shape({"payable": MONEY, "overdue": MONEY, "nextDue": DATE})),
-        "parts": rows(shape({"source": TEXT, "status": {"enum": ["ok", "not_found", "failed"]}, "fetchedAt": MOMENT})),
+        "parts": rows(
+            shape(
+                {
+                    "source": TEXT,
+                    "status": {"enum": ["ok", "not_found", "failed"]},
+                    "code": {"type": ["string", "null"]},
+                    "httpStatus": {"type": ["integer", "null"]},
+                    "fetchedAt": MOMENT,
+                }
+            )
+        ),
     }
 )

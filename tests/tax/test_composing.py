@@ -11,7 +11,8 @@ from gatewayd.clock import Instant
 from gatewayd.errors import Problem
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
-from gatewayd.tax.composing import FILING_SUMMARY, LIST_TAX_YEARS, PARTS_OF, SCENARIOS, Composition, compose
+from gatewayd.tax.composing import FILING_SUMMARY, LIST_TAX_YEARS, PARTS_OF, compose
+from gatewayd.tax.composition import SCENARIOS, Composition
 from gatewayd.tax.mapping import Target
 from tests.sandbox_authority import schemas
 from tests.sandbox_authority.asking import NINO, NOW, tell, valid
@@ -21,15 +22,17 @@ UNKNOWN = (400, "RULE_INCORRECT_GOV_TEST_SCENARIO")
 
 
 class Authority:
-    """The authority's sandbox. `instead` are answers by a part of the path."""
+    """The authority's sandbox. `instead` are answers, or problems, by a part of the path."""
 
-    def __init__(self, **instead: Response) -> None:
+    def __init__(self, **instead: Response | Problem) -> None:
         self.instead = instead
         self.scenarios: list[str] = []
 
-    async def ask(self, target: Target, scenario: str) -> Response:
+    async def ask(self, target: Target, scenario: str, share: int) -> Response:
         for part, response in self.instead.items():
-            if part in target.path:
+            if part in target.path and isinstance(response, Problem):
+                raise response
+            if part in target.path and isinstance(response, Response):
                 return response
         self.scenarios.append(scenario)
         headers = [(b"Accept", target.accept.encode()), (b"Gov-Test-Scenario", scenario.encode())]
@@ -120,6 +123,53 @@ async def test_a_part_that_fails_is_told(scenario: str, statuses: list[str]) -> 
     assert (found["itsaStatus"] is None) == (statuses[0] != "ok")
     assert (found["latestCalculation"] is None) == (statuses[3] != "ok")
     assert (found["balance"] is None) == (statuses[4] != "ok")
+
+
+async def test_a_part_says_what_the_authority_said() -> None:
+    late = Problem("tax_upstream_timeout", "late")
+    gone = Problem("tax_upstream_error", "gone", extra={"upstream": {"status": None, "code": "reset"}})
+    authority = Authority(
+        crystallisation=Response(403, [], b'{"code":"CLIENT_OR_AGENT_NOT_AUTHORISED"}'), calculations=late, balance=gone
+    )
+    found = await summary("NO_OBLIGATIONS_FOUND", authority=authority)
+    assert [(part["status"], part["httpStatus"], part["code"]) for part in found["parts"]] == [
+        ("ok", 200, None),
+        ("not_found", 404, "NO_OBLIGATIONS_FOUND"),
+        ("failed", 403, "CLIENT_OR_AGENT_NOT_AUTHORISED"),
+        ("failed", None, "tax_upstream_timeout"),
+        ("failed", None, "tax_upstream_error"),
+    ]
+
+
+ALL = "/"  # of every path
+REFUSAL = Response(403, [], b'{"code":"CLIENT_OR_AGENT_NOT_AUTHORISED","message":"no"}')
+
+
+async def test_what_is_refused_in_every_part_is_refused() -> None:
+    response = await response_of(FILING_SUMMARY, authority=Authority(**{ALL: REFUSAL}))
+    assert (response.status, response.body) == (REFUSAL.status, REFUSAL.body)
+
+
+async def test_of_parts_that_all_failed_a_refusal_counts_before_a_fault() -> None:
+    late = Problem("tax_upstream_timeout", "late")
+    response = await response_of(FILING_SUMMARY, authority=Authority(balance=REFUSAL, **{ALL: late}))
+    assert response.status == 403
+    with pytest.raises(Problem) as caught:
+        await response_of(FILING_SUMMARY, authority=Authority(**{ALL: late}))
+    assert caught.value.code == "tax_upstream_timeout"
+    with pytest.raises(Problem) as caught:
+        await response_of(FILING_SUMMARY, authority=Authority(**{ALL: Response(503, [], b'{"code":"SERVER_ERROR"}')}))
+    assert (caught.value.code, caught.value.extra["upstream"]) == (
+        "tax_upstream_error",
+        {"status": 503, "code": "SERVER_ERROR"},
+    )
+
+
+async def test_what_concerns_every_part_is_the_whole_answer() -> None:
+    ended = Problem("tax_reauthorisation_required", "ended")
+    with pytest.raises(Problem) as caught:
+        await response_of(FILING_SUMMARY, authority=Authority(balance=ended))
+    assert caught.value.code == "tax_reauthorisation_required"
 
 
 async def test_a_summary_has_the_last_calculation_and_all_obligations() -> None:
