@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from gatewayd.config import forms
+from gatewayd.config.fraud_headers import fraud_header_error
 
 OCTAL = "octal"  # the unit of file modes: written 0o660
 
@@ -43,6 +44,7 @@ PUBLIC_URL = Form("an origin without a closing slash; https unless the host is l
 SECURE_URL = Form("a URL; https unless the host is loopback", forms.secure_url_error)
 EMBEDDINGS = Form('"wordllama", "off", or the URL of an OpenAI-compatible service', forms.embeddings_error)
 PUBLIC_ADDRESS = Form("a public IP address", forms.public_address_error)
+FRAUD_HEADER = Form("the name of a fraud-prevention header, such as Gov-Client-Multi-Factor", fraud_header_error)
 FOLDER = Form("the path of a folder", forms.path_error)
 FILE = Form("the path of a file, or credential:NAME", forms.file_error)
 
@@ -181,6 +183,12 @@ class Tax:
         "Fraud-prevention headers that are missing or malformed. require: refuse the request; warn: note it in the log;"
         " off: do not look.",
         OneOf(("require", "warn", "off")),
+    )
+    headers_agreed_missing: tuple[str, ...] = key(
+        (),
+        "Fraud-prevention headers that HMRC has agreed in writing to do without, for programs that cannot collect them:"
+        " they may be empty or left out.",
+        FRAUD_HEADER,
     )
     client_id: str = key("", "What HMRC knows this service by. Needed to connect organizations when mode is hmrc.")
     client_secret_file: str = key("", "The secret that goes with client_id.", FILE)

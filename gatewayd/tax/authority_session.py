@@ -26,6 +26,7 @@ from gatewayd.tax import call_log, forwarded_headers, fraud_headers, headers
 from gatewayd.tax.authority import Authority
 from gatewayd.tax.bearer_tokens import BearerTokens
 from gatewayd.tax.connections import Connection
+from gatewayd.tax.fraud_headers import FraudFault, FraudWarning
 from gatewayd.tax.mapping import Target
 from gatewayd.tax.settings import TaxSettings
 
@@ -69,6 +70,7 @@ class AuthoritySession:
         self._log = parts.log
         self._incoming = incoming
         self._started = trio.current_time()
+        self.warnings: list[FraudFault | FraudWarning] = []
         self._granted_to: str | None = None  # the legal entity whose own connection was used
         self.operation_id = operation_id
         self.caller = caller
@@ -110,19 +112,29 @@ class AuthoritySession:
         """Raises `Problem` where the authority may not be asked at all."""
         if self._parts.authority is None:
             raise Problem("tax_not_configured", "No tax service is configured on this instance.")
-        mode, sandbox = self._settings.fraud_headers, self._settings.is_sandbox
-        given, examples = headers.texts(self._incoming.headers), not self._settings.is_production
-        faults = fraud_headers.check(given, mode, sandbox=sandbox, documentation=examples)
+        verdict = self._settings.judge(headers.texts(self._incoming.headers))
+        faults, required = verdict.faults, self._settings.fraud_headers == "require"
+        self.warnings = [*([] if required else faults), *verdict.warnings]
         if any(fault.code == "test_header_in_production" for fault in faults):
             message = f"{fraud_headers.TEST_SCENARIO} is for the sandbox only."
             raise Problem("test_header_in_production", message)
-        if faults and mode == "require":
+        if faults and required:
             errors = tuple(FieldError(fault.header, fault.code, f"{fault.header} {fault.message}.") for fault in faults)
             names = ", ".join(dict.fromkeys(fault.header for fault in faults))
             raise Problem("fraud_headers_invalid", f"These headers are missing or malformed: {names}.", errors=errors)
         if faults:
             found = [f"{fault.header}: {fault.code}" for fault in faults]
             self._log.warning("fraud_headers_invalid", request_id=self._incoming.id, faults=found)
+
+    @property
+    def warning_fields(self) -> list[tuple[bytes, bytes]]:
+        """What the caller is told of the fraud-prevention headers, as a header field of the answer; none: nothing."""
+        return [(headers.WARNINGS, self._noted.encode())] if self.warnings else []
+
+    @property
+    def _noted(self) -> str:
+        """Names of headers with what is noted of each. No value of theirs."""
+        return ", ".join(f"{each.header}={each.code}" for each in self.warnings)
 
     # -- the requests
 
@@ -197,7 +209,7 @@ class AuthoritySession:
             code=code,
             correlation_id=self.correlation_id,
             legal_entity_id=self._granted_to,
-            warnings=None,
+            warnings=self._noted or None,
             milliseconds=round((trio.current_time() - self._started) * 1000),
         )
         await self._parts.store.write(lambda tx: call_log.record(tx, call), self.org_id)
@@ -216,6 +228,7 @@ async def open_session(
         status = session.status
     except Problem as problem:
         status, code = problem.status, problem.code
+        problem.headers = (*problem.headers, *session.warning_fields)
         raise
     finally:
         with trio.CancelScope(shield=True):  # bounded by the store: what is queued there is decided

@@ -12,6 +12,9 @@ from gatewayd.errors import Problem
 from gatewayd.http1.header_fields import Headers, joined
 from gatewayd.tax.fraud_headers import CONNECTION_METHOD, HEADERS, TEST_SCENARIO
 
+WARNINGS: Final = b"x-fraud-header-warnings"  # Chosen
+"""What the authority would remark on: `Name=code`, a list. With `tax.fraud_headers = "warn"` also what is wrong."""
+
 
 class Rule(Enum):
     """What becomes of a field."""
@@ -61,6 +64,7 @@ RESPONSE: Final[Mapping[bytes, Rule]] = {
     b"cache-control": Rule.SET,  # no-store, as on every answer of the API
     b"x-tax-upstream": Rule.SET,
     b"x-request-id": Rule.SET,
+    WARNINGS: Rule.SET,
     b"set-cookie": Rule.STRIP,
     b"server": Rule.STRIP,
     b"www-authenticate": Rule.STRIP,  # it would speak of a token that the caller never sent
@@ -80,6 +84,7 @@ FROM_PAGES: Final = (
 TO_PAGES: Final = (
     *(name for name, rule in RESPONSE.items() if rule is Rule.PASS and not name.startswith(b"content-")),
     b"x-tax-upstream",
+    WARNINGS,
 )
 """What a web page may read of an answer across origins, beside what it always may."""
 

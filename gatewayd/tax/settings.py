@@ -1,6 +1,6 @@
 """The tax settings in the form that the engine works with."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, cast
@@ -36,6 +36,7 @@ class TaxSettings:
     ca_file: str = ""
     timeout_seconds: float = 30.0
     fraud_headers: fraud.Mode = "require"
+    headers_agreed_missing: tuple[str, ...] = ()
     client_id: str = ""
     client_secret_file: str = ""
     append_hop: str = ""
@@ -95,6 +96,16 @@ class TaxSettings:
         }
         return f"{self.sign_in_page}?{urlencode(parameters)}"
 
+    def judge(self, headers: Mapping[str, str]) -> fraud.Verdict:
+        """What is to be said of a request's fraud-prevention headers."""
+        return fraud.judge(
+            headers,
+            self.fraud_headers,
+            sandbox=self.is_sandbox,
+            documentation=not self.is_production,
+            agreed_missing=self.headers_agreed_missing,
+        )
+
     def secret(self) -> str:
         """The secret of this service at the authority; empty where there is none. Raises `OSError`."""
         return Path(self.client_secret_file).read_text("utf-8").strip() if self.client_secret_file else ""
@@ -110,6 +121,7 @@ def settings_from(tax: Tax, own_listeners: Callable[[], Iterable[Listener]] = no
         ca_file=tax.ca_file,
         timeout_seconds=tax.timeout_seconds,
         fraud_headers=cast(fraud.Mode, tax.fraud_headers),
+        headers_agreed_missing=tax.headers_agreed_missing,
         client_id=tax.client_id,
         client_secret_file=tax.client_secret_file,
         append_hop=tax.append_hop,

@@ -24,7 +24,7 @@ OPEN = {"start": "2026-04-01", "end": "2026-06-30", "due": "2026-08-07", "status
 
 def test_the_headers_are_what_a_web_application_sends() -> None:
     headers = fraud_prevention_headers(CLOCK, "ann@oak.example")
-    assert fraud_headers.check(headers, "require", sandbox=True, documentation=True) == []
+    assert fraud_headers.judge(headers, "require", sandbox=True, documentation=True).faults == []
     needed = fraud_headers.METHODS[headers[fraud_headers.CONNECTION_METHOD]]
     assert headers.keys() == needed | {fraud_headers.CONNECTION_METHOD}
     assert headers["Gov-Client-User-IDs"] == "demo-shop=ann%40oak.example"
@@ -61,7 +61,7 @@ async def test_it_is_refused_then_approved_then_answered(tmp_path: Path) -> None
     assert "2026-04-01 to 2026-06-30 is due on 2026-08-07, and open." in said[-1]
     left = dict(line.split(": ", 1) for line in (tmp_path / HEADERS_FILE).read_text().splitlines())
     assert len(left) == 16
-    assert fraud_headers.check(left, "require", sandbox=True, documentation=True) == []
+    assert fraud_headers.judge(left, "require", sandbox=True, documentation=True).faults == []
 
 
 FAULTS: list[tuple[tuple[SiteResponse, ...], str]] = [

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gatewayd.tax.fraud_headers import HEADERS, METHODS, TOLERATED, FraudFault, Mode, check
+from gatewayd.config.fraud_headers import FRAUD_HEADERS
+from gatewayd.tax.fraud_headers import HEADERS, METHODS, TOLERATED, FraudFault, FraudWarning, Mode, judge
 
 SOUND = {  # the examples of the authority's specification
     "Gov-Client-Device-ID": "beec798b-b366-47fa-b1f8-92cede14a1ce",
@@ -90,8 +91,13 @@ def sound(method: str) -> dict[str, str]:
 def faults(
     headers: dict[str, str], mode: Mode = "require", *, sandbox: bool = True, documentation: bool = True
 ) -> list[tuple[str, str]]:
-    found = check(headers, mode, sandbox=sandbox, documentation=documentation)
-    return [(fault.header, fault.code) for fault in found]
+    found = judge(headers, mode, sandbox=sandbox, documentation=documentation)
+    return [(fault.header, fault.code) for fault in found.faults]
+
+
+def warnings(headers: dict[str, str], mode: Mode = "require") -> list[tuple[str, str]]:
+    found = judge(headers, mode, sandbox=True, documentation=True)
+    return [(warning.header, warning.code) for warning in found.warnings]
 
 
 def method_of(name: str) -> str:
@@ -125,11 +131,15 @@ def test_each_header_that_is_missing_is_named(method: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_each_header_of_another_method_is_named(method: str) -> None:
+def test_each_header_of_another_method_is_remarked_on_and_no_fault(method: str) -> None:
+    """The authority's own validator warns of it; whatever it holds, it says nothing."""
     foreign = HEADERS.keys() - METHODS[method] - TOLERATED.get(method, frozenset())
     assert foreign
     for name in foreign:
-        assert faults({**sound(method), name: SOUND[name]}) == [(name, "conflict")]
+        for value in (SOUND[name], "", "null"):
+            headers = {**sound(method), name: value}
+            assert (faults(headers), warnings(headers)) == ([], [(name, "unexpected")])
+    assert warnings(sound(method)) == []
 
 
 @pytest.mark.parametrize(
@@ -173,6 +183,60 @@ def test_an_unknown_method_is_refused_and_the_formats_are_judged() -> None:
 def test_names_have_no_case_and_other_headers_are_not_judged() -> None:
     headers = {name.lower(): f" {value}\t" for name, value in sound(SERVER).items()}
     assert faults({**headers, "gov-client-from-a-later-version": "\x00", "Accept": "*/*"}) == []
+
+
+# -- what cannot be collected
+
+
+@pytest.mark.parametrize("method", [method for method in METHODS if method.endswith("VIA_SERVER")])
+def test_a_client_and_its_server_on_one_private_network_have_no_public_addresses(method: str) -> None:
+    """The specification's own words: where a value cannot be had, the header is empty; with no address, no hop."""
+    private = (
+        *("Gov-Client-Public-IP", "Gov-Client-Public-IP-Timestamp", "Gov-Client-Public-Port"),
+        *("Gov-Vendor-Public-IP", "Gov-Vendor-Forwarded"),
+    )
+    assert faults({**sound(method), **dict.fromkeys(private, "")}) == []
+    for name in ("Gov-Client-Public-IP-Timestamp", "Gov-Vendor-Forwarded"):
+        assert faults({**sound(method), name: ""}) == [(name, "required")]
+
+
+@pytest.mark.parametrize(("method", "name"), [(method, name) for method in METHODS for name in sorted(METHODS[method])])
+def test_what_the_authority_does_without_may_be_empty_or_left_out_and_not_malformed(method: str, name: str) -> None:
+    def verdict(headers: dict[str, str]) -> list[tuple[str, str]]:
+        agreed = (name,)
+        found = judge(headers, "require", sandbox=True, documentation=True, agreed_missing=agreed)
+        return [(fault.header, fault.code) for fault in found.faults]
+
+    left_out = sound(method)
+    del left_out[name]
+    assert verdict(left_out) == verdict({**left_out, name: ""}) == []
+    assert verdict({**left_out, name: "null"}) == [(name, "invalid_format")]
+    other = "Gov-Client-Device-ID" if name != "Gov-Client-Device-ID" else "Gov-Client-Timezone"
+    del left_out[other]
+    assert verdict(left_out) == [(other, "required")]
+
+
+def test_the_settings_know_the_same_headers() -> None:
+    assert set(FRAUD_HEADERS) == HEADERS.keys()
+
+
+LISTS = [name for name, value in SOUND.items() if "," in value and name != "Gov-Client-Browser-JS-User-Agent"]
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_space_after_a_comma_is_remarked_on_and_no_fault(name: str) -> None:
+    for space in (" ", "  "):
+        headers = with_one(name, SOUND[name].replace(",", f",{space}"))
+        assert (faults(headers), warnings(headers)) == ([], [(name, "space_after_comma")])
+    headers = with_one(name, SOUND[name].replace(",", " ,"))
+    assert (faults(headers), warnings(headers)) == ([(name, "invalid_format")], [])
+    assert judge(with_one(name, SOUND[name].replace(",", ", ")), "off", sandbox=True, documentation=True).warnings == []
+
+
+def test_a_warning_says_what_is_remarked_on() -> None:
+    headers = {**sound("BATCH_PROCESS_DIRECT"), "Gov-Client-Public-IP": "planted"}
+    found = judge(headers, "require", sandbox=True, documentation=True).warnings
+    assert found == [FraudWarning("Gov-Client-Public-IP", "unexpected", "does not belong to BATCH_PROCESS_DIRECT")]
 
 
 # -- modes
@@ -375,11 +439,12 @@ def test_any_local_addresses_are_sound(addresses: list[IPv4Address | IPv6Address
 def test_whatever_comes_each_header_has_one_fault_at_most_and_nothing_raises(
     headers: dict[str, str], method: str, sandbox: bool
 ) -> None:
-    found = check(
+    found = judge(
         {**headers, "Gov-Client-Connection-Method": method}, "require", sandbox=sandbox, documentation=not sandbox
     )
-    names = [fault.header for fault in found]
-    assert len(set(names)) == len(names)
+    for notes in (found.faults, found.warnings):
+        assert len({note.header for note in notes}) == len(notes)
+    names = [note.header for note in (*found.faults, *found.warnings)]
     assert {"Gov-Client-Connection-Method", *HEADERS} >= set(names)
 
 
@@ -389,11 +454,12 @@ def test_whatever_comes_each_header_has_one_fault_at_most_and_nothing_raises(
 )
 def test_no_value_stands_in_a_message(name: str, value: str, sandbox: bool) -> None:
     headers = {**sound(method_of(name)), name: f"planted-{value}", "Gov-Client-Connection-Method": f"planted-{value}"}
-    found = check(headers, "require", sandbox=sandbox, documentation=sandbox)
+    found = judge(headers, "require", sandbox=sandbox, documentation=sandbox).faults
     assert found
     assert not [fault for fault in found if "planted" in repr(fault) or value in fault.message]
 
 
 def test_a_fault_says_what_the_header_must_be() -> None:
-    found = check(with_one("Gov-Client-Device-ID", "x"), "require", sandbox=True, documentation=True)
-    assert found == [FraudFault("Gov-Client-Device-ID", "invalid_format", "must be a UUID")]
+    found = judge(with_one("Gov-Client-Device-ID", "x"), "require", sandbox=True, documentation=True)
+    assert found.warnings == []
+    assert found.faults == [FraudFault("Gov-Client-Device-ID", "invalid_format", "must be a UUID")]

@@ -61,8 +61,6 @@ def mistakes(operation_id: str) -> dict[Case, str]:
         return Case(operation_id, "&".join(filter(None, (rest, who))), scenario)
 
     wrong = "400 VRN_INVALID" if name == "vrn" else "400 FORMAT_NINO"
-    if operation_id == "selfAssessment.getFilingSummary":
-        wrong = "200"  # every part is told to have failed
     return {
         Case(operation_id, f"{query}&shoe=1", scenario): "400 unknown_parameter shoe:unknown_parameter",
         Case(operation_id, query, "SHOE_SIZE"): "400 RULE_INCORRECT_GOV_TEST_SCENARIO",
