@@ -52,6 +52,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "tax approve": "--key KEY_ID",
     "tax refuse": "--client CLIENT_ID --reason 'No terms of use.'",
     "tax connect": "--org ORG_ID --token-file tokens.json",
+    "tax check-headers": "request.txt",
     "client list": "--json",
     "client revoke": "CLIENT_ID",
     "invoice issue": "INVOICE_ID",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.output import note, print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group
+from gatewayd.cli.tax_headers import add_check
 from gatewayd.clock import to_wire
 from gatewayd.config import require_credentials
 
@@ -47,6 +48,7 @@ def add_commands(subparsers: Subparsers) -> None:
         "--token-file", metavar="FILE", help="a token endpoint's JSON answer, or a bearer token alone; - for input"
     )
     way.add_argument("--remove", action="store_true", help="forget the tokens")
+    add_check(group)
 
 
 def requests(arguments: argparse.Namespace, context: Context) -> int:

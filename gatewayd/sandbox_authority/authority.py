@@ -17,7 +17,7 @@ from gatewayd.http1.asgi import App, HttpScope, Receive, Send
 from gatewayd.http1.bodies import BodyCutShort, BodyTooLarge, read_body
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response, send_response
-from gatewayd.sandbox_authority import accounts, businesses, calculations, itsa, oauth, vat
+from gatewayd.sandbox_authority import accounts, businesses, calculations, fraud_prevention, itsa, oauth, vat
 from gatewayd.sandbox_authority.rules import (
     ENCODER,
     AuthorityFault,
@@ -59,6 +59,7 @@ ENDPOINTS: Final = (
     Endpoint("/accounts/self-assessment/{nino}/balance-and-transactions", "4", accounts.balance),
     Endpoint("/individuals/business/details/{nino}/list", "2", businesses.list_businesses),
     Endpoint("/individuals/business/details/{nino}/{businessId}", "2", businesses.retrieve_business),
+    Endpoint("/test/fraud-prevention-headers/validate", "1", fraud_prevention.validate),
 )
 """The authority's endpoints; of two that match, the first is meant."""
 
@@ -97,6 +98,7 @@ class SandboxAuthority:
         return endpoint.handler(
             Call(
                 parameters={**_parameters(query), **named},
+                fraud_headers=fraud_prevention.headers_of(request.headers),
                 scenario=field_value(request.headers, b"gov-test-scenario"),
                 today=datetime.date.fromisoformat(london_date(now)),
                 now=now,

@@ -103,13 +103,13 @@ def _authorize(asked: Mapping[str, str], now: Instant) -> Response:
 def _grant(form: Mapping[str, str], now: Instant) -> dict[str, object]:
     """New tokens for a code or a refresh token."""
     _need(form, "grant_type")
+    if form["grant_type"] == "client_credentials":
+        return _grant_to_program(form, now)
     kinds = {"authorization_code": ("code", "code"), "refresh_token": ("refresh_token", "refresh")}
     if form["grant_type"] not in kinds:
         raise _RefusedError(400, "unsupported_grant_type", "grant_type is not supported")
     name, kind = kinds[form["grant_type"]]
-    _need(form, "client_id", name)
-    if not form.get("client_secret"):
-        raise _RefusedError(401, "invalid_client", "invalid client id or secret")
+    _check_client(form, name)
     found = _decode(form[name])
     if found is None or found.kind != kind or found.client_id != form["client_id"] or found.ends <= now:
         raise _RefusedError(400, "invalid_grant", f"{name} is invalid")
@@ -124,6 +124,21 @@ def _grant(form: Mapping[str, str], now: Instant) -> dict[str, object]:
         "refresh_token": _encode(refresh),
         "scope": found.scope,
     }
+
+
+def _grant_to_program(form: Mapping[str, str], now: Instant) -> dict[str, object]:
+    """A token for what belongs to nobody (RFC 6749 §4.4)."""
+    _check_client(form)
+    scope, ends = form.get("scope", ""), now + ACCESS_LASTS
+    access = _Claims(kind="access", client_id=form["client_id"], scope=scope, redirect_uri="", ends=ends)
+    lasts = ACCESS_LASTS // SECOND
+    return {"access_token": _encode(access), "token_type": "bearer", "expires_in": lasts, "scope": access.scope}
+
+
+def _check_client(form: Mapping[str, str], *more: str) -> None:
+    _need(form, "client_id", *more)
+    if not form.get("client_secret"):
+        raise _RefusedError(401, "invalid_client", "invalid client id or secret")
 
 
 def _fields(text: str) -> dict[str, str]:

@@ -42,10 +42,12 @@ class AuthorityFault(Exception):
 class Call(Struct, frozen=True, kw_only=True):
     """One call of an operation. `parameters` join those of the path and of the query; `today` is London's date.
 
-    `scenario` is "" where none was asked for.
+    `scenario` is "" where none was asked for. `fraud_headers` are the fraud-prevention headers, by their names in lower
+    case.
     """
 
     parameters: Mapping[str, str]
+    fraud_headers: Mapping[str, str]
     scenario: str
     today: datetime.date
     now: Instant

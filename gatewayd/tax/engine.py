@@ -1,5 +1,6 @@
 """The tax engine of one daemon, put together from its settings."""
 
+import secrets
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
@@ -8,6 +9,7 @@ import trio
 
 from gatewayd.clock import Clock
 from gatewayd.errors import Problem
+from gatewayd.http1.header_fields import Headers
 from gatewayd.http1.log import Log, NoLog
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
@@ -21,6 +23,8 @@ from gatewayd.tax.bearer_tokens import BearerTokens
 from gatewayd.tax.breaker import Breaker
 from gatewayd.tax.cache import ResponseCache
 from gatewayd.tax.connections import Tokens
+from gatewayd.tax.headers import OwnFields, request_fields
+from gatewayd.tax.mapping import VALIDATE_HEADERS, VAT
 from gatewayd.tax.proxy import Proxy
 from gatewayd.tax.rate_limit import AUTHORITY_INTERVAL_SECONDS, RateLimit
 from gatewayd.tax.settings import TaxSettings
@@ -63,6 +67,22 @@ async def redeem(settings: TaxSettings, org_id: str, code: str, redirect_uri: st
         try:
             with trio.fail_after(settings.timeout_seconds):
                 return await endpoint.redeem(org_id, code, redirect_uri)
+        except trio.TooSlowError:
+            raise Problem("tax_upstream_timeout", "The tax authority did not answer in time.") from None
+
+
+async def validate_headers(settings: TaxSettings, fields: Headers, user_agent: str) -> Response:
+    """What the authority's test service says of fraud-prevention headers (§D2). Raises `Problem`, `OSError`."""
+    async with _network(settings) as transport:
+        log = NoLog()
+        remote = _remote(transport, settings, log)
+        try:
+            with trio.fail_after(settings.timeout_seconds):
+                tokens = await _token_endpoint(settings, remote, log).own()
+                bearer = None if tokens is None else tokens.access
+                ours = OwnFields(VAT, bearer, f"req_{secrets.token_hex(8)}", user_agent)
+                sent = request_fields(fields, ours, sandbox=True)
+                return await remote.answer(Request("GET", VALIDATE_HEADERS, sent), "")
         except trio.TooSlowError:
             raise Problem("tax_upstream_timeout", "The tax authority did not answer in time.") from None
 

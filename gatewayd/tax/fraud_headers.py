@@ -150,7 +150,7 @@ TOLERATED: Final[Mapping[str, frozenset[str]]] = {
         | {"Gov-Client-Browser-Plugins", "Gov-Client-Browser-Do-Not-Track"}
     ),
 }
-"""Headers that a method no longer needs; sending them is neither fault nor warning (change logs of 3.2 and January 2022)."""
+"""Headers that a method no longer needs; sending them on is no fault (change log of 31 January 2022 and of 3.2)."""
 
 _TWO_VERSIONS: Final = frozenset({"MOBILE_APP_VIA_SERVER", "DESKTOP_APP_VIA_SERVER", "OTHER_VIA_SERVER"})
 """The methods whose `Gov-Vendor-Version` names two programs at least, the client's and the server's (3.2)."""

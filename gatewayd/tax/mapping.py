@@ -22,6 +22,8 @@ CALCULATIONS: Final = "application/vnd.hmrc.8.0+json"
 ACCOUNTS: Final = "application/vnd.hmrc.4.0+json"
 COMPOSED: Final = "application/json"  # Chosen: the authority has no such endpoint, a tax service may
 
+VALIDATE_HEADERS: Final = "/test/fraud-prevention-headers/validate"  # of the test service alone, in the version of VAT
+
 _SEGMENT: Final = re.compile(r"[A-Za-z0-9#_-]{1,64}")
 _PLACEHOLDER: Final = re.compile(r"\{([A-Za-z]+)\}")
 

@@ -153,7 +153,15 @@ def test_a_program_says_who_it_is() -> None:
     assert refusal(refresh("x", client_id="")) == (400, "invalid_request")
 
 
-@pytest.mark.parametrize("grant_type", ["client_credentials", "password", ""])
+def test_a_program_has_a_token_of_its_own() -> None:
+    """RFC 6749 §4.4.3: without a refresh token."""
+    given = token({"grant_type": "client_credentials", **PROGRAM})
+    document = json.loads(given.body)
+    assert (given.status, document.keys()) == (200, {"access_token", "token_type", "expires_in", "scope"})
+    assert refusal(token({"grant_type": "client_credentials", "client_id": "app"})) == (401, "invalid_client")
+
+
+@pytest.mark.parametrize("grant_type", ["password", "implicit", ""])
 def test_other_grants_are_not_known(grant_type: str) -> None:
     assert refusal(token({"grant_type": grant_type, **PROGRAM}))[0] == 400
 
