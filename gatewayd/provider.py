@@ -13,6 +13,7 @@ from gatewayd.identity import (
     authorization_codes,
     authorizations,
     grants,
+    known_devices,
     oauth_clients,
     one_time_links,
     refresh_tokens,
@@ -38,6 +39,7 @@ _SWEEPS: tuple[tuple[Callable[[WriteTx], int], int], ...] = (  # what refers to 
     (oauth_clients.sweep, oauth_clients.SWEEP_ROWS),
     (one_time_links.sweep, one_time_links.SWEEP_ROWS),
     (sessions.sweep, sessions.SWEEP_ROWS),
+    (known_devices.sweep, known_devices.SWEEP_ROWS),
     (throttling.sweep, throttling.SWEEP_ROWS),
 )
 """Each sweep with the number of rows from which on it may have left some."""

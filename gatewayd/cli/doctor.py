@@ -31,7 +31,7 @@ def add_commands(subparsers: Subparsers) -> None:
 
 def doctor(arguments: argparse.Namespace, context: Context) -> int:
     """It changes nothing. The settings are checked before anything else, as by `check-config`."""
-    checks = (_settings, _permissions, _disk, _store, _tls, _reach, daemon, taxes)
+    checks = (_settings, _permissions, _disk, _store, _tls, _proxy, _reach, daemon, taxes)
     findings = [finding for check in checks for finding in check(context)]
     if arguments.json:
         print_document([finding._asdict() for finding in findings])
@@ -137,6 +137,20 @@ def _tls(context: Context) -> Iterator[Finding]:
     yield Finding("TLS", True, f"{server.tls_certificate} and its key belong together.")
     if Path(server.tls_key).stat().st_mode & 0o007:
         yield Finding("TLS key", False, f"{server.tls_key} can be read by everybody.")
+
+
+def _proxy(context: Context) -> Iterator[Finding]:
+    """Where the public URL is https and TLS is not ours, something in front ends it, and speaks for everybody."""
+    server = context.config.server
+    if server.tls_certificate or not server.public_url.startswith("https://"):
+        return
+    trusted = ", ".join(server.trusted_proxies)
+    sentence = (
+        f"Whoever comes through {trusted} is told by X-Forwarded-For."
+        if trusted
+        else "A proxy ends TLS, and server.trusted_proxies names none: all who come through it count as one network."
+    )
+    yield Finding("proxy", bool(trusted), sentence)
 
 
 def _reach(context: Context) -> Iterator[Finding]:

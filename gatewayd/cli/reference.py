@@ -37,6 +37,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "user list": "--org ORG_ID",
     "user reset-password": "ann@example.com",
     "user unlock": "ann@example.com",
+    "unlock": "--network 192.0.2.7",
     "user disable": "ann@example.com",
     "user enable": "ann@example.com",
     "user end-sessions": "ann@example.com",

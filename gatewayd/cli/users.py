@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.output import print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group
+from gatewayd.cli.unlocking import add_unlock
 from gatewayd.cli.user_access import add_commands as add_access_commands
 from gatewayd.cli.user_access import check_enabled, ended_in_words, find_user
 
@@ -21,6 +22,7 @@ STDIN_MAX = 8_192  # Chosen: longer than any password
 
 def add_commands(subparsers: Subparsers) -> None:
     """Add the commands of users."""
+    add_unlock(subparsers)
     group = add_group(subparsers, "user", "people who sign in")
     command = add_command(
         group, "create", "make a user, or let one who exists into another organization", create, json=True
@@ -39,8 +41,7 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument(
         "--end-everything", action="store_true", help="end sessions, passkeys, second factor, keys and apps too, now"
     )
-    command = add_command(group, "unlock", "let in again who failed to sign in too often", unlock, json=True)
-    command.add_argument("email", metavar="EMAIL")
+    add_unlock(group)
     add_access_commands(group)
 
 
@@ -119,24 +120,6 @@ def reset(arguments: argparse.Namespace, context: Context) -> int:
     document = {"id": user.id, "email": user.email, **shown, **_ended_member(ended)}
     lines += [] if ended is None else [ended_in_words(ended)]
     print_result(arguments, document, lines)
-    return 0
-
-
-def unlock(arguments: argparse.Namespace, context: Context) -> int:
-    """Forget the failed sign-ins; for a user who is not locked nothing changes."""
-    from gatewayd.identity import audit, throttling
-
-    def work(tx: "WriteTx") -> "tuple[User, bool]":
-        user = find_user(tx, arguments.email)
-        unlocked = throttling.unlock(tx, user.email)
-        if unlocked:
-            act = audit.Act(actor=audit.OPERATOR, action="user.unlocked", subject=user.id, org_id=None)
-            audit.record(tx, act)
-        return user, unlocked
-
-    user, unlocked = context.write(work)
-    outcome = "can try to sign in again." if unlocked else "had no failures: nothing was locked."
-    print_result(arguments, {"id": user.id, "email": user.email, "unlocked": unlocked}, [f"{user.email} {outcome}"])
     return 0
 
 

@@ -74,7 +74,12 @@ class Server:
         " first loopback host:port of bind (https with tls_certificate).",
         PUBLIC_URL,
     )
-    trusted_proxies: tuple[str, ...] = key((), "Networks whose X-Forwarded-* headers are believed.", NETWORK)
+    trusted_proxies: tuple[str, ...] = key(
+        (),
+        "Networks whose X-Forwarded-* headers are believed: those of a reverse proxy in front. Without them all who"
+        " come through it are one network to limits and throttling.",
+        NETWORK,
+    )
     tls_certificate: str = key("", "Certificate chain in PEM. Empty: plain HTTP, behind a reverse proxy.", FILE)
     tls_key: str = key("", "Private key of tls_certificate in PEM.", FILE)
     cors_origins: tuple[str, ...] = key((), "Origins whose pages may call the API from a browser.", ORIGIN)
@@ -221,7 +226,12 @@ class Limits:
     """What one caller may ask for."""
 
     requests_per_minute: int = key(600, "Requests per credential. 0: no limit.", Between(0, 10_000_000))
-    sign_in_attempts: int = key(10, "Wrong passwords or codes in a row before the account locks.", Between(1, 1000))
+    sign_in_attempts: int = key(
+        10,
+        "Wrong passwords or codes in a row before the account locks. A browser that signed in before has as many of"
+        " its own.",
+        Between(1, 1000),
+    )
     json_body_bytes: int = key(1048576, "Largest JSON body.", Between(1024, 2**30), "bytes")
     header_bytes: int = key(32768, "Largest request line and headers together.", Between(1024, 2**20), "bytes")
     concurrent_requests: int = key(64, "Requests of one caller under way at a time.", Between(1, 100_000))

@@ -10,7 +10,7 @@ from gatewayd.console.pages import add_page, sentence
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.console.sign_in import retry_after
 from gatewayd.errors import Problem
-from gatewayd.identity import audit, one_time_links, passkeys, second_factors, sessions, users
+from gatewayd.identity import audit, known_devices, one_time_links, passkeys, second_factors, sessions, users
 from gatewayd.identity.passwords import check_password
 from gatewayd.identity.sign_in import WrongCredentials
 from gatewayd.identity.throttling import Locked
@@ -82,11 +82,12 @@ class Account:
         except Locked as locked:
             page = await self._page("Too many tries. Wait a while.", "password")
             return page, 429, retry_after(locked.until, self._parts.clock.now())
-        hashed = await self._parts.passwords.hash(new)
+        hashed, visitor = await self._parts.passwords.hash(new), self._browser.visitor()
 
         def work(tx: WriteTx) -> str:
             users.change_password(tx, user.id, hashed)
             one_time_links.void(tx, user.id)
+            known_devices.forget(tx, user.id, visitor.device)
             sessions.end_all(tx, user.id, kept=session.id)
             return sessions.reauthenticate(tx, session, session.methods)
 
@@ -148,9 +149,11 @@ class Account:
     async def end_all(self) -> Response:
         """Everywhere but here."""
         session, user = signed_in()
+        visitor = self._browser.visitor()
 
         def work(tx: WriteTx) -> None:
             sessions.end_all(tx, user.id, kept=session.id)
+            known_devices.forget(tx, user.id, visitor.device)
             act = audit.Act(actor=user.id, action="user.signed_out_everywhere", subject=user.id, org_id=None)
             audit.record(tx, act)
 

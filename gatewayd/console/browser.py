@@ -11,12 +11,12 @@ from urllib.parse import quote, urlsplit
 from quart import Response, g, request
 from werkzeug.exceptions import BadRequest, Forbidden, UnsupportedMediaType
 
-from gatewayd.clock import MINUTE, Clock
+from gatewayd.clock import MINUTE, SECOND, Clock
 from gatewayd.console.addresses import ACCOUNT, ADMIN_TAX, APPS, CHOOSE, SIGN_IN, TAX, is_page
 from gatewayd.console.parts import ConsoleParts, Visit
 from gatewayd.http1.asgi import HttpScope
 from gatewayd.http1.redirects import location
-from gatewayd.identity import sessions, users
+from gatewayd.identity import known_devices, sessions, users
 from gatewayd.identity.random_tokens import make_token
 from gatewayd.identity.sessions import Session, Visitor
 from gatewayd.identity.users import User
@@ -29,7 +29,7 @@ HANDLE_FIELD: Final = "request"
 RECENT: Final = 15 * MINUTE  # Chosen
 STATIC: Final = "static"
 """Quart's name for the files that are the same for everybody."""
-_SESSION, _PASSING, _HALF = "session", "visit", "half"
+_SESSION, _PASSING, _HALF, _DEVICE = "session", "visit", "half", "device"
 _CONTENT_SECURITY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; frame-ancestors 'none'; form-action 'self'{targets}"
@@ -95,7 +95,11 @@ class Browser:
     def visitor(self) -> Visitor:
         """The browser as it shows itself."""
         client = request.scope.get("client")
-        return Visitor(user_agent=request.headers.get("User-Agent", ""), address=client[0] if client else "")
+        return Visitor(
+            user_agent=request.headers.get("User-Agent", ""),
+            address=client[0] if client else "",
+            device=request.cookies.get(self._prefix + _DEVICE, ""),
+        )
 
     # -- cookies
 
@@ -117,8 +121,12 @@ class Browser:
 
     def remember(self, response: Response, token: str) -> None:
         """Give the browser its session."""
-        self._set(response, _SESSION, token, sessions.LIFETIME // 1_000_000)
+        self._set(response, _SESSION, token, sessions.LIFETIME // SECOND)
         self._drop(response, _HALF)
+
+    def remember_device(self, response: Response, device: str) -> None:
+        """Let the browser be known here, also after it has signed out."""
+        self._set(response, _DEVICE, device, known_devices.LIFETIME // SECOND)
 
     def remember_half(self, response: Response, half: str) -> None:
         """The password was right: what the page for the code brings back."""

@@ -7,6 +7,7 @@ import trio
 from gatewayd.clock import Clock
 from gatewayd.http1.asgi import App, HttpScope, Receive, Send
 from gatewayd.http1.log import Log
+from gatewayd.identity.throttling import Limits
 from gatewayd.store import Store
 from gatewayd.tax.settings import TaxSettings
 
@@ -18,11 +19,11 @@ class Console:
     one that is called by programs alone never has it.
     """
 
-    def __init__(self, store: Store, clock: Clock, log: Log, *, issuer: str, attempts: int, tax: TaxSettings) -> None:
-        """`issuer` is `server.public_url`, `attempts` is `limits.sign_in_attempts`, `tax` is `[tax]`."""
+    def __init__(self, store: Store, clock: Clock, log: Log, *, issuer: str, limits: Limits, tax: TaxSettings) -> None:
+        """`issuer` is `server.public_url`, `tax` is `[tax]`."""
         self._given = store, clock, log
         self._issuer = issuer
-        self._attempts = attempts
+        self._limits = limits
         self._tax = tax
         self._making = trio.Lock()
         self._app: App | None = None
@@ -48,7 +49,7 @@ class Console:
         passwords = Passwords(Hasher())
         parts = ConsoleParts(
             store=store,
-            sign_in=SignIn(store, passwords, self._attempts),
+            sign_in=SignIn(store, passwords, self._limits),
             passwords=passwords,
             challenges=Challenges(),
             issuer=self._issuer,

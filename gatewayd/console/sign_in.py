@@ -141,6 +141,7 @@ async def go_on(
         await parts.store.write(lambda tx: _replace(tx, before, outcome.session.id, next_path))
     response = see(next_path)
     browser.remember(response, outcome.token)
+    browser.remember_device(response, outcome.device)
     return response
 
 

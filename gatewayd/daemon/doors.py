@@ -1,6 +1,7 @@
 """The doors put together: API, provider and pages behind one server, the metrics behind another."""
 
 from dataclasses import dataclass
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +23,7 @@ from gatewayd.http1.cors import Cors
 from gatewayd.http1.log import Log
 from gatewayd.http1.server import Server
 from gatewayd.http1.settings import ServerSettings
+from gatewayd.identity.throttling import Limits
 from gatewayd.metrics.page import page as metrics_page
 from gatewayd.metrics.snapshot import Watched
 from gatewayd.oauth.addresses import NO_ENDPOINT, PREFIX, metric_labels
@@ -108,9 +110,13 @@ def _create_console(parts: DoorParts) -> Console:
         parts.clock,
         parts.log,
         issuer=parts.config.server.public_url,
-        attempts=parts.config.limits.sign_in_attempts,
+        limits=_sign_in_limits(parts.config),
         tax=parts.tax.settings,
     )
+
+
+def _sign_in_limits(config: Config) -> Limits:
+    return Limits(config.limits.sign_in_attempts, tuple(map(ip_network, config.server.trusted_proxies)))
 
 
 def server_settings(config: Config) -> ServerSettings:

@@ -18,7 +18,7 @@ from gatewayd.http1.asgi import AsgiVersions, HttpScope
 from gatewayd.http1.asgi_call import BODY, CLOSING, HEAD, IDLE, WORKING, AsgiCall
 from gatewayd.http1.parser import Fault, ReceivedRequest, RequestParser
 from gatewayd.http1.places import BUSY, KNOWN, STRANGER, Place
-from gatewayd.http1.proxy_headers import TrustedProxies
+from gatewayd.http1.proxy_headers import TrustedProxies, are_forwarded
 from gatewayd.http1.request import Address
 from gatewayd.http1.response import Response
 from gatewayd.http1.response_head import status_line
@@ -45,6 +45,7 @@ class Connection:
         "_cancel",
         "_ending",
         "_fault",
+        "_may_be_proxy",
         "_peer",
         "_reset",
         "_scheme",
@@ -73,6 +74,7 @@ class Connection:
         self._peer, self._server_address = addresses
         self._scheme = scheme
         self._trusted: TrustedProxies | None = None
+        self._may_be_proxy = False
         self.parser = RequestParser(server.settings)
         self.phase = IDLE
         self.phase_began = server.now
@@ -91,6 +93,8 @@ class Connection:
         """Take the client and the scheme from forwarding headers if the peer is a trusted proxy."""
         if proxies.believes(self._peer):
             self._trusted = proxies
+        else:
+            self._may_be_proxy = not self.server.forwarding_noted
 
     async def run(self) -> None:
         """Serve the connection to its end. The transport is closed whatever happens."""
@@ -198,6 +202,10 @@ class Connection:
         request.client, request.scheme = self._peer, self._scheme
         if self._trusted is not None:
             request.client, request.scheme = self._trusted.resolve(self._peer, self._scheme, request.headers)
+        elif self._may_be_proxy:
+            self._may_be_proxy = False  # a proxy says so in every request, the first of a connection included
+            if are_forwarded(request.headers):
+                self.server.note_forwarding(self._peer)
 
     async def _send(self, request: ReceivedRequest, response: Response) -> bool:
         """Send a response that was there at once; whether the connection can go on."""

@@ -22,7 +22,7 @@ from hypercorn.typing import AppWrapper, ASGIReceiveCallable, ASGISendCallable, 
 from gatewayd.http1.asgi import HttpScope, ReceiveMessage, ResponseMessage
 from gatewayd.http1.parser import decode_path
 from gatewayd.http1.places import BUSY, KNOWN, STRANGER, Place
-from gatewayd.http1.proxy_headers import TrustedProxies
+from gatewayd.http1.proxy_headers import TrustedProxies, are_forwarded
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import send_response
 from gatewayd.http1.response_head import render_fields, status_line
@@ -185,6 +185,8 @@ class _Gate:
         request.client, request.scheme = scope["client"], scope["scheme"]
         if self._proxies.believes(request.client):
             request.client, request.scheme = self._proxies.resolve(request.client, request.scheme, request.headers)
+        elif not self._server.forwarding_noted and are_forwarded(request.headers):
+            self._server.note_forwarding(request.client)
         scope["client"], scope["scheme"], scope["request"] = request.client, request.scheme, request
         return request
 

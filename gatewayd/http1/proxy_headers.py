@@ -56,6 +56,11 @@ class TrustedProxies:
         return address is not None and any(address in network for network in self.networks)
 
 
+def are_forwarded(headers: Headers) -> bool:
+    """Whether a proxy says for whom it asks."""
+    return any(name == b"x-forwarded-for" for name, _ in headers)
+
+
 def _values(headers: Headers, name: bytes) -> list[str]:
     """The members of a list header over all its lines, in order."""
     lines = [value.decode("latin-1") for key, value in headers if key == name]

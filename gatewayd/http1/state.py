@@ -10,7 +10,7 @@ from typing import Protocol
 
 from gatewayd.http1.asgi import App
 from gatewayd.http1.log import Log
-from gatewayd.http1.request import Request, RequestIds
+from gatewayd.http1.request import Address, Request, RequestIds
 from gatewayd.http1.response import Response
 from gatewayd.http1.settings import ServerSettings
 
@@ -75,12 +75,21 @@ class ServerState:
     # A whole `date:` header line.
     date_line: bytes = b""
     tick_seconds: float = 1.0
+    # Whether it was logged that a peer forwards for others and is not believed.
+    forwarding_noted: bool = False
 
     def tick(self, now: float) -> None:
         """Move the coarse clock and the Date header on."""
         self.now = now
         date = formatdate(self.clock.now() / 1_000_000, usegmt=True)
         self.date_line = b"date: " + date.encode("ascii") + b"\r\n"
+
+    def note_forwarding(self, peer: Address | None) -> None:
+        """Log, once: all that come through this peer look like one, unless it is named a trusted proxy."""
+        if not self.forwarding_noted:
+            self.forwarding_noted = True
+            proxy = "a unix socket" if peer is None else peer[0]
+            self.log.warning("forwarded_headers_not_believed", peer=proxy, setting="server.trusted_proxies")
 
     def deadline_in(self, seconds: float) -> float:
         """The coarse instant that is never earlier than `seconds` from now."""

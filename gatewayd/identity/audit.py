@@ -20,6 +20,7 @@ Action = Literal[
     "user.passkey_added",
     "user.passkey_removed",
     "user.unlocked",
+    "network.unlocked",
     "user.disabled",
     "user.enabled",
     "user.signed_out_everywhere",

@@ -9,6 +9,7 @@ from gatewayd.identity import (
     api_keys,
     audit,
     grants,
+    known_devices,
     memberships,
     one_time_links,
     passkeys,
@@ -71,6 +72,7 @@ def end_everything(tx: WriteTx, user_id: str, actor: str) -> EndedAccess:
 
 def end_sessions(tx: WriteTx, user_id: str, actor: str) -> int:
     """Sign a person out everywhere; returns in how many browsers. Apps that they connected go on."""
+    known_devices.forget(tx, user_id)
     ended = sessions.end_all(tx, user_id)
     if ended:
         act = audit.Act(actor=actor, action="user.signed_out_everywhere", subject=user_id, org_id=None)

@@ -1,6 +1,6 @@
 """Setting a new password for somebody who does not know the present one: all other access ends."""
 
-from gatewayd.identity import one_time_links, sessions, throttling, users
+from gatewayd.identity import known_devices, one_time_links, sessions, throttling, users
 from gatewayd.store import WriteTx
 
 
@@ -12,4 +12,5 @@ def reset(tx: WriteTx, user_id: str, password_hash: str, actor: str) -> None:
     users.reset_password(tx, user_id, password_hash, actor)
     one_time_links.void(tx, user_id)
     sessions.end_all(tx, user_id)
+    known_devices.forget(tx, user_id)
     throttling.unlock(tx, users.get(tx, user_id).email)

@@ -68,10 +68,17 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Visitor(msgspec.Struct, frozen=True, kw_only=True):
-    """The browser as its request shows it. `address` is empty where it has none (a unix socket)."""
+    """The browser as its request shows it. `address` is empty where it has none (a unix socket).
+
+    `device` is the token by which a browser is known in which somebody signed in before; empty: it has none.
+    """
 
     user_agent: str
     address: str
+    device: str = ""
+
+    def __repr__(self) -> str:
+        return f"Visitor(user_agent={self.user_agent!r}, address={self.address!r})"
 
 
 def start(tx: WriteTx, user_id: str, methods: Iterable[str], visitor: Visitor) -> tuple[str, Session]:

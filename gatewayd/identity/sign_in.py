@@ -11,15 +11,16 @@ who is disabled is refused in the same words as a wrong password.
 """
 
 import base64
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final, Protocol, TypeVar
 
 import msgspec
 
 from gatewayd.clock import MINUTE
-from gatewayd.identity import one_time_links, passkeys, second_factors, sessions, throttling, users
+from gatewayd.identity import known_devices, one_time_links, passkeys, second_factors, sessions, throttling, users
 from gatewayd.identity.passwords import Passwords
 from gatewayd.identity.sessions import Session, Visitor
+from gatewayd.identity.throttling import Limits, Try
 from gatewayd.store import ReadTx, StoreFailure, WriteTx
 
 T = TypeVar("T")
@@ -41,10 +42,11 @@ class Database(Protocol):
 
 
 class NewSession(msgspec.Struct, frozen=True):
-    """The session of somebody who has signed in. `token` goes into the cookie."""
+    """The session of somebody who has signed in. `token` goes into a cookie, `device` into another that stays."""
 
     token: str
     session: Session
+    device: str
 
     def __repr__(self) -> str:
         return f"NewSession(session={self.session.id!r})"
@@ -66,16 +68,16 @@ class _FirstFactor(msgspec.Struct, frozen=True):
 
 
 class SignIn:
-    """The ways to sign in. `attempts` is `limits.sign_in_attempts`."""
+    """The ways to sign in."""
 
-    def __init__(self, database: Database, passwords: Passwords, attempts: int) -> None:
+    def __init__(self, database: Database, passwords: Passwords, limits: Limits) -> None:
         self._database = database
         self._passwords = passwords
-        self._attempts = attempts
+        self._limits = limits
 
     async def with_password(self, email: str, password: str, visitor: Visitor) -> NewSession | SecondFactorStep:
         """Raises `WrongCredentials`, or `throttling.Locked`."""
-        verified = await self._verify(email, password, visitor)
+        verified, counted = await self._verify(email, password, visitor)
         rehashed = None
         if verified.password_hash is not None and self._passwords.needs_rehash(verified.password_hash):
             rehashed = await self._passwords.hash(password)
@@ -86,10 +88,10 @@ class SignIn:
             if rehashed is not None:
                 users.rehash_password(tx, verified.user_id, rehashed)
             if second_factors.is_on(tx, verified.user_id):
-                throttling.take_back(tx, email, visitor.address)
+                throttling.take_back(tx, counted)
                 return SecondFactorStep(_seal_first_factor(tx, verified.user_id, (PASSWORD,)))
-            throttling.note_success(tx, email, visitor.address)
-            return NewSession(*sessions.start(tx, verified.user_id, (PASSWORD,), visitor))
+            throttling.note_success(tx, counted)
+            return _start(tx, verified.user_id, (PASSWORD,), visitor)
 
         outcome = await self._database.write(finish)
         if outcome is None:
@@ -102,12 +104,12 @@ class SignIn:
         def finish(tx: WriteTx) -> NewSession | None:
             first = _unseal_first_factor(tx, first_factor)
             user = users.get(tx, first.user_id)
-            throttling.note_try(tx, user.email, visitor.address, self._attempts)
+            counted = throttling.note_try(tx, user.email, visitor, self._limits)
             method = second_factors.use_code(tx, user.id, code)
             if method is None or not users.is_enabled(tx, user.id):
                 return None
-            throttling.note_success(tx, user.email, visitor.address)
-            return NewSession(*sessions.start(tx, user.id, (*first.methods, method, "mfa"), visitor))
+            throttling.note_success(tx, counted)
+            return _start(tx, user.id, (*first.methods, method, "mfa"), visitor)
 
         outcome = await self._database.write(finish)
         if outcome is None:
@@ -125,7 +127,7 @@ class SignIn:
                 raise passkeys.PasskeyError("its person is disabled")
             if not proved.person_verified and second_factors.is_on(tx, proved.user_id):
                 return SecondFactorStep(_seal_first_factor(tx, proved.user_id, proved.methods))
-            return NewSession(*sessions.start(tx, proved.user_id, proved.methods, visitor))
+            return _start(tx, proved.user_id, proved.methods, visitor)
 
         return await self._database.write(finish)
 
@@ -138,7 +140,7 @@ class SignIn:
                 return None
             if second_factors.is_on(tx, user_id):
                 return SecondFactorStep(_seal_first_factor(tx, user_id, (LINK,)))
-            return NewSession(*sessions.start(tx, user_id, (LINK,), visitor))
+            return _start(tx, user_id, (LINK,), visitor)
 
         outcome = await self._database.write(finish)
         if outcome is None:
@@ -147,21 +149,27 @@ class SignIn:
 
     async def prove_password(self, user: users.User, password: str, visitor: Visitor) -> None:
         """Check that a signed-in user knows the password. Raises `WrongCredentials`, or `throttling.Locked`."""
-        await self._verify(user.email, password, visitor)
-        await self._database.write(lambda tx: throttling.take_back(tx, user.email, visitor.address))
+        _, counted = await self._verify(user.email, password, visitor)
+        await self._database.write(lambda tx: throttling.take_back(tx, counted))
 
-    async def _verify(self, email: str, password: str, visitor: Visitor) -> users.Credentials:
+    async def _verify(self, email: str, password: str, visitor: Visitor) -> tuple[users.Credentials, Try]:
         """The credentials that the password fits; the try is counted first. Raises `WrongCredentials` or `Locked`."""
 
-        def begin(tx: WriteTx) -> users.Credentials | None:
-            throttling.note_try(tx, email, visitor.address, self._attempts)
-            return users.credentials(tx, email)
+        def begin(tx: WriteTx) -> tuple[users.Credentials | None, Try]:
+            counted = throttling.note_try(tx, email, visitor, self._limits)
+            return users.credentials(tx, email), counted
 
-        known = await self._database.write(begin)
+        known, counted = await self._database.write(begin)
         right = await self._passwords.verify(None if known is None else known.password_hash, password)
         if known is None or not right:
             raise WrongCredentials
-        return known
+        return known, counted
+
+
+def _start(tx: WriteTx, user_id: str, methods: Iterable[str], visitor: Visitor) -> NewSession:
+    """Sign in, in a browser that is known from now on."""
+    token, session = sessions.start(tx, user_id, methods, visitor)
+    return NewSession(token, session, known_devices.remember(tx, user_id, visitor.device))
 
 
 def _seal_first_factor(tx: WriteTx, user_id: str, methods: tuple[str, ...]) -> str:

@@ -385,6 +385,19 @@ CREATE INDEX invoices_page ON invoices (org_id, id, currency, business_id, searc
 
 CREATE INDEX invoices_states ON invoices (org_id, status, id, open_due_date);
 
+CREATE TABLE known_devices (
+    hash BLOB NOT NULL,                                 -- SHA-256 of the cookie's token
+    user_id TEXT NOT NULL REFERENCES users (id),
+    failures INTEGER NOT NULL CHECK (failures >= 0),    -- since the last sign-in
+    last_used_at INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (hash, user_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX known_devices_by_age ON known_devices (last_used_at);
+
+CREATE INDEX known_devices_of_user ON known_devices (user_id, last_used_at);
+
 CREATE TABLE leads (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),

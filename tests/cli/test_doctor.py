@@ -79,6 +79,18 @@ def test_tls_files(run: Run, config_file: Path) -> None:
     assert not findings(run)["TLS"][0]
 
 
+def test_a_proxy_that_is_not_trusted(run: Run, config_file: Path) -> None:
+    """It ends TLS where the public address is https and there is no certificate here."""
+    text = '[server]\npublic_url = "https://books.invalid"\n{}[store]\ndirectory = "data"\n'
+    config_file.write_text(text.format(""))
+    well, sentence = findings(run)["proxy"]
+    assert (well, "server.trusted_proxies" in sentence) == (False, True)
+    config_file.write_text(text.format('trusted_proxies = ["127.0.0.1/32"]\n'))
+    assert findings(run)["proxy"][0]
+    config_file.write_text('[store]\ndirectory = "data"\n')
+    assert "proxy" not in findings(run)
+
+
 def test_a_clock_that_went_back(run: Run, org_id: str, config_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = build_parser().parse_args(["doctor"])
     past = SettableClock(SystemClock().now())

@@ -9,6 +9,7 @@ from gatewayd.cli.context import Context
 from gatewayd.clock import SystemClock
 from gatewayd.identity import audit, one_time_links, sessions, throttling
 from gatewayd.identity.passwords import Hasher
+from gatewayd.identity.throttling import Limits
 from gatewayd.identity.users import credentials
 from gatewayd.store import ReadTx
 from tests.cli.conftest import Run
@@ -158,13 +159,32 @@ def test_a_given_password_signs_out_everywhere(
 
 def test_unlocks_who_failed_too_often(run: Run, email: str, config_file: Path) -> None:
     context = Context(str(config_file), {}, SystemClock())
-    context.write(lambda tx: throttling.note_try(tx, email, "", 1))
+    visitor = sessions.Visitor(user_agent="Firefox", address="")
+    context.write(lambda tx: throttling.note_try(tx, email, visitor, Limits(1)))
     with pytest.raises(throttling.Locked):
-        context.write(lambda tx: throttling.note_try(tx, email, "", 1))
+        context.write(lambda tx: throttling.note_try(tx, email, visitor, Limits(1)))
     assert run("user", "unlock", email.upper(), "--json").document["unlocked"] is True
-    context.write(lambda tx: throttling.note_try(tx, email, "", 2))
+    context.write(lambda tx: throttling.note_try(tx, email, visitor, Limits(2)))
     (entry,) = [each for each in context.read(audit.list_all) if each.action == "user.unlocked"]
     assert entry.actor == audit.OPERATOR
+
+
+@pytest.mark.parametrize("command", [("unlock",), ("user", "unlock")])
+@pytest.mark.parametrize("given", ["192.0.2.7", "192.0.2.0/24", "192.0.2.9/24"])
+def test_unlocks_a_network(run: Run, email: str, config_file: Path, command: tuple[str, ...], given: str) -> None:
+    context = Context(str(config_file), {}, SystemClock())
+    visitor = sessions.Visitor(user_agent="Firefox", address="192.0.2.7")
+    context.write(lambda tx: throttling.note_try(tx, "nobody@example.com", visitor, Limits(1)))
+    assert run(*command, "--network", "198.51.100.0/24", "--json").document["unlocked"] == []
+    assert run(*command, "--network", given, "--json").document["unlocked"] == ["192.0.2.7/32"]
+    assert run(*command, "--network", given, "--json").document["unlocked"] == []
+    (entry,) = [each for each in context.read(audit.list_all) if each.action == "network.unlocked"]
+    assert (entry.actor, entry.subject) == (audit.OPERATOR, "192.0.2.7/32")
+
+
+@pytest.mark.parametrize("arguments", [(), ("ann@example.com", "--network", "192.0.2.7"), ("--network", "office")])
+def test_unlock_takes_an_account_or_a_network(run: Run, email: str, arguments: tuple[str, ...]) -> None:
+    assert run("unlock", *arguments).code == 2
 
 
 def test_unlocking_who_is_not_locked_changes_nothing(run: Run, email: str, config_file: Path) -> None:

@@ -10,6 +10,7 @@ import trio
 from gatewayd.clock import SettableClock
 from gatewayd.console.addresses import is_page
 from gatewayd.console.lazy_app import Console
+from gatewayd.identity.throttling import Limits
 from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
 from gatewayd.tax.settings import TaxSettings
 from tests.console.visiting import SECONDS, Written
@@ -65,7 +66,7 @@ async def test_many_first_visitors_at_once_find_one_application(database_image: 
     clock, log = SettableClock(START), Written()
     statuses: list[int] = []
     async with open_store(StoreSettings(directory=tmp_path), clock) as store:
-        console = Console(store, clock, log, issuer="http://127.0.0.1:8080", attempts=3, tax=TaxSettings())
+        console = Console(store, clock, log, issuer="http://127.0.0.1:8080", limits=Limits(3), tax=TaxSettings())
 
         async def visit() -> None:
             statuses.append(await status_of(console, "/sign-in"))

@@ -5,8 +5,12 @@ from soft_webauthn import SoftWebauthnDevice
 
 from gatewayd.clock import MINUTE
 from gatewayd.console.browser import local_path
-from gatewayd.identity import passkeys, sessions, users
+from gatewayd.identity import passkeys, sessions, throttling, users
 from gatewayd.identity.passkeys import RelyingParty
+from gatewayd.identity.passwords import Hasher, Passwords
+from gatewayd.identity.sessions import Visitor
+from gatewayd.identity.sign_in import NewSession, SignIn, WrongCredentials
+from gatewayd.identity.throttling import Limits
 from tests.console.visiting import ATTEMPTS, EMAIL, ISSUER, PASSWORD, Answer, Browser, Site
 from tests.identity.test_passkeys import CHALLENGE, as_json, options_of
 
@@ -58,6 +62,50 @@ async def test_too_many_tries_lock_for_a_while(site: Site) -> None:
     assert answer.page.problem == "Too many tries. Wait 1 minute, or sign in with a passkey."
     site.clock.advance(MINUTE)
     assert (await browser.sign_in()).location == "/"
+
+
+async def test_a_browser_that_signed_in_before_passes_the_lock(site: Site) -> None:
+    known, stranger = await site.signed_in(), site.browser()
+    first = known.cookies["__Host-device"]
+    for _ in range(ATTEMPTS):
+        await stranger.sign_in("wrong")
+    assert (await stranger.sign_in()).status == 429
+    known_here = await known.open("/sign-in?again=1")
+    assert (await known.submit(known_here, "/sign-in", email=EMAIL, password=PASSWORD)).location == "/"
+    assert known.cookies["__Host-device"] != first
+    assert (await stranger.sign_in()).status == 429
+
+
+async def test_signing_out_leaves_the_browser_known_and_a_new_password_leaves_no_other(site: Site) -> None:
+    here, there, stranger = await site.signed_in(), await site.signed_in(), site.browser()
+    page = await here.open("/account")
+    new = "a-second-quiet-evening"
+    assert (await here.submit(page, "/account/password", current=PASSWORD, new=new)).location == "/account"
+    await here.submit(await here.open("/sign-out"), "/sign-out")
+    for _ in range(ATTEMPTS):
+        await stranger.sign_in("wrong")
+    assert (await there.sign_in(new)).status == 429
+    assert (await here.sign_in(new)).location == "/"
+
+
+async def test_two_hundred_wrong_passwords_of_others_keep_nobody_out(site: Site) -> None:
+    """215 from one address for accounts that nobody has, and the owner comes from elsewhere, and from there."""
+    crowd = Visitor(user_agent="Test", address="203.0.113.9")
+    limits = Limits(10)
+    for n in range(215):
+        email = f"user{n}@example.com"
+        await site.store.write(lambda tx, email=email: throttling.note_try(tx, email, crowd, limits))
+    sign_in = SignIn(site.store, Passwords(Hasher()), limits)
+    for address in ("198.51.100.1", crowd.address):
+        elsewhere = Visitor(user_agent="Test", address=address)
+        assert isinstance(await sign_in.with_password(EMAIL, PASSWORD, elsewhere), NewSession)
+    with pytest.raises(WrongCredentials):
+        await sign_in.with_password(EMAIL, "a typo", crowd)
+    with pytest.raises(throttling.Locked) as caught:
+        await sign_in.with_password(EMAIL, PASSWORD, crowd)
+    assert caught.value.until - site.clock.now() == throttling.SLOW_PAUSE == MINUTE
+    site.clock.advance(MINUTE)
+    assert isinstance(await sign_in.with_password(EMAIL, PASSWORD, crowd), NewSession)
 
 
 async def test_whoever_is_signed_in_goes_on(site: Site) -> None:

@@ -27,6 +27,7 @@ from gatewayd.identity.oauth_clients import Client
 from gatewayd.identity.passkeys import Challenges
 from gatewayd.identity.passwords import Hasher, Passwords
 from gatewayd.identity.sign_in import SignIn
+from gatewayd.identity.throttling import Limits
 from gatewayd.store import Store, WriteTx
 from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
 from gatewayd.tax.settings import TaxSettings
@@ -245,7 +246,7 @@ async def open_site(directory: Path, image: bytes, tax: TaxSettings | None = Non
         passwords = Passwords(Hasher())
         parts = ConsoleParts(
             store=store,
-            sign_in=SignIn(store, passwords, ATTEMPTS),
+            sign_in=SignIn(store, passwords, Limits(ATTEMPTS)),
             passwords=passwords,
             challenges=challenges,
             issuer=ISSUER,

@@ -124,6 +124,14 @@ async def test_h2_serves_the_same_application(tls: dict[str, object]) -> None:
     assert (b"host", b"door") in seen[0]["headers"]
 
 
+async def test_a_proxy_that_is_not_trusted_is_told_of_once(tls: dict[str, object]) -> None:
+    async with open_server(describing([]), **tls) as running, http2_peer(running) as peer:
+        for _ in range(2):
+            await peer.answer(await peer.ask(**{"x-forwarded-for": "192.0.2.1"}))
+    told = {"peer": "127.0.0.1", "setting": "server.trusted_proxies"}
+    assert running.log.warnings == [("forwarded_headers_not_believed", told)]
+
+
 async def test_streams_are_answered_side_by_side(tls: dict[str, object]) -> None:
     async with open_server(echo, **tls) as running, http2_peer(running) as peer:
         numbers = [await peer.ask(path=f"/{n}") for n in range(20)]

@@ -66,3 +66,22 @@ async def test_the_scope_carries_the_believed_client(trusted: tuple[str, ...], c
     assert seen[0]["client"] is not None
     assert seen[0]["client"][0] == client
     assert seen[0]["scheme"] == ("https" if trusted else "http")
+
+
+FORWARDED = b"GET / HTTP/1.1\r\nHost: d\r\nX-Forwarded-For: 192.0.2.1\r\n\r\n"
+
+
+async def test_a_proxy_that_is_not_trusted_is_told_of_once() -> None:
+    async with open_server(describing([])) as running:
+        await running.ask(b"GET / HTTP/1.1\r\nHost: d\r\n\r\n")
+        assert running.log.warnings == []
+        for _ in range(3):
+            await running.ask(FORWARDED)
+    told = {"peer": "127.0.0.1", "setting": "server.trusted_proxies"}
+    assert running.log.warnings == [("forwarded_headers_not_believed", told)]
+
+
+async def test_of_a_trusted_proxy_nothing_is_told() -> None:
+    async with open_server(describing([]), trusted_proxies=("127.0.0.0/8",)) as running:
+        await running.ask(FORWARDED)
+    assert running.log.warnings == []

@@ -13,7 +13,7 @@ from gatewayd.identity import one_time_links, passkeys, password_resets, second_
 from gatewayd.identity.passwords import Hasher, Passwords
 from gatewayd.identity.sessions import Visitor
 from gatewayd.identity.sign_in import FIRST_FACTOR_LIFE, NewSession, SecondFactorStep, SignIn, WrongCredentials
-from gatewayd.identity.throttling import Locked
+from gatewayd.identity.throttling import Limits, Locked
 from gatewayd.store import WriteTx
 from tests.identity.test_passkeys import CHALLENGE, PARTY, created, registered, signed
 from tests.support.store import MemoryStore
@@ -44,7 +44,7 @@ class Firm:
         self.store = store
         self.user_id = store.user(store.org(), email=EMAIL)
         store.write(lambda tx: users.rehash_password(tx, self.user_id, Hasher().hash(PASSWORD)))
-        self.sign_in = SignIn(Database(store), Passwords(Hasher()), ATTEMPTS)
+        self.sign_in = SignIn(Database(store), Passwords(Hasher()), Limits(ATTEMPTS))
 
     async def password(self, password: str = PASSWORD, email: str = EMAIL) -> NewSession | SecondFactorStep:
         with trio.fail_after(30):
