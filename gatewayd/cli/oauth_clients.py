@@ -53,7 +53,15 @@ def _cells(client: "Client", grants: "list[GrantSummary]") -> tuple[str, ...]:
     live = str(len([grant for grant in grants if grant.revoked_at is None]))
     tax = "approved" if client.tax_approved else ""
     state = "revoked" if client.revoked else ""
-    return (client.id, ", ".join(client.hosts), client.name, tax, live, client.last_used or "never", state)
+    return (
+        client.id,
+        ", ".join(_hosts(grants)) or "nobody connected it",
+        client.name,
+        tax,
+        live,
+        client.last_used or "never",
+        state,
+    )
 
 
 def _document(client: "Client", grants: "list[GrantSummary]") -> dict[str, object]:
@@ -61,7 +69,7 @@ def _document(client: "Client", grants: "list[GrantSummary]") -> dict[str, objec
         "id": client.id,
         "origin": client.origin,
         "name": client.name,
-        "hosts": client.hosts,
+        "hosts": _hosts(grants),
         "redirectUris": client.metadata.redirect_uris,
         "taxApproved": client.tax_approved,
         "revoked": client.revoked,
@@ -71,9 +79,15 @@ def _document(client: "Client", grants: "list[GrantSummary]") -> dict[str, objec
     }
 
 
+def _hosts(grants: "list[GrantSummary]") -> list[str]:
+    """What people who connected the client were shown; what it merely registered stands in `redirectUris`."""
+    return list(dict.fromkeys(host for grant in grants for host in grant.hosts))
+
+
 def _grant(grant: "GrantSummary") -> dict[str, object]:
     return {
         "id": grant.grant_id,
+        "hosts": grant.hosts,
         "orgId": grant.org_id,
         "userId": grant.user_id,
         "scopes": grant.scopes,

@@ -41,7 +41,6 @@ from gatewayd.identity.oauth_clients import Client
 from gatewayd.identity.oauth_errors import DirectFailure, OAuthFailure
 from gatewayd.store import ReadTx
 
-HOSTS_SHOWN = 5  # Chosen
 _NOTHING_CHECKED = "Check at least one thing that the app may do, or deny."
 _NO_MEMBER = "You do not belong to that organization any more."
 _NOWHERE = "You belong to no organization yet, so there is nothing to give access to."
@@ -60,9 +59,9 @@ class _Authorization(msgspec.Struct, frozen=True, kw_only=True):
         return self.pending.parameters.redirect_uri
 
     @property
-    def hosts(self) -> list[str]:
-        """The hosts that tell who it is; at most a few, for anybody can register many."""
-        return self.client.hosts[:HOSTS_SHOWN]
+    def hosts(self) -> tuple[str, ...]:
+        """What tells who it is: where this request leads, whatever else the client registered."""
+        return oauth_clients.hosts_of(self.client.id, self.client.origin, redirect_uris.host_of(self.redirect_uri))
 
 
 class _Choice(msgspec.Struct, frozen=True):

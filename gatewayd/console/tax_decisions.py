@@ -10,7 +10,7 @@ from gatewayd.console.addresses import ADMIN, ADMIN_TAX
 from gatewayd.console.browser import see, signed_in, value
 from gatewayd.console.pages import add_page, sentence
 from gatewayd.console.parts import ConsoleParts
-from gatewayd.console.tax_view import HOSTS_SHOWN, who
+from gatewayd.console.tax_view import who
 from gatewayd.errors import Problem
 from gatewayd.identity import oauth_clients, organizations
 from gatewayd.identity.users import User
@@ -186,6 +186,6 @@ def _card(tx: ReadTx, subject: Subject, name: str, org_id: str | None, scopes: l
         subject=subject,
         name=name,
         organization="" if org_id is None else organizations.get(tx, org_id).name,
-        hosts=[] if client is None else client.hosts[:HOSTS_SHOWN],
+        hosts=[] if client is None else client.all_hosts,  # what is approved is open to all of them
         scopes=scopes,
     )

@@ -19,7 +19,6 @@ from gatewayd.tax.operations import OPERATIONS
 from gatewayd.tax.subjects import Subject
 
 CALLS_SHOWN: Final = 20
-HOSTS_SHOWN: Final = 5  # Chosen: anybody can register many
 ENTITIES_SHOWN: Final = 200  # Chosen: the command line connects the others
 SOON: Final = 30 * DAY  # Chosen: before a connection ends, people are told
 OPERATION_WORDS: Final[Mapping[str, str]] = {
@@ -190,13 +189,13 @@ def _clients(tx: ReadTx, user: User, leads: bool) -> list[Asking]:
         reaches = bool(RESTRICTED.intersection(grant.scopes))
         if grant.client_id in shown:
             before = shown[grant.client_id]
-            shown[grant.client_id] = before._replace(reaches=before.reaches or reaches)
+            hosts = tuple(dict.fromkeys([*before.hosts, *grant.hosts]))
+            shown[grant.client_id] = before._replace(reaches=before.reaches or reaches, hosts=hosts)
             continue
         subject = Subject("client", grant.client_id)
         standing = approvals.standing(tx, subject)
         may_ask = standing.status != "approved" and _may_replace(standing, user)
-        hosts = grant.hosts[:HOSTS_SHOWN]
-        shown[grant.client_id] = Asking(subject, grant.client_name, "", hosts, reaches, standing, may_ask)
+        shown[grant.client_id] = Asking(subject, grant.client_name, "", grant.hosts, reaches, standing, may_ask)
     return list(shown.values())
 
 

@@ -22,6 +22,7 @@ from gatewayd.identity.authorizations import PendingRequest, consume, needs_sign
 from gatewayd.identity.grants import CODE_LIFE, GRANT_COLUMNS, GRANT_JOINS, Grant, NewGrant, grant_of
 from gatewayd.identity.oauth_errors import OAuthFailure, invalid_grant
 from gatewayd.identity.random_tokens import hash_token, make_token
+from gatewayd.identity.redirect_uris import host_of
 from gatewayd.store import ReadTx, WriteTx
 
 PREFIX = "gwc_"
@@ -114,6 +115,7 @@ def issue_code(tx: WriteTx, pending: PendingRequest, consent: Consent) -> str:
         authenticated_at=consent.authenticated_at,
         methods=consent.methods,
         nonce=parameters.nonce,
+        redirect_host=host_of(parameters.redirect_uri),
     )
     return _make_code(tx, pending, grants.create(tx, new))
 

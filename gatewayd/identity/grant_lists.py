@@ -4,6 +4,7 @@ import msgspec
 
 from gatewayd.clock import DAY, Instant
 from gatewayd.identity.grants import RevokedReason
+from gatewayd.identity.oauth_clients import Origin, hosts_of
 from gatewayd.identity.redirect_uris import host_of
 from gatewayd.store import ReadTx, Row
 
@@ -12,7 +13,7 @@ LIST_LIMIT = 1_000  # Chosen
 
 _SELECT_ANY_ORG = """
 SELECT g.id, g.org_id, o.name, g.user_id, g.client_id, c.name, c.origin, c.metadata, g.scopes, g.created_at,
-    g.last_used_day, g.expires_at, g.revoked_at, g.revoked_reason
+    g.last_used_day, g.expires_at, g.revoked_at, g.revoked_reason, g.redirect_host
 FROM grants g JOIN oauth_clients c ON c.id = g.client_id JOIN organizations o ON o.id = g.org_id
 """
 _SHOWN = """
@@ -26,7 +27,7 @@ _OF_ORG = f"{_SELECT_ANY_ORG} WHERE g.org_id = :org_id {_SHOWN}"
 
 
 class GrantSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """One grant. `hosts` tell who the client is; its name is only what it calls itself.
+    """One grant. `hosts` tell who the client is, as at the consent; its name is only what it calls itself.
 
     `connected_at` is the consent, `last_used_day` a day, UTC. `revoked_at` and `revoked_reason` are set on one that was
     revoked within `SHOWN_LIFE`: `refresh_reused` and `code_replayed` are a warning to the person.
@@ -76,17 +77,14 @@ def _summaries(tx: ReadTx, sql: str, **values: object) -> list[GrantSummary]:
 
 
 def _summary(row: Row) -> GrantSummary:
-    client_id, origin, metadata = row[4], row[6], row[7]
-    addresses = [client_id] if origin == "document" else []
-    addresses += _decode(metadata).redirect_uris
     return GrantSummary(
         grant_id=row[0],
         org_id=row[1],
         organization=row[2],
         user_id=row[3],
-        client_id=client_id,
+        client_id=row[4],
         client_name=row[5],
-        hosts=tuple(dict.fromkeys(map(host_of, addresses))),
+        hosts=_hosts(row[4], row[6], row[7], row[14]),
         scopes=tuple(row[8].split()),
         connected_at=row[9],
         last_used_day=row[10],
@@ -94,3 +92,9 @@ def _summary(row: Row) -> GrantSummary:
         revoked_at=row[12],
         revoked_reason=row[13],
     )
+
+
+def _hosts(client_id: str, origin: Origin, metadata: bytes, redirect_host: str | None) -> tuple[str, ...]:
+    """As the person was shown them. A grant of before they were kept has all that are registered."""
+    known = map(host_of, _decode(metadata).redirect_uris) if redirect_host is None else [redirect_host]
+    return tuple(dict.fromkeys(host for each in known for host in hosts_of(client_id, origin, each)))

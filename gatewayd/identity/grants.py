@@ -38,9 +38,9 @@ LEFT JOIN memberships m ON m.org_id = g.org_id AND m.user_id = g.user_id"""
 
 _INSERT_ANY_ORG = """
 INSERT INTO grants (id, org_id, user_id, client_id, scopes, session_id, authenticated_at, methods, nonce,
-    key_thumbprint, generation, expires_at, created_at)
-VALUES (:id, :of_org, :user_id, :client_id, :scopes, :session_id, :authenticated_at, :methods, :nonce, NULL, 0,
-    :expires_at, :now)
+    redirect_host, key_thumbprint, generation, expires_at, created_at)
+VALUES (:id, :of_org, :user_id, :client_id, :scopes, :session_id, :authenticated_at, :methods, :nonce,
+    :redirect_host, NULL, 0, :expires_at, :now)
 """
 _FIND_ANY_ORG = f"SELECT {GRANT_COLUMNS} FROM grants g {GRANT_JOINS} WHERE g.id = :id"
 _LIVES_ANY_ORG = """
@@ -135,7 +135,10 @@ class LiveGrant(msgspec.Struct, frozen=True):
 
 
 class NewGrant(msgspec.Struct, frozen=True, kw_only=True):
-    """A grant to be inserted, with all values validated. `scopes` in order."""
+    """A grant to be inserted, with all values validated. `scopes` in order.
+
+    `redirect_host` is where the person was sent: the app is named by it from then on.
+    """
 
     org_id: str
     user_id: str
@@ -145,6 +148,7 @@ class NewGrant(msgspec.Struct, frozen=True, kw_only=True):
     authenticated_at: Instant
     methods: tuple[str, ...]
     nonce: str | None
+    redirect_host: str
 
 
 class _Settings(msgspec.Struct, frozen=True):
@@ -239,9 +243,10 @@ def create(tx: WriteTx, new: NewGrant) -> str:
         authenticated_at=new.authenticated_at,
         methods=" ".join(new.methods),
         nonce=new.nonce,
+        redirect_host=new.redirect_host,
         expires_at=tx.now + life,
     )
-    detail: audit.Detail = {"client": new.client_id, "scopes": new.scopes}
+    detail: audit.Detail = {"client": new.client_id, "host": new.redirect_host, "scopes": new.scopes}
     act = audit.Act(actor=new.user_id, action="grant.created", subject=grant_id, org_id=new.org_id, detail=detail)
     audit.record(tx, act)
     return grant_id

@@ -76,10 +76,23 @@ class Client(msgspec.Struct, frozen=True, kw_only=True):
     created_at: Instant
 
     @property
-    def hosts(self) -> list[str]:
-        """What tells people who it is: the host of its document, then those it redirects to."""
+    def all_hosts(self) -> list[str]:
+        """All that it may be known by: the host of its document, then every one that it registered.
+
+        For whoever decides about the client as a whole. Anybody can register the address of somebody they are not, so
+        a person is shown `hosts_of` the request in front of them.
+        """
         own = [self.id] if self.origin == "document" else []
         return list(dict.fromkeys(map(redirect_uris.host_of, [*own, *self.metadata.redirect_uris])))
+
+
+def hosts_of(client_id: str, origin: Origin, redirect_host: str) -> tuple[str, ...]:
+    """What tells a person who the client is: the host that they are sent to, which alone gets what they allow.
+
+    A document's own host comes before it, where that is another.
+    """
+    own = [redirect_uris.host_of(client_id)] if origin == "document" else []
+    return tuple(dict.fromkeys([*own, redirect_host]))
 
 
 class _RegistrationResponse(ClientMetadata, frozen=True, kw_only=True):

@@ -40,6 +40,7 @@ def grant_id(context: Context, run: Run, client_id: str, org_id: str, email: str
             authenticated_at=tx.now,
             methods=("pwd",),
             nonce=None,
+            redirect_host="localhost",
         )
         made = grants.create(tx, new)
         grants.begin(tx, made, 0, None)
@@ -56,15 +57,15 @@ def test_lists_nothing_at_first(run: Run) -> None:
 def test_lists_clients_with_what_was_granted(run: Run, client_id: str, grant_id: str, org_id: str) -> None:
     (listed,) = run("client", "list", "--json").document
     assert (listed["id"], listed["name"], listed["origin"]) == (client_id, "[red]App", "registered")
-    assert listed["hosts"] == ["app.example", "localhost"]
+    assert listed["hosts"] == ["localhost"]  # where the person was sent, and not what is registered besides
     assert listed["redirectUris"] == METADATA["redirect_uris"]
     assert (listed["revoked"], listed["taxApproved"], listed["lastUsed"]) == (False, False, None)
     (grant,) = listed["grants"]
     assert (grant["id"], grant["orgId"], grant["scopes"]) == (grant_id, org_id, ["accounting:read"])
-    assert grant["revokedAt"] is None
+    assert (grant["revokedAt"], grant["hosts"]) == (None, ["localhost"])
     head, row = run("client", "list").out.splitlines()
     assert head.split("\t")[0] == "id"
-    assert row.split("\t") == [client_id, "app.example, localhost", "[red]App", "", "1", "never", ""]
+    assert row.split("\t") == [client_id, "localhost", "[red]App", "", "1", "never", ""]
 
 
 def test_revoking_ends_its_grants(run: Run, context: Context, client_id: str, grant_id: str) -> None:

@@ -4,7 +4,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from gatewayd.clock import HOUR, SECOND
+from gatewayd.clock import HOUR, SECOND, Instant
 from gatewayd.identity import authorization_codes, authorizations, memberships, oauth_clients, sessions
 from gatewayd.identity.oauth_clients import Client
 from tests.console.reading import Document, fields_of
@@ -310,6 +310,40 @@ async def test_the_form_may_end_at_the_client(site: Site, redirect_uri: str, sou
     assert [each.text for each in facts.all("dd")][1] == shown
     assert ("to a program on this computer" in page.text) is redirect_uri.startswith("http:")
     assert (await allow(browser, page)).location.startswith(f"{redirect_uri}?code=gwc_")
+
+
+async def test_hosts_that_an_app_merely_registered_are_shown_nowhere(site: Site) -> None:
+    """Five respectable ones before the one that gets the code."""
+    respectable = [f"https://{name}.example/cb" for name in ("bank", "mail", "taxes", "post", "rail")]
+    client = await site.register(*respectable, "https://evil.example/cb")
+    browser = await site.signed_in()
+    handle = await site.ask(client, redirect_uri="https://evil.example/cb")
+    chooser = await browser.open(choose(handle))
+    page = await consent_page(browser, handle)
+    answer = await allow(browser, page)
+    assert answer.location.startswith("https://evil.example/cb?code=")
+    await site.store.write(lambda tx: tx.run("UPDATE authorization_codes SET used_at = 1"))
+    assert "An app from evil.example wants to be connected." in chooser.text
+    assert "An app from evil.example asks for access to your books." in page.text
+    apps = await browser.open("/developers/apps")
+    assert [each.text for each in apps.root.all("h2")] == ["evil.example"]
+    for shown in (chooser, page, apps):
+        assert not any(f"{name}.example" in shown.text for name in ("bank", "mail", "taxes", "post", "rail"))
+
+
+async def test_a_document_is_named_with_where_it_leads(site: Site) -> None:
+    url = "https://docs.example/client.json"
+    registered = await site.register("https://docs.example/cb", "https://evil.example/cb")
+    until = Instant(site.clock.now() + HOUR)
+    save = oauth_clients.save_document
+    client = await site.store.write(lambda tx: save(tx, url, registered.metadata, until))
+    browser = await site.signed_in()
+    for redirect_uri, shown in (
+        ("https://docs.example/cb", "docs.example"),
+        ("https://evil.example/cb", "docs.example, evil.example"),
+    ):
+        page = await consent_page(browser, await site.ask(client, redirect_uri=redirect_uri))
+        assert f"An app from {shown} asks for access" in page.text
 
 
 async def test_the_query_of_the_client_stays(site: Site) -> None:

@@ -330,8 +330,26 @@ def test_a_document_is_known_by_its_host(flow: Flow) -> None:
     metadata = flow.register(redirect_uris=["http://localhost/", "cursor://a/cb", REDIRECT]).metadata
     flow.client = store.write(lambda tx: oauth_clients.save_document(tx, url, metadata, store.now()))
     flow.connect()
-    assert flow.client.hosts == ["docs.example", "localhost", "cursor:", "app.example"]
-    assert of_user(flow)[0].hosts == tuple(flow.client.hosts)
+    assert of_user(flow)[0].hosts == ("docs.example", "app.example")
+    assert flow.client.all_hosts == ["docs.example", "localhost", "cursor:", "app.example"]
+
+
+def test_an_app_is_known_by_where_the_person_was_sent(flow: Flow) -> None:
+    """Not by what it registered besides: anybody can register the address of somebody they are not."""
+    respectable = [f"https://{name}.example/cb" for name in ("bank", "mail", "tax", "post", "rail")]
+    flow.client = flow.register(redirect_uris=[*respectable, "https://evil.example/cb"])
+    flow.code(redirect_uri="https://evil.example/cb")
+    flow.store.write(lambda tx: tx.run("UPDATE authorization_codes SET used_at = 1"))
+    assert of_user(flow)[0].hosts == ("evil.example",)
+    (created,) = [each for each in flow.store.read(audit.list_all) if each.action == "grant.created"]
+    assert created.detail["host"] == "evil.example"
+
+
+def test_a_grant_of_before_hosts_were_kept_has_all_that_are_registered(flow: Flow) -> None:
+    flow.client = flow.register(redirect_uris=[REDIRECT, "https://other.example/cb"])
+    flow.connect()
+    flow.store.write(lambda tx: tx.run("UPDATE grants SET redirect_host = NULL"))
+    assert of_user(flow)[0].hosts == ("app.example", "other.example")
 
 
 def test_lists_of_a_person_an_organization_and_a_client(flow: Flow) -> None:
@@ -443,6 +461,7 @@ def test_a_sweep_has_its_limit(flow: Flow) -> None:
         authenticated_at=START,
         methods=("pwd",),
         nonce=None,
+        redirect_host="app.example",
     )
     for _ in range(grants.SWEEP_ROWS + 1):
         store.write(lambda tx: grants.create(tx, new))

@@ -471,12 +471,12 @@ def save(store: MemoryStore, metadata: ClientMetadata) -> Client:
 def test_a_document_is_kept_and_renewed(store: MemoryStore) -> None:
     first = save(store, document())
     assert (first.id, first.origin, first.fresh_until) == (DOCUMENT, "document", START + HOUR)
-    assert first.hosts == ["app.example"]
+    assert first.all_hosts == ["app.example"]
     store.clock.advance(2 * HOUR)
     second = save(store, document(client_name="Appy", redirect_uris=["https://cb.example/x"]))
     assert find(store, DOCUMENT) == second
     assert (second.name, second.fresh_until, second.created_at) == ("Appy", START + 3 * HOUR, START)
-    assert second.hosts == ["app.example", "cb.example"]
+    assert second.all_hosts == ["app.example", "cb.example"]
 
 
 def test_a_renewed_document_stays_revoked_and_approved(store: MemoryStore) -> None:

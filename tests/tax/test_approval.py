@@ -80,6 +80,7 @@ class House:
                 authenticated_at=tx.now,
                 methods=("pwd",),
                 nonce=None,
+                redirect_host="app.example",
             ),
         )
         return Subject("client", client.id), grant_id
