@@ -42,6 +42,7 @@ from gatewayd.identity.oauth_errors import DirectFailure, OAuthFailure
 from gatewayd.store import ReadTx
 
 _NOTHING_CHECKED = "Check at least one thing that the app may do, or deny."
+_NONE_CHOSEN = "Choose the organization that the app may work for."
 _NO_MEMBER = "You do not belong to that organization any more."
 _NOWHERE = "You belong to no organization yet, so there is nothing to give access to."
 Page = str | tuple[str, int]
@@ -70,6 +71,16 @@ class _Choice(msgspec.Struct, frozen=True):
     id: str
     name: str
     role: str
+
+
+class _Filled(msgspec.Struct, frozen=True):
+    """What the form holds: the scopes not opted out of, and the organization. Empty: none is chosen yet.
+
+    Chosen: of several none beforehand, or the first would be given away by whoever does not look.
+    """
+
+    scopes: Collection[str]
+    org_id: str = ""
 
 
 class RequestGone(BadRequest):
@@ -116,7 +127,7 @@ class ConsentPages:
         session, _ = signed_in()
         if authorization.pending.session_id != session.id:
             return see(choose_address(authorization.handle))
-        return await self._consent_page(authorization, authorization.pending.parameters.scope)
+        return await self._consent_page(authorization, _Filled(authorization.pending.parameters.scope))
 
     async def answer(self) -> Response | Page:
         """Allow or deny; either way the browser goes back to the client."""
@@ -131,16 +142,17 @@ class ConsentPages:
             return self._back(authorization, {"error": "access_denied", "error_description": "the person said no"})
         consent = Consent(
             user_id=user.id,
-            org_id=value(form, "organization", 64),
+            org_id=form.get("organization", "")[:64],
             session_id=session.id,
             scopes=frozenset(form.getlist("scope")),
             authenticated_at=session.authenticated_at,
             methods=session.methods,
         )
         if not consent.scopes & set(authorization.pending.parameters.scope):
-            return await self._consent_page(authorization, (), _NOTHING_CHECKED)
+            return await self._consent_page(authorization, _Filled((), consent.org_id), _NOTHING_CHECKED)
         if not await self._store.read(lambda tx: memberships.is_member(tx, user.id), consent.org_id):
-            return await self._consent_page(authorization, consent.scopes, _NO_MEMBER)
+            problem = _NO_MEMBER if consent.org_id else _NONE_CHOSEN
+            return await self._consent_page(authorization, _Filled(consent.scopes, consent.org_id), problem)
         try:
             code = await self._store.write(
                 lambda tx: authorization_codes.issue_code(tx, authorization.pending, consent)
@@ -169,8 +181,8 @@ class ConsentPages:
             raise RequestGone
         return authorization
 
-    async def _consent_page(self, authorization: _Authorization, checked: Collection[str], problem: str = "") -> Page:
-        """What is asked for; `checked` are the scopes that the person has not opted out of. A problem makes it 422."""
+    async def _consent_page(self, authorization: _Authorization, filled: _Filled, problem: str = "") -> Page:
+        """What is asked for. A problem makes it 422."""
         _, user = signed_in()
         choices = await self._store.read(lambda tx: _choices(tx, user.id))
         allow_form_to(authorization.redirect_uri)
@@ -181,7 +193,8 @@ class ConsentPages:
             user=user,
             choices=choices,
             problem=problem if choices else _NOWHERE,
-            checked=checked,
+            checked=filled.scopes,
+            chosen=filled.org_id,
             redirect_host=redirect_uris.host_of(authorization.redirect_uri),
             loopback=redirect_uris.is_loopback(authorization.redirect_uri),
             scopes=[(scope, ALL_SCOPES[scope]) for scope in parameters.scope],

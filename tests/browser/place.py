@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import httpx
 
-from gatewayd.identity import audit, memberships, users
+from gatewayd.identity import audit, memberships, organizations, users
 from gatewayd.identity.passwords import Hasher
 from gatewayd.store import WriteTx
 from tests.daemon.instance import SECONDS, Firm, Instance, Running
@@ -57,6 +57,14 @@ class Place:
 
         self.instance.write(work, self.firm.org_id)
         return email
+
+    def let_into(self, email: str, *names: str) -> None:
+        """Make organizations of these names, with this person among their administrators."""
+        user = self.instance.read(lambda tx: users.find(tx, email))
+        assert user is not None
+        for name in names:
+            org_id = self.instance.write(lambda tx, name=name: organizations.create(tx, name, audit.OPERATOR)).id
+            self.instance.write(lambda tx: memberships.add(tx, user.id, "admin", audit.OPERATOR), org_id)
 
 
 class _Landing(BaseHTTPRequestHandler):

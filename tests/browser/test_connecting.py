@@ -1,9 +1,12 @@
 """An app is connected, used and disconnected, in a real browser."""
 
+import pytest
 from playwright.sync_api import expect
 
+from tests.browser.chromium import PHONE
 from tests.browser.conftest import Visit
 from tests.browser.place import CALLBACK, LEADING_ON, App, Place
+from tests.browser.test_looks import Camera
 from tests.browser.walking import fill_in, heading, sign_in
 
 
@@ -110,6 +113,32 @@ def test_an_app_that_leads_on_to_a_page_elsewhere(place: Place, app: App, visit:
     heading(page, "Landed")
     assert page.url.endswith("/made")
     assert "code" in app.answer()
+
+
+@pytest.mark.parametrize("scripted", [True, False])
+def test_of_several_organizations_the_button_names_the_chosen_one(
+    place: Place, app: App, visit: Visit, scripted: bool
+) -> None:
+    page, _ = visit(java_script_enabled=scripted, viewport=PHONE)
+    email = place.person()
+    place.let_into(email, *(f"Client firm {number}" for number in range(1, 9)))
+    page.goto(app.address())
+    fill_in(page, email)
+    page.get_by_role("button", name="Continue").click()
+    heading(page, "Allow access?")
+    button = page.get_by_role("button", name="Allow")
+    expect(button).to_have_text("Allow")
+    button.click()  # the browser itself asks for a choice
+    heading(page, "Allow access?")
+    page.get_by_label("Client firm 4").check()
+    expect(button).to_have_text("Allow for Client firm 4")
+    Camera(page)("consent-organizations")
+    button.click()
+    heading(page, "Landed")
+    tokens = app.redeem(app.answer()["code"])
+    page.goto(f"{place.url}/developers/apps")
+    expect(page.get_by_role("definition").filter(has_text="Client firm 4")).to_be_visible()
+    assert app.call(tokens["access_token"]) == 200
 
 
 def test_without_javascript(place: Place, app: App, visit: Visit) -> None:

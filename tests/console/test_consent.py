@@ -53,7 +53,7 @@ async def test_from_signed_out_to_the_code(site: Site) -> None:
     assert EMAIL in chooser.text
     assert "app.example" in chooser.text
     page = (await browser.follow(await browser.submit(chooser, "/oauth/choose"))).page
-    assert (page.heading, page.buttons()) == ("Allow access?", ["Allow", "Deny"])
+    assert (page.heading, page.buttons()) == ("Allow access?", ["Allow for Oak & Son", "Deny"])
     for shown in ("app.example", "Sprout", "nobody has checked the name", EMAIL, "Oak & Son"):
         assert shown in page.text
     assert "View invoices, quotes, counterparties, transactions and reports." in page.text
@@ -145,8 +145,37 @@ async def test_the_organization_is_picked(site: Site) -> None:
     page = await consent_page(browser, await site.ask())
     choices = [each for each in page.form("/oauth/consent").all("input") if each.attributes.get("type") == "radio"]
     assert [each.attributes["value"] for each in choices] == [site.org_id, second]
+    assert page.buttons() == ["Allow for Oak & Son", "Allow for Elm Ltd", "Allow", "Deny"]  # the style shows one
     answer = await allow(browser, page, organization=second)
     assert (await granted(site, answer)).grant.org_id == second
+
+
+def chosen(page: Document) -> list[str]:
+    """The organizations that would be sent."""
+    return [value for name, value in fields_of(page.form("/oauth/consent")) if name == "organization"]
+
+
+async def test_of_several_organizations_none_is_chosen_beforehand_and_a_choice_is_kept(site: Site) -> None:
+    second = await site.add_org("Elm Ltd", site.user_id)
+    browser = await site.signed_in()
+    page = await consent_page(browser, await site.ask())
+    assert chosen(page) == []
+    none = await allow(browser, page)
+    assert (none.status, none.page.problem) == (422, "Choose the organization that the app may work for.")
+    assert chosen(none.page) == []
+    nothing = await allow(browser, none.page, organization=second, scope=[])
+    assert (nothing.status, chosen(nothing.page)) == (422, [second])
+    answer = await allow(browser, nothing.page, scope="openid")
+    assert (await granted(site, answer)).grant.org_id == second
+
+
+async def test_scopes_are_kept_where_the_organization_is_missing(site: Site) -> None:
+    await site.add_org("Elm Ltd", site.user_id)
+    browser = await site.signed_in()
+    page = await consent_page(browser, await site.ask())
+    answer = await allow(browser, page, scope=["openid", "accounting:read"])
+    kept = [value for name, value in fields_of(answer.page.form("/oauth/consent")) if name == "scope"]
+    assert kept == ["openid", "accounting:read"]
 
 
 async def test_without_an_organization_nothing_can_be_allowed(site: Site) -> None:
