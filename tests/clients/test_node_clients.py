@@ -91,6 +91,23 @@ def test_oauth4webapi(provider: Provider, desk: str) -> None:
     assert (token["aud"], token["sub"], token["cnf"]) == (provider.issuer, provider.firm.user_id, ["jkt"])
 
 
+@pytest.mark.parametrize("method", ["header", "body"])
+def test_simple_oauth2(provider: Provider, desk: str, method: str) -> None:
+    client_id = provider.register(CALLBACK)["client_id"]
+    scope = "openid profile email offline_access accounting:read accounting:write"
+    given = {"clientId": client_id, "authorizationMethod": method, "scope": scope}
+    assert run(provider, desk, "simple_oauth2.mjs", **given) == {
+        "state": "s-1",
+        "scope": sorted(scope.split()),
+        "expired": False,
+        "called": 200,
+        "rotated": True,
+        "calledAgain": 200,
+        "afterRevocation": 401,
+        "lateRefresh": [400, "invalid_grant"],
+    }
+
+
 ASKED = {  # first and after a 403; the first generation asks for what the last answer named, and for nothing else
     "@modelcontextprotocol/sdk": ("accounting:read", "accounting:write"),
     "@modelcontextprotocol/client": (

@@ -6,7 +6,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 import httpx2
 import pytest
@@ -16,16 +16,59 @@ from cryptojwt import KeyJar
 from idpyoidc.client.rp_handler import RPHandler
 from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
 from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
+from oauthlib.oauth2 import InvalidGrantError
 from pydantic import AnyUrl
+from requests_oauthlib import OAuth2Session
 
 from gatewayd.identity import audit, grants
 from tests.clients import relying_party
 from tests.clients.desk import answering
 from tests.clients.person import ALLOW, Decision
-from tests.clients.provider import AUTHORIZE, CALLBACK, CLIENTS, INVOICES, REVOKE, TOKEN, Provider
+from tests.clients.provider import AUTHORIZE, CALLBACK, CLIENTS, INVOICES, REVOKE, TOKEN, USERINFO, Provider
 from tests.daemon.instance import SECONDS
 
 LOOPBACK = "http://127.0.0.1:3030/callback"
+
+# -- requests-oauthlib
+
+
+def test_requests_oauthlib(provider: Provider) -> None:
+    """It insists that what was granted is what was asked for, refreshes by itself, and revokes nothing."""
+    saved: list[dict[str, object]] = []
+    scope = ["openid", "profile", "email", "offline_access", "accounting:read", "accounting:write"]
+    client_id = provider.register()["client_id"]
+    session = OAuth2Session(
+        client_id,
+        redirect_uri=CALLBACK,
+        scope=scope,
+        pkce="S256",
+        auto_refresh_url=f"{provider.issuer}{TOKEN}",
+        auto_refresh_kwargs={"client_id": client_id},
+        token_updater=saved.append,
+    )
+    session.verify, session.trust_env = str(provider.address.ca_file), False
+    with session:
+        url, state = session.authorization_url(f"{provider.issuer}{AUTHORIZE}")
+        arrived = provider.person.visit(url)
+        assert parse_qs(urlsplit(arrived).query)["state"] == [state]
+        token = session.fetch_token(
+            f"{provider.issuer}{TOKEN}", authorization_response=arrived, include_client_id=True, timeout=SECONDS
+        )
+        assert (token["token_type"], token.scope_changed, set(token.scopes)) == ("Bearer", False, set(scope))
+        assert session.get(f"{provider.issuer}{INVOICES}", timeout=SECONDS).status_code == 200
+        person = session.get(f"{provider.issuer}{USERINFO}", timeout=SECONDS).json()
+        assert (person["sub"], person["email"]) == (provider.firm.user_id, provider.firm.email)
+        assert {"name", "email_verified"} <= person.keys()
+        session.token = {**token, "expires_in": -30, "expires_at": time.time() - 30}
+        assert session.get(f"{provider.issuer}{INVOICES}", timeout=SECONDS).status_code == 200
+        (fresh,) = saved
+        assert fresh["refresh_token"] != token["refresh_token"]
+        gone = {"token": fresh["refresh_token"], "client_id": client_id}
+        assert session.post(f"{provider.issuer}{REVOKE}", data=gone, timeout=SECONDS).json() == {}
+        assert session.get(f"{provider.issuer}{INVOICES}", timeout=SECONDS).status_code == 401
+        with pytest.raises(InvalidGrantError):
+            session.refresh_token(f"{provider.issuer}{TOKEN}", client_id=client_id, timeout=SECONDS)
+
 
 # -- Authlib
 
