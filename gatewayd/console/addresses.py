@@ -12,8 +12,9 @@ TAX: Final = "/developers/tax"
 TAX_CONNECTED: Final = f"{TAX}/connected"
 ADMIN: Final = "/admin"
 ADMIN_TAX: Final = f"{ADMIN}/tax"
+DOCS: Final = "/docs"
 
-_ROOMS: Final = frozenset({"sign-in", "sign-out", "account", "oauth", "developers", "admin", "static"})
+_ROOMS: Final = frozenset({"sign-in", "sign-out", "account", "oauth", "developers", "admin", "docs", "static"})
 
 
 def is_page(path: str) -> bool:

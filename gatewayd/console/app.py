@@ -27,6 +27,7 @@ from gatewayd.console.devices import device_of
 from gatewayd.console.home import Home
 from gatewayd.console.links import Links
 from gatewayd.console.parts import PRODUCT, ConsoleParts
+from gatewayd.console.reference import Reference
 from gatewayd.console.second_factor import SecondFactor
 from gatewayd.console.sign_in import SignInPages
 from gatewayd.console.sign_out import SignOutPages
@@ -78,7 +79,7 @@ def create(parts: ConsoleParts) -> QuartTrio:
     access = TaxAccess(parts)
     for pages in (Home(parts), ConsentPages(parts), Applications(parts), SecondFactor(parts), access):
         pages.add_to(app)
-    for more in (TaxConnectionPages(parts, access), TaxDecisions(parts)):
+    for more in (TaxConnectionPages(parts, access), TaxDecisions(parts), Reference()):
         more.add_to(app)
     for entry in (
         SignInPages(parts, browser),

@@ -32,7 +32,7 @@ STATIC: Final = "static"
 _SESSION, _PASSING, _HALF, _DEVICE = "session", "visit", "half", "device"
 _CONTENT_SECURITY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "base-uri 'none'; frame-ancestors 'none'; form-action 'self'{targets}"
+    "base-uri 'none'; frame-ancestors 'none'; form-action 'self'{targets}{more}"
 )
 _OUT_OF_DATE = (
     "This page was out of date: in another tab you have signed in or out since. Nothing was changed. "
@@ -106,7 +106,9 @@ class Browser:
     def close(self, response: Response) -> Response:
         """After a page: the headers that every one has, and the passing cookie where there is no session."""
         targets = getattr(g, "form_targets", "")
-        response.headers["Content-Security-Policy"] = _CONTENT_SECURITY.format(targets=targets)
+        response.headers["Content-Security-Policy"] = _CONTENT_SECURITY.format(
+            targets=targets, more=getattr(g, "more_policy", "")
+        )
         response.headers["X-Frame-Options"] = "DENY"
         response.headers["X-Content-Type-Options"] = "nosniff"
         response.headers["Referrer-Policy"] = "same-origin"
@@ -250,6 +252,15 @@ def allow_form_to(redirect_uri: str) -> None:
     of an app's own scheme have no other form. `http:` stands for https as well (CSP Level 3 §6.7.2.8).
     """
     g.form_targets = f" {urlsplit(redirect_uri).scheme}:"
+
+
+def allow_styles(*hashes: str) -> None:
+    """Let elements of this page carry styles of their own, and style sheets of these hashes stand in it.
+
+    Scripts, and all other style sheets, stay those of the site.
+    """
+    sheets = " ".join(f"'{each}'" for each in hashes)
+    g.more_policy = f"; style-src-attr 'unsafe-inline'; style-src-elem 'self' {sheets}"
 
 
 def _same_origin(issuer: str) -> bool:

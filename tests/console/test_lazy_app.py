@@ -20,7 +20,7 @@ from tests.support.store import START
 
 PAGES = ["/", "/sign-in", "/sign-in/code", "/sign-out", "/account", "/account/password", "/oauth/choose"]
 PAGES += ["/oauth/consent", "/developers/apps", "/static/style.css", "/account//x", "/sign-in/"]
-PAGES += ["/developers/tax", "/developers/tax/connected", "/admin", "/admin/tax"]
+PAGES += ["/docs", "/developers/tax", "/developers/tax/connected", "/admin", "/admin/tax"]
 
 
 @pytest.mark.parametrize("path", PAGES)
