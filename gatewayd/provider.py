@@ -47,11 +47,12 @@ _SWEEPS: tuple[tuple[Callable[[WriteTx], int], int], ...] = (  # what refers to 
 
 @dataclass(frozen=True, kw_only=True)
 class ProviderSettings:
-    """What the provider is told. `issuer` is `server.public_url`."""
+    """What the provider is told. `issuer` is `server.public_url`, `resources` is `oauth.resources`."""
 
     issuer: str
     refresh_grace_seconds: int
     user_agent: str
+    resources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +97,7 @@ async def open_provider(
         replays=replays,
         documents=documents,
         log=log,
+        resources=settings.resources,
         refresh_grace_seconds=settings.refresh_grace_seconds,
     )
     try:

@@ -91,6 +91,7 @@ def _grant(grant: "GrantSummary") -> dict[str, object]:
         "orgId": grant.org_id,
         "userId": grant.user_id,
         "scopes": grant.scopes,
+        "resource": grant.resource,
         "connectedAt": to_wire(grant.connected_at),
         "lastUsed": grant.last_used_day,
         "expiresAt": to_wire(grant.expires_at),

@@ -133,6 +133,12 @@ class Store:
 class OAuth:
     """Sign-in of other programs."""
 
+    resources: tuple[str, ...] = key(
+        (),
+        "Services of yours beside this API that access tokens may be for, such as an MCP server: the URL that apps name"
+        " as resource, as aud will have it. A token is for one of them or for this API, and never for both.",
+        SECURE_URL,
+    )
     refresh_grace_seconds: int = key(
         120,
         "Time in which a used refresh token may be used again, by a client that lost the answer. 0: never.",

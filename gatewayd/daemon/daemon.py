@@ -188,6 +188,7 @@ class Daemon:
             issuer=self.config.server.public_url,
             refresh_grace_seconds=self.config.oauth.refresh_grace_seconds,
             user_agent=USER_AGENT,
+            resources=self.config.oauth.resources,
         )
 
     def _background_parts(self, store: Store, provider: Provider, tenure: Tenure) -> BackgroundParts:

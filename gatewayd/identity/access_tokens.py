@@ -1,4 +1,4 @@
-"""Access tokens: JWTs of RFC 9068, for the API's origin alone. Each is good no longer than its grant."""
+"""Access tokens: JWTs of RFC 9068, for the API or the grant's own resource. Each is good no longer than its grant."""
 
 import secrets
 from collections import OrderedDict
@@ -13,6 +13,7 @@ from gatewayd.errors import Problem
 from gatewayd.identity import grants, signed_tokens
 from gatewayd.identity.authentication import Admission
 from gatewayd.identity.grants import ACCESS_TOKEN_LIFE, Grant
+from gatewayd.identity.oauth_parameters import Audiences
 from gatewayd.identity.signed_tokens import UntrustedToken
 from gatewayd.identity.signing_keys import SigningKeys
 from gatewayd.store import ReadTx
@@ -64,7 +65,7 @@ def mint(keys: SigningKeys, grant: Grant, parameters: AccessTokenParameters) -> 
     claims: dict[str, object] = {
         "iss": parameters.issuer,
         "sub": grant.user_id,
-        "aud": parameters.issuer,  # the API's origin is the issuer, and the only resource
+        "aud": grant.resource or parameters.issuer,  # the API's origin is the issuer
         "exp": issued + EXPIRES_IN_SECONDS,
         "iat": issued,
         "jti": f"jti_{secrets.token_urlsafe(16)}",
@@ -77,10 +78,10 @@ def mint(keys: SigningKeys, grant: Grant, parameters: AccessTokenParameters) -> 
     return signed_tokens.sign(keys.signer(ALGORITHM, parameters.now), TYPE, claims)
 
 
-def read(keys: SigningKeys, token: str, issuer: str) -> AccessClaims:
-    """The claims of a token that was minted here, expired or not. Raises `UntrustedToken`."""
+def read(keys: SigningKeys, token: str, audiences: Audiences) -> AccessClaims:
+    """The claims of a token that was minted here for one of these, expired or not. Raises `UntrustedToken`."""
     claims = signed_tokens.read(keys, token, TYPE, AccessClaims)
-    if claims.iss != issuer or claims.aud != issuer:  # Spec §5: the audience is checked strictly on every request
+    if claims.iss != audiences.issuer or claims.aud not in audiences.all:
         raise UntrustedToken("another issuer or another audience")
     return claims
 
@@ -94,7 +95,7 @@ class AccessTokenVerifier:
 
     def __init__(self, keys: SigningKeys, issuer: str, verified_max: int = VERIFIED_MAX) -> None:
         self._keys = keys
-        self._issuer = issuer
+        self._audiences = Audiences(issuer)  # Spec §5: the audience is checked strictly on every request
         self._verified: OrderedDict[bytes, tuple[tuple[str, ...], AccessClaims]] = OrderedDict()
         self._verified_max = verified_max
 
@@ -131,7 +132,7 @@ class AccessTokenVerifier:
         if cached is not None and cached[0] is kids:
             return cached[1]
         try:
-            claims = read(self._keys, token, self._issuer)
+            claims = read(self._keys, token, self._audiences)
         except UntrustedToken:
             raise Problem("invalid_token", self.NOT_VALID) from None
         self._verified[digest] = kids, claims

@@ -116,6 +116,7 @@ def issue_code(tx: WriteTx, pending: PendingRequest, consent: Consent) -> str:
         methods=consent.methods,
         nonce=parameters.nonce,
         redirect_host=host_of(parameters.redirect_uri),
+        resource=parameters.resource,
     )
     return _make_code(tx, pending, grants.create(tx, new))
 

@@ -12,7 +12,7 @@ from gatewayd.clock import HOUR, MINUTE, SECOND, Instant
 from gatewayd.contract.scopes import ALL_SCOPES, RESTRICTED, SCOPES, ordered
 from gatewayd.identity.oauth_clients import Client, accepts_redirect
 from gatewayd.identity.oauth_errors import DirectFailure, OAuthFailure
-from gatewayd.identity.oauth_parameters import Raw, check_resource, one
+from gatewayd.identity.oauth_parameters import Audiences, Raw, asked_resource, one
 from gatewayd.identity.random_tokens import hash_token, make_token
 from gatewayd.store import ReadTx, WriteTx
 
@@ -66,6 +66,7 @@ class AuthorizationParameters(msgspec.Struct, frozen=True, kw_only=True):
 
     `scope` is what may be consented to, in the specification's order, never empty. `left_out` are restricted scopes
     that were asked for and that the client is not approved for: the consent page says so. `max_age` in seconds.
+    `resource` None: the API.
     """
 
     client_id: str
@@ -78,7 +79,7 @@ class AuthorizationParameters(msgspec.Struct, frozen=True, kw_only=True):
     prompt: list[str]
     max_age: int | None
     login_hint: str | None
-    resource: str
+    resource: str | None
     dpop_jkt: str | None
 
 
@@ -123,8 +124,8 @@ def target(client: Client | None, raw: Raw) -> Target:
     return Target(redirect_uri, state)
 
 
-def check(client: Client | None, raw: Raw, issuer: str) -> AuthorizationParameters:
-    """The parameters of a request, as it came in the query, a form, or was pushed. `issuer` is the only resource.
+def check(client: Client | None, raw: Raw, audiences: Audiences) -> AuthorizationParameters:
+    """The parameters of a request, as it came in the query, a form, or was pushed.
 
     Raises `DirectFailure` as `target` does. Otherwise `OAuthFailure`, which may be redirected to the target:
     `request_not_supported`, `request_uri_not_supported`, `unsupported_response_type`, `invalid_target`,
@@ -133,7 +134,7 @@ def check(client: Client | None, raw: Raw, issuer: str) -> AuthorizationParamete
     to = target(client, raw)
     assert client is not None
     _check_kind(raw)
-    check_resource(raw, issuer)
+    resource = asked_resource(raw, audiences)
     scope, left_out = _scopes(client, one(raw, "scope"))
     hint = one(raw, "login_hint")
     return AuthorizationParameters(
@@ -147,7 +148,7 @@ def check(client: Client | None, raw: Raw, issuer: str) -> AuthorizationParamete
         prompt=_prompts(raw),
         max_age=_max_age(raw),
         login_hint=hint if hint is not None and len(hint) <= LOGIN_HINT_LENGTH_MAX else None,
-        resource=issuer,
+        resource=None if resource == audiences.issuer else resource,
         dpop_jkt=_hash_parameter(raw, "dpop_jkt"),
     )
 

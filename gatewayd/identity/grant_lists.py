@@ -13,7 +13,7 @@ LIST_LIMIT = 1_000  # Chosen
 
 _SELECT_ANY_ORG = """
 SELECT g.id, g.org_id, o.name, g.user_id, g.client_id, c.name, c.origin, c.metadata, g.scopes, g.created_at,
-    g.last_used_day, g.expires_at, g.revoked_at, g.revoked_reason, g.redirect_host
+    g.last_used_day, g.expires_at, g.revoked_at, g.revoked_reason, g.redirect_host, g.resource
 FROM grants g JOIN oauth_clients c ON c.id = g.client_id JOIN organizations o ON o.id = g.org_id
 """
 _SHOWN = """
@@ -30,7 +30,8 @@ class GrantSummary(msgspec.Struct, frozen=True, kw_only=True):
     """One grant. `hosts` tell who the client is, as at the consent; its name is only what it calls itself.
 
     `connected_at` is the consent, `last_used_day` a day, UTC. `revoked_at` and `revoked_reason` are set on one that was
-    revoked within `SHOWN_LIFE`: `refresh_reused` and `code_replayed` are a warning to the person.
+    revoked within `SHOWN_LIFE`: `refresh_reused` and `code_replayed` are a warning to the person. `resource` is whom
+    its tokens are for (None: the API).
     """
 
     grant_id: str
@@ -46,6 +47,7 @@ class GrantSummary(msgspec.Struct, frozen=True, kw_only=True):
     expires_at: Instant
     revoked_at: Instant | None
     revoked_reason: RevokedReason | None
+    resource: str | None = None
 
 
 class _Redirects(msgspec.Struct, frozen=True):
@@ -91,6 +93,7 @@ def _summary(row: Row) -> GrantSummary:
         expires_at=row[11],
         revoked_at=row[12],
         revoked_reason=row[13],
+        resource=row[15],
     )
 
 

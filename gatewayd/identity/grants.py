@@ -31,16 +31,17 @@ RevokedReason = Literal[
 
 GRANT_COLUMNS = """g.id, g.org_id, g.user_id, g.client_id, g.scopes, g.session_id, g.authenticated_at, g.methods,
 g.nonce, g.key_thumbprint, g.generation, g.expires_at,
-g.revoked_at IS NOT NULL OR c.revoked_at IS NOT NULL OR m.role IS NULL, c.tax_approved_at IS NOT NULL, c.metadata"""
+g.revoked_at IS NOT NULL OR c.revoked_at IS NOT NULL OR m.role IS NULL, c.tax_approved_at IS NOT NULL, c.metadata,
+g.resource"""
 """What `grant_of` takes, of the table `grants` as `g` and `GRANT_JOINS`."""
 GRANT_JOINS = """JOIN oauth_clients c ON c.id = g.client_id
 LEFT JOIN memberships m ON m.org_id = g.org_id AND m.user_id = g.user_id"""
 
 _INSERT_ANY_ORG = """
 INSERT INTO grants (id, org_id, user_id, client_id, scopes, session_id, authenticated_at, methods, nonce,
-    redirect_host, key_thumbprint, generation, expires_at, created_at)
+    redirect_host, resource, key_thumbprint, generation, expires_at, created_at)
 VALUES (:id, :of_org, :user_id, :client_id, :scopes, :session_id, :authenticated_at, :methods, :nonce,
-    :redirect_host, NULL, 0, :expires_at, :now)
+    :redirect_host, :resource, NULL, 0, :expires_at, :now)
 """
 _FIND_ANY_ORG = f"SELECT {GRANT_COLUMNS} FROM grants g {GRANT_JOINS} WHERE g.id = :id"
 _LIVES_ANY_ORG = """
@@ -103,7 +104,7 @@ class Grant(msgspec.Struct, frozen=True, kw_only=True):
     `consented`: what the person allowed. `scopes`: the part of it that tokens carry now, without `tax:*` unless the
     client is approved. `key_thumbprint`: tokens are bound to this DPoP key (None: bearer). `generation` of the newest
     refresh token, 0 for none. `expires_at`: no refresh from then on. `ended`: revoked, or its client is, or the person
-    is no longer a member.
+    is no longer a member. `resource` is the audience of its access tokens (None: the API).
     """
 
     id: str
@@ -122,6 +123,7 @@ class Grant(msgspec.Struct, frozen=True, kw_only=True):
     ended: bool
     id_token_alg: SigningAlgorithm
     dpop_required: bool
+    resource: str | None
 
 
 class LiveGrant(msgspec.Struct, frozen=True):
@@ -137,7 +139,7 @@ class LiveGrant(msgspec.Struct, frozen=True):
 class NewGrant(msgspec.Struct, frozen=True, kw_only=True):
     """A grant to be inserted, with all values validated. `scopes` in order.
 
-    `redirect_host` is where the person was sent: the app is named by it from then on.
+    `redirect_host` is where the person was sent: the app is named by it from then on. `resource` None: the API.
     """
 
     org_id: str
@@ -149,6 +151,7 @@ class NewGrant(msgspec.Struct, frozen=True, kw_only=True):
     methods: tuple[str, ...]
     nonce: str | None
     redirect_host: str
+    resource: str | None = None
 
 
 class _Settings(msgspec.Struct, frozen=True):
@@ -222,6 +225,7 @@ def grant_of(row: Row) -> Grant:
         ended=bool(row[12]),
         id_token_alg=settings.id_token_signed_response_alg,
         dpop_required=settings.dpop_bound_access_tokens,
+        resource=row[15],
     )
 
 
@@ -244,6 +248,7 @@ def create(tx: WriteTx, new: NewGrant) -> str:
         methods=" ".join(new.methods),
         nonce=new.nonce,
         redirect_host=new.redirect_host,
+        resource=new.resource,
         expires_at=tx.now + life,
     )
     detail: audit.Detail = {"client": new.client_id, "host": new.redirect_host, "scopes": new.scopes}

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from gatewayd.identity.oauth_errors import OAuthFailure
 
 Raw = Mapping[str, Sequence[str]]
@@ -21,12 +23,41 @@ def one(raw: Raw, name: str) -> str | None:
     return values[0] or None
 
 
-def check_resource(raw: Raw, issuer: str) -> None:
-    """Refuse any resource but this one (RFC 8707 §2); none at all means this one.
+class Audiences(msgspec.Struct, frozen=True):
+    """Whom access tokens are for: the API, which is the `issuer`, and the `others` of `oauth.resources`."""
 
-    `issuer` is an origin without a slash. URL classes put one behind it, and it then names the same. It may be given
-    several times. Raises `OAuthFailure` `invalid_target`.
+    issuer: str
+    others: tuple[str, ...] = ()
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        return self.issuer, *self.others
+
+
+def asked_resource(raw: Raw, audiences: Audiences) -> str | None:
+    """The one resource that is asked for (RFC 8707 §2), as it is configured; None where none is.
+
+    An origin stands without a slash. URL classes put one behind it, and it then names the same. It may be given several
+    times. Raises `OAuthFailure` `invalid_target` for any other, and for two: a token has one audience.
     """
-    for value in raw.get("resource", ()):
-        if value not in (issuer, f"{issuer}/", ""):
-            raise OAuthFailure("invalid_target", f"the only resource here is {issuer}")
+    known = {spelled: each for each in audiences.all for spelled in (each, f"{each}/")}
+    given = [value for value in raw.get("resource", ()) if value]
+    if not known.keys() >= set(given):
+        listed = "the resources here are" if audiences.others else "the only resource here is"
+        raise OAuthFailure("invalid_target", f"{listed} {', '.join(audiences.all)}")
+    asked = {known[value] for value in given}
+    if len(asked) > 1:
+        raise OAuthFailure("invalid_target", "a token is for one resource: ask for each by itself")
+    return asked.pop() if asked else None
+
+
+def check_resource(raw: Raw, granted: str | None, audiences: Audiences) -> None:
+    """Whether a token request may have tokens of a grant for `granted` (None: the API), which it need not repeat.
+
+    Raises `OAuthFailure` `invalid_target`, also where the operator has taken the resource out since.
+    """
+    asked = asked_resource(raw, audiences)
+    if asked is not None and asked != (granted or audiences.issuer):
+        raise OAuthFailure("invalid_target", "the person did not grant access to this resource")
+    if granted is not None and granted not in audiences.others:
+        raise OAuthFailure("invalid_target", "this resource is not served here any more")

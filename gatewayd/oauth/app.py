@@ -41,7 +41,7 @@ class OAuthApp:
     def __init__(self, parts: OAuthParts) -> None:
         self._parts = parts
         self._documents: dict[str, Callable[[], Response]] = {
-            path: _always(response) for path, response in metadata.documents(parts.issuer).items()
+            path: _always(response) for path, response in metadata.documents(parts.audiences).items()
         }
         self._documents[at.JWKS] = KeySet(parts.keys)
         self._rate_limit = NetworkRateLimit()

@@ -36,7 +36,7 @@ async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Resp
     client = await load_client(parts, client_id, request.peer)
     to = authorizations.target(client, raw)
     try:
-        parameters = authorizations.check(client, raw, parts.issuer)
+        parameters = authorizations.check(client, raw, parts.audiences)
     except OAuthFailure as failure:
         return await _refuse(parts, request, to, failure, client_id)
     if (refusal := await _refuse_silence(parts, request, parameters)) is not None:

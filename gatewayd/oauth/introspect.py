@@ -54,7 +54,7 @@ def _of_refresh(parts: OAuthParts, tx: ReadTx, token: str) -> Seen | None:
 
 def _of_access(parts: OAuthParts, tx: ReadTx, token: str) -> Seen:
     try:
-        claims = access_tokens.read(parts.keys, token, parts.issuer)
+        claims = access_tokens.read(parts.keys, token, parts.audiences)
     except UntrustedToken:
         return _INACTIVE
     if claims.exp * SECOND <= tx.now or grants.find_live(tx, claims.gid) is None:

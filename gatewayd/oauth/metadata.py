@@ -11,6 +11,7 @@ import msgspec
 from gatewayd.contract.scopes import ALL_SCOPES, KEY_SCOPES
 from gatewayd.http1.response import Response
 from gatewayd.identity.dpop import ALGORITHMS as PROOF_ALGORITHMS
+from gatewayd.identity.oauth_parameters import Audiences
 from gatewayd.identity.signing_keys import ALGORITHMS, JWKS_FRESH_SECONDS, SigningKeys
 from gatewayd.oauth.addresses import AUTHORIZE, INTROSPECT, JWKS, LOGOUT, PAR, REGISTER, REVOKE, TOKEN, USERINFO
 from gatewayd.oauth.responses import CORS, JSON_TYPE, NO_SNIFF
@@ -43,13 +44,13 @@ def _public(body: bytes, fresh_seconds: int) -> Response:
     return Response(200, (JSON_TYPE, keep, NO_SNIFF, *CORS), body)
 
 
-def documents(issuer: str) -> Mapping[str, Response]:
+def documents(audiences: Audiences) -> Mapping[str, Response]:
     """Every metadata path with its document."""
-    provider = msgspec.json.encode(openid_provider(issuer))
+    provider = msgspec.json.encode(openid_provider(audiences))
     served = {
         "oauth-authorization-server": provider,  # clients read one of the two, and some then look for UserInfo there
         "openid-configuration": provider,
-        "oauth-protected-resource": msgspec.json.encode(protected_resource(issuer)),
+        "oauth-protected-resource": msgspec.json.encode(protected_resource(audiences.issuer)),
     }
     shown = {name: _public(body, FRESH_SECONDS) for name, body in served.items()}
     return {path: response for name, response in shown.items() for path in _paths(name)}
@@ -62,8 +63,9 @@ def _paths(name: str) -> tuple[str, ...]:
     return (f"{_WELL_KNOWN}/{name}", *inserted, *in_front)
 
 
-def authorization_server(issuer: str) -> Document:
-    """RFC 8414 §2."""
+def authorization_server(audiences: Audiences) -> Document:
+    """RFC 8414 §2, and RFC 9728 §4."""
+    issuer = audiences.issuer
     return {
         "issuer": issuer,
         "authorization_endpoint": issuer + AUTHORIZE,
@@ -85,15 +87,16 @@ def authorization_server(issuer: str) -> Document:
         "authorization_response_iss_parameter_supported": True,
         "client_id_metadata_document_supported": True,
         "dpop_signing_alg_values_supported": list(PROOF_ALGORITHMS),
-        "protected_resources": [issuer],
+        "protected_resources": list(audiences.all),
         "service_documentation": f"{issuer}/docs",
     }
 
 
-def openid_provider(issuer: str) -> Document:
+def openid_provider(audiences: Audiences) -> Document:
     """OpenID Connect Discovery 1.0 §3: the same provider, as sign-in sees it."""
+    issuer = audiences.issuer
     return {
-        **authorization_server(issuer),
+        **authorization_server(audiences),
         "userinfo_endpoint": issuer + USERINFO,
         "end_session_endpoint": issuer + LOGOUT,
         "subject_types_supported": ["public"],

@@ -31,7 +31,7 @@ async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Resp
         raise OAuthFailure("invalid_request", "a pushed request names no request_uri")
     client_id = client_id_of(request, form)
     client = require_known(await load_client(parts, client_id, request.peer))
-    checked = authorizations.check(client, {**form, "client_id": [client_id]}, parts.issuer)
+    checked = authorizations.check(client, {**form, "client_id": [client_id]}, parts.audiences)
     proof = dpop.read_proof(parts, request)
     parameters = _bind(checked, proof)
     parts.storage.charge(request.peer, len(msgspec.json.encode(parameters)), Instant(parts.store.now()))

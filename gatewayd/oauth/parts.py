@@ -9,6 +9,7 @@ from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.identity.authentication import Authenticate
 from gatewayd.identity.dpop import PUSHED_MAX, PUSHED_PER_KEY_MAX, ReplayCache
+from gatewayd.identity.oauth_parameters import Audiences
 from gatewayd.identity.signing_keys import SigningKeys
 from gatewayd.oauth.client_documents import ClientDocuments
 from gatewayd.oauth.storage_budget import StorageBudget
@@ -17,7 +18,8 @@ from gatewayd.store import Store
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OAuthParts:
-    """What the door is made of. `issuer` is `server.public_url`: the origin, without a slash.
+    """What the door is made of. `issuer` is `server.public_url`: the origin, without a slash; `resources` is
+    `oauth.resources`: whom tokens may be for beside the API.
 
     `storage` is charged for every row that somebody leaves without a credential.
     `replays` are the proofs used for tokens and with them, `pushed_replays` those of pushed requests.
@@ -33,8 +35,14 @@ class OAuthParts:
     log: Log
     pushed_replays: ReplayCache = field(default_factory=lambda: ReplayCache(PUSHED_PER_KEY_MAX, PUSHED_MAX))
     storage: StorageBudget = field(default_factory=StorageBudget)
+    resources: tuple[str, ...] = ()
     refresh_grace_seconds: int = 120
     session_cookies: tuple[str, ...] = ("__Host-session", "session")
+
+    @property
+    def audiences(self) -> Audiences:
+        """Whom tokens may be for."""
+        return Audiences(self.issuer, self.resources)
 
 
 Respond = Callable[[OAuthParts, Request, Receive], Awaitable[Response]]

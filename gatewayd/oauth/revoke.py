@@ -48,7 +48,7 @@ def grant_of(parts: OAuthParts, tx: ReadTx, token: str) -> Grant | None:
     if state is not None:
         return state.grant
     try:
-        claims = access_tokens.read(parts.keys, token, parts.issuer)
+        claims = access_tokens.read(parts.keys, token, parts.audiences)
     except UntrustedToken:
         return None
     return grants.find(tx, claims.gid)

@@ -18,7 +18,7 @@ from gatewayd.identity import access_tokens, authorization_codes, grants, id_tok
 from gatewayd.identity.authorization_codes import CodeState, TokenRequest
 from gatewayd.identity.grants import Grant
 from gatewayd.identity.oauth_errors import OAuthFailure, invalid_grant
-from gatewayd.identity.oauth_parameters import Raw, check_resource, one
+from gatewayd.identity.oauth_parameters import Raw, asked_resource, check_resource, one
 from gatewayd.identity.random_tokens import hash_token
 from gatewayd.identity.refresh_tokens import RefreshState, Successor
 from gatewayd.oauth import dpop
@@ -67,7 +67,7 @@ async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Resp
 
 async def _redeem(parts: OAuthParts, request: Request, form: Raw, client_id: str) -> Response:
     code = _require(form, "code")
-    check_resource(form, parts.issuer)
+    asked_resource(form, parts.audiences)
 
     def look(tx: ReadTx) -> CodeState | None:
         found = authorization_codes.read_code(tx, code)
@@ -101,6 +101,7 @@ def _first_tokens(parts: OAuthParts, form: Raw, state: CodeState, thumbprint: st
         key_thumbprint=thumbprint,
     )
     authorization_codes.check_code(state, presented, now)
+    check_resource(form, state.grant.resource, parts.audiences)
     scopes = grants.narrow(state.grant, None)  # a code has no `scope` beside it (RFC 6749 §4.1.3)
     refresh = refresh_tokens.make_token() if "offline_access" in state.grant.scopes else None
     body = _token_response(parts, state.grant, _TokenParameters(scopes, thumbprint, refresh, first=True), now)
@@ -109,7 +110,7 @@ def _first_tokens(parts: OAuthParts, form: Raw, state: CodeState, thumbprint: st
 
 async def _refresh(parts: OAuthParts, request: Request, form: Raw, client_id: str) -> Response:
     token = _require(form, "refresh_token")
-    check_resource(form, parts.issuer)
+    asked_resource(form, parts.audiences)
     grace = parts.refresh_grace_seconds
 
     def look(tx: ReadTx) -> tuple[RefreshState | None, str | None]:
@@ -123,6 +124,7 @@ async def _refresh(parts: OAuthParts, request: Request, form: Raw, client_id: st
     proof = dpop.read_proof(parts, request)
     thumbprint = None if proof is None else proof.thumbprint
     refresh_tokens.check_refresh(state, client_id, thumbprint, Instant(parts.store.now()))
+    check_resource(form, state.grant.resource, parts.audiences)
     scopes = grants.narrow(state.grant, one(form, "scope"))
     dpop.spend(parts, proof)
     if given_before is not None:

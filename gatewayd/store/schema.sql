@@ -222,7 +222,7 @@ CREATE TABLE grants (
     revoked_at INTEGER,
     revoked_reason TEXT CHECK (revoked_reason IN
         ('user', 'client', 'operator', 'code_replayed', 'refresh_reused', 'password_changed', 'member_removed')),
-    created_at INTEGER NOT NULL, redirect_host TEXT,
+    created_at INTEGER NOT NULL, redirect_host TEXT, resource TEXT,
     CHECK ((revoked_at IS NULL) = (revoked_reason IS NULL))
 ) STRICT;
 

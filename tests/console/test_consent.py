@@ -8,7 +8,7 @@ from gatewayd.clock import HOUR, SECOND, Instant
 from gatewayd.identity import authorization_codes, authorizations, memberships, oauth_clients, sessions
 from gatewayd.identity.oauth_clients import Client
 from tests.console.reading import Document, fields_of
-from tests.console.visiting import EMAIL, ISSUER, PASSWORD, POLICY, Answer, Browser, Site
+from tests.console.visiting import EMAIL, ISSUER, MCP, PASSWORD, POLICY, Answer, Browser, Site
 
 GONE = "This request has expired or was answered already."
 
@@ -373,6 +373,18 @@ async def test_a_document_is_named_with_where_it_leads(site: Site) -> None:
     ):
         page = await consent_page(browser, await site.ask(client, redirect_uri=redirect_uri))
         assert f"An app from {shown} asks for access" in page.text
+
+
+async def test_a_service_beside_the_api_is_named(site: Site) -> None:
+    client = await site.register()
+    browser = await site.signed_in()
+    plain = await consent_page(browser, await site.ask(client, resource=ISSUER))
+    assert MCP not in plain.text
+    named = await consent_page(browser, await site.ask(client, resource=MCP))
+    assert MCP in named.text
+    await allow(browser, named)
+    await site.store.write(lambda tx: tx.run("UPDATE authorization_codes SET used_at = 1"))
+    assert MCP in (await browser.open("/developers/apps")).text
 
 
 async def test_the_query_of_the_client_stays(site: Site) -> None:

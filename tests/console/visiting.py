@@ -24,6 +24,7 @@ from gatewayd.identity import (
     users,
 )
 from gatewayd.identity.oauth_clients import Client
+from gatewayd.identity.oauth_parameters import Audiences
 from gatewayd.identity.passkeys import Challenges
 from gatewayd.identity.passwords import Hasher, Passwords
 from gatewayd.identity.sign_in import SignIn
@@ -37,6 +38,8 @@ from tests.support.scopes import request_of
 from tests.support.store import START
 
 ISSUER = "https://books.example"
+MCP = "https://mcp.example/mcp"
+"""A service beside the API that tokens may be for."""
 EMAIL, PASSWORD, NAME = "ann@example.com", "correct horse battery", "Ann Oak"
 ATTEMPTS = 3
 SECONDS = 30.0  # nothing is measured with it
@@ -233,7 +236,7 @@ class Site:
             "code_challenge_method": "S256",
             **changes,
         }
-        parameters = authorizations.check(client, parse_qs(urlencode(values)), ISSUER)
+        parameters = authorizations.check(client, parse_qs(urlencode(values)), Audiences(ISSUER, (MCP,)))
         return await self.store.write(lambda tx: authorizations.save(tx, parameters, pushed=False))
 
 

@@ -15,6 +15,7 @@ from gatewayd.http.observer import Observer, label_all, label_by_path
 from gatewayd.http.request_counters import RequestCounters
 from gatewayd.http1.asgi import HttpScope, Receive, Send
 from gatewayd.http1.response import Response
+from gatewayd.identity.oauth_parameters import Audiences
 from gatewayd.logs import AccessLog, make_writer
 from gatewayd.oauth import addresses as at
 from gatewayd.oauth import metadata
@@ -119,7 +120,7 @@ def test_a_path_is_looked_up_whole() -> None:
 
 
 def test_every_endpoint_of_the_provider_has_a_label() -> None:
-    paths = [at.JWKS, *metadata.documents("https://books.example.com")]
+    paths = [at.JWKS, *metadata.documents(Audiences("https://books.example.com"))]
     found = metric_labels(paths)
     assert found.keys() == {*paths, *ENDPOINTS}
     assert {found[path] for path in ENDPOINTS} == {

@@ -18,6 +18,7 @@ from gatewayd.identity import (
 from gatewayd.identity.authorizations import DEFAULT_SCOPES, AuthorizationParameters, PendingRequest, Target
 from gatewayd.identity.oauth_clients import Client
 from gatewayd.identity.oauth_errors import DirectFailure, OAuthFailure
+from gatewayd.identity.oauth_parameters import Audiences
 from tests.support.consents import CHALLENGE, ISSUER, REDIRECT, SCOPE, Flow, request_parameters
 from tests.support.store import START, MemoryStore
 
@@ -31,7 +32,7 @@ def client(store: MemoryStore) -> Client:
 
 
 def check(client: Client | None, **changes: str | list[str] | None) -> AuthorizationParameters:
-    return authorizations.check(client, request_parameters(**changes), ISSUER)
+    return authorizations.check(client, request_parameters(**changes), Audiences(ISSUER))
 
 
 def test_a_whole_request(client: Client) -> None:
@@ -49,12 +50,12 @@ def test_a_whole_request(client: Client) -> None:
         prompt=["login", "consent"],
         max_age=60,
         login_hint="a@b.example",
-        resource=ISSUER,
+        resource=None,
         dpop_jkt="j" * 43,
     )
     bare = check(client, state=None, resource=None)
     assert (bare.state, bare.nonce, bare.prompt, bare.max_age, bare.login_hint) == (None, None, [], None, None)
-    assert (bare.resource, bare.dpop_jkt) == (ISSUER, None)
+    assert (bare.resource, bare.dpop_jkt) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +137,7 @@ def test_what_is_refused_in_a_redirect(client: Client, changes: Changes, code: s
     raw = request_parameters(**changes)
     assert authorizations.target(client, raw) == Target(REDIRECT, "s-1")
     with pytest.raises(OAuthFailure) as caught:
-        authorizations.check(client, raw, ISSUER)
+        authorizations.check(client, raw, Audiences(ISSUER))
     assert caught.value.code == code
 
 
@@ -160,7 +161,7 @@ def test_what_is_refused_in_a_redirect(client: Client, changes: Changes, code: s
     ],
 )
 def test_what_is_taken(client: Client, changes: Changes) -> None:
-    assert check(client, **changes).resource == ISSUER
+    assert check(client, **changes).resource is None
 
 
 @pytest.mark.parametrize(
@@ -348,7 +349,7 @@ def test_a_consent_makes_a_grant_and_a_code_and_ends_the_request(store: MemorySt
     assert (grant.id_token_alg, grant.dpop_required) == ("ES256", False)
     entry = store.read(audit.list_entries, flow.org_id)[0]
     assert (entry.action, entry.subject, entry.actor) == ("grant.created", grant.id, flow.user_id)
-    assert entry.detail == {"client": flow.client.id, "scopes": ["openid", "accounting:read"]}
+    assert entry.detail == {"client": flow.client.id, "host": "app.example", "scopes": ["openid", "accounting:read"]}
     assert store.read(lambda tx: tx.value("SELECT count(*) FROM authorization_requests")) == 0
 
 

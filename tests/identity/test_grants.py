@@ -21,7 +21,7 @@ from gatewayd.identity.grant_lists import GrantSummary
 from gatewayd.identity.grants import Grant, LiveGrant
 from gatewayd.identity.oauth_errors import OAuthFailure
 from gatewayd.store import WriteTx
-from tests.support.consents import ISSUER, REDIRECT, SCOPE, Flow, request_parameters
+from tests.support.consents import REDIRECT, SCOPE, Flow
 from tests.support.store import START, MemoryStore
 
 TAX_SCOPE = "offline_access accounting:read tax:read"
@@ -249,6 +249,7 @@ def test_a_grant_is_read_as_it_was_made(flow: Flow) -> None:
         ended=False,
         id_token_alg="ES256",
         dpop_required=False,
+        resource=None,
     )
 
 
@@ -467,7 +468,7 @@ def test_a_sweep_has_its_limit(flow: Flow) -> None:
         store.write(lambda tx: grants.create(tx, new))
     store.clock.advance(121 * DAY)
     assert [sweep(store), sweep(store), sweep(store)] == [grants.SWEEP_ROWS, 1, 0]
-    assert pending.parameters.resource == request_parameters()["resource"][0] == ISSUER
+    assert pending.parameters.resource is None
 
 
 def test_every_sweep_leaves_what_lives(flow: Flow) -> None:

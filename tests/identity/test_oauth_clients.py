@@ -13,6 +13,7 @@ from gatewayd.identity import audit, authorizations, client_metadata, grants, oa
 from gatewayd.identity.client_metadata import ClientMetadata
 from gatewayd.identity.oauth_clients import Client
 from gatewayd.identity.oauth_errors import DirectFailure, OAuthFailure
+from gatewayd.identity.oauth_parameters import Audiences
 from tests.support.consents import ISSUER, Flow, request_parameters
 from tests.support.store import START, MemoryStore
 
@@ -493,7 +494,7 @@ def test_a_renewed_document_stays_revoked_and_approved(store: MemoryStore) -> No
 def test_revoking_a_client_ends_its_grants_and_requests(store: MemoryStore) -> None:
     flow = Flow(store)
     grant_id, _ = flow.connect()
-    parameters = authorizations.check(flow.client, request_parameters(), ISSUER)
+    parameters = authorizations.check(flow.client, request_parameters(), Audiences(ISSUER))
     handle = store.write(lambda tx: authorizations.save(tx, parameters, pushed=True))
     revoked = store.write(lambda tx: oauth_clients.revoke(tx, flow.client.id, "usr_admin"))
     store.write(lambda tx: oauth_clients.revoke(tx, flow.client.id, "usr_other"))

@@ -7,6 +7,7 @@ import pytest
 
 from gatewayd.contract.scopes import ALL_SCOPES
 from gatewayd.identity import signing_keys
+from gatewayd.identity.oauth_parameters import Audiences
 from gatewayd.oauth import addresses as at
 from gatewayd.oauth.metadata import authorization_server, documents, openid_provider, protected_resource
 from tests.support.oauth import ISSUER, Provider, signing_key
@@ -50,11 +51,11 @@ async def test_each_path_has_its_document(provider: Provider, path: str) -> None
 
 
 def test_the_paths_are_all_there_are() -> None:
-    assert sorted(documents(ISSUER)) == sorted(PATHS)
+    assert sorted(documents(Audiences(ISSUER))) == sorted(PATHS)
 
 
 def test_what_clients_look_for() -> None:
-    server = authorization_server(ISSUER)
+    server = authorization_server(Audiences(ISSUER))
     expected: dict[str, Any] = {
         "issuer": ISSUER,
         "authorization_endpoint": f"{ISSUER}/api/auth/oauth2/authorize",
@@ -75,7 +76,7 @@ def test_what_clients_look_for() -> None:
     }
     assert {name: server[name] for name in expected} == expected
     assert "ES256" in msgspec.convert(server["dpop_signing_alg_values_supported"], list[str])
-    provider = openid_provider(ISSUER)
+    provider = openid_provider(Audiences(ISSUER))
     assert provider["id_token_signing_alg_values_supported"] == ["ES256", "RS256"]
     assert provider["subject_types_supported"] == ["public"]
     assert provider["request_uri_parameter_supported"] is False

@@ -18,7 +18,7 @@ from gatewayd.identity.authorization_codes import CodeState, Consent, TokenReque
 from gatewayd.identity.authorizations import PendingRequest
 from gatewayd.identity.oauth_clients import Client
 from gatewayd.identity.oauth_errors import OAuthFailure
-from gatewayd.identity.oauth_parameters import Raw
+from gatewayd.identity.oauth_parameters import Audiences, Raw
 from gatewayd.identity.random_tokens import hash_token
 from gatewayd.identity.refresh_tokens import RefreshState, Successor
 from gatewayd.store import WriteTx
@@ -48,7 +48,7 @@ def request_parameters(**changes: str | list[str] | None) -> Raw:
 
 def code_for(tx: WriteTx, client: Client, consent: Consent) -> str:
     """A fresh code, all of it in one transaction."""
-    parameters = authorizations.check(client, request_parameters(scope=" ".join(consent.scopes)), ISSUER)
+    parameters = authorizations.check(client, request_parameters(scope=" ".join(consent.scopes)), Audiences(ISSUER))
     handle = authorizations.save(tx, parameters, pushed=False)
     pending = authorizations.load(tx, handle)
     assert pending is not None
@@ -88,7 +88,7 @@ class Flow:
 
     def pending_request(self, **changes: str | list[str] | None) -> PendingRequest:
         """A request in front of the person."""
-        parameters = authorizations.check(self.client, request_parameters(**changes), ISSUER)
+        parameters = authorizations.check(self.client, request_parameters(**changes), Audiences(ISSUER))
         handle = self.store.write(lambda tx: authorizations.save(tx, parameters, pushed=False))
         pending = self.store.read(lambda tx: authorizations.load(tx, handle))
         assert pending is not None

@@ -265,6 +265,7 @@ async def open_provider(
     policy: Policy | None = None,
     resolve: Resolver | None = None,
     fetch_seconds: float = FETCH_SECONDS,
+    resources: tuple[str, ...] = (),
 ) -> AsyncIterator[Provider]:
     """The provider over an empty migrated store in `directory`, with one person."""
     (directory / DATABASE_NAME).write_bytes(image)
@@ -282,6 +283,7 @@ async def open_provider(
             replays=replays,
             documents=documents,
             log=errors,
+            resources=resources,
         )
         person = await add_person(store)
         try:
