@@ -1,6 +1,7 @@
 """The seller of an invoice: facts about a legal entity that it prints and is taxed by. Reads only.
 
-An organization that has no legal entity sells in its own name and is not registered for VAT.
+An organization that has no legal entity sells in its own name and is not registered for VAT. Its first legal entity
+takes its sequences of invoice numbers over (Chosen: one firm has each number once); others count apart.
 """
 
 from typing import Literal, NamedTuple
@@ -8,14 +9,17 @@ from typing import Literal, NamedTuple
 from gatewayd.store import ReadTx, Row
 
 _COLUMNS = (
-    "id, name, legal_name, company_number, vat_number, vat_status, vat_effective_date, vat_deregistration_date,"
-    " base_currency, address, cis_subcontractor, cis_verified_rate, archived_at IS NOT NULL"
+    "entities.id, entities.name, legal_name, company_number, vat_number, vat_status, vat_effective_date,"
+    " vat_deregistration_date, base_currency, address, cis_subcontractor, cis_verified_rate, archived_at IS NOT NULL,"
+    " numbered_as_organization, entities.org_id"
 )
 _SELECT_ONE = f"""
-SELECT {_COLUMNS} FROM legal_entities WHERE org_id = :org_id AND id = :id
+SELECT {_COLUMNS} FROM legal_entities AS entities WHERE org_id = :org_id AND id = :id
 """
 _SELECT_ACTIVE = f"""
-SELECT {_COLUMNS} FROM legal_entities WHERE org_id = :org_id AND archived_at IS NULL LIMIT 2
+SELECT organizations.name, {_COLUMNS}
+FROM organizations LEFT JOIN legal_entities AS entities ON entities.org_id = :org_id AND archived_at IS NULL
+WHERE organizations.id = :org_id LIMIT 2
 """
 _SELECT_ORGANIZATION = "SELECT name FROM organizations WHERE id = :org_id"
 
@@ -26,9 +30,10 @@ UNVERIFIED_CIS_RATE: CisRate = 30  # percent: a subcontractor whom HMRC could no
 
 
 class Seller(NamedTuple):
-    """`legal_entity_id` is None where the organization itself sells; `key` then is the organization's id.
+    """`legal_entity_id` is None where the organization itself sells; dates are ISO, `address` is JSON text.
 
-    Dates are ISO, `address` is JSON text. `cis_rate` None is a seller who is no subcontractor.
+    `key` is whose numbers are used: the legal entity's, or the organization's own. `cis_rate` None is a seller who is
+    no subcontractor.
     """
 
     legal_entity_id: str | None
@@ -71,17 +76,22 @@ def find_only(tx: ReadTx) -> Seller | None:
     None where there are several, so that one must be named.
     """
     rows = tx.rows(_SELECT_ACTIVE)
-    if not rows:
-        return organization(tx)
-    return _seller(rows[0]) if len(rows) == 1 else None
+    if len(rows) > 1:
+        return None
+    ((name, *found),) = rows
+    return _organization(tx.org_id, name) if found[0] is None else _seller(tuple(found))
 
 
 def organization(tx: ReadTx) -> Seller:
     """The organization as a seller in its own name."""
+    return _organization(tx.org_id, tx.value(_SELECT_ORGANIZATION))
+
+
+def _organization(org_id: str, name: str) -> Seller:
     return Seller(
         legal_entity_id=None,
-        key=tx.org_id,
-        name=tx.value(_SELECT_ORGANIZATION),
+        key=org_id,
+        name=name,
         company_number=None,
         vat_number=None,
         vat_status="not_registered",
@@ -109,11 +119,13 @@ def _seller(row: Row) -> Seller:
         subcontractor,
         verified_rate,
         archived,
+        numbered_as_organization,
+        org_id,
     ) = row
     cis_rate = UNVERIFIED_CIS_RATE if verified_rate is None else verified_rate
     return Seller(
         legal_entity_id=id_,
-        key=id_,
+        key=org_id if numbered_as_organization else id_,
         name=legal_name or name,
         company_number=company_number,
         vat_number=vat_number,

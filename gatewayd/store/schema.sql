@@ -286,8 +286,10 @@ CREATE TABLE invoice_sequences (
     org_id TEXT NOT NULL REFERENCES organizations (id),
     seller_key TEXT NOT NULL,
     kind TEXT NOT NULL CHECK (kind IN ('invoice', 'credit_note')),
-    last_number INTEGER NOT NULL CHECK (last_number >= 1),
-    PRIMARY KEY (org_id, seller_key, kind)
+    year TEXT NOT NULL CHECK (length(year) IN (0, 4)),
+    pattern TEXT NOT NULL,                      -- INV-{yyyy}-{000001}; the same in all years
+    last_number INTEGER NOT NULL CHECK (last_number >= 0),
+    PRIMARY KEY (org_id, seller_key, kind, year)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE invoices (
@@ -461,7 +463,8 @@ CREATE TABLE legal_entities (
     version INTEGER NOT NULL CHECK (version >= 1),
     search_text TEXT NOT NULL,                  -- names and numbers, case-folded
     wire BLOB NOT NULL                          -- the JSON without utr, nino and the closing brace
-) STRICT;
+, numbered_as_organization INTEGER NOT NULL DEFAULT 0
+    CHECK (numbered_as_organization IN (0, 1))) STRICT;
 
 CREATE INDEX legal_entities_changes ON legal_entities (org_id, updated_at, id);
 
@@ -469,6 +472,9 @@ CREATE UNIQUE INDEX legal_entities_company_number ON legal_entities (org_id, com
     WHERE company_number IS NOT NULL;
 
 CREATE UNIQUE INDEX legal_entities_external_id ON legal_entities (org_id, external_id) WHERE external_id IS NOT NULL;
+
+CREATE UNIQUE INDEX legal_entities_numbered_as_organization ON legal_entities (org_id)
+    WHERE numbered_as_organization = 1;
 
 CREATE INDEX legal_entities_page ON legal_entities (org_id, id);
 

@@ -29,7 +29,7 @@ def test_the_one_active_entity_sells(store: MemoryStore) -> None:
     entity = books.entity(legalName="Oak Joinery")
     seller = only(books)
     assert seller is not None
-    assert (seller.legal_entity_id, seller.key, seller.name) == (entity, entity, "Oak Joinery")
+    assert (seller.legal_entity_id, seller.name) == (entity, "Oak Joinery")
     assert seller.vat_number == BRITISH_VAT_NUMBER
 
 
@@ -46,9 +46,18 @@ def test_an_archived_entity_is_no_choice_but_can_be_found(store: MemoryStore) ->
     store.write(lambda tx: tx.run("UPDATE legal_entities SET archived_at = :now WHERE id = :id", id=archived))
     seller, old = only(books), found(books, archived)
     assert seller is not None
-    assert seller.key == active
+    assert seller.legal_entity_id == active
     assert old is not None
     assert old.archived
+
+
+def test_the_first_entity_has_the_numbers_of_the_organization_and_others_their_own(store: MemoryStore) -> None:
+    books = Books(store)
+    first, second = books.entity(), books.unregistered_entity(name="Elm")
+    for entity, key in ((first, books.org_id), (second, second)):
+        seller = found(books, entity)
+        assert seller is not None
+        assert seller.key == key
 
 
 def test_another_organizations_entity_is_unknown(store: MemoryStore) -> None:

@@ -1,12 +1,18 @@
 """Accounting: invoices and billing clients (Spec §4)."""
 
 from gatewayd.areas.accounting.clients import operations as clients
+from gatewayd.areas.accounting.invoices import numbering, payments, transitions
 from gatewayd.areas.accounting.invoices import operations as invoices
-from gatewayd.areas.accounting.invoices import payments, transitions
 from gatewayd.contract.operation import Area
 
 AREA = Area(
     "accounting",
     "Accounting",
-    (*invoices.OPERATIONS, *transitions.OPERATIONS, *payments.OPERATIONS, *clients.OPERATIONS),
+    (
+        *invoices.OPERATIONS,
+        *numbering.OPERATIONS,
+        *transitions.OPERATIONS,
+        *payments.OPERATIONS,
+        *clients.OPERATIONS,
+    ),
 )

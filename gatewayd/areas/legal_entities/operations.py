@@ -57,7 +57,8 @@ def get_legal_entity(tx: ReadTx, caller: Caller, request: GetLegalEntity) -> Ren
 def create_legal_entity(tx: WriteTx, caller: Caller, request: CreateLegalEntity) -> LegalEntity:
     """Create a legal entity.
 
-    Identifiers are checked by their check digits; VAT and company numbers are unique in the organization.
+    Identifiers are checked by their check digits; VAT and company numbers are unique in the organization. Invoices of
+    the first one are numbered after those that the organization made out in its own name.
     """
     status: VatStatus = "not_registered" if request.vat_number is None else "registered"
     row = LEGAL_ENTITIES.new(
@@ -66,6 +67,7 @@ def create_legal_entity(tx: WriteTx, caller: Caller, request: CreateLegalEntity)
         vat=request.vat or Vat(status=status),
         cis=request.cis or Cis(),
         accounting_year_end=request.accounting_year_end or rules.default_year_end(request.type),
+        numbered_as_organization=rows.is_first(tx),
     )
     row = rows.sealed(tx, rules.checked(row))
     rows.refuse_clash(tx, row)

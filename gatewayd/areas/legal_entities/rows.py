@@ -49,12 +49,18 @@ LEGAL_ENTITIES = Table(
     written={"search_text": _search_text, "wire": lambda row: open_wire(row, StoredEntity)},
 )
 _SELECT_AFTER = f"{LEGAL_ENTITIES.select} AND id > :after ORDER BY id LIMIT :limit"
+_SELECT_ANY = "SELECT 1 FROM legal_entities WHERE org_id = :org_id LIMIT 1"
 _SELECT_CLASH = """
 SELECT id, CASE WHEN vat_number = :vat_number THEN 'vatNumber' ELSE 'companyNumber' END
 FROM legal_entities WHERE org_id = :org_id AND id <> :id
     AND (vat_number = :vat_number OR company_number = :company_number)
 LIMIT 1
 """
+
+
+def is_first(tx: ReadTx) -> bool:
+    """True while the organization has no legal entity, archived or not."""
+    return tx.row(_SELECT_ANY) is None
 
 
 def sealed(tx: WriteTx, row: EntityRow) -> EntityRow:

@@ -197,7 +197,11 @@ class LegalEntity(StoredEntity, frozen=True, kw_only=True):
 
 
 class EntityRow(LegalEntity, frozen=True, kw_only=True):
-    """A legal entity as it is stored: with its National Insurance number encrypted, and the end of it for lists."""
+    """A legal entity as it is stored: with its National Insurance number encrypted, and the end of it for lists.
+
+    `numbered_as_organization`: its invoices go on in the sequences that the organization began in its own name.
+    """
 
     nino_sealed: bytes | None
     nino_hint: str | None
+    numbered_as_organization: bool

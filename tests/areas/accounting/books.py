@@ -47,7 +47,8 @@ class Books:
         """Call a read of one resource with a query string; raises what the handler raises."""
         request = DECODERS[operation].query(query)
         handler = OPERATIONS[operation].handler
-        answer: Json = msgspec.json.decode(self.store.read(lambda tx: handler(tx, self.caller, request), self.org_id))
+        answered = self.store.read(lambda tx: handler(tx, self.caller, request), self.org_id)
+        answer: Json = msgspec.json.decode(encoded(answered))
         expect_form(answer, OPERATIONS[operation].response)
         return answer
 

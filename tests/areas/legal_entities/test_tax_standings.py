@@ -92,9 +92,9 @@ def test_who_was_connected_before_the_migration_says_it_after(
     old = connections.open_writer(connections.MEMORY, 0)
     schema.migrate(old, schema.packaged()[:BEFORE], START)
     columns = [row[1] for row in old.execute("PRAGMA table_info(legal_entities)")]
-    (row,) = store.connection.execute("SELECT * FROM legal_entities")  # columns have been renamed since
+    (row,) = store.connection.execute("SELECT * FROM legal_entities")  # columns have been renamed and added since
     old.execute("INSERT INTO organizations (id, name, created_at) VALUES (?, 'Oak', 0)", (firm.org_id,))
-    old.execute(f"INSERT INTO legal_entities VALUES ({', '.join('?' * len(columns))})", row)
+    old.execute(f"INSERT INTO legal_entities VALUES ({', '.join('?' * len(columns))})", row[: len(columns)])
     old.execute(
         "INSERT INTO tax_connections VALUES (?, x'00', NULL, ?, NULL, 1, 'operator', ?, ?)",
         (firm.org_id, scope, START + 125_000, START),

@@ -16,7 +16,7 @@ from gatewayd.areas.accounting.invoices.shapes import ClientSnapshot, InvoicePay
 from gatewayd.areas.accounting.invoices.states import Settlement
 from gatewayd.areas.accounting.invoices.totals import fits
 from gatewayd.contract.wire import Address, project
-from gatewayd.errors import Problem, invalid, invalid_field, invalid_state, not_found
+from gatewayd.errors import invalid, invalid_field, invalid_state, not_found
 from gatewayd.ledger import period_locks
 from gatewayd.ledger.sellers import Seller
 from gatewayd.money import Money, exponent, is_decimal
@@ -39,7 +39,8 @@ def as_issued(tx: WriteTx, row: InvoiceRow, found: Parties, number: str | None) 
     """`row`, not stored yet, as issued: numbered and with the parties frozen as they will be printed.
 
     `number` is what an imported invoice brings; None allots the next of the seller's sequence. Raises `Problem`:
-    `period_closed`, `number_taken`, `validation_failed` (a foreign invoice with VAT and no rate of exchange).
+    `period_closed`, `number_taken`, `invalid_state` (the numbers are used up), `validation_failed` (a foreign invoice
+    with VAT and no rate of exchange).
     """
     period_locks.refuse_closed(tx, row.legal_entity_id, row.issue_date, row.supply_date)
     if row.vat_total and row.fx_rate is None and row.currency != row.base_currency:
@@ -47,9 +48,9 @@ def as_issued(tx: WriteTx, row: InvoiceRow, found: Parties, number: str | None) 
     if found.original is not None:
         crediting.refuse_excess(tx, row, found.original)
     if number is None:
-        number = numbers.allot(tx, row.seller_key, row.kind)
+        number = numbers.allot(tx, row.seller_key, row.kind, row.issue_date)
     else:
-        _refuse_taken(tx, row.seller_key, number)
+        numbers.take(tx, row.seller_key, number)
     return replace(
         row,
         status="issued",
@@ -182,13 +183,6 @@ def _paid_amount(row: InvoiceRow, text: str | None) -> Money:
     if amount.minor <= 0:
         raise invalid_field("amount", "out_of_range", "Nothing is due." if text is None else "A payment is above zero.")
     return amount
-
-
-def _refuse_taken(tx: WriteTx, seller_key: str, number: str) -> None:
-    existing_id = numbers.holder(tx, seller_key, number)
-    if existing_id is not None:
-        message = f"The seller has an invoice {number} already: {existing_id}."
-        raise Problem("number_taken", message, extra={"existingId": existing_id})
 
 
 def _seller_snapshot(seller: Seller, supply_date: str) -> SellerSnapshot:

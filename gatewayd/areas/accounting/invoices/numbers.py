@@ -2,48 +2,147 @@
 
 VAT needs a sequential number that identifies the document (VAT Regulations 1995 reg. 14(1)(a)). The number is allotted
 in the transaction that issues, so that a rollback gives it back.
+
+A sequence has a row for each year that it counted in, or one of the year `''` where its pattern has none. No count of a
+row is below a number that the seller used: a row begins after the highest, and an imported number moves it on. So the
+next one is free, and nothing is looked up to know it.
 """
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
+from gatewayd.areas.accounting.invoices import patterns
+from gatewayd.areas.accounting.invoices.patterns import MAX_COUNT, Series, series
+from gatewayd.errors import Problem, invalid_state
 from gatewayd.store import ReadTx, WriteTx
 
 InvoiceKind = Literal["invoice", "credit_note"]
 
-_PREFIXES: dict[InvoiceKind, str] = {"invoice": "INV", "credit_note": "CN"}
-DIGITS = 6
+DEFAULT_PATTERNS: dict[InvoiceKind, str] = {"invoice": "INV-{000001}", "credit_note": "CN-{000001}"}
+_ALWAYS = ""
+"""The year of patterns that have none."""
+_AFTER_ANY = "\x7f"  # sorts behind every character of a number
 
 _COUNT_ON = """
 UPDATE invoice_sequences SET last_number = last_number + 1
-WHERE org_id = :org_id AND seller_key = :seller_key AND kind = :kind
-RETURNING last_number
+WHERE org_id = :org_id AND seller_key = :seller_key AND kind = :kind AND (year = '' OR year = :year)
+RETURNING last_number, pattern
 """
 _BEGIN = """
-INSERT INTO invoice_sequences (org_id, seller_key, kind, last_number) VALUES (:org_id, :seller_key, :kind, 1)
-RETURNING last_number
+INSERT INTO invoice_sequences (org_id, seller_key, kind, year, pattern, last_number)
+VALUES (:org_id, :seller_key, :kind, :year, :pattern, :last_number)
+ON CONFLICT (org_id, seller_key, kind, year) DO UPDATE SET last_number = excluded.last_number
+"""
+_FORGET = "DELETE FROM invoice_sequences WHERE org_id = :org_id AND seller_key = :seller_key AND kind = :kind"
+_SELECT = """
+SELECT kind, year, pattern, last_number FROM invoice_sequences
+WHERE org_id = :org_id AND seller_key = :seller_key ORDER BY kind, year DESC
+"""
+_MOVE_ON = """
+UPDATE invoice_sequences SET last_number = :last_number
+WHERE org_id = :org_id AND seller_key = :seller_key AND kind = :kind AND year = :year
+"""
+_SELECT_NUMBERS = """
+SELECT number FROM invoices
+WHERE org_id = :org_id AND seller_key = :seller_key AND number >= :first AND number < :beyond
 """
 _SELECT_HOLDER = """
 SELECT id FROM invoices WHERE org_id = :org_id AND seller_key = :seller_key AND number = :number
 """
 
 
-def written(kind: InvoiceKind, number: int) -> str:
-    """`INV-000001`; past 999999 it grows longer."""
-    return f"{_PREFIXES[kind]}-{number:0{DIGITS}d}"
+class Sequence(NamedTuple):
+    """How a seller's documents of one kind are numbered; `next_count` is of the year that was asked for."""
+
+    pattern: str
+    next_count: int
+    next_number: str
 
 
-def holder(tx: ReadTx, seller_key: str, number: str) -> str | None:
-    """The id of the seller's invoice that bears this number, if any."""
-    found: str | None = tx.value(_SELECT_HOLDER, seller_key=seller_key, number=number)
-    return found
+class _Row(NamedTuple):
+    kind: InvoiceKind
+    year: str
+    pattern: str
+    last_number: int
 
 
-def allot(tx: WriteTx, seller_key: str, kind: InvoiceKind) -> str:
-    """The next number of the seller's sequence. Numbers that an imported invoice took are passed over."""
-    while True:
-        count = tx.value(_COUNT_ON, seller_key=seller_key, kind=kind)
-        if count is None:
-            count = tx.value(_BEGIN, seller_key=seller_key, kind=kind)
-        number = written(kind, count)
-        if holder(tx, seller_key, number) is None:
-            return number
+def allot(tx: WriteTx, seller_key: str, kind: InvoiceKind, issue_date: str) -> str:
+    """The next number of the seller's sequence, in the calendar year of the ISO date where the pattern has one.
+
+    Raises `Problem` `invalid_state` where the counter is at its end.
+    """
+    year = issue_date[:4]
+    row = tx.row(_COUNT_ON, seller_key=seller_key, kind=kind, year=year)
+    if row is None:
+        pattern = _pattern(_rows(tx, seller_key), kind)
+        count = highest(tx, seller_key, series(pattern, year)) + 1
+        _begin(tx, seller_key, _Row(kind, _year(pattern, year), pattern, count))
+    else:
+        count, pattern = row
+    if count > MAX_COUNT:
+        raise invalid_state("The numbers are used up: set another pattern.", "used_up", ())
+    return series(pattern, year).written(count)
+
+
+def refuse_taken(tx: ReadTx, seller_key: str, number: str) -> None:
+    """Raises `Problem` `number_taken` where an invoice of the seller bears this number."""
+    existing_id = tx.value(_SELECT_HOLDER, seller_key=seller_key, number=number)
+    if existing_id is not None:
+        message = f"The seller has an invoice {number} already: {existing_id}."
+        raise Problem("number_taken", message, extra={"existingId": existing_id})
+
+
+def take(tx: WriteTx, seller_key: str, number: str) -> None:
+    """Use a number that an imported invoice brings: a sequence that it fits goes on after it.
+
+    Raises `Problem` `number_taken`.
+    """
+    refuse_taken(tx, seller_key, number)
+    for row in _rows(tx, seller_key):
+        count = series(row.pattern, row.year).count_of(number)
+        if count is not None and count > row.last_number:
+            tx.run(_MOVE_ON, seller_key=seller_key, kind=row.kind, year=row.year, last_number=count)
+
+
+def sequence(tx: ReadTx, seller_key: str, kind: InvoiceKind, year: str) -> Sequence:
+    """How the seller's documents of a kind are numbered in a year of four digits."""
+    rows = _rows(tx, seller_key)
+    pattern = _pattern(rows, kind)
+    of_year = series(pattern, year)
+    counts = [row.last_number for row in rows if row.kind == kind and row.year in (_ALWAYS, year)]
+    count = (counts[0] if counts else highest(tx, seller_key, of_year)) + 1
+    return Sequence(pattern, count, of_year.written(count))
+
+
+def other_pattern(tx: ReadTx, seller_key: str, kind: InvoiceKind) -> str:
+    """The pattern of the seller's documents of the other kind."""
+    return _pattern(_rows(tx, seller_key), "credit_note" if kind == "invoice" else "invoice")
+
+
+def begin_at(tx: WriteTx, seller_key: str, kind: InvoiceKind, year: str, numbered: tuple[str, int]) -> None:
+    """Number by a pattern, with this count next. Another pattern than before forgets the counts of all years."""
+    pattern, next_count = numbered
+    if pattern != _pattern(_rows(tx, seller_key), kind):
+        tx.run(_FORGET, seller_key=seller_key, kind=kind)
+    _begin(tx, seller_key, _Row(kind, _year(pattern, year), pattern, next_count - 1))
+
+
+def highest(tx: ReadTx, seller_key: str, wanted: Series) -> int:
+    """The highest count of a series that the seller used, in whatever way; 0: none."""
+    rows = tx.rows(_SELECT_NUMBERS, seller_key=seller_key, first=wanted.prefix, beyond=wanted.prefix + _AFTER_ANY)
+    return max((wanted.count_of(number) or 0 for (number,) in rows), default=0)
+
+
+def _rows(tx: ReadTx, seller_key: str) -> list[_Row]:
+    return [_Row(*row) for row in tx.rows(_SELECT, seller_key=seller_key)]
+
+
+def _pattern(rows: list[_Row], kind: InvoiceKind) -> str:
+    return next((row.pattern for row in rows if row.kind == kind), DEFAULT_PATTERNS[kind])
+
+
+def _year(pattern: str, year: str) -> str:
+    return year if patterns.counts_by_year(pattern) else _ALWAYS
+
+
+def _begin(tx: WriteTx, seller_key: str, row: _Row) -> None:
+    tx.run(_BEGIN, seller_key=seller_key, **row._asdict())

@@ -7,13 +7,13 @@ A new invoice goes through the files in this order, each once:
     drafts    dates and currency, then
     lines     how each line is taxed
     totals    the arithmetic
-    numbers   the next of the sequence, where it is issued
+    numbers   the next of the sequence, where it is issued; `patterns` says how it is written
     rows      the tables
 
 A draft that changes goes the same way: `amendments` makes the request of it.
 
 `moves` is what happens to an invoice afterwards, `states` the table of its moves, `transitions` and `payments` the
-operations over them, `pages` the list.
+operations over them, `numbering` those over the sequences, `pages` the list.
 """
 
 from gatewayd.areas.accounting.invoices import crediting, drafts, moves, pages, parties, rows
@@ -42,10 +42,11 @@ def create_invoice(tx: WriteTx, caller: Caller, request: CreateInvoice) -> Rende
     For `clientId` or a new `client`. The seller is `legalEntityId`, by default the one there is; an organization
     without any sells in its own name. The issue date is by default today, the supply date the issue date, and the due
     date follows from `paymentTermsDays` or the client's. Lines without `vatCode` bear the standard rate where the
-    seller is registered for VAT on the supply date. The number is allotted without gaps at issue.
+    seller is registered for VAT on the supply date. The number is allotted without gaps at issue: see
+    accounting.setNumbering.
 
     A credit note names the invoice in `creditsInvoiceId`; without lines it credits all of it. An administrator may
-    bring in invoices that have a number already, with `origin` imported.
+    bring in invoices that have a number already, with `origin` imported; what is issued then is numbered after it.
     """
     _refuse_origin(caller, request)
     INVOICES.refuse_taken(tx, request.external_id)

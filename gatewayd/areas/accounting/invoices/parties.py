@@ -31,10 +31,10 @@ def of_request(tx: WriteTx, request: CreateInvoice) -> Parties:
     """
     if request.credits_invoice_id is not None:
         return _of_credit(tx, request, request.credits_invoice_id)
-    seller = _seller(tx, request.legal_entity_id)
+    selling = seller(tx, request.legal_entity_id)
     if request.client is not None:
-        return Parties(seller, clients.add(tx, request.client, "client."), None)
-    return Parties(seller, _client(tx, request.client_id or ""), None)
+        return Parties(selling, clients.add(tx, request.client, "client."), None)
+    return Parties(selling, _client(tx, request.client_id or ""), None)
 
 
 def of_change(tx: WriteTx, row: InvoiceRow, request: CreateInvoice) -> Parties:
@@ -44,12 +44,12 @@ def of_change(tx: WriteTx, row: InvoiceRow, request: CreateInvoice) -> Parties:
     """
     if request.credits_invoice_id is not None:
         return _of_credit(tx, request, request.credits_invoice_id)
-    seller, client, _ = of_row(tx, row)
+    selling, client, _ = of_row(tx, row)
     if request.legal_entity_id != row.legal_entity_id:
-        seller = _seller(tx, request.legal_entity_id)
+        selling = seller(tx, request.legal_entity_id)
     if request.client_id != row.client_id:
         client = _client(tx, request.client_id or "")
-    return Parties(seller, client, None)
+    return Parties(selling, client, None)
 
 
 def of_row(tx: ReadTx, row: InvoiceRow) -> Parties:
@@ -70,18 +70,19 @@ def _client(tx: ReadTx, client_id: str) -> StoredClient:
     return client
 
 
-def _seller(tx: WriteTx, legal_entity_id: str | None) -> Seller:
+def seller(tx: ReadTx, legal_entity_id: str | None) -> Seller:
+    """The seller that a request names; None: the one there is. Raises `Problem` `validation_failed`."""
     if legal_entity_id is None:
-        seller = sellers.find_only(tx)
-        if seller is None:
+        only = sellers.find_only(tx)
+        if only is None:
             raise invalid_field("legalEntityId", "required", "The organization has several: which one sells?")
-        return seller
-    seller = sellers.find(tx, legal_entity_id)
-    if seller is None:
+        return only
+    found = sellers.find(tx, legal_entity_id)
+    if found is None:
         raise invalid(unknown_reference("legalEntityId", "legal_entity"))
-    if seller.archived:
+    if found.archived:
         raise invalid_field("legalEntityId", "conflict", "The legal entity is archived.")
-    return seller
+    return found
 
 
 def _of_credit(tx: WriteTx, request: CreateInvoice, invoice_id: str) -> Parties:
@@ -105,6 +106,6 @@ def _of_credit(tx: WriteTx, request: CreateInvoice, invoice_id: str) -> Parties:
 
 def _seller_of(tx: ReadTx, row: InvoiceRow) -> Seller:
     """The seller of an invoice, by today's facts."""
-    seller = sellers.organization(tx) if row.legal_entity_id is None else sellers.find(tx, row.legal_entity_id)
-    assert seller is not None  # a foreign key
-    return seller
+    found = sellers.organization(tx) if row.legal_entity_id is None else sellers.find(tx, row.legal_entity_id)
+    assert found is not None  # a foreign key
+    return found

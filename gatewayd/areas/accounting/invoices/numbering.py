@@ -1,0 +1,117 @@
+"""How a seller's invoices and credit notes are numbered, a part of the invoice resource (domain model B5)."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from gatewayd.areas.accounting.invoices import numbers, parties, patterns
+from gatewayd.areas.accounting.invoices.numbers import InvoiceKind
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.wire import Id, Request, Response
+from gatewayd.errors import FieldError, invalid
+from gatewayd.ledger.sellers import Seller
+from gatewayd.store import ReadTx, WriteTx
+
+Pattern = Annotated[
+    str,
+    Meta(
+        max_length=patterns.MAX_LENGTH,
+        description="One counter, `{1}` to `{000000000001}`, and at most one `{yyyy}`, among printable ASCII.",
+        examples=["INV-{yyyy}-{000001}"],
+    ),
+]
+NextCount = Annotated[int, Meta(ge=1, le=patterns.MAX_COUNT)]
+
+
+class GetNumbering(Request, frozen=True, kw_only=True):
+    """Whose numbers: by default those of the one seller there is."""
+
+    legal_entity_id: Id | None = None
+    kind: InvoiceKind = "invoice"
+
+
+class SetNumbering(GetNumbering, frozen=True, kw_only=True):
+    """The pattern, and what its counter says next. What is absent stays; another pattern begins after what is used."""
+
+    pattern: Pattern | None = None
+    next_count: NextCount | None = None
+
+
+class Numbering(Response, frozen=True, kw_only=True):
+    """How a seller's invoices or credit notes are numbered, and the number that is next, as of today."""
+
+    legal_entity_id: str | None
+    kind: InvoiceKind
+    pattern: str
+    next_count: int
+    next_number: str
+
+
+def get_numbering(tx: ReadTx, caller: Caller, request: GetNumbering) -> Numbering:
+    """Get how a seller's invoices or credit notes are numbered."""
+    return _shown(tx, parties.seller(tx, request.legal_entity_id), request.kind)
+
+
+def set_numbering(tx: WriteTx, caller: Caller, request: SetNumbering) -> Numbering:
+    """Set the pattern of a seller's invoice numbers, and the next one.
+
+    With `{yyyy}` the counter begins with 1 in each calendar year of the issue date. `nextCount` may leave out numbers,
+    such as those of another program, and lies behind every number that was used. Invoices and credit notes have
+    patterns that differ in more than digits.
+    """
+    seller = parties.seller(tx, request.legal_entity_id)
+    year, kind = tx.today[:4], request.kind
+    before = numbers.sequence(tx, seller.key, kind, year)
+    pattern = before.pattern if request.pattern is None else request.pattern
+    if not patterns.is_pattern(pattern):
+        message = "Expected one counter such as {000001} and at most one {yyyy}, without spaces around."
+        raise invalid(FieldError("pattern", "invalid_format", message))
+    if patterns.may_meet(pattern, numbers.other_pattern(tx, seller.key, kind)):
+        message = "Invoices and credit notes would come to the same number."
+        raise invalid(FieldError("pattern", "conflict", message))
+    used = numbers.highest(tx, seller.key, patterns.series(pattern, year))
+    if request.next_count is not None and request.next_count <= used:
+        raise invalid(FieldError("nextCount", "out_of_range", f"{used} is used: expected more."))
+    following = used + 1 if pattern != before.pattern else before.next_count
+    numbers.begin_at(tx, seller.key, kind, year, (pattern, request.next_count or following))
+    return _shown(tx, seller, kind)
+
+
+def _shown(tx: ReadTx, seller: Seller, kind: InvoiceKind) -> Numbering:
+    found = numbers.sequence(tx, seller.key, kind, tx.today[:4])
+    return Numbering(
+        legal_entity_id=seller.legal_entity_id,
+        kind=kind,
+        pattern=found.pattern,
+        next_count=found.next_count,
+        next_number=found.next_number,
+    )
+
+
+OPERATIONS = (
+    Operation(
+        id="accounting.getNumbering",
+        kind="read",
+        method="GET",
+        path="/invoices/numbering",
+        scopes=("accounting:read",),
+        request=GetNumbering,
+        response=Numbering,
+        handler=get_numbering,
+        extension=True,
+        example={"kind": "credit_note"},
+    ),
+    Operation(
+        id="accounting.setNumbering",
+        kind="write",
+        method="PATCH",
+        path="/invoices/numbering",
+        scopes=("accounting:write",),
+        request=SetNumbering,
+        response=Numbering,
+        handler=set_numbering,
+        extension=True,
+        example={"pattern": "INV-{yyyy}-{000001}", "nextCount": 457},
+    ),
+)
