@@ -10,15 +10,15 @@ from gatewayd.contract.operation import Area, Operation
 from gatewayd.contract.pages import PageRequest
 from gatewayd.contract.scopes import EXTENSION_SCOPES
 from gatewayd.contract.signatures import function_of
-from gatewayd.contract.wire import encode, schema_of
+from gatewayd.contract.wire import encode
 from gatewayd.errors import ERRORS, FIELD_CODES
 from gatewayd.events import EVENT_KINDS
+from gatewayd.http import schemas
 from gatewayd.http.security_schemes import ProviderUrls, required, schemes
 
 OPENAPI_VERSION = "3.1.1"  # Spec §9
 INTERFACE_VERSION = "1.0.0"  # Spec §9
 MOUNT = "/api/rpc"
-_REFERENCE = "#/components/schemas/{name}"
 _COMMON_ERRORS = (
     "invalid_request",
     "invalid_json",
@@ -44,13 +44,15 @@ def describe(areas: Iterable[Area], public_url: str, events: Mapping[str, Any], 
     areas = tuple(areas)
     operations = [operation for area in areas for operation in area.operations]
     types = [t for o in operations for t in (o.request, o.response)] + [body for body, _ in events.values()]
-    schemas, components = msgspec.json.schema_components(types, schema_hook=schema_of, ref_template=_REFERENCE)
-    names = dict(zip(map(_key, types), schemas, strict=True))
+    found, components = schemas.described(types)
+    names = dict(zip(map(_key, types), found, strict=True))
     paths: Json = {}
     for area in areas:
         for operation in area.operations:
             item = paths.setdefault(_template(operation.path), {})
             item[operation.method.lower()] = _operation(operation, area.title, names, components)
+    hooks = {kind: _webhook(kind, names[_key(body)], sample) for kind, (body, sample) in events.items()}
+    components |= _bodies(operations, names, components)
     return {
         "openapi": OPENAPI_VERSION,
         "info": {
@@ -65,9 +67,9 @@ def describe(areas: Iterable[Area], public_url: str, events: Mapping[str, Any], 
         "security": required(()),
         "tags": [{"name": area.title} for area in areas],
         "paths": paths,
-        "webhooks": {kind: _webhook(kind, names[_key(body)], sample) for kind, (body, sample) in events.items()},
+        "webhooks": hooks,
         "components": {
-            "schemas": {**components, "Problem": _PROBLEM},
+            "schemas": {**schemas.used(components, [paths, hooks]), "Problem": _PROBLEM},
             "responses": _responses(operations),
             "securitySchemes": schemes(provider),
         },
@@ -107,7 +109,7 @@ def _operation(operation: Operation, tag: str, names: Mapping[str, Json], compon
         "x-error-codes": _codes(operation),
         "x-aliases": [operation.alias] if operation.alias != operation.path else [],
     }
-    schema = components[names[_key(operation.request)]["$ref"].rpartition("/")[2]]
+    schema = components[schemas.component_of(names[_key(operation.request)])]
     in_path = set(operation.parameters)
     described["parameters"] = _parameters(operation, schema, in_path)
     if operation.has_body:
@@ -141,15 +143,22 @@ def _parameters(operation: Operation, schema: Json, in_path: set[str]) -> list[J
 
 
 def _body(operation: Operation, names: Mapping[str, Json], schema: Json, in_path: set[str]) -> Json:
-    described = names[_key(operation.request)]
-    if in_path:
-        described = {**schema, "properties": {n: p for n, p in schema["properties"].items() if n not in in_path}}
-        described["required"] = [name for name in schema.get("required", []) if name not in in_path]
+    required = [name for name in schema.get("required", []) if name not in in_path]
     example = {name: value for name, value in operation.example.items() if name not in in_path}
     return {
-        "required": bool(described.get("required", schema.get("required"))),
-        "content": {"application/json": {"schema": described, "example": example}},
+        "required": bool(required),
+        "content": {"application/json": {"schema": names[_key(operation.request)], "example": example}},
     }
+
+
+def _bodies(operations: Iterable[Operation], names: Mapping[str, Json], components: Mapping[str, Json]) -> Json:
+    """The components of bodies, without what stands in the path."""
+    found: Json = {}
+    for operation in operations:
+        if operation.has_body and operation.parameters:
+            name = schemas.component_of(names[_key(operation.request)])
+            found[name] = schemas.without(components[name], operation.parameters)
+    return found
 
 
 def _statuses(operation: Operation) -> list[tuple[int, str]]:

@@ -33,6 +33,13 @@ class Timings(Response, frozen=True, kw_only=True):
     body: Microseconds | UnsetType = UNSET
 
 
+class ResponseHeader(Response, frozen=True, kw_only=True):
+    """A header of what the receiver answered, its name in lower case. There may be several of one name."""
+
+    name: str
+    value: str
+
+
 class Attempt(Response, frozen=True, kw_only=True):
     """One attempt.
 
@@ -49,7 +56,7 @@ class Attempt(Response, frozen=True, kw_only=True):
     error: str | None
     body_error: str | UnsetType = UNSET
     timings: Timings
-    response_headers: list[tuple[str, str]]
+    response_headers: list[ResponseHeader]
     response_body: str
     reused_connection: bool
 
@@ -116,13 +123,13 @@ def render_aborted(attempt: int, started_at: Instant, error: str) -> bytes:
     )
 
 
-def _truncate(headers: Headers) -> list[tuple[str, str]]:
+def _truncate(headers: Headers) -> list[ResponseHeader]:
     """The headers before the one that goes past the limit."""
-    stored: list[tuple[str, str]] = []
+    stored: list[ResponseHeader] = []
     room = HEADER_CHARACTERS_STORED
     for name, value in headers:
         room -= len(name) + len(value)
         if room < 0:
             break
-        stored.append((name, value))
+        stored.append(ResponseHeader(name=name, value=value))
     return stored

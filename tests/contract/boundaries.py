@@ -115,7 +115,7 @@ class _Walk:
         return Values((), ())
 
     def _of_other_types(self, schema: Json) -> tuple[object, ...]:
-        kind = schema.get("type") or ("integer" if isinstance(schema["enum"][0], int) else "string")
+        kind = schema["type"]
         if self._in_query:
             return _NO_SUCH_TEXT[kind]
         return tuple(value for other, value in _OTHER_TYPES.items() if other != kind)

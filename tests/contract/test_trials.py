@@ -17,7 +17,7 @@ ORDER: Json = {
     "type": "object",
     "properties": {
         "count": {"type": "integer", "minimum": 1, "maximum": 5},
-        "kind": {"enum": ["new", "old"], "default": "new"},
+        "kind": {"type": "string", "enum": ["new", "old"], "default": "new"},
         "note": {"anyOf": [{"type": "string", "maxLength": 3}, {"type": "null"}]},
         "lines": {"type": "array", "items": {"$ref": "#/components/schemas/Line"}, "maxItems": 2, "minItems": 1},
     },

@@ -140,10 +140,40 @@ def test_problems_close_over_the_known_codes() -> None:
     assert set(problem["errors"]["items"]["properties"]["code"]["enum"]) == FIELD_CODES
 
 
+def every_schema(part: object) -> Iterator[dict[str, Any]]:
+    """Every object of the document that says what a value is."""
+    if isinstance(part, list):
+        for item in part:
+            yield from every_schema(item)
+    elif isinstance(part, dict):
+        if any(word in part and not isinstance(part[word], dict) for word in ("type", "enum", "const", "default")):
+            yield part
+        for name, member in part.items():
+            if name not in ("example", "examples"):
+                yield from every_schema(member)
+
+
+def test_schemas_say_what_generators_of_clients_ask_for() -> None:
+    """A type beside what is enumerated, no constant as an enumeration, no null as a default, no pairs."""
+    found = list(every_schema(DOCUMENT))
+    assert len(found) > 1000
+    for schema in found:
+        assert "type" in schema or not {"enum", "const", "default"} & schema.keys(), schema
+        assert schema.get("enum") != [True], schema
+        assert schema.get("default", "") is not None, schema
+        assert isinstance(schema.get("items", {}), dict), schema
+
+
+def test_every_component_is_referred_to() -> None:
+    written = msgspec.json.encode(DOCUMENT).decode()
+    for name in DOCUMENT["components"]["schemas"]:
+        assert f'"#/components/schemas/{name}"' in written, name
+
+
 def test_path_parameters_stay_out_of_the_body() -> None:
     document = describe([Area("probe", "Probe", PROBES)], "https://x.example", {}, URLS)
     row = document["paths"]["/things/{thingId}"]["patch"]
-    schema = row["requestBody"]["content"]["application/json"]["schema"]
-    assert list(schema["properties"]) == ["word"]
+    name = row["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+    assert list(document["components"]["schemas"][name]["properties"]) == ["word"]
     assert [p["name"] for p in row["parameters"] if p["in"] == "path"] == ["thingId"]
     OpenAPIV31SpecValidator(document).validate()

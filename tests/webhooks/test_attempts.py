@@ -1,5 +1,6 @@
 """The record of each attempt: what stands in it, what never does, and that none is missing."""
 
+import json
 from dataclasses import replace
 
 import msgspec
@@ -8,12 +9,13 @@ import trio
 from trio.testing import MockClock
 
 from gatewayd.clock import to_wire
+from gatewayd.store import schema
 from gatewayd.webhooks import attempts
 from gatewayd.webhooks.attempts import Attempt
 from gatewayd.webhooks.sender import AttemptResult, Headers
 from gatewayd.webhooks.settings import WebhookSettings
 from gatewayd.webhooks.signature import confidential_texts, signed_headers
-from tests.support.store import START
+from tests.support.store import START, MemoryStore
 from tests.support.subscribing import subscribe
 from tests.support.wire import read_as
 from tests.webhooks.harness import DelayedResult, Harness, no_response, response
@@ -38,7 +40,7 @@ def test_an_attempt_tells_what_was_answered_and_where_the_time_went() -> None:
         "responseCode": 503,
         "error": "http_5xx",
         "timings": {"send": 50, "headers": 19_000, "body": 950},
-        "responseHeaders": [["retry-after", "5"], ["x", "grün"]],
+        "responseHeaders": [{"name": "retry-after", "value": "5"}, {"name": "x", "value": "grün"}],
         "responseBody": "später",
         "reusedConnection": True,
     }
@@ -78,8 +80,8 @@ def test_any_bytes_of_a_body_are_shown_as_text(body: bytes, text: str) -> None:
 def test_headers_are_kept_up_to_a_limit() -> None:
     headers: Headers = tuple((f"h{number}", "v" * 1_000) for number in range(20))
     stored = rendered(response(200, headers=headers)).response_headers
-    assert stored == list(headers[:8])
-    assert sum(len(name) + len(value) for name, value in stored) <= attempts.HEADER_CHARACTERS_STORED
+    assert [(header.name, header.value) for header in stored] == list(headers[:8])
+    assert sum(len(header.name) + len(header.value) for header in stored) <= attempts.HEADER_CHARACTERS_STORED
 
 
 def test_what_is_confidential_is_taken_out_where_a_receiver_sends_it_back() -> None:
@@ -93,6 +95,29 @@ def test_what_is_confidential_is_taken_out_where_a_receiver_sends_it_back() -> N
     assert [text for text in redacted if text in wire] == []
     assert "wdlv_1" in wire
     assert read_as(wire, Attempt).response_body.startswith("whsec_[removed]\n")
+
+
+def test_attempts_of_before_the_migration_show_their_headers_as_objects(store: MemoryStore) -> None:
+    """Nothing else of a record changes, whatever the texts in it are."""
+    odd = 'a\\"\x00\u2028],"responseBody":"x",[["é","grün"]],"responseHeaders":[["'
+    for headers in ((), (("x", odd),), (("retry-after", "5"), ("x", odd), (odd, ""))):
+        wire = attempts.render_completed(3, START, response(503, headers=headers, body=odd.encode()), ())
+        before = json.loads(wire)
+        before["responseHeaders"] = [[header["name"], header["value"]] for header in before["responseHeaders"]]
+        assert migrated(store, msgspec.json.encode(before)) == wire
+
+
+def migrated(store: MemoryStore, wire: bytes) -> bytes:
+    (sql,) = [each.sql for each in schema.packaged() if each.name.endswith("_name_headers_of_attempts.sql")]
+    store.connection.execute("PRAGMA foreign_keys = 0")
+    store.connection.execute("DELETE FROM delivery_attempts")
+    values = ("wdlv_1", 1, "org_1", wire)
+    store.connection.execute(
+        "INSERT INTO delivery_attempts (delivery_id, attempt, org_id, wire) VALUES (?, ?, ?, ?)", values
+    )
+    store.connection.execute(sql)
+    after: bytes = store.connection.execute("SELECT wire FROM delivery_attempts").fetchone()[0]
+    return after
 
 
 # -- that they are on record

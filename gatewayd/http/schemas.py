@@ -1,0 +1,79 @@
+"""The schemas of the program's structs, in the dialect that generators of clients understand. Pure.
+
+msgspec's are right and leave out what validates nothing: the type beside an enumeration, a constant for an enumeration
+of one. A field that may be left out has no default then; told that it is null, generated clients send the null.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from gatewayd.contract.wire import schema_of
+
+Json = dict[str, Any]
+_REFERENCE = "#/components/schemas/{name}"
+_TYPES: tuple[tuple[type, str], ...] = ((bool, "boolean"), (int, "integer"), (str, "string"))  # a bool is an int too
+
+
+def described(types: Iterable[Any]) -> tuple[list[Json], dict[str, Json]]:
+    """The schema of each type, and the components that they refer to, by name."""
+    schemas, components = msgspec.json.schema_components(types, schema_hook=schema_of, ref_template=_REFERENCE)
+    return [_plain(schema) for schema in schemas], {name: _plain(schema) for name, schema in components.items()}
+
+
+def component_of(reference: Json) -> str:
+    """The name of the component that a schema refers to."""
+    return str(reference["$ref"]).rpartition("/")[2]
+
+
+def without(schema: Json, members: Iterable[str]) -> Json:
+    """The schema of an object without some of its members."""
+    left = dict(schema)
+    left["properties"] = {name: member for name, member in schema["properties"].items() if name not in members}
+    left["required"] = [name for name in schema.get("required", []) if name not in members]
+    return left
+
+
+def used(components: Mapping[str, Json], document: object) -> dict[str, Json]:
+    """The components that a document refers to, those that they refer to, and so on."""
+    found: dict[str, Json] = {}
+    waiting = [document]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, list):
+            waiting += part
+        elif isinstance(part, dict):
+            waiting += part.values()
+            name = component_of(part) if isinstance(part.get("$ref"), str) else ""
+            if name in components and name not in found:
+                found[name] = components[name]
+                waiting.append(components[name])
+    return dict(sorted(found.items()))
+
+
+def _plain(schema: Any) -> Any:
+    """The schema and all in it."""
+    if isinstance(schema, list):
+        return [_plain(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    plain = {name: value if name in ("examples", "enum") else _plain(value) for name, value in schema.items()}
+    if "properties" in plain:
+        plain["properties"] = {name: _left_out(member) for name, member in plain["properties"].items()}
+    return _constant(plain) if isinstance(plain.get("enum"), list) else plain
+
+
+def _left_out(member: Json) -> Json:
+    """A member without the default that says that it may be left out."""
+    return {name: value for name, value in member.items() if name != "default" or value is not None}
+
+
+def _constant(schema: Json) -> Json:
+    """An enumeration with its type, or the one value that there is."""
+    values = schema["enum"]
+    kind = next(name for of, name in _TYPES if isinstance(values[0], of))
+    if values == [True]:
+        del schema["enum"]
+        return {"type": kind, "const": True, **schema}
+    return {"type": kind, **schema}
