@@ -265,7 +265,8 @@ CREATE TABLE invoice_lines (
     gross INTEGER NOT NULL CHECK (gross = net + vat),
     reverse_charge_vat INTEGER NOT NULL,
     property_id TEXT,
-    cis_labour INTEGER NOT NULL CHECK (cis_labour IN (0, 1)),
+    cis_labour INTEGER NOT NULL CHECK (cis_labour IN (0, 1)), vat_code_defaulted INTEGER NOT NULL DEFAULT 0
+    CHECK (vat_code_defaulted IN (0, 1)),
     PRIMARY KEY (invoice_id, position)
 ) STRICT, WITHOUT ROWID;
 

@@ -64,10 +64,78 @@ def test_issue_checks_the_period(store: MemoryStore) -> None:
 
 
 def test_issue_checks_the_registration_again(registered: Books) -> None:
-    draft = registered.invoice(status="draft", lines=[{**LINE, "vatCode": "zero"}, LINE])
+    draft = registered.invoice(
+        status="draft", lines=[{**LINE, "vatCode": "zero"}, {**LINE, "vatCode": "standard"}, LINE]
+    )
     sql = "UPDATE legal_entities SET vat_status = 'deregistered', vat_deregistration_date = '2026-11-20'"
     registered.store.write(lambda tx: tx.run(sql))
     assert fields_of(refused(registered, moves.issue, draft["id"])) == [("lines[1].vatCode", "vat_not_registered")]
+
+
+def test_a_draft_of_before_the_registration_bears_vat_when_it_is_issued_after_it(books: Books) -> None:
+    entity = books.unregistered_entity()
+    each = [LINE, {**LINE, "vatCode": "outside_scope"}, {**LINE, "unitPrice": "50"}]
+    draft = books.invoice(status="draft", lines=each, discountAmount="25")
+    assert (draft["grossTotal"], draft["lines"][0]["vatCode"]) == ("225.00", "outside_scope")
+    register(books, entity)
+    invoice = books.post("issueInvoice", invoiceId=draft["id"])
+    assert [line["vatCode"] for line in invoice["lines"]] == ["standard", "outside_scope", "standard"]
+    assert (invoice["netTotal"], invoice["vatTotal"], invoice["grossTotal"]) == ("225.00", "27.00", "252.00")
+    assert (invoice["balanceDue"], invoice["number"]) == ("252.00", "INV-000001")
+    kept = ("id", "createdAt", "issueDate", "dueDate", "clientId", "discountAmount")
+    assert {name: invoice[name] for name in kept} == {name: draft[name] for name in kept}
+    assert found(books, draft["id"]) == invoice
+
+
+def test_a_draft_of_before_the_deregistration_bears_no_vat_when_it_is_issued_after_it(registered: Books) -> None:
+    draft = registered.invoice(status="draft")
+    sql = "UPDATE legal_entities SET vat_status = 'deregistered', vat_deregistration_date = '2026-11-20'"
+    registered.store.write(lambda tx: tx.run(sql))
+    invoice = registered.post("issueInvoice", invoiceId=draft["id"])
+    assert (draft["vatTotal"], invoice["vatTotal"], invoice["grossTotal"]) == ("20.00", "0.00", "100.00")
+
+
+def test_a_draft_for_a_client_who_is_taxed_otherwise_by_now(registered: Books) -> None:
+    client = registered.client()
+    draft = registered.invoice(status="draft", clientId=client)
+    registered.post("updateClient", clientId=client, defaultVatTreatment="zero")
+    assert registered.post("issueInvoice", invoiceId=draft["id"])["vatTotal"] == "0.00"
+
+
+def test_a_draft_that_names_no_seller_is_sold_by_the_one_there_is(books: Books) -> None:
+    draft = books.invoice(status="draft", lines=[LINE])
+    other = books.invoice(status="draft", currency="EUR", fxRate="0.9")
+    entity = books.entity(baseCurrency="EUR")
+    invoice = books.post("issueInvoice", invoiceId=draft["id"], fxRate="1.1")
+    assert (invoice["legalEntityId"], invoice["vatTotal"], invoice["vatTotalBase"]) == (entity, "20.00", "22.00")
+    assert invoice["sellerSnapshot"]["vatNumber"] == "980780684"
+    assert books.post("issueInvoice", invoiceId=other["id"])["fxRate"] is None
+
+
+def test_a_draft_that_names_no_seller_needs_one_where_there_are_several(books: Books) -> None:
+    draft = books.invoice(status="draft")
+    entity = books.entity()
+    books.unregistered_entity(name="Elm")
+    problem = refused(books, moves.issue, draft["id"])
+    assert fields_of(problem) == [("legalEntityId", "required")]
+    books.post("updateInvoice", invoiceId=draft["id"], legalEntityId=entity)
+    assert books.post("issueInvoice", invoiceId=draft["id"])["vatTotal"] == "20.00"
+
+
+def test_a_draft_of_a_credit_note_keeps_its_codes(books: Books) -> None:
+    """It takes back what was charged, whatever the seller has become since."""
+    entity = books.unregistered_entity()
+    invoice = books.invoice()
+    credit = books.credit(invoice["id"], status="draft", lines=[{**LINE, "unitPrice": "10"}])
+    register(books, entity)
+    assert books.post("updateInvoice", invoiceId=credit["id"], notes="n")["vatTotal"] == "0.00"
+    issued = books.post("issueInvoice", invoiceId=credit["id"])
+    assert (issued["grossTotal"], issued["vatTotal"]) == ("10.00", "0.00")
+
+
+def register(books: Books, entity: str) -> None:
+    sql = "UPDATE legal_entities SET vat_status = 'registered', vat_number = '980780684' WHERE id = :id"
+    books.store.write(lambda tx: tx.run(sql, id=entity))
 
 
 def test_issue_needs_a_rate_of_exchange_for_foreign_vat(registered: Books) -> None:

@@ -79,7 +79,7 @@ def test_null_is_what_leaving_out_is(registered: Books) -> None:
 def test_another_client_and_seller(store: MemoryStore) -> None:
     books = Books(store)
     first = books.entity()
-    draft = books.invoice(status="draft", legalEntityId=first)
+    draft = books.invoice(status="draft", legalEntityId=first, lines=[{**LINE, "vatCode": "standard"}])
     second = books.unregistered_entity(name="Elm")
     assert fields_of(refused(books, invoiceId=draft["id"], legalEntityId=second)) == [
         ("lines[0].vatCode", "vat_not_registered")
@@ -87,6 +87,19 @@ def test_another_client_and_seller(store: MemoryStore) -> None:
     client = books.client("Quay")
     changed = update(books, draft, clientId=client, legalEntityId=second, lines=[LINE])
     assert (changed["clientId"], changed["legalEntityId"], changed["vatTotal"]) == (client, second, "0.00")
+
+
+def test_codes_that_were_left_out_follow_the_seller_and_the_client(store: MemoryStore) -> None:
+    books = Books(store)
+    first, second = books.entity(), books.unregistered_entity(name="Elm")
+    draft = books.invoice(status="draft", legalEntityId=first)
+    assert draft["vatTotal"] == "20.00"
+    changed = update(books, draft, legalEntityId=second)
+    assert (changed["vatTotal"], changed["lines"][0]["vatCode"]) == ("0.00", "outside_scope")
+    exporting = books.client("Quay", defaultVatTreatment="zero")
+    changed = update(books, changed, legalEntityId=first, clientId=exporting)
+    assert (changed["vatTotal"], changed["lines"][0]["vatCode"]) == ("0.00", "zero")
+    assert update(books, changed, amountsAre="no_vat")["lines"][0]["vatCode"] == "outside_scope"
 
 
 def test_parties_that_a_draft_has_may_be_archived_and_new_ones_may_not(registered: Books) -> None:

@@ -19,12 +19,15 @@ _FIGURES = ("amounts_are", "vat_rounding", "discount_amount")
 
 
 def request_of(row: InvoiceRow, lines: Sequence[LineRow]) -> CreateInvoice:
-    """The request that makes this draft: nothing in it is left to a default."""
+    """The request that makes this draft: nothing is left to a default, but for VAT codes that were left to it.
+
+    Those of a credit note stay: it takes back what was charged.
+    """
     return project(
         row,
         CreateInvoice,
         client=None,
-        lines=[project(line, LineRequest) for line in lines],
+        lines=[_line_request(row, line) for line in lines],
         status="draft",
         issue_date=datetime.date.fromisoformat(row.issue_date),
         supply_date=datetime.date.fromisoformat(row.supply_date),
@@ -33,6 +36,11 @@ def request_of(row: InvoiceRow, lines: Sequence[LineRow]) -> CreateInvoice:
         discount_amount=str(row.discount_amount),
         origin="system",
     )
+
+
+def _line_request(row: InvoiceRow, line: LineRow) -> LineRequest:
+    follows = line.vat_code_defaulted and row.kind == "invoice"
+    return project(line, LineRequest, vat_code=None if follows else line.vat_code)
 
 
 def amended(whole: CreateInvoice, request: UpdateInvoice, *, credits_all: bool) -> CreateInvoice:

@@ -154,6 +154,7 @@ def _row(position: int, line: TaxedLine, total: LineTotals, currency: str) -> Li
         reverse_charge_vat=Money(total.reverse_charge_vat, currency),
         property_id=request.property_id,
         cis_labour=request.cis_labour,
+        vat_code_defaulted=request.vat_code is None,
     )
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from gatewayd.areas.accounting.invoices import crediting, drafts, lines, numbers, parties, rows, states
+from gatewayd.areas.accounting.invoices import amendments, crediting, drafts, lines, numbers, parties, rows, states
 from gatewayd.areas.accounting.invoices.parties import Parties
 from gatewayd.areas.accounting.invoices.rows import INVOICES
 from gatewayd.areas.accounting.invoices.shapes import ClientSnapshot, InvoicePayment, InvoiceRow, SellerSnapshot
@@ -70,7 +70,8 @@ def update_credited(tx: WriteTx, invoice_id: str) -> None:
 
 
 def issue(tx: WriteTx, invoice_id: str, fx_rate: str | None = None) -> InvoiceRow:
-    """Issue a draft. Registration, period and credit are checked again, as they are today.
+    """Issue a draft. Registration, period and credit are checked again, as they are today, and VAT that nobody chose
+    is computed again.
 
     `fx_rate` is decimal text, units of the seller's currency for one of the invoice's, and goes before the draft's own.
 
@@ -79,10 +80,8 @@ def issue(tx: WriteTx, invoice_id: str, fx_rate: str | None = None) -> InvoiceRo
     row = INVOICES.get(tx, invoice_id)
     states.check("issue", row.status)
     found = parties.of_row(tx, row)
-    codes = [line.vat_code for line in rows.lines_of(tx, row)]
-    errors = lines.registration_errors(codes, found.seller.registered_on(row.supply_date))
-    if errors and row.kind == "invoice":  # a credit takes back what was charged, rightly or not
-        raise invalid(*errors)
+    if row.kind == "invoice":  # a credit takes back what was charged, rightly or not
+        row = _as_today(tx, row, found)
     if fx_rate is not None:
         row = _at_rate(row, fx_rate)
     row = rows.update(tx, as_issued(tx, row, found, None))
@@ -156,6 +155,28 @@ def delete_draft(tx: WriteTx, invoice_id: str) -> None:
     """Delete a draft, which never had a number. Raises `Problem`: `not_found`, `invalid_state`."""
     states.check("delete", INVOICES.get(tx, invoice_id).status)
     rows.delete(tx, invoice_id)
+
+
+def _as_today(tx: WriteTx, row: InvoiceRow, found: Parties) -> InvoiceRow:
+    """A draft by today's seller and its registration for VAT: what was left to them follows, and its figures with it.
+
+    Raises `Problem` `validation_failed` for a code that was asked for and is not allowed.
+    """
+    stored = rows.lines_of(tx, row)
+    registered = found.seller.registered_on(row.supply_date)
+    code = lines.default_code(row.amounts_are, registered, found.client.default_vat_treatment)
+    same = found.seller.legal_entity_id == row.legal_entity_id
+    if same and all(line.vat_code == code for line in stored if line.vat_code_defaulted):
+        errors = lines.registration_errors([line.vat_code for line in stored], registered)
+        if errors:
+            raise invalid(*errors)
+        return row
+    request = amendments.request_of(row, stored)
+    if found.seller.base_currency != row.base_currency:
+        request = replace(request, fx_rate=None)
+    draft = drafts.draft(tx, request, found)
+    rows.rewrite(tx, row, draft.row, draft.lines)
+    return INVOICES.get(tx, row.id)
 
 
 def _at_rate(row: InvoiceRow, text: str) -> InvoiceRow:

@@ -44,20 +44,24 @@ def of_change(tx: WriteTx, row: InvoiceRow, request: CreateInvoice) -> Parties:
     """
     if request.credits_invoice_id is not None:
         return _of_credit(tx, request, request.credits_invoice_id)
-    selling, client, _ = of_row(tx, row)
-    if request.legal_entity_id != row.legal_entity_id:
-        selling = seller(tx, request.legal_entity_id)
-    if request.client_id != row.client_id:
-        client = _client(tx, request.client_id or "")
+    same_seller = row.legal_entity_id is not None and request.legal_entity_id == row.legal_entity_id
+    selling = _seller_of(tx, row) if same_seller else seller(tx, request.legal_entity_id)
+    same_client = request.client_id == row.client_id
+    client = CLIENTS.get(tx, row.client_id) if same_client else _client(tx, request.client_id or "")
     return Parties(selling, client, None)
 
 
 def of_row(tx: ReadTx, row: InvoiceRow) -> Parties:
-    """The parties of a draft, by today's facts. Raises `Problem` `invalid_state`: what it credits is void."""
+    """The parties of a draft, by today's facts: one that names no legal entity is sold by the one there is now.
+
+    Raises `Problem`: `invalid_state` (what it credits is void), `validation_failed` (there are several now).
+    """
     original = None if row.credits_invoice_id is None else INVOICES.get(tx, row.credits_invoice_id)
     if original is not None and original.status not in CREDITABLE:
         message = f"The invoice it credits is {original.status}."
         raise invalid_state(message, original.status, tuple(sorted(CREDITABLE)))
+    if original is None and row.legal_entity_id is None:
+        return Parties(seller(tx, None), CLIENTS.get(tx, row.client_id), None)
     return Parties(_seller_of(tx, row), CLIENTS.get(tx, row.client_id), original)
 
 

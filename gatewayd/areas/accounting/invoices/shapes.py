@@ -320,6 +320,10 @@ class InvoiceRow(InvoiceHead, frozen=True, kw_only=True):
 
 
 class LineRow(InvoiceLine, frozen=True, kw_only=True):
-    """A line as it is stored: its `unit_price` is canonical, and not yet padded to the currency."""
+    """A line as it is stored: its `unit_price` is canonical, and not yet padded to the currency.
+
+    `vat_code_defaulted`: no code was asked for, so that it follows the facts until the invoice is issued.
+    """
 
     reverse_charge_vat: Amount
+    vat_code_defaulted: bool

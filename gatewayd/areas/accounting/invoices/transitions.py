@@ -30,8 +30,9 @@ def get_invoice(tx: ReadTx, caller: Caller, request: GetInvoice) -> Rendered[Inv
 def update_invoice(tx: WriteTx, caller: Caller, request: UpdateInvoice) -> Rendered[Invoice]:
     """Change the given fields of a draft; figures are computed anew, by the facts of today.
 
-    A field that is absent stays, also one that followed from others when the draft was made: lines keep their
-    `vatCode`, and the due date stays where the issue date moves. Another currency or seller forgets `fxRate`.
+    A field that is absent stays, also one that followed from others when the draft was made: the due date stays where
+    the issue date moves. A `vatCode` that was left out follows the seller and the client until the invoice is issued.
+    Another currency or seller forgets `fxRate`.
     """
     before = INVOICES.get(tx, request.invoice_id, request.expected_version)
     states.check("change", before.status)
@@ -58,7 +59,8 @@ def _amended(tx: ReadTx, before: InvoiceRow, request: UpdateInvoice) -> CreateIn
 def issue_invoice(tx: WriteTx, caller: Caller, request: IssueInvoice) -> Rendered[Invoice]:
     """Issue a draft: its number is allotted without gaps, and the parties are frozen as they are printed.
 
-    Registration for VAT, period and credit are checked again, as they are today.
+    Registration for VAT, period and credit are checked again, as they are today: lines without `vatCode` bear what
+    holds now, and the totals follow.
     """
     INVOICES.get(tx, request.invoice_id, request.expected_version)
     moves.issue(tx, request.invoice_id, request.fx_rate)
