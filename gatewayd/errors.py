@@ -72,6 +72,7 @@ FIELD_CODES = frozenset(
         "nino_required",
         "reverse_charge_end_user",
         "reverse_charge_needs_vrn",
+        "seller_address_required",
         "unknown_event",
         "vat_not_registered",
         "vat_rate_invalid_on_date",

@@ -35,9 +35,27 @@ _ENTITY = {
     "cis": {"subcontractor": True, "verifiedRate": 20},
 }
 _CLIENTS = (
-    {"name": "Birch Interiors Ltd", "kind": "company", "email": "accounts@birch.example", "paymentTermsDays": 14},
-    {"name": "Rowan Developments Ltd", "kind": "company", "vatNumber": "GB765432126", "cisContractor": True},
-    {"name": "Mrs A. Hazel", "kind": "person", "email": "hazel@example.net", "endUser": True},
+    {
+        "name": "Birch Interiors Ltd",
+        "kind": "company",
+        "email": "accounts@birch.example",
+        "billingAddress": {"line1": "8 Canal Wharf", "town": "Leeds", "postcode": "LS11 5PS", "countryCode": "GB"},
+        "paymentTermsDays": 14,
+    },
+    {
+        "name": "Rowan Developments Ltd",
+        "kind": "company",
+        "billingAddress": {"line1": "Rowan House", "town": "York", "postcode": "YO1 7HH", "countryCode": "GB"},
+        "vatNumber": "GB765432126",
+        "cisContractor": True,
+    },
+    {
+        "name": "Mrs A. Hazel",
+        "kind": "person",
+        "email": "hazel@example.net",
+        "billingAddress": {"line1": "3 Mill Lane", "town": "Otley", "postcode": "LS21 1AA", "countryCode": "GB"},
+        "endUser": True,
+    },
 )
 _LINES = (
     [

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gatewayd.cli.context import Context
-from gatewayd.cli.output import print_document, print_list, print_result
+from gatewayd.cli.output import note, print_document, print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
 
 if TYPE_CHECKING:
@@ -41,9 +41,18 @@ def add_commands(subparsers: Subparsers) -> None:
 
 
 def issue(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.areas.accounting.invoices import moves
+    from gatewayd.areas.accounting.invoices import moves, vat_invoices
 
-    return _move(arguments, context, lambda tx: moves.issue(tx, arguments.id, arguments.fx_rate))
+    warnings: list[str] = []
+
+    def work(tx: "WriteTx") -> None:
+        issued = moves.issue(tx, arguments.id, arguments.fx_rate)
+        warnings[:] = [warning.message for warning in vat_invoices.warnings(issued)]
+
+    status = _move(arguments, context, work)
+    for message in warnings:
+        note(message)
+    return status
 
 
 def send(arguments: argparse.Namespace, context: Context) -> int:

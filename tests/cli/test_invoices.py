@@ -10,6 +10,8 @@ import pytest
 
 from gatewayd.areas.accounting.invoices.operations import create_invoice
 from gatewayd.areas.accounting.invoices.shapes import CreateInvoice
+from gatewayd.areas.legal_entities.operations import create_legal_entity
+from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
 from gatewayd.cli import invoices
 from gatewayd.cli.context import Context
 from gatewayd.clock import SettableClock
@@ -28,9 +30,12 @@ class InvoiceCommands:
 
     def run(self, *words: str) -> Any:
         """Run `invoice ...` and return the one document it prints."""
-        arguments = self._parser.parse_args(["invoice", *words, "--json"])
+        arguments = self.parsed(*words, "--json")
         assert arguments.run(arguments, self.context) == 0
         return json.loads(self._capsys.readouterr().out)
+
+    def parsed(self, *words: str) -> argparse.Namespace:
+        return self._parser.parse_args(["invoice", *words])
 
     def draft(self, org_id: str, **fields: object) -> str:
         line = {"description": "a", "unitPrice": "90"}
@@ -65,6 +70,25 @@ def test_a_foreign_draft_is_issued_at_a_rate(commands: InvoiceCommands, org_id: 
     invoice_id = commands.draft(org_id, currency="EUR")
     issued = commands.run("issue", invoice_id, "--fx-rate", "0.8410")
     assert (issued["status"], issued["fxRate"], issued["vatTotalBase"]) == ("issued", "0.841", "0.00")
+
+
+def test_what_an_issued_invoice_lacks_is_told(
+    commands: InvoiceCommands, org_id: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entity = {
+        "name": "Oak",
+        "type": "sole_trader",
+        "vatNumber": "980780684",
+        "address": {"line1": "12 Oak Street", "countryCode": "GB"},
+    }
+    request = msgspec.convert(entity, CreateLegalEntity)
+    commands.context.write(lambda tx: create_legal_entity(tx, make_caller(org_id), request), org_id)
+    invoice_id = commands.draft(org_id)
+    arguments = commands.parsed("issue", invoice_id)
+    assert arguments.run(arguments, commands.context) == 0
+    said = capsys.readouterr()
+    assert json.loads(said.out)["grossTotal"] == "108.00"
+    assert said.err == "gatewayd: A VAT invoice prints the client's address: the client has no `billingAddress`.\n"
 
 
 def test_void(commands: InvoiceCommands, org_id: str) -> None:

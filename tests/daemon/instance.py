@@ -45,6 +45,7 @@ ENTITY = {
     "companyNumber": "09876543",
     "vatNumber": "GB980780684",
     "vat": {"status": "registered", "effectiveDate": "2023-04-01", "scheme": "standard"},
+    "address": {"line1": "12 Oak Street", "town": "Leeds", "postcode": "LS1 4DY", "countryCode": "GB"},
 }
 
 

@@ -21,6 +21,7 @@ BRITISH_VAT_NUMBER = "980780684"
 OTHER_BRITISH_VAT_NUMBER = "GB 434 0314 94"
 OPERATIONS = {operation.id.partition(".")[2]: operation for operation in AREA.operations}
 DECODERS = {name: RequestDecoder(operation) for name, operation in OPERATIONS.items()}
+ADDRESS: Mapping[str, object] = {"line1": "4 Quay Street", "town": "Bristol", "countryCode": "GB"}
 LINE = {"description": "Joinery", "unitPrice": "100.00"}
 
 Json = dict[str, Any]
@@ -75,7 +76,8 @@ class Books:
         return items
 
     def client(self, name: str = "Harbour Ltd", **fields: object) -> str:
-        return str(self.post("createClient", **{"name": name, "allowDuplicate": True, **fields})["id"])
+        body = {"name": name, "billingAddress": ADDRESS, "allowDuplicate": True, **fields}
+        return str(self.post("createClient", **body)["id"])
 
     def invoice(self, **fields: object) -> Json:
         """An issued invoice for a client of its own, with one line of 100.00, but for what `fields` say."""
@@ -89,12 +91,13 @@ class Books:
         return self.post("createInvoice", **body)
 
     def entity(self, **fields: object) -> str:
-        """A legal entity that is registered for VAT, but for what `fields` say."""
+        """A legal entity that is registered for VAT and has an address, but for what `fields` say."""
         body: Mapping[str, object] = {
             "name": "Oak",
             "type": "sole_trader",
             "vatNumber": BRITISH_VAT_NUMBER,
             "vat": {"status": "registered", "effectiveDate": "2000-01-01"},
+            "address": ADDRESS,
             **fields,
         }
         request = msgspec.convert({name: value for name, value in body.items() if value is not None}, CreateLegalEntity)

@@ -7,6 +7,7 @@ from gatewayd.clock import HOUR
 from gatewayd.errors import Problem
 from gatewayd.ledger import period_locks
 from tests.areas.accounting.books import (
+    ADDRESS,
     DECODERS,
     LINE,
     OPERATIONS,
@@ -55,7 +56,7 @@ def test_issued_at_once(registered: Books) -> None:
     assert invoice["clientSnapshot"]["vatNumber"] == "980780684"
     assert invoice["sellerSnapshot"] == {
         "name": "Oak",
-        "address": None,
+        "address": {**dict.fromkeys(("line2", "county", "postcode")), **ADDRESS},
         "vatNumber": "980780684",
         "companyNumber": None,
     }

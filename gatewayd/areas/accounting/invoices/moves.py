@@ -9,7 +9,17 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from gatewayd.areas.accounting.invoices import amendments, crediting, drafts, lines, numbers, parties, rows, states
+from gatewayd.areas.accounting.invoices import (
+    amendments,
+    crediting,
+    drafts,
+    lines,
+    numbers,
+    parties,
+    rows,
+    states,
+    vat_invoices,
+)
 from gatewayd.areas.accounting.invoices.parties import Parties
 from gatewayd.areas.accounting.invoices.rows import INVOICES
 from gatewayd.areas.accounting.invoices.shapes import ClientSnapshot, InvoicePayment, InvoiceRow, SellerSnapshot
@@ -40,24 +50,25 @@ def as_issued(tx: WriteTx, row: InvoiceRow, found: Parties, number: str | None) 
 
     `number` is what an imported invoice brings; None allots the next of the seller's sequence. Raises `Problem`:
     `period_closed`, `number_taken`, `invalid_state` (the numbers are used up), `validation_failed` (a foreign invoice
-    with VAT and no rate of exchange).
+    with VAT and no rate of exchange, a VAT invoice without the seller's address unless it was issued elsewhere).
     """
     period_locks.refuse_closed(tx, row.legal_entity_id, row.issue_date, row.supply_date)
     if row.vat_total and row.fx_rate is None and row.currency != row.base_currency:
         raise invalid_field("fxRate", "required", f"The VAT is printed in {row.base_currency} too: at what rate?")
     if found.original is not None:
         crediting.refuse_excess(tx, row, found.original)
-    if number is None:
-        number = numbers.allot(tx, row.seller_key, row.kind, row.issue_date)
-    else:
-        numbers.take(tx, row.seller_key, number)
-    return replace(
+    issued = replace(
         row,
         status="issued",
-        number=number,
         client_snapshot=project(found.client, ClientSnapshot),
         seller_snapshot=_seller_snapshot(found.seller, row.supply_date),
     )
+    if number is None:
+        vat_invoices.refuse_without_address(issued)
+        number = numbers.allot(tx, row.seller_key, row.kind, row.issue_date)
+    else:
+        numbers.take(tx, row.seller_key, number)
+    return replace(issued, number=number)
 
 
 def update_credited(tx: WriteTx, invoice_id: str) -> None:

@@ -16,10 +16,11 @@ from gatewayd.areas.accounting.invoices.shapes import (
     InvoiceLine,
     InvoicePayment,
     InvoiceRow,
+    InvoiceWarning,
     LineRow,
 )
 from gatewayd.areas.accounting.invoices.states import OPEN
-from gatewayd.contract.wire import open_wire
+from gatewayd.contract.wire import encode, open_wire
 from gatewayd.errors import not_found
 from gatewayd.money import Money, exponent
 from gatewayd.store import Columns, ReadTx, Table, WriteTx
@@ -107,12 +108,12 @@ def lines_of(tx: ReadTx, row: InvoiceRow) -> list[LineRow]:
     return [_LINE_ROWS.load(line, row.currency) for line in tx.rows(_SELECT_LINES, id=row.id)]
 
 
-def wire_of(tx: ReadTx, invoice_id: str) -> bytes:
+def wire_of(tx: ReadTx, invoice_id: str, warnings: Sequence[InvoiceWarning] = ()) -> bytes:
     """The whole JSON of an invoice, from the bytes that are stored. Raises `Problem` `not_found`."""
     row = tx.row(_SELECT_WIRE, id=invoice_id, today=tx.today)
     if row is None:
         raise not_found(INVOICES.kind)
-    return served(row[0], bool(row[1]))
+    return served(row[0], bool(row[1]), warnings)
 
 
 def credited(tx: ReadTx, row: InvoiceRow) -> tuple[Money, Money]:
@@ -127,14 +128,14 @@ def credited_groups(tx: ReadTx, row: InvoiceRow) -> dict[Group, tuple[int, int]]
     return {(code, rate): (net, vat) for code, rate, net, vat in tx.rows(_SELECT_CREDITED_GROUPS, id=row.id)}
 
 
-def insert(tx: WriteTx, row: InvoiceRow, lines: Sequence[LineRow]) -> bytes:
-    """Store a new invoice. Returns its whole JSON."""
+def insert(tx: WriteTx, row: InvoiceRow, lines: Sequence[LineRow], warnings: Sequence[InvoiceWarning] = ()) -> bytes:
+    """Store a new invoice. Returns its whole JSON, and in it the warnings, which are not stored."""
     head = _head(row)
     wire = head + _lines(lines, row.currency)
     org_id, due = tx.org_id, open_due_date(row)
     tx.run_each(_INSERT, [(org_id, *INVOICES.dump(row), _search_text(row), due, len(head), wire)])
     tx.run_each(_INSERT_LINE, [(org_id, row.id, *_LINE_ROWS.dump(line)) for line in lines])
-    return served(wire, due is not None and due < tx.today)
+    return served(wire, due is not None and due < tx.today, warnings)
 
 
 def rewrite(tx: WriteTx, before: InvoiceRow, row: InvoiceRow, lines: Sequence[LineRow]) -> bytes:
@@ -182,9 +183,10 @@ def stale(tx: ReadTx, after: str, count: int) -> list[tuple[str, bool]]:
     return found
 
 
-def served(wire: bytes, overdue: bool) -> bytes:
+def served(wire: bytes, overdue: bool, warnings: Sequence[InvoiceWarning] = ()) -> bytes:
     """The JSON of an invoice, lines or no lines."""
-    return wire + (OVERDUE if overdue else NOT_OVERDUE)
+    whole = wire + (OVERDUE if overdue else NOT_OVERDUE)
+    return b'%b,"warnings":%b}' % (whole[:-1], encode(warnings)) if warnings else whole
 
 
 def id_of(wire: bytes) -> str:

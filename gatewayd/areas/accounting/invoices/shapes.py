@@ -301,15 +301,25 @@ class InvoiceHead(Response, frozen=True, kw_only=True):
     version: int
 
 
+class InvoiceWarning(Response, frozen=True, kw_only=True):
+    """What is not as it should be, and was done all the same. `path` is dotted from the root of the answer."""
+
+    path: str
+    code: Literal["client_address_missing"]
+    message: str
+
+
 class Invoice(InvoiceHead, frozen=True, kw_only=True):
     """An invoice or a credit note. A number is allotted and the snapshots are frozen at issue.
 
     `balanceDue` is gross less CIS deduction, paid and credited; negative is an overpayment. A credit note has no
-    balance of its own: it lowers that of the invoice it credits. `lines` are absent with `summaryOnly`.
+    balance of its own: it lowers that of the invoice it credits. `lines` are absent with `summaryOnly`. `warnings` are
+    in the answer to what issued it, where there are any.
     """
 
     lines: list[InvoiceLine] | UnsetType = UNSET
     is_overdue: bool
+    warnings: list[InvoiceWarning] | UnsetType = UNSET
 
 
 class InvoiceRow(InvoiceHead, frozen=True, kw_only=True):

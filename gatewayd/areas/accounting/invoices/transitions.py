@@ -3,7 +3,7 @@
 The moves themselves are `moves`; these are the operations over them.
 """
 
-from gatewayd.areas.accounting.invoices import amendments, crediting, drafts, moves, parties, rows, states
+from gatewayd.areas.accounting.invoices import amendments, crediting, drafts, moves, parties, rows, states, vat_invoices
 from gatewayd.areas.accounting.invoices.rows import INVOICES
 from gatewayd.areas.accounting.invoices.shapes import (
     ChangeInvoice,
@@ -60,11 +60,12 @@ def issue_invoice(tx: WriteTx, caller: Caller, request: IssueInvoice) -> Rendere
     """Issue a draft: its number is allotted without gaps, and the parties are frozen as they are printed.
 
     Registration for VAT, period and credit are checked again, as they are today: lines without `vatCode` bear what
-    holds now, and the totals follow.
+    holds now, and the totals follow. A VAT invoice is issued once the seller has an address; without one of the client
+    there are `warnings`.
     """
     INVOICES.get(tx, request.invoice_id, request.expected_version)
-    moves.issue(tx, request.invoice_id, request.fx_rate)
-    return Rendered(rows.wire_of(tx, request.invoice_id))
+    issued = moves.issue(tx, request.invoice_id, request.fx_rate)
+    return Rendered(rows.wire_of(tx, request.invoice_id, vat_invoices.warnings(issued)))
 
 
 def void_invoice(tx: WriteTx, caller: Caller, request: VoidInvoice) -> Rendered[Invoice]:
