@@ -266,7 +266,7 @@ CREATE TABLE invoice_lines (
     reverse_charge_vat INTEGER NOT NULL,
     property_id TEXT,
     cis_labour INTEGER NOT NULL CHECK (cis_labour IN (0, 1)), vat_code_defaulted INTEGER NOT NULL DEFAULT 0
-    CHECK (vat_code_defaulted IN (0, 1)),
+    CHECK (vat_code_defaulted IN (0, 1)), credits_line INTEGER CHECK (credits_line >= 1),
     PRIMARY KEY (invoice_id, position)
 ) STRICT, WITHOUT ROWID;
 

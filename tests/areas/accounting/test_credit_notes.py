@@ -1,11 +1,6 @@
 """Credit notes: what they copy, what they move, and every way to be refused."""
 
-import contextlib
-from collections import Counter
-
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from gatewayd.errors import Problem
 from tests.areas.accounting.books import LINE, Books, Json, fields_of, lines
@@ -156,42 +151,3 @@ def test_a_credit_note_is_not_dated_before_its_invoice(registered: Books) -> Non
         registered.credit(invoice["id"], issueDate="2026-11-09")
     assert fields_of(caught.value) == [("issueDate", "date_order")]
     assert registered.credit(invoice["id"], issueDate="2026-11-10")["number"] == "CN-000001"
-
-
-PRICED = st.fixed_dictionaries(
-    {
-        "unitPrice": st.integers(-300, 2000).map(lambda pence: f"{pence / 100:.2f}"),
-        "vatCode": st.sampled_from(["standard", "reduced", "zero"]),
-    }
-)
-
-
-def by_group(documents: list[Json]) -> Counter[tuple[str, str]]:
-    sums: Counter[tuple[str, str]] = Counter()
-    for document in documents:
-        for group in document["vatSummary"]:
-            for name in ("net", "vat"):
-                sums[group["vatCode"], name] += round(float(group[name]) * 100)
-    return sums
-
-
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    sold=st.lists(PRICED, min_size=1, max_size=3),
-    rounding=st.sampled_from(["line", "total", "total_down"]),
-    asked=st.lists(st.lists(PRICED, min_size=1, max_size=3), max_size=5),
-)
-def test_no_credits_take_back_what_was_not_charged(
-    registered: Books, sold: list[Json], rounding: str, asked: list[list[Json]]
-) -> None:
-    accepted = []
-    try:
-        invoice = registered.invoice(lines=lines(*sold), vatRounding=rounding)
-    except Problem:  # its total is below zero
-        return
-    for each in asked:
-        with contextlib.suppress(Problem):
-            accepted.append(registered.credit(invoice["id"], lines=lines(*each)))
-    charged, credited = by_group([invoice]), by_group(accepted)
-    for group, amount in credited.items():
-        assert min(0, charged[group]) <= amount <= max(0, charged[group]), group

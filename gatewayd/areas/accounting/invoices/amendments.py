@@ -23,6 +23,7 @@ def request_of(row: InvoiceRow, lines: Sequence[LineRow]) -> CreateInvoice:
 
     Those of a credit note stay: it takes back what was charged.
     """
+    copied = dict.fromkeys(_FIGURES) if any(line.credits_line for line in lines) else {}
     return project(
         row,
         CreateInvoice,
@@ -33,14 +34,16 @@ def request_of(row: InvoiceRow, lines: Sequence[LineRow]) -> CreateInvoice:
         supply_date=datetime.date.fromisoformat(row.supply_date),
         due_date=datetime.date.fromisoformat(row.due_date),
         payment_terms_days=None,
-        discount_amount=str(row.discount_amount),
+        **{"discount_amount": str(row.discount_amount), **copied},
         origin="system",
     )
 
 
 def _line_request(row: InvoiceRow, line: LineRow) -> LineRequest:
+    if line.credits_line:
+        return LineRequest(description=line.description, quantity=line.quantity, credits_line=line.credits_line)
     follows = line.vat_code_defaulted and row.kind == "invoice"
-    return project(line, LineRequest, vat_code=None if follows else line.vat_code)
+    return project(line, LineRequest, vat_code=None if follows else line.vat_code, credits_line=None)
 
 
 def amended(whole: CreateInvoice, request: UpdateInvoice, *, credits_all: bool) -> CreateInvoice:

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from gatewayd.areas.accounting import client_checks
-from gatewayd.areas.accounting.invoices import lines, totals
+from gatewayd.areas.accounting.invoices import credited_lines, lines, totals
 from gatewayd.areas.accounting.invoices.lines import TaxContext
 from gatewayd.areas.accounting.invoices.parties import Parties
 from gatewayd.areas.accounting.invoices.rows import INVOICES, lines_of
@@ -59,9 +59,10 @@ def refuse_conflicts(request: CreateInvoice) -> None:
         errors.append(FieldError("lines", "required", "An invoice has at least one line."))
     if request.due_date is not None and request.payment_terms_days is not None:
         errors.append(FieldError("paymentTermsDays", "conflict", "Give dueDate or paymentTermsDays, not both."))
-    if request.lines is None:
+    errors += lines.form_mistakes(request.lines or (), of_credit=credit)
+    if request.lines is None or credited_lines.is_by_lines(request.lines):
         errors += [
-            FieldError(name, "conflict", "Without lines the figures of the invoice are credited as they are.")
+            FieldError(name, "conflict", "The figures of the invoice are credited as they are.")
             for name, value in (
                 ("amountsAre", request.amounts_are),
                 ("vatRounding", request.vat_rounding),
@@ -98,6 +99,10 @@ def draft(tx: WriteTx, request: CreateInvoice, parties: Parties) -> Draft:
     if original is not None and request.lines is None:
         figures = {name: getattr(original, name) for name in COPIED}
         rows = lines_of(tx, original)
+    elif original is not None and credited_lines.is_by_lines(request.lines):
+        totals_, rows = credited_lines.credited(tx, original, request.lines or ())
+        figures = {name: getattr(original, name) for name in ("amounts_are", "vat_rounding")}
+        figures |= {"discount_amount": Money(0, currency), **_amounts(totals_, currency)}
     else:
         figures, rows = _computed(request, parties, dates, currency)
     fx_rate = _fx_rate(request, parties, currency)

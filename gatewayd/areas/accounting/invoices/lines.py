@@ -1,6 +1,6 @@
 """From the lines of a request to taxed lines: which VAT code each bears, at what rate, and whether it may. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -12,6 +12,9 @@ from gatewayd.money import Money, canonical, from_minor
 
 NO_VAT_CODE: VatCode = "outside_scope"
 _NIL, _ALL = Decimal(0), Decimal(100)  # percent
+_ONE = "1"
+_OF_THE_INVOICE = ("unit_price", "unit", "vat_code", "category", "property_id")
+"""What a line that credits another takes from it."""
 
 
 class TaxContext(NamedTuple):
@@ -40,6 +43,34 @@ def default_code(amounts_are: AmountsAre, registered: bool, client_treatment: Va
     if amounts_are == "no_vat" or not registered:
         return NO_VAT_CODE
     return client_treatment or "standard"
+
+
+def form_mistakes(lines: Sequence[LineRequest], *, of_credit: bool) -> Iterator[FieldError]:
+    """What is missing from lines, and what does not go together in them."""
+    by_lines = any(line.credits_line is not None for line in lines)
+    for index, line in enumerate(lines):
+        path = f"lines[{index}]"
+        if line.credits_line is not None:
+            if not of_credit:
+                yield FieldError(f"{path}.creditsLine", "conflict", "Only a credit note takes a line back.")
+            yield from _foreign_to_credit(line, path)
+        elif by_lines:  # Chosen: a sum that is no part of the invoice is another credit note
+            yield FieldError(f"{path}.creditsLine", "required", "The other lines name one of the invoice: which one?")
+        else:
+            if line.description is None:
+                yield FieldError(f"{path}.description", "required", "What is it for?")
+            if line.unit_price is None:
+                yield FieldError(f"{path}.unitPrice", "required", "What does one cost?")
+
+
+def _foreign_to_credit(line: LineRequest, path: str) -> Iterator[FieldError]:
+    given = [name for name in _OF_THE_INVOICE if getattr(line, name) is not None]
+    given += ["discount_percent"] if line.discount_percent != "0" else []
+    given += ["cis_labour"] if line.cis_labour else []
+    for name in given:
+        head, *tail = name.split("_")
+        camel = head + "".join(map(str.capitalize, tail))
+        yield FieldError(f"{path}.{camel}", "conflict", "Beside creditsLine it is that of the invoice.")
 
 
 def taxed(lines: Sequence[LineRequest], context: TaxContext) -> list[TaxedLine]:
@@ -107,7 +138,7 @@ def _rate(code: VatCode, index: int, context: TaxContext, errors: list[FieldErro
 
 
 def _figures(line: LineRequest, code: VatCode, discount: Decimal, rate: VatRate) -> LineInput:
-    quantity, unit_price = Decimal(line.quantity), Decimal(line.unit_price)
+    quantity, unit_price = Decimal(line.quantity or _ONE), Decimal(line.unit_price or 0)
     return LineInput(quantity, unit_price, discount, code, rate.percent, rate.reverse_charge, line.cis_labour)
 
 
@@ -140,10 +171,10 @@ def _row(position: int, line: TaxedLine, total: LineTotals, currency: str) -> Li
     request, figures = line
     return LineRow(
         position=position,
-        description=request.description,
-        quantity=canonical(request.quantity),
+        description=request.description or "",
+        quantity=canonical(request.quantity or _ONE),
         unit=request.unit,
-        unit_price=canonical(request.unit_price),
+        unit_price=canonical(request.unit_price or "0"),
         discount_percent=canonical(request.discount_percent),
         vat_code=figures.vat_code,
         vat_rate_percent=_percent(figures.rate_percent),
@@ -155,6 +186,7 @@ def _row(position: int, line: TaxedLine, total: LineTotals, currency: str) -> Li
         property_id=request.property_id,
         cis_labour=request.cis_labour,
         vat_code_defaulted=request.vat_code is None,
+        credits_line=None,
     )
 
 

@@ -91,8 +91,8 @@ def issue(tx: WriteTx, invoice_id: str, fx_rate: str | None = None) -> InvoiceRo
     row = INVOICES.get(tx, invoice_id)
     states.check("issue", row.status)
     found = parties.of_row(tx, row)
-    if row.kind == "invoice":  # a credit takes back what was charged, rightly or not
-        row = _as_today(tx, row, found)
+    # A credit takes back what was charged, rightly or not
+    row = _as_today(tx, row, found) if row.kind == "invoice" else _credited_anew(tx, row, found)
     if fx_rate is not None:
         row = _at_rate(row, fx_rate)
     row = rows.update(tx, as_issued(tx, row, found, None))
@@ -186,6 +186,21 @@ def _as_today(tx: WriteTx, row: InvoiceRow, found: Parties) -> InvoiceRow:
     if found.seller.base_currency != row.base_currency:
         request = replace(request, fx_rate=None)
     draft = drafts.draft(tx, request, found)
+    rows.rewrite(tx, row, draft.row, draft.lines)
+    return INVOICES.get(tx, row.id)
+
+
+def _credited_anew(tx: WriteTx, row: InvoiceRow, found: Parties) -> InvoiceRow:
+    """A draft that takes lines back, after what other credit notes took back of them meanwhile.
+
+    Raises `Problem` `validation_failed` where less is left.
+    """
+    stored = rows.lines_of(tx, row)
+    if not any(line.credits_line for line in stored):
+        return row
+    draft = drafts.draft(tx, amendments.request_of(row, stored), found)
+    if (draft.lines, draft.row.cis_deduction) == (stored, row.cis_deduction):
+        return row
     rows.rewrite(tx, row, draft.row, draft.lines)
     return INVOICES.get(tx, row.id)
 

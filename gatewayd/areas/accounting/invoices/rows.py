@@ -9,6 +9,7 @@ truth; `wire` is written with them and never without.
 
 from collections.abc import Sequence
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from gatewayd.areas.accounting.invoices.shapes import (
@@ -96,6 +97,11 @@ FROM invoices JOIN invoice_lines ON invoice_lines.org_id = invoices.org_id AND i
 WHERE invoices.org_id = :org_id AND credits_invoice_id = :id AND status NOT IN ('draft', 'void')
 GROUP BY vat_code, vat_rate_percent
 """
+_SELECT_CREDITED_LINES = f"""
+SELECT {", ".join(f"credited.{name}" for name in _LINE_ROWS.names)}
+FROM invoices JOIN invoice_lines AS credited ON credited.org_id = invoices.org_id AND invoice_id = invoices.id
+WHERE invoices.org_id = :org_id AND credits_invoice_id = :id AND status NOT IN ('draft', 'void')
+"""
 _DELETE_LINES = "DELETE FROM invoice_lines WHERE org_id = :org_id AND invoice_id = :id"
 _DELETE = "DELETE FROM invoices WHERE org_id = :org_id AND id = :id"
 _DELETE_PAYMENT = """
@@ -126,6 +132,11 @@ def credited(tx: ReadTx, row: InvoiceRow) -> tuple[Money, Money]:
 def credited_groups(tx: ReadTx, row: InvoiceRow) -> dict[Group, tuple[int, int]]:
     """Net and VAT that the credit notes in force against an invoice take back of each code and rate."""
     return {(code, rate): (net, vat) for code, rate, net, vat in tx.rows(_SELECT_CREDITED_GROUPS, id=row.id)}
+
+
+def credited_lines(tx: ReadTx, row: InvoiceRow) -> list[LineRow]:
+    """The lines of the credit notes in force against an invoice, in no order."""
+    return [_LINE_ROWS.load(line, row.currency) for line in tx.rows(_SELECT_CREDITED_LINES, id=row.id)]
 
 
 def insert(tx: WriteTx, row: InvoiceRow, lines: Sequence[LineRow], warnings: Sequence[InvoiceWarning] = ()) -> bytes:
@@ -207,7 +218,9 @@ def _head(row: InvoiceRow) -> bytes:
 def _lines(rows: Sequence[LineRow], currency: str) -> bytes:
     """The rest of `wire`."""
     digits = exponent(currency)
-    shown = [replace(row, unit_price=_padded(row.unit_price, digits)) for row in rows]
+    shown = [
+        replace(row, unit_price=_padded(row.unit_price, digits), credits_line=row.credits_line or UNSET) for row in rows
+    ]
     return b"%b[%b]" % (_LINES, b",".join([open_wire(row, InvoiceLine) + b"}" for row in shown]))
 
 

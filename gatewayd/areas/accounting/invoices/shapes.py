@@ -44,15 +44,20 @@ TermsDays = Annotated[int, Meta(ge=0, le=365)]
 
 
 class LineRequest(Request, frozen=True, kw_only=True):
-    """One line. `unitPrice` has at most 4 fraction digits, is net or gross as `amountsAre` says, and may be negative.
+    """One line, with `description`, `unitPrice` and a `quantity`, by default 1.
 
-    Without `vatCode` it is the client's default treatment, else standard; a seller who is not registered for VAT on
-    the supply date sells outside its scope.
+    `unitPrice` has at most 4 fraction digits, is net or gross as `amountsAre` says, and may be negative. Without
+    `vatCode` it is the client's default treatment, else standard; a seller who is not registered for VAT on the supply
+    date sells outside its scope.
+
+    A line of a credit note may name the `position` of the line that it takes back, in `creditsLine`: price, code and
+    rate are those of the invoice, and `quantity` by default what is left of it.
     """
 
-    description: Description
-    unit_price: AmountText
-    quantity: DecimalText = "1"
+    description: Description | None = None
+    unit_price: AmountText | None = None
+    quantity: DecimalText | None = None
+    credits_line: Annotated[int, Meta(ge=1, le=200)] | None = None
     unit: Unit | None = None
     discount_percent: DecimalText = "0"
     vat_code: VatCode | None = None
@@ -230,7 +235,7 @@ class InvoicePayment(Response, frozen=True, kw_only=True):
 
 
 class InvoiceLine(Response, frozen=True, kw_only=True):
-    """One line with its totals."""
+    """One line with its totals. `creditsLine`, where it is there, is the position of the line that it takes back."""
 
     position: int
     description: str
@@ -246,6 +251,7 @@ class InvoiceLine(Response, frozen=True, kw_only=True):
     gross: Amount
     property_id: str | None
     cis_labour: bool
+    credits_line: int | UnsetType | None = UNSET
 
 
 class InvoiceHead(Response, frozen=True, kw_only=True):

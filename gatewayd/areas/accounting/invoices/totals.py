@@ -97,7 +97,7 @@ def compute(lines: Sequence[LineInput], terms: Terms) -> Totals:
         before, amounts = _amounts(lines, terms)
         totals = _line_totals(lines, amounts, terms)
         net, vat, gross, reverse_charge_vat = map(sum, zip(*totals, strict=True))
-        discount, summary = before - sum(amounts), _summary(lines, totals)
+        discount, summary = before - sum(amounts), summarise(lines, totals)
         rate = terms.cis_rate if terms.cis_rate is not None and any(line.cis_labour for line in lines) else None
         deduction = 0 if rate is None else _deduction(lines, totals, rate)
     parts = [net, vat, gross, reverse_charge_vat, discount, deduction]
@@ -219,7 +219,8 @@ def _deduction(lines: Sequence[LineInput], totals: Sequence[LineTotals], rate: C
     return max(0, _rounded(Decimal(labour * rate) / _HUNDRED))
 
 
-def _summary(lines: Sequence[LineInput], totals: Sequence[LineTotals]) -> tuple[VatGroup, ...]:
+def summarise(lines: Sequence[LineInput], totals: Sequence[LineTotals]) -> tuple[VatGroup, ...]:
+    """The sums of each code and rate, in the order in which they come first."""
     groups: list[VatGroup] = []  # searched, not hashed: there are few, and the hash of a Decimal is dear
     for line, (net, vat, _, reverse_charge_vat) in zip(lines, totals, strict=True):
         code, rate, reverse_charge = line.vat_code, line.rate_percent, line.reverse_charge
