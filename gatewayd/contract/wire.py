@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from gatewayd.clock import Instant, to_wire
+from gatewayd.contract import countries
 from gatewayd.money import AMOUNT_PATTERN, CURRENCIES, DECIMAL_PATTERN, Money, from_minor
 
 T = TypeVar("T")
@@ -68,13 +69,23 @@ CanonicalDecimal = Annotated[str, Meta(extra={"canonical": True})]
 Currency = Annotated[
     str,
     Meta(
+        title="Currency",
         pattern=f"^({'|'.join(sorted(CURRENCIES))})$",
         extra={"code": "invalid_enum"},
         description="ISO 4217, upper case.",
         examples=["GBP"],
     ),
 ]
-CountryCode = Annotated[str, Meta(pattern="^[A-Z]{2}$", description="ISO 3166-1 alpha-2, upper case.", examples=["GB"])]
+CountryCode = Annotated[
+    str,
+    Meta(
+        title="CountryCode",
+        pattern=countries.pattern(),
+        extra={"code": "invalid_enum"},
+        description="ISO 3166-1 alpha-2, upper case; the United Kingdom is GB.",
+        examples=["GB"],
+    ),
+]
 Date = Annotated[datetime.date, Meta(description="A civil date in Europe/London.", examples=["2026-11-20"])]
 Since = Annotated[datetime.datetime, Meta(tz=True, description="UTC timestamp.", examples=["2026-11-20T09:30:00Z"])]
 DateText = Annotated[str, Meta(description="A civil date in Europe/London.", extra_json_schema={"format": "date"})]
@@ -102,13 +113,19 @@ Version = Annotated[
 
 
 class Address(Part, frozen=True, kw_only=True):
-    """A postal address."""
+    """A postal address, as it is kept. Its country may be of before only those that are assigned were taken."""
 
     line1: Annotated[str, Meta(min_length=1, max_length=160)]
     line2: Annotated[str, Meta(max_length=160)] | None = None
     town: Annotated[str, Meta(max_length=80)] | None = None
     county: Annotated[str, Meta(max_length=80)] | None = None
     postcode: Annotated[str, Meta(max_length=16)] | None = None
+    country_code: Annotated[str, Meta(pattern="^[A-Z]{2}$", description="ISO 3166-1 alpha-2.", examples=["GB"])]
+
+
+class AddressRequest(Address, frozen=True, kw_only=True):
+    """A postal address."""
+
     country_code: CountryCode
 
 

@@ -18,8 +18,11 @@ _TYPES: tuple[tuple[type, str], ...] = ((bool, "boolean"), (int, "integer"), (st
 
 def described(types: Iterable[Any]) -> tuple[list[Json], dict[str, Json]]:
     """The schema of each type, and the components that they refer to, by name."""
-    schemas, components = msgspec.json.schema_components(types, schema_hook=schema_of, ref_template=_REFERENCE)
-    return [_plain(schema) for schema in schemas], {name: _plain(schema) for name, schema in components.items()}
+    schemas, structs = msgspec.json.schema_components(types, schema_hook=schema_of, ref_template=_REFERENCE)
+    named: dict[str, Json] = {}
+    plain = [_plain(schema, named) for schema in schemas]
+    components = {name: _plain(schema, named) for name, schema in structs.items()}
+    return plain, {**components, **named}
 
 
 def component_of(reference: Json) -> str:
@@ -52,16 +55,25 @@ def used(components: Mapping[str, Json], document: object) -> dict[str, Json]:
     return dict(sorted(found.items()))
 
 
-def _plain(schema: Any) -> Any:
-    """The schema and all in it."""
+def _plain(schema: Any, named: dict[str, Json]) -> Any:
+    """The schema and all in it; types with a title of their own go to `named`, and are referred to."""
     if isinstance(schema, list):
-        return [_plain(item) for item in schema]
+        return [_plain(item, named) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    plain = {name: value if name in ("examples", "enum") else _plain(value) for name, value in schema.items()}
+    plain = {name: value if name in ("examples", "enum") else _plain(value, named) for name, value in schema.items()}
     if "properties" in plain:
         plain["properties"] = {name: _left_out(member) for name, member in plain["properties"].items()}
-    return _constant(plain) if isinstance(plain.get("enum"), list) else plain
+    if isinstance(plain.get("enum"), list):
+        return _constant(plain)
+    return _reference(plain, named) if "title" in plain and plain.get("type") != "object" else plain
+
+
+def _reference(schema: Json, named: dict[str, Json]) -> Json:
+    name = schema.pop("title")
+    beside = {"default": schema.pop("default")} if "default" in schema else {}
+    named[name] = schema
+    return {"$ref": _REFERENCE.format(name=name), **beside}
 
 
 def _left_out(member: Json) -> Json:

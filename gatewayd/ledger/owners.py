@@ -12,6 +12,10 @@ SELECT id FROM businesses
 WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND archived_at IS NULL AND status <> 'ceased'
 ORDER BY id LIMIT 1
 """
+_SELECT_LIVE_TYPES = """
+SELECT type FROM businesses
+WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND archived_at IS NULL AND status <> 'ceased'
+"""
 
 PERSONS = frozenset({"individual", "sole_trader"})
 INCORPORATED = frozenset({"limited_company", "llp"})
@@ -43,6 +47,11 @@ def find(tx: ReadTx, legal_entity_id: str) -> Owner | None:
         return None
     id_, type_, base_currency, archived = row
     return Owner(id_, type_, base_currency, bool(archived))
+
+
+def live_types(tx: ReadTx, legal_entity_id: str) -> list[str]:
+    """The type of each business of the legal entity that is neither ceased nor archived."""
+    return [row[0] for row in tx.rows(_SELECT_LIVE_TYPES, legal_entity_id=legal_entity_id)]
 
 
 def live_business(tx: ReadTx, legal_entity_id: str) -> str | None:

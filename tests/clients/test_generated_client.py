@@ -76,7 +76,7 @@ def test_every_operation_and_event_was_generated(provider: Provider, generated: 
 
 def test_a_generated_client_makes_out_an_invoice(generated: Generated) -> None:
     make, line = generated.model("CreateInvoice"), generated.model("LineRequest")
-    address = generated.model("Address")(line1="8 Canal Wharf", town="Leeds", country_code="GB")
+    address = generated.model("AddressRequest")(line1="8 Canal Wharf", town="Leeds", country_code="GB")
     new = generated.model("CreateClient")(name="Willow Interiors", billing_address=address)
     client = generated.call("accounting.accounting_create_client", body=new)
     body = make(client_id=client.id, lines=[line(description="Oak boards", unit_price="49.99", quantity="12")])

@@ -11,6 +11,7 @@ from gatewayd.areas.businesses.shapes import (
     ArchiveBusiness,
     Business,
     BusinessRow,
+    BusinessType,
     CreateBusiness,
     GetBusiness,
     ListBusinesses,
@@ -69,12 +70,16 @@ def get_business(tx: ReadTx, caller: Caller, request: GetBusiness) -> Rendered[B
 def create_business(tx: WriteTx, caller: Caller, request: CreateBusiness) -> Business:
     """Create a business.
 
-    It is `pending` until its commencement date. A person has one UK property business at most, which holds all its
-    lets in the United Kingdom; `externalId` may be used once.
+    It is `pending` until its commencement date. A company has no self-employment. A person has one UK property
+    business at most, which holds all its lets in the United Kingdom; `externalId` may be used once.
     """
     owner = owners.find(tx, request.legal_entity_id)
     tax_year = None if request.quarterly_period_type is None else tax_year_of(tx.today)
-    errors = [*_owner_mistakes(owner), *_bank_account_mistakes(tx, request.bank_account_ids or [])]
+    errors = [
+        *_owner_mistakes(owner),
+        *_type_mistakes(owner, request.type),
+        *_bank_account_mistakes(tx, request.bank_account_ids or []),
+    ]
     errors += rules.share_mistakes(request.owner_share_percent)
     if errors or owner is None:
         raise invalid(*errors)
@@ -92,6 +97,8 @@ def update_business(tx: WriteTx, caller: Caller, request: UpdateBusiness) -> Bus
     if after.quarterly_period_type != before.quarterly_period_type:
         after = replace(after, quarterly_period_tax_year=tax_year_of(tx.today))
     errors = [*rules.date_mistakes(before, after, tx.today)]
+    if after.type != before.type:
+        errors += _type_mistakes(owners.find(tx, before.legal_entity_id), after.type)
     if request.owner_share_percent is not UNSET:
         errors += rules.share_mistakes(after.owner_share_percent)
     if request.bank_account_ids is not UNSET:
@@ -149,6 +156,11 @@ def _owner_mistakes(owner: Owner | None) -> Iterator[FieldError]:
         yield unknown_reference("legalEntityId", "legal_entity")
     elif owner.archived:
         yield FieldError("legalEntityId", "conflict", "The legal entity is archived.")
+
+
+def _type_mistakes(owner: Owner | None, wanted: BusinessType) -> Iterator[FieldError]:
+    if owner is not None and owner.is_incorporated and wanted == "self_employment":
+        yield FieldError("type", "conflict", "A company is nobody's self-employment: its trade is a company_trade.")
 
 
 def _bank_account_mistakes(tx: ReadTx, ids: list[str]) -> Iterator[FieldError]:

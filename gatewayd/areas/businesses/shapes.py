@@ -7,6 +7,7 @@ from msgspec import UNSET, Meta, UnsetType
 from gatewayd.contract.pages import SyncRequest
 from gatewayd.contract.wire import (
     Address,
+    AddressRequest,
     CanonicalDecimal,
     Currency,
     Date,
@@ -73,7 +74,7 @@ class CreateBusiness(Request, frozen=True, kw_only=True):
     accounting_basis: AccountingBasis | None = None
     quarterly_period_type: QuarterlyPeriodType | None = None
     uses_consolidated_expenses: UsesConsolidated = False
-    address: Address | None = None
+    address: AddressRequest | None = None
     currency: Currency | None = None
     bank_account_ids: BankAccountIds | None = None
     owner_share_percent: OwnerShare = "100"
@@ -97,7 +98,7 @@ class UpdateBusiness(Request, frozen=True, kw_only=True):
     accounting_basis: AccountingBasis | UnsetType = UNSET
     quarterly_period_type: QuarterlyPeriodType | UnsetType = UNSET
     uses_consolidated_expenses: UsesConsolidated | UnsetType = UNSET
-    address: Address | UnsetType | None = UNSET
+    address: AddressRequest | UnsetType | None = UNSET
     currency: Currency | UnsetType = UNSET
     bank_account_ids: BankAccountIds | UnsetType = UNSET
     owner_share_percent: OwnerShare | UnsetType = UNSET

@@ -77,11 +77,13 @@ def create_legal_entity(tx: WriteTx, caller: Caller, request: CreateLegalEntity)
 def update_legal_entity(tx: WriteTx, caller: Caller, request: UpdateLegalEntity) -> LegalEntity:
     """Change the given fields of a legal entity.
 
-    Type, base currency and year end are fixed once a period of the entity is closed.
+    Type, base currency and year end are fixed once a period of the entity is closed. A company has no self-employment,
+    and a person one UK property business: a type that its businesses do not allow is refused.
     """
     before = LEGAL_ENTITIES.get(tx, request.id, request.expected_version)
     after = rules.checked(LEGAL_ENTITIES.changed(before, request))
     _refuse_fixed(tx, before, after)
+    _refuse_type(tx, before, after)
     rows.refuse_clash(tx, after)
     return project(LEGAL_ENTITIES.update(tx, rows.sealed(tx, after)), LegalEntity)
 
@@ -109,6 +111,17 @@ def _refuse_fixed(tx: ReadTx, before: EntityRow, after: EntityRow) -> None:
     fixed = ("type", "base_currency", "accounting_year_end")
     if any(getattr(before, name) != getattr(after, name) for name in fixed) and period_locks.any_closed(tx, before.id):
         raise invalid_state("A period is closed: type, base currency and year end stay as they are.", "closed", ())
+
+
+def _refuse_type(tx: ReadTx, before: EntityRow, after: EntityRow) -> None:
+    """Raises `Problem` `invalid_state` where the businesses of an entity are not those of its new type."""
+    if after.type == before.type:
+        return
+    types = owners.live_types(tx, before.id)
+    if after.type in owners.INCORPORATED and "self_employment" in types:
+        raise invalid_state("It has a self-employment, which is a person's: let it cease first.", before.type, ())
+    if after.type in owners.PERSONS and types.count("uk_property") > 1:
+        raise invalid_state("A person has one UK property business, and it has several.", before.type, ())
 
 
 OPERATIONS = (

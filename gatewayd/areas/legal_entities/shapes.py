@@ -7,6 +7,7 @@ from msgspec import UNSET, Meta, UnsetType
 from gatewayd.contract.pages import SyncRequest
 from gatewayd.contract.wire import (
     Address,
+    AddressRequest,
     CountryCode,
     Currency,
     Date,
@@ -103,7 +104,7 @@ class CreateLegalEntity(Request, frozen=True, kw_only=True):
     base_currency: Currency = "GBP"
     country_code: CountryCode = "GB"
     tax_residency: TaxResidency | None = None
-    address: Address | None = None
+    address: AddressRequest | None = None
     email: Email | None = None
     phone: Phone | None = None
     website: Website | None = None
@@ -128,7 +129,7 @@ class UpdateLegalEntity(Request, frozen=True, kw_only=True):
     base_currency: Currency | UnsetType = UNSET
     country_code: CountryCode | UnsetType = UNSET
     tax_residency: TaxResidency | UnsetType | None = UNSET
-    address: Address | UnsetType | None = UNSET
+    address: AddressRequest | UnsetType | None = UNSET
     email: Email | UnsetType | None = UNSET
     phone: Phone | UnsetType | None = UNSET
     website: Website | UnsetType | None = UNSET

@@ -127,3 +127,19 @@ def test_another_organizations_client_is_not_found(store: MemoryStore, books: Bo
     assert refused(books, "archiveClient", **body).code == "not_found"
     with pytest.raises(Problem, match="not_found"):
         books.one("getClient", f"clientId={foreign}")
+
+
+def test_a_client_of_before_countries_were_checked_can_be_read_and_changed(registered: Books) -> None:
+    client = registered.client()
+    sql = """
+    UPDATE clients SET country_code = 'UK', billing_address = replace(billing_address, '"GB"', '"UK"'),
+        wire = CAST(replace(CAST(wire AS TEXT), '"GB"', '"UK"') AS BLOB)
+    """
+    registered.store.connection.execute(sql)
+    assert registered.one("getClient", f"clientId={client}")["billingAddress"]["countryCode"] == "UK"
+    assert registered.post("updateClient", clientId=client, notes="n")["countryCode"] == "UK"
+    assert registered.invoice(clientId=client)["clientSnapshot"]["billingAddress"]["countryCode"] == "UK"
+    with pytest.raises(Problem) as caught:
+        registered.post("updateClient", clientId=client, countryCode="UK")
+    assert fields_of(caught.value) == [("countryCode", "invalid_enum")]
+    assert registered.post("updateClient", clientId=client, countryCode="GB")["countryCode"] == "GB"

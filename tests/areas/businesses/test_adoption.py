@@ -160,7 +160,7 @@ def test_taking_over_refuses_what_cannot_be(firm: Firm) -> None:
 def test_all_of_an_entity_are_found_together(firm: Firm) -> None:
     first, second = firm.create()["id"], firm.adopt().id
     firm.archive(first)
-    firm.create(legalEntityId=firm.company())
+    firm.create(legalEntityId=firm.company(), type="company_trade")
     others = Firm(firm.store)
     found = firm.store.read(lambda tx: rows.of_entity(tx, firm.person), firm.org_id)
     assert [row.id for row in found] == [first, second]

@@ -89,7 +89,7 @@ def test_a_person_keeps_cash_basis_and_the_tax_year_by_default(firm: Firm) -> No
     ids=lambda value: value if isinstance(value, str) else value["type"],
 )
 def test_the_basis_follows_the_kind_of_entity(firm: Firm, entity: dict[str, Any], basis: str) -> None:
-    made = firm.create(legalEntityId=firm.entity(**entity, baseCurrency="EUR"))
+    made = firm.create(legalEntityId=firm.entity(**entity, baseCurrency="EUR"), type="other")
     assert (made["accountingBasis"], made["currency"]) == (basis, "EUR")
 
 
@@ -171,7 +171,7 @@ def test_an_entity_of_another_organization_or_an_archived_one_has_no_new_busines
 def test_an_external_id_is_used_once_in_an_organization(firm: Firm) -> None:
     made = firm.create(externalId="e")
     firm.archive(made["id"])
-    problem = refuses(firm.create, externalId="e", legalEntityId=firm.company())
+    problem = refuses(firm.create, externalId="e", legalEntityId=firm.company(), type="company_trade")
     assert (problem.code, problem.extra) == ("already_exists", {"existingId": made["id"], "field": "externalId"})
     assert Firm(firm.store).create(externalId="e")["version"] == 1
 
@@ -201,7 +201,18 @@ def test_an_entity_has_so_many_businesses_at_most(firm: Firm) -> None:
     problem = refuses(firm.create)
     assert (problem.code, problem.extra) == ("limit_reached", {"limit": rows.MAX_PER_ENTITY})
     assert len(firm.store.read(lambda tx: rows.of_entity(tx, firm.person), firm.org_id)) == rows.MAX_PER_ENTITY
-    assert firm.create(legalEntityId=firm.company())["version"] == 1
+    assert firm.create(legalEntityId=firm.company(), type="company_trade")["version"] == 1
+
+
+@pytest.mark.parametrize("kind", ["limited_company", "llp"])
+def test_a_company_is_nobodys_self_employment(firm: Firm, kind: str) -> None:
+    company = firm.entity(type=kind, companyNumber="OC234567")
+    fault = ("validation_failed", [("type", "conflict")])
+    assert refusal(refuses(firm.create, legalEntityId=company)) == fault
+    trade = firm.create(legalEntityId=company, type="company_trade")
+    assert refusal(refuses(firm.update, trade["id"], type="self_employment")) == fault
+    assert firm.update(trade["id"], type="other", name="New")["type"] == "other"
+    assert firm.create(legalEntityId=firm.entity(type="partnership"))["type"] == "self_employment"
 
 
 # -- get

@@ -7,6 +7,7 @@ from msgspec import UNSET, Meta, UnsetType
 from gatewayd.contract.pages import SyncRequest
 from gatewayd.contract.wire import (
     Address,
+    AddressRequest,
     Amount,
     CountryCode,
     Currency,
@@ -53,7 +54,7 @@ class CreateClient(Request, frozen=True, kw_only=True):
     email: Email | None = None
     cc_emails: CcEmails | None = None
     phone: Phone | None = None
-    billing_address: Address | None = None
+    billing_address: AddressRequest | None = None
     company_number: CompanyNumber | None = None
     vat_number: VatNumber | None = None
     country_code: CountryCode | None = None
@@ -90,7 +91,7 @@ class UpdateClient(Request, frozen=True, kw_only=True):
     email: Email | UnsetType | None = UNSET
     cc_emails: CcEmails | UnsetType = UNSET
     phone: Phone | UnsetType | None = UNSET
-    billing_address: Address | UnsetType | None = UNSET
+    billing_address: AddressRequest | UnsetType | None = UNSET
     company_number: CompanyNumber | UnsetType | None = UNSET
     vat_number: VatNumber | UnsetType | None = UNSET
     country_code: CountryCode | UnsetType = UNSET
