@@ -6,6 +6,7 @@ Without a service manager every call does nothing, and a manager that went away 
 import contextlib
 import os
 import socket
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -21,6 +22,10 @@ class Notifier:
 
     def ready(self, status: str = "serving") -> None:
         self._send(f"READY=1\n{_status(status)}", SEND_SECONDS)
+
+    def reloading(self) -> None:
+        """Settings are read anew; `ready` follows, whatever became of it."""
+        self._send(f"RELOADING=1\nMONOTONIC_USEC={time.monotonic_ns() // 1000}")
 
     def stopping(self, status: str = "stopping") -> None:
         self._send(f"STOPPING=1\n{_status(status)}")

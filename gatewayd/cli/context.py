@@ -44,7 +44,11 @@ class Context:
 
     @functools.cached_property
     def config(self) -> Config:
-        """The settings. Raises `ConfigError`."""
+        """The settings, as they were when they were first asked for. Raises `ConfigError`."""
+        return self.load_config()
+
+    def load_config(self) -> Config:
+        """The settings as they are now. Raises `ConfigError`."""
         return load(self.config_path, self.environ, self.root)
 
     @property

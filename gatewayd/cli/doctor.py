@@ -3,7 +3,6 @@
 import argparse
 import os
 import shutil
-import ssl
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -11,11 +10,12 @@ from pathlib import Path
 
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.doctor_daemon import daemon
+from gatewayd.cli.doctor_listening import listening
 from gatewayd.cli.doctor_taxes import taxes
-from gatewayd.cli.findings import Finding
+from gatewayd.cli.findings import Finding, missing_finding
 from gatewayd.cli.output import print_document
 from gatewayd.cli.parser import Subparsers, add_command
-from gatewayd.config import missing_credentials, without_effect, without_effect_sentence
+from gatewayd.config import without_effect, without_effect_sentence
 
 FREE_BYTES_MIN = 512 * 2**20  # Chosen: backups, logs and the database's own log want room
 REACH_SECONDS = 5.0  # Chosen
@@ -31,7 +31,7 @@ def add_commands(subparsers: Subparsers) -> None:
 
 def doctor(arguments: argparse.Namespace, context: Context) -> int:
     """It changes nothing. The settings are checked before anything else, as by `check-config`."""
-    checks = (_settings, _permissions, _disk, _store, _tls, _proxy, _reach, daemon, taxes)
+    checks = (_settings, _permissions, _disk, _store, listening, _proxy, _reach, daemon, taxes)
     findings = [finding for check in checks for finding in check(context)]
     if arguments.json:
         print_document([finding._asdict() for finding in findings])
@@ -58,7 +58,7 @@ def _permissions(context: Context) -> Iterator[Finding]:
     yield _private("data directory", directory)
     if not os.access(directory, os.R_OK | os.X_OK):
         return
-    if missing := _missing(context, "store.key_file"):
+    if missing := missing_finding(context, "store.key_file"):
         yield missing
         return
     key_file = context.key_file
@@ -66,15 +66,6 @@ def _permissions(context: Context) -> Iterator[Finding]:
         yield _private("instance key", key_file)
     elif context.has_database():
         yield Finding("instance key", False, f"{key_file} is missing: what it sealed cannot be opened.")
-
-
-def _missing(context: Context, *keys: str) -> Finding | None:
-    """That the files of these settings are not looked at, because a credential is not to be found; None: it is.
-
-    Nothing is wrong with that: the service manager passes the credential to the daemon, not to everybody's shell.
-    """
-    problems = [problem for problem in missing_credentials(context.config) if problem.path in keys]
-    return Finding("credential", True, f"Not looked at. {problems[0]}.") if problems else None
 
 
 def _private(about: str, path: Path) -> Finding:
@@ -120,23 +111,6 @@ def _store(context: Context) -> Iterator[Finding]:
         yield Finding("database", not found, f"{path}: {found[0] if found else 'nothing is wrong'}.")
     sane = now > seen
     yield Finding("clock", sane, "It is set." if sane else "It was never set, or has gone back.")
-
-
-def _tls(context: Context) -> Iterator[Finding]:
-    server = context.config.server
-    if not server.tls_certificate:
-        return
-    if missing := _missing(context, "server.tls_certificate", "server.tls_key"):
-        yield missing
-        return
-    try:
-        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(server.tls_certificate, server.tls_key)
-    except (OSError, ssl.SSLError) as error:
-        yield Finding("TLS", False, f"{server.tls_certificate} and {server.tls_key} cannot be used: {error}.")
-        return
-    yield Finding("TLS", True, f"{server.tls_certificate} and its key belong together.")
-    if Path(server.tls_key).stat().st_mode & 0o007:
-        yield Finding("TLS key", False, f"{server.tls_key} can be read by everybody.")
 
 
 def _proxy(context: Context) -> Iterator[Finding]:

@@ -24,7 +24,8 @@ def add_commands(subparsers: Subparsers) -> None:
 
 
 def serve(arguments: argparse.Namespace, context: Context) -> int:
-    """Migrate, serve, and drain on SIGTERM or SIGINT."""
+    """Migrate, serve, reload on SIGHUP, and drain on SIGTERM or SIGINT."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until it is listened for, and afterwards: never the end
     gc.disable()  # imported modules stay: collecting garbage among them takes a tenth of the start
     from gatewayd.catalogue import CatalogueError
     from gatewayd.cli.runner import run
@@ -34,7 +35,12 @@ def serve(arguments: argparse.Namespace, context: Context) -> int:
     gc.freeze()
     gc.enable()
     require_credentials(context.config)
-    surroundings = Surroundings(log_stream=sys.stderr, clock=context.clock, notifier=from_environ(context.environ))
+    surroundings = Surroundings(
+        log_stream=sys.stderr,
+        load=context.load_config,
+        clock=context.clock,
+        notifier=from_environ(context.environ),
+    )
     daemon = Daemon(context.config, surroundings)
     try:
         with _last_words(daemon), contextlib.redirect_stderr(daemon.standard_error):

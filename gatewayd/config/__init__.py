@@ -6,9 +6,11 @@ from gatewayd.config.incomplete import missing_client, missing_credentials, requ
 from gatewayd.config.keys import Config, Limits, Log, Metrics, OAuth, Server, Store, Tax, Vault, Webhooks
 from gatewayd.config.places import ROOT, data_directory, system_file, user_file
 from gatewayd.config.reading import ConfigError, Problem, find_path, load
+from gatewayd.config.reloading import RELOADED, after_reload, differing
 from gatewayd.config.without_effect import without_effect, without_effect_sentence
 
 __all__ = [
+    "RELOADED",
     "ROOT",
     "Bind",
     "Config",
@@ -26,7 +28,9 @@ __all__ = [
     "UnixBind",
     "Vault",
     "Webhooks",
+    "after_reload",
     "data_directory",
+    "differing",
     "example",
     "find_path",
     "is_loopback",

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator
 
 from gatewayd.config.keys import OCTAL, Between, Config, Form, Key, OneOf
+from gatewayd.config.reloading import RELOADED
 
 WIDTH = 100  # columns
 
@@ -16,6 +17,7 @@ HEADER = """\
 # Relative paths are taken from the folder of this file. Secrets are never written here but lie in files;
 # credential:NAME is the file that the service manager passes under that name; a shell finds it
 # where `gatewayd man` says.
+# SIGHUP (`systemctl reload gatewayd`) takes what is marked with (reload); all else is taken at a restart.
 """
 
 
@@ -26,12 +28,13 @@ def example() -> str:
         defaults = getattr(Config(), section.name)
         lines += [f"[{section.name}]", f"# {type(defaults).__doc__}", ""]
         for field in dataclasses.fields(defaults):
-            lines += _key_lines(field.name, getattr(defaults, field.name), field.metadata["key"])
+            marked = f"{section.name}.{field.name}" in RELOADED
+            lines += _key_lines(field.name, getattr(defaults, field.name), field.metadata["key"], marked=marked)
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def _key_lines(name: str, default: object, key: Key) -> Iterator[str]:
-    prose = " ".join(filter(None, [key.meaning, *_facts(key)]))
+def _key_lines(name: str, default: object, key: Key, *, marked: bool) -> Iterator[str]:
+    prose = " ".join(filter(None, [key.meaning, *_facts(key), "(reload)" if marked else ""]))
     yield from textwrap.wrap(
         prose, WIDTH, initial_indent="# ", subsequent_indent="# ", break_long_words=False, break_on_hyphens=False
     )

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 UNIX_PATH_BYTES_MAX = 107  # unix(7): sun_path holds 108 with its closing NUL
 FIRST_PASSED_DESCRIPTOR = 3  # sd_listen_fds(3)
 CREDENTIAL = "credential:"
+UNIX_PEER = "unix"
 DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 
@@ -113,6 +114,11 @@ def network_error(text: str) -> str | None:
     except ValueError:
         return f"must be a network such as 10.0.0.0/8 or fd00::/8, not {shown(text)}"
     return f"{shown(text)} has host bits set; did you mean {str(inside)!r}?"
+
+
+def proxy_error(text: str) -> str | None:
+    """As a network, or `unix`: whoever may connect to a unix socket."""
+    return None if text == UNIX_PEER else network_error(text)
 
 
 def url_error(text: str) -> str | None:

@@ -39,6 +39,7 @@ Rule = Between | Form | OneOf
 
 BIND = Form("host:port, unix:/absolute/path, or fd://N (a socket passed by the service manager)", forms.bind_error)
 NETWORK = Form("a network, such as 10.0.0.0/8 or fd00::/8", forms.network_error)
+PROXY = Form('a network, such as 10.0.0.0/8 or fd00::/8, or "unix" for peers on unix: sockets', forms.proxy_error)
 ORIGIN = Form("an origin: scheme, host and port, nothing after", forms.origin_error)
 PUBLIC_URL = Form("an origin without a closing slash; https unless the host is loopback", forms.public_url_error)
 SECURE_URL = Form("a URL; https unless the host is loopback", forms.secure_url_error)
@@ -76,14 +77,24 @@ class Server:
     )
     trusted_proxies: tuple[str, ...] = key(
         (),
-        "Networks whose X-Forwarded-* headers are believed: those of a reverse proxy in front. Without them all who"
-        " come through it are one network to limits and throttling.",
-        NETWORK,
+        "Whose X-Forwarded-* headers are believed: a reverse proxy's in front. Without them all who come through it are"
+        " one network to limits and throttling.",
+        PROXY,
     )
-    tls_certificate: str = key("", "Certificate chain in PEM. Empty: plain HTTP, behind a reverse proxy.", FILE)
+    tls_certificate: str = key(
+        "",
+        "Certificate chain in PEM. Empty: plain HTTP, behind a reverse proxy. Unix sockets are plain in any case.",
+        FILE,
+    )
     tls_key: str = key("", "Private key of tls_certificate in PEM.", FILE)
     cors_origins: tuple[str, ...] = key((), "Origins whose pages may call the API from a browser.", ORIGIN)
-    socket_mode: int = key(0o660, "Permissions of unix: sockets.", Between(0, 0o777), OCTAL)
+    socket_mode: int = key(
+        0o660,
+        "Permissions of unix: sockets, which belong to the user and the group of the daemon: by default a reverse proxy"
+        " must be in that group (gatewayd in the systemd unit).",
+        Between(0, 0o777),
+        OCTAL,
+    )
     max_connections: int = key(
         4096,
         "Connections open at a time. One network (an IPv4 address, an IPv6 /64) has at most a quarter of them, unless"

@@ -1,6 +1,6 @@
 """The pages as an application that is made when the first of them is asked for."""
 
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import trio
 
@@ -10,6 +10,9 @@ from gatewayd.http1.log import Log
 from gatewayd.identity.throttling import Limits
 from gatewayd.store import Store
 from gatewayd.tax.settings import TaxSettings
+
+if TYPE_CHECKING:
+    from gatewayd.identity.sign_in import SignIn
 
 
 class Console:
@@ -27,6 +30,13 @@ class Console:
         self._tax = tax
         self._making = trio.Lock()
         self._app: App | None = None
+        self._sign_in: SignIn | None = None
+
+    def change(self, limits: Limits) -> None:
+        """Take other limits for wrong passwords and codes, from the next one on."""
+        self._limits = limits
+        if self._sign_in is not None:
+            self._sign_in.limits = limits
 
     async def __call__(self, scope: HttpScope, receive: Receive, send: Send) -> None:
         app = self._app or await self._made()
@@ -36,6 +46,7 @@ class Console:
         async with self._making:
             if self._app is None:
                 self._app = await trio.to_thread.run_sync(self._make, limiter=trio.CapacityLimiter(1))
+                self.change(self._limits)  # which may have become another one meanwhile
             return self._app
 
     def _make(self) -> App:
@@ -47,9 +58,10 @@ class Console:
 
         store, clock, log = self._given
         passwords = Passwords(Hasher())
+        self._sign_in = SignIn(store, passwords, self._limits)
         parts = ConsoleParts(
             store=store,
-            sign_in=SignIn(store, passwords, self._limits),
+            sign_in=self._sign_in,
             passwords=passwords,
             challenges=Challenges(),
             issuer=self._issuer,

@@ -14,9 +14,10 @@ left to their lease, the store is closed last.
 """
 
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final, TextIO, cast
 
@@ -26,15 +27,16 @@ import gatewayd
 from gatewayd.clock import Clock, SystemClock
 from gatewayd.config import Config, TcpBind, parse_bind, without_effect
 from gatewayd.daemon.background import BackgroundParts, close_log, open_background
-from gatewayd.daemon.doors import DoorParts, create_metrics_server, create_server
+from gatewayd.daemon.doors import DoorParts, Doors, create_doors, create_metrics_server
 from gatewayd.daemon.health import Health
+from gatewayd.daemon.reload import Install, Prepare, Reloader
 from gatewayd.http.observer import Observer
 from gatewayd.http.request_counters import RequestCounters
-from gatewayd.http1.server import Server
-from gatewayd.logs import AccessLog, Level, LogFormat, Logger, make_logger, make_writer
+from gatewayd.logs import AccessLog, Level, LogFormat, Logger, Threshold, make_logger, make_writer
 from gatewayd.logs.standard_error import QueuedStandardError
 from gatewayd.metrics.snapshot import Watched
-from gatewayd.outbound.transport import GuardedTransport
+from gatewayd.outbound.addresses import IPNetwork, parse_networks
+from gatewayd.outbound.transport import GuardedTransport, Policy
 from gatewayd.provider import Provider, ProviderSettings, open_provider
 from gatewayd.service_manager import Notifier
 from gatewayd.store import Store
@@ -49,13 +51,18 @@ from gatewayd.webhooks.settings import WebhookSettings, settings_from
 
 USER_AGENT: Final = f"gatewayd/{gatewayd.__version__}"
 STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
+RELOAD_SIGNAL: Final = signal.SIGHUP
 
 
 @dataclass(frozen=True, kw_only=True)
 class Surroundings:
-    """What a daemon takes from outside: everything that is not a setting."""
+    """What a daemon takes from outside: everything that is not a setting.
+
+    `load` reads the settings anew, for a reload; None: they stay as they are.
+    """
 
     log_stream: TextIO
+    load: Callable[[], Config] | None = None
     clock: Clock = field(default_factory=SystemClock)
     notifier: Notifier = field(default_factory=Notifier)
     access_log: bool = True
@@ -75,7 +82,17 @@ class _Deliveries:
 
     dispatcher: Dispatcher
     sender: Sender
+    policy: Policy
     nursery: trio.Nursery
+
+    def prepare(self, config: Config) -> Install:
+        """Raises `ValueError`."""
+        return partial(self._allow, parse_networks(config.webhooks.allow_networks))
+
+    def _allow(self, networks: tuple[IPNetwork, ...]) -> None:
+        if networks != self.policy.allow_networks:
+            self.policy.change(networks)
+            self.sender.forget_connections()
 
     async def begin(self) -> None:
         """Dispatch until the nursery is cancelled."""
@@ -90,11 +107,14 @@ class Daemon:
         self._outside = surroundings
         log_format, stream = cast(LogFormat, config.log.format), surroundings.log_stream
         self._log_writer = make_writer(log_format, stream)
-        self._log: Logger = make_logger(log_format, cast(Level, config.log.level), stream, self._log_writer)
+        self._threshold = Threshold(cast(Level, config.log.level))
+        self._log: Logger = make_logger(log_format, self._threshold, stream, self._log_writer)
         self._access_log = AccessLog(log_format, stream, self._log_writer)
         self._requests = RequestCounters()
         self._addresses: tuple[str, ...] = ()
         self._metrics_addresses: tuple[str, ...] = ()
+        self._reloader = Reloader(config, surroundings.load, surroundings.notifier, self._log)
+        self._reloader.add(self._prepare_log)
         self._stop = trio.Event()
         self.ended = trio.Event()
 
@@ -111,6 +131,10 @@ class Daemon:
     def stop(self) -> None:
         """Ask it to end well."""
         self._stop.set()
+
+    def reload(self) -> None:
+        """Ask it to take what has changed of settings and certificate; what is refused stands in its log."""
+        self._reloader.ask()
 
     async def run(self, *, task_status: trio.TaskStatus[Running] = trio.TASK_STATUS_IGNORED) -> None:
         """Serve until `stop`.
@@ -140,20 +164,25 @@ class Daemon:
         ):
             if (upgraded := store.upgraded) is not None and upgraded.copy is not None:
                 log.info("migrated", before=upgraded.before, after=upgraded.after, copy=str(upgraded.copy))
-            server = create_server(self._door_parts(provider, tax, deliveries, health))
-            watched = self._watched(server, provider, deliveries, health)
+            served = create_doors(self._door_parts(provider, tax, deliveries, health))
+            server = served.server
+            watched = self._watched(served, provider, deliveries, health)
             metrics = create_metrics_server(config, watched, clock, log)
             if metrics is not None:
                 self._metrics_addresses = tuple(await doors.start(metrics.serve))
             self._addresses = tuple(await doors.start(server.serve))
             await deliveries.begin()
             self._tell_serving()
+            self._reloader.add(deliveries.prepare, served.prepare_server, served.prepare_limits, served.prepare_cors)
+            self._reloader.add(served.prepare_console)
+            reloading = await doors.start(self._reload, served.prepare_server)
             doors.start_soon(provider.open_keys)  # Chosen: not before, since they take a tenth of the start
             health.serving.set()
             task_status.started(Running(addresses=self._addresses, store=store))
             await self._stop.wait()  # may last: the documented wait for a signal
             self._outside.notifier.stopping()
             log.info("stopping")
+            reloading.cancel()
             server.drain()
             if metrics is not None:
                 metrics.drain()
@@ -164,7 +193,20 @@ class Daemon:
             self._log.warning("settings_without_effect_yet", settings=changed)
         places = {"metrics": self._metrics_addresses} if self._metrics_addresses else {}
         self._log.info("serving", addresses=self._addresses, **places, directory=self.config.store.directory)
-        self._outside.notifier.ready(f"serving on {', '.join(self._addresses)}")
+        self._outside.notifier.ready(self._status)
+
+    @property
+    def _status(self) -> str:
+        """For the service manager."""
+        return f"serving on {', '.join(self._addresses)}"
+
+    async def _reload(self, server: Prepare, *, task_status: trio.TaskStatus[trio.CancelScope]) -> None:
+        with trio.CancelScope() as scope:
+            task_status.started(scope)
+            await self._reloader.run(self._status, server)
+
+    def _prepare_log(self, config: Config) -> Install:
+        return partial(self._threshold.change, cast(Level, config.log.level))
 
     @asynccontextmanager
     async def _delivering(
@@ -175,7 +217,7 @@ class Daemon:
         dispatcher = Dispatcher(parts)
         try:
             async with trio.open_nursery() as nursery:
-                yield _Deliveries(dispatcher=dispatcher, sender=sender, nursery=nursery)
+                yield _Deliveries(dispatcher=dispatcher, sender=sender, policy=settings.policy, nursery=nursery)
                 nursery.cancel_scope.cancel()  # it takes its time: attempts under way may end first
         finally:
             with trio.CancelScope(shield=True):
@@ -210,17 +252,19 @@ class Daemon:
             observer=Observer(self._outside.clock, self._requests, access_log),
             provider=provider,
             tax=tax,
+            receivers=deliveries.policy,
             readiness=lambda: self._readiness(deliveries.dispatcher, health),
         )
 
-    def _watched(self, server: Server, provider: Provider, deliveries: _Deliveries, health: Health) -> Watched:
+    def _watched(self, served: Doors, provider: Provider, deliveries: _Deliveries, health: Health) -> Watched:
         dispatcher = deliveries.dispatcher
         return Watched(
             requests=self._requests,
-            server=server,
+            server=served.server,
             storage=provider.app.storage,
             store=provider.store,
             dispatcher=dispatcher,
+            reload_failed=lambda: self._reloader.failed,
             attempts_limit=self.config.webhooks.concurrency,
             idle_connections=lambda: deliveries.sender.idle,
             log_writer=self._log_writer,
@@ -244,16 +288,19 @@ class Daemon:
 
 
 async def run_until_signalled(daemon: Daemon) -> None:
-    """Serve until SIGTERM or SIGINT; a second one ends the process at once, as it ends any other."""
-    with trio.open_signal_receiver(*STOP_SIGNALS) as signals:
+    """Serve until SIGTERM or SIGINT; a second one ends the process at once, as it ends any other. SIGHUP reloads."""
+    with trio.open_signal_receiver(*STOP_SIGNALS, RELOAD_SIGNAL) as signals:
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(_stop_on_signal, daemon, signals)
+            nursery.start_soon(_obey, daemon, signals)
             await daemon.run()
             nursery.cancel_scope.cancel()
 
 
-async def _stop_on_signal(daemon: Daemon, signals: AsyncIterator[int]) -> None:
-    async for _ in signals:
+async def _obey(daemon: Daemon, signals: AsyncIterator[int]) -> None:
+    async for received in signals:
+        if received == RELOAD_SIGNAL:
+            daemon.reload()
+            continue
         for number in STOP_SIGNALS:  # the kernel's own way: it works whatever the daemon is stuck in
             signal.signal(number, signal.SIG_DFL)
         daemon.stop()

@@ -10,13 +10,16 @@ from gatewayd.events import EVENT_KINDS, EventBody
 from gatewayd.http import openapi
 from gatewayd.http.security_schemes import ProviderUrls
 from gatewayd.oauth.addresses import AUTHORIZE, DISCOVERY, TOKEN
+from gatewayd.outbound.transport import Policy
 from gatewayd.webhooks.settings import settings_from
 
 
-def catalogue_of(config: Config) -> Catalogue:
-    """The operations of a daemon with these settings. Raises `CatalogueError`."""
+def catalogue_of(config: Config, receivers: Policy | None = None) -> Catalogue:
+    """The operations of a daemon with these settings. `receivers` is the policy that webhooks are sent under; None: one
+    of the settings' own. Raises `CatalogueError`.
+    """
     webhooks = settings_from(config.webhooks)
-    return catalogue.build(webhooks.policy, webhooks.retry.max_attempts, webhooks.retention_days)
+    return catalogue.build(receivers or webhooks.policy, webhooks.retry.max_attempts, webhooks.retention_days)
 
 
 def describe(offered: Catalogue, config: Config) -> dict[str, Any]:

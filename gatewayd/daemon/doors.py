@@ -1,18 +1,20 @@
 """The doors put together: API, provider and pages behind one server, the metrics behind another."""
 
 from dataclasses import dataclass
+from functools import partial
 from ipaddress import ip_network
-from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from msgspec.json import encode
 
 from gatewayd.catalogue import Catalogue, Deps
 from gatewayd.clock import Clock
-from gatewayd.config import Config
+from gatewayd.config import Config, is_loopback
 from gatewayd.console.addresses import is_page
 from gatewayd.console.lazy_app import Console
 from gatewayd.daemon.description import catalogue_of, describe
+from gatewayd.daemon.reload import Install
 from gatewayd.http import documents
 from gatewayd.http.api import Api, ApiParts
 from gatewayd.http.documents import ReadinessCheck
@@ -21,23 +23,31 @@ from gatewayd.http.render import refusal
 from gatewayd.http.router import Router
 from gatewayd.http1.cors import Cors
 from gatewayd.http1.log import Log
+from gatewayd.http1.proxy_headers import UNIX_PEER
 from gatewayd.http1.server import Server
 from gatewayd.http1.settings import ServerSettings
 from gatewayd.identity.throttling import Limits
 from gatewayd.metrics.page import page as metrics_page
 from gatewayd.metrics.snapshot import Watched
 from gatewayd.oauth.addresses import NO_ENDPOINT, PREFIX, metric_labels
+from gatewayd.outbound.transport import Policy
 from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.provider import Provider
 from gatewayd.tax.headers import FROM_PAGES, TO_PAGES
 from gatewayd.tax.proxy import Proxy
 
 METRICS_CONNECTIONS: Final = 16  # Chosen: a few scrapers and a person
+# Chosen: half a year, which every visit begins anew. Without subdomains, which are not ours to speak for.
+STRICT_TRANSPORT_SECONDS: Final = 180 * 86_400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoorParts:
-    """What the doors are made of. `readiness` says of each part of the daemon `ok`, or what is wrong with it."""
+    """What the doors are made of.
+
+    `receivers` says which webhook URLs are allowed. `readiness` says of each part of the daemon `ok`, or what is wrong
+    with it.
+    """
 
     config: Config
     clock: Clock
@@ -45,31 +55,59 @@ class DoorParts:
     observer: Observer
     provider: Provider
     tax: Proxy
+    receivers: Policy
     readiness: ReadinessCheck
 
 
-def create_server(parts: DoorParts) -> Server:
-    """The server of everything that callers and people see. Raises `CatalogueError`, `OSError` or `ValueError`."""
-    offered, oauth = catalogue_of(parts.config), parts.provider.app
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doors:
+    """The server of everything that callers and people see, and those of its parts that take settings anew."""
+
+    server: Server
+    limits: RateLimits
+    cors: Cors
+    console: Console
+
+    def prepare_server(self, config: Config) -> Install:
+        """Raises `OSError` or `ValueError`."""
+        return self.server.prepare(server_settings(config))
+
+    def prepare_limits(self, config: Config) -> Install:
+        return partial(self.limits.change, config.limits.requests_per_minute, config.limits.concurrent_requests)
+
+    def prepare_cors(self, config: Config) -> Install:
+        return partial(self.cors.change, config.server.cors_origins)
+
+    def prepare_console(self, config: Config) -> Install:
+        return partial(self.console.change, _sign_in_limits(config))
+
+
+def create_doors(parts: DoorParts) -> Doors:
+    """Raises `CatalogueError`, `OSError` or `ValueError`."""
+    offered, oauth, config = catalogue_of(parts.config, parts.receivers), parts.provider.app, parts.config
     label = label_by_path(metric_labels(oauth.paths), NO_ENDPOINT)
     endpoints = parts.observer.observe(oauth, label)
-    api = _create_api(parts, offered)
+    limits = RateLimits(config.limits.requests_per_minute, config.limits.concurrent_requests)
+    cors = Cors(config.server.cors_origins, FROM_PAGES, TO_PAGES)
+    api = _create_api(parts, offered, limits, cors)
+    console = _create_console(parts)
     router = Router(
         {
             **dict.fromkeys(oauth.paths, endpoints),
             "/healthz": documents.health(),
             "/readyz": documents.readiness(parts.readiness),
-            "/openapi.json": documents.lazy_document(lambda: encode(describe(offered, parts.config))),
+            "/openapi.json": documents.lazy_document(lambda: encode(describe(offered, config))),
         },
         api,
         api.at_once,
         mounts=((PREFIX, endpoints),),
         ready=dict.fromkeys(oauth.paths, parts.observer.observe_at_once(oauth.at_once, label)),
-        pages=parts.observer.observe(_create_console(parts), label_all("console")),
+        pages=parts.observer.observe(console, label_all("console")),
         is_page=is_page,
     )
-    settings = server_settings(parts.config)
-    return Server(router, settings, refuse=refusal, log=parts.log, clock=parts.clock, at_once=router.at_once)
+    settings = server_settings(config)
+    server = Server(router, settings, refuse=refusal, log=parts.log, clock=parts.clock, at_once=router.at_once)
+    return Doors(server=server, limits=limits, cors=cors, console=console)
 
 
 def create_metrics_server(config: Config, watched: Watched, clock: Clock, log: Log) -> Server | None:
@@ -85,15 +123,15 @@ def create_metrics_server(config: Config, watched: Watched, clock: Clock, log: L
     return Server(metrics_page(watched), settings, refuse=refusal, log=log, clock=clock)
 
 
-def _create_api(parts: DoorParts, offered: Catalogue) -> Api:
+def _create_api(parts: DoorParts, offered: Catalogue, limits: RateLimits, cors: Cors) -> Api:
     config, provider = parts.config, parts.provider
     return Api(
         ApiParts(
             operations=offered.operations,
             store=provider.store,
             authenticate=provider.authenticator.authenticate,
-            limits=RateLimits(config.limits.requests_per_minute, config.limits.concurrent_requests),
-            cors=Cors(config.server.cors_origins, FROM_PAGES, TO_PAGES),
+            limits=limits,
+            cors=cors,
             log=parts.log,
             observe=parts.observer.note_call,
             deps=Deps(tax=parts.tax),
@@ -116,18 +154,20 @@ def _create_console(parts: DoorParts) -> Console:
 
 
 def _sign_in_limits(config: Config) -> Limits:
-    return Limits(config.limits.sign_in_attempts, tuple(map(ip_network, config.server.trusted_proxies)))
+    networks = (ip_network(network) for network in config.server.trusted_proxies if network != UNIX_PEER)
+    return Limits(config.limits.sign_in_attempts, tuple(networks))
 
 
 def server_settings(config: Config) -> ServerSettings:
-    """The server that `config` names. Raises `OSError` where a certificate or its key cannot be read."""
+    """The server that `config` names."""
     server = config.server
-    for path in filter(None, (server.tls_certificate, server.tls_key)):
-        Path(path).open("rb").close()  # raises with the name of the file, which OpenSSL leaves out
+    # Chosen: never for this machine itself, whose every other service on plain HTTP a browser would then refuse.
+    strict = bool(server.tls_certificate) and not is_loopback(urlsplit(server.public_url).hostname or "")
     return ServerSettings(
         bind=server.bind,
         tls_certificate=server.tls_certificate,
         tls_key=server.tls_key,
+        strict_transport_seconds=STRICT_TRANSPORT_SECONDS if strict else 0,
         trusted_proxies=server.trusted_proxies,
         unix_mode=server.socket_mode,
         max_connections=server.max_connections,

@@ -28,6 +28,7 @@ class Line(Protocol):
     parser: RequestParser
     phase: int
     deadline: float
+    strict_line: bytes
 
     async def read(self) -> bytes:
         """Wait for bytes; empty when the peer is gone."""
@@ -237,7 +238,7 @@ class AsgiCall:
         if length is None and not more and status != 304 and (body or not self.head_only):
             length = len(body)
         self._left = None if bodiless else length
-        parts = [self._status_line, fields.block]
+        parts = [self._status_line, fields.block, self._connection.strict_line]
         if not fields.dated:
             parts.append(self._connection.server.date_line)
         if length is not None and status != 204:  # RFC 9110 §8.6

@@ -57,6 +57,7 @@ class Connection:
         "phase_began",
         "place",
         "server",
+        "strict_line",
         "transport",
         "write_deadline",
     )
@@ -73,6 +74,7 @@ class Connection:
         self.transport = transport
         self._peer, self._server_address = addresses
         self._scheme = scheme
+        self.strict_line = server.strict_line if scheme == "https" else b""
         self._trusted: TrustedProxies | None = None
         self._may_be_proxy = False
         self.parser = RequestParser(server.settings)
@@ -90,11 +92,10 @@ class Connection:
         self._answered = False
 
     def believe(self, proxies: TrustedProxies) -> None:
-        """Take the client and the scheme from forwarding headers if the peer is a trusted proxy."""
-        if proxies.believes(self._peer):
-            self._trusted = proxies
-        else:
-            self._may_be_proxy = not self.server.forwarding_noted
+        """Take client and scheme from forwarding headers, of the next request on, if the peer is a trusted proxy."""
+        believed = proxies.believes(self._peer)
+        self._trusted = proxies if believed else None
+        self._may_be_proxy = not (believed or self.server.forwarding_noted)
 
     async def run(self) -> None:
         """Serve the connection to its end. The transport is closed whatever happens."""
@@ -211,7 +212,7 @@ class Connection:
         """Send a response that was there at once; whether the connection can go on."""
         goes_on = request.keep_alive and not self.server.draining
         connection_line = _CLOSE if not goes_on else b"" if request.version == "1.1" else _KEEP_ALIVE
-        head = render_head(response, request.id, self.server.date_line, connection_line)
+        head = render_head(response, request.id, self.server.date_line, connection_line, self.strict_line)
         body = b"" if request.method == "HEAD" or response.status in (204, 304) else response.body
         try:
             rest = self.transport.send_at_once(head, body)
@@ -327,7 +328,7 @@ class Connection:
         server.counters.refused += 1
         request_id = server.request_ids.next() if self._call is None else self._call.request_id
         response = server.refuse(fault.status, fault.detail, request_id)
-        head = render_head(response, request_id, server.date_line, _CLOSE)
+        head = render_head(response, request_id, server.date_line, _CLOSE, self.strict_line)
         head_only = self._call is not None and self._call.head_only
         self.phase = CLOSING
         self.deadline = math.inf
@@ -347,10 +348,12 @@ class Connection:
                 left -= len(data)
 
 
-def render_head(response: Response, request_id: str, date_line: bytes, connection_line: bytes) -> bytes:
+def render_head(
+    response: Response, request_id: str, date_line: bytes, connection_line: bytes, strict_line: bytes = b""
+) -> bytes:
     """The head of a whole response. Raises ValueError as `Response.lines` does."""
     status = response.status
     # RFC 9110 §8.6: none with 204, and with 304 that of a response that is not here.
     length = b"" if status in (204, 304) else b"content-length: %d\r\n" % len(response.body)
-    framing = (b"\r\n", date_line, length, connection_line, b"\r\n")
+    framing = (b"\r\n", date_line, length, connection_line, strict_line, b"\r\n")
     return b"".join((status_line(status), response.lines, b"x-request-id: ", request_id.encode(), *framing))

@@ -32,12 +32,16 @@ class Cors:
     """
 
     def __init__(self, origins: Iterable[str], allowed: Iterable[bytes] = (), exposed: Iterable[bytes] = ()) -> None:
-        self._origins = frozenset(origin.encode() for origin in origins)
-        self.active = bool(self._origins)
+        self.change(origins)
         known = frozenset(allowed)
         self._families = tuple(sorted(name for name in known if name.endswith(b"-")))
         self._allowed = tuple(sorted({*_ALLOWED_HEADERS, *known.difference(self._families)}))
         self._exposed = b", ".join(sorted({*_EXPOSED_HEADERS, *exposed}))
+
+    def change(self, origins: Iterable[str]) -> None:
+        """Allow these origins, and no others, from the next request on."""
+        self._origins = frozenset(origin.encode() for origin in origins)
+        self.active = bool(self._origins)
 
     def headers(self, request: Mapping[bytes, bytes]) -> list[Header]:
         """What an answer to `request` carries. Credentials are bearer tokens, so cookies are never allowed."""

@@ -22,7 +22,7 @@ from hypercorn.typing import AppWrapper, ASGIReceiveCallable, ASGISendCallable, 
 from gatewayd.http1.asgi import HttpScope, ReceiveMessage, ResponseMessage
 from gatewayd.http1.parser import decode_path
 from gatewayd.http1.places import BUSY, KNOWN, STRANGER, Place
-from gatewayd.http1.proxy_headers import TrustedProxies, are_forwarded
+from gatewayd.http1.proxy_headers import are_forwarded
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import send_response
 from gatewayd.http1.response_head import render_fields, status_line
@@ -56,18 +56,14 @@ class _Connection(TCPServer):
 
 
 async def serve_http2(
-    server: ServerState,
-    stream: trio.SSLStream[trio.SocketStream],
-    drain: trio.Event,
-    proxies: TrustedProxies,
-    place: Place,
+    server: ServerState, stream: trio.SSLStream[trio.SocketStream], drain: trio.Event, place: Place
 ) -> None:
     """Serve one connection that negotiated h2 to its end. Exceptions of Hypercorn's come out of here: contain them."""
     transport = stream.transport_stream.socket
     _bound_unread_writes(transport, server.settings.write_timeout_seconds)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_close_when_cancelled, transport)
-        gate = place.occupant = _Gate(server, proxies, nursery.cancel_scope.cancel, place)
+        gate = place.occupant = _Gate(server, nursery.cancel_scope.cancel, place)
         context = WorkerContext(None)
         nursery.start_soon(_terminate_when_drained, drain, gate, context)
         state = ConnectionState(LifespanState())
@@ -114,11 +110,8 @@ def _config(server: ServerState) -> Config:
 class _Gate:
     """The application as one HTTP/2 connection meets it."""
 
-    def __init__(
-        self, server: ServerState, proxies: TrustedProxies, end_connection: Callable[[], None], place: Place
-    ) -> None:
+    def __init__(self, server: ServerState, end_connection: Callable[[], None], place: Place) -> None:
         self._server = server
-        self._proxies = proxies
         self._end_connection = end_connection
         self._streams: set[_Stream] = set()
         self._idle = trio.Event()
@@ -183,8 +176,9 @@ class _Gate:
         request = Request(scope["method"], target.decode("latin-1"), scope["headers"])
         request.id = self._server.request_ids.next()
         request.client, request.scheme = scope["client"], scope["scheme"]
-        if self._proxies.believes(request.client):
-            request.client, request.scheme = self._proxies.resolve(request.client, request.scheme, request.headers)
+        proxies = self._server.proxies
+        if proxies.believes(request.client):
+            request.client, request.scheme = proxies.resolve(request.client, request.scheme, request.headers)
         elif not self._server.forwarding_noted and are_forwarded(request.headers):
             self._server.note_forwarding(request.client)
         scope["client"], scope["scheme"], scope["request"] = request.client, request.scheme, request
@@ -294,6 +288,8 @@ class _Stream:
             fields = render_fields(headers)
             if not fields.dated:
                 headers.append((b"date", self._server.date_line[len("date: ") :].rstrip()))
+            if strict_line := self._server.strict_line:
+                headers.append((b"strict-transport-security", strict_line.partition(b": ")[2].rstrip()))
             # Connection fields do not exist in HTTP/2 (RFC 9113 §8.2.2).
             kept = [(name.lower(), value) for name, value in headers if name.lower() not in _HOP_BY_HOP]
             await self._pass_on({"type": "http.response.start", "status": message["status"], "headers": kept})

@@ -6,7 +6,6 @@ import errno
 import os
 import resource
 import socket
-import ssl
 import stat
 from contextlib import suppress
 from pathlib import Path
@@ -186,15 +185,3 @@ def server_of(accepted: socket.socket) -> tuple[str, int | None]:
     """The address the peer reached, in the shape of the ASGI scope."""
     address = accepted.getsockname()
     return (str(address), None) if accepted.family == socket.AF_UNIX else (address[0], address[1])
-
-
-def create_ssl_context(settings: ServerSettings) -> ssl.SSLContext | None:
-    """The server's TLS with h2 and http/1.1 on offer; None without a certificate. Raises OSError, ssl.SSLError."""
-    if not settings.tls_certificate:
-        return None
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.options |= ssl.OP_NO_COMPRESSION | ssl.OP_NO_RENEGOTIATION  # RFC 9113 §9.2.1
-    context.set_alpn_protocols(["h2", "http/1.1"])
-    context.load_cert_chain(settings.tls_certificate, settings.tls_key or None)
-    return context

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import errno
 import socket
-import ssl
+from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 import trio
 
 from gatewayd.http1.asgi import App
+from gatewayd.http1.certificates import Certificate, CertificateError, Leaf, load_certificate
 from gatewayd.http1.connection import Connection
 from gatewayd.http1.listeners import (
     connection_limit,
-    create_ssl_context,
     describe,
     open_listeners,
     peer_of,
@@ -53,9 +54,11 @@ class Server:
         at_once: AtOnce = never,
     ) -> None:
         """`at_once` is asked before `app`, over HTTP/1.1. Raises ValueError for a trusted proxy that is no network."""
-        self._state = ServerState(app, settings, refuse, log, clock, at_once)
+        proxies = TrustedProxies.parse(settings.trusted_proxies)
+        self._state = ServerState(app, settings, refuse, log, clock, proxies, at_once)
         self._settings = settings
-        self._proxies = TrustedProxies.parse(settings.trusted_proxies)
+        # Of connections that are accepted from now on; None: plain HTTP.
+        self._certificate: Certificate | None = None
         # In the order they came; the values say nothing.
         self._connections: dict[Connection, None] = {}
         self._drain = trio.Event()
@@ -79,6 +82,35 @@ class Server:
         """How many connections there may be, and who had to go."""
         return self._places
 
+    @property
+    def leaf(self) -> Leaf | None:
+        """The certificate that new connections get; None without TLS."""
+        return None if self._certificate is None else self._certificate.leaf
+
+    def prepare(self, settings: ServerSettings) -> Callable[[], None]:
+        """Make ready the trusted proxies and the certificate of `settings`; the result puts them in place.
+
+        A certificate is for new connections alone, and the two changes are one. This may run on any thread, the result
+        on the loop's. Raises `CertificateError`, also for a certificate that is not good now, or `ValueError`.
+        """
+        certificate = load_certificate(settings.tls_certificate, settings.tls_key) if self._certificate else None
+        if certificate is not None:
+            self._require_good_now(certificate.leaf, settings.tls_certificate)
+        return partial(self._take, certificate, TrustedProxies.parse(settings.trusted_proxies))
+
+    def _require_good_now(self, leaf: Leaf, path: str) -> None:
+        now = self._state.clock.now()
+        if now > leaf.ends_at:
+            raise CertificateError(f"{path} has expired")
+        if now < leaf.begins_at:
+            raise CertificateError(f"{path} is not good yet")
+
+    def _take(self, certificate: Certificate | None, proxies: TrustedProxies) -> None:
+        self._certificate = certificate
+        self._state.proxies = proxies
+        for connection in self._connections:  # who is no longer trusted may go on, without being believed
+            connection.believe(proxies)
+
     def drain(self) -> None:
         """Stop accepting, close idle connections, let requests in flight finish; serve() then returns."""
         self._drain.set()
@@ -86,11 +118,11 @@ class Server:
     async def serve(self, *, task_status: trio.TaskStatus[list[str]] = trio.TASK_STATUS_IGNORED) -> None:
         """Serve until cancelled or drained. Starts with the addresses: `http://127.0.0.1:8080`, `unix:/path`.
 
-        Raises OSError, ValueError or ssl.SSLError before it has started if it cannot listen.
+        Raises OSError or ValueError before it has started if it cannot listen.
         """
         settings, state = self._settings, self._state
-        context = create_ssl_context(settings)
-        if context is not None:
+        if settings.tls_certificate:
+            self._certificate = load_certificate(settings.tls_certificate, settings.tls_key)
             import gatewayd.http1.http2  # noqa: F401 - now, and not when the first connection waits for it
         listeners = open_listeners(settings)
         inodes = unix_inodes(settings)
@@ -103,8 +135,8 @@ class Server:
                 connections = await nursery.start(self._hold_connections)
                 async with trio.open_nursery() as accepting:
                     for listener in listeners:
-                        accepting.start_soon(self._accept, listener, context, connections)
-                    scheme = "https" if context is not None else "http"
+                        accepting.start_soon(self._accept, listener, connections)
+                    scheme = "http" if self._certificate is None else "https"
                     task_status.started([describe(listener, scheme) for listener in listeners])
                     await self._drain.wait()
                     accepting.cancel_scope.cancel()
@@ -142,21 +174,19 @@ class Server:
             self._places.report(state.log, now)
             await trio.sleep(state.tick_seconds)
 
-    async def _accept(self, listener: socket.socket, context: ssl.SSLContext | None, connections: trio.Nursery) -> None:
+    async def _accept(self, listener: socket.socket, connections: trio.Nursery) -> None:
         while True:
             await trio.lowlevel.wait_readable(listener)
             while not self._places.has_room():
                 await self._wait_for_end()
             try:
-                self._accept_waiting(listener, context, connections)
+                self._accept_waiting(listener, connections)
             except OSError as error:
                 # ECONNABORTED and its like concern one connection that is gone already.
                 if error.errno in _SHORTAGES:
                     await self._wait_out_shortage(error)
 
-    def _accept_waiting(
-        self, listener: socket.socket, context: ssl.SSLContext | None, connections: trio.Nursery
-    ) -> None:
+    def _accept_waiting(self, listener: socket.socket, connections: trio.Nursery) -> None:
         """Take what waits at a listener, as far as there is room. Raises OSError of accept(2)."""
         for _ in range(_ACCEPT_BATCH):
             if not self._places.has_room():
@@ -172,13 +202,13 @@ class Server:
                 continue
             accepted.setblocking(False)
             self._open += 1
-            connections.start_soon(self._contain, accepted, context, place)
+            connections.start_soon(self._contain, accepted, place)
 
     def _network_of(self, listener: socket.socket, address: tuple[str, int] | str) -> str | None:
         """The network whose share a newcomer counts for; None for trusted proxies and unix sockets, which have none."""
         if listener.family == socket.AF_UNIX or isinstance(address, str):
             return None
-        return None if self._proxies.believes(address) else network_of(address[0])
+        return None if self._state.proxies.believes(address) else network_of(address[0])
 
     async def _wait_for_end(self) -> None:
         """Wait for any connection to end, or to become one that may be ended."""
@@ -193,14 +223,14 @@ class Server:
         self._places.end_one()
         await self._wait_for_end()
 
-    async def _contain(self, accepted: socket.socket, context: ssl.SSLContext | None, place: Place) -> None:
+    async def _contain(self, accepted: socket.socket, place: Place) -> None:
         """Serve one connection; whatever comes out of it stays here. A connection is a request border."""
         try:
             with place.scope:
-                if context is None:
+                if self._certificate is None or accepted.family == socket.AF_UNIX:
                     await self._converse(PlainTransport(accepted), accepted, "http", place)
                 else:
-                    await self._serve_tls(accepted, context, place)
+                    await self._serve_tls(accepted, self._certificate, place)
         except Exception as error:
             self._state.counters.connection_errors += 1
             self._state.log.error("connection_failed", exc_info=error)
@@ -217,7 +247,7 @@ class Server:
         except OSError:
             return  # reset before it was looked at
         connection = Connection(self._state, transport, addresses, scheme)
-        connection.believe(self._proxies)
+        connection.believe(self._state.proxies)
         self._connections[connection] = None
         place.occupant, connection.place = connection, place
         try:
@@ -225,15 +255,15 @@ class Server:
         finally:
             del self._connections[connection]
 
-    async def _serve_tls(self, accepted: socket.socket, context: ssl.SSLContext, place: Place) -> None:
+    async def _serve_tls(self, accepted: socket.socket, certificate: Certificate, place: Place) -> None:
         plain = trio.SocketStream(trio.socket.from_stdlib_socket(accepted))
-        stream = trio.SSLStream(plain, context, server_side=True, https_compatible=True)
+        stream = trio.SSLStream(plain, certificate.context, server_side=True, https_compatible=True)
         try:
             if await self._handshake(stream):
                 if stream.selected_alpn_protocol() == "h2":
                     from gatewayd.http1.http2 import serve_http2  # Hypercorn: a tenth of the start, for TLS alone
 
-                    await serve_http2(self._state, stream, self._drain, self._proxies, place)
+                    await serve_http2(self._state, stream, self._drain, place)
                 else:
                     await self._converse(TlsTransport(stream), accepted, "https", place)
         finally:

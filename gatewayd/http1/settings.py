@@ -9,9 +9,11 @@ class ServerSettings:
 
     # "host:port", "[::1]:port", "unix:/path" or "fd://N"; port 0 takes a free one.
     bind: tuple[str, ...]
-    # Paths of PEM files; both empty: plain HTTP.
+    # Paths of PEM files; both empty: plain HTTP. Unix sockets are plain in any case.
     tls_certificate: str = ""
     tls_key: str = ""
+    # How long a browser is to come back over TLS alone, told over TLS alone (RFC 6797 §7.2); 0: not told.
+    strict_transport_seconds: int = 0
     # Networks whose X-Forwarded-* are believed; "unix" stands for peers on unix sockets.
     trusted_proxies: tuple[str, ...] = ()
     unix_mode: int = 0o660

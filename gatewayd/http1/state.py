@@ -10,6 +10,7 @@ from typing import Protocol
 
 from gatewayd.http1.asgi import App
 from gatewayd.http1.log import Log
+from gatewayd.http1.proxy_headers import TrustedProxies
 from gatewayd.http1.request import Address, Request, RequestIds
 from gatewayd.http1.response import Response
 from gatewayd.http1.settings import ServerSettings
@@ -59,13 +60,17 @@ class ServerCounters:
 
 @dataclass(slots=True)
 class ServerState:
-    """The state every connection of one server looks at; `tick` is called by the server's reaper alone."""
+    """The state every connection of one server looks at; `tick` is called by the server's reaper alone.
+
+    `proxies` change while it serves, where the operator wants others.
+    """
 
     app: App
     settings: ServerSettings
     refuse: Refuse
     log: Log
     clock: Clock
+    proxies: TrustedProxies
     at_once: AtOnce = never
     counters: ServerCounters = field(default_factory=ServerCounters)
     request_ids: RequestIds = field(default_factory=RequestIds)
@@ -77,6 +82,12 @@ class ServerState:
     tick_seconds: float = 1.0
     # Whether it was logged that a peer forwards for others and is not believed.
     forwarding_noted: bool = False
+
+    @property
+    def strict_line(self) -> bytes:
+        """A whole `strict-transport-security:` line, for connections over TLS; empty: none."""
+        seconds = self.settings.strict_transport_seconds
+        return b"strict-transport-security: max-age=%d\r\n" % seconds if seconds else b""
 
     def tick(self, now: float) -> None:
         """Move the coarse clock and the Date header on."""

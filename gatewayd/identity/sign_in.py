@@ -68,12 +68,12 @@ class _FirstFactor(msgspec.Struct, frozen=True):
 
 
 class SignIn:
-    """The ways to sign in."""
+    """The ways to sign in. `limits` may change."""
 
     def __init__(self, database: Database, passwords: Passwords, limits: Limits) -> None:
         self._database = database
         self._passwords = passwords
-        self._limits = limits
+        self.limits = limits
 
     async def with_password(self, email: str, password: str, visitor: Visitor) -> NewSession | SecondFactorStep:
         """Raises `WrongCredentials`, or `throttling.Locked`."""
@@ -104,7 +104,7 @@ class SignIn:
         def finish(tx: WriteTx) -> NewSession | None:
             first = _unseal_first_factor(tx, first_factor)
             user = users.get(tx, first.user_id)
-            counted = throttling.note_try(tx, user.email, visitor, self._limits)
+            counted = throttling.note_try(tx, user.email, visitor, self.limits)
             method = second_factors.use_code(tx, user.id, code)
             if method is None or not users.is_enabled(tx, user.id):
                 return None
@@ -156,7 +156,7 @@ class SignIn:
         """The credentials that the password fits; the try is counted first. Raises `WrongCredentials` or `Locked`."""
 
         def begin(tx: WriteTx) -> tuple[users.Credentials | None, Try]:
-            counted = throttling.note_try(tx, email, visitor, self._limits)
+            counted = throttling.note_try(tx, email, visitor, self.limits)
             return users.credentials(tx, email), counted
 
         known, counted = await self._database.write(begin)

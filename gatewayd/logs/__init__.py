@@ -5,7 +5,7 @@ fails its caller and, where a `LogWriter` writes it, never holds it up: what can
 """
 
 from gatewayd.logs.access import Access, AccessLog
-from gatewayd.logs.events import Level, LogFormat, Logger, make_logger, make_writer
+from gatewayd.logs.events import Level, LogFormat, Logger, Threshold, make_logger, make_writer
 from gatewayd.logs.redaction import is_secret_key
 from gatewayd.logs.writer import LineWriter, LogWriter
 
@@ -17,6 +17,7 @@ __all__ = [
     "LogFormat",
     "LogWriter",
     "Logger",
+    "Threshold",
     "is_secret_key",
     "make_logger",
     "make_writer",

@@ -2,7 +2,7 @@
 
 import json
 import logging
-from typing import Literal, Protocol, TextIO, cast
+from typing import Final, Literal, Protocol, TextIO, cast
 
 import structlog
 from structlog.typing import EventDict, FilteringBoundLogger, Processor
@@ -13,6 +13,8 @@ from gatewayd.logs.writer import LineWriter, LogWriter
 Logger = FilteringBoundLogger
 LogFormat = Literal["auto", "console", "json"]
 Level = Literal["debug", "info", "warning", "error"]
+
+_SEVERITIES: Final = {name.lower(): number for name, number in logging.getLevelNamesMapping().items()}
 
 
 class Lines(Protocol):
@@ -29,9 +31,28 @@ class Lines(Protocol):
     def critical(self, line: str) -> None: ...
 
 
+class Threshold:
+    """The least severe event that is written, which may change. A processor: the first, so that the rest costs nothing.
+
+    Raises `structlog.DropEvent` for what is below.
+    """
+
+    def __init__(self, level: Level) -> None:
+        self.change(level)
+
+    def change(self, level: Level) -> None:
+        """Hold events to another level from the next one on."""
+        self._least = _SEVERITIES[level]
+
+    def __call__(self, _logger: object, method: str, event: EventDict) -> EventDict:
+        if _SEVERITIES[method] < self._least:
+            raise structlog.DropEvent
+        return event
+
+
 def make_logger(
     format: LogFormat,  # noqa: A002 - the setting's name
-    level: Level,
+    level: Level | Threshold,
     stream: TextIO,
     lines: Lines | None = None,
 ) -> Logger:
@@ -51,13 +72,14 @@ def make_logger(
     logger = structlog.wrap_logger(
         LineWriter(stream) if lines is None else lines,
         processors=[
+            level if isinstance(level, Threshold) else Threshold(level),
             redact,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.StackInfoRenderer(),
             *last,
         ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
+        wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG),  # the threshold may go down to it
         context_class=dict,
         cache_logger_on_first_use=False,
     )

@@ -1,11 +1,14 @@
 """The numbers of one moment: what is read of each part of the daemon, and copied on the event loop."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final, Literal, NamedTuple, Protocol
 
+from gatewayd.clock import SECOND
 from gatewayd.http.request_counters import OperationCounts, RequestCounters
+from gatewayd.http1.certificates import Leaf
 from gatewayd.http1.server import Server
 from gatewayd.logs import LogWriter
 from gatewayd.oauth.storage_budget import StorageBudget
@@ -35,7 +38,8 @@ class Watched:
     """Whose numbers are told.
 
     `server` is the API's, `storage` the identity provider's; `is_ready` says what `/readyz` says. `attempts_limit`:
-    webhook attempts at a time; `idle_connections`: to receivers, kept for the next attempt.
+    webhook attempts at a time; `idle_connections`: to receivers, kept for the next attempt. `reload_failed` says
+    whether the last reload was refused.
     """
 
     requests: RequestCounters
@@ -46,6 +50,7 @@ class Watched:
     attempts_limit: int
     idle_connections: Callable[[], int]
     log_writer: LogWriter
+    reload_failed: Callable[[], bool]
     is_ready: Callable[[], bool]
 
 
@@ -58,8 +63,24 @@ class Reading(NamedTuple):
     read: Callable[[Watched], float]
 
 
+def _expiry(leaf: Leaf | None) -> float:
+    return math.nan if leaf is None else leaf.ends_at / SECOND
+
+
 READINGS: Final = (
     Reading("ready", "gauge", "1 while the daemon is ready, as /readyz says.", lambda of: of.is_ready()),
+    Reading(
+        "last_reload_succeeded",
+        "gauge",
+        "0 while the settings or the certificate's files are others than those in use, because they are no good.",
+        lambda of: not of.reload_failed(),
+    ),
+    Reading(
+        "certificate_expiry_timestamp_seconds",
+        "gauge",
+        "When the certificate that is served ends, in seconds since 1970; NaN without TLS.",
+        lambda of: _expiry(of.server.leaf),
+    ),
     Reading("connections_open", "gauge", "Connections to the API open now.", lambda of: of.server.open_connections),
     Reading("connections_accepted", "counter", "Connections accepted.", lambda of: of.server.counters.connections),
     Reading("connections_limit", "gauge", "Connections allowed at a time.", lambda of: of.server.places.limit),

@@ -25,14 +25,18 @@ MAX_ADDRESSES_TRIED: Final = 8  # Chosen: all are vetted, this many are tried
 GuardedStream = trio.SocketStream | trio.SSLStream[trio.SocketStream]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Policy:
-    """What the operator allows beyond the public internet over https."""
+    """What the operator allows beyond the public internet over https. The networks may change: all hold the one."""
 
     allow_networks: tuple[IPNetwork, ...] = ()
     allow_http: bool = False
     ca_file: str | None = None  # PEM file trusted besides the system's store
     own_listeners: Callable[[], Iterable[Listener]] = no_listeners  # asked at each connect; refused in any case
+
+    def change(self, allow_networks: tuple[IPNetwork, ...]) -> None:
+        """Allow these networks, and no others, from the next look on."""
+        self.allow_networks = allow_networks
 
 
 class GuardedTransport:

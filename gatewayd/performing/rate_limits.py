@@ -21,12 +21,22 @@ class RateLimits:
     """All credentials' allowances. `per_minute` 0 means no limit on the rate."""
 
     def __init__(self, per_minute: int, concurrent: int) -> None:
+        self._allowances: dict[str, Allowance] = {}
+        self._full_at = MAX_TRACKED
+        self._set(per_minute, concurrent)
+
+    def _set(self, per_minute: int, concurrent: int) -> None:
         self._capacity = per_minute
         self._per_second = per_minute / WINDOW_SECONDS
         self._concurrent = concurrent
-        self._allowances: dict[str, Allowance] = {}
-        self._full_at = MAX_TRACKED
         self._policy = (b"ratelimit-policy", b'"default";q=%d;w=%d' % (per_minute, WINDOW_SECONDS))
+
+    def change(self, per_minute: int, concurrent: int) -> None:
+        """Hold everybody to other limits from the next request on."""
+        if per_minute != self._capacity:
+            for allowance in self._allowances.values():
+                allowance.tokens = float(per_minute)  # Chosen: a new limit begins with a whole minute of it
+        self._set(per_minute, concurrent)
 
     @property
     def running(self) -> int:

@@ -1,5 +1,6 @@
 """A pool of idle connections for the next attempt at the same receiver: few, not for long, and never a dead one."""
 
+import math
 from collections import OrderedDict
 from typing import Final, Generic, Protocol, TypeVar
 
@@ -35,6 +36,7 @@ class ConnectionPool(Generic[ConnectionT]):
         self._idle: OrderedDict[Key, list[ConnectionT]] = OrderedDict()
         self._count = 0
         self._open = True
+        self._renewed_at = -math.inf
 
     def __len__(self) -> int:
         return self._count
@@ -52,7 +54,8 @@ class ConnectionPool(Generic[ConnectionT]):
     def put(self, key: Key, connection: ConnectionT, now: float) -> None:
         """Takes a connection that is between requests, or closes it."""
         connection.idle_until = min(connection.idle_until, connection.born + LIFE_SECONDS)
-        if not self._open or connection.idle_until <= now or self._per_key < 1:
+        too_late = connection.idle_until <= now or connection.born < self._renewed_at
+        if not self._open or too_late or self._per_key < 1:
             connection.close()
             return
         idle = self._idle.setdefault(key, [])
@@ -76,9 +79,17 @@ class ConnectionPool(Generic[ConnectionT]):
             while key in self._idle:
                 self._pop(key, -1).close()
 
+    def renew(self, now: float) -> None:
+        """Closes everything, and whatever is put that was opened before now."""
+        self._renewed_at = now
+        self._close_all()
+
     def close(self) -> None:
         """Closes everything, and from now on whatever is put."""
         self._open = False
+        self._close_all()
+
+    def _close_all(self) -> None:
         for key in list(self._idle):
             while key in self._idle:
                 self._pop(key, -1).close()

@@ -173,6 +173,10 @@ class Sender:
         """Closes the idle connections of a subscription that was changed, disabled or deleted."""
         self._pool.drop(pool_key)
 
+    def forget_connections(self) -> None:
+        """Vets every address anew: connections that are open now serve the attempts that are under way alone."""
+        self._pool.renew(trio.current_time())
+
     async def aclose(self) -> None:
         """Closes all idle connections; attempts under way close theirs when they end."""
         self._pool.close()

@@ -1,6 +1,8 @@
 """`gatewayd doctor`."""
 
+import grp
 import json
+import os
 from pathlib import Path
 
 import apsw
@@ -89,6 +91,18 @@ def test_a_proxy_that_is_not_trusted(run: Run, config_file: Path) -> None:
     assert findings(run)["proxy"][0]
     config_file.write_text('[store]\ndirectory = "data"\n')
     assert "proxy" not in findings(run)
+
+
+def test_who_may_use_a_unix_socket(tmp_path: Path) -> None:
+    path, group = tmp_path / "door.sock", grp.getgrgid(os.getegid()).gr_name
+    for mode, sentence in (
+        ("0o660", f"660: a reverse proxy's user must be in group {group}."),
+        ("0o666", "666: everybody"),
+    ):
+        instance = Instance(tmp_path, bind=f'["unix:{path}"]', extra_server=f"socket_mode = {mode}")
+        with serving(instance):
+            assert f"ok     unix socket: {path} has mode {sentence}" in instance.run("doctor").stdout
+    assert "unix socket" not in instance.run("doctor").stdout
 
 
 def test_a_clock_that_went_back(run: Run, org_id: str, config_file: Path, capsys: pytest.CaptureFixture[str]) -> None:

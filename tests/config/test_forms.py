@@ -107,6 +107,12 @@ def test_networks() -> None:
     assert "must be a network" in (forms.network_error("home") or "")
 
 
+def test_proxies_are_networks_or_whoever_is_on_a_unix_socket() -> None:
+    assert forms.proxy_error("unix") is None
+    assert forms.proxy_error("10.0.0.0/8") is None
+    assert "must be a network" in (forms.proxy_error("unix:/run/x") or "")
+
+
 def test_embeddings() -> None:
     for text in ("wordllama", "off", "http://192.168.1.20:11434/v1", "https://x.example/v1"):
         assert forms.embeddings_error(text) is None

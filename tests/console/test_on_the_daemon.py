@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from signal import SIGHUP
 
 import httpx
 import pytest
@@ -108,3 +109,20 @@ def test_a_first_owner_comes_in_by_the_link_of_init(tmp_path: Path) -> None:
         account = http.get("/account")
         assert submit(http, account, "/account/password", new=NEW).headers["location"] == "/account"
         assert "Change password" in http.get("/account").text
+
+
+def test_other_sign_in_attempts_count_after_a_reload(tmp_path: Path) -> None:
+    instance = Instance(tmp_path, settings="[limits]\nsign_in_attempts = 2")
+    firms = [instance.firm() for _ in range(2)]
+    with serving(instance) as running, plain_client(running.url) as http:
+
+        def attempts(email: str) -> list[int]:
+            page = http.get("/sign-in")
+            tries = [submit(http, page, "/sign-in", email=email, password="wrong") for _ in range(3)]
+            return [answer.status_code for answer in tries]
+
+        assert attempts(firms[0].email) == [422, 422, 429]
+        instance.config.write_text(instance.config.read_text().replace("attempts = 2", "attempts = 1"))
+        running.terminate(SIGHUP)
+        running.supervisor.until("READY")
+        assert attempts(firms[1].email) == [422, 429, 429]

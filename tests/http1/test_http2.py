@@ -113,12 +113,14 @@ async def alive(running: RunningServer) -> None:
 
 async def test_h2_serves_the_same_application(tls: dict[str, object]) -> None:
     seen: list[HttpScope] = []
-    async with open_server(describing(seen), **tls) as running, http2_peer(running) as peer:
+    limits = {**tls, "strict_transport_seconds": 60}
+    async with open_server(describing(seen), **limits) as running, http2_peer(running) as peer:
         number = await peer.ask("POST", "/caf%C3%A9", end=False)
         await peer.send(number, b"hi", end=True)
         assert await peer.answer(number) == ("200", "POST /café hi".encode())
         head = peer.heads[number]
         assert head["date"] == DATE.decode()
+        assert head["strict-transport-security"] == "max-age=60"
         assert "server" not in head
     assert (seen[0]["http_version"], seen[0]["scheme"], seen[0]["path"]) == ("2", "https", "/café")
     assert (b"host", b"door") in seen[0]["headers"]

@@ -269,6 +269,44 @@ async def test_tls_serves_http_1_1(certificate: tuple[str, str]) -> None:
     assert {scope["scheme"] for scope in seen} == {"https"}
 
 
+async def test_a_unix_socket_is_plain_beside_an_address_with_tls(tmp_path: Path, certificate: tuple[str, str]) -> None:
+    path, seen = tmp_path / "door.sock", list[HttpScope]()
+    settings = {"tls_certificate": certificate[0], "tls_key": certificate[1], "strict_transport_seconds": 60}
+    async with open_server(describing(seen), bind=("127.0.0.1:0", f"unix:{path}"), **settings) as running:
+        assert running.addresses[1] == f"unix:{path}"
+        async with Peer(await trio.open_unix_socket(str(path))) as peer:
+            await peer.send(GET)
+            assert b"strict-transport-security" not in (await peer.answer()).headers  # RFC 6797 §7.2
+        async with await tls_peer(running.port, []) as peer:
+            for request in (GET, b"nonsense\r\n\r\n"):
+                await peer.send(request)
+                assert (await peer.answer()).headers[b"strict-transport-security"] == b"max-age=60"
+    assert [scope["scheme"] for scope in seen] == ["http", "https"]
+
+
+async def test_answers_at_once_over_tls_are_strict_too(certificate: tuple[str, str]) -> None:
+    settings = {"tls_certificate": certificate[0], "tls_key": certificate[1], "strict_transport_seconds": 60}
+    here = Response(200, (), b"here")
+    async with (
+        open_server(echo, at_once=lambda _: here, **settings) as running,
+        await tls_peer(running.port, []) as peer,
+    ):
+        await peer.send(GET)
+        answer = await peer.answer()
+    assert (answer.body, answer.headers[b"strict-transport-security"]) == (b"here", b"max-age=60")
+
+
+async def test_proxies_that_are_no_longer_trusted_are_not_believed_over_connections_they_have() -> None:
+    seen: list[HttpScope] = []
+    asking = b"GET / HTTP/1.1\r\nHost: d\r\nX-Forwarded-For: 192.0.2.1\r\n\r\n"
+    async with open_server(describing(seen)) as running, await running.peer() as peer:
+        for trusted in ((), ("127.0.0.0/8",), ()):
+            running.server.prepare(ServerSettings(bind=(), trusted_proxies=trusted))()
+            await peer.send(asking)
+            await peer.answer()
+    assert [scope["client"][0] for scope in seen if scope["client"]] == ["127.0.0.1", "192.0.2.1", "127.0.0.1"]
+
+
 async def test_a_failed_handshake_is_no_error(certificate: tuple[str, str]) -> None:
     limits = {"tls_certificate": certificate[0], "tls_key": certificate[1], "handshake_timeout_seconds": 0.2}
     async with open_server(echo, **limits) as running:

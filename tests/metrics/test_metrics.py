@@ -1,6 +1,7 @@
 """The numbers for Prometheus: counted, copied and written, and read back by the library's own parser."""
 
 import io
+import math
 import threading
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
@@ -109,6 +110,7 @@ async def watching(open_probes: OpenProbes) -> AsyncIterator[Watched]:
             attempts_limit=64,
             idle_connections=lambda: 5,
             log_writer=make_writer("json", stream),
+            reload_failed=lambda: False,
             is_ready=lambda: True,
         )
 
@@ -201,6 +203,7 @@ async def test_each_number_is_told_under_its_name(open_probes: OpenProbes, monke
             **dict(given(of)),
             "gatewayd_log_lines_dropped_total": 1.0,
             "gatewayd_ready": 1.0,
+            "gatewayd_last_reload_succeeded": 1.0,
             "gatewayd_store_writable": 1.0,
             "gatewayd_store_commits_total": float(of.store.commits),
             "gatewayd_store_log_bytes": float(of.store.log_bytes),
@@ -221,6 +224,7 @@ async def test_each_number_is_told_under_its_name(open_probes: OpenProbes, monke
         for (name, labels), number in parsed(page).items()
         if not labels and not name.startswith("gatewayd_process_")
     }
+    assert math.isnan(told.pop("gatewayd_certificate_expiry_timestamp_seconds"))  # no TLS
     assert told == expected
     assert value(page, "gatewayd_webhook_attempts_total", outcome="exhausted") == 7
     assert value(page, "gatewayd_webhook_attempts_total", outcome="failed_here") == 8

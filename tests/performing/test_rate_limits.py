@@ -87,3 +87,30 @@ def test_idle_credentials_are_forgotten_and_busy_ones_are_not() -> None:
     assert limits.take("busy", 1, late) is busy
     assert busy.running == 2
     refused(limits, now=late)  # what it spent has not come back
+
+
+def test_another_limit_holds_from_the_next_request_on() -> None:
+    limits = RateLimits(5, 1)
+    spend(limits, 5)
+    refused(limits)
+    limits.change(5, 2)  # the rate is the same: what was spent stays spent
+    refused(limits)
+    limits.change(7, 2)
+    spend(limits, 7)
+    refused(limits)
+    limits.change(0, 2)
+    spend(limits, 100)
+    limits.change(3, 1)
+    spend(limits, 3)
+    refused(limits)
+
+
+def test_another_bound_on_requests_at_once_holds_from_the_next_on() -> None:
+    limits = RateLimits(0, 1)
+    limits.take("key", 1, 0.0)
+    refused(limits)
+    limits.change(0, 2)
+    limits.take("key", 1, 0.0)
+    limits.change(0, 1)
+    refused(limits)
+    assert limits.running == 2

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewayd.logs import Access, AccessLog, LineWriter, LogWriter, is_secret_key, make_logger, make_writer
+from gatewayd.logs import Access, AccessLog, LineWriter, LogWriter, Threshold, is_secret_key, make_logger, make_writer
 from gatewayd.logs.writer import FLUSH_LINES, WAITING_CHARACTERS_MAX, WAITING_LINES_MAX
 
 SECONDS = 10.0  # the longest that anything here waits
@@ -63,6 +63,19 @@ def test_two_loggers_have_streams_and_levels_of_their_own() -> None:
         logger.error("two")
     assert [line["event"] for line in lines(first)] == ["one", "two"]
     assert [line["event"] for line in lines(second)] == ["two"]
+
+
+def test_a_threshold_that_changes_holds_for_every_copy_of_the_logger() -> None:
+    stream, threshold = io.StringIO(), Threshold("error")
+    logger = make_logger("json", threshold, stream)
+    copy = logger.bind(organization="org_1")
+    copy.info("dropped")
+    threshold.change("debug")
+    copy.debug("kept")
+    threshold.change("warning")
+    logger.info("dropped")
+    logger.warning("kept too")
+    assert [line["event"] for line in lines(stream)] == ["kept", "kept too"]
 
 
 def test_auto_is_console_on_a_terminal_only() -> None:

@@ -1,7 +1,9 @@
 """sd_notify against a real datagram socket, in the file system and abstract."""
 
 import os
+import re
 import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,8 +28,13 @@ def test_states_arrive(manager: tuple[socket.socket, str]) -> None:
     notifier.ready("serving on\n127.0.0.1:8080\nREADY=0")
     notifier.status("draining 3 requests")
     notifier.watchdog()
+    notifier.reloading()
     notifier.stopping()
-    assert [listener.recv(1000) for _ in range(4)] == [
+    said = [listener.recv(1000) for _ in range(5)]
+    # sd_notify(3): on the clock that the manager compares with, in microseconds
+    assert re.fullmatch(rb"RELOADING=1\nMONOTONIC_USEC=([0-9]+)", said[3])
+    assert 0 <= time.monotonic_ns() // 1000 - int(said.pop(3).rpartition(b"=")[2]) < 60_000_000
+    assert said == [
         b"READY=1\nSTATUS=serving on 127.0.0.1:8080 READY=0",
         b"STATUS=draining 3 requests",
         b"WATCHDOG=1",

@@ -46,3 +46,7 @@ def test_the_user_of_the_service_is_made_with_its_data_as_home() -> None:
     kind, name, _, rest = line.split(maxsplit=3)
     assert (kind, name, name) == ("u", service["User"], service["Group"])
     assert rest.endswith(f" {system_data()}")
+
+
+def test_the_manager_knows_how_to_reload() -> None:
+    assert unit("gatewayd.service")["Service"]["ExecReload"] == "/bin/kill -HUP $MAINPID"

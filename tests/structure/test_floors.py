@@ -33,7 +33,7 @@ FREE = frozenset({"msgspec", "trio"})
 CONFINED = {
     "apsw": ("gatewayd/store/",),
     "argon2": ("gatewayd/identity/passwords.py",),
-    "cryptography": ("gatewayd/store/sealing.py",),
+    "cryptography": ("gatewayd/store/sealing.py", "gatewayd/http1/certificates.py"),
     "h11": ("gatewayd/webhooks/sender.py",),
     "httptools": ("gatewayd/http1/",),
     "httpcore": ("gatewayd/outbound/http_client.py",),

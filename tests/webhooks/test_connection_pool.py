@@ -80,3 +80,13 @@ def test_sweep_drop_and_close(pool: ConnectionPool[FakeConnection]) -> None:
     late = FakeConnection()
     pool.put(A, late, 0)
     assert (late.closed, len(pool)) == (1, 0)
+
+
+def test_what_was_opened_before_a_renewal_is_not_kept(pool: ConnectionPool[FakeConnection]) -> None:
+    idle, busy, later = FakeConnection(), FakeConnection(), FakeConnection(born=5.0)
+    pool.put(A, idle, 0)
+    pool.renew(5.0)
+    assert (idle.closed, len(pool)) == (1, 0)
+    pool.put(A, busy, 6.0)
+    pool.put(A, later, 6.0)
+    assert (busy.closed, later.closed, len(pool)) == (1, 0, 1)
