@@ -64,8 +64,34 @@ def _permissions(context: Context) -> Iterator[Finding]:
     key_file = context.key_file
     if key_file.exists():
         yield _private("instance key", key_file)
+        yield from _sealed(context)
     elif context.has_database():
         yield Finding("instance key", False, f"{key_file} is missing: what it sealed cannot be opened.")
+
+
+def _sealed(context: Context) -> Iterator[Finding]:
+    """Whether every sealed secret opens. Nothing where there are none, or the database cannot be read: see there."""
+    from gatewayd.store import StoreFailure
+    from gatewayd.store.instance_key import closed_values
+    from gatewayd.store.sealing import Sealer, read_key
+
+    path, database = context.key_file, context.store_settings.path
+    if not database.exists():
+        return
+    try:
+        key = read_key(path)
+    except StoreFailure as error:
+        yield Finding("sealed secrets", False, f"{error}.")
+        return
+    try:
+        lost, count = closed_values(database, Sealer(key))
+    except StoreFailure:
+        return
+    if lost:
+        sentence = f"{len(lost)} of {count} do not open with {path}: gatewayd instance-key abandon names them."
+        yield Finding("sealed secrets", False, sentence)
+    elif count:
+        yield Finding("sealed secrets", True, f"Each of {count} opens with {path}.")
 
 
 def _private(about: str, path: Path) -> Finding:

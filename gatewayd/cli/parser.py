@@ -19,6 +19,7 @@ GROUPS = (
     "init",
     "doctor",
     "backup",
+    "instance_key",
     "organizations",
     "users",
     "members",

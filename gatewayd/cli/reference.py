@@ -31,6 +31,8 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "backup": "/var/backups/gatewayd/monday",
     "restore": "/var/backups/gatewayd/monday",
     "verify": "",
+    "instance-key rotate": "",
+    "instance-key abandon": "--yes",
     "org create": '--name "Oak & Son"',
     "org list": "--json",
     "user create": '--email ann@example.com --name "Ann Oak" --org ORG_ID --role owner',

@@ -132,6 +132,11 @@ def rotate(tx: WriteTx, state: RefreshState, successor: Successor | None, grace_
     return invalid_grant("the refresh token was used already: all tokens of the grant are revoked")
 
 
+def forget_answer(tx: WriteTx, grant_id: str, generation: int) -> None:
+    """Give up the answer that superseded a token: who lost it has to sign in again."""
+    tx.run(_EMPTY, grant_id=grant_id, generation=generation, emptied=b"")
+
+
 def sweep(tx: WriteTx) -> int:
     """Delete at most `SWEEP_ROWS` refresh tokens of grants that have ended; returns how many."""
     return tx.run(_SWEEP_ANY_ORG, count=SWEEP_ROWS)

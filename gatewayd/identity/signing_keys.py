@@ -37,6 +37,7 @@ SELECT kid, alg, private_sealed, public_jwk, signs_from FROM signing_keys
 WHERE published_until IS NULL OR published_until > :now ORDER BY created_at, alg, kid
 """
 _NEWEST = "SELECT max(signs_from) FROM signing_keys WHERE alg = :alg"
+_FORGET = "DELETE FROM signing_keys WHERE kid = :kid"
 _SWEEP = "DELETE FROM signing_keys WHERE published_until <= :now"
 
 
@@ -123,6 +124,11 @@ def add(tx: WriteTx, made: Iterable[NewKey]) -> int:
         )
         added += 1
     return added
+
+
+def forget(tx: WriteTx, kid: str) -> None:
+    """Delete a key whose private part is lost: tokens that it signed are good no more. The next start makes another."""
+    tx.run(_FORGET, kid=kid)
 
 
 def sweep(tx: WriteTx) -> int:

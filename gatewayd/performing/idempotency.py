@@ -54,6 +54,10 @@ _END_LEASE = """
 UPDATE idempotency_keys SET lease_until = :now
 WHERE org_id = :org_id AND credential_id = :credential_id AND key = :key AND lease_until = :lease_until
 """
+_FORGET = """
+UPDATE idempotency_keys SET response = NULL, lease_until = :now
+WHERE org_id = :org_id AND credential_id = :credential_id AND key = :key
+"""
 _SWEEP_ANY_ORG = """
 DELETE FROM idempotency_keys WHERE (org_id, credential_id, key) IN (
     SELECT org_id, credential_id, key FROM idempotency_keys WHERE created_at <= :before ORDER BY created_at LIMIT :count
@@ -176,6 +180,11 @@ def forget(tx: WriteTx, record: Record, lease_until: Instant) -> None:
 def break_off(tx: WriteTx, record: Record, lease_until: Instant) -> None:
     """The call that was reserved until then broke off: from now on, not from then, nobody knows what it did."""
     tx.run(_END_LEASE, credential_id=record.credential_id, key=record.key, lease_until=lease_until)
+
+
+def forget_response(tx: WriteTx, credential_id: str, key: str) -> None:
+    """Give up the answer that is kept under a key: it was done, and nobody knows how it ended."""
+    tx.run(_FORGET, credential_id=credential_id, key=key)
 
 
 def sweep(tx: WriteTx) -> int:

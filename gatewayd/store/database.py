@@ -26,10 +26,11 @@ from gatewayd.store.budget import STEPS_PER_TICK, Budget
 from gatewayd.store.directory import free_bytes, make_directory
 from gatewayd.store.failures import ENGINE_FAILURES, OverBudget, StoreFailure
 from gatewayd.store.faults import Faults, OpenedFile
+from gatewayd.store.instance_key import open_key
 from gatewayd.store.integrity import find_damage
 from gatewayd.store.log_file import LogFile
 from gatewayd.store.long_reads import LongReads
-from gatewayd.store.sealing import Sealer, load_key
+from gatewayd.store.sealing import Sealer
 from gatewayd.store.snapshot import PULSE_NAME, Pulse, Snapshot
 from gatewayd.store.transactions import Bindings, ReadTx, WriteTx
 from gatewayd.store.upgrade import require_current, upgrade
@@ -333,8 +334,16 @@ async def open_store(
 
     Raises `StoreFailure` or `MigrationError`.
     """
-    ids = IdSource(clock, secrets.token_bytes)
-    store = Store(settings, clock, prepare(settings.directory, key_file), ids, migrates=migrates)
+    async with open_sealed_store(settings, clock, prepare(settings.directory, key_file), migrates=migrates) as store:
+        yield store
+
+
+@asynccontextmanager
+async def open_sealed_store(
+    settings: StoreSettings, clock: Clock, sealer: Sealer, *, migrates: bool = False
+) -> AsyncIterator[Store]:
+    """The same with a key that need not be the one that sealed what is there: for giving that up."""
+    store = Store(settings, clock, sealer, IdSource(clock, secrets.token_bytes), migrates=migrates)
     store.start()
     try:
         yield store
@@ -343,6 +352,6 @@ async def open_store(
 
 
 def prepare(directory: Path, key_file: Path | None) -> Sealer:
-    """Make the data directory, private to its user, and load the instance key. Raises `StoreFailure`."""
+    """Make the data directory, private to its user, and open the instance key. Raises `StoreFailure`."""
     make_directory(directory)
-    return Sealer(load_key(key_file or directory / "instance.key"))
+    return open_key(directory / DATABASE_NAME, key_file or directory / "instance.key")

@@ -10,7 +10,8 @@ from gatewayd.clock import Clock
 from gatewayd.ids import IdSource
 from gatewayd.store.database import Store, StoreSettings
 from gatewayd.store.failures import StoreFailure
-from gatewayd.store.sealing import Sealer, read_key
+from gatewayd.store.instance_key import proven_key
+from gatewayd.store.sealing import Sealer
 
 
 @asynccontextmanager
@@ -22,7 +23,7 @@ async def open_existing(settings: StoreSettings, clock: Clock, find_key: Callabl
     """
     if not os.access(settings.path, os.F_OK):
         raise StoreFailure(f"there is no database in {settings.directory}")
-    sealer = Sealer(lambda: read_key(find_key()))
+    sealer = Sealer(lambda: proven_key(settings.path, find_key()))
     store = Store(settings, clock, sealer, IdSource(clock, secrets.token_bytes), migrates=False)
     store.start()
     try:

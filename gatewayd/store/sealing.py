@@ -58,15 +58,17 @@ def load_key(path: Path) -> bytes:
     """
     try:
         _create(path)
+        return read_key(path)
     except OSError as error:
         raise StoreFailure(f"the instance key {path} cannot be read or made: {error.strerror}") from error
-    return read_key(path)
 
 
 def read_key(path: Path) -> bytes:
-    """The instance key at `path`. Raises `StoreFailure` when it is not there, not a key, or cannot be read."""
+    """The instance key at `path`. Raises `FileNotFoundError`, or `StoreFailure` for a file that is not a key."""
     try:
         key = path.read_bytes()
+    except FileNotFoundError:
+        raise
     except OSError as error:
         raise StoreFailure(f"the instance key {path} cannot be read: {error.strerror}") from error
     if len(key) != KEY_BYTES:
@@ -79,19 +81,28 @@ def _create(path: Path) -> None:
     if path.exists():
         return
     draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(secrets.token_bytes(KEY_BYTES))
-            file.flush()
-            os.fsync(file.fileno())
+        create_file(draft, secrets.token_bytes(KEY_BYTES))
         try:
             os.link(draft, path)
         except FileExistsError:
             return  # another process was first
     finally:
-        draft.unlink()
+        draft.unlink(missing_ok=True)
     sync_directory(path.parent)
+
+
+def create_file(path: Path, content: bytes) -> None:
+    """A new file that its owner alone may read, its content on disk. Raises `OSError`, also where it is there."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError:  # a full disk
+        path.unlink()
+        raise
 
 
 def sync_directory(path: Path) -> None:

@@ -132,6 +132,31 @@ def remove_subscription(tx: WriteTx, caller: Caller, request: RemoveSubscription
     return Removed(id=stored.id, deleted=True)
 
 
+def replace_lost_secret(tx: WriteTx, subscription_id: str) -> None:
+    """Put a secret that nobody knows in the place of one that does not open with the instance key.
+
+    Chosen: the subscription is disabled, for its receiver would refuse what is signed with it. What happens meanwhile
+    can be recovered, and `rotateSecret` tells the caller a secret that they can use.
+    """
+    stored, secret = SUBSCRIPTIONS.get(tx, subscription_id), new_secret(secrets.token_bytes)
+    changes: dict[str, Any] = {
+        "secret_sealed": tx.seal(secret, secret_context(stored.id)),
+        "secret_prefix": secret_prefix(secret),
+        "previous_secret_sealed": None,
+        "previous_secret_expires_at": None,
+    }
+    if stored.enabled:
+        changes |= {"enabled": False, "disabled_reason": "caller", "disabled_at": tx.now}
+        changes |= {"failing_since": None, "failing_told_at": None}
+    SUBSCRIPTIONS.update(tx, replace(stored, **changes))
+
+
+def end_lost_rotation(tx: WriteTx, subscription_id: str) -> None:
+    """Give up the secret of before a rotation: the new one signs alone."""
+    stored = SUBSCRIPTIONS.get(tx, subscription_id)
+    SUBSCRIPTIONS.update(tx, replace(stored, previous_secret_sealed=None, previous_secret_expires_at=None))
+
+
 def disable(tx: WriteTx, address: Address, reason: DisabledReason, failing_upto: Instant | None = None) -> bool:
     """Disable a subscription; with `failing_upto` only if it has been failing since that instant or longer.
 

@@ -40,9 +40,9 @@ class MemoryStore:
     a savepoint that is rolled back when `work` raises. Time stands still at `START` until `clock.advance(...)`.
     """
 
-    def __init__(self, image: bytes, clock: SettableClock | None = None) -> None:
+    def __init__(self, image: bytes, clock: SettableClock | None = None, key: bytes = SEALING_KEY) -> None:
         self.clock = clock or SettableClock(START)
-        self.sealer = Sealer(SEALING_KEY)
+        self.sealer = Sealer(key)
         self.ids = IdSource(self.clock, random.Random(0).randbytes)
         self.connection = connections.open_writer(connections.MEMORY, 0)
         self.connection.deserialize("main", image)

@@ -50,6 +50,7 @@ LEGAL_ENTITIES = Table(
 )
 _SELECT_AFTER = f"{LEGAL_ENTITIES.select} AND id > :after ORDER BY id LIMIT :limit"
 _SELECT_ANY = "SELECT 1 FROM legal_entities WHERE org_id = :org_id LIMIT 1"
+_FORGET_NINO = "UPDATE legal_entities SET nino_sealed = NULL, nino_hint = NULL WHERE org_id = :org_id AND id = :id"
 _SELECT_CLASH = """
 SELECT id, CASE WHEN vat_number = :vat_number THEN 'vatNumber' ELSE 'companyNumber' END
 FROM legal_entities WHERE org_id = :org_id AND id <> :id
@@ -68,6 +69,12 @@ def sealed(tx: WriteTx, row: EntityRow) -> EntityRow:
     if row.nino is None:
         return replace(row, nino_sealed=None, nino_hint=None)
     return replace(row, nino_sealed=tx.seal(row.nino, _nino_context(row.id)), nino_hint=row.nino[-3:])
+
+
+def forget_nino(tx: WriteTx, entity_id: str) -> None:
+    """Give up a National Insurance number that does not open with the instance key."""
+    tx.run(_FORGET_NINO, id=entity_id)
+    LEGAL_ENTITIES.update(tx, LEGAL_ENTITIES.get(tx, entity_id))
 
 
 def refuse_clash(tx: ReadTx, row: EntityRow) -> None:
