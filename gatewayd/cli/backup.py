@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.output import note, print_result
 from gatewayd.cli.parser import Subparsers, add_command
+from gatewayd.cli.restored import AS_THEY_WERE, add_decision, decision_of
 
 if TYPE_CHECKING:
     from gatewayd.store import ReadTx
@@ -26,6 +27,7 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("--with-key", action="store_true", help="the instance key too, which opens the sealed secrets")
     command = add_command(subparsers, "restore", "put a backup in the place of an empty store", restore, json=True)
     command.add_argument("source", type=Path, metavar="SRC", help="the directory of a backup")
+    add_decision(command, required=False)
     add_command(subparsers, "verify", "look for damage in the database", verify, json=True)
 
 
@@ -46,8 +48,15 @@ def restore(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.store import backup as copies
 
     directory, key_file = context.store_settings.directory, context.config.store.key_file
-    manifest = copies.restore(arguments.source.absolute(), directory)
+    decision = decision_of(arguments)
+    manifest = copies.restore(arguments.source.absolute(), directory, context.clock.now(), decision)
     _print_manifest(arguments, manifest, f"Restored to {directory}")
+    if decision is None:
+        note(
+            f"sessions, keys and grants that were ended since {manifest.made_at} live again, and invoice numbers would"
+            " be given again: no daemon serves it until you decide, with gatewayd after-restore"
+        )
+        note(AS_THEY_WERE)
     if not manifest.with_key:
         note(f"put the instance key of that time at {key_file} before the daemon starts")
     elif Path(key_file) != directory / copies.KEY_NAME:

@@ -55,6 +55,7 @@ def _permissions(context: Context) -> Iterator[Finding]:
     if not directory.exists():
         yield Finding("data directory", True, f"{directory} is not there yet; the first start makes it.")
         return
+    yield from _restored(directory)
     yield _private("data directory", directory)
     if not os.access(directory, os.R_OK | os.X_OK):
         return
@@ -67,6 +68,27 @@ def _permissions(context: Context) -> Iterator[Finding]:
         yield from _sealed(context)
     elif context.has_database():
         yield Finding("instance key", False, f"{key_file} is missing: what it sealed cannot be opened.")
+
+
+def _restored(directory: Path) -> Iterator[Finding]:
+    """Whether somebody decided what holds of a backup that was restored. Nothing where none was."""
+    from gatewayd.store import StoreFailure
+    from gatewayd.store.restored import find_restored
+
+    try:
+        restored = find_restored(directory)
+    except StoreFailure as error:
+        yield Finding("restore", False, f"{error}.")
+        return
+    if restored is None:
+        return
+    which = f"The backup of {restored.backup_made_at} was restored on {restored.restored_at[:10]}"
+    if restored.decision is None:
+        yield Finding("restore", False, f"{which}, and nobody has decided what holds: gatewayd after-restore.")
+        return
+    ended = "ended" if restored.decision.access == "end" else "kept"
+    done = "" if restored.done else " by the next start"
+    yield Finding("restore", True, f"{which}; sessions, keys and grants are {ended}{done}.")
 
 
 def _sealed(context: Context) -> Iterator[Finding]:

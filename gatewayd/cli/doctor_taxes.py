@@ -87,10 +87,11 @@ def _secret(path: Path) -> Finding:
 
 
 def _connections(context: Context, settings: "TaxSettings") -> Iterator[Finding]:
-    from gatewayd.clock import to_wire
+    from gatewayd.clock import from_wire, to_wire
     from gatewayd.identity import organizations
     from gatewayd.store.backup import is_current
     from gatewayd.store.failures import MigrationError, StoreFailure
+    from gatewayd.store.restored import find_restored
 
     about = "tax connections"
     if not os.access(context.store_settings.path, os.F_OK):
@@ -99,7 +100,11 @@ def _connections(context: Context, settings: "TaxSettings") -> Iterator[Finding]
         if not is_current(context.store_settings.path):
             yield Finding(about, True, "They are looked at once a start has brought the database up to date.")
             return
-        found = context.read(lambda tx: [(org, _findings_of(tx, org)) for org in organizations.list_all(tx)])
+        restored = find_restored(context.store_settings.directory)
+        restored_at = None if restored is None else from_wire(restored.restored_at)
+        found = context.read(
+            lambda tx: [(org, _findings_of(tx, org, restored_at)) for org in organizations.list_all(tx)]
+        )
         refused = context.read(_last_not_known)
     except (MigrationError, StoreFailure):
         return  # the check of the database says so
@@ -134,17 +139,19 @@ def _changed(settings: "TaxSettings") -> int:
         return 0  # told elsewhere
 
 
-def _findings_of(tx: "ReadTx", org: "Organization") -> list[Finding]:
-    """How each connection of an organization is."""
+def _findings_of(tx: "ReadTx", org: "Organization", restored_at: "Instant | None") -> list[Finding]:
+    """How each connection of an organization is. `restored_at`: when a backup was restored; None: never."""
     from gatewayd.tax import connections
 
     tx.bind(org.id)
-    return [_connection_finding(tx, org, standing) for standing in connections.list_standings(tx)]
+    return [_connection_finding(tx, org, standing, restored_at) for standing in connections.list_standings(tx)]
 
 
-def _connection_finding(tx: "ReadTx", org: "Organization", standing: "Standing") -> Finding:
+def _connection_finding(
+    tx: "ReadTx", org: "Organization", standing: "Standing", restored_at: "Instant | None"
+) -> Finding:
     from gatewayd.clock import to_wire
-    from gatewayd.tax import call_log
+    from gatewayd.tax import call_log, connections
 
     about, again = f"tax connection of {org.id}", f"gatewayd tax connect --org {org.id}"
     if standing.legal_entity_id is not None:
@@ -152,6 +159,9 @@ def _connection_finding(tx: "ReadTx", org: "Organization", standing: "Standing")
     end = standing.granted.expires_at
     if end <= tx.now:
         return Finding(about, False, f"It ended on {to_wire(end)[:10]}: {again}")
+    if restored_at is not None and connections.is_spent(tx, restored_at, standing.legal_entity_id):
+        why = f"It is of the backup that was restored on {to_wire(restored_at)[:10]}, and was probably renewed since"
+        return Finding(about, False, f"{why}: {again}")
     last = call_log.find_last(tx, standing.legal_entity_id)
     if last is not None and last.at > standing.since and last.call.code == REFUSED:
         return Finding(about, False, f"The tax authority refused it on {to_wire(last.at)[:10]}: {again} --replace")

@@ -19,6 +19,7 @@ GROUPS = (
     "init",
     "doctor",
     "backup",
+    "restored",
     "instance_key",
     "organizations",
     "users",

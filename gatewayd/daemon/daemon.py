@@ -30,6 +30,7 @@ from gatewayd.daemon.background import BackgroundParts, close_log, open_backgrou
 from gatewayd.daemon.doors import DoorParts, Doors, create_doors, create_metrics_server
 from gatewayd.daemon.health import Health
 from gatewayd.daemon.reload import Install, Prepare, Reloader
+from gatewayd.daemon.restored_store import open_decided_store
 from gatewayd.http.observer import Observer
 from gatewayd.http.request_counters import RequestCounters
 from gatewayd.logs import AccessLog, Level, LogFormat, Logger, Threshold, make_logger, make_writer
@@ -40,7 +41,6 @@ from gatewayd.outbound.transport import GuardedTransport, Policy
 from gatewayd.provider import Provider, ProviderSettings, open_provider
 from gatewayd.service_manager import Notifier
 from gatewayd.store import Store
-from gatewayd.store.database import StoreSettings, open_store
 from gatewayd.store.directory import Tenure, locked
 from gatewayd.tax import engine
 from gatewayd.tax.proxy import Proxy
@@ -155,7 +155,7 @@ class Daemon:
         tax_settings = engine.settings_from(config.tax, self._own_listeners)
         transport = GuardedTransport(webhooks.policy)
         async with (
-            open_store(StoreSettings.of(config.store), clock, Path(config.store.key_file)) as store,
+            open_decided_store(config, clock, log) as store,
             open_provider(store, transport, clock, log, self._provider_settings()) as provider,
             engine.open_tax(store, tax_settings, clock, log, USER_AGENT) as tax,
             open_background(self._background_parts(store, provider, tenure)) as health,

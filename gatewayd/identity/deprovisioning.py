@@ -70,6 +70,20 @@ def end_everything(tx: WriteTx, user_id: str, actor: str) -> EndedAccess:
     )
 
 
+def end_access_of_all(tx: WriteTx, actor: str) -> EndedAccess:
+    """End everybody's sessions, one-time links, keys and grants: whatever was ended since a backup lives again in it.
+
+    Chosen: passwords, second factors and passkeys stay, or nobody could come in any more.
+    """
+    keys = ended_sessions = ended_grants = 0
+    for user_id in users.list_ids(tx):
+        one_time_links.void(tx, user_id)
+        ended_sessions += end_sessions(tx, user_id, actor)
+        keys += api_keys.revoke_user(tx, user_id, actor)
+        ended_grants += grants.revoke_user(tx, user_id, "operator", actor)
+    return EndedAccess(sessions=ended_sessions, passkeys=0, second_factor=False, keys=keys, grants=ended_grants)
+
+
 def end_sessions(tx: WriteTx, user_id: str, actor: str) -> int:
     """Sign a person out everywhere; returns in how many browsers. Apps that they connected go on."""
     known_devices.forget(tx, user_id)

@@ -22,6 +22,7 @@ ON CONFLICT (email_folded) DO NOTHING
 _GET = f"SELECT {_COLUMNS} FROM users WHERE id = :id"
 _FIND = f"SELECT {_COLUMNS} FROM users WHERE email_folded = :email_folded"
 _LIST = f"SELECT {_COLUMNS} FROM users ORDER BY id LIMIT :limit"
+_LIST_IDS = "SELECT id FROM users ORDER BY id"
 _CREDENTIALS = "SELECT id, password_hash FROM users WHERE email_folded = :email_folded"
 _SET_PASSWORD = "UPDATE users SET password_hash = :password_hash, updated_at = :now WHERE id = :id"
 _REMOVE_PASSWORD = "UPDATE users SET password_hash = NULL, updated_at = :now WHERE id = :id"
@@ -100,6 +101,11 @@ def find(tx: ReadTx, email: str) -> User | None:
 def list_all(tx: ReadTx) -> list[User]:
     """Every user of the instance, oldest first."""
     return [_user(row) for row in tx.rows(_LIST, limit=LIST_LIMIT)]
+
+
+def list_ids(tx: ReadTx) -> list[str]:
+    """The id of every user of the instance, however many there are."""
+    return [row[0] for row in tx.rows(_LIST_IDS)]
 
 
 def credentials(tx: ReadTx, email: str) -> Credentials | None:

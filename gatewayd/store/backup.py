@@ -21,6 +21,7 @@ from gatewayd.store.copies import copy_database
 from gatewayd.store.database import DATABASE_NAME
 from gatewayd.store.directory import refuse_beside_daemon
 from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure
+from gatewayd.store.restored import MARK_NAME, Decision, Restored
 from gatewayd.store.sealing import sync_directory
 
 MANIFEST_NAME = "manifest.json"
@@ -76,8 +77,8 @@ def back_up(directory: Path, destination: Path, now: Instant, key_file: Path | N
     return manifest
 
 
-def restore(source: Path, directory: Path) -> Manifest:
-    """Restore a backup to `directory`, which must not be there or be empty. It appears whole or not at all.
+def restore(source: Path, directory: Path, now: Instant, decision: Decision | None = None) -> Manifest:
+    """Restore a backup to `directory`, which must not be there or be empty. It appears whole or not at all, and marked.
 
     Raises `StoreFailure` where the backup is not what its manifest says, and beside a daemon that works there.
     """
@@ -90,6 +91,8 @@ def restore(source: Path, directory: Path) -> Manifest:
         draft.mkdir(mode=0o700, parents=True)
         for file in manifest.files:
             _copy(source / file.path, draft / file.path)
+        restored = Restored(backup_made_at=manifest.made_at, restored_at=to_wire(now), decision=decision)
+        _write(draft / MARK_NAME, restored.encoded)
         _sync_tree(draft)
         draft.rename(directory)
         sync_directory(directory.parent)

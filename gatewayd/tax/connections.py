@@ -57,6 +57,11 @@ SELECT c.legal_entity_id, e.name, c.connected_by, c.created_at
 FROM tax_connections c LEFT JOIN legal_entities e ON e.org_id = c.org_id AND e.id = c.legal_entity_id
 WHERE c.org_id = :org_id ORDER BY c.legal_entity_id IS NULL DESC, c.legal_entity_id
 """
+_SPENT = """
+SELECT 1 FROM tax_connections
+WHERE org_id = :org_id AND coalesce(legal_entity_id, '') = :of
+    AND updated_at < :restored_at AND expires_at < :restored_at
+"""
 _REMOVE = "DELETE FROM tax_connections WHERE org_id = :org_id AND coalesce(legal_entity_id, '') = :of"
 
 
@@ -115,6 +120,13 @@ def list_standings(tx: ReadTx) -> list[Standing]:
 def standing(tx: ReadTx, legal_entity_id: str | None = None) -> Standing | None:
     """The one of an entity alone, or with None of the organization; None: it is not connected."""
     return next((each for each in list_standings(tx) if each.legal_entity_id == legal_entity_id), None)
+
+
+def is_spent(tx: ReadTx, restored_at: Instant, legal_entity_id: str | None = None) -> bool:
+    """Whether the tokens came out of a backup that was restored then, and were probably replaced since it was made: the
+    access token had ended by then, so that who used it has spent the refresh token, which works once.
+    """
+    return tx.value(_SPENT, restored_at=restored_at, of=legal_entity_id or "") is not None
 
 
 def find(tx: ReadTx, legal_entity_id: str | None = None) -> Connection | None:

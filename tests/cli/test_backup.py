@@ -49,7 +49,7 @@ def test_with_the_key(run: Run, org_id: str, tmp_path: Path) -> None:
     assert run("backup", str(copy), "--with-key").err == ""
     key = (tmp_path / "data" / "instance.key").read_bytes()
     (tmp_path / "data").rename(tmp_path / "lost")
-    assert run("restore", str(copy)).err == ""
+    assert run("restore", str(copy), "--keep-access").err == ""
     assert (tmp_path / "data" / "instance.key").read_bytes() == key
     assert (tmp_path / "data" / "instance.key").stat().st_mode & 0o777 == 0o600
 

@@ -241,6 +241,22 @@ def test_the_connection_of_an_entity_is_a_finding_of_its_own(
     assert (well, sentence.endswith(f"gatewayd tax connect --org {acme} --entity {made[0]} --replace")) == (False, True)
 
 
+def test_a_connection_that_came_out_of_a_backup(run: Run, config_file: Path, organizations: dict[str, str]) -> None:
+    """Its refresh token works once, and whoever used the connection since the backup has spent it."""
+    write(config_file, organizations["Acme"], connect(), ago_days=3)
+    write(config_file, organizations["Bo"], connect())  # its access token lasts for four hours
+    data, copy = config_file.parent / "data", config_file.parent / "copy"
+    assert run("backup", str(copy), "--with-key").code == 0
+    data.rename(config_file.parent / "lost")
+    assert run("restore", str(copy), "--keep-access").code == 0
+    told = findings(run)
+    well, sentence = told[f"tax connection of {organizations['Acme']}"]
+    assert (well, "and was probably renewed since: gatewayd tax connect --org" in sentence) == (False, True)
+    assert told[f"tax connection of {organizations['Bo']}"][0]
+    write(config_file, organizations["Acme"], connect())
+    assert findings(run)[f"tax connection of {organizations['Acme']}"][0]
+
+
 def test_a_database_that_waits_for_a_migration_is_left_as_it_is(
     run: Run, config_file: Path, organizations: dict[str, str]
 ) -> None:

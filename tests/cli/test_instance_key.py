@@ -113,6 +113,8 @@ def test_what_is_lost_is_named_one_by_one_and_given_up_when_told_to(
     assert read(config_file, lambda tx: tx.value("SELECT count(*) FROM tax_connections")) == 0
     assert read(config_file, lambda tx: tx.value("SELECT count(*) FROM signing_keys")) == 0
     assert read(config_file, lambda tx: tx.value("SELECT nino_hint FROM legal_entities")) is None
+    unknown = "SELECT count(*) FROM idempotency_keys WHERE response IS NULL AND lease_until IS NOT NULL"
+    assert read(config_file, lambda tx: tx.value(unknown)) == 1  # it is not done again under its key
     actions = [entry.action for entry in read(config_file, audit.list_entries, sealed.org_id)]
     assert "tax.disconnected" in actions
     database = config_file.parent / "data" / "gatewayd.db"

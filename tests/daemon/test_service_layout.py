@@ -121,7 +121,7 @@ def test_the_daemon_and_the_command_line_work_on_one_database(machine: Machine, 
         copy = machine.root / "copy"
         machine.made("backup", str(copy), "--with-key")
     machine.data.rename(machine.root / "lost")
-    machine.made("restore", str(copy))
+    machine.made("restore", str(copy), "--keep-access")
     with machine.serving():
         assert status(url, key) == 200
     assert list(machine.home.rglob("*")) == []

@@ -45,6 +45,11 @@ _SELECT_NUMBERS = """
 SELECT number FROM invoices
 WHERE org_id = :org_id AND seller_key = :seller_key AND number >= :first AND number < :beyond
 """
+_GO_ON_ANY_ORG = "UPDATE invoice_sequences SET last_number = :last_number WHERE last_number < :last_number"
+_SELLERS_ANY_ORG = """
+SELECT id AS org_id, id FROM organizations
+UNION ALL SELECT org_id, id FROM legal_entities WHERE numbered_as_organization = 0
+"""
 _SELECT_HOLDER = """
 SELECT id FROM invoices WHERE org_id = :org_id AND seller_key = :seller_key AND number = :number
 """
@@ -124,6 +129,24 @@ def begin_at(tx: WriteTx, seller_key: str, kind: InvoiceKind, year: str, numbere
     if pattern != _pattern(_rows(tx, seller_key), kind):
         tx.run(_FORGET, seller_key=seller_key, kind=kind)
     _begin(tx, seller_key, _Row(kind, _year(pattern, year), pattern, next_count - 1))
+
+
+def go_on_after(tx: WriteTx, last_number: int) -> None:
+    """Let every sequence go on after this number at the least, of all organizations, also those that have not begun.
+
+    After a restore, in which numbers that were given since the backup are not known. Chosen: one number for all, since
+    a gap is explained more easily than a number that was given twice.
+    """
+    tx.run(_GO_ON_ANY_ORG, last_number=last_number)
+    year = tx.today[:4]
+    for org_id, seller_key in tx.rows(_SELLERS_ANY_ORG):
+        tx.bind(org_id)
+        rows = _rows(tx, seller_key)
+        for kind in DEFAULT_PATTERNS:
+            if not any(row.kind == kind and row.year in (_ALWAYS, year) for row in rows):
+                pattern = _pattern(rows, kind)
+                count = max(last_number, highest(tx, seller_key, series(pattern, year)))
+                _begin(tx, seller_key, _Row(kind, _year(pattern, year), pattern, count))
 
 
 def highest(tx: ReadTx, seller_key: str, wanted: Series) -> int:

@@ -1,0 +1,51 @@
+"""Opens the daemon's store: one that was restored from a backup not before the operator has decided what holds."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from gatewayd.areas.accounting.invoices import numbers
+from gatewayd.clock import Clock
+from gatewayd.config import Config
+from gatewayd.http1.log import Log
+from gatewayd.identity import audit
+from gatewayd.store import Store, StoreFailure, WriteTx
+from gatewayd.store.database import StoreSettings, open_store
+from gatewayd.store.restored import Decision, find_restored, mark
+
+
+@asynccontextmanager
+async def open_decided_store(config: Config, clock: Clock, log: Log) -> AsyncIterator[Store]:
+    """As `open_store`, after what was decided of a restore is done, which is before anybody is let in.
+
+    Raises `StoreFailure`, also where nothing was decided, or `MigrationError`.
+    """
+    directory = Path(config.store.directory)
+    restored = find_restored(directory)
+    if restored is not None and restored.decision is None:
+        raise StoreFailure(
+            f"{directory} was restored from a backup of {restored.backup_made_at}: sessions, keys and grants that were"
+            " ended since live again, and invoice numbers would be given again; decide with gatewayd after-restore"
+            " --end-everything or --keep-access, and perhaps --numbers-after N"
+        )
+    async with open_store(StoreSettings.of(config.store), clock, Path(config.store.key_file)) as store:
+        if restored is not None and restored.decision is not None and not restored.done:
+            decision = restored.decision
+            ended = await store.write(lambda tx: _carry_out(tx, decision))
+            mark(directory, replace(restored, done=True))  # killed before it, the same is done again: nothing is left
+            log.warning("restore_decided", access=decision.access, numbers_after=decision.numbers_after, **ended)
+        yield store
+
+
+def _carry_out(tx: WriteTx, decision: Decision) -> dict[str, int]:
+    """How much of each kind was ended."""
+    if decision.numbers_after is not None:
+        numbers.go_on_after(tx, decision.numbers_after)
+    if decision.access == "keep":
+        return {}
+    from gatewayd.identity import deprovisioning  # and with it passkeys: heavy, and needed once in a store's life
+
+    ended = deprovisioning.end_access_of_all(tx, audit.OPERATOR)
+    return {"session_count": ended.sessions, "key_count": ended.keys, "grant_count": ended.grants}
