@@ -20,8 +20,7 @@ from gatewayd.http1.parser import Fault, ReceivedRequest, RequestParser
 from gatewayd.http1.places import BUSY, KNOWN, STRANGER, Place
 from gatewayd.http1.proxy_headers import TrustedProxies, are_forwarded
 from gatewayd.http1.request import Address
-from gatewayd.http1.response import Response
-from gatewayd.http1.response_head import status_line
+from gatewayd.http1.response import Response, render_head
 from gatewayd.http1.state import PeerGoneError, ServerState
 from gatewayd.http1.transports import Transport
 
@@ -346,14 +345,3 @@ class Connection:
             self.transport.shut_down()
             while left > 0 and (data := await self.transport.receive()):
                 left -= len(data)
-
-
-def render_head(
-    response: Response, request_id: str, date_line: bytes, connection_line: bytes, strict_line: bytes = b""
-) -> bytes:
-    """The head of a whole response. Raises ValueError as `Response.lines` does."""
-    status = response.status
-    # RFC 9110 §8.6: none with 204, and with 304 that of a response that is not here.
-    length = b"" if status in (204, 304) else b"content-length: %d\r\n" % len(response.body)
-    framing = (b"\r\n", date_line, length, connection_line, strict_line, b"\r\n")
-    return b"".join((status_line(status), response.lines, b"x-request-id: ", request_id.encode(), *framing))

@@ -3,7 +3,7 @@
 from gatewayd.http1.asgi import Send
 from gatewayd.http1.header_fields import Headers
 from gatewayd.http1.request import Request
-from gatewayd.http1.response_head import render_fields, render_lines
+from gatewayd.http1.response_head import render_fields, render_lines, status_line
 
 
 class Response:
@@ -46,3 +46,14 @@ async def send_response(request: Request, response: Response, send: Send, more: 
         headers.append((b"content-length", b"%d" % len(response.body)))
     await send({"type": "http.response.start", "status": response.status, "headers": headers})
     await send({"type": "http.response.body", "body": b"" if request.method == "HEAD" else response.body})
+
+
+def render_head(
+    response: Response, request_id: str, date_line: bytes, connection_line: bytes, strict_line: bytes = b""
+) -> bytes:
+    """The head of a whole response. Raises ValueError as `Response.lines` does."""
+    status = response.status
+    # RFC 9110 §8.6: none with 204, and with 304 that of a response that is not here.
+    length = b"" if status in (204, 304) else b"content-length: %d\r\n" % len(response.body)
+    framing = (b"\r\n", date_line, length, connection_line, strict_line, b"\r\n")
+    return b"".join((status_line(status), response.lines, b"x-request-id: ", request_id.encode(), *framing))

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import apsw
 import outcome
@@ -32,6 +32,7 @@ from gatewayd.store.log_file import LogFile
 from gatewayd.store.long_reads import LongReads
 from gatewayd.store.sealing import Sealer
 from gatewayd.store.snapshot import PULSE_NAME, Pulse, Snapshot
+from gatewayd.store.topics import Topics
 from gatewayd.store.transactions import Bindings, ReadTx, WriteTx
 from gatewayd.store.upgrade import require_current, upgrade
 from gatewayd.store.writer import Job, Writer, WriterParts
@@ -97,7 +98,7 @@ class Store:
         self._log_file = LogFile(settings.path)
         self._threads = trio.CapacityLimiter(2)  # for a look for damage, and for the end
         self._token = trio.lowlevel.current_trio_token()
-        self._topics: dict[str, trio.Event] = {}
+        self._topics = Topics()
         self.version = -1
         self.long_reads = 0
 
@@ -205,8 +206,7 @@ class Store:
         """
         task = trio.lowlevel.current_task()
         self._submit(Job(work, org_id, lambda done: trio.lowlevel.reschedule(task, _outcome_of(done))))
-        result: T = await trio.lowlevel.wait_task_rescheduled(lambda _: trio.lowlevel.Abort.FAILED)
-        return result
+        return cast(T, await trio.lowlevel.wait_task_rescheduled(lambda _: trio.lowlevel.Abort.FAILED))
 
     async def sweep(self, work: Callable[[WriteTx], int], rows: int) -> None:
         """Repeat a write that deletes at most `rows` and returns how many, until it finds fewer or the round ends."""
@@ -259,8 +259,7 @@ class Store:
         for job in batch:
             topics |= job.topics
             job.on_decided(job)
-        for topic in topics:
-            self._wake(topic)
+        self._topics.announce(topics)
 
     # -- wake-ups
 
@@ -269,12 +268,7 @@ class Store:
 
         Take the event first, then look, then wait: what is committed after the look sets the event.
         """
-        return self._topics.setdefault(name, trio.Event())
-
-    def _wake(self, topic: str) -> None:
-        event = self._topics.pop(topic, None)
-        if event is not None:
-            event.set()
+        return self._topics.event(name)
 
     async def watch_other_processes(self) -> None:
         """Wake every topic when another process commits. Runs until cancelled."""
@@ -287,8 +281,7 @@ class Store:
                 current = _data_version(connection)
                 if current is None or current != seen:  # also by our own writer: a false alarm costs one empty look
                     self._forget_snapshot()
-                    for topic in list(self._topics):
-                        self._wake(topic)
+                    self._topics.announce_all()
                 seen = current
         finally:
             self._watching = False

@@ -14,9 +14,8 @@ import trio
 from gatewayd.contract.caller import Caller
 from gatewayd.errors import Problem, not_found
 from gatewayd.http.router import Router
-from gatewayd.http1.connection import render_head
 from gatewayd.http1.request import Request
-from gatewayd.http1.response import Response
+from gatewayd.http1.response import Response, render_head
 from gatewayd.store import ReadTx
 from tests.http import probes
 from tests.http.probes import Deps, Said, Word
