@@ -26,10 +26,10 @@ async def test_where_its_directory_was_renamed(tmp_path: Path, copied: Path) -> 
     with locked(tmp_path / "data", "gatewayd/test"):
         (tmp_path / "data").rename(tmp_path / "aside")
         with pytest.raises(StoreFailure, match=REFUSED):
-            restore(copied, tmp_path / "data")
+            restore(copied, tmp_path / "data", START)
         assert not (tmp_path / "data").exists()
-        restore(copied, tmp_path / "another")  # where nobody works
-    restore(copied, tmp_path / "data")
+        restore(copied, tmp_path / "another", START)  # where nobody works
+    restore(copied, tmp_path / "data", START)
     assert (tmp_path / "data" / DATABASE_NAME).exists()
 
 
@@ -39,11 +39,11 @@ async def test_where_its_name_leads_elsewhere_now(tmp_path: Path, copied: Path) 
     named.symlink_to(tmp_path / "data")
     with locked(named, "gatewayd/test"):
         with pytest.raises(StoreFailure, match=REFUSED):
-            restore(copied, tmp_path / "data")
+            restore(copied, tmp_path / "data", START)
         named.unlink()
         (tmp_path / "data").rename(tmp_path / "named" / "aside")
         with pytest.raises(StoreFailure, match=REFUSED):
-            restore(copied, named)
+            restore(copied, named, START)
 
 
 async def test_where_its_files_were_removed(tmp_path: Path, copied: Path) -> None:
@@ -52,12 +52,12 @@ async def test_where_its_files_were_removed(tmp_path: Path, copied: Path) -> Non
         for path in [path for path in data.rglob("*") if path.is_file()]:
             path.unlink()
         with pytest.raises(StoreFailure, match=r"a daemon works with .*/data: stop it first"):
-            restore(copied, data)
+            restore(copied, data, START)
 
 
 async def test_where_it_stands_as_it_was(tmp_path: Path, copied: Path) -> None:
     with locked(tmp_path / "data", "gatewayd/test"), pytest.raises(StoreFailure, match=REFUSED):
-        restore(copied, tmp_path / "data")
+        restore(copied, tmp_path / "data", START)
 
 
 def test_after_a_good_stop_the_lock_names_nobody(tmp_path: Path) -> None:
