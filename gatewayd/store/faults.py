@@ -61,18 +61,21 @@ class OpenedFile:
     def __init__(self, path: Path) -> None:
         """Raises `OSError`."""
         self.path = path
-        self._opened = _identity(path)
+        self._name = str(path)
+        self._opened = os.stat(path)
 
     def require(self) -> None:
         """Raises `Exchanged`. It costs a look at the file's name."""
+        opened = self._opened
         try:
-            found = _identity(self.path)
+            found = os.stat(self._name)
         except OSError as error:
-            raise Exchanged(f"{self.path} is gone ({error.strerror}): opened was {self._opened}") from None
-        if found != self._opened:
-            raise Exchanged(f"{self.path} was exchanged: opened was {self._opened}, and now it is {found}")
+            raise Exchanged(f"{self.path} is gone ({error.strerror}): opened was {_identity(opened)}") from None
+        if (found.st_ino, found.st_dev) != (opened.st_ino, opened.st_dev):
+            raise Exchanged(
+                f"{self.path} was exchanged: opened was {_identity(opened)}, and now it is {_identity(found)}"
+            )
 
 
-def _identity(path: Path) -> str:
-    status = os.stat(path)
+def _identity(status: os.stat_result) -> str:
     return f"inode {status.st_ino} of device {os.major(status.st_dev)}:{os.minor(status.st_dev)}"

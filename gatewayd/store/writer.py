@@ -146,11 +146,11 @@ class Writer:
             self._parts.require_file()
             if connection.in_transaction:  # an earlier ROLLBACK failed
                 connection.execute("ROLLBACK")
-            connection.execute("BEGIN IMMEDIATE")
-            self._update_clock.begin()
+            self._begin()
             unchanged = connection.total_changes()
+            alone = len(batch) == 1
             for job in batch:
-                self._attempt(job)
+                self._attempt(job, alone)
             self._update_clock.keep()
             connection.execute("COMMIT")
             self._update_clock.committed()
@@ -164,26 +164,44 @@ class Writer:
         for job in batch:
             job.decided = True
 
-    def _attempt(self, job: Job) -> None:
-        """Run one job in its savepoint. Raises only what ends the whole transaction."""
-        connection, execute = self._parts.connection, self._parts.connection.execute
-        bindings = Bindings(job.org_id, self._parts.clock.now())
-        transaction = WriteTx(connection, bindings, self._parts.sealer, self._parts.new_id, self._update_clock)
-        execute("SAVEPOINT operation")
+    def _begin(self) -> None:
+        self._parts.connection.execute("BEGIN IMMEDIATE")
+        self._update_clock.begin()
+
+    def _attempt(self, job: Job, alone: bool) -> None:
+        """Run one job. Raises only what ends the whole transaction.
+
+        One that is alone needs no savepoint, for which SQLite copies every page before its first change.
+        """
+        parts, execute = self._parts, self._parts.connection.execute
+        bindings = Bindings(job.org_id, parts.clock.now())
+        transaction = WriteTx(parts.connection, bindings, parts.sealer, parts.new_id, self._update_clock)
+        if not alone:
+            execute("SAVEPOINT operation")
         try:
             job.result = job.work(transaction)
             job.topics = transaction.topics
-            execute("RELEASE operation")
+            if not alone:
+                execute("RELEASE operation")
         except BaseException as error:
-            if not connection.in_transaction:
+            if not parts.connection.in_transaction:
                 raise StoreFailure(f"the transaction was given up: {error}") from error
-            execute("ROLLBACK TO operation")
-            execute("RELEASE operation")
+            self._roll_back(alone)
             if isinstance(error, ENGINE_FAILURES):
-                self._parts.faults.refused(error)
+                parts.faults.refused(error)
                 job.fail(error)
             else:
                 job.result, job.error, job.topics = None, error, set()
+
+    def _roll_back(self, alone: bool) -> None:
+        """Undo the job that runs, within the transaction of all or in a new one."""
+        execute = self._parts.connection.execute
+        if alone:
+            execute("ROLLBACK")
+            self._begin()
+        else:
+            execute("ROLLBACK TO operation")
+            execute("RELEASE operation")
 
     def _abandon(self, batch: list[Job], error: BaseException) -> None:
         self._update_clock.lost()

@@ -59,8 +59,9 @@ def refuse_conflicts(request: CreateInvoice) -> None:
         errors.append(FieldError("lines", "required", "An invoice has at least one line."))
     if request.due_date is not None and request.payment_terms_days is not None:
         errors.append(FieldError("paymentTermsDays", "conflict", "Give dueDate or paymentTermsDays, not both."))
-    errors += lines.form_mistakes(request.lines or (), of_credit=credit)
-    if request.lines is None or credited_lines.is_by_lines(request.lines):
+    by_lines = credited_lines.is_by_lines(request.lines)
+    errors += lines.form_mistakes(request.lines or (), of_credit=credit, by_lines=by_lines)
+    if by_lines or request.lines is None:
         errors += [
             FieldError(name, "conflict", "The figures of the invoice are credited as they are.")
             for name, value in (

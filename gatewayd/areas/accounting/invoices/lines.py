@@ -45,10 +45,11 @@ def default_code(amounts_are: AmountsAre, registered: bool, client_treatment: Va
     return client_treatment or "standard"
 
 
-def form_mistakes(lines: Sequence[LineRequest], *, of_credit: bool) -> Iterator[FieldError]:
-    """What is missing from lines, and what does not go together in them."""
-    by_lines = any(line.credits_line is not None for line in lines)
+def form_mistakes(lines: Sequence[LineRequest], *, of_credit: bool, by_lines: bool) -> Iterator[FieldError]:
+    """What is missing from lines, and what does not go together in them. `by_lines`: some take a line back."""
     for index, line in enumerate(lines):
+        if not by_lines and line.description is not None and line.unit_price is not None:
+            continue
         path = f"lines[{index}]"
         if line.credits_line is not None:
             if not of_credit:
