@@ -33,7 +33,8 @@ trio.run(main)
 
 
 def note(tx: WriteTx) -> None:
-    tx.run("INSERT INTO notes (id, text) VALUES ('small', '') ON CONFLICT (id) DO UPDATE SET text = ''")
+    """Write something else each time: what stays as it is SQLite does not write at all."""
+    tx.run("INSERT INTO notes (id, text) VALUES ('small', '') ON CONFLICT (id) DO UPDATE SET text = notes.text || 'a'")
 
 
 async def read_now_and_then(store: Store) -> None:
