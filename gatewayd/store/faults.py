@@ -65,15 +65,15 @@ class OpenedFile:
         self._opened = os.stat(path)
 
     def require(self) -> None:
-        """Raises `Exchanged`. It costs a look at the file's name."""
+        """Raises `Exchanged`, which does not say where the file lies: readiness tells it to anybody."""
         opened = self._opened
         try:
             found = os.stat(self._name)
         except OSError as error:
-            raise Exchanged(f"{self.path} is gone ({error.strerror}): opened was {_identity(opened)}") from None
+            raise Exchanged(f"{self.path.name} is gone ({error.strerror}): opened was {_identity(opened)}") from None
         if (found.st_ino, found.st_dev) != (opened.st_ino, opened.st_dev):
             raise Exchanged(
-                f"{self.path} was exchanged: opened was {_identity(opened)}, and now it is {_identity(found)}"
+                f"{self.path.name} was exchanged: opened was {_identity(opened)}, and now it is {_identity(found)}"
             )
 
 
