@@ -10,12 +10,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import trustme
 
 from tests.bench.report import percentile
 from tests.daemon.conftest import NO_LIMIT
-from tests.daemon.instance import ROOT, SECONDS, Instance, Running, environment, plain_client, serving
+from tests.daemon.instance import ROOT, SECONDS, Instance, Running, environment, plain_client, serving, until
 
 SCALE = int(os.environ.get("GATEWAYD_CROWD", "1"))
 PLACES = 64 * SCALE
@@ -64,6 +65,10 @@ def newcomer(running: Running) -> int:
         return client.get("/healthz").status_code
 
 
+def crowded_lines(running: Running) -> list[dict[str, Any]]:
+    return [line for line in running.lines() if line["event"] == "connections_crowded"]
+
+
 def test_crowds_keep_nobody_out(tmp_path: Path) -> None:
     instance = Instance(tmp_path, NO_LIMIT, extra_server=f"{certificate(tmp_path)}max_connections = {PLACES}")
     key = instance.firm().key
@@ -83,7 +88,7 @@ def test_crowds_keep_nobody_out(tmp_path: Path) -> None:
             f"\np99 of a neighbour: {before:.1f} ms alone, {after:.1f} ms beside the crowds ({after / before:.1f});"
             f" of newcomers {percentile(came, 99):.1f} ms"
         )
-        said = [line for line in running.lines() if line["event"] == "connections_crowded"]
+        said = until(lambda: crowded_lines(running))
         assert len(said) == 1
         assert said[0]["limit"] == PLACES
         assert said[0]["most"] <= SHARE

@@ -287,7 +287,7 @@ def test_while_it_is_down_the_answer_is_503_and_one_call_finds_out(house: House)
     assert (refused.status, refused.code) == (503, "unavailable")
     (wait,) = refused.values("retry-after")
     assert 1 <= int(wait) <= OPEN_SECONDS
-    assert "tax_upstream_down" in {line["event"] for line in house.running.lines()}
+    until(lambda: "tax_upstream_down" in {line["event"] for line in house.running.lines()})
 
     async def wait_to_be_told(stream: Stream, request: Recorded) -> None:
         with trio.fail_after(DEADLINE + GRACE):
