@@ -141,6 +141,11 @@ def invalid_state(message: str, current: str, allowed: tuple[str, ...]) -> Probl
     return Problem("invalid_state", message, extra={"currentState": current, "allowedStates": list(allowed)})
 
 
+def archived_already(kind: str, allowed: str = "active") -> Problem:
+    """409: a `kind` that is archived is to be archived again; `allowed` is the state that it can come back to."""
+    return invalid_state(f"The {kind} is archived already.", "archived", (allowed,))
+
+
 def with_article(kind: str) -> str:
     """`a lead`, `an invoice`."""
     return f"{'an' if kind[0] in 'aeio' else 'a'} {kind}"

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import partial
-from ipaddress import ip_network
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -23,7 +22,7 @@ from gatewayd.http.render import refusal
 from gatewayd.http.router import Router
 from gatewayd.http1.cors import Cors
 from gatewayd.http1.log import Log
-from gatewayd.http1.proxy_headers import UNIX_PEER
+from gatewayd.http1.proxy_headers import TrustedProxies
 from gatewayd.http1.server import Server
 from gatewayd.http1.settings import ServerSettings
 from gatewayd.identity.throttling import Limits
@@ -154,8 +153,7 @@ def _create_console(parts: DoorParts) -> Console:
 
 
 def _sign_in_limits(config: Config) -> Limits:
-    networks = (ip_network(network) for network in config.server.trusted_proxies if network != UNIX_PEER)
-    return Limits(config.limits.sign_in_attempts, tuple(networks))
+    return Limits(config.limits.sign_in_attempts, TrustedProxies.parse(config.server.trusted_proxies).networks)
 
 
 def server_settings(config: Config) -> ServerSettings:

@@ -24,7 +24,7 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import Rendered
-from gatewayd.errors import FieldError, invalid, invalid_field, invalid_state, not_found
+from gatewayd.errors import FieldError, archived_already, invalid, invalid_field, invalid_state, not_found
 from gatewayd.ledger import owners, references
 from gatewayd.ledger.lists import archive_filter, sync_page
 from gatewayd.ledger.owners import Owner
@@ -115,9 +115,7 @@ def archive_business(tx: WriteTx, caller: Caller, request: ArchiveBusiness) -> B
     """
     before = BUSINESSES.get(tx, request.id, request.expected_version)
     if before.archived_at is not None:
-        raise invalid_state(
-            "The business is archived already.", "archived", (rules.unarchived_status(before, tx.today),)
-        )
+        raise archived_already(BUSINESSES.kind, rules.unarchived_status(before, tx.today))
     after = replace(before, archived_at=tx.now, archive_reason=request.reason)
     return rows.shown(rows.change(tx, before, after), tx.today)
 

@@ -20,7 +20,7 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import Rendered, project
-from gatewayd.errors import invalid_state, not_found
+from gatewayd.errors import archived_already, invalid_state, not_found
 from gatewayd.ledger import owners, period_locks
 from gatewayd.ledger.lists import archive_filter, contains, sync_page
 from gatewayd.store import ReadTx, Row, WriteTx
@@ -95,7 +95,7 @@ def archive_legal_entity(tx: WriteTx, caller: Caller, request: ArchiveLegalEntit
     """
     before = LEGAL_ENTITIES.get(tx, request.id, request.expected_version)
     if before.archived_at is not None:
-        raise invalid_state("The legal entity is archived already.", "archived", ("active",))
+        raise archived_already(LEGAL_ENTITIES.kind)
     business_id = owners.live_business(tx, before.id)
     if business_id is not None and not request.force:  # Chosen: as open obligations refuse to archive a business
         raise invalid_state(f"It has a business that is neither ceased nor archived: {business_id}.", "active", ())

@@ -16,7 +16,7 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import Rendered
-from gatewayd.errors import invalid_state
+from gatewayd.errors import archived_already
 from gatewayd.ledger.lists import archive_filter, contains, sync_rows
 from gatewayd.store import ReadTx, Row, WriteTx
 
@@ -76,7 +76,7 @@ def archive_client(tx: WriteTx, caller: Caller, request: ArchiveClient) -> Rende
     """
     before = CLIENTS.get(tx, request.client_id, request.expected_version)
     if before.archived_at is not None:
-        raise invalid_state("The client is archived already.", "archived", ("active",))
+        raise archived_already(CLIENTS.kind)
     return Rendered(rows.whole(tx, CLIENTS.update(tx, replace(before, archived_at=tx.now))))
 
 
