@@ -1,0 +1,74 @@
+"""What money is for: the categories of allocations and of lines of invoices (Domain C1 and C2). Pure.
+
+They are the lines of HMRC's cumulative updates, under HMRC's own names, and `not_pnl` for what is neither income nor
+expense; its `purpose` says what it is instead.
+"""
+
+from typing import Literal, get_args
+
+Income = Literal["turnover", "other"]
+Expense = Literal[
+    "costOfGoods",
+    "paymentsToSubcontractors",
+    "wagesAndStaffCosts",
+    "carVanTravelExpenses",
+    "premisesRunningCosts",
+    "maintenanceCosts",
+    "adminCosts",
+    "businessEntertainmentCosts",
+    "advertisingCosts",
+    "interestOnBankOtherLoans",
+    "financeCharges",
+    "irrecoverableDebts",
+    "professionalFees",
+    "depreciation",
+    "otherExpenses",
+    "consolidatedExpenses",
+]
+PropertyIncome = Literal[
+    "periodAmount", "premiumsOfLeaseGrant", "reversePremiums", "otherIncome", "rentARoomRentsReceived", "taxDeducted"
+]
+PropertyExpense = Literal[
+    "premisesRunningCosts",
+    "repairsAndMaintenance",
+    "financialCosts",
+    "professionalFees",
+    "costOfServices",
+    "travelCosts",
+    "other",
+    "residentialFinancialCost",
+    "consolidatedExpenses",
+]
+Category = Income | Expense | PropertyIncome | PropertyExpense | Literal["not_pnl"]
+Purpose = Literal[
+    "transfer",
+    "invoice_payment",
+    "loan_capital",
+    "vat_payment",
+    "tax_payment",
+    "drawings",
+    "capital_introduced",
+    "deposit",
+    "other",
+]
+"""What is `not_pnl`: between own accounts, on an invoice (which counts itself), and so on."""
+
+INCOME: frozenset[str] = frozenset(get_args(Income))
+EXPENSES: frozenset[str] = frozenset(get_args(Expense))
+PROPERTY_INCOME: frozenset[str] = frozenset(get_args(PropertyIncome))
+PROPERTY_EXPENSES: frozenset[str] = frozenset(get_args(PropertyExpense))
+NOT_PNL = "not_pnl"
+WHOLLY_DISALLOWABLE = frozenset({"businessEntertainmentCosts", "depreciation"})
+"""Disallowable whole, where nobody says otherwise (BIM45000, BIM46901)."""
+PROPERTY_TYPES = frozenset({"uk_property", "foreign_property", "property_unspecified"})
+"""Types of business that have the lines of Domain C2."""
+
+
+def income_of(business_type: str) -> frozenset[str]:
+    """The income lines of a type of business."""
+    return PROPERTY_INCOME if business_type in PROPERTY_TYPES else INCOME
+
+
+def expenses_of(business_type: str) -> frozenset[str]:
+    """The expense lines of a type of business. `other` is an expense of property, and income elsewhere."""
+    return PROPERTY_EXPENSES if business_type in PROPERTY_TYPES else EXPENSES
