@@ -21,8 +21,8 @@ from gatewayd.store.copies import copy_database
 from gatewayd.store.database import DATABASE_NAME
 from gatewayd.store.directory import refuse_beside_daemon
 from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure
+from gatewayd.store.private_files import sync_directory
 from gatewayd.store.restored import MARK_NAME, Decision, Restored
-from gatewayd.store.sealing import sync_directory
 
 MANIFEST_NAME = "manifest.json"
 KEY_NAME = "instance.key"

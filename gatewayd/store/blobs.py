@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from gatewayd.store.failures import StoreFailure
-from gatewayd.store.sealing import sync_directory
+from gatewayd.store.private_files import sync_directory
 
 _DIGEST = re.compile("[0-9a-f]{64}")
 CHUNK_BYTES = 1 << 20

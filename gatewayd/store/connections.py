@@ -1,6 +1,7 @@
 """Opening SQLite the one way this service uses it."""
 
 import contextlib
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import apsw
 
 from gatewayd.store.failures import StoreFailure
+from gatewayd.store.private_files import make_private
 
 PAGE_BYTES = 8192  # a page of fifty 1.4 kB rows costs a tenth less CPU than with 4096
 CACHE_KIBIBYTES = 16_384
@@ -44,6 +46,8 @@ def open_writer(path: Path, busy_timeout_seconds: float) -> apsw.Connection:
 
     Raises `StoreFailure` when the file cannot be opened or is no database.
     """
+    if path != MEMORY:
+        _make_private(path)
     with _opening(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE, busy_timeout_seconds) as connection:
         connection.pragma("page_size", PAGE_BYTES)
         if path != MEMORY and not _enable_wal(connection, busy_timeout_seconds):
@@ -52,6 +56,12 @@ def open_writer(path: Path, busy_timeout_seconds: float) -> apsw.Connection:
         connection.pragma("wal_autocheckpoint", WAL_CHECKPOINT_PAGES)
         connection.pragma("journal_size_limit", WAL_BYTES)
     return connection
+
+
+def _make_private(path: Path) -> None:
+    """An empty file where no database is: SQLite alone would let others read it, if the directory did."""
+    with contextlib.suppress(OSError):  # it is there; or SQLite tells why it cannot be made
+        os.close(make_private(path, os.O_WRONLY, path.parent))
 
 
 def open_reader(path: Path, busy_timeout_seconds: float) -> apsw.Connection:

@@ -7,13 +7,14 @@ import apsw
 
 from gatewayd.store import connections
 from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure
+from gatewayd.store.private_files import make_private
 
 PAGES_PER_STEP = 1_000
 
 
-def copy_database(source: Path, destination: Path) -> None:
+def copy_database(source: Path, destination: Path, owned_like: Path | None = None) -> None:
     """One snapshot, however much is written meanwhile: the copy never starts over. Raises `OSError`, `StoreFailure`."""
-    os.close(os.open(destination, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    os.close(make_private(destination, os.O_WRONLY, owned_like))
     reader = connections.open_reader(source, 5)
     copy = apsw.Connection(str(destination))
     try:

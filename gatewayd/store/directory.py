@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gatewayd.store.failures import StoreFailure
+from gatewayd.store.private_files import open_private
 
 LOCK_NAME = "gatewayd.lock"
 _HOLDER_BYTES = 200  # of the file, for its first line
@@ -121,7 +122,7 @@ def _refuse_locked(descriptor: int, directory: Path, holder: bytes) -> None:
 
 def _open(path: Path, directory: Path) -> int:
     try:
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        return open_private(path, os.O_RDWR, directory)
     except OSError as error:
         raise StoreFailure(f"the data directory {directory} cannot be written to: {error.strerror}") from error
 

@@ -18,8 +18,9 @@ from typing import Final, NamedTuple
 from gatewayd.clock import Instant, to_wire
 from gatewayd.store import connections, schema
 from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure
+from gatewayd.store.private_files import create_file, sync_directory
 from gatewayd.store.sealed_columns import SealedValue, sealed_values
-from gatewayd.store.sealing import KEY_BYTES, Sealer, create_file, load_key, read_key, sync_directory
+from gatewayd.store.sealing import KEY_BYTES, Sealer, load_key, read_key
 
 BUSY_SECONDS: Final = 5.0
 _WAYS_ON: Final = "put it there from where a copy is kept, or give up what it sealed: gatewayd instance-key abandon"
@@ -90,8 +91,8 @@ def rotate(database: Path, path: Path, now: Instant) -> Rotated:
     try:
         draft.unlink(missing_ok=True)  # of a rotation that was cut short before anything happened
         key = secrets.token_bytes(KEY_BYTES)
-        create_file(kept, read_key(path))
-        create_file(draft, key)
+        create_file(kept, read_key(path), path)
+        create_file(draft, key, path)
         sync_directory(path.parent)
         count = _seal_anew(database, old, Sealer(key))
         draft.replace(path)

@@ -10,7 +10,7 @@ from typing import Final, Literal
 import msgspec
 
 from gatewayd.store.failures import StoreFailure
-from gatewayd.store.sealing import create_file, sync_directory
+from gatewayd.store.private_files import create_file, sync_directory
 
 MARK_NAME: Final = "restored.json"
 
@@ -54,7 +54,7 @@ def mark(directory: Path, restored: Restored) -> None:
     path = directory / MARK_NAME
     draft = path.with_name(f".{MARK_NAME}.{secrets.token_hex(8)}")
     try:
-        create_file(draft, restored.encoded)
+        create_file(draft, restored.encoded, directory)
         draft.replace(path)
         sync_directory(directory)
     except OSError as error:

@@ -10,6 +10,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from gatewayd.store.failures import StoreFailure
+from gatewayd.store.private_files import create_file, sync_directory
 
 KEY_BYTES = 32
 _NONCE_BYTES = 12
@@ -82,7 +83,7 @@ def _create(path: Path) -> None:
         return
     draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     try:
-        create_file(draft, secrets.token_bytes(KEY_BYTES))
+        create_file(draft, secrets.token_bytes(KEY_BYTES), path.parent)
         try:
             os.link(draft, path)
         except FileExistsError:
@@ -90,25 +91,3 @@ def _create(path: Path) -> None:
     finally:
         draft.unlink(missing_ok=True)
     sync_directory(path.parent)
-
-
-def create_file(path: Path, content: bytes) -> None:
-    """A new file that its owner alone may read, its content on disk. Raises `OSError`, also where it is there."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError:  # a full disk
-        path.unlink()
-        raise
-
-
-def sync_directory(path: Path) -> None:
-    """Make the names in a directory durable."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

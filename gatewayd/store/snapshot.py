@@ -12,6 +12,8 @@ from typing import Any
 
 import apsw
 
+from gatewayd.store.private_files import open_private
+
 PULSE_NAME = "gatewayd.pulse"
 _PULSE_BYTES = 8
 
@@ -22,7 +24,7 @@ class Pulse:
     def __init__(self, path: Path) -> None:
         self._descriptor: int | None = None
         with contextlib.suppress(OSError):  # a full disk: snapshots are then not held
-            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._descriptor = open_private(path, os.O_RDWR, path.parent)
 
     def beat(self) -> None:
         """Tell every process that something was committed."""

@@ -15,7 +15,7 @@ from gatewayd.clock import Instant
 from gatewayd.store import schema
 from gatewayd.store.copies import copy_database
 from gatewayd.store.failures import ENGINE_FAILURES, MigrationError, StoreFailure
-from gatewayd.store.sealing import sync_directory
+from gatewayd.store.private_files import sync_directory
 
 
 class Upgrade(NamedTuple):
@@ -67,7 +67,7 @@ def _copy(path: Path, number: int) -> Path:
     draft = path.with_name(f".{copy.name}.{secrets.token_hex(8)}")
     try:
         try:
-            copy_database(path, draft)
+            copy_database(path, draft, path)
             draft.replace(copy)
             sync_directory(path.parent)
         finally:

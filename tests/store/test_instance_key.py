@@ -202,7 +202,7 @@ def test_a_key_that_cannot_be_replaced_is_left_alone(place: tuple[Path, Path], m
     """As where the service manager passes it, in a folder that takes no files."""
     database, key = place
 
-    def refuse(path: Path, content: bytes) -> None:
+    def refuse(path: Path, content: bytes, owned_like: Path) -> None:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
     monkeypatch.setattr(instance_key, "create_file", refuse)
