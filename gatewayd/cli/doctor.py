@@ -15,11 +15,12 @@ from gatewayd.cli.doctor_taxes import taxes
 from gatewayd.cli.findings import Finding, missing_finding
 from gatewayd.cli.output import print_document
 from gatewayd.cli.parser import Subparsers, add_command
-from gatewayd.config import without_effect, without_effect_sentence
+from gatewayd.config import is_credential, without_effect, without_effect_sentence
 
 FREE_BYTES_MIN = 512 * 2**20  # Chosen: backups, logs and the database's own log want room
 REACH_SECONDS = 5.0  # Chosen
 OTHERS = 0o077  # permission bits of all but the owner
+EVERYBODY = 0o007
 # 2025-01-01T00:00:00Z, in microseconds: a clock before it was never set.
 EARLIEST_NOW = 1_735_689_600_000_000
 
@@ -64,7 +65,8 @@ def _permissions(context: Context) -> Iterator[Finding]:
         return
     key_file = context.key_file
     if key_file.exists():
-        yield _private("instance key", key_file)
+        passed = is_credential(key_file, context.environ, context.root)
+        yield _passed("instance key", key_file) if passed else _private("instance key", key_file)
         yield from _sealed(context)
     elif context.has_database():
         yield Finding("instance key", False, f"{key_file} is missing: what it sealed cannot be opened.")
@@ -126,6 +128,13 @@ def _private(about: str, path: Path) -> Finding:
     if not os.access(path, os.R_OK | os.W_OK):
         return Finding(about, False, f"{path} cannot be read and written.")
     return Finding(about, True, f"{path} is private to you.")
+
+
+def _passed(about: str, path: Path) -> Finding:
+    """A credential belongs to root or to this user, and may be read by a list whose mask shows as the group's bits."""
+    if path.stat().st_mode & EVERYBODY:
+        return Finding(about, False, f"{path} can be read by everybody.")
+    return Finding(about, True, f"{path} is a credential, and not everybody may read it.")
 
 
 def _disk(context: Context) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ from gatewayd.config.example_file import example
 from gatewayd.config.forms import Bind, FdBind, TcpBind, UnixBind, is_loopback, parse_bind
 from gatewayd.config.incomplete import missing_client, missing_credentials, require_credentials
 from gatewayd.config.keys import Config, Limits, Log, Metrics, OAuth, Server, Store, Tax, Vault, Webhooks
-from gatewayd.config.places import ROOT, data_directory, system_file, user_file
+from gatewayd.config.places import ROOT, data_directory, is_credential, system_file, user_file
 from gatewayd.config.reading import ConfigError, Problem, find_path, load
 from gatewayd.config.reloading import RELOADED, after_reload, differing
 from gatewayd.config.without_effect import without_effect, without_effect_sentence
@@ -33,6 +33,7 @@ __all__ = [
     "differing",
     "example",
     "find_path",
+    "is_credential",
     "is_loopback",
     "load",
     "missing_client",

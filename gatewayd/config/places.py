@@ -57,10 +57,21 @@ def credential_file(name: str, environ: Mapping[str, str], root: Path = ROOT) ->
     A process that the service manager passed credentials finds it among those and nowhere else. A shell takes what the
     running unit was given, decrypted if need be, then what lies where the manager itself looks (systemd.exec(5)).
     """
+    found = (folder / name for folder in _credential_folders(environ, root))
+    if environ.get("CREDENTIALS_DIRECTORY"):
+        return next(found)
+    return next((path for path in found if os.access(path, os.R_OK)), None)
+
+
+def is_credential(path: Path, environ: Mapping[str, str], root: Path = ROOT) -> bool:
+    """Whether a file lies among credentials, whose owner and mode are the service manager's to choose."""
+    return path.parent in _credential_folders(environ, root)
+
+
+def _credential_folders(environ: Mapping[str, str], root: Path) -> tuple[Path, ...]:
     if passed := environ.get("CREDENTIALS_DIRECTORY"):
-        return Path(passed) / name
-    folders = (root / "run" / "credentials" / UNIT, *(root / store for store in CREDENTIAL_STORES))
-    return next((folder / name for folder in folders if os.access(folder / name, os.R_OK)), None)
+        return (Path(passed),)
+    return (root / "run" / "credentials" / UNIT, *(root / store for store in CREDENTIAL_STORES))
 
 
 def missing_credential(name: str) -> str:

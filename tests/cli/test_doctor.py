@@ -120,6 +120,22 @@ def test_settings_without_effect_are_named_and_are_nothing_wrong(run: Run, confi
     assert findings(run)["settings"] == (True, "vault.ocr has no effect yet.")
 
 
+def test_an_instance_key_that_is_a_credential(
+    run: Run, org_id: str, config_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """systemd.exec(5): read-only, of root or of the service's user; the mask of its access list shows as group bits."""
+    passed = config_file.parent / "credentials"
+    passed.mkdir()
+    key = (config_file.parent / "data" / "instance.key").rename(passed / "instance.key")
+    config_file.write_text('[store]\ndirectory = "data"\nkey_file = "credential:instance.key"\n')
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(passed))
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    key.chmod(0o440)
+    assert findings(run)["instance key"] == (True, f"{key} is a credential, and not everybody may read it.")
+    key.chmod(0o444)
+    assert findings(run)["instance key"] == (False, f"{key} can be read by everybody.")
+
+
 def test_a_database_that_is_out_of_reach(run: Run, config_file: Path) -> None:
     config_file.write_text('[store]\ndirectory = "gatewayd.toml/data"\n')
     told = f"{config_file}/data/gatewayd.db is out of reach: Not a directory"
