@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gatewayd.cli.context import CommandError, Context
+from gatewayd.cli.doctor_clock import clock
 from gatewayd.cli.doctor_daemon import daemon
 from gatewayd.cli.doctor_listening import listening
 from gatewayd.cli.doctor_taxes import taxes
@@ -21,8 +22,6 @@ FREE_BYTES_MIN = 512 * 2**20  # Chosen: backups, logs and the database's own log
 REACH_SECONDS = 5.0  # Chosen
 OTHERS = 0o077  # permission bits of all but the owner
 EVERYBODY = 0o007
-# 2025-01-01T00:00:00Z, in microseconds: a clock before it was never set.
-EARLIEST_NOW = 1_735_689_600_000_000
 
 
 def add_commands(subparsers: Subparsers) -> None:
@@ -32,7 +31,7 @@ def add_commands(subparsers: Subparsers) -> None:
 
 def doctor(arguments: argparse.Namespace, context: Context) -> int:
     """It changes nothing. The settings are checked before anything else, as by `check-config`."""
-    checks = (_settings, _permissions, _disk, _store, listening, _proxy, _reach, daemon, taxes)
+    checks = (_settings, _permissions, _disk, _store, clock, listening, _proxy, _reach, daemon, taxes)
     findings = [finding for check in checks for finding in check(context)]
     if arguments.json:
         print_document([finding._asdict() for finding in findings])
@@ -148,10 +147,10 @@ def _disk(context: Context) -> Iterator[Finding]:
 
 def _store(context: Context) -> Iterator[Finding]:
     from gatewayd.store import StoreFailure
-    from gatewayd.store.backup import find_faults, last_migrated_at
+    from gatewayd.store.backup import find_faults
 
     path = context.store_settings.path
-    now, seen, found = context.clock.now(), EARLIEST_NOW, list[str]()
+    found = list[str]()
     try:
         there = context.has_database()
     except CommandError as error:
@@ -162,12 +161,9 @@ def _store(context: Context) -> Iterator[Finding]:
     else:
         try:
             found = find_faults(path)
-            seen = max(seen, last_migrated_at(path))
         except StoreFailure as error:
             found.append(str(error))
         yield Finding("database", not found, f"{path}: {found[0] if found else 'nothing is wrong'}.")
-    sane = now > seen
-    yield Finding("clock", sane, "It is set." if sane else "It was never set, or has gone back.")
 
 
 def _proxy(context: Context) -> Iterator[Finding]:

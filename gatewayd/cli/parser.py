@@ -18,6 +18,7 @@ GROUPS = (
     "store",
     "init",
     "doctor",
+    "clock",
     "backup",
     "restored",
     "instance_key",

@@ -28,6 +28,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "migrate": "",
     "init": '--public-url https://books.example.com --organization "Oak & Son" --email ann@example.com --name Ann',
     "doctor": "",
+    "accept-clock": "",
     "backup": "/var/backups/gatewayd/monday",
     "restore": "/var/backups/gatewayd/monday --end-everything",
     "after-restore": "--end-everything --numbers-after 250",

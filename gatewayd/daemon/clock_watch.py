@@ -1,7 +1,7 @@
 """Whether the machine's clock can be believed: it may be behind what was stored, and it may move by leaps.
 
 Which of two clocks was wrong cannot be known from within. So dates and instants always follow the machine's, nothing is
-corrected, and the operator is told.
+corrected, and the operator is told, until they say that the clock is right.
 """
 
 from typing import Final
@@ -10,8 +10,8 @@ import trio
 
 from gatewayd.clock import HOUR, SECOND, Instant, to_wire
 from gatewayd.http1.log import Log
+from gatewayd.store.latest_change import LatestChange
 
-BEHIND_MAX: Final = 2 * SECOND  # Chosen: a correction of the clock may be as large
 LEAP_MIN: Final = 2 * SECOND  # Chosen
 LEAP_HELD: Final = HOUR  # Chosen: leaps forward that are longer hold what deletes by age
 HELD_SECONDS: Final = 3600.0  # Chosen: time to put a wrong clock right before anything is deleted by it
@@ -36,14 +36,15 @@ class ClockWatch:
         """Whether what is old may be deleted: not in the hour after a leap forward of more than an hour."""
         return trio.current_time() >= self._held_until
 
-    def look(self, now: Instant, latest: Instant) -> None:
-        """The clock says `now`, and the newest `updatedAt` is `latest`."""
+    def look(self, now: Instant, change: LatestChange) -> None:
+        """The clock says `now`, and this was the newest change."""
         self._compare_with_before(now)
-        behind = latest - now if latest - now > BEHIND_MAX else 0
+        ahead = change.ahead_of(now)
+        behind = 0 if change.is_accepted(now) else ahead
         if behind and not self._behind:
-            self._log.error("clock_behind", seconds=behind // SECOND, latest_change=to_wire(latest))
+            self._log.error("clock_behind", seconds=behind // SECOND, latest_change=to_wire(change.latest))
         elif self._behind and not behind:
-            self._log.info("clock_caught_up")
+            self._log.info("clock_accepted" if ahead else "clock_caught_up")
         self._behind = behind
 
     def _compare_with_before(self, now: Instant) -> None:

@@ -9,9 +9,8 @@ from gatewayd.clock import Instant
 from gatewayd.daemon.clock_watch import ClockWatch
 from gatewayd.http1.log import Log
 from gatewayd.service_manager import Notifier
-from gatewayd.store import Store, StoreFailure
+from gatewayd.store import Store, StoreFailure, latest_change
 from gatewayd.store.directory import Tenure
-from gatewayd.store.update_clock import SELECT_LATEST
 from gatewayd.store.write_check import LARGE_BYTES
 
 BEAT_SECONDS: Final = 1.0  # Chosen: how often the store is asked whether it answers
@@ -81,8 +80,8 @@ class Health:
         """True when a read and a commit come back in time, be it with what is wrong."""
         try:
             with trio.fail_after(READY_SECONDS):
-                latest = await self._store.read(lambda tx: tx.value(SELECT_LATEST))
-                self.clock.look(Instant(self._store.now()), Instant(latest))
+                change = await self._store.read(latest_change.find)
+                self.clock.look(Instant(self._store.now()), change)
                 await self._check_writer()
         except trio.TooSlowError:
             return False

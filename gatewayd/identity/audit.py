@@ -21,6 +21,7 @@ Action = Literal[
     "user.passkey_removed",
     "user.unlocked",
     "network.unlocked",
+    "clock.accepted",
     "user.disabled",
     "user.enabled",
     "user.signed_out_everywhere",

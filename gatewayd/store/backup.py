@@ -31,8 +31,6 @@ FORMAT = 1
 PAGES_PER_STEP = 2_000  # 16 MB: Ctrl-C works between two steps
 CHUNK_BYTES = 1 << 20
 
-_NEWEST = "SELECT max(applied_at) FROM migrations"
-
 
 class File(msgspec.Struct, frozen=True, kw_only=True):
     """One file of a backup; `path` is relative and written with slashes."""
@@ -134,17 +132,6 @@ def find_faults(database: Path) -> list[str]:
     finally:
         connection.close()
     return found
-
-
-def last_migrated_at(database: Path) -> Instant:
-    """The latest instant at which a migration was applied. Raises `StoreFailure` where it cannot be read."""
-    connection = connections.open_reader(database, 5)
-    try:
-        return Instant(int(str(connection.execute(_NEWEST).get or 0)))
-    except ENGINE_FAILURES as error:
-        raise StoreFailure(f"the database cannot be read: {error}") from error
-    finally:
-        connection.close()
 
 
 def is_current(database: Path) -> bool:

@@ -844,7 +844,7 @@ CREATE TABLE totp_secrets (
 CREATE TABLE update_clock (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     latest INTEGER NOT NULL
-) STRICT;
+, accepted_latest INTEGER NOT NULL DEFAULT 0, accepted_at INTEGER NOT NULL DEFAULT 0) STRICT;
 
 CREATE TABLE users (
     id TEXT PRIMARY KEY,

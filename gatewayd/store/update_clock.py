@@ -12,7 +12,9 @@ import apsw
 from gatewayd.clock import SECOND, Instant
 
 RESERVED: Final = SECOND  # Chosen: how far ahead of the clock the rows of a second process may be
-SELECT_LATEST: Final = "SELECT latest FROM update_clock WHERE id = 1"
+_SELECT = "SELECT latest FROM update_clock WHERE id = 1"
+SELECT_WHOLE: Final = "SELECT latest, accepted_latest, accepted_at FROM update_clock WHERE id = 1"
+ACCEPT: Final = "UPDATE update_clock SET accepted_latest = latest, accepted_at = :now WHERE id = 1"
 _UPDATE = "UPDATE update_clock SET latest = :latest WHERE id = 1"
 _LOWER = "UPDATE update_clock SET latest = :latest WHERE id = 1 AND latest = :reserved"
 
@@ -60,6 +62,6 @@ class UpdateClock:
             self._connection.execute(_LOWER, {"latest": self._last, "reserved": self._reserved})
 
     def _look(self) -> None:
-        found = self._connection.execute(SELECT_LATEST).get
+        found = self._connection.execute(_SELECT).get
         self._last, self._reserved = Instant(max(self._last, int(str(found)))), 0
         self._seen = self._connection.data_version()

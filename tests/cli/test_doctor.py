@@ -9,6 +9,7 @@ import apsw
 import pytest
 import trustme
 
+from gatewayd.cli.clock import accept as accept_clock
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.doctor import doctor
 from gatewayd.cli.parser import build_parser
@@ -108,10 +109,19 @@ def test_who_may_use_a_unix_socket(tmp_path: Path) -> None:
 def test_a_clock_that_went_back(run: Run, org_id: str, config_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = build_parser().parse_args(["doctor"])
     past = SettableClock(SystemClock().now())
+    assert run("lead", "create", "--org", org_id, "--source", "web").code == 0
     past.advance(-DAY)
     with pytest.raises(CommandError):
         doctor(arguments, Context(str(config_file), {}, past))
-    assert "or has gone back" in capsys.readouterr().out
+    assert "WRONG  clock: It says 2" in (told := capsys.readouterr().out)
+    assert " and is 86" in told
+    assert "behind the latest change, of " in told
+    past.advance(-4_000 * DAY)
+    with pytest.raises(CommandError):
+        doctor(arguments, Context(str(config_file), {}, past))
+    assert "WRONG  clock: It was never set: it says 20" in capsys.readouterr().out
+    with pytest.raises(CommandError, match="the clock was never set"):
+        accept_clock(arguments, Context(str(config_file), {}, past))
 
 
 def test_settings_without_effect_are_named_and_are_nothing_wrong(run: Run, config_file: Path) -> None:

@@ -1,13 +1,17 @@
 """A machine's clock that was five days ahead for the length of one write, and was put right."""
 
+import contextlib
 import io
 import json
 from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 import trio
 
+from gatewayd.cli.context import CommandError, Context
+from gatewayd.cli.parser import build_parser
 from gatewayd.clock import DAY, SECOND, Instant, SettableClock, SystemClock, london_date, to_wire
 from gatewayd.config import load
 from gatewayd.daemon.daemon import Daemon, Surroundings
@@ -107,6 +111,52 @@ async def test_five_days_ahead_for_one_write(tmp_path: Path) -> None:
                 await trio.sleep(0.01)
             assert again.told("clock_caught_up") == ["info"]
             await again.stop()
+
+
+async def test_an_operator_says_that_the_clock_is_right(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Else it would not be ready for five days, though all works."""
+    instance = Instance(tmp_path)
+    firm = await trio.to_thread.run_sync(instance.firm)
+    clock = SettableClock(Instant(SystemClock().now() + SECOND))
+
+    def run(*command: str) -> int:
+        arguments = build_parser().parse_args([*command, "--json"])
+        code: int = arguments.run(arguments, Context(str(instance.config), {}, clock))
+        return code
+
+    def clock_of_doctor() -> tuple[bool, str]:
+        with contextlib.suppress(CommandError):  # something else may be wrong
+            run("doctor")
+        found = {each["about"]: each for each in json.loads(capsys.readouterr().out.splitlines()[-1])}["clock"]
+        return found["well"], found["sentence"]
+
+    with trio.fail_after(SECONDS):
+        async with trio.open_nursery() as nursery:
+            served = Served(instance, firm, clock)
+            await served.start(nursery)
+            assert (await trio.to_thread.run_sync(clock_of_doctor))[0]
+            with pytest.raises(CommandError, match="nothing to accept"):
+                await trio.to_thread.run_sync(run, "accept-clock")
+            for days in (5, 6):  # what was accepted is not a leap that is yet to come
+                clock.advance(days * DAY)
+                ahead = await served.invoice()
+                clock.advance(-days * DAY)
+                while (await served.clock())[0] != 503:
+                    await trio.sleep(0.01)
+                well, sentence = await trio.to_thread.run_sync(clock_of_doctor)
+                assert not well
+                seconds = int(sentence.partition(" and is ")[2].partition(" s behind the latest change, of ")[0])
+                assert seconds - days * 86_400 in (0, 1)  # a second more is written down
+                assert sentence.endswith("say so with gatewayd accept-clock.")
+                assert await trio.to_thread.run_sync(run, "accept-clock") == 0
+                while await served.clock() != (200, "ok"):
+                    await trio.sleep(0.01)
+                well, sentence = await trio.to_thread.run_sync(clock_of_doctor)
+                assert well
+                assert sentence.endswith("which was accepted.")
+                await served.is_right(ahead)
+            assert served.told("clock_accepted") == ["info", "info"]
+            await served.stop()
 
 
 async def test_nothing_is_deleted_for_its_age_by_a_clock_that_has_just_leapt(tmp_path: Path) -> None:

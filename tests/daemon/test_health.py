@@ -11,13 +11,14 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from gatewayd.clock import DAY, HOUR, SECOND, SettableClock
+from gatewayd.clock import DAY, HOUR, MINUTE, SECOND, Instant, SettableClock
 from gatewayd.daemon.clock_watch import ClockWatch
 from gatewayd.daemon.health import IDLE_SECONDS, Health
 from gatewayd.logs import make_logger
 from gatewayd.service_manager import Notifier
 from gatewayd.store import Store, StoreFailure
 from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
+from gatewayd.store.latest_change import LatestChange
 from tests.store.faulty_files import FAILING, FULL, Call, FaultyFiles
 from tests.store.opening import add, names, opened
 from tests.support.store import START
@@ -210,8 +211,8 @@ class Clocked:
         self.clock = SettableClock(START, trio.current_time)
         self.watch = ClockWatch(make_logger("json", "info", self._stream))
 
-    def look(self, latest: int = 0) -> str:
-        self.watch.look(self.clock.now(), type(START)(latest))
+    def look(self, latest: int = 0, accepted: tuple[int, int] = (0, 0)) -> str:
+        self.watch.look(self.clock.now(), LatestChange(*map(Instant, (latest, *accepted))))
         return self.watch.state
 
     def events(self) -> list[str]:
@@ -228,6 +229,19 @@ async def test_a_clock_behind_the_latest_change_is_told_once_and_until_it_has_ca
     mock_clock.jump(1)
     assert clocked.look(latest) == "ok"
     assert clocked.events() == ["clock_behind", "clock_caught_up"]
+
+
+async def test_a_clock_that_was_accepted_is_well_until_something_is_further_ahead(mock_clock: MockClock) -> None:
+    clocked = Clocked(mock_clock)
+    latest, accepted = START + 5 * DAY, (START + 5 * DAY, START)
+    assert clocked.look(latest) != "ok"
+    assert clocked.look(latest, accepted) == "ok"
+    assert clocked.look(latest + 10_000_000, accepted) == "ok"  # each change adds a microsecond
+    assert clocked.events() == ["clock_behind", "clock_accepted"]
+    assert clocked.look(latest + 2 * MINUTE, accepted) == "is 432120 s behind the latest change"  # another leap
+    assert clocked.look(latest, accepted) == "ok"
+    clocked.clock.advance(-HOUR)  # to before it was accepted
+    assert clocked.look(latest, accepted) == "is 435600 s behind the latest change"
 
 
 async def test_a_leap_is_told_and_a_long_one_forward_holds_what_deletes(mock_clock: MockClock) -> None:

@@ -1,0 +1,38 @@
+"""The newest change against the clock: whether something was dated by a clock that was ahead, and who knows of it."""
+
+from typing import Final, NamedTuple, cast
+
+from gatewayd.clock import MINUTE, SECOND, Instant
+from gatewayd.store.transactions import ReadTx, WriteTx
+from gatewayd.store.update_clock import ACCEPT, SELECT_WHOLE
+
+BEHIND_MAX: Final = 2 * SECOND  # Chosen: a correction of the clock may be as large
+GROWTH_MAX: Final = MINUTE  # Chosen: each change adds a microsecond while the clock is behind, and more is a new leap
+
+
+class LatestChange(NamedTuple):
+    """The newest `updatedAt`; and what it was when an operator last said that the clock was right, and when."""
+
+    latest: Instant
+    accepted_latest: Instant = Instant(0)
+    accepted_at: Instant = Instant(0)
+
+    def ahead_of(self, now: Instant) -> int:
+        """By how much it is ahead of a clock that says `now`, microseconds; 0 for what a correction explains."""
+        ahead = self.latest - now
+        return ahead if ahead > BEHIND_MAX else 0
+
+    def is_accepted(self, now: Instant) -> bool:
+        """Whether the operator knows: nothing was dated further ahead since, and the clock has not gone back again."""
+        return self.latest - self.accepted_latest <= GROWTH_MAX and now >= self.accepted_at - BEHIND_MAX
+
+
+def find(tx: ReadTx) -> LatestChange:
+    """As it stands."""
+    row = cast("tuple[int, int, int]", tx.row(SELECT_WHOLE))
+    return LatestChange(*map(Instant, row))
+
+
+def accept(tx: WriteTx) -> None:
+    """The clock is right, and what was dated ahead of it stays as it is."""
+    tx.run(ACCEPT)
