@@ -107,8 +107,17 @@ class Context:
         from gatewayd.store.database import open_store
 
         if makes_store and not self.has_database():
+            self._refuse_beside_daemon()
             return open_store(self.store_settings, self.clock, self.key_file, migrates=False)
         return self.open_existing()
+
+    def _refuse_beside_daemon(self) -> None:
+        """A database that is not there though a daemon works with it was removed: another one would hide that."""
+        from gatewayd.store.directory import is_worked_with
+
+        directory = self.store_settings.directory
+        if is_worked_with(directory):
+            raise CommandError(f"a daemon works with {directory}, but the database is gone: none is made in its place")
 
     def read(self, work: "Callable[[ReadTx], T]", org_id: str | None = None) -> T:
         """Run a read. Raises what `work` raises, `StoreFailure` or `MigrationError`."""

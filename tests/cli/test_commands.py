@@ -12,6 +12,7 @@ import pytest
 from gatewayd.cli import main
 from gatewayd.cli.output import print_list
 from gatewayd.cli.parser import build_parser
+from gatewayd.store.directory import locked
 from tests.cli.conftest import Run
 
 SECONDS = 60
@@ -86,6 +87,20 @@ def test_a_directory_that_cannot_be_made_fails_in_one_line(run: Run, config_file
     (config_file.parent / "data").write_text("a file is in the way")
     ran = run("org", "list")
     assert (ran.code, ran.out, len(ran.err.splitlines())) == (1, "", 1)
+
+
+def test_no_database_is_made_where_a_daemon_lost_its_own(run: Run, org_id: str, config_file: Path) -> None:
+    """Another one in its place would hide that, and stand in the way of the one that was moved away."""
+    data = config_file.parent / "data"
+    with locked(data, "gatewayd/0.1.0"):
+        (data / "gatewayd.db").rename(data / "moved.db")
+        ran = run("org", "create", "--name", "Birch")
+        assert (ran.code, ran.out) == (1, "")
+        assert ran.err == (
+            f"gatewayd: a daemon works with {data}, but the database is gone: none is made in its place\n"
+        )
+        assert not list(data.glob("gatewayd.db*"))
+    assert run("org", "create", "--name", "Birch").code == 0
 
 
 def test_a_file_that_is_no_database_fails_in_one_line(run: Run, config_file: Path) -> None:
