@@ -155,6 +155,10 @@ install-service:
 	@if [ -z '$(DESTDIR)' ] && command -v systemd-sysusers >/dev/null; then systemd-sysusers '$(CURDIR)/systemd/gatewayd.sysusers'; fi
 	@if [ -z '$(DESTDIR)' ] && [ -d /run/systemd/system ]; then systemctl daemon-reload; fi
 	@echo 'installed $(PREFIX), $(PROGRAMS)/gatewayd and the unit in $(UNITS)'
+	@case "$$(readlink -m '$(PREFIX)/bin/python')" in /home/*|/root/*|/run/user/*) \
+	  echo 'but its Python lies in a home directory, which the unit cannot see: put one of this machine first in PATH,' \
+	    'remove $(PREFIX), and run this again' >&2;; \
+	esac
 
 # --- locks: versions and hashes, no address of any index; `make lock ARGS=--upgrade` takes the newest versions ----------
 

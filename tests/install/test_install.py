@@ -50,6 +50,20 @@ def test_the_units_are_installed_for_their_prefix(tmp_path: Path) -> None:
     assert (tmp_path / "usr" / "local" / "bin" / "gatewayd").readlink() == Path("/srv/gatewayd/bin/gatewayd")
 
 
+@pytest.mark.parametrize(
+    ("python", "told"),
+    [("/home/ann/.pyenv/bin/python3.12", True), ("/root/bin/python3", True), ("/usr/bin/python3.12", False)],
+)
+def test_a_python_that_the_unit_cannot_see_is_told(tmp_path: Path, python: str, told: bool) -> None:
+    """The unit has ProtectHome=yes, and its user may not look into root's folder: systemd would say 203/EXEC."""
+    prefix = tmp_path / "prefix"
+    (prefix / "bin").mkdir(parents=True)
+    (prefix / "bin" / "python").symlink_to(python)
+    ran = make(ROOT, "install-service", f"DESTDIR={tmp_path}", f"PREFIX={prefix}")
+    assert ran.returncode == 0
+    assert ("its Python lies in a home directory" in ran.stderr) is told
+
+
 def test_a_prefix_with_something_else_in_it_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "precious").touch()
