@@ -62,7 +62,12 @@ def _certificates(server: Server, now: Instant) -> Iterator[Finding]:
         if Path(server.tls_key).stat().st_mode & EVERYBODY:
             yield Finding("TLS key", False, f"{server.tls_key} can be read by everybody.")
     served = _served(server)
-    if served is not None:
+    if served is None:
+        return
+    if files is not None and served != files:
+        sentence = "The certificate is not the one of the files: the daemon's log says why, or reload it."
+        yield Finding("TLS, as served", False, sentence)
+    else:
         same = "is the one of the files" if served == files else "is not the one of the files"
         yield _finding("TLS, as served", f"The certificate {same}", served, now)
 

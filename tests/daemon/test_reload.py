@@ -162,6 +162,10 @@ def test_a_broken_certificate_is_not_taken_and_the_doctor_says_so(tmp_path: Path
         refused = until(lambda: found if len(found := events(running, "reload_refused")) == 5 else None)
         assert all("door.pem" in str(line["problems"]) for line in refused)
         assert refused[-1]["problems"] == [f"{tmp_path / 'door.pem'} has expired"]
+        write_certificate(tmp_path, authority, days=90)
+        said = instance.run("doctor").stdout  # whose user may read what the daemon's may not
+        assert "ok     TLS: " in said
+        assert "WRONG  TLS, as served: The certificate is not the one of the files: the daemon's log says" in said
         write_certificate(tmp_path, authority, days=1)
         reload(running)
         said = instance.run("doctor").stdout
