@@ -1,9 +1,11 @@
-"""`gatewayd doctor`: whether the daemon that answers works with the database that the command line works with.
+"""`gatewayd doctor`, of the daemon that answers: whether it is ready, and works with the database of the command line.
 
 The key set of the provider is public, and every database has keys of its own. A copy of a database has the same ones,
 but nobody works with it: the lock tells.
 """
 
+import contextlib
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from typing import Final
@@ -12,7 +14,7 @@ from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.findings import Finding
 
 REACH_SECONDS: Final = 5.0  # Chosen
-KEY_SET_BYTES_MAX: Final = 65_536  # Chosen: thirty times what is published
+ANSWER_BYTES_MAX: Final = 65_536  # Chosen: thirty times what is published
 
 
 def daemon(context: Context) -> Iterator[Finding]:
@@ -24,6 +26,8 @@ def daemon(context: Context) -> Iterator[Finding]:
     served = _served(url)
     if not served:
         return
+    if troubles := _troubles(url):
+        yield Finding("readiness", False, f"The daemon is not ready: {'; '.join(troubles)}.")
     try:
         held, locked = _held(context), is_worked_with(directory)
     except (CommandError, MigrationError, StoreFailure):
@@ -43,13 +47,39 @@ def _served(url: str) -> set[str]:
 
     from gatewayd.oauth.addresses import JWKS
 
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with opener.open(url + JWKS, timeout=REACH_SECONDS) as answer:
-            found = msgspec.json.decode(answer.read(KEY_SET_BYTES_MAX), type=dict[str, list[dict[str, object]]])
+        with _opener().open(url + JWKS, timeout=REACH_SECONDS) as answer:
+            found = msgspec.json.decode(answer.read(ANSWER_BYTES_MAX), type=dict[str, list[dict[str, object]]])
     except (OSError, ValueError, msgspec.MsgspecError):
         return set()
     return {str(key.get("kid")) for key in found.get("keys", [])}
+
+
+def _troubles(url: str) -> list[str]:
+    """What of the daemon is not well, as `/readyz` tells it; empty where all is, or that cannot be found out."""
+    try:
+        _opener().open(url + "/readyz", timeout=REACH_SECONDS).close()
+    except urllib.error.HTTPError as error:
+        with error, contextlib.suppress(OSError):
+            return _unwell(error.read(ANSWER_BYTES_MAX))
+    except (OSError, ValueError):
+        pass
+    return []
+
+
+def _unwell(answer: bytes) -> list[str]:
+    import msgspec
+
+    try:
+        checks = msgspec.json.decode(answer, type=dict[str, str | dict[str, str]]).get("checks")
+    except msgspec.MsgspecError:
+        return []
+    return [f"{part} {state}" for part, state in checks.items() if state != "ok"] if isinstance(checks, dict) else []
+
+
+def _opener() -> urllib.request.OpenerDirector:
+    """By no proxy of the environment: it is this machine, or near it."""
+    return urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def _held(context: Context) -> set[str] | None:

@@ -3,9 +3,11 @@
 import grp
 import json
 import os
+import time
 from pathlib import Path
 
 import apsw
+import httpx
 import pytest
 import trustme
 
@@ -15,7 +17,7 @@ from gatewayd.cli.doctor import doctor
 from gatewayd.cli.parser import build_parser
 from gatewayd.clock import DAY, SettableClock, SystemClock
 from tests.cli.conftest import Run
-from tests.daemon.instance import Instance, serving
+from tests.daemon.instance import SECONDS, Instance, serving
 
 
 def findings(run: Run) -> dict[str, tuple[bool, str]]:
@@ -33,6 +35,27 @@ def test_a_healthy_instance(tmp_path: Path) -> None:
     ran = instance.run("doctor")
     assert (ran.returncode, ran.stderr) == (1, "gatewayd: 1 thing is wrong\n")
     assert "Nothing answers at" in ran.stdout
+
+
+def test_a_daemon_that_is_not_ready(tmp_path: Path) -> None:
+    with serving(Instance(tmp_path)) as running:
+        running.claimed.add("clock_behind")
+        instance = Instance(tmp_path, extra_server=f'public_url = "{running.url}"')
+        database = apsw.Connection(str(tmp_path / "data" / "gatewayd.db"))
+        database.set_busy_timeout(5_000)
+        database.execute("UPDATE update_clock SET latest = :latest", {"latest": SystemClock().now() + 5 * DAY})
+        database.close()
+        deadline = time.monotonic() + SECONDS
+        while httpx.get(f"{running.url}/readyz").status_code == 200:
+            assert time.monotonic() < deadline
+        ran = instance.run("doctor")
+        assert "WRONG  readiness: The daemon is not ready: clock is 4" in ran.stdout
+        assert instance.run("accept-clock").returncode == 0
+        while httpx.get(f"{running.url}/readyz").status_code != 200:
+            assert time.monotonic() < deadline
+        ran = instance.run("doctor")
+        assert (ran.returncode, ran.stderr) == (0, "")
+        assert "readiness" not in ran.stdout
 
 
 def test_it_makes_nothing(run: Run, config_file: Path) -> None:
