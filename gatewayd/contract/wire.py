@@ -126,6 +126,7 @@ class Address(Part, frozen=True, kw_only=True):
 class AddressRequest(Address, frozen=True, kw_only=True):
     """A postal address."""
 
+    line1: Annotated[str, Meta(min_length=1, max_length=160, pattern=r"\S")]
     country_code: CountryCode
 
 

@@ -8,7 +8,18 @@ from msgspec import UNSET, Meta, UnsetType
 from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import SyncRequest
-from gatewayd.contract.wire import Address, AmountText, Currency, Date, DecimalText, Email, Id, Part, Request, Version
+from gatewayd.contract.wire import (
+    AddressRequest,
+    AmountText,
+    Currency,
+    Date,
+    DecimalText,
+    Email,
+    Id,
+    Part,
+    Request,
+    Version,
+)
 
 Colour = Literal["red", "blue"]
 
@@ -29,7 +40,7 @@ class Create(Request, frozen=True, kw_only=True):
     colour: Colour = "red"
     due_date: Date | None = None
     email: Email | None = None
-    address: Address | None = None
+    address: AddressRequest | None = None
     lines: list[Line] = msgspec.field(default_factory=list)
     tags: list[str] = msgspec.field(default_factory=list)
     note: str | UnsetType | None = UNSET

@@ -69,7 +69,7 @@ def add(tx: WriteTx, row: BusinessRow, owner: Owner) -> BusinessRow:
         raise Problem("limit_reached", message, extra={"limit": MAX_PER_ENTITY})
     BUSINESSES.refuse_taken(tx, row.external_id)
     _refuse_same_tax_id(tx, row)
-    if _is_live_uk_property(row):
+    if _is_live(row):
         _refuse_second_property(tx, row, owner)
     return BUSINESSES.insert(tx, row)
 
@@ -81,10 +81,8 @@ def change(tx: WriteTx, before: BusinessRow, after: BusinessRow) -> BusinessRow:
         raise invalid_state("A period is closed: accounting basis and currency stay as they are.", "closed", ())
     BUSINESSES.refuse_taken(tx, after.external_id, after.id)
     _refuse_same_tax_id(tx, after)
-    if _is_live_uk_property(after) and not _is_live_uk_property(before):
-        owner = owners.find(tx, after.legal_entity_id)
-        assert owner is not None  # a foreign key
-        _refuse_second_property(tx, after, owner)
+    if _is_live(after) and (after.type != before.type or not _is_live(before)):
+        _refuse_unlike_owner(tx, before, after)
     return BUSINESSES.update(tx, after)
 
 
@@ -103,8 +101,8 @@ def shown(row: BusinessRow, today: str) -> Business:
     return project(row, Business, status=shown_status(row, today))
 
 
-def _is_live_uk_property(row: BusinessRow) -> bool:
-    return row.type == "uk_property" and row.archived_at is None and row.status != "ceased"
+def _is_live(row: BusinessRow) -> bool:
+    return row.archived_at is None and row.status != "ceased"
 
 
 def _refuse_same_tax_id(tx: ReadTx, row: BusinessRow) -> None:
@@ -117,9 +115,19 @@ def _refuse_same_tax_id(tx: ReadTx, row: BusinessRow) -> None:
         raise Problem("already_exists", message, extra={"existingId": existing_id, "field": "taxBusinessId"})
 
 
+def _refuse_unlike_owner(tx: ReadTx, before: BusinessRow, after: BusinessRow) -> None:
+    """A business that comes back, to an owner who may be something else by now."""
+    owner = owners.find(tx, after.legal_entity_id)
+    assert owner is not None  # a foreign key
+    _refuse_second_property(tx, after, owner)
+    if owner.is_incorporated and after.type == "self_employment":
+        message = "Its legal entity has become a company, which is nobody's self-employment."
+        raise invalid_state(message, "archived" if before.archived_at is not None else before.status, ())
+
+
 def _refuse_second_property(tx: ReadTx, row: BusinessRow, owner: Owner) -> None:
     """HMRC takes all UK lets of a person for one business."""
-    if not owner.is_person:
+    if row.type != "uk_property" or not owner.is_person:
         return
     existing_id = tx.value(_SELECT_UK_PROPERTY, id=row.id, legal_entity_id=row.legal_entity_id)
     if existing_id is not None:

@@ -13,7 +13,7 @@ from gatewayd.errors import Problem
 from gatewayd.ledger import period_locks
 from gatewayd.money import Money
 from gatewayd.store import schema
-from tests.areas.accounting.books import LINE, Books, Json, fields_of
+from tests.areas.accounting.books import LINE, OTHER_BRITISH_VAT_NUMBER, Books, Json, fields_of
 from tests.support.store import MemoryStore
 
 
@@ -100,6 +100,30 @@ def test_a_draft_for_a_client_who_is_taxed_otherwise_by_now(registered: Books) -
     draft = registered.invoice(status="draft", clientId=client)
     registered.post("updateClient", clientId=client, defaultVatTreatment="zero")
     assert registered.post("issueInvoice", invoiceId=draft["id"])["vatTotal"] == "0.00"
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [({"vatNumber": None}, "reverse_charge_needs_vrn"), ({"endUser": True}, "reverse_charge_end_user")],
+)
+def test_issue_checks_again_whether_the_client_may_account_for_the_vat(
+    registered: Books, changes: Json, code: str
+) -> None:
+    client = registered.client(vatNumber=OTHER_BRITISH_VAT_NUMBER)
+    reverse_charged = {**LINE, "vatCode": "reverse_charge_domestic_standard"}
+    draft = registered.invoice(status="draft", clientId=client, lines=[reverse_charged])
+    registered.post("updateClient", clientId=client, **changes)
+    assert fields_of(refused(registered, moves.issue, draft["id"])) == [("lines[0].vatCode", code)]
+
+
+def test_the_cis_deduction_is_that_of_the_day_a_draft_is_issued(books: Books) -> None:
+    entity, client = books.entity(cis={"subcontractor": True}), books.client(cisContractor=True)
+    draft = books.invoice(status="draft", clientId=client, lines=[{**LINE, "cisLabour": True}])
+    sql = "UPDATE legal_entities SET cis_verified_rate = 20 WHERE id = :id"
+    books.store.write(lambda tx: tx.run(sql, id=entity))
+    invoice = books.post("issueInvoice", invoiceId=draft["id"])
+    figures = [(each["cisDeduction"], each["cisRate"], each["balanceDue"]) for each in (draft, invoice)]
+    assert figures == [("30.00", 30, "90.00"), ("20.00", 20, "100.00")]
 
 
 def test_a_draft_that_names_no_seller_is_sold_by_the_one_there_is(books: Books) -> None:

@@ -30,7 +30,8 @@ FLAT_RATE = {
     "flatRateStartDate": or_null(DATES),
 }
 ADDRESS = st.fixed_dictionaries(
-    {"line1": TEXT, "countryCode": st.sampled_from(["GB", "IE"])}, optional={"line2": or_null(TEXT), "town": TEXT}
+    {"line1": TEXT.filter(str.strip), "countryCode": st.sampled_from(["GB", "IE"])},
+    optional={"line2": or_null(TEXT), "town": TEXT},
 )
 FIELDS = {
     "name": TEXT,

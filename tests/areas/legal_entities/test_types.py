@@ -41,6 +41,21 @@ def test_a_company_has_no_self_employment(firm: Firm, kind: str) -> None:
     assert view.update(firm.person, type=kind, companyNumber="01234567")["type"] == kind
 
 
+@pytest.mark.parametrize("ended", ["ceased", "archived"])
+def test_a_self_employment_does_not_come_back_to_a_company(firm: Firm, ended: str) -> None:
+    business, view = firm.create()["id"], entities(firm)
+    if ended == "ceased":
+        firm.move(business, "ceased", "2026-11-01")
+    else:
+        firm.archive(business)
+    view.update(firm.person, type="limited_company", companyNumber="01234567")
+    problem = refuses(firm.move, business, "active")
+    assert (problem.code, problem.extra) == ("invalid_state", {"currentState": ended, "allowedStates": []})
+    assert firm.get(business)["status"] == ended
+    view.update(firm.person, type="sole_trader", companyNumber=None)
+    assert firm.move(business, "active")["status"] == "active"
+
+
 def test_a_type_that_stays_is_nobodys_affair(firm: Firm) -> None:
     firm.create()
     assert entities(firm).update(firm.person, type="sole_trader", name="Ann")["name"] == "Ann"

@@ -91,13 +91,6 @@ def taxed(lines: Sequence[LineRequest], context: TaxContext) -> list[TaxedLine]:
     return found
 
 
-def registration_errors(codes: Sequence[VatCode], registered: bool) -> list[FieldError]:
-    """A `vat_not_registered` for each line whose code only a registered seller may use."""
-    if registered:
-        return []
-    return [_unregistered(index) for index, code in enumerate(codes) if code in NEEDS_REGISTRATION]
-
-
 def rows(lines: Sequence[TaxedLine], totals: Sequence[LineTotals], currency: str) -> list[LineRow]:
     """The lines as they are stored."""
     numbered = enumerate(zip(lines, totals, strict=True), start=1)
@@ -149,7 +142,7 @@ def _code_error(code: VatCode, index: int, context: TaxContext) -> FieldError | 
             return None
         return FieldError(_code_path(index), "conflict", f"With amountsAre no_vat every line is {NO_VAT_CODE}.")
     if not context.registered and code in NEEDS_REGISTRATION:
-        return _unregistered(index)
+        return FieldError(_code_path(index), "vat_not_registered", "The seller is not registered for VAT on that day.")
     if code in DOMESTIC_REVERSE_CHARGES:
         if not context.client_is_vat_registered:  # VATREVCON23000: the customer is registered in the United Kingdom
             return FieldError(_code_path(index), "reverse_charge_needs_vrn", "The client has no British VAT number.")
@@ -158,10 +151,6 @@ def _code_error(code: VatCode, index: int, context: TaxContext) -> FieldError | 
                 _code_path(index), "reverse_charge_end_user", "The client is an end user: charge VAT as usual."
             )
     return None
-
-
-def _unregistered(index: int) -> FieldError:
-    return FieldError(_code_path(index), "vat_not_registered", "The seller is not registered for VAT on that day.")
 
 
 def _code_path(index: int) -> str:

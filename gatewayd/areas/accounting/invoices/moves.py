@@ -13,7 +13,6 @@ from gatewayd.areas.accounting.invoices import (
     amendments,
     crediting,
     drafts,
-    lines,
     numbers,
     parties,
     rows,
@@ -26,7 +25,7 @@ from gatewayd.areas.accounting.invoices.shapes import ClientSnapshot, InvoicePay
 from gatewayd.areas.accounting.invoices.states import Settlement
 from gatewayd.areas.accounting.invoices.totals import fits
 from gatewayd.contract.wire import Address, project
-from gatewayd.errors import invalid, invalid_field, invalid_state, not_found
+from gatewayd.errors import invalid_field, invalid_state, not_found
 from gatewayd.ledger import period_locks
 from gatewayd.ledger.sellers import Seller
 from gatewayd.money import Money, exponent, is_decimal
@@ -81,8 +80,8 @@ def update_credited(tx: WriteTx, invoice_id: str) -> None:
 
 
 def issue(tx: WriteTx, invoice_id: str, fx_rate: str | None = None) -> InvoiceRow:
-    """Issue a draft. Registration, period and credit are checked again, as they are today, and VAT that nobody chose
-    is computed again.
+    """Issue a draft. Registration, reverse charge, period and credit are checked again, as they are today, and what
+    nobody chose is computed again: VAT, and the CIS deduction.
 
     `fx_rate` is decimal text, units of the seller's currency for one of the invoice's, and goes before the draft's own.
 
@@ -91,8 +90,7 @@ def issue(tx: WriteTx, invoice_id: str, fx_rate: str | None = None) -> InvoiceRo
     row = INVOICES.get(tx, invoice_id)
     states.check("issue", row.status)
     found = parties.of_row(tx, row)
-    # A credit takes back what was charged, rightly or not
-    row = _as_today(tx, row, found) if row.kind == "invoice" else _credited_anew(tx, row, found)
+    row = _anew(tx, row, found)
     if fx_rate is not None:
         row = _at_rate(row, fx_rate)
     row = rows.update(tx, as_issued(tx, row, found, None))
@@ -168,38 +166,20 @@ def delete_draft(tx: WriteTx, invoice_id: str) -> None:
     rows.delete(tx, invoice_id)
 
 
-def _as_today(tx: WriteTx, row: InvoiceRow, found: Parties) -> InvoiceRow:
-    """A draft by today's seller and its registration for VAT: what was left to them follows, and its figures with it.
+def _anew(tx: WriteTx, row: InvoiceRow, found: Parties) -> InvoiceRow:
+    """A draft by today's facts of seller and client, and after what other credit notes took back meanwhile.
 
-    Raises `Problem` `validation_failed` for a code that was asked for and is not allowed.
+    A credit note that names no line stays: it takes back what was charged, rightly or not. Raises `Problem`
+    `validation_failed` for a code that was asked for and is not allowed any more, or where less is left to credit.
     """
     stored = rows.lines_of(tx, row)
-    registered = found.seller.registered_on(row.supply_date)
-    code = lines.default_code(row.amounts_are, registered, found.client.default_vat_treatment)
-    same = found.seller.legal_entity_id == row.legal_entity_id
-    if same and all(line.vat_code == code for line in stored if line.vat_code_defaulted):
-        errors = lines.registration_errors([line.vat_code for line in stored], registered)
-        if errors:
-            raise invalid(*errors)
+    if row.kind == "credit_note" and not any(line.credits_line for line in stored):
         return row
     request = amendments.request_of(row, stored)
     if found.seller.base_currency != row.base_currency:
         request = replace(request, fx_rate=None)
     draft = drafts.draft(tx, request, found)
-    rows.rewrite(tx, row, draft.row, draft.lines)
-    return INVOICES.get(tx, row.id)
-
-
-def _credited_anew(tx: WriteTx, row: InvoiceRow, found: Parties) -> InvoiceRow:
-    """A draft that takes lines back, after what other credit notes took back of them meanwhile.
-
-    Raises `Problem` `validation_failed` where less is left.
-    """
-    stored = rows.lines_of(tx, row)
-    if not any(line.credits_line for line in stored):
-        return row
-    draft = drafts.draft(tx, amendments.request_of(row, stored), found)
-    if (draft.lines, draft.row.cis_deduction) == (stored, row.cis_deduction):
+    if draft.lines == stored and rows.is_same(row, draft.row):
         return row
     rows.rewrite(tx, row, draft.row, draft.lines)
     return INVOICES.get(tx, row.id)

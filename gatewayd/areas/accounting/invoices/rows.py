@@ -52,6 +52,8 @@ _CHANGING = (
     *("pdf_document_id", "updated_at", "version"),
 )
 """What moves change: an update of all columns would write every index anew."""
+_KEPT = ("id", "origin", "created_at")
+"""What a draft keeps that is computed anew."""
 _LINE_ROWS = Columns(LineRow)
 _PAYMENTS = Columns(InvoicePayment)
 
@@ -152,8 +154,14 @@ def insert(tx: WriteTx, row: InvoiceRow, lines: Sequence[LineRow], warnings: Seq
 def rewrite(tx: WriteTx, before: InvoiceRow, row: InvoiceRow, lines: Sequence[LineRow]) -> bytes:
     """Store `row` and its lines in the place of a draft, as its next version. Returns its whole JSON."""
     delete(tx, before.id)
-    kept = {name: getattr(before, name) for name in ("id", "origin", "created_at")}
+    kept = {name: getattr(before, name) for name in _KEPT}
     return insert(tx, replace(row, **kept, version=before.version + 1), lines)
+
+
+def is_same(before: InvoiceRow, row: InvoiceRow) -> bool:
+    """True where `row` in the place of the draft `before` would change nothing but its version."""
+    kept = {name: getattr(before, name) for name in (*_KEPT, "updated_at", "version")}
+    return replace(row, **kept) == before
 
 
 def update(tx: WriteTx, row: InvoiceRow) -> InvoiceRow:

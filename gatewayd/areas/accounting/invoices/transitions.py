@@ -59,9 +59,9 @@ def _amended(tx: ReadTx, before: InvoiceRow, request: UpdateInvoice) -> CreateIn
 def issue_invoice(tx: WriteTx, caller: Caller, request: IssueInvoice) -> Rendered[Invoice]:
     """Issue a draft: its number is allotted without gaps, and the parties are frozen as they are printed.
 
-    Registration for VAT, period and credit are checked again, as they are today: lines without `vatCode` bear what
-    holds now, and the totals follow. A VAT invoice is issued once the seller has an address; without one of the client
-    there are `warnings`.
+    Registration for VAT, reverse charge, period and credit are checked again, as they are today: lines without
+    `vatCode` bear what holds now, the CIS deduction is of the rate that holds now, and the totals follow. A VAT invoice
+    is issued once the seller has an address; without one of the client there are `warnings`.
     """
     INVOICES.get(tx, request.invoice_id, request.expected_version)
     issued = moves.issue(tx, request.invoice_id, request.fx_rate)
