@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 from gatewayd.cli.context import Context
 from gatewayd.cli.output import note, print_document, print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
+from gatewayd.cli.run_operation import operation_of, run_operation
 
 if TYPE_CHECKING:
     from gatewayd.store import ReadTx, WriteTx
 
 Json = dict[str, Any]
 STATUSES = ("draft", "issued", "sent", "part_paid", "paid", "void", "overdue")
+KINDS = ("invoice", "credit_note")
 LIST_MAX = 100  # one page of the API
 LIST_DEFAULT = 50
 
@@ -38,6 +40,12 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("--org", required=True, metavar="ID")
     command.add_argument("--status", action="append", choices=STATUSES, help="may be given again")
     command.add_argument("--limit", type=whole_number(1, LIST_MAX), default=LIST_DEFAULT, metavar="N")
+    command = add_command(group, "numbering", "show the next number of a seller, or set it", numbering, json=True)
+    command.add_argument("--org", required=True, metavar="ID")
+    command.add_argument("--entity", metavar="ID", help="the legal entity that sells; by default the one there is")
+    command.add_argument("--kind", choices=KINDS, default="invoice")
+    command.add_argument("--pattern", metavar="P", help="how numbers are written, such as 'INV-{yyyy}-{000001}'")
+    command.add_argument("--next", type=whole_number(1, 10**12 - 1), metavar="N", help="what the counter says next")
 
 
 def issue(arguments: argparse.Namespace, context: Context) -> int:
@@ -117,6 +125,19 @@ def list_invoices(arguments: argparse.Namespace, context: Context) -> int:
     found = context.read(work, arguments.org)
     columns = ("id", "number", "status", "issued", "due", "gross", "balance", "currency")
     print_list(arguments, found, columns, [_cells(invoice) for invoice in found])
+    return 0
+
+
+def numbering(arguments: argparse.Namespace, context: Context) -> int:
+    """Nothing is set where neither pattern nor next number is given."""
+    from gatewayd.areas.accounting import AREA
+
+    changes = {"pattern": arguments.pattern, "nextCount": arguments.next}
+    values = {"legalEntityId": arguments.entity, "kind": arguments.kind, **changes}
+    sets = any(value is not None for value in changes.values())
+    operation = operation_of(AREA, "accounting.setNumbering" if sets else "accounting.getNumbering")
+    found = run_operation(context, operation, arguments.org, values)
+    print_result(arguments, found, [f"{found['nextNumber']} is next, by the pattern {found['pattern']}."])
     return 0
 
 

@@ -68,6 +68,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "invoice delete": "INVOICE_ID",
     "invoice show": "INVOICE_ID --json",
     "invoice list": "--org ORG_ID --status overdue",
+    "invoice numbering": "--org ORG_ID --pattern 'INV-{yyyy}-{000001}' --next 457",
     "lead create": '--org ORG_ID --source website --name "B. Birch"',
     "opportunity create": '--org ORG_ID --name "Oak doors" --lead LEAD_ID --amount 1234.50 --currency GBP',
     "opportunity move": "OPPORTUNITY_ID --stage won",

@@ -127,3 +127,20 @@ def test_a_date_that_is_none_is_wrong_usage(
         commands.run("pay", "inv_1", "--date", date)
     assert caught.value.code == 2
     assert "YYYY-MM-DD" in capsys.readouterr().err
+
+
+def test_numbering(commands: InvoiceCommands, org_id: str) -> None:
+    before = commands.run("numbering", "--org", org_id)
+    assert (before["nextNumber"], before["legalEntityId"]) == ("INV-000001", None)
+    set_ = commands.run("numbering", "--org", org_id, "--pattern", "{yyyy}/{001}", "--next", "57")
+    assert set_["nextNumber"] == "2026/057"
+    assert commands.run("issue", commands.draft(org_id))["number"] == "2026/057"
+    assert commands.run("numbering", "--org", org_id)["nextCount"] == 58
+    notes = commands.run("numbering", "--org", org_id, "--kind", "credit_note", "--next", "9")
+    assert notes["nextNumber"] == "CN-000009"
+    for entity in (org_id, "ent_unknown"):
+        arguments = commands.parsed("numbering", "--org", org_id, "--entity", entity, "--next", "99")
+        with pytest.raises(Problem) as caught:
+            arguments.run(arguments, commands.context)
+        assert [error.code for error in caught.value.errors] == ["unknown_reference"]
+    assert commands.run("numbering", "--org", org_id)["nextCount"] == 58
