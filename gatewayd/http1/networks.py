@@ -1,10 +1,19 @@
-"""The network that an address is counted as: what one subscriber is given."""
+"""Addresses as packets bear them, and the network that one is counted as: what one subscriber is given."""
 
 import socket
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Final
 
 _MAPPED: Final = bytes(10) + b"\xff\xff"  # RFC 4291 §2.5.5.2
 _SUBSCRIBER_BYTES: Final = 8  # 64 bits: what one subscriber has at least (RFC 6177)
+
+
+def address_of(host: str) -> IPv4Address | IPv6Address:
+    """Without its zone; of an IPv4 peer as a dual-stack socket shows it the IPv4 address. Raises ValueError."""
+    address = ip_address(host.partition("%")[0])
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
+        return address.ipv4_mapped
+    return address
 
 
 def network_of(host: str) -> str:

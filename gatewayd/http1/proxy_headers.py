@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_network
 
 from gatewayd.http1.header_fields import Headers
+from gatewayd.http1.networks import address_of
 from gatewayd.http1.request import Address
 
 UNIX_PEER = "unix"
@@ -69,12 +70,9 @@ def _values(headers: Headers, name: bytes) -> list[str]:
 
 def _parse_ip(text: str) -> _Ip | None:
     try:
-        address = ip_address(text.partition("%")[0])
+        return address_of(text)
     except ValueError:
         return None
-    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
-        return address.ipv4_mapped
-    return address
 
 
 def _without_port(hop: str) -> str:

@@ -1,10 +1,11 @@
 """What an API key is restricted to: scopes, and the networks that it may be used from. Pure (Spec §5, API keys)."""
 
 from collections.abc import Collection, Sequence
-from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_network
 
 from gatewayd.contract.scopes import FULL_ACCESS, KEY_SCOPES, RESTRICTED, ordered
 from gatewayd.errors import FieldError, invalid, invalid_field
+from gatewayd.http1.networks import address_of
 
 NETWORKS_MAX = 32  # Chosen
 
@@ -43,9 +44,7 @@ def validate_networks(networks: Sequence[str]) -> list[str]:
 def is_within(peer: str | None, networks: Sequence[Network]) -> bool:
     """Whether an address, None where there is none, lies in one of the networks."""
     try:
-        address = ip_address(peer or "")
+        address = address_of(peer or "")
     except ValueError:
         return False  # Chosen: an allow-list admits only what it can see
-    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
-        address = address.ipv4_mapped  # how a dual-stack socket shows an IPv4 peer
     return any(address in network for network in networks)

@@ -15,12 +15,13 @@ day and 24 on each day after, whatever their number; `attempts` more where someb
 guessed, are not throttled.
 """
 
-from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Final
 
 import msgspec
 
 from gatewayd.clock import DAY, HOUR, MINUTE, Instant
+from gatewayd.http1.networks import address_of, network_of
 from gatewayd.identity import known_devices
 from gatewayd.identity.sessions import Visitor
 from gatewayd.identity.users import fold_email
@@ -32,7 +33,6 @@ FORGET_AFTER = DAY  # Chosen: an account whose last failure is so old has none
 NETWORK_FACTOR = 20  # Chosen: many people, and whole assistants, stand behind one address
 HALVED_EVERY = HOUR  # Chosen: of a network's failures
 SLOW_PAUSE = MINUTE  # Chosen: after an account's last failure, where the network is slow
-IPV6_PREFIX = 64  # what one subscriber has
 SWEEP_ROWS = 500  # of one transaction
 
 Network = IPv4Network | IPv6Network
@@ -191,15 +191,12 @@ def _lock(now: Instant, beyond: int) -> Instant | None:
 def _network(address: str, proxies: tuple[Network, ...]) -> str | None:
     """The network that is counted for an address; None where everybody may come from there."""
     try:
-        parsed = ip_address(address.partition("%")[0])
+        parsed = address_of(address)
     except ValueError:  # a unix socket
         return None
-    if isinstance(parsed, IPv6Address) and parsed.ipv4_mapped is not None:
-        parsed = parsed.ipv4_mapped
     if parsed.is_loopback or any(parsed in proxy for proxy in proxies):
         return None
-    prefix = IPV6_PREFIX if isinstance(parsed, IPv6Address) else parsed.max_prefixlen
-    return f"{_NETWORK}{ip_network((parsed, prefix), strict=False)}"
+    return f"{_NETWORK}{ip_network(network_of(address))}"
 
 
 def _overlaps(counted: Network, given: Network) -> bool:
