@@ -4,7 +4,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from gatewayd.cli.context import Context
-from gatewayd.cli.output import print_list, print_result
+from gatewayd.cli.output import note, print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group
 from gatewayd.cli.user_access import ended_in_words, find_user
 from gatewayd.clock import to_wire
@@ -66,6 +66,8 @@ def remove(arguments: argparse.Namespace, context: Context) -> int:
     document = {"orgId": arguments.org, "userId": user.id, "email": user.email, "ended": ended}
     lines = [f"{user.email} is no longer a member of {arguments.org}.", ended_in_words(ended)]
     print_result(arguments, document, lines)
+    if user.instance_admin:
+        note(f"{user.email} administrates the whole instance still: see gatewayd user disable")
     return 0
 
 

@@ -67,6 +67,14 @@ def test_gives_a_role(run: Run, org_id: str, bob: str, config_file: Path) -> Non
     assert acts(config_file)[0] == (audit.OPERATOR, "membership.role_changed", org_id)
 
 
+def test_says_of_whom_it_removes_that_they_administrate_the_instance(run: Run, org_id: str, bob: str) -> None:
+    named = ("--email", "eve@example.com", "--name", "Eve", "--org", org_id, "--role", "admin")
+    run("user", "create", *named, "--instance-admin")
+    told = "gatewayd: eve@example.com administrates the whole instance still: see gatewayd user disable\n"
+    assert run("member", "remove", "--org", org_id, "--user", "eve@example.com").err == told
+    assert run("member", "remove", "--org", org_id, "--user", BOB).err == ""
+
+
 def test_removes_a_member_and_what_they_leave_behind(
     run: Run, org_id: str, bob: str, key_id: str, config_file: Path
 ) -> None:
