@@ -55,6 +55,7 @@ class ListLeads(SyncRequest, frozen=True, kw_only=True):
 
     status: LeadStatus | None = None
     source: Source | None = None
+    external_id: ExternalId | None = None
 
 
 LEADS = Table("leads", Lead, kind="lead", prefix="lead")
@@ -69,7 +70,11 @@ def create_lead(tx: WriteTx, caller: Caller, request: CreateLead) -> Lead:
 
 def list_leads(tx: ReadTx, caller: Caller, request: ListLeads) -> Listing[Lead]:
     """List leads."""
-    filters = {"status = :status": request.status, "source = :source": request.source}
+    filters = {
+        "status = :status": request.status,
+        "source = :source": request.source,
+        "external_id = :external_id": request.external_id,
+    }
     return table_page(tx, request, LEADS, filters)
 
 

@@ -77,6 +77,7 @@ class ListOpportunities(SyncRequest, frozen=True, kw_only=True):
     lead_id: Id | None = None
     pipeline_id: Label | None = None
     stage: Label | None = None
+    external_id: ExternalId | None = None
 
 
 OPPORTUNITIES = Table("opportunities", Opportunity, kind="opportunity", prefix="opp")
@@ -119,6 +120,7 @@ def list_opportunities(tx: ReadTx, caller: Caller, request: ListOpportunities) -
         "lead_id = :lead_id": request.lead_id,
         "pipeline_id = :pipeline_id": request.pipeline_id,
         "stage = :stage": request.stage,
+        "external_id = :external_id": request.external_id,
     }
     return table_page(tx, request, OPPORTUNITIES, filters)
 

@@ -103,6 +103,14 @@ def test_filters_by_status_and_source(store: MemoryStore) -> None:
     assert [lead["id"] for lead in listed(store, org_id, ListLeads(status="qualified", source="web"))[0]] == [web]
 
 
+def test_found_by_external_id(store: MemoryStore) -> None:
+    org_id = store.org()
+    wanted = make(store, org_id, CreateLead(source="web", external_id="form-7")).id
+    make(store, org_id, CreateLead(source="web", external_id="form-8"))
+    make(store, store.org("Other Ltd"), CreateLead(source="web", external_id="form-7"))
+    assert [lead["id"] for lead in listed(store, org_id, ListLeads(external_id="form-7"))[0]] == [wanted]
+
+
 def test_another_organizations_leads_are_not_listed(store: MemoryStore) -> None:
     org_id, other = store.org(), store.org("Other Ltd")
     make(store, other, CreateLead(source="web"))

@@ -145,7 +145,9 @@ def test_lists_newest_first_with_filters_and_only_the_organizations_own(store: M
     lead_id = lead_of(store, org_id)
     make(store, other, CreateOpportunity(name="theirs"))
     first = make(store, org_id, CreateOpportunity(name="first", lead_id=lead_id, amount="1.50"))
-    second = make(store, org_id, CreateOpportunity(name="second", pipeline_id="sales", stage="won"))
+    second = make(
+        store, org_id, CreateOpportunity(name="second", pipeline_id="sales", stage="won", external_id="deal-7")
+    )
 
     def ids(request: ListOpportunities) -> list[str]:
         page = store.read(lambda tx: list_opportunities(tx, make_caller(org_id), request), org_id)
@@ -153,6 +155,7 @@ def test_lists_newest_first_with_filters_and_only_the_organizations_own(store: M
 
     assert ids(ListOpportunities()) == [second.id, first.id]
     assert ids(ListOpportunities(lead_id=lead_id)) == [first.id]
+    assert ids(ListOpportunities(external_id="deal-7")) == [second.id]
     assert ids(ListOpportunities(pipeline_id="sales")) == [second.id]
     assert ids(ListOpportunities(stage="new")) == [first.id]
 
