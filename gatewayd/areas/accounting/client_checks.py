@@ -35,6 +35,11 @@ def vat_number(text: str, country_code: str) -> str | None:
     return compact if _FOREIGN_NUMBER.match(compact) else None
 
 
+def with_country(number: str, country_code: str) -> str:
+    """A VAT number as it is kept for a client of that country, with the letters that it does without there."""
+    return f"GB{number}" if number[:1].isdigit() and country_code in _UNITED_KINGDOM else number
+
+
 def is_british(number: str, country_code: str) -> bool:
     """True for a VAT number of the United Kingdom, as it is kept for a client of that country."""
     return country_code in _UNITED_KINGDOM if number[:1].isdigit() else number[:2] in _BRITISH

@@ -7,7 +7,7 @@ from gatewayd.areas.accounting.clients.rows import CLIENTS
 from gatewayd.areas.accounting.clients.shapes import VatCheck
 from gatewayd.errors import Problem
 from gatewayd.store import WriteTx
-from tests.areas.accounting.books import BRITISH_VAT_NUMBER, OTHER_BRITISH_VAT_NUMBER, Books, Json, fields_of
+from tests.areas.accounting.books import BRITISH_VAT_NUMBER, LINE, OTHER_BRITISH_VAT_NUMBER, Books, Json, fields_of
 from tests.support.store import MemoryStore
 
 
@@ -49,11 +49,25 @@ def test_update_checks_the_client_as_it_becomes(books: Books) -> None:
     client_id = books.client("Ann", vatNumber=BRITISH_VAT_NUMBER, companyNumber="01234567")
     problem = refused(books, "updateClient", clientId=client_id, vatNumber="980780685", companyNumber="12x")
     assert fields_of(problem) == [("vatNumber", "invalid_vrn"), ("companyNumber", "invalid_company_number")]
-    assert fields_of(refused(books, "updateClient", clientId=client_id, countryCode="FR")) == [
+    american = books.client("Bob", vatNumber="123456789", countryCode="US")
+    assert fields_of(refused(books, "updateClient", clientId=american, countryCode="GB")) == [
         ("vatNumber", "invalid_vrn")
     ]
     changed = books.post("updateClient", clientId=client_id, vatNumber=OTHER_BRITISH_VAT_NUMBER, companyNumber="123")
     assert (changed["vatNumber"], changed["companyNumber"]) == ("434031494", "00000123")
+
+
+@pytest.mark.parametrize("country", ["US", "FR", "GG"])
+def test_a_client_that_moves_keeps_a_vat_number_with_its_country(registered: Books, country: str) -> None:
+    client = registered.client(vatNumber=BRITISH_VAT_NUMBER)
+    line = {**LINE, "vatCode": "reverse_charge_domestic_standard"}
+    moved = registered.post("updateClient", clientId=client, countryCode=country)
+    assert moved["vatNumber"] == f"GB{BRITISH_VAT_NUMBER}"
+    assert registered.invoice(clientId=client, lines=[line])["status"] == "issued"
+    assert registered.post("updateClient", clientId=client, notes="n")["vatNumber"] == f"GB{BRITISH_VAT_NUMBER}"
+    assert registered.post("updateClient", clientId=client, countryCode="IM")["vatNumber"] == BRITISH_VAT_NUMBER
+    given = registered.post("updateClient", clientId=client, countryCode="US", vatNumber=BRITISH_VAT_NUMBER)
+    assert given["vatNumber"] == BRITISH_VAT_NUMBER  # of the country that is given with it
 
 
 def test_another_vat_number_was_not_checked(books: Books) -> None:

@@ -94,6 +94,8 @@ def change(tx: WriteTx, before: StoredClient, request: UpdateClient) -> StoredCl
     after = CLIENTS.changed(before, request)
     if request.cis_contractor is UNSET and request.cis_registered is not UNSET:
         after = replace(after, cis_contractor=request.cis_registered)
+    if request.vat_number is UNSET and after.vat_number is not None:  # a client that moves keeps it
+        after = replace(after, vat_number=client_checks.with_country(after.vat_number, before.country_code))
     errors = [
         *rules.number_mistakes(after, ""),
         *rules.alias_mistakes(request.cis_contractor, request.cis_registered, ""),
