@@ -81,7 +81,8 @@ def update_legal_entity(tx: WriteTx, caller: Caller, request: UpdateLegalEntity)
     and a person one UK property business: a type that its businesses do not allow is refused.
     """
     before = LEGAL_ENTITIES.get(tx, request.id, request.expected_version)
-    after = rules.checked(LEGAL_ENTITIES.changed(before, request))
+    back = {"archived_at": None} if request.status == "active" else {}
+    after = rules.checked(LEGAL_ENTITIES.changed(before, request, **back))
     _refuse_fixed(tx, before, after)
     _refuse_type(tx, before, after)
     rows.refuse_clash(tx, after)
@@ -91,7 +92,8 @@ def update_legal_entity(tx: WriteTx, caller: Caller, request: UpdateLegalEntity)
 def archive_legal_entity(tx: WriteTx, caller: Caller, request: ArchiveLegalEntity) -> LegalEntity:
     """Archive a legal entity: lists hide it, it sells and begins nothing more, and it can still be read.
 
-    A business of it that is neither ceased nor archived refuses it unless `force` is true.
+    updateLegalEntity brings it back with `status`. A business of it that is neither ceased nor archived refuses it
+    unless `force` is true.
     """
     before = LEGAL_ENTITIES.get(tx, request.id, request.expected_version)
     if before.archived_at is not None:

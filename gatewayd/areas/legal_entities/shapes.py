@@ -112,10 +112,14 @@ class CreateLegalEntity(Request, frozen=True, kw_only=True):
 
 
 class UpdateLegalEntity(Request, frozen=True, kw_only=True):
-    """The fields to change. An absent field stays, null clears, an object replaces the one before."""
+    """The fields to change. An absent field stays, null clears, an object replaces the one before.
+
+    `status` brings back an entity that was archived.
+    """
 
     id: Id
     expected_version: Version | None = None
+    status: Literal["active"] | UnsetType = UNSET
     name: Name | UnsetType = UNSET
     type: EntityType | UnsetType = UNSET
     legal_name: Name | UnsetType | None = UNSET

@@ -126,6 +126,19 @@ def test_archive(books: Books) -> None:
     assert fields_of(problem) == [("clientId", "conflict")]
 
 
+def test_an_archived_client_comes_back_by_an_update(books: Books) -> None:
+    client_id = books.client("Ann")
+    books.post("archiveClient", clientId=client_id)
+    another = books.client("Ann")
+    problem = refused(books, "updateClient", clientId=client_id, status="active")
+    assert (problem.code, problem.extra) == ("possible_duplicate", {"existingId": another})
+    back = books.post("updateClient", clientId=client_id, status="active", name="Ann B.")
+    assert (back["status"], back["archivedAt"]) == ("active", None)
+    assert books.invoice(clientId=client_id)["clientId"] == client_id
+    problem = refused(books, "updateClient", clientId=client_id, status="archived")
+    assert fields_of(problem) == [("status", "invalid_enum")]
+
+
 def test_archive_again_or_at_another_version(books: Books) -> None:
     client_id = books.client("Ann")
     assert refused(books, "archiveClient", clientId=client_id, expectedVersion=2).code == "version_conflict"

@@ -17,6 +17,18 @@ def test_archived_it_is_hidden_and_can_be_read(firm: Firm) -> None:
     assert firm.names(status="archived") == [made["name"]]
 
 
+def test_it_comes_back_by_an_update(firm: Firm) -> None:
+    made = firm.create(**PERSON, nino=NINO)
+    firm.archive(made["id"])
+    assert firm.update(made["id"], name="Ash B.")["status"] == "archived"
+    back = firm.update(made["id"], status="active")
+    assert (back["status"], back["archivedAt"], back["nino"], back["version"]) == ("active", None, NINO, 4)
+    assert firm.names() == ["Ash B."]
+    assert firm.update(made["id"], status="active")["status"] == "active"
+    problem = refuses(firm.update, made["id"], status="archived")
+    assert [(error.path, error.code) for error in problem.errors] == [("status", "invalid_enum")]
+
+
 def test_archived_already_or_at_another_version(firm: Firm) -> None:
     made = firm.create(**PERSON)
     assert refuses(firm.archive, made["id"], expectedVersion=2).code == "version_conflict"

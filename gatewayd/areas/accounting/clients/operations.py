@@ -72,7 +72,7 @@ def update_client(tx: WriteTx, caller: Caller, request: UpdateClient) -> Rendere
 def archive_client(tx: WriteTx, caller: Caller, request: ArchiveClient) -> Rendered[Client]:
     """Archive a billing client: lists hide it, no invoice can be made out to it, and it can still be read.
 
-    Its invoices stay as they are, and what is due on them can be paid.
+    Its invoices stay as they are, and what is due on them can be paid. updateClient brings it back with `status`.
     """
     before = CLIENTS.get(tx, request.client_id, request.expected_version)
     if before.archived_at is not None:

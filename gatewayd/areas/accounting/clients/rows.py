@@ -91,7 +91,8 @@ def change(tx: WriteTx, before: StoredClient, request: UpdateClient) -> StoredCl
 
     Raises `Problem`: `validation_failed`, `already_exists`, `possible_duplicate`.
     """
-    after = CLIENTS.changed(before, request)
+    back = {"archived_at": None} if request.status == "active" else {}
+    after = CLIENTS.changed(before, request, **back)
     if request.cis_contractor is UNSET and request.cis_registered is not UNSET:
         after = replace(after, cis_contractor=request.cis_registered)
     if request.vat_number is UNSET and after.vat_number is not None:  # a client that moves keeps it
@@ -112,8 +113,8 @@ def change(tx: WriteTx, before: StoredClient, request: UpdateClient) -> StoredCl
 
 
 def _refuse_new_likeness(tx: ReadTx, before: StoredClient, after: StoredClient) -> None:
-    """Raises `Problem` `possible_duplicate` where a change brings the name or a number of another client."""
-    names = ("name", "vat_number", "company_number")
+    """Raises `Problem` `possible_duplicate` where a change brings the name or a number of another client in use."""
+    names = ("name", "vat_number", "company_number", "archived_at")
     if any(getattr(before, name) != getattr(after, name) for name in names):
         refuse_lookalike(tx, after)
 

@@ -80,11 +80,12 @@ class UpdateClient(Request, frozen=True, kw_only=True):
     """The fields to change. An absent field stays, null clears, an object or a list replaces the one before.
 
     `cisRegistered` is another name of `cisContractor`. A name or number that another client has is refused unless
-    `allowDuplicate`.
+    `allowDuplicate`. `status` brings back a client that was archived.
     """
 
     client_id: Id
     expected_version: Version | None = None
+    status: Literal["active"] | UnsetType = UNSET
     name: ClientName | UnsetType = UNSET
     kind: ClientKind | UnsetType = UNSET
     contact_name: ContactName | UnsetType | None = UNSET
