@@ -43,6 +43,7 @@ from gatewayd.store import ReadTx
 
 _NOTHING_CHECKED = "Check at least one thing that the app may do, or deny."
 _NONE_CHOSEN = "Choose the organization that the app may work for."
+_TWO_NAMED = "You chose one organization and allowed another. Choose again."
 _NO_MEMBER = "You do not belong to that organization any more."
 _NOWHERE = "You belong to no organization yet, so there is nothing to give access to."
 Page = str | tuple[str, int]
@@ -136,7 +137,8 @@ class ConsentPages:
         session, user = signed_in()
         if authorization.pending.session_id != session.id:
             raise RequestGone
-        if form.get("decision") != "allow":
+        named = form.get("allow")  # by the button; without the style sheet those of other organizations are seen too
+        if named is None and form.get("decision") != "allow":
             if not await self._store.write(lambda tx: authorizations.drop(tx, authorization.handle)):
                 raise RequestGone
             return self._back(authorization, {"error": "access_denied", "error_description": "the person said no"})
@@ -153,6 +155,8 @@ class ConsentPages:
         if not await self._store.read(lambda tx: memberships.is_member(tx, user.id), consent.org_id):
             problem = _NO_MEMBER if consent.org_id else _NONE_CHOSEN
             return await self._consent_page(authorization, _Filled(consent.scopes, consent.org_id), problem)
+        if named not in (None, consent.org_id):
+            return await self._consent_page(authorization, _Filled(consent.scopes), _TWO_NAMED)
         try:
             code = await self._store.write(
                 lambda tx: authorization_codes.issue_code(tx, authorization.pending, consent)

@@ -145,8 +145,20 @@ async def test_the_organization_is_picked(site: Site) -> None:
     page = await consent_page(browser, await site.ask())
     choices = [each for each in page.form("/oauth/consent").all("input") if each.attributes.get("type") == "radio"]
     assert [each.attributes["value"] for each in choices] == [site.org_id, second]
-    assert page.buttons() == ["Allow for Oak & Son", "Allow for Elm Ltd", "Allow", "Deny"]  # the style shows one
+    assert page.buttons() == ["Allow", "Allow for Oak & Son", "Allow for Elm Ltd", "Allow", "Deny"]  # two are seen
     answer = await allow(browser, page, organization=second)
+    assert (await granted(site, answer)).grant.org_id == second
+
+
+async def test_a_button_of_another_organization_than_is_chosen_allows_nothing(site: Site) -> None:
+    """Without the style sheet every button is seen, whatever is chosen."""
+    second = await site.add_org("Elm Ltd", site.user_id)
+    browser = await site.signed_in()
+    page = await consent_page(browser, await site.ask())
+    two = await browser.submit(page, "/oauth/consent", organization=second, allow=site.org_id, scope="openid")
+    assert (two.status, two.page.problem) == (422, "You chose one organization and allowed another. Choose again.")
+    assert (chosen(two.page), await site.store.read(lambda tx: tx.value("SELECT count(*) FROM grants"))) == ([], 0)
+    answer = await browser.submit(two.page, "/oauth/consent", organization=second, allow=second)
     assert (await granted(site, answer)).grant.org_id == second
 
 
