@@ -30,6 +30,7 @@ from gatewayd.tax.fraud_headers import FraudFault, FraudWarning
 from gatewayd.tax.mapping import Target
 from gatewayd.tax.settings import TaxSettings
 
+LEFT_SECONDS: Final = 3.0  # Chosen: a request that hangs leaves the others time, and one that is slow has the rest
 CODE_BYTES: Final = 64 * 1024  # Chosen: a larger body is not searched for a code
 
 _NOT_PASSED: Final = frozenset({401, 406, 407})
@@ -91,15 +92,15 @@ class AuthoritySession:
         """The answer to the caller's own request, in the encoding that the caller takes. Raises `Problem`."""
         return await self._send_in_time(target, self._incoming.headers)
 
-    async def ask(self, target: Target, scenario: str, share: int = 1) -> Response:
+    async def ask(self, target: Target, scenario: str, behind: int = 0) -> Response:
         """The answer to a request of ours for the caller, to be read here, under a test scenario. Raises `Problem`.
 
-        `share` is how many requests have what is left of the time, this one included.
+        `behind` is how many requests come after it, for each of which `LEFT_SECONDS` are left, or an equal share.
         """
         fields = [field for field in self._incoming.headers if field[0].lower() not in _FOR_A_READER_OF_BYTES]
         if scenario:
             fields.append((_SCENARIO, scenario.encode("latin-1")))
-        return await self._send_in_time(target, fields, share)
+        return await self._send_in_time(target, fields, behind)
 
     def problem_of(self, response: Response, message: str) -> Problem:
         """The problem that an answer is which cannot be worked with."""
@@ -138,9 +139,9 @@ class AuthoritySession:
 
     # -- the requests
 
-    async def _send_in_time(self, target: Target, fields: Headers, share: int = 1) -> Response:
-        left = self._started + self._settings.timeout_seconds - trio.current_time()
-        seconds = max(0.0, left / share)
+    async def _send_in_time(self, target: Target, fields: Headers, behind: int = 0) -> Response:
+        left = max(0.0, self._started + self._settings.timeout_seconds - trio.current_time())
+        seconds = left - behind * min(LEFT_SECONDS, left / (behind + 1))
         try:
             with trio.fail_after(seconds):
                 response = await self._send(target, fields)

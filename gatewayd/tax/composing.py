@@ -4,6 +4,8 @@ import datetime
 from collections.abc import Collection, Mapping
 from typing import Final
 
+import msgspec
+
 from gatewayd.contract.wire import encode
 from gatewayd.errors import invalid_field
 from gatewayd.http1.response import Response
@@ -21,8 +23,8 @@ from gatewayd.tax.composition import (
     Composition,
     Object,
     Part,
+    Question,
     RefusedError,
-    refuse,
     rows_of,
     text,
 )
@@ -57,26 +59,38 @@ async def compose(operation_id: str, composition: Composition) -> Response:
 async def _tax_years(composition: Composition) -> shapes.TaxYears:
     current = int(tax_year_of(composition.today)[:4])
     years = [tax_year(first) for first in range(current - YEARS_BACK, current + 1)]
-    final = await composition.needed(FINAL, {})
-    statuses = await composition.needed(STATUS, {"taxYear": years[0], "futureYears": "true"})
+    final, statuses, *quarterly = await composition.parts(
+        [
+            Question(FINAL, {}),
+            Question(STATUS, {"taxYear": years[0], "futureYears": "true"}),
+            *(_of_quarters(year) for year in years),
+        ],
+        until_refused=True,  # Chosen: who is refused what is due has no tax years, each of them empty
+    )
     standing = {year["taxYear"]: _standing(year) for year in statuses.rows("itsaStatuses") if _has_year(year)}
     declared = {tax_year_of(row["periodEndDate"]): row for row in _periods(final.rows("obligations"))}
-    listed = []
-    for year in years:
-        first, last = bounds(year)
-        quarterly = await composition.needed(QUARTERLY, {"fromDate": first, "toDate": last})
-        rows = [row for business in quarterly.rows("obligations") for row in rows_of(business, "obligationDetails")]
-        listed.append(
-            shapes.TaxYear(
-                tax_year=year,
-                start_date=first,
-                end_date=last,
-                itsa_status=standing.get(year),
-                quarterly=_counts(rows, composition.today),
-                final_declaration=_declaration(declared[year]) if year in declared else None,
-            )
+    listed = [
+        shapes.TaxYear(
+            tax_year=year,
+            start_date=bounds(year)[0],
+            end_date=bounds(year)[1],
+            itsa_status=standing.get(year),
+            quarterly=_counts(part, composition.today),
+            final_declaration=_declaration(declared[year]) if year in declared else None,
         )
-    return shapes.TaxYears(tax_years=listed)
+        for year, part in zip(years, quarterly, strict=True)
+    ]
+    of_years = zip((None, None, *years), (final, statuses, *quarterly), strict=True)
+    return shapes.TaxYears(tax_years=listed, parts=[_told(part, year) for year, part in of_years])
+
+
+def _of_quarters(year: str) -> Question:
+    first, last = bounds(year)
+    return Question(QUARTERLY, {"fromDate": first, "toDate": last})
+
+
+def _told(part: Part, year: str | None) -> shapes.TaxYearsPart:
+    return shapes.TaxYearsPart(tax_year=year, **msgspec.structs.asdict(part.summary))
 
 
 def _standing(year: Object) -> str | None:
@@ -90,7 +104,10 @@ def _periods(rows: list[Object]) -> list[Object]:
     return [row for row in rows if _is_day(row.get("periodEndDate"))]
 
 
-def _counts(rows: list[Object], today: str) -> shapes.QuarterlyCounts:
+def _counts(part: Part, today: str) -> shapes.QuarterlyCounts | None:
+    if part.failure is not None:
+        return None
+    rows = [row for business in part.rows("obligations") for row in rows_of(business, "obligationDetails")]
     waiting = [row for row in rows if _is_open(row)]
     overdue = [row for row in waiting if _is_day(row.get("dueDate")) and row["dueDate"] < today]
     return shapes.QuarterlyCounts(
@@ -113,19 +130,16 @@ async def _summary(composition: Composition) -> shapes.FilingSummary:
         raise invalid_field("taxYear", "required", "Name the tax year.")
     if not is_tax_year(year):
         raise invalid_field("taxYear", "invalid_format", "Expected a tax year such as 2026-27.")
-    first, last = bounds(year)
-    questions = {
-        STATUS: {"taxYear": year},
-        QUARTERLY: {"fromDate": first, "toDate": last},
-        FINAL: {"taxYear": year},
-        CALCULATIONS: {"taxYear": year},
-        BALANCE: {"onlyOpenItems": "true"},
-    }
-    # Chosen: each may take an equal share of what is left, so that one which hangs leaves the others theirs
-    parts = {
-        name: await composition.part(name, questions[name], len(questions) - i) for i, name in enumerate(questions)
-    }
-    refuse(parts.values())
+    found = await composition.parts(
+        [
+            Question(STATUS, {"taxYear": year}),
+            _of_quarters(year),
+            Question(FINAL, {"taxYear": year}),
+            Question(CALCULATIONS, {"taxYear": year}),
+            Question(BALANCE, {"onlyOpenItems": "true"}),
+        ]
+    )
+    parts = {part.summary.source: part for part in found}
     mine = next((row for row in parts[STATUS].rows("itsaStatuses") if row.get("taxYear") == year), {})
     return shapes.FilingSummary(
         tax_year=year,
@@ -133,7 +147,7 @@ async def _summary(composition: Composition) -> shapes.FilingSummary:
         obligations=_obligations(parts[QUARTERLY].rows("obligations"), parts[FINAL].rows("obligations")),
         latest_calculation=_latest(parts[CALCULATIONS].rows("calculations")),
         balance=_balance(parts[BALANCE]),
-        parts=[part.summary for part in parts.values()],
+        parts=[part.summary for part in found],
     )
 
 

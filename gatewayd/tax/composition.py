@@ -1,13 +1,13 @@
 """What a composed operation is made of: parts, each a question of its own to the authority (domain model §D1).
 
-A part that the authority refuses, does not find or does not answer in its share of the time is told as it is, where the
-answer tells of its parts. What concerns every part alike, such as an authorisation that has ended, is the answer to the
-whole. A test scenario goes to those parts that document it (§D4).
+A part that the authority refuses, does not find or does not answer in its share of the time is told as it is. What
+concerns every part alike, such as an authorisation that has ended, is the answer to the whole. A test scenario goes to
+those parts that document it (§D4).
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
@@ -48,10 +48,17 @@ _OF_ONE_PART: Final = frozenset({"tax_upstream_error", "tax_upstream_timeout", "
 class Ask(Protocol):
     """A question to the authority, under a test scenario, empty for none. Raises `Problem`.
 
-    `share` is how many questions have what is left of the time, this one included.
+    `behind` is how many questions come after it, for which some of the time is left.
     """
 
-    async def __call__(self, target: Target, scenario: str, share: int) -> Response: ...
+    async def __call__(self, target: Target, scenario: str, behind: int) -> Response: ...
+
+
+class Question(NamedTuple):
+    """What a part is asked for with, beside the person's number."""
+
+    part: str
+    more: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +72,18 @@ class Part:
     document: Object
     failure: Response | Problem | None = None
 
+    @property
+    def refusal(self) -> Response | None:
+        """The authority's own no; None where it said yes, or could not be asked."""
+        return self.failure if isinstance(self.failure, Response) and 400 <= self.failure.status < 500 else None
+
     def rows(self, name: str) -> list[Object]:
         """The objects of a list in the document; none where it is not there."""
         return rows_of(self.document, name)
 
 
 class RefusedError(Exception):
-    """The authority's refusal of what the answer cannot do without."""
+    """The authority's refusal, where it has nothing else to say."""
 
     def __init__(self, response: Response) -> None:
         super().__init__(response.status)
@@ -94,11 +106,24 @@ class Composition:
     def today(self) -> str:
         return london_date(self.now)
 
-    async def part(self, name: str, more: Mapping[str, str], share: int) -> Part:
-        """Ask one question. Raises `Problem` for what concerns every part."""
+    async def parts(self, questions: Sequence[Question], *, until_refused: bool = False) -> list[Part]:
+        """Ask one after the other; with `until_refused`, the first refusal of one is that of the whole.
+
+        Raises `Problem` for what concerns every part, and as `refuse` does.
+        """
+        found: list[Part] = []
+        for question in questions:
+            part = await self._part(*question, len(questions) - len(found) - 1)
+            if until_refused and part.refusal is not None:
+                raise RefusedError(part.refusal)
+            found.append(part)
+        refuse(found)
+        return found
+
+    async def _part(self, name: str, more: Mapping[str, str], behind: int) -> Part:
         target = authority_target(PARTS[name], {"nino": self.values["nino"], **more})
         try:
-            response = await self.ask(target, self.scenario if self.scenario in SCENARIOS[name] else "", share)
+            response = await self.ask(target, self.scenario if self.scenario in SCENARIOS[name] else "", behind)
         except Problem as problem:
             if problem.code not in _OF_ONE_PART:
                 raise
@@ -109,13 +134,6 @@ class Composition:
         if response.status == 404:
             return Part(self._told(name, "not_found", 404, text(document, "code")), {})
         return self._failed(name, response, response.status, text(document, "code"))
-
-    async def needed(self, name: str, more: Mapping[str, str]) -> Part:
-        """The same for a part that the answer cannot do without. Raises `Problem`, `RefusedError`."""
-        part = await self.part(name, more, 1)
-        if part.failure is not None:
-            refuse([part])
-        return part
 
     def _told(self, name: str, status: str, http_status: int | None, code: str | None) -> shapes.SummaryPart:
         return shapes.SummaryPart(
@@ -134,9 +152,9 @@ def refuse(parts: Collection[Part]) -> None:
     failures = [part.failure for part in parts if part.failure is not None]
     if len(failures) < len(parts):
         return
-    for failure in failures:
-        if isinstance(failure, Response) and 400 <= failure.status < 500:
-            raise RefusedError(failure)
+    refusal = next((part.refusal for part in parts if part.refusal is not None), None)
+    if refusal is not None:
+        raise RefusedError(refusal)
     first = failures[0]
     if isinstance(first, Problem):
         raise first

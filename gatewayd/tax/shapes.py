@@ -137,20 +137,48 @@ class FinalDeclaration(Response, frozen=True, kw_only=True):
 
 
 class TaxYear(Response, frozen=True, kw_only=True):
-    """One tax year. `itsaStatus` is the authority's word; null where it has said nothing."""
+    """One tax year. `itsaStatus` is the authority's word; null where it has said nothing.
+
+    `quarterly` is null where the authority could not be asked about it, as `parts` tells.
+    """
 
     tax_year: TaxYearText
     start_date: str
     end_date: str
     itsa_status: str | None
-    quarterly: QuarterlyCounts
+    quarterly: QuarterlyCounts | None
     final_declaration: FinalDeclaration | None
 
 
+class SummaryPart(Response, frozen=True, kw_only=True):
+    """What one part was made of. `status`: ok, not_found or failed.
+
+    `httpStatus` is what the authority answered; null where it gave no answer. `code` is that of its refusal, or ours:
+    `tax_upstream_timeout` where it took too long, `tax_upstream_error` where it could not be reached. It is null where
+    there is none.
+    """
+
+    source: str
+    status: str
+    code: str | None
+    http_status: int | None
+    fetched_at: str
+
+
+class TaxYearsPart(SummaryPart, frozen=True, kw_only=True):
+    """What one part was made of, as in a filing summary; `taxYear` is null where it tells of all of them."""
+
+    tax_year: TaxYearText | None
+
+
 class TaxYears(Response, frozen=True, kw_only=True):
-    """Tax years, the earliest first."""
+    """Tax years, the earliest first. What comes of a part that failed is null, and the part told in `parts`.
+
+    Where all of them failed, the answer is the authority's refusal, or an error.
+    """
 
     tax_years: list[TaxYear]
+    parts: list[TaxYearsPart]
 
 
 class SummaryObligation(Response, frozen=True, kw_only=True):
@@ -180,21 +208,6 @@ class Balance(Response, frozen=True, kw_only=True):
     payable: float | None
     overdue: float | None
     next_due: str | None
-
-
-class SummaryPart(Response, frozen=True, kw_only=True):
-    """What one part was made of. `status`: ok, not_found or failed.
-
-    `httpStatus` is what the authority answered; null where it gave no answer. `code` is that of its refusal, or ours:
-    `tax_upstream_timeout` where it took too long, `tax_upstream_error` where it could not be reached. It is null where
-    there is none.
-    """
-
-    source: str
-    status: str
-    code: str | None
-    http_status: int | None
-    fetched_at: str
 
 
 class FilingSummary(Response, frozen=True, kw_only=True):

@@ -315,6 +315,13 @@ BUSINESS = shape(
 
 # -- composed (domain model §D1)
 
+_PART = {
+    "source": TEXT,
+    "status": {"enum": ["ok", "not_found", "failed"]},
+    "code": {"type": ["string", "null"]},
+    "httpStatus": {"type": ["integer", "null"]},
+    "fetchedAt": MOMENT,
+}
 TAX_YEARS = shape(
     {
         "taxYears": rows(
@@ -324,13 +331,16 @@ TAX_YEARS = shape(
                     "startDate": DATE,
                     "endDate": DATE,
                     "itsaStatus": or_null(ITSA_STATUS),
-                    "quarterly": shape({state: {"type": "integer"} for state in ("open", "fulfilled", "overdue")}),
+                    "quarterly": or_null(
+                        shape({state: {"type": "integer"} for state in ("open", "fulfilled", "overdue")})
+                    ),
                     "finalDeclaration": or_null(
                         shape({"dueDate": DATE, "status": OPEN_OR_FULFILLED, "receivedDate": or_null(DATE)})
                     ),
                 }
             )
-        )
+        ),
+        "parts": rows(shape({**_PART, "taxYear": or_null(TAX_YEAR)})),
     }
 )
 _SUMMARY_OBLIGATION = shape(
@@ -353,16 +363,6 @@ FILING_SUMMARY = shape(
             shape({"id": UUID, "type": _FIVE_TYPES, "timestamp": MOMENT, "liabilityAmount": MONEY})
         ),
         "balance": or_null(shape({"payable": MONEY, "overdue": MONEY, "nextDue": DATE})),
-        "parts": rows(
-            shape(
-                {
-                    "source": TEXT,
-                    "status": {"enum": ["ok", "not_found", "failed"]},
-                    "code": {"type": ["string", "null"]},
-                    "httpStatus": {"type": ["integer", "null"]},
-                    "fetchedAt": MOMENT,
-                }
-            )
-        ),
+        "parts": rows(shape(_PART)),
     }
 )

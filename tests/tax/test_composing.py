@@ -28,7 +28,7 @@ class Authority:
         self.instead = instead
         self.scenarios: list[str] = []
 
-    async def ask(self, target: Target, scenario: str, share: int) -> Response:
+    async def ask(self, target: Target, scenario: str, behind: int) -> Response:
         for part, response in self.instead.items():
             if part in target.path and isinstance(response, Problem):
                 raise response
@@ -222,7 +222,7 @@ async def test_a_scenario_of_no_part_is_refused_in_the_authoritys_words(operatio
 
 
 @pytest.mark.parametrize(("scenario", "expected"), REFUSING.items())
-async def test_a_refusal_of_the_person_is_the_answer_where_no_part_is_told(
+async def test_who_is_refused_has_no_tax_years_and_a_summary_that_says_so(
     scenario: str, expected: tuple[int, str]
 ) -> None:
     status, document = await composed(LIST_TAX_YEARS, scenario)
@@ -232,10 +232,55 @@ async def test_a_refusal_of_the_person_is_the_answer_where_no_part_is_told(
     assert "failed" in {part["status"] for part in document["parts"]}
 
 
-async def test_a_part_that_breaks_is_an_upstream_that_fails() -> None:
-    broken = Authority(crystallisation=Response(503, [], b'{"code":"SERVER_ERROR"}'))
+async def test_nothing_more_is_asked_for_the_tax_years_of_who_is_refused() -> None:
+    authority = Authority(crystallisation=REFUSAL)
+    response = await response_of(LIST_TAX_YEARS, authority=authority)
+    assert (response.status, response.body) == (REFUSAL.status, REFUSAL.body)
+    assert authority.scenarios == []
+
+
+QUESTIONS = [("finalDeclaration", None), ("itsaStatus", None)]
+QUESTIONS += [("itsaObligations", year) for year in ("2022-23", "2023-24", "2024-25", "2025-26", "2026-27")]
+
+
+@pytest.mark.parametrize(
+    ("path", "missed", "lost"),
+    [
+        ("crystallisation", "finalDeclaration", {("finalDeclaration", None)}),
+        ("itsa-status", "itsaStatus", {("itsaStatus", None)}),
+        ("income-and-expenditure", "quarterly", set(QUESTIONS[2:])),
+    ],
+)
+@pytest.mark.parametrize(
+    ("instead", "http_status", "code"),
+    [
+        (Response(503, [], b'{"code":"SERVER_ERROR"}'), 503, "SERVER_ERROR"),
+        (Problem("tax_upstream_timeout", "late"), None, "tax_upstream_timeout"),
+    ],
+)
+async def test_tax_years_are_told_without_what_breaks(
+    path: str,
+    missed: str,
+    lost: set[tuple[str, str | None]],
+    instead: Response | Problem,
+    http_status: int | None,
+    code: str,
+) -> None:
+    response = await response_of(LIST_TAX_YEARS, authority=Authority(**{path: instead}))
+    assert response.status == 200
+    document = valid(response.body, schemas.TAX_YEARS)
+    assert [(part["source"], part["taxYear"]) for part in document["parts"]] == QUESTIONS
+    for part in document["parts"]:
+        failed = (part["source"], part["taxYear"]) in lost
+        told = ("failed", http_status, code) if failed else ("ok", 200, None)
+        assert (part["status"], part["httpStatus"], part["code"]) == told
+    for member in ("finalDeclaration", "itsaStatus", "quarterly"):
+        assert [year[member] is None for year in document["taxYears"]] == [member == missed] * 5
+
+
+async def test_tax_years_of_which_nothing_is_known_are_an_upstream_that_fails() -> None:
     with pytest.raises(Problem) as caught:
-        await composed(LIST_TAX_YEARS, authority=broken)
+        await response_of(LIST_TAX_YEARS, authority=Authority(**{ALL: Response(503, [], b'{"code":"SERVER_ERROR"}')}))
     assert (caught.value.code, caught.value.extra["upstream"]) == (
         "tax_upstream_error",
         {"status": 503, "code": "SERVER_ERROR"},

@@ -13,7 +13,7 @@ from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.store import Store
 from gatewayd.tax.authority_session import AuthoritySession, ProxyParts
-from gatewayd.tax.composing import FILING_SUMMARY, compose
+from gatewayd.tax.composing import FILING_SUMMARY, LIST_TAX_YEARS, compose
 from gatewayd.tax.composition import Composition
 from gatewayd.tax.settings import TaxSettings
 from tests.sandbox_authority.asking import NINO, NOW, tell
@@ -31,25 +31,30 @@ PATHS = {
 
 
 class Hanging:
-    """The authority's sandbox, which never answers about some of it."""
+    """The authority's sandbox, which never answers about some of it, and takes `pace` seconds for the rest."""
 
-    def __init__(self, *paths: str) -> None:
+    def __init__(self, *paths: str, pace: float = 0.3) -> None:
         self.paths = paths
+        self.pace = pace
 
     async def answer(self, request: Request, org_id: str, *, fresh: bool = False) -> Response:
         if any(path in request.target for path in self.paths):
             await trio.sleep_forever()
-        await trio.sleep(0.3)  # the authority's own pace
+        await trio.sleep(self.pace)
         return tell(request)
 
 
-async def summary(*hanging: str) -> Response:
+async def composed(operation_id: str, authority: Hanging) -> Response:
     settings = TaxSettings(mode="sandbox", timeout_seconds=SECONDS, fraud_headers="off")
     nothing = cast(Store, None)  # the call is not recorded here
-    parts = ProxyParts(store=nothing, settings=settings, log=TaxLog(), user_agent="x", authority=Hanging(*hanging))
-    session = AuthoritySession(parts, FILING_SUMMARY, make_caller("org_a"), Request("GET", "/", []))
+    parts = ProxyParts(store=nothing, settings=settings, log=TaxLog(), user_agent="x", authority=authority)
+    session = AuthoritySession(parts, operation_id, make_caller("org_a"), Request("GET", "/", []))
     values = {"nino": NINO, "taxYear": "2025-26"}
-    return await compose(FILING_SUMMARY, Composition(values, Instant(NOW), "", session.ask))
+    return await compose(operation_id, Composition(values, Instant(NOW), "", session.ask))
+
+
+async def summary(*hanging: str) -> Response:
+    return await composed(FILING_SUMMARY, Hanging(*hanging))
 
 
 @pytest.mark.parametrize("source", PATHS)
@@ -62,7 +67,28 @@ async def test_a_part_that_hangs_loses_no_other(source: str, autojump_clock: Moc
     assert told == {**expected, source: ("failed", "tax_upstream_timeout")}
 
 
-async def test_parts_that_hang_have_equal_shares(autojump_clock: MockClock) -> None:
+# What each of the seven questions is asked about: of the quarters, the years.
+@pytest.mark.parametrize(
+    "path", ["crystallisation", "itsa-status", *(f"fromDate={year}" for year in range(2022, 2027))]
+)
+async def test_tax_years_lose_no_more_than_hangs(path: str, autojump_clock: MockClock) -> None:
+    began = trio.current_time()
+    answer = msgspec.json.decode((await composed(LIST_TAX_YEARS, Hanging(path))).body)
+    assert trio.current_time() - began <= SECONDS
+    assert sorted(part["status"] for part in answer["parts"]) == ["failed", *["ok"] * 6]
+    known = [value is not None for year in answer["taxYears"] for value in year.values()]
+    assert known.count(False) == (1 if path.startswith("from") else 5)
+
+
+async def test_an_authority_that_is_slow_is_given_the_time_there_is(autojump_clock: MockClock) -> None:
+    """Seven times four seconds are within the thirty; the first may take twelve, where the others are quick."""
+    answer = msgspec.json.decode((await composed(LIST_TAX_YEARS, Hanging(pace=4.0))).body)
+    assert [part["status"] for part in answer["parts"]] == ["ok"] * 7
+    answer = msgspec.json.decode((await composed(LIST_TAX_YEARS, Hanging(pace=11.9))).body)
+    assert [part["status"] for part in answer["parts"]] == ["ok", *["failed"] * 6]
+
+
+async def test_parts_that_hang_leave_the_last_its_time(autojump_clock: MockClock) -> None:
     began = trio.current_time()
     answer = msgspec.json.decode((await summary(*list(PATHS.values())[:4])).body)
     assert trio.current_time() - began < SECONDS
