@@ -109,9 +109,9 @@ class TaxConnectionPages:
             tokens = await engine.redeem(self._parts.tax, org_id, code, self._redirect_uri)
         except Problem as problem:
             if problem.code == "tax_not_configured":  # the authority does not know this service, or we not its secret
-                self._parts.log.error("tax_connect_failed", code=problem.code, reason=problem.message)
+                self._parts.log.error("tax_connect_failed", error_code=problem.code, reason=problem.message)
                 raise _NotConnected(_OURS, problem.status) from None
-            self._parts.log.info("tax_connect_failed", code=problem.code)
+            self._parts.log.info("tax_connect_failed", error_code=problem.code)
             raise _NotConnected(_LATE if problem.code == "tax_upstream_timeout" else _DOWN, problem.status) from None
         except OSError as error:  # a file of the settings cannot be read
             self._parts.log.error("tax_connect_failed", exc_info=error)

@@ -66,7 +66,7 @@ class RemoteAuthority:
             try:
                 return await self._transport.send(request)
             except OutboundError as error:
-                self._log.warning("tax_upstream_failed", code=error.code, detail=error.detail)
+                self._log.warning("tax_upstream_failed", error_code=error.code, detail=error.detail)
                 raise Problem(
                     "tax_upstream_error",
                     "The tax service could not be reached, or broke off.",

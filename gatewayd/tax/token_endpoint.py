@@ -6,10 +6,11 @@ runs it: no customer can mend that by connecting again.
 
 import re
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import urlencode
 
 import msgspec
+import trio
 
 from gatewayd.errors import Problem
 from gatewayd.http1.log import Log
@@ -20,6 +21,7 @@ from gatewayd.tax.connections import Tokens
 
 TOKEN_PATH: Final = "/oauth/token"  # HMRC reference guide, Authorisation
 FORM: Final = "application/x-www-form-urlencoded"
+REFUSED_SECONDS: Final = 60.0  # Chosen: for so long an id and secret that were refused are not tried again
 
 _BEARER: Final = re.compile(r"[A-Za-z0-9._~+/-]{1,8192}=*")
 _GRANT_ENDED: Final = "invalid_grant"  # RFC 6749 §5.2, as all of these
@@ -38,6 +40,17 @@ class _Refusal(msgspec.Struct):
     error: str = ""
 
 
+class _RefusedClient(NamedTuple):
+    """A secret that the authority has refused, how, and until when it is not asked again, on trio's clock."""
+
+    secret: str
+    problem: tuple[int, str]
+    until: float
+
+    def __repr__(self) -> str:
+        return f"_RefusedClient(problem={self.problem!r})"
+
+
 class TokenEndpoint:
     """Asks in the name of this service. The secret is read each time: another one counts at once."""
 
@@ -47,6 +60,7 @@ class TokenEndpoint:
         self.client_id = client_id
         self._read_secret = read_secret
         self._log = log
+        self._refused: _RefusedClient | None = None
 
     async def redeem(self, org_id: str, code: str, redirect_uri: str) -> Tokens | None:
         """The tokens for an authorization code; None where the authority refuses it. Raises `Problem`."""
@@ -62,7 +76,10 @@ class TokenEndpoint:
         return await self._ask("", {"grant_type": "client_credentials"})
 
     async def _ask(self, org_id: str, form: dict[str, str]) -> Tokens | None:
-        form = {**form, "client_id": self.client_id, "client_secret": self._secret()}
+        secret, refused = self._secret(), self._refused
+        if refused is not None and refused.secret == secret and trio.current_time() < refused.until:
+            raise _not_known(*refused.problem)
+        form = {**form, "client_id": self.client_id, "client_secret": secret}
         fields = [(b"Content-Type", FORM.encode()), (b"Accept", b"application/json")]
         request = Request("POST", TOKEN_PATH, fields, urlencode(form).encode())
         response = await self._authority.answer(request, org_id)
@@ -72,7 +89,9 @@ class TokenEndpoint:
         if error == _GRANT_ENDED:
             return None
         if error in _OURS:
-            self._log.error("tax_client_refused", code=error, status=response.status)
+            self._log.error("tax_client_refused", error_code=error, status=response.status)
+            until = trio.current_time() + REFUSED_SECONDS
+            self._refused = _RefusedClient(secret, (response.status, error), until)
             raise _not_known(response.status, error)
         raise _no_tokens(response.status, error)
 
@@ -110,7 +129,7 @@ def _error_of(response: Response) -> str | None:
     return error if error in _CODES else None
 
 
-def _not_known(status: int, code: str | None) -> Problem:
+def _not_known(status: int, code: str) -> Problem:
     message = "The tax authority does not accept the client id and secret of this service. Tell whoever runs it."
     return Problem("tax_not_configured", message, extra={"upstream": {"status": status, "code": code}})
 

@@ -1,10 +1,17 @@
 """Who is to blame where the authority gives no tokens: of its refusals `invalid_grant` alone is the customer's."""
 
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import pytest
 import trio
+from trio.testing import MockClock
 
+from gatewayd.errors import Problem
+from gatewayd.http1.request import Request
+from gatewayd.http1.response import Response
+from gatewayd.tax.token_endpoint import REFUSED_SECONDS, TokenEndpoint
+from tests.support.engines import TaxLog
 from tests.tax.conftest import OpenTax
 from tests.tax.recording import Recorded, Stream, Upstream, answer, upstream
 from tests.tax.test_hmrc import QUERY, connected, forms, stored
@@ -76,3 +83,46 @@ async def test_a_secret_that_is_replaced_counts_at_once(open_tax: OpenTax, tmp_p
     assert [form["client_secret"] for form in forms(server)] == [["old"], ["new"]]
     assert (unreadable.status, unreadable.code) == (503, "tax_not_configured")
     assert tax.log.error_events == ["tax_client_refused", "tax_client_refused", "tax_client_secret_unreadable"]
+
+
+class NotKnowing:
+    """An authority that does not know the client."""
+
+    def __init__(self) -> None:
+        self.secrets: list[str] = []
+
+    async def answer(self, request: Request, org_id: str, *, fresh: bool = False) -> Response:
+        await trio.lowlevel.checkpoint()
+        self.secrets += parse_qs(request.body.decode())["client_secret"]
+        return Response(401, [], b'{"error":"invalid_client"}')
+
+
+async def test_a_secret_that_was_refused_is_not_tried_again_for_a_while(autojump_clock: MockClock) -> None:
+    authority, log, secret = NotKnowing(), TaxLog(), ["old"]
+    endpoint = TokenEndpoint(authority, "app", lambda: secret[0], log)
+
+    async def refused() -> Problem:
+        with pytest.raises(Problem) as caught:
+            await endpoint.refresh("org_a", "refresh-1")
+        return caught.value
+
+    first, second = await refused(), await refused()
+    assert (
+        (first.code, first.extra)
+        == (second.code, second.extra)
+        == (
+            "tax_not_configured",
+            {"upstream": {"status": 401, "code": "invalid_client"}},
+        )
+    )
+    assert (authority.secrets, log.error_events) == (["old"], ["tax_client_refused"])
+    assert log.errors[0][1] == {"error_code": "invalid_client", "status": 401}
+    secret[0] = "new"
+    await refused()
+    await refused()
+    assert authority.secrets == ["old", "new"]
+    await trio.sleep(REFUSED_SECONDS - 0.1)
+    await refused()
+    await trio.sleep(0.1)
+    await refused()
+    assert authority.secrets == ["old", "new", "new"]
