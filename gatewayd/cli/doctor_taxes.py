@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 REACH_SECONDS: Final = 5.0  # Chosen
 EVERYBODY: Final = 0o007  # permission bits
-REFUSED: Final = "tax_reauthorisation_required"
-NOT_KNOWN: Final = "tax_not_configured"  # where the authority is asked: it does not know this service
 
 
 def taxes(context: Context) -> Iterator[Finding]:
@@ -118,17 +116,18 @@ def _connections(context: Context, settings: "TaxSettings") -> Iterator[Finding]
 
 
 def _last_not_known(tx: "ReadTx") -> "Instant | None":
-    """When the authority was last found not to know this service, of organizations that have asked nothing since."""
+    """When the authority was last found not to know this service, over connections that have not worked since."""
     from gatewayd.identity import organizations
-    from gatewayd.tax import call_log
+    from gatewayd.tax import call_log, connections
 
-    found = None
+    found = []
     for org in organizations.list_all(tx):
         tx.bind(org.id)
-        for last in call_log.list_calls(tx, 1):
-            if last.call.code == NOT_KNOWN and (found is None or last.at > found):
-                found = last.at
-    return found
+        for of in (None, *(each.legal_entity_id for each in connections.list_standings(tx) if each.legal_entity_id)):
+            last = call_log.find_last(tx, of)
+            if last is not None and last.call.code == call_log.NOT_KNOWN:
+                found.append(last.at)
+    return max(found, default=None)
 
 
 def _changed(settings: "TaxSettings") -> int:
@@ -163,6 +162,6 @@ def _connection_finding(
         why = f"It is of the backup that was restored on {to_wire(restored_at)[:10]}, and was probably renewed since"
         return Finding(about, False, f"{why}: {again}")
     last = call_log.find_last(tx, standing.legal_entity_id)
-    if last is not None and last.at > standing.since and last.call.code == REFUSED:
+    if last is not None and last.at > standing.since and last.call.code == call_log.REFUSED:
         return Finding(about, False, f"The tax authority refused it on {to_wire(last.at)[:10]}: {again} --replace")
     return Finding(about, True, f"It lasts until {to_wire(end)[:10]}.")

@@ -163,13 +163,14 @@ class AuthoritySession:
 
     async def _connection(self) -> Connection | None:
         """Raises `Problem` `tax_not_connected` where there is nothing that the authority would accept."""
-        if self._parts.bearers is None:
+        bearers = self._parts.bearers
+        if bearers is None:
             return None
-        connection = await self._parts.bearers.current(self.org_id, self.legal_entity_id)
-        if connection is None and self._settings.mode == "hmrc":
+        found = await bearers.find(self.org_id, self.legal_entity_id)
+        if found is None and self._settings.mode == "hmrc":
             raise Problem("tax_not_connected", "Nobody has connected these taxes to the tax authority.")
-        self._granted_to = None if connection is None else connection.legal_entity_id
-        return connection
+        self._granted_to = None if found is None else found.legal_entity_id
+        return None if found is None else await bearers.renewed(self.org_id, found)
 
     async def _send_as(self, target: Target, fields: Headers, connection: Connection | None) -> Response:
         assert self._parts.authority is not None

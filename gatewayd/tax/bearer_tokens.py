@@ -73,14 +73,17 @@ class BearerTokens:
         self._refreshing: dict[_Key, _Refresh] = {}
         self._unstored: dict[_Key, _Unstored] = {}
 
-    async def current(self, org_id: str, legal_entity_id: str | None) -> Connection | None:
-        """The connection for an entity's taxes, refreshed where its token is about to end; None: there is none.
+    async def find(self, org_id: str, legal_entity_id: str | None) -> Connection | None:
+        """The connection for an entity's taxes; None: there is none.
 
-        Raises `Problem`, also where nothing tells which connection is meant.
+        Raises `Problem` where nothing tells which connection is meant.
         """
         stored = await self._store.read(lambda tx: connections.find_for(tx, legal_entity_id), org_id)
-        found = self._newest(org_id, stored)
-        if found is None or found.expires_at is None or not self._is_ending(found.expires_at):
+        return self._newest(org_id, stored)
+
+    async def renewed(self, org_id: str, found: Connection) -> Connection:
+        """The same, refreshed where its token is about to end and can be. Raises as `refresh` does."""
+        if found.expires_at is None or found.expires_at > self._store.now() + EARLY_SECONDS * SECOND:
             return found
         return await self.refresh(org_id, found) or found
 
@@ -93,7 +96,7 @@ class BearerTokens:
         key = (org_id, refused.legal_entity_id)
         under_way = self._refreshing.get(key)
         if under_way is None:
-            found = await self._find(key)
+            found = await self._kept(key)
             if found is None or (found.generation, found.access) != (refused.generation, refused.access):
                 return found  # somebody else has done it
             if found.refresh is None or not self._endpoint.client_id:
@@ -105,7 +108,7 @@ class BearerTokens:
             raise _too_slow()
         if under_way.failure is not None:
             raise under_way.failure
-        return await self._find(key) if under_way.granted else None
+        return await self._kept(key) if under_way.granted else None
 
     def finish(self) -> None:
         """No exchange takes longer than `WAIT_SECONDS` from now on: the daemon ends."""
@@ -197,7 +200,7 @@ class BearerTokens:
             return
         self._log.info("tax_tokens_stored", org_id=key[0])
 
-    async def _find(self, key: _Key) -> Connection | None:
+    async def _kept(self, key: _Key) -> Connection | None:
         org_id, legal_entity_id = key
         return self._newest(org_id, await self._store.read(lambda tx: connections.find(tx, legal_entity_id), org_id))
 
@@ -207,9 +210,6 @@ class BearerTokens:
             return None
         unstored = self._unstored.get((org_id, stored.legal_entity_id))
         return unstored.connection if unstored is not None and unstored.generation == stored.generation else stored
-
-    def _is_ending(self, expires_at: Instant) -> bool:
-        return expires_at <= self._store.now() + EARLY_SECONDS * SECOND
 
 
 def _too_slow() -> Problem:

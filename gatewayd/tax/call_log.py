@@ -13,6 +13,8 @@ from gatewayd.store import ReadTx, WriteTx
 KEPT: Final = 400 * DAY  # Chosen: a tax year and the month after it
 SWEEP_ROWS: Final = 500  # of one transaction
 PAGE_MAX: Final = 1_000  # Chosen
+REFUSED: Final = "tax_reauthorisation_required"  # the code of a call whose connection the authority refused
+NOT_KNOWN: Final = "tax_not_configured"  # and where it does not know this service
 
 _INSERT = """
 INSERT INTO tax_calls (
@@ -29,6 +31,7 @@ at, request_id, credential_id, user_id, operation, status, code, correlation_id,
 _LIST = f"SELECT {_COLUMNS} FROM tax_calls WHERE org_id = :org_id ORDER BY id DESC LIMIT :limit"
 _LAST = f"""
 SELECT {_COLUMNS} FROM tax_calls WHERE org_id = :org_id AND coalesce(legal_entity_id, '') = :of
+    AND (status > 0 AND code IS NULL OR code IN ('{REFUSED}', '{NOT_KNOWN}'))
 ORDER BY id DESC LIMIT 1
 """
 _SWEEP_ANY_ORG = """
@@ -73,7 +76,10 @@ def list_calls(tx: ReadTx, limit: int = 100) -> list[LoggedCall]:
 
 
 def find_last(tx: ReadTx, legal_entity_id: str | None) -> LoggedCall | None:
-    """The newest call over an entity's own connection, or with None over the organization's or none."""
+    """The newest call that tells how an entity's own connection is, or with None the organization's.
+
+    Those tell nothing that ended before the authority said something to it, such as one that was refused here.
+    """
     row = tx.row(_LAST, of=legal_entity_id or "")
     return None if row is None else LoggedCall(row[0], TaxCall(*row[1:]))
 

@@ -154,8 +154,23 @@ def connect(refresh: str | None = "planted-r") -> Any:
     return lambda tx: connections.save(tx, Tokens("planted-a", refresh, "read:vat", 14_400), "operator")
 
 
-def record(code: str | None) -> Any:
-    call = TaxCall("req_1", "key_1", None, "vat.getObligations", 200 if code is None else 409, code, None, 5)
+def connect_entity(config_file: Path, org_id: str) -> str:
+    """The id of a legal entity that has been connected by itself."""
+    made: list[str] = []
+
+    def work(tx: WriteTx) -> None:
+        request = CreateLegalEntity(name="Oak", type="sole_trader")
+        made.append(create_legal_entity(tx, make_caller(org_id), request).id)
+        connections.save(tx, Tokens("planted-a", None, "read:vat", None), "operator", made[0])
+
+    write(config_file, org_id, work, ago_days=7)
+    return made[0]
+
+
+def record(code: str | None, legal_entity_id: str | None = None, status: int | None = None) -> Any:
+    """A call over an entity's own connection, or the organization's."""
+    answered = (200 if code is None else 409) if status is None else status
+    call = TaxCall("req_1", "key_1", None, "vat.getObligations", answered, code, None, 5, legal_entity_id)
     return lambda tx: call_log.record(tx, call)
 
 
@@ -218,23 +233,30 @@ def test_an_authority_that_does_not_know_this_service(
     assert "tax client" not in findings(run)
 
 
+def test_of_two_connections_the_one_that_works_does_not_hide_that_the_other_cannot_be_refreshed(
+    run: Run, config_file: Path, organizations: dict[str, str]
+) -> None:
+    acme = organizations["Acme"]
+    configure(config_file, "hmrc", "https://127.0.0.1:1", 'client_id = "app"\n')
+    write(config_file, acme, connect(), ago_days=9)
+    oak = connect_entity(config_file, acme)
+    write(config_file, acme, record("tax_not_configured", oak), ago_days=6)
+    for code in (None, "fraud_headers_invalid"):
+        write(config_file, acme, record(code), ago_days=5)
+    write(config_file, acme, record("validation_failed", oak), ago_days=4)
+    write(config_file, acme, record(None, oak, status=0), ago_days=3)  # the caller had gone
+    assert "does not accept tax.client_id" in run("doctor").out
+    write(config_file, acme, record(None, oak), ago_days=2)
+    assert "does not accept tax.client_id" not in run("doctor").out
+
+
 def test_the_connection_of_an_entity_is_a_finding_of_its_own(
     run: Run, config_file: Path, organizations: dict[str, str]
 ) -> None:
     acme = organizations["Acme"]
-    made: list[str] = []
-
-    def connect_entity(tx: WriteTx) -> None:
-        request = CreateLegalEntity(name="Oak", type="sole_trader")
-        made.append(create_legal_entity(tx, make_caller(acme), request).id)
-        connections.save(tx, Tokens("planted-a", None, "read:vat", None), "operator", made[0])
-
     write(config_file, acme, connect(), ago_days=2)
-    write(config_file, acme, connect_entity, ago_days=2)
-    refused = TaxCall(
-        "req_1", "key_1", None, "vat.getObligations", 409, "tax_reauthorisation_required", None, 5, made[0]
-    )
-    write(config_file, acme, lambda tx: call_log.record(tx, refused), ago_days=1)
+    made = [connect_entity(config_file, acme)]
+    write(config_file, acme, record("tax_reauthorisation_required", made[0]), ago_days=1)
     told = findings(run)
     assert told[f"tax connection of {acme}"][0]
     well, sentence = told[f"tax connection of {made[0]}"]

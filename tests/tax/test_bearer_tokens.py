@@ -222,12 +222,12 @@ async def test_tokens_that_cannot_be_stored_are_served_and_stored_later(
 ) -> None:
     found = await unstored(house)
     await trio.sleep(600)
-    assert await house.bearers.current(house.org_id, None) == found
+    assert await house.bearers.find(house.org_id, None) == found
     assert house.kept().access == "access-1"
     house.records.full = False
     await trio.sleep(STORE_AGAIN_SECONDS_MAX + 1)
     assert house.kept() == found
-    assert await house.bearers.current(house.org_id, None) == found
+    assert await house.bearers.find(house.org_id, None) == found
     assert house.endpoint.spent == ["refresh-1"]
     assert [event for event, _ in house.log.infos] == ["tax_tokens_stored"]
 
@@ -249,7 +249,7 @@ async def test_what_a_person_connects_meanwhile_stays(house: House, autojump_clo
     theirs = Tokens("theirs", "theirs-r", "", None)
     house.store.write(lambda tx: connections.save(tx, theirs, "usr_ann"), house.org_id)
     for _ in range(2):
-        current = await house.bearers.current(house.org_id, None)
+        current = await house.bearers.find(house.org_id, None)
         assert current is not None
         assert (current.access, house.kept().access) == ("theirs", "theirs")
         house.records.full = False
@@ -279,7 +279,7 @@ async def test_each_entity_has_a_refresh_of_its_own(house: House, autojump_clock
     async with trio.open_nursery() as both:
         both.start_soon(house.bearers.refresh, house.org_id, house.kept())
         both.start_soon(house.bearers.refresh, house.org_id, before)
-    after = await house.bearers.current(house.org_id, made.id)
+    after = await house.bearers.find(house.org_id, made.id)
     assert after is not None
     assert after.access != house.kept().access
     assert sorted(house.endpoint.spent) == ["own-r", "refresh-1"]

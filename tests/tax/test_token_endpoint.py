@@ -10,10 +10,13 @@ from trio.testing import MockClock
 from gatewayd.errors import Problem
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
+from gatewayd.tax import connections
+from gatewayd.tax.connections import Tokens
 from gatewayd.tax.token_endpoint import REFUSED_SECONDS, TokenEndpoint
 from tests.support.engines import TaxLog
 from tests.tax.conftest import OpenTax
 from tests.tax.recording import Recorded, Stream, Upstream, answer, upstream
+from tests.tax.test_grants import company
 from tests.tax.test_hmrc import QUERY, connected, forms, stored
 
 SECONDS = 20.0
@@ -83,6 +86,27 @@ async def test_a_secret_that_is_replaced_counts_at_once(open_tax: OpenTax, tmp_p
     assert [form["client_secret"] for form in forms(server)] == [["old"], ["new"]]
     assert (unreadable.status, unreadable.code) == (503, "tax_not_configured")
     assert tax.log.error_events == ["tax_client_refused", "tax_client_refused", "tax_client_secret_unreadable"]
+
+
+async def test_a_call_is_recorded_with_the_connection_that_could_not_be_refreshed(
+    open_tax: OpenTax, tmp_path: Path
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("s3cret")
+    with trio.fail_after(SECONDS):
+        async with (
+            upstream() as server,
+            open_tax(mode="hmrc", upstream=server.url, client_id="app", client_secret_file=str(secret)) as tax,
+        ):
+            oak = await company(tax)
+            ending = Tokens("access-1", "refresh-1", "", 5)
+            await tax.api.store.write(lambda tx: connections.save(tx, ending, "operator", oak), "org_a")
+            refusing(server, b'{"error":"invalid_client"}', "401 X")
+            await tax.get(query=QUERY)
+            (call,) = tax.calls()
+    assert [request.line.split()[0] for request in server.requests] == ["POST"]
+    assert (call.code, call.legal_entity_id) == ("tax_not_configured", oak)
+    assert tax.log.error_events == ["tax_client_refused"]
 
 
 class NotKnowing:
