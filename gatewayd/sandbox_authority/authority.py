@@ -35,11 +35,15 @@ _ACCEPT: Final = re.compile(r"application/vnd\.hmrc\.([0-9]{1,2})\.0\+json")
 
 
 class Endpoint(NamedTuple):
-    """One endpoint, a GET: `version` is the one of its interface that is spoken here."""
+    """One endpoint, a GET: `version` is the one of its interface that is spoken here.
+
+    `of_program`: it is about nobody, and answers a program that comes in its own name.
+    """
 
     path: str
     version: str
     handler: Handler
+    of_program: bool = False
 
 
 ENDPOINTS: Final = (
@@ -59,7 +63,7 @@ ENDPOINTS: Final = (
     Endpoint("/accounts/self-assessment/{nino}/balance-and-transactions", "4", accounts.balance),
     Endpoint("/individuals/business/details/{nino}/list", "2", businesses.list_businesses),
     Endpoint("/individuals/business/details/{nino}/{businessId}", "2", businesses.retrieve_business),
-    Endpoint("/test/fraud-prevention-headers/validate", "1", fraud_prevention.validate),
+    Endpoint("/test/fraud-prevention-headers/validate", "1", fraud_prevention.validate, of_program=True),
 )
 """The authority's endpoints; of two that match, the first is meant."""
 
@@ -93,7 +97,7 @@ class SandboxAuthority:
         if request.method != "GET":
             raise fault(405, "METHOD_NOT_ALLOWED", "The method is not allowed for this resource")
         if self._wants_tokens:
-            oauth.check_bearer(request.headers, now)
+            oauth.check_bearer(request.headers, now, of_program=endpoint.of_program)
         _check_accept(field_value(request.headers, b"accept"), endpoint.version)
         return endpoint.handler(
             Call(

@@ -34,9 +34,9 @@ _NOT_KEPT: Final = (b"Cache-Control", b"no-store")
 
 
 class _Claims(msgspec.Struct, frozen=True, kw_only=True):
-    """What a code or a token stands for."""
+    """What a code or a token stands for. `program` is an access token as well, of nobody's taxes."""
 
-    kind: Literal["code", "access", "refresh"]
+    kind: Literal["code", "access", "refresh", "program"]
     client_id: str
     scope: str
     redirect_uri: str
@@ -66,14 +66,22 @@ def answer(request: Request, now: Instant) -> Response:
         return Response(refused.status, (_JSON, _NOT_KEPT), msgspec.json.encode(refused.document))
 
 
-def check_bearer(headers: Headers, now: Instant) -> None:
-    """Raises `AuthorityFault` for a request without a token, or with one of ours that does not open anything."""
+def check_bearer(headers: Headers, now: Instant, *, of_program: bool) -> None:
+    """Raises `AuthorityFault` for a request without a token, or with one of ours that does not open what it is sent to.
+
+    `of_program`: what is asked for belongs to nobody, and a program's own token opens it.
+    """
     scheme, _, token = field_value(headers, b"authorization").partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
         raise fault(401, "MISSING_CREDENTIALS", "Authentication information is not provided")
     found = _decode(token.strip())
-    if found is not None and (found.kind != "access" or found.ends <= now):
+    if found is None:
+        return
+    if found.kind not in ("access", "program") or found.ends <= now:
         raise fault(401, "INVALID_CREDENTIALS", "Invalid Authentication information provided")
+    if found.kind == "program" and not of_program:
+        why = "The access token type used is not supported when invoking the API"
+        raise fault(401, "INCORRECT_ACCESS_TOKEN_TYPE", why)
 
 
 def _authorize(asked: Mapping[str, str], now: Instant) -> Response:
@@ -130,7 +138,7 @@ def _grant_to_program(form: Mapping[str, str], now: Instant) -> dict[str, object
     """A token for what belongs to nobody (RFC 6749 §4.4)."""
     _check_client(form)
     scope, ends = form.get("scope", ""), now + ACCESS_LASTS
-    access = _Claims(kind="access", client_id=form["client_id"], scope=scope, redirect_uri="", ends=ends)
+    access = _Claims(kind="program", client_id=form["client_id"], scope=scope, redirect_uri="", ends=ends)
     lasts = ACCESS_LASTS // SECOND
     return {"access_token": _encode(access), "token_type": "bearer", "expires_in": lasts, "scope": access.scope}
 

@@ -184,6 +184,19 @@ def test_every_endpoint_asks_for_one(endpoint: Endpoint) -> None:
     assert refused(tell(Request("GET", endpoint.path, versioned(1)))) == (401, "MISSING_CREDENTIALS")
 
 
+@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda endpoint: endpoint.path)
+def test_a_programs_own_token_opens_nobodys_taxes(endpoint: Endpoint) -> None:
+    """HMRC reference guide: 401 where an application's token is sent to what a user has to grant."""
+    own = granted(token({"grant_type": "client_credentials", **PROGRAM}))["access_token"]
+    headers = [*versioned(int(endpoint.version)), (b"authorization", f"Bearer {own}".encode())]
+    response = tell(Request("GET", endpoint.path, headers))
+    if endpoint.path.startswith("/test/"):
+        assert response.status == 200
+        assert refused(tell(Request("GET", endpoint.path, headers), 4 * HOUR)) == (401, "INVALID_CREDENTIALS")
+    else:
+        assert refused(response) == (401, "INCORRECT_ACCESS_TOKEN_TYPE")
+
+
 def test_a_token_of_somebody_elses_is_taken() -> None:
     assert ask("bearer 3d5f").status == 200
 
