@@ -127,6 +127,7 @@ class Api:
         fields: list[Header] = [] if call.allowance is None else self._limits.headers(call.allowance)
         if self._cors.active:
             fields += self._cors.headers(call.request.fields)
+        fields += call.request.answer_fields
         return fields
 
     def _refuse_and_log(self, call: ApiCall, error: Exception) -> Response:

@@ -15,12 +15,14 @@ class Request:
 
     `raw_path` and `query` are as on the request line, `path` is without percent-encoding. `fields` are the headers by
     name, once they were read. `client` is who sent it, behind trusted proxies: None on a unix socket. `begun` is what
-    an application has begun of it before its ASGI call. `admitted` says that an application knows who sent it, whose
+    an application has begun of it before its ASGI call. `answer_fields` are header fields for its answer, from whoever
+    works on it behind the door that makes the answer. `admitted` says that an application knows who sent it, whose
     body then has more time to arrive, and whose connection is not ended for a stranger's.
     """
 
     __slots__ = (
         "admitted",
+        "answer_fields",
         "begun",
         "body",
         "client",
@@ -51,6 +53,7 @@ class Request:
         self.scheme = "http"
         self.client: Address | None = None
         self.begun: object = None
+        self.answer_fields: Headers = ()
         self.admitted = False
 
     def read_fields(self, single: Collection[bytes] = ()) -> None:

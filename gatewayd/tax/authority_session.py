@@ -71,7 +71,7 @@ class AuthoritySession:
         self._log = parts.log
         self._incoming = incoming
         self._started = trio.current_time()
-        self.warnings: list[FraudFault | FraudWarning] = []
+        self._noted: str | None = None  # names of headers with what is noted of each, and no value of theirs
         self._granted_to: str | None = None  # the legal entity whose own connection was used
         self.operation_id = operation_id
         self.caller = caller
@@ -115,7 +115,7 @@ class AuthoritySession:
             raise Problem("tax_not_configured", "No tax service is configured on this instance.")
         verdict = self._settings.judge(headers.texts(self._incoming.headers))
         faults, required = verdict.faults, self._settings.fraud_headers == "require"
-        self.warnings = [*([] if required else faults), *verdict.warnings]
+        self._note([*([] if required else faults), *verdict.warnings])
         if any(fault.code == "test_header_in_production" for fault in faults):
             message = f"{fraud_headers.TEST_SCENARIO} is for the sandbox only."
             raise Problem("test_header_in_production", message)
@@ -127,15 +127,11 @@ class AuthoritySession:
             found = [f"{fault.header}: {fault.code}" for fault in faults]
             self._log.warning("fraud_headers_invalid", request_id=self._incoming.id, faults=found)
 
-    @property
-    def warning_fields(self) -> list[tuple[bytes, bytes]]:
-        """What the caller is told of the fraud-prevention headers, as a header field of the answer; none: nothing."""
-        return [(headers.WARNINGS, self._noted.encode())] if self.warnings else []
-
-    @property
-    def _noted(self) -> str:
-        """Names of headers with what is noted of each. No value of theirs."""
-        return ", ".join(f"{each.header}={each.code}" for each in self.warnings)
+    def _note(self, notes: list[FraudFault | FraudWarning]) -> None:
+        """Tell the caller, whatever comes of the call."""
+        if notes:
+            self._noted = ", ".join(f"{each.header}={each.code}" for each in notes)
+            self._incoming.answer_fields = ((headers.WARNINGS, self._noted.encode()),)
 
     # -- the requests
 
@@ -211,7 +207,7 @@ class AuthoritySession:
             code=code,
             correlation_id=self.correlation_id,
             legal_entity_id=self._granted_to,
-            warnings=self._noted or None,
+            warnings=self._noted,
             milliseconds=round((trio.current_time() - self._started) * 1000),
         )
         await self._parts.store.write(lambda tx: call_log.record(tx, call), self.org_id)
@@ -230,7 +226,6 @@ async def open_session(
         status = session.status
     except Problem as problem:
         status, code = problem.status, problem.code
-        problem.headers = (*problem.headers, *session.warning_fields)
         raise
     finally:
         with trio.CancelScope(shield=True):  # bounded by the store: what is queued there is decided

@@ -67,8 +67,7 @@ class Proxy:
             response = await self._answer(question, session)
             session.status = response.status
         upstream = SANDBOX if self.settings.mode == "sandbox" else HMRC
-        fields = headers.response_fields(response.headers, upstream)
-        return Response(response.status, [*fields, *session.warning_fields], response.body)
+        return Response(response.status, headers.response_fields(response.headers, upstream), response.body)
 
     async def _answer(self, question: Question, session: AuthoritySession) -> Response:
         taxpayer = await self._taxpayer(question, session)

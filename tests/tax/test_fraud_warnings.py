@@ -4,6 +4,7 @@ import trio
 
 from tests.tax.conftest import HEADERS, OBLIGATIONS, OpenTax, with_header
 from tests.tax.recording import answer, saying, upstream
+from tests.tax.registry import SYNC, open_house, trade
 
 SECONDS = 20.0
 TOLD = "x-fraud-header-warnings"
@@ -73,3 +74,15 @@ async def test_a_server_beside_its_clients_sends_what_it_has(open_tax: OpenTax) 
             reply = await tax.get(OBLIGATIONS, headers=headers)
     assert (reply.status, TOLD in reply.headers) == (200, False)
     assert [server.request.values(name.decode()) for name in PRIVATE] == [[b""]] * len(PRIVATE)
+
+
+async def test_who_compares_businesses_is_told_as_well(open_tax: OpenTax) -> None:
+    with trio.fail_after(SECONDS):
+        async with open_house(open_tax, trade()) as house:
+            oak = await house.business()
+            for dry_run in (False, True):
+                body = {"id": oak, "dryRun": dry_run}
+                reply = await house.tax.api("POST", SYNC, json=body, headers=REMARKABLE, token="sync")
+                assert (reply.status, reply[TOLD]) == (200, "Gov-Client-MAC-Addresses=unexpected")
+            quiet = await house.tax.api("POST", SYNC, json={"id": oak}, headers=HEADERS, token="sync")
+    assert (quiet.status, TOLD in quiet.headers) == (200, False)
