@@ -131,7 +131,6 @@ async def _forwarding(options: ListenOptions) -> "AsyncIterator[Forwarder | None
         yield None
         return
     import gatewayd
-    from gatewayd.ids import IdSource
     from gatewayd.webhooks.relay import Forwarder, LocalTransport
     from gatewayd.webhooks.sender import Sender
     from gatewayd.webhooks.settings import settings_from
@@ -142,11 +141,8 @@ async def _forwarding(options: ListenOptions) -> "AsyncIterator[Forwarder | None
     await _check_local(options.url, transport, settings.timeout_seconds)
     user_agent = f"gatewayd/{gatewayd.__version__}"
     sender = Sender(transport, user_agent=user_agent, timeout_seconds=settings.timeout_seconds)
-    new_id = IdSource(options.context.clock, secrets.token_bytes).new
     try:
-        yield Forwarder(
-            sender=sender, clock=options.context.clock, new_id=new_id, url=options.url, secret=options.secret
-        )
+        yield Forwarder(sender=sender, clock=options.context.clock, url=options.url, secret=options.secret)
     finally:
         await sender.aclose()
 

@@ -146,13 +146,16 @@ class Forwarder:
 
     sender: Sender
     clock: Clock
-    new_id: Callable[[str], str]
     url: str
     secret: str = field(repr=False)
 
     async def forward(self, event: RecordedEvent) -> ForwardResult:
-        """One POST within the sender's deadline, whatever the receiver does."""
-        delivery_id = self.new_id("wdlv")
+        """One POST within the sender's deadline, whatever the receiver does.
+
+        Chosen: an event has the same id each time that it is forwarded, as what is sent again has, so that a receiver
+        recognises it.
+        """
+        delivery_id = f"wdlv_{event.id.removeprefix('evt_')}"
         body = render_body(delivery_id, event.kind, event.data, event.created_at)
         headers = (
             ("X-Service-Event", event.kind),

@@ -339,10 +339,12 @@ def test_a_failure_is_shown_and_not_tried_again(instance: Instance, firm: Firm, 
         assert f"--since {time} " in listener.line()
         emit(instance, firm, *sources[1:])
         assert [listener.row()[3] for _ in range(3)] == ["404", "redirect_refused", "204"]  # said once, how to resend
-        assert [receiver.verified()["data"]["source"] for _ in sources] == sources
+        sent = [receiver.verified() for _ in sources]
+        assert [document["data"]["source"] for document in sent] == sources
         assert listener.quiet()
+    assert len({document["id"] for document in sent}) == len(sources)
     with forwarding(instance, firm, receiver, "--since", time, "--secret", receiver.secret):
-        assert [receiver.verified()["data"]["source"] for _ in sources] == sources
+        assert [receiver.verified() for _ in sources] == sent  # the same ids: a receiver knows what it has had
 
 
 def test_a_receiver_that_is_not_there_yet(instance: Instance, firm: Firm) -> None:
