@@ -37,6 +37,7 @@ from gatewayd.logs import AccessLog, Level, LogFormat, Logger, Threshold, make_l
 from gatewayd.logs.standard_error import QueuedStandardError
 from gatewayd.metrics.snapshot import Watched
 from gatewayd.outbound.addresses import IPNetwork, parse_networks
+from gatewayd.outbound.resolver import SystemResolver
 from gatewayd.outbound.transport import GuardedTransport, Policy
 from gatewayd.provider import Provider, ProviderSettings, open_provider
 from gatewayd.service_manager import Notifier
@@ -153,7 +154,8 @@ class Daemon:
         config, clock, log = self.config, self._outside.clock, self._log
         webhooks = settings_from(config.webhooks, self._own_listeners)
         tax_settings = engine.settings_from(config.tax, self._own_listeners)
-        transport = GuardedTransport(webhooks.policy)
+        resolver = SystemResolver(failure_seconds=webhooks.lookup_failure_seconds)
+        transport = GuardedTransport(webhooks.policy, resolver)
         async with (
             open_decided_store(config, clock, log) as store,
             open_provider(store, transport, clock, log, self._provider_settings()) as provider,

@@ -2,8 +2,8 @@
 
 Where no name server answers, a lookup holds its thread for half a minute, and nothing ends it sooner. So it outlives
 whoever asked for it: others who ask meanwhile wait for the same answer, and are refused at once where it is overdue.
-A failure is remembered for a while, and names whose last lookup failed share a quarter of the threads, so that those
-that answer find one. An answer is kept for nobody who asks later: the next connection looks the name up anew.
+A failure may be remembered for a while, and names whose last lookup failed share a quarter of the threads, so that
+those that answer find one. An answer is kept for nobody who asks later: the next connection looks the name up anew.
 """
 
 import socket
@@ -81,7 +81,14 @@ def start_in_thread(host: str, report: Report, look_up: Callable[[str], Answer] 
 class SystemResolver:
     """Looks names up as the system does. Belongs to the event loop's thread."""
 
-    def __init__(self, start: StartLookup = start_in_thread, threads: int = LOOKUP_THREADS) -> None:
+    def __init__(
+        self,
+        start: StartLookup = start_in_thread,
+        threads: int = LOOKUP_THREADS,
+        failure_seconds: float = FAILURE_SECONDS,
+    ) -> None:
+        """`failure_seconds`: for how long a failure is the answer to whoever asks; 0: the next one looks anew."""
+        self._failure_seconds = failure_seconds
         self._start = start
         self._threads = threads
         self._lookups: dict[str, _Lookup] = {}  # in the order in which they were asked for
@@ -103,7 +110,7 @@ class SystemResolver:
         """Raise OSError where the name has just failed, or its lookup is overdue."""
         now = trio.current_time()
         failure, lookup = self._failures.get(host), self._lookups.get(host)
-        if failure is not None and now - failure.at < FAILURE_SECONDS:
+        if failure is not None and now - failure.at < self._failure_seconds:
             raise OSError(f"{failure.why} ({now - failure.at:.0f} s ago)")
         if lookup is not None and lookup.begun_at is not None and now - lookup.begun_at >= OVERDUE_SECONDS:
             raise OSError(f"no name server has answered for {now - lookup.begun_at:.0f} s")

@@ -13,6 +13,7 @@ from gatewayd.http1.header_fields import Headers
 from gatewayd.http1.log import Log, NoLog
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
+from gatewayd.outbound.resolver import SystemResolver
 from gatewayd.outbound.transport import GuardedTransport
 from gatewayd.sandbox_authority.authority import SandboxAuthority
 from gatewayd.store import Store
@@ -101,7 +102,9 @@ def _transport(settings: TaxSettings, clock: Clock) -> AbstractAsyncContextManag
 async def _network(settings: TaxSettings) -> AsyncIterator[Transport]:
     from gatewayd.tax.upstream import Upstream  # httpcore: a tenth of a second, for those who forward alone
 
-    upstream = Upstream(GuardedTransport(settings.policy), settings.upstream)
+    # The one name is the operator's, and a lookup of it that failed may do better when it is tried again.
+    transport = GuardedTransport(settings.policy, SystemResolver(failure_seconds=0.0))
+    upstream = Upstream(transport, settings.upstream)
     try:
         yield upstream
     finally:

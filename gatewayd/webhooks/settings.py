@@ -7,6 +7,7 @@ from gatewayd.clock import DAY, SECOND
 from gatewayd.config.keys import Webhooks
 from gatewayd.outbound.addresses import parse_networks
 from gatewayd.outbound.listeners import Listener, no_listeners
+from gatewayd.outbound.resolver import FAILURE_SECONDS
 from gatewayd.outbound.transport import Policy
 from gatewayd.webhooks.schedule import RetryPolicy
 from gatewayd.webhooks.sender import TIMEOUT_SECONDS
@@ -43,6 +44,11 @@ class WebhookSettings:
     def slow_slots(self) -> int:
         """Slots that all slow subscriptions may take together: their last attempt timed out or found no name."""
         return max(1, self.concurrency // SLOW_SHARE)
+
+    @property
+    def lookup_failure_seconds(self) -> float:
+        """For how long a name that was not found is not looked up again: no longer than the shortest wait."""
+        return min(FAILURE_SECONDS, self.retry.first_retry_seconds)
 
     @property
     def warn_after(self) -> int:

@@ -132,6 +132,19 @@ async def test_a_failure_is_remembered_and_then_asked_for_anew(autojump_clock: M
     assert askers.outcomes[2:] == [(DEAD, "192.0.2.7")]
 
 
+async def test_a_failure_need_not_be_remembered(autojump_clock: MockClock, fake: FakeLookups) -> None:
+    async with trio.open_nursery() as nursery:
+        askers = Askers(SystemResolver(fake.start, failure_seconds=0), nursery)
+        askers.begin(DEAD)
+        await wait_all_tasks_blocked()
+        fake.fail(DEAD)
+        askers.begin(DEAD)
+        await wait_all_tasks_blocked()
+        fake.answer(DEAD)
+    assert fake.begun == [DEAD] * 2
+    assert askers.outcomes == [(DEAD, "temporary failure"), (DEAD, "192.0.2.7")]
+
+
 async def test_48_dead_names_hold_up_no_healthy_one(autojump_clock: MockClock, fake: FakeLookups) -> None:
     """Attempts at them go on for five minutes, three at once; each lookup fails after 20 s, as resolv.conf has it."""
     dead = [f"n{number}.dead.example" for number in range(48)]

@@ -3,6 +3,7 @@
 Each has its documented status within the deadline, other requests are answered meanwhile, and nothing stays open.
 """
 
+import socket
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -148,6 +149,24 @@ async def test_nobody_listens(open_tax: OpenTax) -> None:
                 reply = await tax.get()
                 assert (reply.status, reply.code) == (502, "tax_upstream_error")
                 assert b"127.0.0.1" not in reply.body
+
+
+async def test_a_lookup_that_failed_is_tried_again_at_once(open_tax: OpenTax, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+
+    def flicker(*name: object, **how: object) -> object:
+        asked.append(name[0])
+        if len(asked) == 1:
+            raise OSError("temporary failure in name resolution")
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 0))]
+
+    with trio.fail_after(SECONDS):
+        async with upstream() as server:
+            monkeypatch.setattr(socket, "getaddrinfo", flicker)
+            url = server.url.replace("127.0.0.1", "authority.test")
+            async with open_tax(mode="forward", upstream=url) as tax:
+                assert (await tax.get()).status == 200
+    assert asked == ["authority.test"] * 2
 
 
 async def test_while_it_is_down_the_answer_is_503_at_once(open_tax: OpenTax) -> None:

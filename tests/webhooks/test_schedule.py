@@ -15,6 +15,7 @@ from gatewayd.webhooks.schedule import (
     retry_after_wait,
     retry_wait,
 )
+from gatewayd.webhooks.settings import WebhookSettings
 
 SECOND = 1_000_000
 HOUR = 3600 * SECOND
@@ -181,3 +182,9 @@ def test_as_many_interruptions_as_there_are_attempts_do_not_count(
     attempts: int, interruptions: int, counted: int
 ) -> None:
     assert counted_attempts(RetryPolicy(), attempts, interruptions) == counted
+
+
+@pytest.mark.parametrize(("first", "remembered"), [(1, 1), (29, 29), (30, 30), (300, 30)])
+def test_a_name_that_was_not_found_is_looked_up_anew_by_every_retry(first: int, remembered: float) -> None:
+    policy = RetryPolicy(first_retry_seconds=first)
+    assert WebhookSettings(retry=policy).lookup_failure_seconds == remembered
