@@ -16,6 +16,7 @@ from gatewayd.errors import Problem
 from gatewayd.http1.response import Response
 from gatewayd.sandbox_authority import accounts, calculations, itsa
 from gatewayd.tax import shapes
+from gatewayd.tax.authority import TOO_MANY
 from gatewayd.tax.mapping import ENDPOINTS, Endpoint, Target, authority_target
 
 STATUS: Final = "itsaStatus"
@@ -107,14 +108,14 @@ class Composition:
         return london_date(self.now)
 
     async def parts(self, questions: Sequence[Question], *, until_refused: bool = False) -> list[Part]:
-        """Ask one after the other; with `until_refused`, the first refusal of one is that of the whole.
+        """Ask one after the other; with `until_refused`, the first that the person is refused is that of the whole.
 
         Raises `Problem` for what concerns every part, and as `refuse` does.
         """
         found: list[Part] = []
         for question in questions:
             part = await self._part(*question, len(questions) - len(found) - 1)
-            if until_refused and part.refusal is not None:
+            if until_refused and part.refusal is not None and part.refusal.status != TOO_MANY:
                 raise RefusedError(part.refusal)
             found.append(part)
         refuse(found)

@@ -255,6 +255,7 @@ QUESTIONS += [("itsaObligations", year) for year in ("2022-23", "2023-24", "2024
     ("instead", "http_status", "code"),
     [
         (Response(503, [], b'{"code":"SERVER_ERROR"}'), 503, "SERVER_ERROR"),
+        (Response(429, [], b'{"code":"MESSAGE_THROTTLED_OUT"}'), 429, "MESSAGE_THROTTLED_OUT"),
         (Problem("tax_upstream_timeout", "late"), None, "tax_upstream_timeout"),
     ],
 )
