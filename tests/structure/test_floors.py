@@ -10,7 +10,7 @@ from tests.structure.sources import PACKAGE, Import, Source, imports, sources
 
 FLOORS = {
     **dict.fromkeys(["clock", "config", "errors", "http1", "ids", "logs", "money", "service_manager"], 0),
-    **dict.fromkeys(["contract", "outbound", "sandbox_authority", "store"], 1),
+    **dict.fromkeys(["contract", "outbound", "sandbox_authority", "statements", "store"], 1),
     **dict.fromkeys(["events", "identity"], 2),
     "ledger": 3,
     **dict.fromkeys(["performing", "webhooks", "tax", "parsing"], 5),

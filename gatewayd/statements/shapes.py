@@ -1,0 +1,192 @@
+"""What a statement file is read into, and what a reader has to be told (Domain B6, E).
+
+A file is a run of parts: each statement is `Opened`, has its `Line`s, and is `Closed`; what could not be read stands
+among them as `Refused`. A CSV may mix the lines of several accounts: a part says by `statement` which it belongs to.
+"""
+
+from typing import Literal
+
+from msgspec import Struct
+
+Format = Literal["ofx", "qif", "camt053", "mt940", "csv"]
+
+TransactionType = Literal[
+    "faster_payment",
+    "direct_debit",
+    "standing_order",
+    "card",
+    "cash",
+    "cheque",
+    "transfer",
+    "fee",
+    "interest",
+    "bacs",
+    "chaps",
+    "other",
+]
+
+Column = str | int
+"""A column of a CSV: by its heading (case and outer spaces don't matter), or by its number from 0."""
+
+
+class Mapping(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a CSV is to be read. Of a QIF `date_format`, `encoding`, `decimal_comma` and `negate` count, and no column.
+
+    `amount` is one signed column, or an unsigned one beside `direction`; else `paid_in` and `paid_out` are given.
+    """
+
+    delimiter: str = ","
+    encoding: str | None = None  # None: found out by content
+    header_row: int | None = 0  # how many lines stand before the headings; None: there are no headings
+    date: Column | None = None
+    value_date: Column | None = None
+    description: tuple[Column, ...] = ()  # several are joined by a space
+    amount: Column | None = None
+    paid_in: Column | None = None
+    paid_out: Column | None = None
+    balance: Column | None = None
+    currency: Column | None = None
+    reference: Column | None = None
+    counterparty: Column | None = None
+    counterparty_account: Column | None = None
+    type: Column | None = None
+    transaction_id: Column | None = None
+    direction: Column | None = None  # CR or DR, credit or debit, in or out
+    status: Column | None = None  # pending, completed, reverted ...
+    fee: Column | None = None  # what the bank took besides `amount`: is subtracted from it
+    original_amount: Column | None = None
+    original_currency: Column | None = None
+    merchant_category_code: Column | None = None
+    sort_code: Column | None = None
+    account_number: Column | None = None
+    account_name: Column | None = None
+    date_format: str | None = None  # dd/mm/yyyy, mm/dd/yyyy, yyyy-mm-dd, dd mon yyyy ...; None: found out by content
+    decimal_comma: bool = False  # 1.234,56
+    negate: bool = False  # of cards: what was spent is positive
+    pence: bool = False  # whole numbers of the minor unit
+    profile: str | None = None  # the bank's, where it is one of ours
+
+
+class Limits(Struct, frozen=True, kw_only=True):
+    """What is still read. Past it the file is `Unreadable`."""
+
+    file_bytes: int = 256 * 1024 * 1024
+    lines: int = 5_000_000  # rows of all statements together, refused ones included
+    line_bytes: int = 1024 * 1024  # of one line of text, or of one element
+    memory_bytes: int = 512 * 1024 * 1024  # address space of the child
+
+
+class Hints(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is known of a file before it is read."""
+
+    file_name: str  # for reasons alone: content decides
+    format: Format | None = None  # None: found out by content
+    mapping: Mapping | None = None  # None: a profile's, or found out where there is no doubt
+    currency: str | None = None  # of what names none itself; None: then it is unreadable
+    limits: Limits = Limits()
+
+
+class Opened(Struct, frozen=True, kw_only=True, tag="opened"):
+    """A statement begins. What the file does not say, or not yet, is None. Amounts are in minor units of `currency`."""
+
+    statement: int  # from 0
+    format: Format
+    profile: str | None = None
+    mapping: Mapping | None = None  # of a CSV or QIF: as it was read, guesses included
+    sort_code: str | None = None  # six digits
+    account_number: str | None = None
+    iban: str | None = None
+    bic: str | None = None
+    currency: str | None = None
+    holder: str | None = None
+    bank_name: str | None = None
+    from_date: str | None = None  # ISO, both included
+    to_date: str | None = None
+    opening_balance: int | None = None
+    opening_date: str | None = None
+
+
+class Line(Struct, frozen=True, kw_only=True, tag="line", omit_defaults=True):
+    """One transaction. Amounts are in minor units of their currency, dates ISO."""
+
+    statement: int
+    line: int  # from 1: the line of the file where it begins; of OFX and CAMT the ordinal of its element in the file
+    booking_date: str | None  # None: pending
+    amount: int  # + in, - out
+    currency: str
+    description: str  # spaces folded, no control characters
+    raw_description: str  # as in the file
+    type: TransactionType = "other"
+    status: Literal["booked", "pending"] = "booked"
+    value_date: str | None = None
+    counterparty_name: str | None = None
+    counterparty_account: str | None = None
+    reference: str | None = None
+    end_to_end_id: str | None = None
+    bank_reference: str | None = None
+    fit_id: str | None = None
+    bank_transaction_code: str | None = None
+    merchant_category_code: str | None = None
+    balance_after: int | None = None
+    original_amount: int | None = None  # signed as `amount`
+    original_currency: str | None = None
+    fx_rate: str | None = None  # decimal, as the file has it
+
+
+class Refused(Struct, frozen=True, kw_only=True, tag="refused"):
+    """One transaction that could not be read. `line` counts as that of `Line`; `reason` is a sentence for people."""
+
+    line: int
+    reason: str
+    statement: int | None = None  # None: it is not known of which
+
+
+class Closed(Struct, frozen=True, kw_only=True, tag="closed"):
+    """A statement ends. What is known only now is here, what `Opened` had already is repeated.
+
+    Of a CSV the balances are those of its running balance, and None where that does not add up from row to row.
+    """
+
+    statement: int
+    lines: int  # `Line`s, pending ones included
+    sum: int  # of the booked lines' amounts
+    opening_balance: int | None = None
+    closing_balance: int | None = None
+    closing_date: str | None = None
+    available_balance: int | None = None
+    from_date: str | None = None  # else of the first and the last booked line
+    to_date: str | None = None
+
+
+Part = Opened | Line | Refused | Closed
+
+
+class Doubt(Struct, frozen=True, kw_only=True):
+    """What a proposal could not settle. `field` is one of `Mapping`; `choices` are values for it, likeliest first."""
+
+    field: str
+    question: str  # a sentence for people
+    choices: tuple[str, ...] = ()
+
+
+class Proposal(Struct, frozen=True, kw_only=True):
+    """How a CSV that no profile knows could be read. It may be read so when there are no `doubts`."""
+
+    headings: tuple[str, ...]  # empty: the file has none
+    rows: tuple[tuple[str, ...], ...]  # the first 20
+    mapping: Mapping
+    doubts: tuple[Doubt, ...] = ()
+
+
+class Unreadable(Exception):
+    """The file is no statement, or breaks a limit: nothing of it may be kept.
+
+    `line` is where, or None; `reason` is a sentence for people. `proposal` is given where a mapping would make the
+    file readable: it asks what has to be settled.
+    """
+
+    def __init__(self, line: int | None, reason: str, proposal: Proposal | None = None) -> None:
+        super().__init__(reason if line is None else f"line {line}: {reason}")
+        self.line = line
+        self.reason = reason
+        self.proposal = proposal
