@@ -86,15 +86,16 @@ class Hints(Struct, frozen=True, kw_only=True, omit_defaults=True):
     limits: Limits = Limits()
 
 
-class Opened(Struct, frozen=True, kw_only=True, tag="opened"):
+class Opened(Struct, frozen=True, kw_only=True, tag_field="part", tag="opened"):
     """A statement begins. What the file does not say, or not yet, is None. Amounts are in minor units of `currency`."""
 
     statement: int  # from 0
     format: Format
     profile: str | None = None
     mapping: Mapping | None = None  # of a CSV or QIF: as it was read, guesses included
+    account_name: str | None = None
     sort_code: str | None = None  # six digits
-    account_number: str | None = None
+    account_number: str | None = None  # of a card the last four digits, behind asterisks
     iban: str | None = None
     bic: str | None = None
     currency: str | None = None
@@ -106,7 +107,7 @@ class Opened(Struct, frozen=True, kw_only=True, tag="opened"):
     opening_date: str | None = None
 
 
-class Line(Struct, frozen=True, kw_only=True, tag="line", omit_defaults=True):
+class Line(Struct, frozen=True, kw_only=True, tag_field="part", tag="line", omit_defaults=True):
     """One transaction. Amounts are in minor units of their currency, dates ISO."""
 
     statement: int
@@ -133,7 +134,7 @@ class Line(Struct, frozen=True, kw_only=True, tag="line", omit_defaults=True):
     fx_rate: str | None = None  # decimal, as the file has it
 
 
-class Refused(Struct, frozen=True, kw_only=True, tag="refused"):
+class Refused(Struct, frozen=True, kw_only=True, tag_field="part", tag="refused"):
     """One transaction that could not be read. `line` counts as that of `Line`; `reason` is a sentence for people."""
 
     line: int
@@ -141,7 +142,7 @@ class Refused(Struct, frozen=True, kw_only=True, tag="refused"):
     statement: int | None = None  # None: it is not known of which
 
 
-class Closed(Struct, frozen=True, kw_only=True, tag="closed"):
+class Closed(Struct, frozen=True, kw_only=True, tag_field="part", tag="closed"):
     """A statement ends. What is known only now is here, what `Opened` had already is repeated.
 
     Of a CSV the balances are those of its running balance, and None where that does not add up from row to row.
@@ -149,7 +150,7 @@ class Closed(Struct, frozen=True, kw_only=True, tag="closed"):
 
     statement: int
     lines: int  # `Line`s, pending ones included
-    sum: int  # of the booked lines' amounts
+    sum: int  # of what is booked in the statement's currency
     opening_balance: int | None = None
     closing_balance: int | None = None
     closing_date: str | None = None
