@@ -1,9 +1,22 @@
 """The one way in: a statement file of any format becomes parts (Domain E)."""
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator, Mapping
 from typing import BinaryIO
 
-from gatewayd.statements.shapes import Hints, Part, Proposal, Unreadable
+from gatewayd.statements.camt053 import read_camt053
+from gatewayd.statements.detection import format_of
+from gatewayd.statements.mt940 import read_mt940
+from gatewayd.statements.ofx import read_ofx
+from gatewayd.statements.qif import read_qif
+from gatewayd.statements.shapes import Format, Hints, Line, Part, Refused, Unreadable
+
+READERS: Mapping[Format, Callable[[BinaryIO, Hints], Iterator[Part]]] = {
+    "ofx": read_ofx,
+    "qif": read_qif,
+    "camt053": read_camt053,
+    "mt940": read_mt940,
+}
 
 
 def read(stream: BinaryIO, hints: Hints) -> Iterator[Part]:
@@ -11,10 +24,13 @@ def read(stream: BinaryIO, hints: Hints) -> Iterator[Part]:
 
     Raises `Unreadable` for what is no statement or breaks a limit, also after parts have been given.
     """
-    yield from ()
-    raise Unreadable(None, f"{stream} and {hints} are not read yet")
-
-
-def propose_mapping(sample: bytes) -> Proposal:
-    """How the CSV that begins with `sample` (some 64 kB are plenty) could be read."""
-    raise Unreadable(None, f"{len(sample)} bytes are not read yet")
+    if stream.seek(0, os.SEEK_END) > hints.limits.file_bytes:
+        raise Unreadable(None, f"the file is larger than {hints.limits.file_bytes} bytes")
+    found = format_of(stream)  # also of what the caller names: an archive is none of them
+    lines = 0
+    for part in READERS[hints.format or found](stream, hints):
+        if isinstance(part, Line | Refused):
+            lines += 1
+            if lines > hints.limits.lines:
+                raise Unreadable(part.line, f"the file has more than {hints.limits.lines} transactions")
+        yield part

@@ -33,7 +33,9 @@ FREE = frozenset({"msgspec", "trio"})
 CONFINED = {
     "apsw": ("gatewayd/store/",),
     "argon2": ("gatewayd/identity/passwords.py",),
+    "charset_normalizer": ("gatewayd/statements/text.py",),
     "cryptography": ("gatewayd/store/sealing.py", "gatewayd/http1/certificates.py"),
+    "defusedxml": ("gatewayd/statements/camt053.py",),
     "h11": ("gatewayd/webhooks/sender.py",),
     "httptools": ("gatewayd/http1/",),
     "httpcore": ("gatewayd/outbound/http_client.py",),
@@ -41,6 +43,7 @@ CONFINED = {
     "hypercorn": ("gatewayd/http1/",),
     "idna": ("gatewayd/outbound/targets.py",),
     "joserfc": ("gatewayd/identity/jose.py",),
+    "mt940": ("gatewayd/statements/mt940_fields.py",),
     "outcome": ("gatewayd/store/database.py",),
     "pyotp": ("gatewayd/identity/second_factors.py",),
     "segno": ("gatewayd/console/",),

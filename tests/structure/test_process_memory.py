@@ -52,6 +52,8 @@ DISPENSABLE = {
     "_Node.literal": "made from the rows at the start",
     "_Node.routes": "made from the rows at the start",
     "Operation.example": "written in the row",
+    "_Reader._said": "what one statement file says, while it is read",
+    "_Reader._transaction": "the same",
     "_Sums.blocks": "one calculation, then dropped",
 }
 

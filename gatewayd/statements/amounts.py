@@ -1,0 +1,81 @@
+"""Amounts as banks write them: `1,234.56`, `1.234,56`, `(123.45)`, `123.45-`, `12.50 CR`, `£5`, pence."""
+
+import re
+
+from gatewayd.money import CURRENCIES, exponent
+
+_PLAIN = re.compile(r"-?[0-9]{1,13}\.[0-9]{2}")
+_MINUS = str.maketrans(dict.fromkeys("\u2212\u2012\u2013\u2010\u2011\ufe63\uff0d", "-"))
+_SPACES = re.compile(r"[\s'’]+")  # behind thousands too: 1 234,56 and 1'234.56
+_MARKED = re.compile(
+    r"""(?P<open>\()? (?P<sign>[-+])? (?:(?P<before>[A-Z]{3}|[£$€¥])(?P<sign2>[-+])?)?
+        (?P<number>[0-9.,]*[0-9][0-9.,]*)
+        (?P<after>[A-Z]{3}|[£$€¥])? (?P<sign3>[-+])? (?P<close>\))? (?P<mark>CR|DR|OD|C|D)? \.?""",
+    re.VERBOSE,
+)
+_WITH_POINT = re.compile(r"(?P<whole>[0-9]{1,3}(,[0-9]{3})+|[0-9]*)(\.(?P<fraction>[0-9]*))?")
+_WITH_COMMA = re.compile(r"(?P<whole>[0-9]{1,3}(\.[0-9]{3})+|[0-9]*)(,(?P<fraction>[0-9]*))?")
+_COMMA_IS_DECIMAL = re.compile(r"[^,]*,[0-9]{1,2}(?![0-9,.]).*")
+_WHOLE_DIGITS = 13  # as amounts of the API
+
+
+def parse_amount(text: str, currency: str, *, decimal_comma: bool = False, pence: bool = False) -> int:
+    """The signed amount in minor units of the currency. A minus, brackets, DR and OD make it negative.
+
+    `pence`: the number counts minor units already. Raises `ValueError` with a sentence for what is no amount, has more
+    fraction digits than the currency, or contradicts itself.
+    """
+    if _PLAIN.fullmatch(text) and not decimal_comma and not pence and currency in _HUNDREDTHS:
+        return int(text.replace(".", ""))
+    found = _MARKED.fullmatch(_SPACES.sub("", text.translate(_MINUS)).upper())
+    if found is None or (found["open"] is None) != (found["close"] is None):
+        raise ValueError(f"{text.strip()[:40]!r} is no amount")
+    written = _written_digits(found["number"], text, decimal_comma)
+    minor = _minor(written, text, 0 if pence else exponent(currency))
+    return -minor if _is_negative(found, text) else minor
+
+
+_HUNDREDTHS = frozenset(currency for currency in CURRENCIES if exponent(currency) == 2)
+
+
+def is_amount_text(text: str) -> bool:
+    """True for what could be an amount, with a point or with a comma."""
+    found = _MARKED.fullmatch(_SPACES.sub("", text.translate(_MINUS)).upper())
+    return found is not None and any(p.fullmatch(found["number"]) for p in (_WITH_POINT, _WITH_COMMA))
+
+
+def has_decimal_comma(text: str) -> bool:
+    """True for an amount that can only be read with a decimal comma: `12,5`, `1.234,56`."""
+    number = _SPACES.sub("", text)
+    return _COMMA_IS_DECIMAL.fullmatch(number) is not None
+
+
+def _written_digits(number: str, text: str, decimal_comma: bool) -> tuple[str, str]:
+    """The digits before and behind the decimal sign."""
+    found = (_WITH_COMMA if decimal_comma else _WITH_POINT).fullmatch(number)
+    if found is None:
+        hint = "with a decimal point" if decimal_comma else "with a decimal comma"
+        other = (_WITH_POINT if decimal_comma else _WITH_COMMA).fullmatch(number)
+        raise ValueError(f"{text.strip()[:40]!r} is no amount" + (f", unless it is {hint}" if other else ""))
+    return found["whole"].replace(".", "").replace(",", ""), found["fraction"] or ""
+
+
+def _minor(written: tuple[str, str], text: str, digits: int) -> int:
+    whole, fraction = written
+    if fraction[digits:].strip("0"):
+        raise ValueError(f"{text.strip()[:40]!r} has more than {digits} fraction digits")
+    if len(whole.lstrip("0")) > _WHOLE_DIGITS:
+        raise ValueError(f"{text.strip()[:40]!r} has more than {_WHOLE_DIGITS} digits before the decimal sign")
+    return int((whole + fraction[:digits].ljust(digits, "0")) or "0")
+
+
+def _is_negative(found: re.Match[str], text: str) -> bool:
+    """Brackets and DR may stand with a minus: both say the same. CR beside a minus contradicts."""
+    signs = {sign for sign in (found["sign"], found["sign2"], found["sign3"]) if sign}
+    if found["open"]:
+        signs.add("-")
+    if found["mark"]:
+        signs.add("+" if found["mark"] in ("CR", "C") else "-")
+    if len(signs) > 1:
+        raise ValueError(f"{text.strip()[:40]!r} says both in and out")
+    return "-" in signs

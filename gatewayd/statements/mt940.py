@@ -1,0 +1,174 @@
+"""MT940 of SWIFT: customer statements (Domain E).
+
+The mt-940 package reads the fields; it would take a whole file at once, so the file is cut into messages, and these
+into runs of statement lines, which it is given one after the other.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import BinaryIO, NamedTuple
+
+from gatewayd.money import CURRENCIES
+from gatewayd.statements.identifiers import identifiers
+from gatewayd.statements.mt940_fields import Balance, balance_of, lines_of
+from gatewayd.statements.running import Tally
+from gatewayd.statements.shapes import Hints, Line, Opened, Part, Unreadable
+from gatewayd.statements.text import TextLines, encoding_of, without_nul
+
+_FIELD = re.compile(r":(13D|20|21|25P?|28C?|34F|60[FM]?|61|62[FM]?|64|65|86|90[CD]|NS):(.*)", re.DOTALL)
+_END = frozenset({"-", "-}"})
+_RUN = 200  # lines for the package at once
+_OPENINGS, _CLOSINGS = ("60F", "60M", "60"), ("62F", "62M", "62")
+
+
+class Field(NamedTuple):
+    """A field of a message: its tag, its text with line ends, and the line of the file where it begins."""
+
+    tag: str
+    text: str
+    line: int
+
+
+def read_mt940(stream: BinaryIO, hints: Hints) -> Iterator[Part]:
+    """The parts of an MT940 file. Raises `Unreadable` for what is cut off or holds no statement."""
+    encoding = hints.mapping.encoding if hints.mapping is not None else None
+    lines = TextLines(stream, encoding or encoding_of(stream), hints.limits)
+    message: _Message | None = None
+    statements = 0
+    try:
+        for field in _fields(lines, hints.limits.line_bytes):
+            if field.tag == "20":
+                if message is not None:
+                    yield from message.closed()
+                message, statements = _Message(statements, hints), statements + 1
+            elif message is not None:
+                yield from message.take(field)
+    finally:
+        lines.detach()
+    if message is None:
+        raise Unreadable(None, "the file holds no statement: there is no :20:")
+    yield from message.closed()
+
+
+def _fields(lines: TextLines, limit: int) -> Iterator[Field]:
+    """The fields of all messages; what stands around messages (blocks of SWIFT) is left out."""
+    field: Field | None = None
+    for line in without_nul(lines):
+        found = _FIELD.match(line.removeprefix("{4:").lstrip("\ufeff"))
+        if found is not None:
+            if field is not None:
+                yield field
+            field = Field(found[1], found[2], lines.number)
+        elif line.strip() in _END or line.startswith("{1:"):
+            if field is not None:
+                yield field
+            field = None
+        elif field is not None:
+            field = Field(field.tag, f"{field.text}\n{line}", field.line)
+            if len(field.text) > limit:
+                raise Unreadable(field.line, f"field {field.tag} is longer than {limit} characters")
+    if field is not None:
+        yield field
+
+
+class _Message:
+    """One message. Its lines wait in `_run` until there are enough of them, or it ends."""
+
+    def __init__(self, statement: int, hints: Hints) -> None:
+        self._statement = statement
+        self._hints = hints
+        self._account = ""
+        self._opening: Balance | None = None
+        self._closing: Balance | None = None
+        self._available: Balance | None = None
+        self._tally: Tally | None = None
+        self._run: list[Field] = []
+        self._first_line = 0
+        self._is_interim = False
+
+    def take(self, field: Field) -> Iterator[Part]:
+        """One field more."""
+        tag = field.tag
+        self._first_line = self._first_line or field.line
+        if tag in ("25", "25P"):
+            self._account = field.text.split("\n", maxsplit=1)[0].strip()
+        elif tag in _OPENINGS:
+            self._opening = self._balance(field)
+        elif tag in _CLOSINGS:
+            yield from self._lines()
+            self._closing = self._balance(field)
+        elif tag in ("13D", "34F"):
+            self._is_interim = True
+        elif tag == "64":
+            self._available = self._balance(field)
+        elif tag == "61" or (tag in ("86", "NS") and self._run and self._closing is None):
+            yield from self._one_line(field)
+
+    def _one_line(self, field: Field) -> Iterator[Part]:
+        if field.tag == "61":
+            if len(self._run) >= _RUN:
+                yield from self._lines()
+            self._run.append(field)
+        else:
+            last = self._run[-1]
+            self._run[-1] = Field("61", f"{last.text}\n:{field.tag}:{field.text}", last.line)
+
+    def closed(self) -> Iterator[Part]:
+        """The end of the message. Raises `Unreadable` where its closing balance is missing."""
+        if self._closing is None:
+            raise Unreadable(
+                None, f"message {self._statement + 1} has no closing balance (:62F:): is the file cut off?"
+            )
+        yield from self._lines()
+        yield from self._opened()
+        if self._tally is not None:
+            yield self._tally.closed(
+                opening=self._opening.amount if self._opening else None,
+                closing=self._closing.amount,
+                closing_date=self._closing.date,
+                available=self._available.amount if self._available else None,
+                dates=(None, self._closing.date),
+            )
+
+    def _lines(self) -> Iterator[Part]:
+        """What the run says, told after the statement's beginning."""
+        if self._run:
+            yield from self._opened()
+            tally = self._tally
+            for part in lines_of([(field.line, field.text) for field in self._run], self._currency, self._statement):
+                yield tally.add(part) if tally is not None and isinstance(part, Line) else part
+            self._run = []
+
+    def _opened(self) -> Iterator[Part]:
+        if self._tally is not None:
+            return
+        self._tally = Tally(self._statement, self._currency)
+        account = identifiers(re.sub(r"\s+[A-Z]{3}$|(?<=[0-9])(GBP|EUR|USD)$", "", self._account))
+        yield Opened(
+            statement=self._statement,
+            format="mt940",
+            sort_code=account.sort_code,
+            account_number=account.account_number,
+            iban=account.iban,
+            bic=account.bic,
+            currency=self._currency,
+            opening_balance=self._opening.amount if self._opening else None,
+            opening_date=self._opening.date if self._opening else None,
+        )
+
+    @property
+    def _currency(self) -> str:
+        known = self._opening or self._closing
+        currency = known.currency if known is not None else (self._hints.currency or "")
+        if currency not in CURRENCIES:
+            reason = (
+                f"{currency!r} is no currency" if currency else "the statement has no balance that names a currency"
+            )
+            raise Unreadable(self._first_line or None, reason)
+        return currency
+
+    def _balance(self, field: Field) -> Balance:
+        try:
+            return balance_of(field.tag, field.text)
+        except ValueError as error:
+            raise Unreadable(field.line, f"the balance :{field.tag}: {error}") from error

@@ -1,0 +1,219 @@
+"""OFX 1 and 2: statements of banks and cards (Domain E; decision 0018)."""
+
+import re
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from gatewayd.money import CURRENCIES
+from gatewayd.statements.amounts import has_decimal_comma, parse_amount
+from gatewayd.statements.dates import parse_iso_date
+from gatewayd.statements.identifiers import identifiers, masked_card
+from gatewayd.statements.ofx_elements import Element, elements
+from gatewayd.statements.running import Tally
+from gatewayd.statements.shapes import Hints, Line, Opened, Part, Refused, Unreadable
+from gatewayd.statements.text import cleaned, encoding_of
+from gatewayd.statements.transaction_types import OFX_TYPES
+
+_STATEMENTS = frozenset({"STMTRS", "CCSTMTRS"})
+_TRANSACTIONS = frozenset({"STMTTRN", "STMTTRNP"})  # the second: pending ones of OFX 2.2
+_AGGREGATES = frozenset(
+    {"OFX", "BANKTRANLIST", "BANKTRANLISTP", "BANKACCTFROM", "CCACCTFROM", "LEDGERBAL", "AVAILBAL", "BAL", "FI"}
+    | {"PAYEE", "BANKACCTTO", "CCACCTTO", "CURRENCY", "ORIGCURRENCY", "INVSTMTRS"}
+    | _STATEMENTS
+    | _TRANSACTIONS
+)
+_DATE = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})(?:[^0-9].*|[0-9]{4,6}(?:[^0-9].*)?)?", re.DOTALL)
+
+
+def read_ofx(stream: BinaryIO, hints: Hints) -> Iterator[Part]:
+    """The parts of an OFX file. Raises `Unreadable` for what is cut off or holds no statement of a bank or card."""
+    encoding = hints.mapping.encoding if hints.mapping is not None else None
+    reader = _Reader(hints)
+    for element in elements(stream, encoding or encoding_of(stream), hints.limits):
+        yield from reader.take(element)
+    reader.ended()
+
+
+class _Reader:
+    """Follows the elements: which aggregates are open, and what has been said in them.
+
+    `_said` has the leaves of the statement that is open, `_transaction` those of the transaction, by aggregate and tag.
+    """
+
+    def __init__(self, hints: Hints) -> None:
+        self._hints = hints
+        self._open: list[str] = []
+        self._said: dict[str, str] = {}
+        self._transaction: dict[str, str] = {}
+        self._bank: str | None = None
+        self._tally: Tally | None = None
+        self._currency = ""
+        self._statements = 0
+        self._ordinal = 0
+        self._has_investments = False
+
+    def take(self, element: Element) -> Iterator[Part]:
+        """What the element brings to an end or begins."""
+        tag = element.tag
+        if tag.startswith("/"):
+            yield from self._close(tag[1:])
+        elif tag in _AGGREGATES and not element.text:
+            yield from self._begin(tag)
+        elif element.text:
+            self._keep(tag, element.text)
+
+    def ended(self) -> None:
+        """Raises `Unreadable` where the file may not end."""
+        if self._open:
+            raise Unreadable(None, f"the file ends before </{self._open[-1]}>: is it cut off?")
+        if not self._statements:
+            what = "investments alone" if self._has_investments else "no statement of a bank or card account"
+            raise Unreadable(None, f"the file holds {what}")
+
+    def _begin(self, tag: str) -> Iterator[Part]:
+        if tag in _STATEMENTS:
+            self._said = {}
+        elif tag == "INVSTMTRS":
+            self._has_investments = True
+        elif tag in _TRANSACTIONS:
+            if self._open and self._open[-1] in _TRANSACTIONS:
+                yield from self._close(self._open[-1])
+            self._transaction = {}
+        elif tag in ("BANKTRANLIST", "BANKTRANLISTP") and self._in_statement():
+            yield from self._opened()
+        self._open.append(tag)
+
+    def _close(self, tag: str) -> Iterator[Part]:
+        if tag not in self._open:
+            return
+        while self._open.pop() != tag:
+            pass
+        if tag in _TRANSACTIONS and self._in_statement():
+            self._ordinal += 1
+            yield self._line(pending=tag == "STMTTRNP")
+        elif tag in _STATEMENTS:
+            yield from self._opened()
+            yield from self._closed()
+
+    def _in_statement(self) -> bool:
+        return not _STATEMENTS.isdisjoint(self._open) and "INVSTMTRS" not in self._open
+
+    def _keep(self, tag: str, text: str) -> None:
+        inner = self._open[-1] if self._open else ""
+        if inner == "FI" and tag == "ORG":
+            self._bank = cleaned(text)
+        elif not _TRANSACTIONS.isdisjoint(self._open):
+            self._transaction[tag if inner in _TRANSACTIONS else f"{inner}.{tag}"] = text
+        else:
+            self._said[tag if inner in _STATEMENTS else f"{inner}.{tag}"] = text
+
+    def _opened(self) -> Iterator[Part]:
+        """The beginning of the statement, told when its first list or its end comes."""
+        if self._tally is not None:
+            return
+        said = self._said
+        currency = said.get("CURDEF", self._hints.currency or "").upper()
+        if currency not in CURRENCIES:
+            raise Unreadable(None, f"{currency!r} is no currency" if currency else "the statement names no currency")
+        self._currency = currency
+        self._tally = Tally(self._statements, currency)
+        self._statements += 1
+        account = identifiers(said.get("BANKACCTFROM.ACCTID", ""), said.get("BANKACCTFROM.BANKID", ""))
+        card = said.get("CCACCTFROM.ACCTID")
+        yield Opened(
+            statement=self._tally.statement,
+            format="ofx",
+            sort_code=account.sort_code,
+            account_number=masked_card(card) if card else account.account_number,
+            iban=account.iban,
+            bic=account.bic,
+            currency=currency,
+            bank_name=self._bank,
+            from_date=_date_or_none(said.get("BANKTRANLIST.DTSTART")),
+            to_date=_date_or_none(said.get("BANKTRANLIST.DTEND")),
+        )
+
+    def _closed(self) -> Iterator[Part]:
+        if self._tally is None:
+            return
+        said = self._said
+        yield self._tally.closed(
+            closing=self._balance("LEDGERBAL.BALAMT"),
+            closing_date=_date_or_none(said.get("LEDGERBAL.DTASOF")),
+            available=self._balance("AVAILBAL.BALAMT"),
+            dates=(
+                _date_or_none(said.get("BANKTRANLIST.DTSTART")),
+                _date_or_none(said.get("BANKTRANLIST.DTEND")),
+            ),
+        )
+        self._tally = None
+
+    def _balance(self, name: str) -> int | None:
+        text = self._said.get(name)
+        try:
+            return None if text is None else _amount(text, self._currency)
+        except ValueError as error:
+            raise Unreadable(None, f"the balance of statement {self._statements}: {error}") from error
+
+    def _line(self, *, pending: bool) -> Line | Refused:
+        said, tally = self._transaction, self._tally
+        statement = tally.statement if tally is not None else None
+        try:
+            if tally is None:
+                raise ValueError("it stands in no list of transactions")
+            return tally.add(self._transaction_line(said, tally.statement, pending=pending))
+        except ValueError as error:
+            return Refused(line=self._ordinal, reason=str(error), statement=statement)
+
+    def _transaction_line(self, said: dict[str, str], statement: int, *, pending: bool) -> Line:
+        corrected = said.get("CORRECTFITID")
+        if corrected is not None and (corrected != said.get("FITID") or said.get("CORRECTACTION") == "DELETE"):
+            raise ValueError(f"it corrects the transaction {corrected}, which is to be done by hand")
+        if "TRNAMT" not in said:
+            raise ValueError("it has no amount")
+        currency = said.get("CURRENCY.CURSYM", self._currency).upper()
+        if currency not in CURRENCIES:
+            raise ValueError(f"{currency!r} is no currency")
+        raw = " ".join(said[tag] for tag in ("NAME", "EXTDNAME", "PAYEE.NAME", "MEMO") if said.get(tag))
+        day = said.get("DTPOSTED") or said.get("DTTRAN")
+        if day is None and not pending:
+            raise ValueError("it has no date")
+        return Line(
+            statement=statement,
+            line=self._ordinal,
+            booking_date=None if pending or day is None else _date(day),
+            value_date=_date_or_none(said.get("DTAVAIL")) or (_date_or_none(day) if pending else None),
+            status="pending" if pending else "booked",
+            amount=_amount(said["TRNAMT"], currency),
+            currency=currency,
+            description=cleaned(raw),
+            raw_description=raw,
+            type=OFX_TYPES.get(said.get("TRNTYPE", "").upper(), "other"),
+            counterparty_name=cleaned(said["PAYEE.NAME"]) if "PAYEE.NAME" in said else None,
+            counterparty_account=said.get("BANKACCTTO.ACCTID") or said.get("CCACCTTO.ACCTID"),
+            reference=said.get("CHECKNUM"),
+            bank_reference=said.get("REFNUM"),
+            fit_id=said.get("FITID"),
+            merchant_category_code=said.get("SIC"),
+            original_currency=said.get("ORIGCURRENCY.CURSYM"),
+            fx_rate=said.get("ORIGCURRENCY.CURRATE"),
+        )
+
+
+def _amount(text: str, currency: str) -> int:
+    return parse_amount(text, currency, decimal_comma=has_decimal_comma(text))
+
+
+def _date(text: str) -> str:
+    """The day as the bank wrote it, whatever its zone: `20261122120000.000[-5:EST]`."""
+    found = _DATE.fullmatch(text)
+    day = f"{found[1]}-{found[2]}-{found[3]}" if found else ""
+    return parse_iso_date(day, text)
+
+
+def _date_or_none(text: str | None) -> str | None:
+    """The same of a date that no line depends on."""
+    try:
+        return None if text is None else _date(text)
+    except ValueError:
+        return None
