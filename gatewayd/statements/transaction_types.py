@@ -91,7 +91,6 @@ WORDS: Mapping[str, TransactionType] = {
     ")))": "card",
     "card": "card",
     "card payment": "card",
-    "card_payment": "card",
     "contactless": "card",
     "visa purchase": "card",
     "contactless payment": "card",
@@ -140,8 +139,16 @@ WORDS: Mapping[str, TransactionType] = {
 
 
 def type_of_word(text: str) -> TransactionType:
-    """The type that a bank's own word or code for it means: `DD`, `Faster payment`, `CARD_PAYMENT`."""
-    return WORDS.get(" ".join(text.lower().replace("_", " ").split()), "other")
+    """The type that a bank's own word or code for it means: `DD`, `Faster payment`, `CARD_PAYMENT`.
+
+    Words that follow it don't matter: `Direct debit NORTHERN WATER`.
+    """
+    words = text.lower().replace("_", " ").split()
+    for count in range(min(len(words), 3), 0, -1):
+        found = WORDS.get(" ".join(words[:count]))
+        if found is not None:
+            return found
+    return "other"
 
 
 def type_of_iso_code(code: str) -> TransactionType:

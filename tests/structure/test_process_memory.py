@@ -53,6 +53,7 @@ DISPENSABLE = {
     "_Node.routes": "made from the rows at the start",
     "Operation.example": "written in the row",
     "_Reader._said": "what one statement file says, while it is read",
+    "_Reader._statements": "the same",
     "_Reader._transaction": "the same",
     "_Sums.blocks": "one calculation, then dropped",
 }

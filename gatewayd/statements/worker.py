@@ -1,0 +1,80 @@
+"""The child that reads one file: from standard input, within limits, in frames to standard output."""
+
+import codecs
+import logging
+import os
+import resource
+from collections.abc import Iterator
+from typing import BinaryIO
+
+import msgspec
+
+from gatewayd.statements.frames import CHARACTERS_OF_ONE_FRAME, LINES_OF_ONE_FRAME, Batch, Failure, Frame, framed
+from gatewayd.statements.reading import read
+from gatewayd.statements.shapes import Hints, Limits, Line, Part, Unreadable
+from gatewayd.statements.text import EIGHT_BIT
+
+_NICENESS = 10  # whoever waits for an answer of the daemon comes first
+
+
+def main(hints: str, cpu_seconds: int) -> None:
+    """Read the file on standard input. `hints` is JSON; after `cpu_seconds` of computing the kernel ends the child."""
+    known = msgspec.json.decode(hints, type=Hints)
+    logging.disable()  # parsers write what they can't read to standard error, for each row
+    _load_codecs(known)
+    os.nice(_NICENESS)
+    _limit(known.limits, cpu_seconds)
+    with open(0, "rb") as stream, open(1, "wb") as frames:
+        for frame in _frames(stream, known):
+            frames.write(framed(frame))
+            frames.flush()
+
+
+def _load_codecs(hints: Hints) -> None:
+    """Codecs are modules, which cannot be opened later any more."""
+    named = hints.mapping.encoding if hints.mapping is not None else None
+    for name in ("utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "ascii", *EIGHT_BIT, named or "utf-8"):
+        try:
+            codecs.lookup(name)
+        except LookupError:
+            continue  # the reader says so, with the name
+
+
+def _limit(limits: Limits, cpu_seconds: int) -> None:
+    """From now on: no more memory than that, no new files, nothing written to any, no processes, no core."""
+    for which, most in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_CPU, cpu_seconds),
+        (resource.RLIMIT_NOFILE, 3),
+        (resource.RLIMIT_NPROC, 0),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_AS, limits.memory_bytes),
+    ):
+        resource.setrlimit(which, (most, most))
+
+
+def _frames(stream: BinaryIO, hints: Hints) -> Iterator[Frame]:
+    try:
+        for parts in _batches(read(stream, hints)):
+            yield Batch(parts)
+    except Unreadable as error:
+        yield Failure(error.line, error.reason, error.proposal)
+    except MemoryError:
+        yield Failure(None, f"reading it takes more memory than {hints.limits.memory_bytes} bytes", None)
+
+
+def _batches(parts: Iterator[Part]) -> Iterator[list[Part]]:
+    """The parts in lists that are neither long nor large. What was read before a fault is given before it is raised."""
+    batch: list[Part] = []
+    size = 0
+    try:
+        for part in parts:
+            batch.append(part)
+            size += len(part.raw_description) + len(part.description) if isinstance(part, Line) else 0
+            if len(batch) >= LINES_OF_ONE_FRAME or size >= CHARACTERS_OF_ONE_FRAME:
+                yield batch
+                batch, size = [], 0
+    except Unreadable:
+        yield batch
+        raise
+    yield batch
