@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element, ParseError
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import iterparse
 
-from gatewayd.statements.camt_entries import Entry, TransactionDetails, local_name
+from gatewayd.statements.camt_entries import Entry, TransactionDetails, without_namespace
 from gatewayd.statements.camt_statement import StatementHeader
 from gatewayd.statements.running import Tally
 from gatewayd.statements.shapes import Hints, Part, Refused, Unreadable
@@ -51,7 +51,7 @@ class _Reader:
         self._entries = 0
 
     def begin(self, element: Element) -> None:
-        name = local_name(element)
+        name = without_namespace(element)
         self._path.append(element)
         if len(self._path) > 64:
             raise Unreadable(None, "elements stand deeper within each other than any statement has them")
@@ -62,7 +62,7 @@ class _Reader:
 
     def end(self, element: Element) -> Iterator[Part]:
         self._path.pop()
-        name, depth = local_name(element), len(self._path)
+        name, depth = element.tag, len(self._path)
         header = self._header
         if header is None:
             return

@@ -14,19 +14,21 @@ from gatewayd.statements.transaction_types import type_of_iso_code
 _NOTHING = frozenset({"NOTPROVIDED", "NOT PROVIDED", "NONREF", "NOREF", "N/A"})
 
 
-def local_name(element: Element) -> str:
-    """The name without its namespace, which differs from version to version."""
-    return str(element.tag).rpartition("}")[2]
+def without_namespace(element: Element) -> str:
+    """The element's name, from which its namespace is taken: that differs from version to version."""
+    name = str(element.tag).rpartition("}")[2]
+    element.tag = name
+    return name
 
 
 def child_at(element: Element, path: str) -> Element | None:
-    """The first element at a path of local names."""
+    """The first element at a path of names."""
+    found: Element | None = element
     for name in path.split("/"):
-        found = next((child for child in element if local_name(child) == name), None)
         if found is None:
-            return None
-        element = found
-    return element
+            break
+        found = found.find(name)
+    return found
 
 
 def text_at(element: Element, path: str) -> str | None:
@@ -42,7 +44,7 @@ def texts_at(element: Element, path: str) -> list[str]:
     parent = child_at(element, above) if above else element
     if parent is None:
         return []
-    found = [(child.text or "").strip() for child in parent if local_name(child) == last]
+    found = [(child.text or "").strip() for child in parent.findall(last)]
     return [text for text in found if text]
 
 
@@ -95,7 +97,7 @@ class TransactionDetails(NamedTuple):
             amount=(amount.text or "").strip() if amount is not None else None,
             currency=amount.get("Ccy") if amount is not None else None,
             direction=text_at(element, "CdtDbtInd"),
-            references={local_name(ref): (ref.text or "").strip() for ref in (refs if refs is not None else ())},
+            references={ref.tag: (ref.text or "").strip() for ref in (refs if refs is not None else ())},
             parties=_parties(element),
             remittance=tuple(texts_at(element, "RmtInf/Ustrd")),
             creditor_reference=text_at(element, "RmtInf/Strd/CdtrRefInf/Ref"),

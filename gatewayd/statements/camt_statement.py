@@ -3,7 +3,7 @@
 from xml.etree.ElementTree import Element
 
 from gatewayd.money import CURRENCIES
-from gatewayd.statements.camt_entries import amount_of, date_of, local_name, text_at
+from gatewayd.statements.camt_entries import amount_of, date_of, text_at
 from gatewayd.statements.identifiers import identifiers
 from gatewayd.statements.running import Tally
 from gatewayd.statements.shapes import Closed, Opened, Unreadable
@@ -24,7 +24,7 @@ class StatementHeader:
 
     def take(self, element: Element) -> None:
         """One element of the statement that is no entry."""
-        name = local_name(element)
+        name = element.tag
         if name == "Acct":
             self._account = element
             self._currency = text_at(element, "Ccy") or self._currency
@@ -73,7 +73,7 @@ class StatementHeader:
         """The currency of the account. Raises `Unreadable` where nothing names one."""
         named = self._currency
         for _, balance in self._balances:
-            amount = next((child for child in balance if local_name(child) == "Amt"), None)
+            amount = balance.find("Amt")
             named = named or (amount.get("Ccy") if amount is not None else None)
         named = named or self._hint
         if named not in CURRENCIES:

@@ -21,7 +21,7 @@ _CHUNK = 64 * 1024
 _COMPLAINT = 4096
 
 
-async def read_apart(path: Path, hints: Hints, *, deadline_seconds: float = 120.0) -> AsyncIterator[list[Part]]:
+async def read_apart(path: Path, hints: Hints, *, deadline_seconds: float = 600.0) -> AsyncIterator[list[Part]]:
     """The parts of a file in batches of about 500. Wrap it in `contextlib.aclosing`, which ends the child.
 
     `deadline_seconds` is how long the child may take altogether; the time between batches does not count.

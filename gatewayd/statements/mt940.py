@@ -116,9 +116,8 @@ class _Message:
     def closed(self) -> Iterator[Part]:
         """The end of the message. Raises `Unreadable` where its closing balance is missing."""
         if self._closing is None:
-            raise Unreadable(
-                None, f"message {self._statement + 1} has no closing balance (:62F:): is the file cut off?"
-            )
+            why = ", as interim reports (MT942) have none" if self._is_interim else ": is the file cut off?"
+            raise Unreadable(None, f"message {self._statement + 1} has no closing balance (:62F:){why}")
         yield from self._lines()
         yield from self._opened()
         if self._tally is not None:

@@ -79,8 +79,8 @@ class _Reader:
             if self._open and self._open[-1] in _TRANSACTIONS:
                 yield from self._close(self._open[-1])
             self._transaction = {}
-        elif tag in ("BANKTRANLIST", "BANKTRANLISTP") and self._in_statement():
-            yield from self._opened()
+            if self._in_statement():
+                yield from self._opened()
         self._open.append(tag)
 
     def _close(self, tag: str) -> Iterator[Part]:
@@ -108,7 +108,7 @@ class _Reader:
             self._said[tag if inner in _STATEMENTS else f"{inner}.{tag}"] = text
 
     def _opened(self) -> Iterator[Part]:
-        """The beginning of the statement, told when its first list or its end comes."""
+        """The beginning of the statement, told when its first transaction or its end comes."""
         if self._tally is not None:
             return
         said = self._said

@@ -42,9 +42,7 @@ def _pieces(stream: io.TextIOWrapper, limits: Limits) -> Iterator[Element]:
     """Elements, and pieces of literal text as elements without a tag."""
     buffer = _head(stream)
     while True:
-        chunk = stream.read(_CHUNK)
-        if "\0" in chunk:
-            raise Unreadable(None, "there is a NUL byte: the file is damaged, or is no text")
+        chunk = _read(stream)
         buffer += chunk
         at = 0
         while (found := _next(buffer, at)) is not None and (found.end() < len(buffer) or not chunk):
@@ -61,11 +59,18 @@ def _pieces(stream: io.TextIOWrapper, limits: Limits) -> Iterator[Element]:
         raise Unreadable(None, "the file ends within an element: is it cut off?")
 
 
+def _read(stream: io.TextIOWrapper) -> str:
+    chunk = stream.read(_CHUNK)
+    if "\0" in chunk:
+        raise Unreadable(None, "there is a NUL byte: the file is damaged, or is no text")
+    return chunk
+
+
 def _head(stream: io.TextIOWrapper) -> str:
     """The beginning, from `<OFX>` on: before it stand the headers of OFX 1, or the declarations of OFX 2."""
-    head = stream.read(_CHUNK)
+    head = _read(stream)
     if re.search(r"<!(DOCTYPE|ENTITY)", head, re.IGNORECASE):
-        raise Unreadable(None, "the file declares a document type, which no bank's statement has")
+        raise Unreadable(None, "the file declares a document type or entities, which no bank's statement has")
     start = re.search(r"<OFX\s*>", head, re.IGNORECASE)
     if start is None:
         raise Unreadable(None, "there is no <OFX> in the beginning of the file")
@@ -77,7 +82,7 @@ def _next(buffer: str, at: int) -> re.Match[str] | None:
     if found is not None:
         return found
     if buffer.startswith("<!", at) and len(buffer) - at >= 9 and not buffer.startswith(("<!--", "<![CDATA["), at):
-        raise Unreadable(None, "the file has a declaration amid its elements, which no bank's statement has")
+        raise Unreadable(None, "the file declares a document type or entities, which no bank's statement has")
     return _LITERAL.match(buffer, at) or _SKIPPED.match(buffer, at)
 
 

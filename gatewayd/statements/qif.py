@@ -50,8 +50,8 @@ def _records(lines: TextLines) -> Iterator[Record]:
     kind, start = "", 0
     fields: list[str] = []
     for line in without_nul(lines):
-        if line.startswith("!"):
-            header = line[1:].strip().lower()
+        if line.lstrip().startswith("!"):
+            header = line.strip()[1:].strip().lower()
             if header == "account" or header.startswith("type:"):
                 kind, fields = header.removeprefix("type:").strip(), []
                 yield Record(kind, [], lines.number)

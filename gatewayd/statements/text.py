@@ -11,8 +11,8 @@ from gatewayd.statements.shapes import Limits, Unreadable
 
 _BLOCK = 256 * 1024
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-EIGHT_BIT = ("cp1252", "cp1250", "cp850", "iso8859_15")
-"""What banks of Europe still write. Others need a mapping that says so."""
+EIGHT_BIT = ("cp1252", "cp1250", "cp850", "cp437", "iso8859_15", "mac_roman")
+"""What banks of Europe still write, and old programs. Others need a mapping that says so."""
 
 
 def encoding_of(stream: BinaryIO) -> str:
@@ -49,12 +49,17 @@ def _utf8_or_eight_bit(stream: BinaryIO) -> str:
 
 
 def _eight_bit(sample: bytes) -> str:
-    """The likeliest eight-bit encoding of a block with bytes above 127; cp1252 wherever it gives the same text."""
-    lines = [line for line in sample.splitlines() if not line.isascii()][:200]
-    best = from_bytes(b"\n".join(lines), cp_isolation=list(EIGHT_BIT)).best()
-    if best is None or "cp1252" in best.could_be_from_charset:
-        return "cp1252"
-    return best.encoding
+    """The eight-bit encoding of a block with bytes above 127.
+
+    Chosen: cp1252 wherever it has a character for each byte, as guesses take the `£` of a short file for a Polish `Ł`.
+    """
+    try:
+        sample.decode("cp1252")
+    except UnicodeDecodeError:
+        lines = [line for line in sample.splitlines() if not line.isascii()][:200]
+        best = from_bytes(b"\n".join(lines), cp_isolation=list(EIGHT_BIT)).best()
+        return best.encoding if best is not None else "cp1252"
+    return "cp1252"
 
 
 class TextLines:

@@ -23,7 +23,7 @@ def main(hints: str, cpu_seconds: int) -> None:
     logging.disable()  # parsers write what they can't read to standard error, for each row
     _load_codecs(known)
     os.nice(_NICENESS)
-    _limit(known.limits, cpu_seconds)
+    limit(known.limits, cpu_seconds)
     with open(0, "rb") as stream, open(1, "wb") as frames:
         for frame in _frames(stream, known):
             frames.write(framed(frame))
@@ -40,7 +40,7 @@ def _load_codecs(hints: Hints) -> None:
             continue  # the reader says so, with the name
 
 
-def _limit(limits: Limits, cpu_seconds: int) -> None:
+def limit(limits: Limits, cpu_seconds: int) -> None:
     """From now on: no more memory than that, no new files, nothing written to any, no processes, no core."""
     for which, most in (
         (resource.RLIMIT_CORE, 0),

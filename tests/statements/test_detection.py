@@ -1,0 +1,62 @@
+"""The format of a file is found by its content, and never by its name."""
+
+import io
+import zipfile
+
+import pytest
+
+from gatewayd.statements.reading import propose_mapping
+from gatewayd.statements.shapes import Unreadable
+from tests.statements.parts import read_parts, reason_of
+from tests.statements.test_camt053 import entry, message
+from tests.statements.test_csv_profiles import LLOYDS
+from tests.statements.test_mt940 import MESSAGE
+from tests.statements.test_ofx import SGML
+from tests.statements.test_qif import BANK
+
+FILES = {"ofx": SGML, "qif": BANK, "camt053": message(entry("1.00", "CRDT")), "mt940": MESSAGE, "csv": LLOYDS}
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("before", ["", "\ufeff", "\n\n  "])
+def test_content_decides(name: str, before: str) -> None:
+    text = FILES[name] if name == "camt053" and before.startswith("\n") else before + FILES[name]
+    assert read_parts(text, file_name="statement.pdf").opened[0].format == name
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_format_that_is_named_is_believed_but_must_be_it(name: str) -> None:
+    wrong = "qif" if name != "qif" else "mt940"
+    assert read_parts(FILES[name], format=name).opened[0].format == name
+    assert reason_of(FILES[name], format=wrong)
+
+
+def archive() -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as file:
+        file.writestr("statement.ofx", SGML)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (archive(), "a ZIP archive or an Excel workbook"),
+        (b"%PDF-1.7\n", "a PDF"),
+        (b"\x1f\x8b\x08\x00", "a gzip archive"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", "an old Excel workbook"),
+        (b"\x89PNG\r\n", "a picture"),
+        (b"", "the file is empty"),
+        (b"\0" * 5000, "there is no text"),
+        (b"<!DOCTYPE html><html><body>Please sign in</body></html>", "a web page"),
+        (b"  <html><body>Please sign in</body></html>", "a web page"),
+    ],
+)
+def test_what_is_something_else_is_refused_by_what_it_is(content: bytes, reason: str) -> None:
+    assert reason in reason_of(content, file_name="statement.ofx")
+    assert reason in reason_of(content, file_name="statement.ofx", format="ofx")
+
+
+def test_other_formats_need_no_mapping() -> None:
+    with pytest.raises(Unreadable, match="needs no mapping of columns"):
+        propose_mapping(SGML.encode())
