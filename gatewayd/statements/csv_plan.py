@@ -8,8 +8,9 @@ from typing import BinaryIO, NamedTuple
 
 from msgspec import structs
 
+from gatewayd.statements.csv_headings import mapping_of, profile_of
 from gatewayd.statements.csv_lines import Columns
-from gatewayd.statements.csv_profiles import Profile, mapping_of, profile_of
+from gatewayd.statements.csv_profiles import Profile
 from gatewayd.statements.csv_proposal import Table, proposal_of
 from gatewayd.statements.csv_rows import Row, rows
 from gatewayd.statements.dates import DAY_FIRST, DateOrder
@@ -23,9 +24,13 @@ _BY_SIGN = {"£": "GBP", "€": "EUR"}
 
 
 class Plan(NamedTuple):
-    """What the rows are read by. `preamble` is what stands before the headings; `currency` that of rows without one."""
+    """What the rows are read by. `preamble` is what stands before the headings; `currency` that of rows without one.
+
+    The encoding is the file's and not the mapping's, which may serve for other files.
+    """
 
     mapping: Mapping
+    encoding: str
     columns: Columns
     currency: str | None
     preamble: Sequence[Sequence[str]]
@@ -39,17 +44,16 @@ def plan_of(stream: BinaryIO, hints: Hints) -> Plan:
     sample = _sample(stream, encoding, hints.limits)
     profile = None
     if given is not None and (given.date is not None):
-        mapping = structs.replace(given, encoding=encoding)
-        table = _cut(sample, given.delimiter)
+        mapping, table = given, _cut(sample, given.delimiter)
     else:
         mapping, table, profile = _found(stream, encoding, sample, hints)
     at = None if mapping.header_row is None else _row_at(table, mapping.header_row)
     headings = _trimmed(table.rows[at]) if at is not None else []
     columns = Columns(mapping, headings)
     if mapping.date_format is None:
-        mapping = structs.replace(mapping, date_format=_date_format(stream, mapping, columns, hints.limits))
-    currency = hints.currency or (profile.currency if profile else _currency_in(headings))
-    return Plan(mapping, columns, currency, table.rows[: at or 0], profile)
+        mapping = structs.replace(mapping, date_format=_date_format(stream, encoding, mapping, columns, hints.limits))
+    currency = _currency_in(headings) or hints.currency or (profile.currency if profile else None)
+    return Plan(mapping, encoding, columns, currency, table.rows[: at or 0], profile)
 
 
 def _found(
@@ -61,16 +65,15 @@ def _found(
         for row, line in zip(table.rows[:30], table.lines, strict=False):
             profile = profile_of(row) if len(row) > 2 else None
             if profile is not None:
-                mapping = mapping_of(profile, row, delimiter, line)
-                return structs.replace(mapping, encoding=encoding), table, profile
+                return mapping_of(profile, row, delimiter, line), table, profile
     table = _cut(sample, delimiter_of(sample))
-    proposal = proposal_of(table, encoding)
+    proposal = proposal_of(table)
     if proposal.mapping.date is None and not any(len(row) > 1 for row in table.rows):
         raise Unreadable(None, "the file is no statement: there are neither columns nor another format that is known")
     if any(doubt.field == "date_format" for doubt in proposal.doubts):
         columns = Columns(proposal.mapping, proposal.headings)
-        dates = _dates(stream, proposal.mapping, columns, hints.limits)
-        proposal = proposal_of(table, encoding, dates)
+        dates = _dates(stream, encoding, proposal.mapping, columns, hints.limits)
+        proposal = proposal_of(table, dates)
     if proposal.doubts:
         questions = " ".join(doubt.question for doubt in proposal.doubts)
         raise Unreadable(None, f"the columns of this CSV have to be confirmed. {questions}", proposal)
@@ -81,24 +84,23 @@ def proposal_for(stream: BinaryIO, limits: Limits) -> Proposal:
     """The proposal for a CSV by its first lines, whether a profile knows it or not."""
     encoding = encoding_of(stream)
     sample = _sample(stream, encoding, limits)
-    return proposal_of(_cut(sample, delimiter_of(sample)), encoding)
+    return proposal_of(_cut(sample, delimiter_of(sample)))
 
 
-def _date_format(stream: BinaryIO, mapping: Mapping, columns: Columns, limits: Limits) -> str:
+def _date_format(stream: BinaryIO, encoding: str, mapping: Mapping, columns: Columns, limits: Limits) -> str:
     """The format that all dates of the file agree with. Raises `Unreadable` where they leave two."""
-    dates = _dates(stream, mapping, columns, limits)
+    dates = _dates(stream, encoding, mapping, columns, limits)
     formats = dates.formats()
     if len(formats) > 1:
-        sample = _sample(stream, mapping.encoding or "utf-8", limits)
-        proposal = proposal_of(_cut(sample, mapping.delimiter), mapping.encoding or "utf-8", dates)
+        proposal = proposal_of(_cut(_sample(stream, encoding, limits), mapping.delimiter), dates)
         reason = f"nothing shows which is the day and which the month of {dates.doubtful!r}"
         raise Unreadable(None, reason, structs.replace(proposal, mapping=mapping))
     return formats[0] if formats else DAY_FIRST
 
 
-def _dates(stream: BinaryIO, mapping: Mapping, columns: Columns, limits: Limits) -> DateOrder:
+def _dates(stream: BinaryIO, encoding: str, mapping: Mapping, columns: Columns, limits: Limits) -> DateOrder:
     """The order of the dates of the file, read as far as it takes."""
-    lines = TextLines(stream, mapping.encoding or "utf-8", limits)
+    lines = TextLines(stream, encoding, limits)
     dates = DateOrder()
     try:
         for row in body_rows(lines, mapping):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from msgspec import structs
 
 from gatewayd.statements.amounts import has_decimal_comma, is_amount_text, parse_amount
-from gatewayd.statements.csv_profiles import folded
+from gatewayd.statements.csv_headings import folded
 from gatewayd.statements.dates import DateOrder, is_date
 from gatewayd.statements.shapes import Column, Doubt, Mapping, Proposal
 
@@ -68,7 +68,7 @@ class Table(NamedTuple):
     lines: Sequence[int]  # how many lines stand before each row
 
 
-def proposal_of(table: Table, encoding: str, dates: DateOrder | None = None) -> Proposal:
+def proposal_of(table: Table, dates: DateOrder | None = None) -> Proposal:
     """The proposal; `dates`: of the whole file, where it is at hand, once the column is known."""
     at = _heading_row(table)
     headings = [cell.strip() for cell in table.rows[at]] if at is not None else []
@@ -76,7 +76,7 @@ def proposal_of(table: Table, encoding: str, dates: DateOrder | None = None) -> 
         headings.pop()
     body = [row for row in table.rows[0 if at is None else at + 1 :] if any(cell.strip() for cell in row)]
     before = None if at is None else table.lines[at]
-    plain = Mapping(delimiter=table.delimiter, encoding=encoding, header_row=before)
+    plain = Mapping(delimiter=table.delimiter, header_row=before)
     mapping = structs.replace(plain, **_columns(headings, body))
     mapping, doubts = _settled(mapping, headings, body, dates)
     return Proposal(

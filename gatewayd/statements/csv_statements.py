@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO, NamedTuple
 
+from gatewayd.statements.csv_headings import folded
 from gatewayd.statements.csv_lines import RowReader
 from gatewayd.statements.csv_plan import Plan, body_rows, plan_of
-from gatewayd.statements.csv_profiles import folded
 from gatewayd.statements.csv_rows import Row
 from gatewayd.statements.identifiers import Identifiers, identifiers
 from gatewayd.statements.running import RunningBalance, Tally
@@ -25,7 +25,7 @@ class _Statement(NamedTuple):
 def read_csv(stream: BinaryIO, hints: Hints) -> Iterator[Part]:
     """The parts of a CSV. Raises `Unreadable`, with a proposal where its mapping has to be settled first."""
     plan = plan_of(stream, hints)
-    lines = TextLines(stream, plan.mapping.encoding or "utf-8", hints.limits)
+    lines = TextLines(stream, plan.encoding, hints.limits)
     try:
         yield from _Reader(plan).parts(body_rows(lines, plan.mapping))
     finally:

@@ -90,6 +90,7 @@ class DateOrder:
         return (self._own or DAY_FIRST,)
 
 
+@functools.lru_cache(maxsize=4096)
 def is_date(text: str) -> bool:
     """True for what is a date in any order."""
     parts = _parts(text)

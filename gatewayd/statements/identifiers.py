@@ -1,5 +1,6 @@
 """Account identifiers as they stand in files, taken apart."""
 
+import functools
 import re
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ class Identifiers(NamedTuple):
     bic: str | None = None
 
 
+@functools.lru_cache(maxsize=256)  # each row of a CSV may name its account
 def identifiers(account: str, bank: str = "") -> Identifiers:
     """Those of an account field, and of a bank field beside it where the format has one.
 

@@ -86,7 +86,7 @@ def _mapping(stream: BinaryIO, encoding: str, hints: Hints) -> Mapping:
     finally:
         lines.detach()
     formats = order.formats()
-    found = structs.replace(given, encoding=encoding, date_format=formats[0], decimal_comma=comma)
+    found = structs.replace(given, date_format=formats[0], decimal_comma=comma)
     if len(formats) > 1:
         raise unsettled_dates(found, formats, order.doubtful)
     return found

@@ -36,7 +36,7 @@ class Mapping(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """
 
     delimiter: str = ","
-    encoding: str | None = None  # None: found out by content
+    encoding: str | None = None  # None: found out by content, of each file anew
     header_row: int | None = 0  # how many lines stand before the headings; None: there are no headings
     date: Column | None = None
     value_date: Column | None = None

@@ -68,7 +68,7 @@ WISE = """"TransferWise ID",Date,"Date Time",Amount,Currency,Description,"Paymen
 CARD-1,03-11-2026,03-11-2026 10:00:00.000,-40.00,GBP,"Card transaction issued by Northern Water",,1310.00
 TRANSFER-2,02-11-2026,02-11-2026 10:00:00.000,1250.00,GBP,"Received money from Brook","INV 7",1350.00
 """
-CO_OPERATIVE = """Date,Description,Type,Money In,Money Out,Balance
+COOPERATIVE = """Date,Description,Type,Money In,Money Out,Balance
 2026-11-03,NORTHERN WATER,DD,,40.00,1310.00
 2026-11-02,BROOK,CR,1250.00,,1350.00
 """
@@ -110,7 +110,7 @@ FILES = {
     "starling": STARLING,
     "revolut": REVOLUT,
     "wise": WISE,
-    "co_operative": CO_OPERATIVE,
+    "cooperative": COOPERATIVE,
     "metro": METRO,
     "amex": AMEX,
     "barclaycard_business": BARCLAYCARD,
