@@ -16,6 +16,7 @@ _MARKED = re.compile(
 _WITH_POINT = re.compile(r"(?P<whole>[0-9]{1,3}(,[0-9]{3})+|[0-9]*)(\.(?P<fraction>[0-9]*))?")
 _WITH_COMMA = re.compile(r"(?P<whole>[0-9]{1,3}(\.[0-9]{3})+|[0-9]*)(,(?P<fraction>[0-9]*))?")
 _COMMA_IS_DECIMAL = re.compile(r"[^,]*,[0-9]{1,2}(?![0-9,.]).*")
+_LONGEST = 64  # what is longer is no amount, and costs no time
 _WHOLE_DIGITS = 13  # as amounts of the API
 
 
@@ -27,7 +28,7 @@ def parse_amount(text: str, currency: str, *, decimal_comma: bool = False, pence
     """
     if _PLAIN.fullmatch(text) and not decimal_comma and not pence and currency in _HUNDREDTHS:
         return int(text.replace(".", ""))
-    found = _MARKED.fullmatch(_SPACES.sub("", text.translate(_MINUS)).upper())
+    found = _marked(text)
     if found is None or (found["open"] is None) != (found["close"] is None):
         raise ValueError(f"{text.strip()[:40]!r} is no amount")
     written = _written_digits(found["number"], text, decimal_comma)
@@ -35,12 +36,16 @@ def parse_amount(text: str, currency: str, *, decimal_comma: bool = False, pence
     return -minor if _is_negative(found, text) else minor
 
 
+def _marked(text: str) -> re.Match[str] | None:
+    return _MARKED.fullmatch(_SPACES.sub("", text.translate(_MINUS)).upper()) if len(text) <= _LONGEST else None
+
+
 _HUNDREDTHS = frozenset(currency for currency in CURRENCIES if exponent(currency) == 2)
 
 
 def is_amount_text(text: str) -> bool:
     """True for what could be an amount, with a point or with a comma."""
-    found = _MARKED.fullmatch(_SPACES.sub("", text.translate(_MINUS)).upper())
+    found = _marked(text)
     return found is not None and any(p.fullmatch(found["number"]) for p in (_WITH_POINT, _WITH_COMMA))
 
 

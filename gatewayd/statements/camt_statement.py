@@ -1,5 +1,6 @@
 """What stands before the entries of a CAMT statement: account, period and balances."""
 
+import contextlib
 from xml.etree.ElementTree import Element
 
 from gatewayd.money import CURRENCIES
@@ -81,14 +82,12 @@ class StatementHeader:
         return named
 
     def _balance(self, kinds: tuple[str, str]) -> tuple[int | None, str | None]:
-        """Amount and day of the balance of the first kind that the statement has."""
+        """Amount and day of the balance of the first kind that the statement has in its currency."""
         for kind in kinds:
             for found, element in self._balances:
                 if found == kind:
-                    try:
+                    with contextlib.suppress(ValueError):
                         return amount_of(element, self.currency), date_of(element, "Dt")
-                    except ValueError as error:
-                        raise Unreadable(None, f"the balance {kind}: {error}") from error
         return None, None
 
 

@@ -16,16 +16,23 @@ _DATE = re.compile(
     re.VERBOSE,
 )
 _COMPACT = re.compile(r"\s*([0-9]{8})(?:[T\s].*)?\s*")
+_LONGEST = 64  # what is longer is no date, and costs neither time nor room
 _YEARS = range(1900, 2200)
 _PIVOT = 70  # Chosen: of two digits, 70 and later is the twentieth century: older than any file, younger than any plan
 
 
-@functools.lru_cache(maxsize=4096)  # a statement has as many dates as days
 def parse_date(text: str, date_format: str) -> str:
     """The ISO date. `date_format` says the order where it is all digits: `dd/mm/yyyy`, `mm/dd/yyyy`, `yyyy-mm-dd` ...
 
     A time behind it is left out. Raises `ValueError` with a sentence.
     """
+    if len(text) > _LONGEST:
+        raise ValueError(f"{text[:40]!r} is no date")
+    return _parsed(text, date_format)
+
+
+@functools.lru_cache(maxsize=4096)  # a statement has as many dates as days
+def _parsed(text: str, date_format: str) -> str:
     parts = _parts(text)
     if parts is None:
         raise ValueError(f"{text.strip()[:40]!r} is no date")
@@ -56,7 +63,7 @@ class DateOrder:
 
     def add(self, text: str) -> None:
         """One date more. What is no date says nothing, nor does one that is the same day in both orders."""
-        parts = _parts(text)
+        parts = _parts(text) if len(text) <= _LONGEST else None
         if parts is None:
             return
         order = _given_order(parts)
@@ -90,9 +97,13 @@ class DateOrder:
         return (self._own or DAY_FIRST,)
 
 
-@functools.lru_cache(maxsize=4096)
 def is_date(text: str) -> bool:
     """True for what is a date in any order."""
+    return len(text) <= _LONGEST and _has_order(text)
+
+
+@functools.lru_cache(maxsize=4096)
+def _has_order(text: str) -> bool:
     parts = _parts(text)
     return parts is not None and any(_date(parts, order) for order in (_given_order(parts) or "", "dmy", "mdy"))
 

@@ -9,6 +9,8 @@ _BIC = re.compile(r"[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?")
 _SORT_CODE = re.compile(r"[0-9]{6}")
 _BOTH = re.compile(r"(?P<sort>[0-9]{6})(?P<account>[0-9]{8})")
 
+_LONGEST = 128
+
 
 class Identifiers(NamedTuple):
     """What one account goes by. Each is None where the file does not say."""
@@ -19,12 +21,16 @@ class Identifiers(NamedTuple):
     bic: str | None = None
 
 
-@functools.lru_cache(maxsize=256)  # each row of a CSV may name its account
 def identifiers(account: str, bank: str = "") -> Identifiers:
     """Those of an account field, and of a bank field beside it where the format has one.
 
     `20-00-00 12345678`, `'20-00-00` beside `12345678`, `20000012345678`, an IBAN, `BARCGB22/GB29...`.
     """
+    return _found(account[:_LONGEST], bank[:_LONGEST])
+
+
+@functools.lru_cache(maxsize=256)  # each row of a CSV may name its account
+def _found(account: str, bank: str) -> Identifiers:
     sort_code = bic = iban = None
     for text in (bank, *account.split("/")[:-1]):
         plain = compact(text)

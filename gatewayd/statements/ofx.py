@@ -149,11 +149,12 @@ class _Reader:
         self._tally = None
 
     def _balance(self, name: str) -> int | None:
+        """A balance; None for one that cannot be read, as the lines don't depend on it."""
         text = self._said.get(name)
         try:
             return None if text is None else _amount(text, self._currency)
-        except ValueError as error:
-            raise Unreadable(None, f"the balance of statement {self._statements}: {error}") from error
+        except ValueError:
+            return None
 
     def _line(self, *, pending: bool) -> Line | Refused:
         said, tally = self._transaction, self._tally

@@ -81,6 +81,13 @@ def test_a_statement_is_read_in_every_version(version: str) -> None:
     assert (closed.closing_date, closed.available_balance) == ("2026-11-30", 2550)
 
 
+def test_balances_in_other_currencies_are_not_those_of_the_account() -> None:
+    euro = balance("CLBD", "9.00").replace("'GBP'", "'EUR'")
+    found = read_parts(message(entry("1.00", "CRDT"), euro + balance("CLBD", "8.00")))
+    assert found.closed[0].closing_balance == 800
+    assert read_parts(message(entry("1.00", "CRDT"), euro)).closed[0].closing_balance is None
+
+
 def batch(*amounts: str, references: bool = False) -> str:
     refs = ["<Refs><AcctSvcrRef>T{n}</AcctSvcrRef></Refs>" if references else "" for _ in amounts]
     return (

@@ -193,6 +193,14 @@ def test_many_accounts_are_a_wrong_mapping() -> None:
     assert "more than 1000 accounts" in reason_of(table(*rows), mapping=mapping)
 
 
+def test_cells_of_any_length_cost_no_more_than_their_length() -> None:
+    long = " " * 60_000 + "x"
+    rows = [f"{long},A,-1.00,9.00", f"25/11/2026,A,{'1' * 60_000}x,9.00", f"25/11/2026,{'A' * 60_000},-1.00,9.00"]
+    found = read_parts(table(*rows), mapping=SIGNED)
+    assert [refused.line for refused in found.refused] == [2, 3]
+    assert len(found.lines[0].description) == 60_000
+
+
 def test_rows_past_the_limit_make_the_file_unreadable() -> None:
     rows = ["25/11/2026,A,-1.00,9.00"] * 11
     assert (

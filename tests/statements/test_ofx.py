@@ -82,6 +82,11 @@ def test_a_transaction_says_what_the_file_says() -> None:
     assert (card.statement, card.line, card.type, card.merchant_category_code) == (1, 4, "card", "5812")
 
 
+def test_a_balance_that_cannot_be_read_is_unknown() -> None:
+    found = read_parts(SGML.replace("<BALAMT>2197.50", "<BALAMT>n/a"))
+    assert (found.closed[0].closing_balance, found.closed[0].available_balance) == (None, 200000)
+
+
 def test_xml_with_and_without_line_ends_is_read_alike() -> None:
     pretty = """<?xml version="1.0" encoding="UTF-8" standalone="no"?>
 <?OFX OFXHEADER="200" VERSION="211" SECURITY="NONE" OLDFILEUID="NONE" NEWFILEUID="NONE"?>
