@@ -17,6 +17,7 @@ from gatewayd.statements.text import TextLines, encoding_of, without_nul
 
 _FIELD = re.compile(r":(13D|20|21|25P?|28C?|34F|60[FM]?|61|62[FM]?|64|65|86|90[CD]|NS):(.*)", re.DOTALL)
 _END = frozenset({"-", "-}"})
+_LONGEST = 16 * 1024  # of a field with those behind it; SWIFT has 390 characters
 _RUN = 200  # lines for the package at once
 _OPENINGS, _CLOSINGS = ("60F", "60M", "60"), ("62F", "62M", "62")
 
@@ -36,7 +37,7 @@ def read_mt940(stream: BinaryIO, hints: Hints) -> Iterator[Part]:
     message: _Message | None = None
     statements = 0
     try:
-        for field in _fields(lines, hints.limits.line_bytes):
+        for field in _fields(lines):
             if field.tag == "20":
                 if message is not None:
                     yield from message.closed()
@@ -50,7 +51,7 @@ def read_mt940(stream: BinaryIO, hints: Hints) -> Iterator[Part]:
     yield from message.closed()
 
 
-def _fields(lines: TextLines, limit: int) -> Iterator[Field]:
+def _fields(lines: TextLines) -> Iterator[Field]:
     """The fields of all messages; what stands around messages (blocks of SWIFT) is left out."""
     field: Field | None = None
     for line in without_nul(lines):
@@ -64,11 +65,16 @@ def _fields(lines: TextLines, limit: int) -> Iterator[Field]:
                 yield field
             field = None
         elif field is not None:
-            field = Field(field.tag, f"{field.text}\n{line}", field.line)
-            if len(field.text) > limit:
-                raise Unreadable(field.line, f"field {field.tag} is longer than {limit} characters")
+            field = _longer(field, line)
     if field is not None:
         yield field
+
+
+def _longer(field: Field, line: str) -> Field:
+    """The field with another line."""
+    if len(field.text) + len(line) > _LONGEST:
+        raise Unreadable(field.line, f"field {field.tag} is longer than {_LONGEST} characters")
+    return Field(field.tag, f"{field.text}\n{line}", field.line)
 
 
 class _Message:
@@ -111,7 +117,7 @@ class _Message:
             self._run.append(field)
         else:
             last = self._run[-1]
-            self._run[-1] = Field("61", f"{last.text}\n:{field.tag}:{field.text}", last.line)
+            self._run[-1] = _longer(last, f":{field.tag}:{field.text}")
 
     def closed(self) -> Iterator[Part]:
         """The end of the message. Raises `Unreadable` where its closing balance is missing."""

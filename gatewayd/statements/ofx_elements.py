@@ -31,7 +31,7 @@ def elements(stream: BinaryIO, encoding: str, limits: Limits) -> Iterator[Elemen
     stream.seek(0)
     text = io.TextIOWrapper(stream, encoding=encoding, newline=None)
     try:
-        yield from _joined(_pieces(text, limits))
+        yield from _joined(_pieces(text, limits), limits)
     except UnicodeError as error:
         raise Unreadable(None, f"the file has characters that are none in {encoding}") from error
     finally:
@@ -54,7 +54,7 @@ def _pieces(stream: io.TextIOWrapper, limits: Limits) -> Iterator[Element]:
         if not chunk:
             break
         if len(buffer) > limits.line_bytes + _CHUNK:
-            raise Unreadable(None, f"an element is longer than {limits.line_bytes} characters")
+            raise _too_long(limits)
     if buffer:
         raise Unreadable(None, "the file ends within an element: is it cut off?")
 
@@ -64,6 +64,10 @@ def _read(stream: io.TextIOWrapper) -> str:
     if "\0" in chunk:
         raise Unreadable(None, "there is a NUL byte: the file is damaged, or is no text")
     return chunk
+
+
+def _too_long(limits: Limits) -> Unreadable:
+    return Unreadable(None, f"an element is longer than {limits.line_bytes} characters")
 
 
 def _head(stream: io.TextIOWrapper) -> str:
@@ -95,12 +99,14 @@ def _element(found: re.Match[str]) -> Element | None:
     return None
 
 
-def _joined(pieces: Iterator[Element]) -> Iterator[Element]:
+def _joined(pieces: Iterator[Element], limits: Limits) -> Iterator[Element]:
     """The elements, literal text joined to that before it."""
     last: Element | None = None
     for piece in pieces:
         if not piece.tag and last is not None:
             last = Element(last.tag, last.text + piece.text)
+            if len(last.text) > limits.line_bytes:
+                raise _too_long(limits)
             continue
         if last is not None:
             yield Element(last.tag, last.text.strip())

@@ -101,7 +101,8 @@ def test_references_longer_than_swift_has_them_are_read(caplog: pytest.LogCaptur
         (MESSAGE.replace(":62F:C261105GBP2200,00", ":62F:nothing"), "the balance :62F:"),
         (MESSAGE.replace("Northern", "North\0ern"), "NUL byte"),
         (MESSAGE.replace("account 9", "account " + "9" * 1_100_000), "line 9: the line is longer than"),
-        (MESSAGE.replace("account 9", "account 9\n" * 120_000), "field 86 is longer than"),
+        (MESSAGE.replace("account 9", "account 9\n" * 2_000), "field 86 is longer than"),
+        (MESSAGE.replace("account 9", "account 9\n:86:more" * 2_000), "field 61 is longer than"),
     ],
 )
 def test_what_is_cut_off_or_breaks_a_limit_is_unreadable(

@@ -162,6 +162,7 @@ def test_amounts_in_other_currencies_keep_theirs() -> None:
         (statement("").replace("<CURDEF>GBP", "<CURDEF>XYZ"), "'XYZ' is no currency"),
         (statement(transaction("<NAME>A\0B")), "NUL byte"),
         (statement(transaction("<NAME>" + "A" * 2_000_000)), "is longer than"),
+        (statement(transaction("<NAME>" + f"<![CDATA[{'A' * 60_000}]]>" * 20)), "is longer than"),
     ],
 )
 def test_a_file_that_is_cut_off_or_something_else_is_unreadable(text: str, reason: str) -> None:
