@@ -70,7 +70,8 @@ def _found(
     proposal = proposal_of(table)
     if proposal.mapping.date is None and not any(len(row) > 1 for row in table.rows):
         raise Unreadable(None, "the file is no statement: there are neither columns nor another format that is known")
-    if any(doubt.field == "date_format" for doubt in proposal.doubts):
+    doubts = {doubt.field for doubt in proposal.doubts}
+    if "date_format" in doubts and doubts.isdisjoint({"date", "amount"}):
         columns = Columns(proposal.mapping, proposal.headings)
         dates = _dates(stream, encoding, proposal.mapping, columns, hints.limits)
         proposal = proposal_of(table, dates)

@@ -23,7 +23,7 @@ _OTHERS = (
     (b"\x7fELF", "a program"),
     (b"{\\rtf", "a text document: ask the bank for CSV"),
 )
-_OFX = re.compile(r"OFXHEADER|<\?OFX|<OFX\s*>", re.IGNORECASE)
+_OFX = re.compile(r"OFXHEADER|<\?OFX|<OFX[\s>]", re.IGNORECASE)
 _QIF = re.compile(r"!(Type|Account|Option|Clear)\b", re.IGNORECASE)
 _MT940 = re.compile(r"(\{1:|:20:)")
 _PAGE = re.compile(r"<!doctype html|<html", re.IGNORECASE)

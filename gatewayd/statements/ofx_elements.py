@@ -13,7 +13,7 @@ from typing import BinaryIO, NamedTuple
 from gatewayd.statements.shapes import Limits, Unreadable
 
 _CHUNK = 64 * 1024
-_ELEMENT = re.compile(r"<(?P<tag>/?[A-Za-z][\w.]*)\s*/?>(?P<text>[^<]*(?:<(?![A-Za-z/!?])[^<]*)*)")
+_ELEMENT = re.compile(r"<(?P<tag>/?[A-Za-z][\w.]*)(?:\s[^<>]*)?/?>(?P<text>[^<]*(?:<(?![A-Za-z/!?])[^<]*)*)")
 _LITERAL = re.compile(r"<!\[CDATA\[(?P<literal>.*?)\]\]>(?P<text>[^<]*(?:<(?![A-Za-z/!?])[^<]*)*)", re.DOTALL)
 _SKIPPED = re.compile(r"<!--.*?-->[^<]*|<\?.*?\?>[^<]*", re.DOTALL)
 _ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|nbsp|#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6});")
@@ -75,7 +75,7 @@ def _head(stream: io.TextIOWrapper) -> str:
     head = _read(stream)
     if re.search(r"<!(DOCTYPE|ENTITY)", head, re.IGNORECASE):
         raise Unreadable(None, "the file declares a document type or entities, which no bank's statement has")
-    start = re.search(r"<OFX\s*>", head, re.IGNORECASE)
+    start = re.search(r"<OFX(\s[^<>]*)?>", head, re.IGNORECASE)
     if start is None:
         raise Unreadable(None, "there is no <OFX> in the beginning of the file")
     return head[start.start() :]

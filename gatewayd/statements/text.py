@@ -10,6 +10,7 @@ from charset_normalizer import from_bytes
 from gatewayd.statements.shapes import Limits, Unreadable
 
 _BLOCK = 256 * 1024
+_END_OF_FILE = "\x1a"  # as old programs wrote it behind the last line
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 EIGHT_BIT = ("cp1252", "cp1250", "cp850", "cp437", "iso8859_15", "mac_roman")
 """What banks of Europe still write, and old programs. Others need a mapping that says so."""
@@ -87,7 +88,7 @@ class TextLines:
         except UnicodeError as error:
             reason = f"here or within the next lines is a character that is none in {self._encoding}"
             raise Unreadable(self.number + 1, reason) from error
-        if not line:
+        if not line or line.strip() == _END_OF_FILE:
             raise StopIteration
         self.number += 1
         if len(line) > self._limit:

@@ -143,12 +143,18 @@ def test_the_profile_is_found_and_reads_the_same_two_rows(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_any_delimiter_and_encoding_of_it_is_read(name: str) -> None:
+def test_any_encoding_and_line_end_of_it_is_read(name: str) -> None:
     plain = read_parts(FILES[name])
     for encoding in ("utf-8-sig", "utf-16", "cp1252"):
         text = FILES[name].replace("💧", "").lstrip("\ufeff")
         assert read_parts(text, encoding).rows == plain.rows
     assert read_parts(FILES[name].replace("\n", "\r\n")).rows == plain.rows
+
+
+def test_the_midata_of_a_bank_that_writes_semicolons_is_read() -> None:
+    found = read_parts(MIDATA.replace(",", ";"))
+    assert found.opened[0].profile == "midata"
+    assert found.rows == read_parts(MIDATA).rows
 
 
 def test_accounts_are_named_as_far_as_the_file_names_them() -> None:

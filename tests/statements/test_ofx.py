@@ -100,7 +100,8 @@ def test_xml_with_and_without_line_ends_is_read_alike() -> None:
     </STMTTRN>
   </BANKTRANLIST>
 </STMTRS></STMTTRNRS></BANKMSGSRSV1></OFX>"""
-    for text in (pretty, "".join(line.strip() for line in pretty.splitlines())):
+    named = pretty.replace("<OFX>", '<OFX xmlns="http://ofx.net/types/2003/04">')
+    for text in (pretty, named, "".join(line.strip() for line in pretty.splitlines())):
         (line,) = read_parts(text).lines
         assert (line.amount, line.type, line.description) == (-250, "fee", "Café £5 <b> & co")
 

@@ -67,4 +67,6 @@ def test_european_files_are_proposed_with_their_delimiter_and_comma() -> None:
 def test_what_has_no_date_or_amount_is_asked_for_and_prose_is_no_statement() -> None:
     proposal = proposal_in("Name,Colour,Size\nBrook,red,10\n")
     assert [doubt.field for doubt in proposal.doubts] == ["date", "amount"]
+    unsettled = proposal_in("Date,Colour,Size\n05/06/2026,red,10\n")
+    assert [doubt.field for doubt in unsettled.doubts] == ["amount", "date_format"]
     assert "no statement" in reason_of("Dear customer\nthis is a letter\nand no table\n")

@@ -105,6 +105,7 @@ def test_a_record_that_cannot_be_read_is_refused_with_its_line(record: str, reas
 
 
 def test_line_ends_of_old_machines_are_read() -> None:
+    assert read_parts(BANK.replace("\n", "\r\n") + "\x1a").refused == []
     assert read_parts(BANK.replace("\n", "\r")).rows == read_parts(BANK.replace("\n", "\r\n")).rows
 
 
