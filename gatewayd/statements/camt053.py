@@ -21,21 +21,28 @@ _DETAILS_OF_ONE_ENTRY = 100_000
 
 def read_camt053(stream: BinaryIO, hints: Hints) -> Iterator[Part]:
     """The parts of a CAMT file. Raises `Unreadable` for what is no well-formed XML, or another message."""
-    stream.seek(0)
     reader = _Reader(hints)
+    for event, element in _events(stream):
+        if event == "start":
+            reader.begin(element)
+        else:
+            yield from reader.end(element)
+    if reader.statements == 0:
+        raise Unreadable(None, "the file holds no statement (BkToCstmrStmt) and no account report (BkToCstmrAcctRpt)")
+
+
+def _events(stream: BinaryIO) -> Iterator[tuple[str, Element]]:
+    """The elements as they begin and end."""
+    stream.seek(0)
     try:
-        for event, element in iterparse(stream, events=("start", "end"), forbid_dtd=True):
-            if event == "start":
-                reader.begin(element)
-            else:
-                yield from reader.end(element)
+        yield from iterparse(stream, events=("start", "end"), forbid_dtd=True)
     except ParseError as error:
         raise Unreadable(error.position[0], f"the file is no well-formed XML, or is cut off ({error.msg})") from error
     except DefusedXmlException as error:
         reason = "the file declares a document type or entities, which no bank's statement has"
         raise Unreadable(None, reason) from error
-    if reader.statements == 0:
-        raise Unreadable(None, "the file holds no statement (BkToCstmrStmt) and no account report (BkToCstmrAcctRpt)")
+    except (LookupError, ValueError) as error:  # of several bytes a character, or of no codec that there is
+        raise Unreadable(1, f"the file declares an encoding that cannot be read ({error})") from error
 
 
 class _Reader:

@@ -191,3 +191,9 @@ def test_encodings_of_the_declaration_are_read() -> None:
     for encoding in ("ISO-8859-1", "windows-1252", "UTF-16"):
         declared = text.replace("encoding='UTF-8'", f"encoding='{encoding}'")
         assert read_parts(declared, encoding).lines[0].description == "Café £"
+
+
+@pytest.mark.parametrize("encoding", ["UTF-z", "shift_jis", "klingon"])
+def test_an_encoding_that_cannot_be_read_is_told(encoding: str) -> None:
+    declared = message(entry("1.00", "CRDT")).replace("encoding='UTF-8'", f"encoding='{encoding}'")
+    assert "encoding that cannot be read" in reason_of(declared)
