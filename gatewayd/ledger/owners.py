@@ -17,6 +17,10 @@ SELECT type FROM businesses
 WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND archived_at IS NULL AND status <> 'ceased'
 """
 
+_SELECT_BUSINESS = """
+SELECT 1 FROM businesses WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND id = :id
+"""
+
 PERSONS = frozenset({"individual", "sole_trader"})
 INCORPORATED = frozenset({"limited_company", "llp"})
 
@@ -58,3 +62,8 @@ def live_business(tx: ReadTx, legal_entity_id: str) -> str | None:
     """The id of a business of the legal entity that is neither ceased nor archived, if there is one."""
     found: str | None = tx.value(_SELECT_LIVE_BUSINESS, legal_entity_id=legal_entity_id)
     return found
+
+
+def has_business(tx: ReadTx, legal_entity_id: str, business_id: str) -> bool:
+    """True where the business is the legal entity's, archived or not."""
+    return tx.row(_SELECT_BUSINESS, legal_entity_id=legal_entity_id, id=business_id) is not None

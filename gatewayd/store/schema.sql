@@ -227,7 +227,8 @@ CREATE TABLE businesses (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1),
-    wire BLOB NOT NULL,                         -- the JSON without status and the closing brace
+    wire BLOB NOT NULL, former_quarterly_period_type TEXT
+    CHECK (former_quarterly_period_type IN ('standard', 'calendar')),                         -- the JSON without status and the closing brace
     CHECK (status <> 'ceased' OR cessation_date IS NOT NULL),
     CHECK (archive_reason IS NULL OR archived_at IS NOT NULL)
 ) STRICT;
@@ -242,6 +243,12 @@ CREATE INDEX businesses_page ON businesses (org_id, id);
 
 CREATE UNIQUE INDEX businesses_tax_business_id ON businesses (org_id, legal_entity_id, tax_business_id)
     WHERE tax_business_id IS NOT NULL;
+
+CREATE TABLE calendars (
+    legal_entity_id TEXT PRIMARY KEY REFERENCES legal_entities (id),
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    made_for TEXT NOT NULL                              -- the tax year and the edition of the rules: 2026-27.1
+) STRICT;
 
 CREATE TABLE clients (
     id TEXT PRIMARY KEY,
@@ -523,6 +530,8 @@ CREATE INDEX invoices_page ON invoices (org_id, id, currency, business_id, searc
 
 CREATE INDEX invoices_states ON invoices (org_id, status, id, open_due_date);
 
+CREATE INDEX invoices_supplied ON invoices (org_id, legal_entity_id, supply_date);
+
 CREATE TABLE known_devices (
     hash BLOB NOT NULL,                                 -- SHA-256 of the cookie's token
     user_id TEXT NOT NULL REFERENCES users (id),
@@ -600,7 +609,7 @@ CREATE TABLE legal_entities (
     search_text TEXT NOT NULL,                  -- names and numbers, case-folded
     wire BLOB NOT NULL                          -- the JSON without utr, nino and the closing brace
 , numbered_as_organization INTEGER NOT NULL DEFAULT 0
-    CHECK (numbered_as_organization IN (0, 1))) STRICT;
+    CHECK (numbered_as_organization IN (0, 1)), incorporation_date TEXT) STRICT;
 
 CREATE INDEX legal_entities_changes ON legal_entities (org_id, updated_at, id);
 
@@ -647,6 +656,73 @@ CREATE TABLE oauth_clients (
 ) STRICT;
 
 CREATE INDEX oauth_clients_by_age ON oauth_clients (created_at);
+
+CREATE TABLE obligation_events (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    obligation_id TEXT NOT NULL REFERENCES obligations (id),
+    type TEXT NOT NULL CHECK (type IN (
+        'confirmed', 'due_date_changed', 'fulfilled', 'reopened', 'not_required', 'required')),
+    at INTEGER NOT NULL,
+    by TEXT,                                            -- NULL: the calendar, or the tax authority
+    detail TEXT
+) STRICT;
+
+CREATE INDEX obligation_events_of ON obligation_events (org_id, obligation_id, id);
+
+CREATE TABLE obligations (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    external_id TEXT,
+    kind TEXT NOT NULL CHECK (kind IN (
+        'vat_return', 'vat_payment', 'itsa_quarterly_update', 'itsa_final_declaration', 'self_assessment_payment',
+        'payment_on_account', 'corporation_tax_return', 'corporation_tax_payment', 'annual_accounts',
+        'confirmation_statement', 'cgt_property_report', 'paye', 'cis_return', 'certificate_renewal', 'custom')),
+    name TEXT,                                          -- of what a person entered
+    legal_entity_id TEXT NOT NULL REFERENCES legal_entities (id),
+    business_id TEXT REFERENCES businesses (id),
+    period_id TEXT REFERENCES periods (id),
+    slot TEXT NOT NULL,             -- '' for the one of its kind and period; else what tells several apart
+    period_start_date TEXT NOT NULL,
+    period_end_date TEXT NOT NULL CHECK (period_end_date >= period_start_date),
+    due_date TEXT NOT NULL,
+    predicted_due_date TEXT,                            -- what the calendar says; NULL: it does not know of this
+    status TEXT NOT NULL CHECK (status IN ('open', 'fulfilled', 'not_required')),   -- overdue depends on today
+    dismissed INTEGER NOT NULL CHECK (dismissed IN (0, 1)),     -- not required because a person said so
+    received_date TEXT,
+    fulfilled_at INTEGER,                               -- when that was noted here
+    period_key TEXT,
+    source TEXT NOT NULL CHECK (source IN ('tax_authority', 'local')),
+    confidence TEXT NOT NULL CHECK (confidence IN ('confirmed', 'predicted')),
+    penalty TEXT,                                       -- JSON
+    amount_due INTEGER,                                 -- minor units of currency
+    currency TEXT NOT NULL CHECK (length(currency) = 3),
+    last_checked_at INTEGER,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1),
+    CHECK (dismissed = 0 OR status = 'not_required'),
+    CHECK ((fulfilled_at IS NULL) = (status <> 'fulfilled'))
+) STRICT;
+
+CREATE INDEX obligations_changes ON obligations (org_id, updated_at, id);
+
+CREATE UNIQUE INDEX obligations_external_id ON obligations (org_id, external_id) WHERE external_id IS NOT NULL;
+
+CREATE UNIQUE INDEX obligations_key
+    ON obligations (org_id, legal_entity_id, coalesce(business_id, ''), kind, period_end_date, slot);
+
+CREATE INDEX obligations_of_business ON obligations (org_id, business_id, due_date, id);
+
+CREATE INDEX obligations_of_entity ON obligations (org_id, legal_entity_id, due_date, id);
+
+CREATE INDEX obligations_of_kind ON obligations (org_id, kind, due_date, id);
+
+CREATE INDEX obligations_of_period ON obligations (org_id, period_id, id);
+
+CREATE INDEX obligations_of_status ON obligations (org_id, status, due_date, id);
+
+CREATE INDEX obligations_page ON obligations (org_id, due_date, id);
 
 CREATE TABLE one_time_links (
     hash BLOB PRIMARY KEY,                              -- SHA-256 of the token in the link
@@ -702,14 +778,55 @@ CREATE TABLE passkeys (
 
 CREATE INDEX passkeys_of_user ON passkeys (user_id, created_at);
 
-CREATE TABLE period_locks (
+CREATE TABLE "period_locks" (
     org_id TEXT NOT NULL REFERENCES organizations (id),
     legal_entity_id TEXT NOT NULL REFERENCES legal_entities (id),
+    business_id TEXT REFERENCES businesses (id),        -- NULL: all that the entity keeps
     start_date TEXT NOT NULL,
     end_date TEXT NOT NULL CHECK (end_date >= start_date),
-    closed_at INTEGER NOT NULL,
-    PRIMARY KEY (org_id, legal_entity_id, start_date, end_date)
-) STRICT, WITHOUT ROWID;
+    closed_at INTEGER NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX period_locks_key
+    ON period_locks (org_id, legal_entity_id, coalesce(business_id, ''), start_date, end_date);
+
+CREATE TABLE periods (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    legal_entity_id TEXT NOT NULL REFERENCES legal_entities (id),
+    business_id TEXT REFERENCES businesses (id),        -- NULL: of the entity as a whole
+    type TEXT NOT NULL CHECK (type IN ('vat_period', 'itsa_quarter', 'tax_year', 'financial_year', 'month')),
+    label TEXT NOT NULL,
+    tax_year TEXT,
+    start_date TEXT NOT NULL,
+    end_date TEXT NOT NULL CHECK (end_date >= start_date),
+    cumulative INTEGER NOT NULL CHECK (cumulative IN (0, 1)),
+    filing_due_date TEXT,                               -- NULL: nothing is filed for it
+    status TEXT NOT NULL CHECK (status IN ('open', 'closing', 'closed')),
+    locked_through_date TEXT,
+    closed_at INTEGER,
+    closed_by TEXT,
+    forced_reason TEXT,                                 -- why it was closed with points of the checklist undone
+    reopened_count INTEGER NOT NULL CHECK (reopened_count >= 0),
+    reopened_reason TEXT,                               -- of the last time
+    archived_at INTEGER,                                -- since when it applies no more
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1),
+    CHECK ((closed_at IS NULL) = (status <> 'closed')),
+    CHECK ((locked_through_date IS NULL) = (status <> 'closed')),
+    CHECK (archived_at IS NULL OR status = 'open')
+) STRICT;
+
+CREATE INDEX periods_changes ON periods (org_id, updated_at, id);
+
+CREATE UNIQUE INDEX periods_key ON periods (org_id, legal_entity_id, coalesce(business_id, ''), type, end_date);
+
+CREATE INDEX periods_of_business ON periods (org_id, business_id, end_date, id);
+
+CREATE INDEX periods_of_entity ON periods (org_id, legal_entity_id, end_date, id);
+
+CREATE INDEX periods_page ON periods (org_id, end_date, id);
 
 CREATE TABLE recovery_codes (
     user_id TEXT NOT NULL REFERENCES users (id),

@@ -104,10 +104,6 @@ PENDING = frozenset(
         "billing.getUsageSummary",
         "billing.getPlans",
         "billing.getOperationCosts",
-        "periods.list",
-        "periods.get",
-        "obligations.list",
-        "obligations.get",
     }
 )
 """Rows of the table that the catalogue does not have yet. This list only ever gets shorter."""

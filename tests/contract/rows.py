@@ -33,6 +33,7 @@ _SEED: tuple[tuple[str, Mapping[str, object]], ...] = (
     ("businesses.create", {"type": "self_employment", "name": "Joinery", "commencementDate": "2024-05-01"}),
     ("accounting.createClient", {"name": "Birch & Co", "email": "accounts@birch.example"}),
     ("accounting.createInvoice", {"lines": [{"description": "Work", "quantity": "1", "unitPrice": "100.00"}]}),
+    ("obligations.create", {"name": "Insurance renewal", "dueDate": "2026-11-01"}),
     ("crm.createLead", {"source": "phone", "name": "Ash Brown"}),
     ("crm.createOpportunity", {"name": "Roof", "stage": "proposal"}),
     ("webhooks.create", {"url": "https://seed.example.com/hook", "events": ["lead.created"]}),
@@ -52,7 +53,7 @@ async def seed(api: TestedApi) -> dict[str, str]:
     for operation_id, values in _SEED:
         operation = BY_ID[operation_id]
         values = dict(values)
-        if operation_id == "businesses.create":
+        if operation_id in ("businesses.create", "obligations.create"):
             values["legalEntityId"] = ids["ent"]
         if operation_id == "accounting.createInvoice":
             values["clientId"] = ids["cli"]
@@ -64,11 +65,24 @@ async def seed(api: TestedApi) -> dict[str, str]:
     ids["inv_c"] = await _invoice(api, ids["cli"])
     paid = await api("POST", f"/invoices/{ids['inv_c']}/payments", json={})
     assert paid.status == 200
+    await _add_calendar(api, ids)
     # The subscription comes last and has a delivery of its own, which did not arrive.
     lead = await api("POST", BY_ID["crm.createLead"].path, json={"source": "fair"})
     assert lead.status == 200
     ids["wdlv"] = await api.store.write(_exhaust, "org_a")
     return ids
+
+
+async def _add_calendar(api: TestedApi, ids: dict[str, str]) -> None:
+    """An open period and a closed one, an obligation that was met."""
+    quarters = await api("GET", "/periods/list", query="type=itsa_quarter")
+    ids["per"], ids["per_b"], *_ = (str(period["id"]) for period in quarters.json()["data"])
+    closed = await api("POST", "/periods/close", json={"id": ids["per_b"], "force": True, "reason": "For the test"})
+    assert closed.status == 200, closed.body
+    values = {"legalEntityId": ids["ent"], "name": "Licence", "dueDate": "2026-10-01"}
+    ids["obl_b"] = str((await api("POST", "/obligations/create", json=values)).json()["id"])
+    met = await api("POST", "/obligations/fulfil", json={"id": ids["obl_b"]})
+    assert met.status == 200, met.body
 
 
 async def _invoice(api: TestedApi, client_id: str) -> str:

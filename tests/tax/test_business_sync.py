@@ -189,7 +189,7 @@ async def test_what_the_authority_does_not_have_is_not_found(open_tax: OpenTax) 
             elm = await house.business(name="Elm")
             club = await house.business(type="other", name="Club")
             old = await house.business(name="Old")
-            await house.make("businesses/archive", id=old)
+            await house.make("businesses/archive", id=old, force=True)
             document = await house.person_synced()
             kept = {row.id: row for row in house.kept()}
     statuses = {one["id"]: one["taxSync"]["status"] for one in document["businesses"]}
@@ -217,7 +217,7 @@ async def test_an_archived_business_is_known_again_and_stays_archived(open_tax: 
         async with open_house(open_tax, trade()) as house:
             oak = await house.business()
             await house.known_as(oak, TRADE)
-            await house.make("businesses/archive", id=oak)
+            await house.make("businesses/archive", id=oak, force=True)
             document = await house.person_synced()
             kept = house.kept()
     assert [row.id for row in kept] == [oak]
@@ -410,7 +410,7 @@ async def test_a_business_that_was_archived_meanwhile_is_compared_and_stays_so(o
         async with open_house(open_tax, trade()) as house:
             oak = await house.business()
             await house.known_as(oak, TRADE)
-            house.meanwhile(lambda: house.make("businesses/archive", id=oak))
+            house.meanwhile(lambda: house.make("businesses/archive", id=oak, force=True))
             business = (await house.business_synced(oak))["business"]
     assert (business["status"], business["taxSync"]["status"]) == ("archived", "in_sync")
 

@@ -25,11 +25,11 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import Rendered
 from gatewayd.errors import FieldError, archived_already, invalid, invalid_field, invalid_state, not_found
-from gatewayd.ledger import owners, references
+from gatewayd.ledger import obligations, owners, references
 from gatewayd.ledger.lists import archive_filter, sync_page
 from gatewayd.ledger.owners import Owner
 from gatewayd.ledger.references import Reference, unknown_reference
-from gatewayd.ledger.tax_calendar import tax_year_of
+from gatewayd.ledger.tax_calendar import bounds, tax_year_of
 from gatewayd.store import ReadTx, Row, WriteTx
 
 _SELECT_PAGE = """
@@ -89,12 +89,13 @@ def create_business(tx: WriteTx, caller: Caller, request: CreateBusiness) -> Bus
 def update_business(tx: WriteTx, caller: Caller, request: UpdateBusiness) -> Business:
     """Change the given fields of a business.
 
-    Another `quarterlyPeriodType` is a choice made in the present tax year. The accounting basis and the currency are
-    fixed once a period of the legal entity is closed.
+    Another `quarterlyPeriodType` is a choice made in the present tax year, before its first update. The accounting
+    basis and the currency are fixed once a period of the legal entity is closed.
     """
     before = BUSINESSES.get(tx, request.id, request.expected_version)
     after = BUSINESSES.changed(before, request)
     if after.quarterly_period_type != before.quarterly_period_type:
+        _refuse_late_choice(tx, before)
         after = replace(after, quarterly_period_tax_year=tax_year_of(tx.today))
     errors = [*rules.date_mistakes(before, after, tx.today)]
     if after.type != before.type:
@@ -111,11 +112,16 @@ def update_business(tx: WriteTx, caller: Caller, request: UpdateBusiness) -> Bus
 def archive_business(tx: WriteTx, caller: Caller, request: ArchiveBusiness) -> Business:
     """Archive a business: lists hide it, and it can still be read. setStatus brings it back as it was.
 
-    Open obligations refuse it unless `force` is true.
+    An open obligation of a period that has begun refuses it unless `force` is true; those that it has are then not
+    required any more.
     """
     before = BUSINESSES.get(tx, request.id, request.expected_version)
     if before.archived_at is not None:
         raise archived_already(BUSINESSES.kind, rules.unarchived_status(before, tx.today))
+    open_id = obligations.open_of_business(tx, before.id)
+    if open_id is not None and not request.force:
+        current = rules.shown_status(before, tx.today)
+        raise invalid_state(f"It has an open obligation: {open_id}.", current, ())
     after = replace(before, archived_at=tx.now, archive_reason=request.reason)
     return rows.shown(rows.change(tx, before, after), tx.today)
 
@@ -168,6 +174,15 @@ def _bank_account_mistakes(tx: ReadTx, ids: list[str]) -> Iterator[FieldError]:
     for index, id_ in enumerate(ids):
         if id_ in ids[:index]:
             yield FieldError(f"bankAccountIds[{index}]", "conflict", "The account is named twice.")
+
+
+def _refuse_late_choice(tx: ReadTx, row: BusinessRow) -> None:
+    """Raises `Problem` `invalid_state` once an update of the present tax year was made [MTD guide]."""
+    year = tax_year_of(tx.today)
+    made = obligations.update_made(tx, row.id, *bounds(year))
+    if made is not None:
+        message = f"An update of {year} was made, so that the type of quarters stays as it is: {made}."
+        raise invalid_state(message, row.quarterly_period_type, ())
 
 
 def _reachable(row: BusinessRow, today: str) -> tuple[LiveStatus, ...]:
@@ -271,7 +286,7 @@ OPERATIONS = (
         response=Business,
         handler=archive_business,
         errors=("invalid_state", "version_conflict"),
-        example={"id": "biz_01k0000000000000000000000a", "reason": "Sold to the partner"},
+        example={"id": "biz_01k0000000000000000000000a", "reason": "Sold to the partner", "force": True},
     ),
     Operation(
         id="businesses.setStatus",

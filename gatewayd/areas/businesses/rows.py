@@ -7,15 +7,35 @@ tax authority alike: one externalId, one taxBusinessId in a legal entity, one li
 and an accounting basis that closed books keep.
 """
 
+from msgspec.structs import replace
+
 from gatewayd.areas.businesses.rules import shown_status
-from gatewayd.areas.businesses.shapes import Business, BusinessRow, CreateBusiness, Status, StoredBusiness, TaxSync
+from gatewayd.areas.businesses.shapes import (
+    Business,
+    BusinessRow,
+    CreateBusiness,
+    QuarterlyPeriodType,
+    Status,
+    StoredBusiness,
+    TaxSync,
+)
 from gatewayd.contract.wire import open_wire, project
 from gatewayd.errors import Problem, invalid_state
-from gatewayd.ledger import owners, period_locks
+from gatewayd.ledger import owners, period_locks, schedule
 from gatewayd.ledger.owners import Owner
 from gatewayd.store import ReadTx, Table, WriteTx
 
 MAX_PER_ENTITY = 500  # Chosen: all of an entity are looked at together; HMRC keeps 50 self-employments of a person
+ON_CALENDAR = (
+    "type",
+    "commencement_date",
+    "cessation_date",
+    "quarterly_period_type",
+    "quarterly_period_tax_year",
+    "archived_at",
+    "tax_sync",
+)
+"""The fields from which periods and obligations follow."""
 NEVER_SYNCED = TaxSync(status="never", synced_at=None, error=None, latency=None, year_of_migration=None)
 
 BUSINESSES = Table(
@@ -71,7 +91,9 @@ def add(tx: WriteTx, row: BusinessRow, owner: Owner) -> BusinessRow:
     _refuse_same_tax_id(tx, row)
     if _is_live(row):
         _refuse_second_property(tx, row, owner)
-    return BUSINESSES.insert(tx, row)
+    row = BUSINESSES.insert(tx, row)
+    schedule.refresh(tx, owner.id)
+    return row
 
 
 def change(tx: WriteTx, before: BusinessRow, after: BusinessRow) -> BusinessRow:
@@ -83,12 +105,20 @@ def change(tx: WriteTx, before: BusinessRow, after: BusinessRow) -> BusinessRow:
     _refuse_same_tax_id(tx, after)
     if _is_live(after) and (after.type != before.type or not _is_live(before)):
         _refuse_unlike_owner(tx, before, after)
-    return BUSINESSES.update(tx, after)
+    after = BUSINESSES.update(tx, replace(after, former_quarterly_period_type=_former_type(before, after)))
+    refresh_calendar(tx, before, after)
+    return after
+
+
+def refresh_calendar(tx: WriteTx, before: BusinessRow, after: BusinessRow) -> None:
+    """Keep periods and obligations true where a change bears on them."""
+    if any(getattr(before, name) != getattr(after, name) for name in ON_CALENDAR):
+        schedule.refresh(tx, after.legal_entity_id)
 
 
 def is_basis_fixed(tx: ReadTx, row: BusinessRow) -> bool:
     """True where books are closed that rest on the accounting basis."""
-    return period_locks.any_closed(tx, row.legal_entity_id)
+    return period_locks.any_closed(tx, row.legal_entity_id, row.id)
 
 
 def served(wire: bytes, status: Status) -> bytes:
@@ -99,6 +129,15 @@ def served(wire: bytes, status: Status) -> bytes:
 def shown(row: BusinessRow, today: str) -> Business:
     """The business as it is on a day."""
     return project(row, Business, status=shown_status(row, today))
+
+
+def _former_type(before: BusinessRow, after: BusinessRow) -> QuarterlyPeriodType | None:
+    """The type of quarters before the tax year of the choice. Who chooses again in the same year has not moved on."""
+    if after.quarterly_period_type == before.quarterly_period_type:
+        return before.former_quarterly_period_type
+    if after.quarterly_period_tax_year == before.quarterly_period_tax_year:
+        return before.former_quarterly_period_type
+    return before.quarterly_period_type
 
 
 def _is_live(row: BusinessRow) -> bool:

@@ -179,6 +179,10 @@ class Business(StoredBusiness, frozen=True, kw_only=True):
 
 
 class BusinessRow(StoredBusiness, frozen=True, kw_only=True):
-    """A business as it is stored: with the state that neither the archive nor a commencement to come is part of."""
+    """A business as it is stored: with the state that neither the archive nor a commencement to come is part of.
+
+    `former_quarterly_period_type` is the type in force before the tax year of the present choice; None: there was none.
+    """
 
     status: StoredStatus
+    former_quarterly_period_type: QuarterlyPeriodType | None

@@ -21,10 +21,12 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import Rendered, project
 from gatewayd.errors import archived_already, invalid_state, not_found
-from gatewayd.ledger import owners, period_locks
+from gatewayd.ledger import owners, period_locks, schedule
 from gatewayd.ledger.lists import archive_filter, contains, sync_page
 from gatewayd.store import ReadTx, Row, WriteTx
 
+ON_CALENDAR = ("type", "incorporation_date", "accounting_year_end", "country_code", "utr", "vat")
+"""The fields from which periods and obligations follow."""
 IDENTIFIER_CODES = ("invalid_company_number", "invalid_nino", "invalid_utr", "invalid_vrn")
 
 _SELECT_PAGE = "SELECT id, updated_at, wire, utr, nino_hint FROM legal_entities WHERE org_id = :org_id"
@@ -71,7 +73,9 @@ def create_legal_entity(tx: WriteTx, caller: Caller, request: CreateLegalEntity)
     )
     row = rows.sealed(tx, rules.checked(row))
     rows.refuse_clash(tx, row)
-    return project(LEGAL_ENTITIES.insert(tx, row), LegalEntity)
+    row = LEGAL_ENTITIES.insert(tx, row)
+    schedule.refresh(tx, row.id)
+    return project(row, LegalEntity)
 
 
 def update_legal_entity(tx: WriteTx, caller: Caller, request: UpdateLegalEntity) -> LegalEntity:
@@ -86,7 +90,10 @@ def update_legal_entity(tx: WriteTx, caller: Caller, request: UpdateLegalEntity)
     _refuse_fixed(tx, before, after)
     _refuse_type(tx, before, after)
     rows.refuse_clash(tx, after)
-    return project(LEGAL_ENTITIES.update(tx, rows.sealed(tx, after)), LegalEntity)
+    after = LEGAL_ENTITIES.update(tx, rows.sealed(tx, after))
+    if any(getattr(before, name) != getattr(after, name) for name in ON_CALENDAR):
+        schedule.refresh(tx, after.id)
+    return project(after, LegalEntity)
 
 
 def archive_legal_entity(tx: WriteTx, caller: Caller, request: ArchiveLegalEntity) -> LegalEntity:
@@ -101,7 +108,9 @@ def archive_legal_entity(tx: WriteTx, caller: Caller, request: ArchiveLegalEntit
     business_id = owners.live_business(tx, before.id)
     if business_id is not None and not request.force:  # Chosen: as open obligations refuse to archive a business
         raise invalid_state(f"It has a business that is neither ceased nor archived: {business_id}.", "active", ())
-    return project(LEGAL_ENTITIES.update(tx, replace(before, archived_at=tx.now)), LegalEntity)
+    after = LEGAL_ENTITIES.update(tx, replace(before, archived_at=tx.now))
+    schedule.refresh(tx, after.id)
+    return project(after, LegalEntity)
 
 
 def _masked_item(row: Row) -> bytes:

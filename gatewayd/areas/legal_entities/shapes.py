@@ -11,6 +11,7 @@ from gatewayd.contract.wire import (
     CountryCode,
     Currency,
     Date,
+    DateText,
     DecimalText,
     Email,
     ExternalId,
@@ -32,6 +33,7 @@ TaxResidency = Literal["england_ni", "scotland", "wales", "non_uk"]
 VatStatus = Literal["not_registered", "registered", "deregistered", "pending"]
 VatScheme = Literal["standard", "cash", "flat_rate", "annual"]
 ReturnFrequency = Literal["monthly", "quarterly", "annual"]
+IncorporationDate = Annotated[Date, Meta(description="Of companies: their accounts and statements count from it.")]
 VatNumber = Annotated[str, Meta(max_length=20, description="VAT registration number; GB may precede it.")]
 CompanyNumber = Annotated[str, Meta(max_length=12, description="Companies House number.", examples=["01234567"])]
 Utr = Annotated[str, Meta(max_length=16, description="Unique Taxpayer Reference, ten digits.")]
@@ -96,6 +98,7 @@ class CreateLegalEntity(Request, frozen=True, kw_only=True):
     legal_name: Name | None = None
     external_id: ExternalId | None = None
     company_number: CompanyNumber | None = None
+    incorporation_date: IncorporationDate | None = None
     utr: Utr | None = None
     nino: Nino | None = None
     vat_number: VatNumber | None = None
@@ -125,6 +128,7 @@ class UpdateLegalEntity(Request, frozen=True, kw_only=True):
     legal_name: Name | UnsetType | None = UNSET
     external_id: ExternalId | UnsetType | None = UNSET
     company_number: CompanyNumber | UnsetType | None = UNSET
+    incorporation_date: IncorporationDate | UnsetType | None = UNSET
     utr: Utr | UnsetType | None = UNSET
     nino: Nino | UnsetType | None = UNSET
     vat_number: VatNumber | UnsetType | None = UNSET
@@ -175,6 +179,7 @@ class StoredEntity(Response, frozen=True, kw_only=True):
     type: EntityType
     status: Literal["active", "archived"]
     company_number: str | None
+    incorporation_date: DateText | None
     vat_number: str | None
     vat: Flat[Vat]
     accounting_year_end: Flat[YearEnd]

@@ -353,7 +353,7 @@ def test_an_archived_business_is_hidden_and_can_be_read_and_changed(firm: Firm) 
 def test_what_is_archived_is_not_archived_again(firm: Firm, force: bool) -> None:
     made = firm.create()
     firm.move(made["id"], "dormant")
-    firm.archive(made["id"], force=force)
+    firm.archive(made["id"])
     problem = refuses(firm.archive, made["id"], force=force)
     assert problem.code == "invalid_state"
     assert problem.extra == {"currentState": "archived", "allowedStates": ["dormant"]}

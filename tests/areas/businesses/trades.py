@@ -51,7 +51,7 @@ class Firm:
         return self._post("update", {"id": business_id, **values})
 
     def archive(self, business_id: str, **values: object) -> Json:
-        return self._post("archive", {"id": business_id, **values})
+        return self._post("archive", {"id": business_id, "force": True, **values})
 
     def move(self, business_id: str, status: str, effective_date: str | None = None, **values: object) -> Json:
         given = {} if effective_date is None else {"effectiveDate": effective_date}

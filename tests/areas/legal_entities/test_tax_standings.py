@@ -94,7 +94,9 @@ def test_who_was_connected_before_the_migration_says_it_after(
     columns = [row[1] for row in old.execute("PRAGMA table_info(legal_entities)")]
     (row,) = store.connection.execute("SELECT * FROM legal_entities")  # columns have been renamed and added since
     old.execute("INSERT INTO organizations (id, name, created_at) VALUES (?, 'Oak', 0)", (firm.org_id,))
-    old.execute(f"INSERT INTO legal_entities VALUES ({', '.join('?' * len(columns))})", row[: len(columns)])
+    # What is served has grown too: one of today's members was not there then.
+    then = [v.replace(b'"incorporationDate":null,', b"") if isinstance(v, bytes) else v for v in row]
+    old.execute(f"INSERT INTO legal_entities VALUES ({', '.join('?' * len(columns))})", then[: len(columns)])
     old.execute(
         "INSERT INTO tax_connections VALUES (?, x'00', NULL, ?, NULL, 1, 'operator', ?, ?)",
         (firm.org_id, scope, START + 125_000, START),

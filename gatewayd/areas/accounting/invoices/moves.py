@@ -51,7 +51,7 @@ def as_issued(tx: WriteTx, row: InvoiceRow, found: Parties, number: str | None) 
     `period_closed`, `number_taken`, `invalid_state` (the numbers are used up), `validation_failed` (a foreign invoice
     with VAT and no rate of exchange, a VAT invoice without the seller's address unless it was issued elsewhere).
     """
-    period_locks.refuse_closed(tx, row.legal_entity_id, row.issue_date, row.supply_date)
+    _refuse_closed(tx, row, row.issue_date, row.supply_date)
     if row.vat_total and row.fx_rate is None and row.currency != row.base_currency:
         raise invalid_field("fxRate", "required", f"The VAT is printed in {row.base_currency} too: at what rate?")
     if found.original is not None:
@@ -109,7 +109,7 @@ def mark_sent(tx: WriteTx, invoice_id: str) -> InvoiceRow:
 def pay(tx: WriteTx, invoice_id: str, payment: Payment) -> InvoiceRow:
     """Record money received. More than is due leaves a negative balance: what the client overpaid.
 
-    Raises `Problem`: `not_found`, `invalid_state`, `validation_failed`.
+    Raises `Problem`: `not_found`, `invalid_state`, `period_closed`, `validation_failed`.
     """
     row = INVOICES.get(tx, invoice_id)
     if row.kind == "credit_note":
@@ -119,6 +119,7 @@ def pay(tx: WriteTx, invoice_id: str, payment: Payment) -> InvoiceRow:
     date = payment.date or tx.today
     if date > tx.today:
         raise invalid_field("date", "out_of_range", "The payment is in the future.")
+    _refuse_closed(tx, row, date)
     paid_total = row.paid_total + amount
     if not fits(paid_total.minor, exponent(row.currency)):
         raise invalid_field("amount", "out_of_range", "The payments come to more than 13 whole digits.")
@@ -131,15 +132,16 @@ def pay(tx: WriteTx, invoice_id: str, payment: Payment) -> InvoiceRow:
 def unpay(tx: WriteTx, invoice_id: str, position: int) -> InvoiceRow:
     """Take back a payment that bounced or was matched wrongly. `position` counts its payments from 1.
 
-    Raises `Problem`: `not_found` (no such invoice or payment), `invalid_state`.
+    Raises `Problem`: `not_found` (no such invoice or payment), `invalid_state`, `period_closed`.
     """
     row = INVOICES.get(tx, invoice_id)
     states.check("unsettle", row.status)
-    amounts = {paid.position: paid.amount for paid in rows.payments_of(tx, row.id, row.currency)}
-    if position not in amounts:
+    payments = {paid.position: paid for paid in rows.payments_of(tx, row.id, row.currency)}
+    if position not in payments:
         raise not_found("payment")
+    _refuse_closed(tx, row, payments[position].date)
     rows.delete_payment(tx, invoice_id, position)
-    return _settle(tx, replace(row, paid_total=row.paid_total - amounts[position]), tx.today, grows=False)
+    return _settle(tx, replace(row, paid_total=row.paid_total - payments[position].amount), tx.today, grows=False)
 
 
 def void(tx: WriteTx, invoice_id: str, reason: str) -> InvoiceRow:
@@ -150,8 +152,10 @@ def void(tx: WriteTx, invoice_id: str, reason: str) -> InvoiceRow:
     row = INVOICES.get(tx, invoice_id)
     if not reason.strip() or len(reason) > MAX_REASON_CHARACTERS:
         raise invalid_field("reason", "out_of_range", f"Expected 1 to {MAX_REASON_CHARACTERS} characters.")
-    is_filed = any(period_locks.is_closed(tx, row.legal_entity_id, date) for date in (row.issue_date, row.supply_date))
-    states.refuse_void(row.status, is_filed)
+    days = (row.issue_date, row.supply_date)
+    states.refuse_void(
+        row.status, any(period_locks.is_closed(tx, row.legal_entity_id, day, row.business_id) for day in days)
+    )
     row = rows.update(
         tx, replace(row, status="void", balance_due=Money(0, row.currency), voided_at=tx.now, void_reason=reason)
     )
@@ -164,6 +168,11 @@ def delete_draft(tx: WriteTx, invoice_id: str) -> None:
     """Delete a draft, which never had a number. Raises `Problem`: `not_found`, `invalid_state`."""
     states.check("delete", INVOICES.get(tx, invoice_id).status)
     rows.delete(tx, invoice_id)
+
+
+def _refuse_closed(tx: WriteTx, row: InvoiceRow, *days: str) -> None:
+    """Raises `Problem` `period_closed` where one of the ISO days is in a closed period of the seller or business."""
+    period_locks.refuse_closed(tx, row.legal_entity_id, *days, business_id=row.business_id)
 
 
 def _anew(tx: WriteTx, row: InvoiceRow, found: Parties) -> InvoiceRow:

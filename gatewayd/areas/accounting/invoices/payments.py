@@ -39,7 +39,7 @@ OPERATIONS = (
         request=RecordPayment,
         response=Invoice,
         handler=record_payment,
-        errors=("invalid_state", "version_conflict"),
+        errors=("invalid_state", "period_closed", "version_conflict"),
         extension=True,
         example={
             "invoiceId": "inv_01k0000000000000000000000b",
@@ -58,7 +58,7 @@ OPERATIONS = (
         request=RemovePayment,
         response=Invoice,
         handler=remove_payment,
-        errors=("invalid_state", "version_conflict"),
+        errors=("invalid_state", "period_closed", "version_conflict"),
         extension=True,
         example={"invoiceId": "inv_01k0000000000000000000000c", "position": 1},
     ),

@@ -1,0 +1,279 @@
+"""The obligation resource (Spec §4, domain model A9, B9 and C7): reads, and what a person says of one.
+
+    open --fulfil--> fulfilled --reopen--> open
+    open --dismiss--> not_required --reopen--> open
+
+Of those that the tax authority confirmed it alone says what became of them.
+"""
+
+import datetime
+
+from msgspec.structs import replace
+
+from gatewayd.areas.periods.pages import BY_DUE, Conditions, dated_page
+from gatewayd.areas.periods.shapes import (
+    CreateObligation,
+    DismissObligation,
+    FulfilObligation,
+    GetObligation,
+    ListObligations,
+    ObligationDetail,
+    ReopenObligation,
+)
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.wire import encode, project
+from gatewayd.errors import FieldError, Problem, invalid, invalid_field, invalid_state
+from gatewayd.ledger import confirmations, obligations, owners, periods, schedule
+from gatewayd.ledger.due_dates import income_tax
+from gatewayd.ledger.forecast import PeriodKey
+from gatewayd.ledger.obligations import OBLIGATIONS, Obligation, ObligationKey, ObligationRow
+from gatewayd.ledger.references import unknown_reference
+from gatewayd.store import ReadTx, WriteTx
+
+
+def list_obligations(tx: ReadTx, caller: Caller, request: ListObligations) -> Listing[Obligation]:
+    """List obligations.
+
+    By due date, earliest first, or in the order of change with `updatedSince`. `overdue` is what is open on a day after
+    its due date. Those that are not required are left out unless `status` or `updatedSince` is given.
+    """
+    today = tx.today
+    conditions = Conditions()
+    conditions.add("legal_entity_id = :legal_entity_id", request.legal_entity_id)
+    conditions.add("business_id = :business_id", request.business_id)
+    conditions.add("period_id = :period_id", request.period_id)
+    conditions.add("source = :source", request.source)
+    conditions.add("external_id = :external_id", request.external_id)
+    conditions.add("due_date >= :due_from", request.due_from and request.due_from.isoformat())
+    conditions.add("due_date <= :due_to", request.due_to and request.due_to.isoformat())
+    conditions.add_any("kind", request.kind)
+    _add_status(conditions, request, today)
+    return dated_page(tx, request, OBLIGATIONS, BY_DUE, conditions, lambda row: encode(obligations.shown(row, today)))
+
+
+def get_obligation(tx: ReadTx, caller: Caller, request: GetObligation) -> ObligationDetail:
+    """Get one obligation, with what happened to it."""
+    row = OBLIGATIONS.get(tx, request.id)
+    return project(obligations.shown(row, tx.today), ObligationDetail, events=obligations.events_of(tx, row.id))
+
+
+def create_obligation(tx: WriteTx, caller: Caller, request: CreateObligation) -> Obligation:
+    """Create an obligation that nobody predicts: one of your own, or one that the calendar cannot know of.
+
+    Whether somebody makes payments on account depends on the tax of the year before: enter them where they are made.
+    """
+    _refuse_mistakes(tx, request)
+    due = request.due_date
+    start = request.period_start_date or (request.period_end_date or due)
+    row = OBLIGATIONS.new(
+        tx,
+        request,
+        slot=confirmations.slot_of(request.kind, due.isoformat()),
+        period_start_date=start.isoformat(),
+        period_end_date=(request.period_end_date or due).isoformat(),
+        status="open",
+        dismissed=False,
+        source="local",
+        confidence="confirmed" if request.kind == "custom" else "predicted",
+        currency=schedule.CURRENCY,
+    )
+    if request.kind == "payment_on_account":
+        row = _payment_on_account(tx, row)
+    row = replace(row, slot=row.slot or row.id)
+    return obligations.shown(OBLIGATIONS.insert(tx, row), tx.today)
+
+
+def fulfil_obligation(tx: WriteTx, caller: Caller, request: FulfilObligation) -> Obligation:
+    """Mark an obligation as met. A quarterly update meets those of the earlier quarters of its source and year too."""
+    row = OBLIGATIONS.get(tx, request.id, request.expected_version)
+    _refuse_confirmed(row)
+    if row.status != "open":
+        raise invalid_state(f"The obligation is {row.status} already.", row.status, ("open",))
+    received = tx.today if request.received_date is None else request.received_date.isoformat()
+    if received > tx.today:
+        raise invalid_field("receivedDate", "out_of_range", "The day is still to come.")
+    return obligations.shown(obligations.fulfil(tx, row, received, caller.reference), tx.today)
+
+
+def reopen_obligation(tx: WriteTx, caller: Caller, request: ReopenObligation) -> Obligation:
+    """Take back that an obligation was met, or that it is not required."""
+    row = OBLIGATIONS.get(tx, request.id, request.expected_version)
+    _refuse_confirmed(row)
+    if row.status == "open":
+        raise invalid_state("The obligation is open already.", "open", ("fulfilled", "not_required"))
+    if row.status == "not_required" and not row.dismissed:
+        raise invalid_state("The obligation does not apply any more.", row.status, ())
+    after = replace(row, status="open", dismissed=False, received_date=None, fulfilled_at=None)
+    after = OBLIGATIONS.update(tx, after)
+    obligations.note(tx, after, "reopened", caller.reference, request.reason)
+    schedule.refresh(tx, row.legal_entity_id)
+    return obligations.shown(OBLIGATIONS.get(tx, row.id), tx.today)
+
+
+def dismiss_obligation(tx: WriteTx, caller: Caller, request: DismissObligation) -> Obligation:
+    """Say that an obligation is not required: there is an exemption, or the income is below the threshold."""
+    row = OBLIGATIONS.get(tx, request.id, request.expected_version)
+    _refuse_confirmed(row)
+    if row.status != "open":
+        raise invalid_state(f"The obligation is {row.status}.", row.status, ("open",))
+    after = OBLIGATIONS.update(tx, replace(row, status="not_required", dismissed=True))
+    obligations.note(tx, after, "not_required", caller.reference, request.reason)
+    return obligations.shown(after, tx.today)
+
+
+def _add_status(conditions: Conditions, request: ListObligations, today: str) -> None:
+    """The states asked for: `open` and `overdue` are two parts of what is stored as open."""
+    if request.status is None:
+        if request.updated_since is None:
+            conditions.say("status <> 'not_required'", {})
+        return
+    wanted = set(request.status)
+    stored = sorted(wanted - {"overdue"} | ({"open"} if "overdue" in wanted else set()))
+    if "overdue" in wanted and "open" not in wanted:
+        if stored == ["open"]:
+            conditions.say("due_date < :today", {"today": today})
+        else:
+            conditions.say("(status <> 'open' OR due_date < :today)", {"today": today})
+    elif "open" in wanted and "overdue" not in wanted:
+        if stored == ["open"]:
+            conditions.say("due_date >= :today", {"today": today})
+        else:
+            conditions.say("(status <> 'open' OR due_date >= :today)", {"today": today})
+    conditions.add_any("status", stored)
+
+
+def _refuse_mistakes(tx: ReadTx, request: CreateObligation) -> None:
+    errors = []
+    owner = owners.find(tx, request.legal_entity_id)
+    if owner is None:
+        errors.append(unknown_reference("legalEntityId", "legal_entity"))
+    elif owner.archived:
+        errors.append(FieldError("legalEntityId", "conflict", "The legal entity is archived."))
+    if request.business_id is not None and not owners.has_business(tx, request.legal_entity_id, request.business_id):
+        errors.append(unknown_reference("businessId", "business"))
+    start, end = request.period_start_date, request.period_end_date or request.due_date
+    if start is not None and start > end:
+        errors.append(FieldError("periodEndDate", "date_order", "The period ends before it starts."))
+    if request.kind == "custom" and request.name is None:
+        errors.append(FieldError("name", "required", "What is it?"))
+    errors += _payment_mistakes(request)
+    if errors:
+        raise invalid(*errors)
+
+
+def _payment_mistakes(request: CreateObligation) -> list[FieldError]:
+    """What is wrong with a payment on account, which is of a tax year and due on two days of the law."""
+    if request.kind != "payment_on_account":
+        return []
+    end = request.period_end_date
+    if end is None or end != income_tax.year_end(income_tax.year_of(end)):
+        return [FieldError("periodEndDate", "conflict", "It is of a tax year: give the 5 April with which that ends.")]
+    if request.due_date not in income_tax.payments_on_account_due(income_tax.year_of(end)):
+        return [FieldError("dueDate", "conflict", "Due are 31 January in the year and 31 July after it.")]
+    return []
+
+
+def _payment_on_account(tx: WriteTx, row: ObligationRow) -> ObligationRow:
+    """The row with its tax year. Raises `Problem` `already_exists` where this payment is there."""
+    key = ObligationKey(row.kind, row.business_id, row.period_end_date, row.slot)
+    existing = obligations.find(tx, row.legal_entity_id, key)
+    if existing is not None:
+        message = f"This payment on account exists: {existing.id}."
+        raise Problem("already_exists", message, extra={"existingId": existing.id, "field": "dueDate"})
+    year = income_tax.year_of(datetime.date.fromisoformat(row.period_end_date))
+    period = periods.find(tx, row.legal_entity_id, PeriodKey("tax_year", None, row.period_end_date))
+    return replace(
+        row,
+        period_start_date=income_tax.year_start(year).isoformat(),
+        predicted_due_date=row.due_date,
+        period_id=None if period is None else period.id,
+    )
+
+
+def _refuse_confirmed(row: ObligationRow) -> None:
+    if row.source == "tax_authority":
+        raise invalid_state("The tax authority says what became of it.", row.status, ())
+
+
+OPERATIONS = (
+    Operation(
+        id="obligations.list",
+        kind="read",
+        method="GET",
+        path="/obligations/list",
+        scopes=("periods:read",),
+        request=ListObligations,
+        response=Page[Obligation],
+        handler=list_obligations,
+        example={"status": ["open", "overdue"], "dueTo": "2027-01-31", "limit": 20},
+    ),
+    Operation(
+        id="obligations.get",
+        kind="read",
+        method="GET",
+        path="/obligations/get",
+        scopes=("periods:read",),
+        request=GetObligation,
+        response=ObligationDetail,
+        handler=get_obligation,
+        example={"id": "obl_01k0000000000000000000000a"},
+    ),
+    Operation(
+        id="obligations.create",
+        kind="write",
+        method="POST",
+        path="/obligations/create",
+        scopes=("periods:write",),
+        request=CreateObligation,
+        response=Obligation,
+        handler=create_obligation,
+        errors=("already_exists",),
+        extension=True,
+        example={
+            "legalEntityId": "ent_01k0000000000000000000000a",
+            "name": "Insurance renewal",
+            "dueDate": "2027-03-01",
+        },
+    ),
+    Operation(
+        id="obligations.fulfil",
+        kind="write",
+        method="POST",
+        path="/obligations/fulfil",
+        scopes=("periods:write",),
+        request=FulfilObligation,
+        response=Obligation,
+        handler=fulfil_obligation,
+        errors=("invalid_state", "version_conflict"),
+        extension=True,
+        example={"id": "obl_01k0000000000000000000000a", "receivedDate": "2026-11-05"},
+    ),
+    Operation(
+        id="obligations.dismiss",
+        kind="write",
+        method="POST",
+        path="/obligations/dismiss",
+        scopes=("periods:write",),
+        request=DismissObligation,
+        response=Obligation,
+        handler=dismiss_obligation,
+        errors=("invalid_state", "version_conflict"),
+        extension=True,
+        example={"id": "obl_01k0000000000000000000000a", "reason": "The income is below the threshold"},
+    ),
+    Operation(
+        id="obligations.reopen",
+        kind="write",
+        method="POST",
+        path="/obligations/reopen",
+        scopes=("periods:write",),
+        request=ReopenObligation,
+        response=Obligation,
+        handler=reopen_obligation,
+        errors=("invalid_state", "version_conflict"),
+        extension=True,
+        example={"id": "obl_01k0000000000000000000000b", "reason": "It bounced"},
+    ),
+)

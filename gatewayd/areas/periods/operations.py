@@ -1,0 +1,188 @@
+"""The period resource (Spec §4, domain model A9 and B9): reads, closing and reopening.
+
+    open --close, begin--> closing --close--> closed --reopen, an administrator--> open
+    open --close--> closed
+
+Closed days are refused with `period_closed`, by `ledger.period_locks`.
+"""
+
+import msgspec
+from msgspec.structs import replace
+
+from gatewayd.areas.periods.checklist import checklist, totals
+from gatewayd.areas.periods.pages import BY_END, Conditions, dated_page
+from gatewayd.areas.periods.shapes import (
+    Check,
+    ClosePeriod,
+    GetPeriod,
+    ListPeriods,
+    Period,
+    PeriodDetail,
+    ReopenPeriod,
+)
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.wire import encode, project
+from gatewayd.errors import Problem, archived_already, invalid_field, invalid_state
+from gatewayd.ledger import obligations, period_locks, periods
+from gatewayd.ledger.periods import PERIODS, PeriodRow
+from gatewayd.store import ReadTx, WriteTx
+
+
+def list_periods(tx: ReadTx, caller: Caller, request: ListPeriods) -> Listing[Period]:
+    """List periods.
+
+    By their last day, earliest first, or in the order of change with `updatedSince`. Those that apply no more, because
+    the entity or the business became another, are left out unless `includeArchived` or `updatedSince` is given.
+    """
+    conditions = Conditions()
+    conditions.add("legal_entity_id = :legal_entity_id", request.legal_entity_id)
+    conditions.add("business_id = :business_id", request.business_id)
+    conditions.add("tax_year = :tax_year", request.tax_year)
+    conditions.add("end_date >= :from_date", request.from_date and request.from_date.isoformat())
+    conditions.add("start_date <= :to_date", request.to_date and request.to_date.isoformat())
+    conditions.add_any("type", request.type)
+    conditions.add_any("status", request.status)
+    if not request.include_archived and request.updated_since is None:
+        conditions.say("archived_at IS NULL", {})
+    return dated_page(tx, request, PERIODS, BY_END, conditions, lambda row: encode(_shown(tx, row)))
+
+
+def get_period(tx: ReadTx, caller: Caller, request: GetPeriod) -> PeriodDetail:
+    """Get one period, with what is to be done before it is closed."""
+    row = PERIODS.get(tx, request.id)
+    ids = obligations.ids_of_period(tx, row.id)
+    return project(row, PeriodDetail, obligation_ids=ids, checklist=checklist(tx, row), totals=totals(tx, row))
+
+
+def close_period(tx: WriteTx, caller: Caller, request: ClosePeriod) -> Period:
+    """Close a period: what is dated in it stays as it is.
+
+    Every point of the checklist has to be done, or `force` given with a `reason`. The answer `invalid_state` names the
+    points. `begin` marks it as closing, for others to see, and refuses nothing yet.
+    """
+    row = PERIODS.get(tx, request.id, request.expected_version)
+    if row.archived_at is not None:
+        raise archived_already(PERIODS.kind, "open")
+    if row.status == "closed" or (row.status == "closing" and request.begin):
+        allowed = ("open",) if row.status == "closed" else ("closed",)
+        raise invalid_state(f"The period is {row.status} already.", row.status, allowed)
+    if request.begin:
+        return _shown(tx, PERIODS.update(tx, replace(row, status="closing")))
+    undone = [check for check in checklist(tx, row) if not check.done]
+    if undone and not request.force:
+        raise _undone(row, undone)
+    if undone and request.reason is None:
+        raise invalid_field("reason", "required", "Points of the checklist are not done: why is it closed?")
+    period_locks.close(tx, row.legal_entity_id, row.start_date, row.end_date, row.business_id)
+    after = replace(
+        row,
+        status="closed",
+        locked_through_date=row.end_date,
+        closed_at=tx.now,
+        closed_by=caller.reference,
+        forced_reason=request.reason if undone else None,
+    )
+    return _shown(tx, PERIODS.update(tx, after))
+
+
+def reopen_period(tx: WriteTx, caller: Caller, request: ReopenPeriod) -> Period:
+    """Open a closed period again, or leave off closing one. An administrator does, and says why.
+
+    Refused once the authority has a return for it, so that corrections go into the next period, and while a later
+    period is closed.
+    """
+    if not caller.is_admin:
+        raise Problem("forbidden", "Only an administrator of the organization can reopen a period.")
+    row = PERIODS.get(tx, request.id, request.expected_version)
+    if row.status == "open":
+        raise invalid_state("The period is open already.", "open", ("closing", "closed"))
+    if row.status == "closed":
+        _refuse_reopening(tx, row)
+        if periods.closed_alike(tx, row) is None:
+            period_locks.reopen(tx, row.legal_entity_id, row.start_date, row.end_date, row.business_id)
+    after = replace(
+        row,
+        status="open",
+        locked_through_date=None,
+        closed_at=None,
+        closed_by=None,
+        forced_reason=None,
+        reopened_count=row.reopened_count + (row.status == "closed"),
+        reopened_reason=request.reason,
+    )
+    return _shown(tx, PERIODS.update(tx, after))
+
+
+def _shown(tx: ReadTx, row: PeriodRow) -> Period:
+    return project(row, Period, obligation_ids=obligations.ids_of_period(tx, row.id))
+
+
+def _undone(row: PeriodRow, undone: list[Check]) -> Problem:
+    """409 with the points that are in the way."""
+    names = ", ".join(check.code for check in undone)
+    extra = {"currentState": row.status, "allowedStates": ["closing"], "checklist": msgspec.to_builtins(undone)}
+    return Problem("invalid_state", f"It cannot be closed before this is done: {names}.", extra=extra)
+
+
+def _refuse_reopening(tx: ReadTx, row: PeriodRow) -> None:
+    filed = obligations.filed_of_period(tx, row.id)
+    if filed is not None:
+        message = f"The tax authority has a return for it, {filed}: corrections go into the next period."
+        raise invalid_state(message, "closed", ())
+    later = periods.later_closed(tx, row)
+    if later is not None:  # Chosen: or it would be open before one that is closed
+        raise invalid_state(f"A later period is closed, {later.id}: reopen that first.", "closed", ())
+
+
+OPERATIONS = (
+    Operation(
+        id="periods.list",
+        kind="read",
+        method="GET",
+        path="/periods/list",
+        scopes=("periods:read",),
+        request=ListPeriods,
+        response=Page[Period],
+        handler=list_periods,
+        example={"type": ["itsa_quarter"], "taxYear": "2026-27", "limit": 20},
+    ),
+    Operation(
+        id="periods.get",
+        kind="read",
+        method="GET",
+        path="/periods/get",
+        scopes=("periods:read",),
+        request=GetPeriod,
+        response=PeriodDetail,
+        handler=get_period,
+        example={"id": "per_01k0000000000000000000000a"},
+    ),
+    Operation(
+        id="periods.close",
+        kind="write",
+        method="POST",
+        path="/periods/close",
+        scopes=("periods:write",),
+        request=ClosePeriod,
+        response=Period,
+        handler=close_period,
+        errors=("invalid_state", "version_conflict"),
+        extension=True,
+        example={"id": "per_01k0000000000000000000000a", "force": True, "reason": "Kept elsewhere until now"},
+    ),
+    Operation(
+        id="periods.reopen",
+        kind="write",
+        method="POST",
+        path="/periods/reopen",
+        scopes=("periods:write",),
+        request=ReopenPeriod,
+        response=Period,
+        handler=reopen_period,
+        errors=("forbidden", "invalid_state", "version_conflict"),
+        extension=True,
+        example={"id": "per_01k0000000000000000000000b", "reason": "An invoice was forgotten"},
+    ),
+)

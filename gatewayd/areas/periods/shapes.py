@@ -1,0 +1,170 @@
+"""What requests and answers of periods look like (domain model B9)."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from gatewayd.contract.pages import SyncRequest
+from gatewayd.contract.wire import AmountText, Date, ExternalId, Id, Request, Response, Version
+from gatewayd.ledger.forecast import ObligationKind, PeriodType
+from gatewayd.ledger.obligations import Obligation, ObligationEvent, Source, Status
+from gatewayd.ledger.periods import PeriodRow, PeriodStatus
+
+TaxYear = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}$", examples=["2026-27"])]
+Reason = Annotated[str, Meta(min_length=1, max_length=500, pattern=r"\S")]
+ObligationName = Annotated[str, Meta(min_length=1, max_length=160, pattern=r"\S", examples=["Insurance renewal"])]
+CheckCode = Literal[
+    "period_ended",
+    "earlier_periods_closed",
+    "no_draft_invoices",
+    "bank_lines_allocated",
+    "statements_complete",
+    "statement_balances_agree",
+]
+EnteredKind = Literal[
+    "payment_on_account", "cgt_property_report", "paye", "cis_return", "certificate_renewal", "custom"
+]
+"""What nobody predicts, and a person may enter."""
+
+
+class ListPeriods(SyncRequest, frozen=True, kw_only=True):
+    """Filters of the list: `fromDate` and `toDate` are of the days that a period has, both inclusive."""
+
+    legal_entity_id: Id | None = None
+    business_id: Id | None = None
+    type: Annotated[list[PeriodType], Meta(min_length=1)] | None = None
+    status: Annotated[list[PeriodStatus], Meta(min_length=1)] | None = None
+    tax_year: TaxYear | None = None
+    from_date: Date | None = None
+    to_date: Date | None = None
+    include_archived: bool = False
+
+
+class GetPeriod(Request, frozen=True, kw_only=True):
+    """Which period."""
+
+    id: Id
+
+
+class ClosePeriod(Request, frozen=True, kw_only=True):
+    """Which period to close. `begin` only begins it; `force` closes it with points undone, and says why."""
+
+    id: Id
+    expected_version: Version | None = None
+    begin: bool = False
+    force: bool = False
+    reason: Reason | None = None
+
+
+class ReopenPeriod(Request, frozen=True, kw_only=True):
+    """Which period to open again, and why."""
+
+    id: Id
+    expected_version: Version | None = None
+    reason: Reason
+
+
+class Period(PeriodRow, frozen=True, kw_only=True):
+    """A stretch of days for which something is filed, or books are closed."""
+
+    obligation_ids: list[Id]
+
+
+class Check(Response, frozen=True, kw_only=True):
+    """A point of the checklist. `count` is how many are in the way of it, `detail` what the first of them is."""
+
+    code: CheckCode
+    done: bool
+    count: int
+    detail: str | None
+
+
+class InvoiceTotals(Response, frozen=True, kw_only=True):
+    """What was invoiced with a supply date in the period, in one currency; credit notes count against it."""
+
+    currency: str
+    count: int
+    net: AmountText
+    vat: AmountText
+    gross: AmountText
+
+
+class PeriodTotals(Response, frozen=True, kw_only=True):
+    """Sums of the period. Void invoices and drafts are no part of them."""
+
+    invoiced: list[InvoiceTotals]
+
+
+class PeriodDetail(Period, frozen=True, kw_only=True):
+    """A period with what is to be done before it is closed, and what came together in it."""
+
+    checklist: list[Check]
+    totals: PeriodTotals
+
+
+class ListObligations(SyncRequest, frozen=True, kw_only=True):
+    """Filters of the list. Dates are inclusive."""
+
+    legal_entity_id: Id | None = None
+    business_id: Id | None = None
+    period_id: Id | None = None
+    kind: Annotated[list[ObligationKind], Meta(min_length=1)] | None = None
+    status: Annotated[list[Status], Meta(min_length=1)] | None = None
+    due_from: Date | None = None
+    due_to: Date | None = None
+    source: Source | None = None
+    external_id: ExternalId | None = None
+
+
+class GetObligation(Request, frozen=True, kw_only=True):
+    """Which obligation."""
+
+    id: Id
+
+
+class CreateObligation(Request, frozen=True, kw_only=True):
+    """Something that is due. It is of the days from `periodStartDate` to `periodEndDate`, by default the due day.
+
+    A payment on account names its tax year by the last of its days, 5 April, and is due on 31 January in it or on 31
+    July after it.
+    """
+
+    legal_entity_id: Id
+    business_id: Id | None = None
+    kind: EnteredKind = "custom"
+    name: ObligationName | None = None
+    due_date: Date
+    period_start_date: Date | None = None
+    period_end_date: Date | None = None
+    amount_due: AmountText | None = None
+    external_id: ExternalId | None = None
+
+
+class FulfilObligation(Request, frozen=True, kw_only=True):
+    """Which obligation was met, and when: today by default."""
+
+    id: Id
+    expected_version: Version | None = None
+    received_date: Date | None = None
+
+
+class ReopenObligation(Request, frozen=True, kw_only=True):
+    """Which obligation was not met, or is required, after all."""
+
+    id: Id
+    expected_version: Version | None = None
+    reason: Reason | None = None
+
+
+class DismissObligation(Request, frozen=True, kw_only=True):
+    """Which obligation is not required, and why: an exemption, say."""
+
+    id: Id
+    expected_version: Version | None = None
+    reason: Reason
+
+
+class ObligationDetail(Obligation, frozen=True, kw_only=True):
+    """An obligation with what happened to it, in its order."""
+
+    events: list[ObligationEvent]

@@ -1,0 +1,163 @@
+"""The taxpayer that a legal entity is: what its periods and obligations follow from. Reads only."""
+
+import datetime
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from gatewayd.clock import Instant, london_date
+from gatewayd.ledger import owners
+from gatewayd.ledger.due_dates import vat
+from gatewayd.ledger.due_dates.companies import YearEnd
+from gatewayd.ledger.due_dates.income_tax import QuarterType
+from gatewayd.ledger.due_dates.months import DAY
+from gatewayd.store import ReadTx, Row
+
+_SELECT_ENTITY = """
+SELECT id, type, incorporation_date, accounting_year_end_month, accounting_year_end_day, country_code,
+    utr IS NOT NULL, archived_at IS NOT NULL, created_at, vat_status, vat_effective_date, vat_deregistration_date,
+    vat_scheme, vat_return_frequency, vat_stagger_group, vat_period_end_month
+FROM legal_entities WHERE org_id = :org_id AND id = :id
+"""
+_SELECT_BUSINESSES = """
+SELECT id, type, commencement_date, cessation_date, quarterly_period_type, quarterly_period_tax_year,
+    former_quarterly_period_type, tax_sync_latency, archived_at
+FROM businesses WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id ORDER BY id
+"""
+
+INCOME_TAX_SOURCES = frozenset({"self_employment", "uk_property", "foreign_property", "property_unspecified"})
+"""Types of businesses whose figures go into the owner's Income Tax."""
+_EARLIEST = datetime.date.min + DAY
+
+
+class _Latency(msgspec.Struct, rename="camel"):
+    tax_year1: str
+    indicator1: Literal["A", "Q"]
+    tax_year2: str
+    indicator2: Literal["A", "Q"]
+
+
+_latency = msgspec.json.Decoder(_Latency)
+
+
+class Source(NamedTuple):
+    """A business. `archived` is the day on which it went into the archive.
+
+    `chosen` is the tax year, by the calendar year it begins in, in which the type of its quarters was chosen, `former`
+    the type before; None: none was. `annual` are the tax years for which the authority wants no quarterly updates.
+    """
+
+    id: str
+    type: str
+    commenced: datetime.date | None
+    ceased: datetime.date | None
+    quarters: QuarterType
+    chosen: int | None
+    former: QuarterType | None
+    annual: frozenset[int]
+    archived: datetime.date | None
+
+    def quarters_in(self, year: int) -> QuarterType:
+        """The type of its quarters in a tax year. Before the first choice they are standard, as HMRC has them."""
+        if self.chosen is None or year >= self.chosen:
+            return self.quarters
+        return self.former or "standard"
+
+
+class Taxpayer(NamedTuple):
+    """A legal entity. `registration` None: it is not registered for VAT, or not known with which months periods end."""
+
+    id: str
+    type: str
+    incorporated: datetime.date | None
+    year_end: YearEnd
+    registration: vat.Registration | None
+    is_domestic: bool
+    has_utr: bool
+    is_archived: bool
+    created: datetime.date
+    sources: tuple[Source, ...]
+
+    @property
+    def is_person(self) -> bool:
+        """True where Income Tax is its own."""
+        return self.type in owners.PERSONS
+
+    @property
+    def is_on_register(self) -> bool:
+        """True for what Companies House keeps, which wants accounts and confirmation statements."""
+        return self.is_domestic and self.type in owners.INCORPORATED
+
+
+def find(tx: ReadTx, legal_entity_id: str) -> Taxpayer | None:
+    """The taxpayer, archived or not; None where the organization has no such legal entity."""
+    row = tx.row(_SELECT_ENTITY, id=legal_entity_id)
+    if row is None:
+        return None
+    id_, type_, incorporated, end_month, end_day, country, has_utr, archived, created_at, *of_vat = row
+    return Taxpayer(
+        id=id_,
+        type=type_,
+        incorporated=_date(incorporated),
+        year_end=YearEnd(end_month, end_day),
+        registration=_registration(tuple(of_vat)),
+        is_domestic=country == "GB",
+        has_utr=bool(has_utr),
+        is_archived=bool(archived),
+        created=_london(created_at),
+        sources=tuple(map(_source, tx.rows(_SELECT_BUSINESSES, legal_entity_id=id_))),
+    )
+
+
+def _registration(row: Row) -> vat.Registration | None:
+    """Chosen: periods are quarters unless the registration says otherwise; a stagger that nobody gave is not guessed.
+
+    The registration ends with the day before its deregistration date, as `Seller.registered_on` has it.
+    """
+    status, first, deregistered, scheme, frequency, stagger, end_month = row
+    if status not in ("registered", "deregistered"):
+        return None
+    annual = scheme == "annual" or frequency == "annual"
+    months: tuple[int, ...] | None
+    if annual:
+        months = None if end_month is None else (end_month,)
+    elif frequency == "monthly":
+        months = vat.EVERY_MONTH
+    else:
+        months = vat.STAGGERS.get(stagger)
+    if months is None:
+        return None
+    ended = _date(deregistered)
+    last = None if ended is None else max(ended, _EARLIEST) - DAY
+    return vat.Registration(_date(first), last, months, annual)
+
+
+def _source(row: Row) -> Source:
+    id_, type_, commenced, ceased, quarters, chosen, former, latency, archived_at = row
+    return Source(
+        id=id_,
+        type=type_,
+        commenced=_date(commenced),
+        ceased=_date(ceased),
+        quarters=quarters,
+        chosen=None if chosen is None else int(chosen[:4]),
+        former=former,
+        annual=_annual_years(latency),
+        archived=None if archived_at is None else _london(archived_at),
+    )
+
+
+def _annual_years(latency: str | None) -> frozenset[int]:
+    if latency is None:
+        return frozenset()
+    found = _latency.decode(latency)
+    said = ((found.tax_year1, found.indicator1), (found.tax_year2, found.indicator2))
+    return frozenset(int(year[:4]) for year, indicator in said if indicator == "A" and year[:4].isdecimal())
+
+
+def _london(instant: int) -> datetime.date:
+    return datetime.date.fromisoformat(london_date(Instant(instant)))
+
+
+def _date(text: str | None) -> datetime.date | None:
+    return None if text is None else datetime.date.fromisoformat(text)

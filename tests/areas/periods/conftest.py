@@ -1,0 +1,10 @@
+import pytest
+
+from tests.areas.periods.desk import Desk
+from tests.support.store import MemoryStore
+
+
+@pytest.fixture
+def desk(store: MemoryStore) -> Desk:
+    """An organization with one person, without businesses."""
+    return Desk(store)
