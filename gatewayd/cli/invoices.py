@@ -8,6 +8,7 @@ from gatewayd.cli.context import Context
 from gatewayd.cli.output import note, print_document, print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
 from gatewayd.cli.run_operation import operation_of, run_operation
+from gatewayd.cli.time_arguments import civil_date
 
 if TYPE_CHECKING:
     from gatewayd.store import ReadTx, WriteTx
@@ -29,7 +30,7 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("--reason", required=True)
     command = _add(group, "pay", "record money received", pay)
     command.add_argument("--amount", metavar="A", help="a decimal such as 1234.50; all that is due by default")
-    command.add_argument("--date", metavar="D", type=_date, help="YYYY-MM-DD, today by default")
+    command.add_argument("--date", metavar="D", type=civil_date, help="YYYY-MM-DD, today by default")
     command.add_argument("--method", metavar="M", help="such as bank_transfer")
     command.add_argument("--reference", metavar="R")
     command = _add(group, "unpay", "take back a payment that bounced or was matched wrongly", unpay)
@@ -180,12 +181,3 @@ def _cells(invoice: Json) -> tuple[str, ...]:
     status = "overdue" if invoice["isOverdue"] else invoice["status"]
     names = ("issueDate", "dueDate", "grossTotal", "balanceDue", "currency")
     return (invoice["id"], invoice["number"] or "", status, *(invoice[name] for name in names))
-
-
-def _date(text: str) -> str:
-    import datetime
-
-    try:
-        return datetime.date.fromisoformat(text).isoformat()
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a date written YYYY-MM-DD") from None

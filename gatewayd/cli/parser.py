@@ -29,6 +29,7 @@ GROUPS = (
     "tax",
     "oauth_clients",
     "invoices",
+    "periods",
     "crm",
     "webhooks",
     "listen",

@@ -1,6 +1,7 @@
-"""Times on the command line: a timestamp, or how long ago."""
+"""Times on the command line: a timestamp, how long ago, or a day."""
 
 import argparse
+import datetime
 import re
 from dataclasses import dataclass
 from typing import Final
@@ -33,3 +34,11 @@ def time_argument(text: str) -> TimeArgument:
         return TimeArgument(from_wire(text))
     except (ValueError, OverflowError):
         raise argparse.ArgumentTypeError(f"{text!r} is not {TIME_FORMS}") from None
+
+
+def civil_date(text: str) -> str:
+    """The type of an argument that is a day: ISO."""
+    try:
+        return datetime.date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a date written YYYY-MM-DD") from None

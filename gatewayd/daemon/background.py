@@ -10,6 +10,7 @@ import trio
 from gatewayd.clock import Instant
 from gatewayd.daemon.health import Health
 from gatewayd.http1.log import Log
+from gatewayd.ledger import schedule
 from gatewayd.logs import LogWriter
 from gatewayd.performing import idempotency
 from gatewayd.provider import Provider, note_use
@@ -45,6 +46,7 @@ async def open_background(parts: BackgroundParts) -> AsyncIterator[Health]:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(store.watch_other_processes)
         nursery.start_soon(_keep_house, parts, health)
+        nursery.start_soon(_keep_calendars, parts, health)
         await nursery.start(health.beat)
         if parts.tenure.interrupted:
             nursery.start_soon(health.check_integrity, parts.tenure)
@@ -73,6 +75,23 @@ async def _keep_house(parts: BackgroundParts, health: Health) -> None:
         await _try(provider.keep_house(), log)
         await _try(parts.retention.sweep(store), log)
         await _try(engine.keep_house(store), log)
+
+
+async def _keep_calendars(parts: BackgroundParts, health: Health) -> None:
+    """Make the calendars of entities that an older program left without one, and move all on with the tax year.
+
+    Not by a clock that may have leapt: it would make those of years that are far away.
+    """
+    while True:
+        if health.clock.deletes:
+            await _try(_refresh_calendars(parts.store), parts.log)
+        await trio.sleep(HOUSEKEEPING_SECONDS)
+
+
+async def _refresh_calendars(store: Store) -> None:
+    """Refresh what is behind, some entities at a time. Raises `StoreFailure`."""
+    while await store.read(schedule.is_behind):
+        await store.write(schedule.refresh_some)
 
 
 async def _try(work: Awaitable[object], log: Log) -> None:

@@ -125,11 +125,11 @@ _SELECT_EARLIER_UPDATES = f"""{OBLIGATIONS.select} AND business_id = :business_i
     AND kind = 'itsa_quarterly_update' AND status = 'open' AND period_end_date >= :first AND period_end_date < :end
 ORDER BY due_date, id"""
 _INSERT_EVENT = """
-INSERT INTO obligation_events (id, org_id, obligation_id, type, at, by, detail)
-VALUES (:id, :org_id, :obligation_id, :type, :now, :by, :detail)
+INSERT INTO obligation_events (id, org_id, obligation_id, type, at, noted_by, detail)
+VALUES (:id, :org_id, :obligation_id, :type, :now, :noted_by, :detail)
 """
 _SELECT_EVENTS = """
-SELECT type, at, by, detail FROM obligation_events
+SELECT type, at, noted_by, detail FROM obligation_events
 WHERE org_id = :org_id AND obligation_id = :obligation_id ORDER BY id
 """
 
@@ -191,7 +191,7 @@ def events_of(tx: ReadTx, obligation_id: str) -> list[ObligationEvent]:
 
 def note(tx: WriteTx, row: ObligationRow, type_: EventType, by: str | None = None, detail: str | None = None) -> None:
     """Write down what happened to an obligation."""
-    tx.run(_INSERT_EVENT, id=tx.new_id("oev"), obligation_id=row.id, type=type_, by=by, detail=detail)
+    tx.run(_INSERT_EVENT, id=tx.new_id("oev"), obligation_id=row.id, type=type_, noted_by=by, detail=detail)
 
 
 def fulfil(tx: WriteTx, row: ObligationRow, received_date: str | None, by: str | None) -> ObligationRow:

@@ -664,7 +664,7 @@ CREATE TABLE obligation_events (
     type TEXT NOT NULL CHECK (type IN (
         'confirmed', 'due_date_changed', 'fulfilled', 'reopened', 'not_required', 'required')),
     at INTEGER NOT NULL,
-    by TEXT,                                            -- NULL: the calendar, or the tax authority
+    noted_by TEXT,                                      -- NULL: the calendar, or the tax authority
     detail TEXT
 ) STRICT;
 

@@ -1,4 +1,4 @@
-"""What is due when: vectors of the domain model, of HMRC's manuals and of the law, and what holds for all of them."""
+"""What is due when: vectors of Domain C6, of HMRC's manuals and of the law, and what holds for all of them."""
 
 import datetime
 from itertools import pairwise

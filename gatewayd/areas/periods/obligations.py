@@ -10,7 +10,7 @@ import datetime
 
 from msgspec.structs import replace
 
-from gatewayd.areas.periods.pages import BY_DUE, Conditions, dated_page
+from gatewayd.areas.periods.pages import BY_DUE, Condition, dated_page, matching, one_of
 from gatewayd.areas.periods.shapes import (
     CreateObligation,
     DismissObligation,
@@ -40,17 +40,17 @@ def list_obligations(tx: ReadTx, caller: Caller, request: ListObligations) -> Li
     its due date. Those that are not required are left out unless `status` or `updatedSince` is given.
     """
     today = tx.today
-    conditions = Conditions()
-    conditions.add("legal_entity_id = :legal_entity_id", request.legal_entity_id)
-    conditions.add("business_id = :business_id", request.business_id)
-    conditions.add("period_id = :period_id", request.period_id)
-    conditions.add("source = :source", request.source)
-    conditions.add("external_id = :external_id", request.external_id)
-    conditions.add("due_date >= :due_from", request.due_from and request.due_from.isoformat())
-    conditions.add("due_date <= :due_to", request.due_to and request.due_to.isoformat())
-    conditions.add_any("kind", request.kind)
-    _add_status(conditions, request, today)
-    return dated_page(tx, request, OBLIGATIONS, BY_DUE, conditions, lambda row: encode(obligations.shown(row, today)))
+    filters = {
+        "legal_entity_id = :legal_entity_id": request.legal_entity_id,
+        "business_id = :business_id": request.business_id,
+        "period_id = :period_id": request.period_id,
+        "source = :source": request.source,
+        "external_id = :external_id": request.external_id,
+        "due_date >= :due_from": request.due_from,
+        "due_date <= :due_to": request.due_to,
+    }
+    conditions = [*matching(filters), *one_of("kind", request.kind), *_in_states(request, today)]
+    return dated_page(tx, request, BY_DUE, conditions, lambda row: encode(obligations.shown(row, today)))
 
 
 def get_obligation(tx: ReadTx, caller: Caller, request: GetObligation) -> ObligationDetail:
@@ -123,25 +123,18 @@ def dismiss_obligation(tx: WriteTx, caller: Caller, request: DismissObligation) 
     return obligations.shown(after, tx.today)
 
 
-def _add_status(conditions: Conditions, request: ListObligations, today: str) -> None:
+def _in_states(request: ListObligations, today: str) -> list[Condition]:
     """The states asked for: `open` and `overdue` are two parts of what is stored as open."""
     if request.status is None:
-        if request.updated_since is None:
-            conditions.say("status <> 'not_required'", {})
-        return
+        return [] if request.updated_since is not None else [Condition("status <> 'not_required'", {})]
     wanted = set(request.status)
-    stored = sorted(wanted - {"overdue"} | ({"open"} if "overdue" in wanted else set()))
-    if "overdue" in wanted and "open" not in wanted:
-        if stored == ["open"]:
-            conditions.say("due_date < :today", {"today": today})
-        else:
-            conditions.say("(status <> 'open' OR due_date < :today)", {"today": today})
-    elif "open" in wanted and "overdue" not in wanted:
-        if stored == ["open"]:
-            conditions.say("due_date >= :today", {"today": today})
-        else:
-            conditions.say("(status <> 'open' OR due_date >= :today)", {"today": today})
-    conditions.add_any("status", stored)
+    conditions = one_of("status", sorted({"open" if status == "overdue" else status for status in wanted}))
+    if len(wanted & {"open", "overdue"}) == 1:
+        part = "due_date >= :today" if "open" in wanted else "due_date < :today"
+        if len(wanted) > 1:
+            part = f"(status <> 'open' OR {part})"
+        conditions.append(Condition(part, {"today": today}))
+    return conditions
 
 
 def _refuse_mistakes(tx: ReadTx, request: CreateObligation) -> None:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from gatewayd.areas.periods.checklist import checklist, totals
-from gatewayd.areas.periods.pages import BY_END, Conditions, dated_page
+from gatewayd.areas.periods.pages import BY_END, Condition, dated_page, matching, one_of
 from gatewayd.areas.periods.shapes import (
     Check,
     ClosePeriod,
@@ -36,17 +36,17 @@ def list_periods(tx: ReadTx, caller: Caller, request: ListPeriods) -> Listing[Pe
     By their last day, earliest first, or in the order of change with `updatedSince`. Those that apply no more, because
     the entity or the business became another, are left out unless `includeArchived` or `updatedSince` is given.
     """
-    conditions = Conditions()
-    conditions.add("legal_entity_id = :legal_entity_id", request.legal_entity_id)
-    conditions.add("business_id = :business_id", request.business_id)
-    conditions.add("tax_year = :tax_year", request.tax_year)
-    conditions.add("end_date >= :from_date", request.from_date and request.from_date.isoformat())
-    conditions.add("start_date <= :to_date", request.to_date and request.to_date.isoformat())
-    conditions.add_any("type", request.type)
-    conditions.add_any("status", request.status)
+    filters = {
+        "legal_entity_id = :legal_entity_id": request.legal_entity_id,
+        "business_id = :business_id": request.business_id,
+        "tax_year = :tax_year": request.tax_year,
+        "end_date >= :from_date": request.from_date,
+        "start_date <= :to_date": request.to_date,
+    }
+    conditions = [*matching(filters), *one_of("type", request.type), *one_of("status", request.status)]
     if not request.include_archived and request.updated_since is None:
-        conditions.say("archived_at IS NULL", {})
-    return dated_page(tx, request, PERIODS, BY_END, conditions, lambda row: encode(_shown(tx, row)))
+        conditions.append(Condition("archived_at IS NULL", {}))
+    return dated_page(tx, request, BY_END, conditions, lambda row: encode(_shown(tx, row)))
 
 
 def get_period(tx: ReadTx, caller: Caller, request: GetPeriod) -> PeriodDetail:
