@@ -4,10 +4,13 @@ import pytest
 
 from gatewayd.errors import Problem
 from gatewayd.ledger import period_locks
+from gatewayd.store import connections, schema
 from tests.areas.accounting.books import Books
-from tests.support.store import MemoryStore
+from tests.areas.businesses.trades import Firm
+from tests.support.store import START, MemoryStore
 
 QUARTER = ("2026-01-01", "2026-03-31")
+BEFORE_LOCKS_OF_BUSINESSES = 28  # migrations
 
 
 def closed(books: Books, entity: str | None, date: str) -> bool:
@@ -86,3 +89,50 @@ def test_refuse_closed_names_the_day(store: MemoryStore) -> None:
     with pytest.raises(Problem) as caught:
         store.read(lambda tx: period_locks.refuse_closed(tx, entity, "2026-04-01", "2026-03-31"), books.org_id)
     assert (caught.value.code, caught.value.extra["date"]) == ("period_closed", "2026-03-31")
+
+
+# -- locks of a business (decision 0017)
+
+
+def test_a_lock_of_a_business_is_its_own(store: MemoryStore) -> None:
+    firm = Firm(store)
+    trade, other = firm.create()["id"], firm.create(name="Thatching")["id"]
+    days = ("2026-04-06", "2026-07-05")
+    assert store.write(lambda tx: period_locks.close(tx, firm.person, *days, trade), firm.org_id)
+    assert not store.write(lambda tx: period_locks.close(tx, firm.person, *days, trade), firm.org_id)
+    closed = {
+        of: store.read(lambda tx, of=of: period_locks.is_closed(tx, firm.person, "2026-05-01", of), firm.org_id)
+        for of in (trade, other, None)
+    }
+    assert closed == {trade: True, other: False, None: False}
+    assert store.read(lambda tx: period_locks.any_closed(tx, firm.person), firm.org_id)
+    assert not store.read(lambda tx: period_locks.any_closed(tx, firm.person, other), firm.org_id)
+    assert not store.write(lambda tx: period_locks.reopen(tx, firm.person, *days), firm.org_id)
+    assert store.write(lambda tx: period_locks.reopen(tx, firm.person, *days, trade), firm.org_id)
+
+
+def test_a_lock_of_the_entity_is_every_businesss(store: MemoryStore) -> None:
+    firm = Firm(store)
+    trade = firm.create()["id"]
+    store.write(lambda tx: period_locks.close(tx, firm.person, "2026-04-06", "2026-07-05"), firm.org_id)
+    assert store.read(lambda tx: period_locks.is_closed(tx, firm.person, "2026-05-01", trade), firm.org_id)
+    assert store.read(lambda tx: period_locks.any_closed(tx, firm.person, trade), firm.org_id)
+
+
+def test_locks_of_before_are_the_entitys(store: MemoryStore) -> None:
+    """A database of the program that knew no others."""
+    firm = Firm(store)
+    old = connections.open_writer(connections.MEMORY, 0)
+    schema.migrate(old, schema.packaged()[:BEFORE_LOCKS_OF_BUSINESSES], START)
+    old.execute("INSERT INTO organizations (id, name, created_at) VALUES (?, 'Oak', 0)", (firm.org_id,))
+    columns = [row[1] for row in old.execute("PRAGMA table_info(legal_entities)")]
+    (row,) = store.connection.execute(f"SELECT {', '.join(columns)} FROM legal_entities")
+    old.execute(f"INSERT INTO legal_entities VALUES ({', '.join('?' * len(columns))})", row)
+    lock = (firm.org_id, firm.person, "2026-01-01", "2026-03-31", 1)
+    old.execute("INSERT INTO period_locks VALUES (?, ?, ?, ?, ?)", lock)
+    schema.migrate(old, schema.packaged(), START)
+    after = MemoryStore(old.serialize("main"))
+    old.close()
+    assert after.read(lambda tx: period_locks.is_closed(tx, firm.person, "2026-03-31"), firm.org_id)
+    assert after.write(lambda tx: period_locks.reopen(tx, firm.person, "2026-01-01", "2026-03-31"), firm.org_id)
+    after.close()

@@ -25,7 +25,7 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import Rendered
 from gatewayd.errors import FieldError, archived_already, invalid, invalid_field, invalid_state, not_found
-from gatewayd.ledger import obligations, owners, references
+from gatewayd.ledger import obligations, owners, references, unallocated
 from gatewayd.ledger.lists import archive_filter, sync_page
 from gatewayd.ledger.owners import Owner
 from gatewayd.ledger.references import Reference, unknown_reference
@@ -129,15 +129,17 @@ def archive_business(tx: WriteTx, caller: Caller, request: ArchiveBusiness) -> B
 def set_status(tx: WriteTx, caller: Caller, request: SetStatus) -> Business:
     """Move a business to another state.
 
-    Active and dormant ones change into each other, and cease on `effectiveDate`, which has come. One that ceased
-    becomes active again within the same tax year; an archived one becomes what it was before. A pending one becomes
-    active by itself on its commencement date.
+    Active and dormant ones change into each other, and cease on `effectiveDate`, which has come; income of the tax year
+    that is not allocated yet refuses dormancy. One that ceased becomes active again within the same tax year; an
+    archived one becomes what it was before. A pending one becomes active by itself on its commencement date.
     """
     before = BUSINESSES.get(tx, request.id, request.expected_version)
     current = rules.shown_status(before, tx.today)
     allowed = _reachable(before, tx.today)
     if request.status not in allowed:
         raise invalid_state(_refusal(before, current, request.status), current, allowed)
+    if request.status == "dormant":
+        _refuse_unallocated(tx, before, current)
     cessation_date = _cessation_date(tx, before, request)
     after = replace(
         before,
@@ -199,6 +201,16 @@ def _refusal(row: BusinessRow, current: Status, wanted: LiveStatus) -> str:
     if (current, wanted) == ("ceased", "active"):
         return f"The business ceased on {row.cessation_date}: the tax year of that day is over."
     return f"A business that is {current} cannot become {wanted}."
+
+
+def _refuse_unallocated(tx: ReadTx, row: BusinessRow, current: Status) -> None:
+    """Raises `Problem` `invalid_state` where income of the present tax year is not allocated yet (domain model B2)."""
+    if row.archived_at is not None:
+        return
+    left = unallocated.income(tx, row.legal_entity_id, row.id, bounds(tax_year_of(tx.today)))
+    if left.lines:
+        message = f"{left.lines} bank lines of its income are not allocated yet: {left.first_id}."
+        raise invalid_state(message, current, ())
 
 
 def _cessation_date(tx: ReadTx, before: BusinessRow, request: SetStatus) -> str | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gatewayd.areas.periods.shapes import Check, CheckCode, InvoiceTotals, PeriodTotals
-from gatewayd.ledger import periods
+from gatewayd.ledger import periods, unallocated
 from gatewayd.ledger.periods import PeriodRow
 from gatewayd.money import from_minor
 from gatewayd.store import ReadTx, Row
@@ -43,6 +43,8 @@ def _checks(tx: ReadTx, row: PeriodRow) -> Iterator[Check]:
     yield _check("earlier_periods_closed", len(earlier), earlier[0].id if earlier else None)
     drafts, first = tx.rows(_SELECT_DRAFTS, **_of(row))[0]
     yield _check("no_draft_invoices", drafts, first)
+    left = unallocated.lines(tx, row.legal_entity_id, row.business_id, (row.start_date, row.end_date))
+    yield _check("bank_lines_allocated", left.lines, left.first_id)
 
 
 def _check(code: CheckCode, count: int, detail: str | None) -> Check:

@@ -13,14 +13,7 @@ from gatewayd.ledger.periods import PeriodRow, PeriodStatus
 TaxYear = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}$", examples=["2026-27"])]
 Reason = Annotated[str, Meta(min_length=1, max_length=500, pattern=r"\S")]
 ObligationName = Annotated[str, Meta(min_length=1, max_length=160, pattern=r"\S", examples=["Insurance renewal"])]
-CheckCode = Literal[
-    "period_ended",
-    "earlier_periods_closed",
-    "no_draft_invoices",
-    "bank_lines_allocated",
-    "statements_complete",
-    "statement_balances_agree",
-]
+CheckCode = Literal["period_ended", "earlier_periods_closed", "no_draft_invoices", "bank_lines_allocated"]
 EnteredKind = Literal[
     "payment_on_account", "cgt_property_report", "paye", "cis_return", "certificate_renewal", "custom"
 ]
