@@ -8,7 +8,7 @@ from gatewayd.store import connections, schema
 from tests.areas.legal_entities.entities import COMPANY, Firm
 from tests.support.store import START, MemoryStore
 
-BEFORE = 28  # migrations
+BEFORE = 29  # migrations
 _MEMBER = b'"incorporationDate":null,'
 
 

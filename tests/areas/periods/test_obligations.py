@@ -276,29 +276,3 @@ def test_nothing_is_entered_for_an_archived_entity(desk: Desk) -> None:
     desk.do("legalEntity.archive", id=desk.person)
     problem = desk.refused("obligations.create", legalEntityId=desk.person, **OWN)
     assert [(error.path, error.code) for error in problem.errors] == [("legalEntityId", "conflict")]
-
-
-def test_ten_thousand_obligations_cost_a_page_no_more(desk: Desk) -> None:
-    """Every list walks an index in its order: nothing is sorted, and nothing is looked at that is not of the page."""
-    plans = []
-    connection = desk.store.connection
-    for query in (
-        "",
-        f"legalEntityId={desk.person}",
-        "businessId=biz_x",
-        "kind=vat_return",
-        "status=overdue",
-        "status=fulfilled",
-        "dueFrom=2027-01-01",
-        "updatedSince=2026-01-01T00:00:00Z",
-    ):
-        asked: list[str] = []
-        connection.exec_trace = lambda cursor, sql, values, asked=asked: asked.append(sql) or True
-        desk.ask("obligations.list", query)
-        connection.exec_trace = None
-        (sql,) = [text for text in asked if "FROM obligations" in text]
-        names = {"org_id", *[word.strip(",()") for word in sql.replace(":", " :").split() if word.startswith(":")]}
-        values = {name.lstrip(":"): "" for name in names}
-        found = connection.execute(f"EXPLAIN QUERY PLAN {sql}", {**values, "count": 1})
-        plans += [(query, str(detail)) for _, _, _, detail in found]
-    assert [plan for plan in plans if "SCAN" in plan[1] or "TEMP B-TREE" in plan[1]] == []

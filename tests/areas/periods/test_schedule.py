@@ -337,6 +337,14 @@ def test_an_archived_entity_has_no_calendar(desk: Desk) -> None:
     assert desk.obligations("status=not_required") != []
 
 
+def test_an_entity_that_comes_back_has_the_same_calendar(desk: Desk) -> None:
+    desk.create()
+    before = [one["id"] for one in desk.obligations()], [one["id"] for one in desk.periods()]
+    desk.do("legalEntity.archive", id=desk.person, force=True)
+    desk.change_entity(desk.person, status="active")
+    assert ([one["id"] for one in desk.obligations()], [one["id"] for one in desk.periods()]) == before
+
+
 def test_a_person_who_becomes_a_company_has_its_calendar(desk: Desk) -> None:
     lets = desk.create(**LETS)
     desk.change_entity(desk.person, type="limited_company", companyNumber="01234567")
