@@ -101,8 +101,8 @@ def horizon(created: datetime.date, today: datetime.date) -> Horizon:
     )
 
 
-def forecast(taxpayer: Taxpayer, said: Iterable[Said], seen: Horizon) -> Forecast:
-    """What there should be; nothing for an archived entity."""
+def forecast(taxpayer: Taxpayer, said: Iterable[Said], seen: Horizon, business_id: str | None = None) -> Forecast:
+    """What there should be; nothing for an archived entity. `business_id` leaves out what is of other businesses."""
     found = Forecast([], [])
     if taxpayer.is_archived:
         return found
@@ -110,7 +110,7 @@ def forecast(taxpayer: Taxpayer, said: Iterable[Said], seen: Horizon) -> Forecas
     _add_vat(found, taxpayer, [one for one in named if one.kind == "vat_return"], seen)
     if taxpayer.is_person:
         updates = [one for one in named if one.kind == "itsa_quarterly_update"]
-        _add_income_tax(found, taxpayer, updates, seen)
+        _add_income_tax(found, taxpayer, updates, seen, business_id)
     else:
         _add_financial_years(found, taxpayer, seen)
     due_from = seen.due_from.isoformat()
@@ -142,12 +142,14 @@ def _add_vat(found: Forecast, taxpayer: Taxpayer, said: list[Said], seen: Horizo
 # -- Income Tax
 
 
-def _add_income_tax(found: Forecast, taxpayer: Taxpayer, said: list[Said], seen: Horizon) -> None:
+def _add_income_tax(
+    found: Forecast, taxpayer: Taxpayer, said: list[Said], seen: Horizon, business_id: str | None
+) -> None:
     sources = [source for source in taxpayer.sources if source.type in INCOME_TAX_SOURCES]
     for year in range(income_tax.year_of(seen.first), income_tax.year_of(seen.last) + 1):
         live = [source for source in sources if _is_live(source, year)]
         for source in live:
-            if source.archived is None:
+            if source.archived is None and business_id in (None, source.id):
                 _add_quarters(found, source, year, [one for one in said if one.business_id == source.id])
         if live or taxpayer.has_utr:  # Chosen: who has neither a source nor a reference files no return
             _add_tax_year(found, year)

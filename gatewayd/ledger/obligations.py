@@ -5,7 +5,6 @@ a day after the due date, and is never stored.
 """
 
 import datetime
-from collections.abc import Iterator
 from typing import Annotated, Literal, NamedTuple
 
 from msgspec import Meta
@@ -102,6 +101,9 @@ class ObligationKey(NamedTuple):
 OBLIGATIONS = Table("obligations", ObligationRow, kind="obligation", prefix="obl")
 
 _SELECT_OF_ENTITY = f"{OBLIGATIONS.select} AND legal_entity_id = :legal_entity_id ORDER BY due_date, id"
+_SELECT_BESIDE_BUSINESSES = f"""{OBLIGATIONS.select} AND legal_entity_id = :legal_entity_id
+    AND (business_id IS NULL OR business_id = :business_id)
+ORDER BY due_date, id"""
 _SELECT_BY_KEY = f"""{OBLIGATIONS.select} AND legal_entity_id = :legal_entity_id
     AND coalesce(business_id, '') = :of AND kind = :kind AND period_end_date = :end AND slot = :slot"""
 _SELECT_OF_PERIOD = "SELECT id FROM obligations WHERE org_id = :org_id AND period_id = :period_id ORDER BY id"
@@ -121,8 +123,8 @@ SELECT id FROM obligations
 WHERE org_id = :org_id AND business_id = :business_id AND status = 'open' AND period_start_date <= :today
 ORDER BY due_date, id LIMIT 1
 """
-_SELECT_EARLIER_UPDATES = f"""{OBLIGATIONS.select} AND business_id = :business_id
-    AND kind = 'itsa_quarterly_update' AND status = 'open' AND period_end_date >= :first AND period_end_date < :end
+_SELECT_OPEN_UPDATES = f"""{OBLIGATIONS.select} AND business_id = :business_id
+    AND kind = 'itsa_quarterly_update' AND status = 'open' AND period_end_date BETWEEN :first AND :last
 ORDER BY due_date, id"""
 _INSERT_EVENT = """
 INSERT INTO obligation_events (id, org_id, obligation_id, type, at, noted_by, detail)
@@ -146,9 +148,11 @@ def shown(row: ObligationRow, today: str) -> Obligation:
     return project(row, Obligation, status=status, days_until_due=left.days)
 
 
-def of_entity(tx: ReadTx, legal_entity_id: str) -> dict[ObligationKey, ObligationRow]:
-    """All obligations of a legal entity."""
-    found = (OBLIGATIONS.read(tx, row) for row in tx.rows(_SELECT_OF_ENTITY, legal_entity_id=legal_entity_id))
+def of_entity(tx: ReadTx, legal_entity_id: str, business_id: str | None = None) -> dict[ObligationKey, ObligationRow]:
+    """All obligations of a legal entity; with a business, without those of the others."""
+    select = _SELECT_OF_ENTITY if business_id is None else _SELECT_BESIDE_BUSINESSES
+    rows = tx.rows(select, legal_entity_id=legal_entity_id, business_id=business_id)
+    found = (OBLIGATIONS.read(tx, row) for row in rows)
     return {key_of(row): row for row in found}
 
 
@@ -202,17 +206,21 @@ def fulfil(tx: WriteTx, row: ObligationRow, received_date: str | None, by: str |
     done = replace(row, status="fulfilled", dismissed=False, received_date=received_date, fulfilled_at=tx.now)
     done = OBLIGATIONS.update(tx, done)
     note(tx, done, "fulfilled", by, received_date)
-    for earlier in _earlier_updates(tx, row):
-        met = replace(earlier, status="fulfilled", received_date=received_date, fulfilled_at=tx.now)
+    for other in open_updates_beside(tx, row):
+        if other.period_end_date > row.period_end_date:
+            break
+        if by is not None and other.source == "tax_authority":  # which says itself what it received
+            continue
+        met = replace(other, status="fulfilled", received_date=received_date, fulfilled_at=tx.now)
         OBLIGATIONS.update(tx, met)
         note(tx, met, "fulfilled", by, f"with the update to {row.period_end_date}")
     return done
 
 
-def _earlier_updates(tx: ReadTx, row: ObligationRow) -> Iterator[ObligationRow]:
-    """The open updates of the same source and tax year for quarters that end before."""
+def open_updates_beside(tx: ReadTx, row: ObligationRow) -> list[ObligationRow]:
+    """The other open updates of the source and tax year of a quarterly update, by due date."""
     if row.kind != "itsa_quarterly_update" or row.business_id is None:
-        return iter(())
-    first, _ = bounds(tax_year_of(row.period_end_date))
-    found = tx.rows(_SELECT_EARLIER_UPDATES, business_id=row.business_id, first=first, end=row.period_end_date)
-    return (OBLIGATIONS.read(tx, one) for one in found)
+        return []
+    first, last = bounds(tax_year_of(row.period_end_date))
+    found = tx.rows(_SELECT_OPEN_UPDATES, business_id=row.business_id, first=first, last=last)
+    return [one for one in (OBLIGATIONS.read(tx, values) for values in found) if one.id != row.id]

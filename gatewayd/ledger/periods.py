@@ -49,6 +49,9 @@ class PeriodRow(Response, frozen=True, kw_only=True):
 PERIODS = Table("periods", PeriodRow, kind="period", prefix="per")
 
 _SELECT_OF_ENTITY = f"{PERIODS.select} AND legal_entity_id = :legal_entity_id ORDER BY end_date, id"
+_SELECT_BESIDE_BUSINESSES = f"""{PERIODS.select} AND legal_entity_id = :legal_entity_id
+    AND (business_id IS NULL OR business_id = :business_id)
+ORDER BY end_date, id"""
 _SELECT_BY_KEY = f"""{PERIODS.select} AND legal_entity_id = :legal_entity_id
     AND coalesce(business_id, '') = :of AND type = :type AND end_date = :end_date"""
 _SELECT_EARLIER_OPEN = f"""{PERIODS.select} AND legal_entity_id = :legal_entity_id
@@ -70,9 +73,11 @@ def key_of(row: PeriodRow) -> PeriodKey:
     return PeriodKey(row.type, row.business_id, row.end_date)
 
 
-def of_entity(tx: ReadTx, legal_entity_id: str) -> dict[PeriodKey, PeriodRow]:
-    """All periods of a legal entity, archived ones too."""
-    found = (PERIODS.read(tx, row) for row in tx.rows(_SELECT_OF_ENTITY, legal_entity_id=legal_entity_id))
+def of_entity(tx: ReadTx, legal_entity_id: str, business_id: str | None = None) -> dict[PeriodKey, PeriodRow]:
+    """All periods of a legal entity, archived ones too; with a business, without those of the others."""
+    select = _SELECT_OF_ENTITY if business_id is None else _SELECT_BESIDE_BUSINESSES
+    rows = tx.rows(select, legal_entity_id=legal_entity_id, business_id=business_id)
+    found = (PERIODS.read(tx, row) for row in rows)
     return {key_of(row): row for row in found}
 
 

@@ -55,16 +55,23 @@ class _Stored(NamedTuple):
     obligations: dict[ObligationKey, ObligationRow]
 
 
-def refresh(tx: WriteTx, legal_entity_id: str) -> None:
-    """Make what should be there of a legal entity, and put away what applies no more. It may be asked at any time."""
+def refresh(tx: WriteTx, legal_entity_id: str, business_id: str | None = None) -> None:
+    """Make what should be there of a legal entity, and put away what applies no more. It may be asked at any time.
+
+    With a business, of that and of the entity as a whole: what follows from the others is as it was, and they may be
+    many.
+    """
     taxpayer = taxpayers.find(tx, legal_entity_id)
     assert taxpayer is not None, "a legal entity is refreshed after it was stored"
-    stored = _Stored(periods.of_entity(tx, legal_entity_id), obligations.of_entity(tx, legal_entity_id))
+    stored = _Stored(
+        periods.of_entity(tx, legal_entity_id, business_id), obligations.of_entity(tx, legal_entity_id, business_id)
+    )
     seen = horizon(taxpayer.created, datetime.date.fromisoformat(tx.today))
-    expected = forecast(taxpayer, _said(stored.obligations.values()), seen)
+    expected = forecast(taxpayer, _said(stored.obligations.values()), seen, business_id)
     ids = _settle_periods(tx, legal_entity_id, stored, expected)
     _settle_obligations(tx, legal_entity_id, stored.obligations, expected, ids)
-    _note_made(tx, legal_entity_id)
+    if business_id is None:
+        _note_made(tx, legal_entity_id)
 
 
 def refresh_some(tx: WriteTx) -> int:

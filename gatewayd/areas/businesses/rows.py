@@ -92,7 +92,7 @@ def add(tx: WriteTx, row: BusinessRow, owner: Owner) -> BusinessRow:
     if _is_live(row):
         _refuse_second_property(tx, row, owner)
     row = BUSINESSES.insert(tx, row)
-    schedule.refresh(tx, owner.id)
+    schedule.refresh(tx, owner.id, row.id)
     return row
 
 
@@ -113,7 +113,7 @@ def change(tx: WriteTx, before: BusinessRow, after: BusinessRow) -> BusinessRow:
 def refresh_calendar(tx: WriteTx, before: BusinessRow, after: BusinessRow) -> None:
     """Keep periods and obligations true where a change bears on them."""
     if any(getattr(before, name) != getattr(after, name) for name in ON_CALENDAR):
-        schedule.refresh(tx, after.legal_entity_id)
+        schedule.refresh(tx, after.legal_entity_id, after.id)
 
 
 def is_basis_fixed(tx: ReadTx, row: BusinessRow) -> bool:

@@ -118,9 +118,18 @@ def dismiss_obligation(tx: WriteTx, caller: Caller, request: DismissObligation) 
     _refuse_confirmed(row)
     if row.status != "open":
         raise invalid_state(f"The obligation is {row.status}.", row.status, ("open",))
-    after = OBLIGATIONS.update(tx, replace(row, status="not_required", dismissed=True))
-    obligations.note(tx, after, "not_required", caller.reference, request.reason)
+    others = obligations.open_updates_beside(tx, row) if request.whole_year else []
+    after = _dismissed(tx, caller, row, request.reason)
+    for other in others:
+        if other.source == "local":
+            _dismissed(tx, caller, other, request.reason)
     return obligations.shown(after, tx.today)
+
+
+def _dismissed(tx: WriteTx, caller: Caller, row: ObligationRow, reason: str) -> ObligationRow:
+    after = OBLIGATIONS.update(tx, replace(row, status="not_required", dismissed=True))
+    obligations.note(tx, after, "not_required", caller.reference, reason)
+    return after
 
 
 def _in_states(request: ListObligations, today: str) -> list[Condition]:

@@ -150,11 +150,15 @@ class ReopenObligation(Request, frozen=True, kw_only=True):
 
 
 class DismissObligation(Request, frozen=True, kw_only=True):
-    """Which obligation is not required, and why: an exemption, say."""
+    """Which obligation is not required, and why: an exemption, say.
+
+    `wholeYear`, with a quarterly update: nor are the other open ones of its source and tax year.
+    """
 
     id: Id
     expected_version: Version | None = None
     reason: Reason
+    whole_year: bool = False
 
 
 class ObligationDetail(Obligation, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ import pytest
 
 from gatewayd.clock import from_wire
 from gatewayd.errors import Problem
+from gatewayd.ledger.confirmations import Confirmed
 from tests.areas.periods.desk import Desk, Json
 
 OWN: Json = {"name": "Insurance renewal", "dueDate": "2027-03-01"}
@@ -143,6 +144,15 @@ def test_an_update_meets_those_before_it_of_its_source_and_year(desk: Desk) -> N
     assert first(desk)["receivedDate"] == "2026-11-20"
 
 
+def test_what_a_person_says_meets_none_that_the_authority_confirmed(desk: Desk) -> None:
+    trade = desk.create()
+    first_id, second, *_ = (one["id"] for one in desk.obligations(f"businessId={trade['id']}"))
+    said = Confirmed("itsa_quarterly_update", trade["id"], "2026-04-06", "2026-07-05", "2026-08-07", False)
+    desk.confirm(desk.person, said)
+    desk.do("obligations.fulfil", id=second)
+    assert desk.ask("obligations.get", f"id={first_id}")["status"] == "overdue"
+
+
 def test_an_update_of_the_next_year_meets_none_of_this_one(desk: Desk) -> None:
     trade = desk.create(quarterlyPeriodType="calendar")
     fifth = desk.obligations(f"businessId={trade['id']}")[4]
@@ -215,6 +225,20 @@ def test_what_a_person_dismissed_stays_so_through_every_refresh(desk: Desk) -> N
     desk.refresh()
     assert desk.ask("obligations.get", f"id={id_}")["status"] == "not_required"
     assert desk.refused("obligations.dismiss", id=id_, reason="Again").code == "invalid_state"
+
+
+def test_the_updates_of_a_whole_year_are_dismissed_at_once(desk: Desk) -> None:
+    """Of a source and year; what was met stays, and so does what the authority confirmed."""
+    trade, other = desk.create(), desk.create(name="Thatching")
+    met, second, third, *_ = desk.obligations(f"businessId={trade['id']}")
+    desk.do("obligations.fulfil", id=met["id"])
+    said = Confirmed("itsa_quarterly_update", trade["id"], "2026-04-06", "2027-01-05", third["dueDate"], False)
+    desk.confirm(desk.person, said)
+    desk.do("obligations.dismiss", id=second["id"], reason="The income is below the threshold", wholeYear=True)
+    left = [(end, status) for end, _, status in desk.due(f"businessId={trade['id']}&dueTo=2027-06-01")]
+    assert left == [("2026-07-05", "fulfilled"), ("2027-01-05", "open")]
+    assert len(desk.obligations(f"businessId={trade['id']}&dueFrom=2027-06-01")) == 4
+    assert len(desk.obligations(f"businessId={other['id']}")) == 8
 
 
 # -- entered

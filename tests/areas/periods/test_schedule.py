@@ -466,12 +466,14 @@ def test_what_there_is_depends_on_what_is_and_not_on_what_was(
     """Changed step by step, or made so at once; and a refresh more changes nothing."""
     stepwise, at_once = Desk(MemoryStore(database_image)), Desk(MemoryStore(database_image))
     trade = stepwise.create(**trades[0])
+    stepwise.create(name="Thatching")
     for facts in entities:
         stepwise.change_entity(stepwise.person, vatNumber="GB980780684", **facts)
     for values in trades[1:]:
         stepwise.update(trade["id"], **values)
     at_once.change_entity(at_once.person, vatNumber="GB980780684", **entities[-1])
     at_once.create(**trades[-1])
+    at_once.create(name="Thatching")
     assert _shape(stepwise) == _shape(at_once)
     before = stepwise.obligations("limit=100"), stepwise.periods("limit=100")
     stepwise.refresh()
