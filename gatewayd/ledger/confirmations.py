@@ -59,9 +59,26 @@ def confirm(tx: WriteTx, legal_entity_id: str, said: Iterable[Confirmed]) -> lis
     """
     if owners.find(tx, legal_entity_id) is None:
         raise not_found("legal entity")
-    ids = [_take_over(tx, legal_entity_id, one) for one in said]
+    ids = [_take_over(tx, legal_entity_id, one) for one in _as_met(list(said))]
     schedule.refresh(tx, legal_entity_id)
     return [OBLIGATIONS.get(tx, id_) for id_ in ids]
+
+
+def _as_met(said: list[Confirmed]) -> list[Confirmed]:
+    """The rows, where an update that was received meets those of earlier quarters too (domain model C7)."""
+    received = [one for one in said if one.kind == "itsa_quarterly_update" and one.is_fulfilled]
+    return [_met(one, received) for one in said]
+
+
+def _met(one: Confirmed, received: list[Confirmed]) -> Confirmed:
+    if one.kind != "itsa_quarterly_update" or one.is_fulfilled:
+        return one
+    source = one.business_id, tax_year_of(one.period_end_date)
+    for update in received:
+        is_later = update.period_end_date > one.period_end_date
+        if is_later and (update.business_id, tax_year_of(update.period_end_date)) == source:
+            return one._replace(is_fulfilled=True, received_date=update.received_date)
+    return one
 
 
 def _take_over(tx: WriteTx, legal_entity_id: str, one: Confirmed) -> str:

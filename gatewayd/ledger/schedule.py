@@ -112,7 +112,11 @@ def _said(rows: Iterable[ObligationRow]) -> list[Said]:
 
 def _settle_periods(tx: WriteTx, legal_entity_id: str, stored: _Stored, expected: Forecast) -> dict[PeriodKey, str]:
     """Bring the periods to what is expected; answers the ids of those that are there."""
-    said = {row.period_id for row in stored.obligations.values() if row.source == "tax_authority"}
+    kept = {
+        row.period_id
+        for row in stored.obligations.values()
+        if row.source == "tax_authority" or row.status == "fulfilled"
+    }
     due = {
         row.period_id: row.due_date
         for row in stored.obligations.values()
@@ -130,7 +134,7 @@ def _settle_periods(tx: WriteTx, legal_entity_id: str, stored: _Stored, expected
             row = row if after == row else PERIODS.update(tx, after)
         ids[period.key] = row.id
     for key, row in stored.periods.items():
-        if key not in ids and row.id not in said and row.status == "open" and row.archived_at is None:
+        if key not in ids and row.id not in kept and row.status == "open" and row.archived_at is None:
             PERIODS.update(tx, replace(row, archived_at=tx.now))
     return ids
 

@@ -119,6 +119,20 @@ def test_an_update_meets_those_of_the_earlier_quarters(desk: Desk) -> None:
     assert {status for _, _, status in desk.due(f"businessId={other['id']}&dueTo=2026-12-01")} == {"overdue"}
 
 
+def test_an_update_meets_earlier_quarters_whatever_is_said_of_them(desk: Desk) -> None:
+    """However often, and in whatever order it is said."""
+    trade = desk.create()
+    q1 = Confirmed("itsa_quarterly_update", trade["id"], "2026-04-06", "2026-07-05", "2026-08-07", False)
+    q2 = q1._replace(period_end_date="2026-10-05", due_date="2026-11-07", is_fulfilled=True, received_date="2026-11-06")
+    desk.confirm(desk.person, q1, q2)
+    first, second, *_ = desk.obligations(f"businessId={trade['id']}")
+    assert (first["status"], first["receivedDate"], second["status"]) == ("fulfilled", "2026-11-06", "fulfilled")
+    desk.later()
+    desk.confirm(desk.person, q2, q1)
+    again, *_ = desk.obligations(f"businessId={trade['id']}")
+    assert (again["status"], again["version"]) == ("fulfilled", first["version"])
+
+
 def test_what_was_met_here_is_open_again_where_the_authority_has_nothing(desk: Desk) -> None:
     """After the hour that it may take to mark what it was sent."""
     company = desk.vat_company()

@@ -168,6 +168,7 @@ def test_what_was_met_stays_so_whatever_changes(desk: Desk) -> None:
     done = desk.do("obligations.fulfil", id=met["id"])
     desk.change_entity(company, vat={"status": "not_registered"})
     assert desk.obligations("kind=vat_return") == [done]
+    assert [period["id"] for period in desk.periods("type=vat_period")] == [done["periodId"]]
 
 
 def test_what_is_met_is_not_met_again(desk: Desk) -> None:
