@@ -91,7 +91,7 @@ def test_refuse_closed_names_the_day(store: MemoryStore) -> None:
     assert (caught.value.code, caught.value.extra["date"]) == ("period_closed", "2026-03-31")
 
 
-# -- locks of a business (decision 0017)
+# -- locks of a business (decision 0019)
 
 
 def test_a_lock_of_a_business_is_its_own(store: MemoryStore) -> None:
