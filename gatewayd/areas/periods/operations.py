@@ -25,7 +25,7 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import encode, project
 from gatewayd.errors import Problem, archived_already, invalid_field, invalid_state
-from gatewayd.ledger import obligations, period_locks, periods
+from gatewayd.ledger import obligations, period_locks, periods, schedule
 from gatewayd.ledger.periods import PERIODS, PeriodRow
 from gatewayd.store import ReadTx, WriteTx
 
@@ -112,7 +112,9 @@ def reopen_period(tx: WriteTx, caller: Caller, request: ReopenPeriod) -> Period:
         reopened_count=row.reopened_count + (row.status == "closed"),
         reopened_reason=request.reason,
     )
-    return _shown(tx, PERIODS.update(tx, after))
+    PERIODS.update(tx, after)
+    schedule.refresh(tx, row.legal_entity_id)  # what changed while it was closed
+    return _shown(tx, PERIODS.get(tx, row.id))
 
 
 def _shown(tx: ReadTx, row: PeriodRow) -> Period:

@@ -163,6 +163,28 @@ def test_a_closed_period_stays_through_every_change(desk: Desk) -> None:
     assert periods(desk) == [done]
 
 
+def test_the_days_of_a_closed_period_stay_and_those_of_an_open_one_follow(desk: Desk) -> None:
+    """Or a reopening would not find its lock."""
+    trade = desk.create()
+    query = f"businessId={trade['id']}&type=itsa_quarter"
+    closed = close_all(desk, "2026-07-05", query)
+    desk.update(trade["id"], commencementDate="2026-05-01")
+    first, second, *_ = periods(desk, f"{query}&taxYear=2026-27")
+    assert (first["id"], first["startDate"], second["startDate"]) == (closed["id"], "2026-04-06", "2026-05-01")
+    again = desk.do("periods.reopen", id=first["id"], reason="So")
+    assert (again["status"], again["startDate"]) == ("open", "2026-05-01")
+    assert not is_closed(desk, desk.person, "2026-05-10", trade["id"])
+
+
+def test_a_period_that_applies_no_more_goes_when_it_is_reopened(desk: Desk) -> None:
+    company = desk.vat_company()
+    done = close_all(desk, "2025-06-30")
+    desk.change_entity(company, vat={"status": "not_registered"})
+    again = desk.do("periods.reopen", id=done["id"], reason="So")
+    assert (again["status"], again["archivedAt"]) == ("open", "2026-11-20T09:30:00.000Z")
+    assert not is_closed(desk, company, "2025-06-30")
+
+
 def test_another_organizations_period_is_not_there(desk: Desk) -> None:
     desk.vat_company()
     stranger = Desk(desk.store)
