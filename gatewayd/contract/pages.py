@@ -22,18 +22,19 @@ MAX_KEY = "\x7f"
 """Sorts after every id, so that a first page is a page `before` it."""
 
 
+_LIMIT_TEXT: Final = (
+    "How many to answer at most. A page that would be over 1 MiB ends sooner: what follows is behind `nextCursor`, and "
+    "only null there means that nothing does."
+)
+Limit = Annotated[int, Meta(ge=1, le=100, description=_LIMIT_TEXT)]
+LongLimit = Annotated[int, Meta(ge=1, le=500, description=_LIMIT_TEXT)]
+"""Of lists of short rows, which a request takes in the place of `limit`: bank lines, entries of a ledger."""
+
+
 class PageRequest(Request, frozen=True, kw_only=True, omit_defaults=True):
     """Root of list requests."""
 
-    limit: Annotated[
-        int,
-        Meta(
-            ge=1,
-            le=100,
-            description="How many to answer at most. A page that would be over 1 MiB ends sooner: what follows is "
-            "behind `nextCursor`, and only null there means that nothing does.",
-        ),
-    ] = 50
+    limit: Limit = 50
     cursor: Annotated[str, Meta(max_length=512, description="`nextCursor` of the page before.")] | None = None
 
 

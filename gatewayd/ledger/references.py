@@ -14,6 +14,7 @@ Kind = Literal["legal_entity", "client", "business", "property", "bank_account"]
 _SELECT_LEGAL_ENTITY = "SELECT 1 FROM legal_entities WHERE org_id = :org_id AND id = :id"
 _SELECT_BUSINESS = "SELECT 1 FROM businesses WHERE org_id = :org_id AND id = :id"
 _SELECT_CLIENT = "SELECT 1 FROM clients WHERE org_id = :org_id AND id = :id"
+_SELECT_BANK_ACCOUNT = "SELECT 1 FROM bank_accounts WHERE org_id = :org_id AND id = :id"
 
 _SELECTS: Mapping[str, str] = {
     "legal_entity": _SELECT_LEGAL_ENTITY,

@@ -140,6 +140,23 @@ CREATE UNIQUE INDEX bank_accounts_by_external_id ON bank_accounts (org_id, exter
 
 CREATE INDEX bank_accounts_by_id ON bank_accounts (org_id, id);
 
+CREATE TABLE bank_statements (
+    org_id TEXT NOT NULL,
+    import_id TEXT NOT NULL REFERENCES import_runs (id),
+    statement INTEGER NOT NULL,
+    account_id TEXT NOT NULL REFERENCES bank_accounts (id),
+    applied INTEGER NOT NULL CHECK (applied = 0 OR applied = 1),
+    from_date TEXT,
+    to_date TEXT,
+    opening_balance INTEGER,
+    closing_balance INTEGER,
+    available_balance INTEGER,
+    balanced INTEGER CHECK (balanced = 0 OR balanced = 1), -- NULL: it does not tell
+    PRIMARY KEY (org_id, import_id, statement)
+) STRICT;
+
+CREATE INDEX bank_statements_of_account ON bank_statements (org_id, account_id, from_date) WHERE applied = 1;
+
 CREATE TABLE bank_transactions (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -179,17 +196,28 @@ CREATE TABLE bank_transactions (
     CHECK (abs(allocated) <= abs(amount) AND (allocated = 0 OR (allocated > 0) = (amount > 0)))
 ) STRICT;
 
+CREATE INDEX bank_transactions_allocated ON bank_transactions (org_id, account_id, date, id)
+WHERE allocated = amount AND status = 'booked';
+
+CREATE INDEX bank_transactions_by_amount ON bank_transactions (org_id, account_id, amount, id);
+
 CREATE INDEX bank_transactions_by_change ON bank_transactions (org_id, account_id, updated_at, id);
 
 CREATE INDEX bank_transactions_by_date ON bank_transactions (org_id, account_id, date, id);
 
-CREATE INDEX bank_transactions_by_fingerprint ON bank_transactions (org_id, account_id, fingerprint);
-
 CREATE INDEX bank_transactions_by_fit_id ON bank_transactions (org_id, account_id, fit_id) WHERE fit_id IS NOT NULL;
 
-CREATE INDEX bank_transactions_by_import ON bank_transactions (org_id, import_id);
+CREATE INDEX bank_transactions_by_import ON bank_transactions (org_id, import_id, date);
 
 CREATE INDEX bank_transactions_by_match_key ON bank_transactions (org_id, match_key, date) WHERE allocated <> 0;
+
+CREATE INDEX bank_transactions_in ON bank_transactions (org_id, account_id, date, id) WHERE amount >= 0;
+
+CREATE INDEX bank_transactions_in_use ON bank_transactions (org_id, account_id, import_id) WHERE allocated <> 0;
+
+CREATE INDEX bank_transactions_out ON bank_transactions (org_id, account_id, date, id) WHERE amount < 0;
+
+CREATE INDEX bank_transactions_pending ON bank_transactions (org_id, account_id, date, id) WHERE status = 'pending';
 
 CREATE INDEX bank_transactions_unallocated ON bank_transactions (org_id, account_id, date, id)
 WHERE allocated <> amount AND status = 'booked';
@@ -295,6 +323,14 @@ CREATE INDEX clients_page ON clients (org_id, id, archived_at, search_text);
 
 CREATE INDEX clients_vat_numbers ON clients (org_id, vat_number) WHERE vat_number IS NOT NULL;
 
+CREATE TABLE csv_mappings (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    headings TEXT NOT NULL,                     -- hexadecimal SHA-256 of the heading line
+    mapping TEXT NOT NULL,                      -- JSON
+    updated_at INTEGER NOT NULL,
+    PRIMARY KEY (org_id, headings)
+) STRICT;
+
 CREATE TABLE deliveries (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -376,6 +412,12 @@ CREATE INDEX grants_of_session ON grants (session_id);
 
 CREATE INDEX grants_of_user ON grants (user_id, id);
 
+CREATE TABLE hidden_imports (
+    org_id TEXT NOT NULL,
+    import_id TEXT NOT NULL REFERENCES import_runs (id),
+    PRIMARY KEY (org_id, import_id)
+) STRICT;
+
 CREATE TABLE idempotency_keys (
     org_id TEXT NOT NULL,
     credential_id TEXT NOT NULL,
@@ -389,6 +431,96 @@ CREATE TABLE idempotency_keys (
 ) STRICT;
 
 CREATE INDEX idempotency_keys_age ON idempotency_keys (created_at);
+
+CREATE TABLE import_rows (
+    org_id TEXT NOT NULL,
+    import_id TEXT NOT NULL REFERENCES import_runs (id),
+    position INTEGER NOT NULL,                  -- from 1, in the order of the file
+    line INTEGER NOT NULL,
+    statement INTEGER NOT NULL,
+    action TEXT NOT NULL CHECK (action = 'add' OR action = 'duplicate' OR action = 'replace' OR action = 'refuse'),
+    reason TEXT,
+    transaction_id TEXT NOT NULL,               -- the id it gets, or of the row that it is or replaces
+    before TEXT,                                -- JSON: what a replaced row was
+    date TEXT NOT NULL,
+    amount INTEGER NOT NULL,
+    currency TEXT NOT NULL,
+    status TEXT NOT NULL,
+    booking_date TEXT,
+    value_date TEXT,
+    original_amount INTEGER,
+    original_currency TEXT,
+    fx_rate TEXT,
+    description TEXT NOT NULL,
+    raw_description TEXT NOT NULL,
+    counterparty_name TEXT,
+    counterparty_account TEXT,
+    reference TEXT,
+    end_to_end_id TEXT,
+    bank_reference TEXT,
+    fit_id TEXT,
+    type TEXT NOT NULL,
+    bank_transaction_code TEXT,
+    merchant_category_code TEXT,
+    balance_after INTEGER,
+    fingerprint TEXT NOT NULL,
+    match_key TEXT NOT NULL,
+    search_text TEXT NOT NULL,
+    PRIMARY KEY (org_id, import_id, position)
+) STRICT;
+
+CREATE INDEX import_rows_by_action ON import_rows (org_id, import_id, action, position);
+
+CREATE INDEX import_rows_by_date ON import_rows (org_id, import_id, date, position);
+
+CREATE TABLE import_runs (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    account_id TEXT NOT NULL REFERENCES bank_accounts (id),
+    kind TEXT NOT NULL CHECK (kind = 'bank'),
+    source TEXT NOT NULL CHECK (source = 'api' OR source = 'command_line'),
+    file_name TEXT NOT NULL,
+    size_bytes INTEGER NOT NULL CHECK (size_bytes >= 0),
+    sha256 TEXT NOT NULL CHECK (length(sha256) = 64),
+    format TEXT,                                -- of the file, once it is known
+    profile TEXT,
+    mapping TEXT,                               -- JSON: how its columns were read
+    status TEXT NOT NULL CHECK (
+        status = 'uploaded' OR status = 'previewed' OR status = 'applying' OR status = 'applied'
+        OR status = 'reverting' OR status = 'reverted' OR status = 'failed'
+    ),
+    stage TEXT CHECK (stage = 'reading' OR stage = 'applying' OR stage = 'reverting'), -- NULL: nobody works on it
+    moved_to INTEGER NOT NULL,                  -- the position up to which rows were moved into the account
+    rows INTEGER NOT NULL,
+    added INTEGER NOT NULL,
+    duplicates INTEGER NOT NULL,
+    replaced INTEGER NOT NULL,
+    refused_rows INTEGER NOT NULL,
+    refused TEXT NOT NULL,                      -- JSON: the first of them, with line and reason
+    currency TEXT NOT NULL CHECK (length(currency) = 3),
+    from_date TEXT,
+    to_date TEXT,
+    opening_balance INTEGER,
+    closing_balance INTEGER,
+    balanced INTEGER CHECK (balanced = 0 OR balanced = 1), -- NULL: the file does not tell
+    error TEXT,
+    proposal TEXT,                              -- JSON: what has to be settled before it can be read
+    applied_at INTEGER,
+    reverted_at INTEGER,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1)
+) STRICT;
+
+CREATE UNIQUE INDEX import_runs_at_work ON import_runs (org_id, account_id) WHERE stage IS NOT NULL;
+
+CREATE INDEX import_runs_by_change ON import_runs (org_id, updated_at, id);
+
+CREATE INDEX import_runs_by_content ON import_runs (org_id, account_id, sha256);
+
+CREATE INDEX import_runs_by_id ON import_runs (org_id, id);
+
+CREATE INDEX import_runs_of_account ON import_runs (org_id, account_id, id);
 
 CREATE TABLE invoice_lines (
     org_id TEXT NOT NULL,

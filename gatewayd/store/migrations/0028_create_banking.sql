@@ -79,13 +79,12 @@ CREATE INDEX bank_transactions_by_change ON bank_transactions (org_id, account_i
 -- what still waits to be allocated
 CREATE INDEX bank_transactions_unallocated ON bank_transactions (org_id, account_id, date, id)
 WHERE allocated <> amount AND status = 'booked';
--- duplicates, by the bank's own ids and by fingerprint
+-- duplicates, by the bank's own id; those of one day are found by date
 CREATE INDEX bank_transactions_by_fit_id ON bank_transactions (org_id, account_id, fit_id) WHERE fit_id IS NOT NULL;
-CREATE INDEX bank_transactions_by_fingerprint ON bank_transactions (org_id, account_id, fingerprint);
 -- what was chosen for lines with the same counterparty
 CREATE INDEX bank_transactions_by_match_key ON bank_transactions (org_id, match_key, date) WHERE allocated <> 0;
--- what an import brought
-CREATE INDEX bank_transactions_by_import ON bank_transactions (org_id, import_id);
+-- what an import brought, and whether any of it lies in a closed period
+CREATE INDEX bank_transactions_by_import ON bank_transactions (org_id, import_id, date);
 
 CREATE TABLE allocations (
     id TEXT PRIMARY KEY,
