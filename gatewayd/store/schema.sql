@@ -126,8 +126,9 @@ CREATE TABLE bank_accounts (
     overdraft_limit INTEGER CHECK (overdraft_limit >= 0),
     business_ids TEXT NOT NULL,                 -- JSON
     balances TEXT NOT NULL,                     -- JSON
+    coverage TEXT NOT NULL,                     -- JSON: the days that its statements hold
     csv_mapping TEXT,                           -- JSON: how the columns of its CSV files were read last
-    last_import_id TEXT,
+    last_import_id TEXT,                        -- the latest that is applied
     last_import_at INTEGER,
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,

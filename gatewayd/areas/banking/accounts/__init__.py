@@ -1,0 +1,1 @@
+"""Bank accounts: shapes, rows, rules, operations."""

@@ -1,0 +1,94 @@
+"""The rules that the fields of a bank account follow."""
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+from stdnum import bic, iban
+
+from gatewayd.areas.banking import institutions
+from gatewayd.areas.banking.accounts.shapes import BankAccountRow
+from gatewayd.errors import FieldError, invalid
+from gatewayd.ledger import owners
+from gatewayd.ledger.references import unknown_reference
+from gatewayd.store import ReadTx
+
+_SELECT_ENTITY_OF_BUSINESS = "SELECT legal_entity_id FROM businesses WHERE org_id = :org_id AND id = :id"
+_SELECT_SAME = """
+SELECT id FROM bank_accounts
+WHERE org_id = :org_id AND id <> :id AND status = 'active' AND account_number = :account_number
+    AND sort_code = :sort_code
+LIMIT 1
+"""
+_SPACING = str.maketrans("", "", " -")
+
+
+def checked(tx: ReadTx, before: BankAccountRow | None, row: BankAccountRow) -> BankAccountRow:
+    """The account with identifiers in one form, and the legal entity of its businesses where it has none.
+
+    What it keeps of `before` is not asked again. Raises `Problem` `validation_failed` naming every field that is wrong.
+    """
+    entities = {id_: tx.value(_SELECT_ENTITY_OF_BUSINESS, id=id_) for id_ in row.business_ids}
+    if row.legal_entity_id is None and before is None:
+        row = replace(row, legal_entity_id=next((one for one in entities.values() if one is not None), None))
+    errors = [
+        *_identifier_mistakes(row),
+        *_institution_mistakes(before, row),
+        *_entity_mistakes(tx, before, row),
+        *_business_mistakes(row, entities),
+    ]
+    if errors:
+        raise invalid(*errors)
+    return replace(
+        row,
+        sort_code=row.sort_code and row.sort_code.translate(_SPACING),
+        account_number=row.account_number and row.account_number.translate(_SPACING),
+        iban=row.iban and iban.compact(row.iban),
+    )
+
+
+def same_account(tx: ReadTx, row: BankAccountRow) -> str | None:
+    """The id of another open account with the same sort code and number."""
+    if row.sort_code is None or row.account_number is None:
+        return None
+    found: str | None = tx.value(_SELECT_SAME, id=row.id, sort_code=row.sort_code, account_number=row.account_number)
+    return found
+
+
+def _identifier_mistakes(row: BankAccountRow) -> Iterator[FieldError]:
+    if row.iban is not None and not iban.is_valid(row.iban):
+        yield FieldError("iban", "invalid_format", "This is not an IBAN: check its digits.")
+    if row.bic is not None and not bic.is_valid(row.bic):
+        yield FieldError("bic", "invalid_format", "This is not a BIC.")
+    if row.account_number is not None and len(row.account_number.translate(_SPACING)) < 4:
+        yield FieldError("accountNumber", "invalid_format", "Expected four characters or more.")
+    if row.overdraft_limit is not None and row.overdraft_limit.minor < 0:
+        yield FieldError("overdraftLimit", "out_of_range", "Expected 0 or more.")
+
+
+def _institution_mistakes(before: BankAccountRow | None, row: BankAccountRow) -> Iterator[FieldError]:
+    kept = before is not None and before.institution_id == row.institution_id
+    if row.institution_id is not None and not kept and row.institution_id not in institutions.BY_ID:
+        yield FieldError("institutionId", "unknown_reference", "There is no such institution.")
+
+
+def _entity_mistakes(tx: ReadTx, before: BankAccountRow | None, row: BankAccountRow) -> Iterator[FieldError]:
+    if row.legal_entity_id is None or (before is not None and before.legal_entity_id == row.legal_entity_id):
+        return
+    owner = owners.find(tx, row.legal_entity_id)
+    if owner is None:
+        yield unknown_reference("legalEntityId", "legal_entity")
+    elif owner.archived:
+        yield FieldError("legalEntityId", "conflict", "The legal entity is archived.")
+
+
+def _business_mistakes(row: BankAccountRow, entities: dict[str, str | None]) -> Iterator[FieldError]:
+    seen: set[str] = set()
+    for index, id_ in enumerate(row.business_ids):
+        path = f"businessIds[{index}]"
+        if entities[id_] is None:
+            yield unknown_reference(path, "business")
+        elif entities[id_] != row.legal_entity_id:
+            yield FieldError(path, "conflict", "The business is another legal entity's.")
+        elif id_ in seen:
+            yield FieldError(path, "conflict", "The business is named twice.")
+        seen.add(id_)

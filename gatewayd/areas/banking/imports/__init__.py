@@ -1,0 +1,1 @@
+"""Import runs: what a statement file became, row by row."""

@@ -1,0 +1,1 @@
+"""Bank transactions: shapes, rows, pages, operations."""

@@ -1,0 +1,134 @@
+"""Pages of an account's transactions, in the order that the filters ask for.
+
+Every filter alone stays flat with a million transactions, because an index has its order:
+
+    minAmount, maxAmount   by amount, smallest first
+    updatedSince           by `updated_at`, oldest first
+    anything else          by date, latest first
+
+`q` alone looks at one line after the other: where that takes long, it goes on on a thread.
+"""
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from gatewayd.areas.banking.transactions import rows
+from gatewayd.areas.banking.transactions.shapes import BankTransaction, ListTransactions
+from gatewayd.clock import from_moment
+from gatewayd.contract.pages import MAX_KEY, Listing, cursor_key, fill, next_cursor
+from gatewayd.errors import FieldError, invalid
+from gatewayd.ledger.lists import contains
+from gatewayd.money import to_minor
+from gatewayd.store import ReadTx, Row
+
+Order = Literal["latest", "amounts", "changes"]
+_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
+_LAST_DATE = "9999-12-31"
+_ROWS_AT_ONCE = 50  # so many are rendered together
+
+
+class _Ordering(NamedTuple):
+    """`after` are the rows behind the cursor, `by` their order, `key` the sort key with the types of its members."""
+
+    after: str
+    by: str
+    key: tuple[str, type]
+
+
+_ORDERINGS: dict[Order, _Ordering] = {
+    "latest": _Ordering("(date, id) < (:after_at, :after_id)", "date DESC, id DESC", ("date", str)),
+    "amounts": _Ordering("(amount, id) > (:after_at, :after_id)", "amount, id", ("amount", int)),
+    "changes": _Ordering("(updated_at, id) > (:after_at, :after_id)", "updated_at, id", ("updated_at", int)),
+}
+_KEYS = {
+    name: (rows.COLUMNS.names.index(one.key[0]), rows.COLUMNS.names.index("id")) for name, one in _ORDERINGS.items()
+}
+
+
+def page(tx: ReadTx, request: ListTransactions, currency: str) -> Listing[BankTransaction]:
+    """One page. Raises `Problem`: `invalid_cursor`, `validation_failed`."""
+    _refuse_turned(request, currency)
+    order = _order(request)
+    ordering = _ORDERINGS[order]
+    conditions, values = _filters(request, currency)
+    sql = " AND ".join([rows.SELECT, "account_id = :account_id", *conditions, ordering.after])
+    found = tx.each(
+        f"{sql} ORDER BY {ordering.by} LIMIT :count",
+        account_id=request.account_id,
+        count=request.limit + 1,
+        **values,
+        **_start(request, order),
+    )
+    taken, more = fill(_rendered(tx, found), request.limit, lambda pair: len(pair[1]))
+    cursor = None
+    if more:
+        last = taken[-1][0]
+        cursor = next_cursor(request, tuple(last[index] for index in _KEYS[order]))
+    return Listing.of([item for _, item in taken], cursor)
+
+
+def _rendered(tx: ReadTx, found: Iterator[Row]) -> Iterator[tuple[Row, bytes]]:
+    """Each row with its JSON, some at once, so that few pages ask for allocations more than once."""
+    chunk: list[Row] = []
+    for row in found:
+        chunk.append(row)
+        if len(chunk) == _ROWS_AT_ONCE:
+            yield from zip(chunk, rows.items(tx, chunk), strict=True)
+            chunk = []
+    yield from zip(chunk, rows.items(tx, chunk), strict=True)
+
+
+def _order(request: ListTransactions) -> Order:
+    if request.updated_since is not None:
+        return "changes"
+    return "latest" if request.min_amount is None and request.max_amount is None else "amounts"
+
+
+def _start(request: ListTransactions, order: Order) -> dict[str, object]:
+    """Where the page starts."""
+    key = cursor_key(request, _ORDERINGS[order].key[1], str)
+    if key is not None:
+        return {"after_at": key[0], "after_id": key[1]}
+    if request.updated_since is not None:
+        return {"after_at": from_moment(request.updated_since), "after_id": ""}
+    return {"after_at": _LEAST, "after_id": ""} if order == "amounts" else {"after_at": _LAST_DATE, "after_id": MAX_KEY}
+
+
+def _filters(request: ListTransactions, currency: str) -> tuple[list[str], dict[str, object]]:
+    """The conditions, and the values that they name. Those that an index is partial by are literal."""
+    literal = {
+        "status = 'booked'": request.status == "booked" and request.unallocated is None,
+        "status = 'pending'": request.status == "pending",
+        "amount >= 0": request.direction == "in",
+        "amount < 0": request.direction == "out",
+        "allocated <> amount AND status = 'booked'": request.unallocated is True,
+        "allocated = amount AND status = 'booked'": request.unallocated is False,
+    }
+    named = {
+        "date >= :from_date": request.from_date and request.from_date.isoformat(),
+        "date <= :to_date": request.to_date and request.to_date.isoformat(),
+        "amount >= :min_amount": _minor("minAmount", request.min_amount, currency),
+        "amount <= :max_amount": _minor("maxAmount", request.max_amount, currency),
+        "search_text LIKE :pattern ESCAPE '!'": contains(request.q),
+    }
+    given = {condition: value for condition, value in named.items() if value is not None}
+    conditions = [*(condition for condition, wanted in literal.items() if wanted), *given]
+    return conditions, {condition.partition(":")[2].partition(" ")[0]: value for condition, value in given.items()}
+
+
+def _minor(path: str, text: str | None, currency: str) -> int | None:
+    if text is None:
+        return None
+    try:
+        return to_minor(text, currency)
+    except ValueError as error:
+        raise invalid(FieldError(path, "invalid_decimal", f"{error}.")) from None
+
+
+def _refuse_turned(request: ListTransactions, currency: str) -> None:
+    if request.from_date and request.to_date and request.to_date < request.from_date:
+        raise invalid(FieldError("toDate", "date_order", "It lies before fromDate."))
+    least = _minor("minAmount", request.min_amount, currency)
+    most = _minor("maxAmount", request.max_amount, currency)
+    if least is not None and most is not None and most < least:
+        raise invalid(FieldError("maxAmount", "out_of_range", "It is less than minAmount."))
