@@ -74,6 +74,10 @@ def _faults(operation: Operation) -> Iterator[str]:
         yield f"{name} relays and takes no incoming request"
     if operation.takes_incoming and operation.kind != "call":
         yield f"{name} takes the incoming request and is not of kind call"
+    if operation.takes_file and (operation.kind, operation.method) != ("call", "POST"):
+        yield f"{name} takes a file and is no POST of kind call"
+    if operation.takes_file and operation.takes_incoming:
+        yield f"{name} takes a file and the incoming request"
     fields = {field.encode_name for field in msgspec.structs.fields(operation.request)}
     for parameter in operation.parameters:
         if parameter not in fields:

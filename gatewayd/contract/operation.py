@@ -13,7 +13,8 @@ Handler = Callable[..., Any]
 """`(tx or deps, caller, request) -> response`. Plain `def` for read and write rows, `async def` for call rows.
 
 A handler answers its response struct, the `Rendered` JSON of it, or a `Listing`. That of a row that `takes_incoming`
-takes the HTTP `Request` after it; that of a row that `relays` answers an HTTP `Response`, which is somebody else's.
+takes the HTTP `Request` after it, and that of a row that `takes_file` the `ReceivedFile`; that of a row that `relays`
+answers an HTTP `Response`, which is somebody else's.
 """
 
 
@@ -27,6 +28,7 @@ class Operation:
     `example` is a request that is valid but for the ids in it. `cost` is what one call takes from the rate limit.
     `takes_incoming` marks a row of kind `call` whose handler is given the request as it came; `relays` one of those, a
     GET, that passes somebody else's answer on: see `Handler`.
+    `takes_file` marks a POST of kind `call` whose body is a file of any media type, and whose request is the query.
     A call that raises a `Problem` says that it did nothing which may not be done again; whatever else ends it leaves
     its `Idempotency-Key` with an unknown outcome.
     """
@@ -45,6 +47,7 @@ class Operation:
     extension: bool = False
     takes_incoming: bool = False
     relays: bool = False
+    takes_file: bool = False
     cost: int = 1
     example: Mapping[str, object] = field(default_factory=dict)
 
@@ -66,7 +69,7 @@ class Operation:
     @property
     def has_body(self) -> bool:
         """True where the request is a JSON body; otherwise it is the query."""
-        return self.method in ("POST", "PATCH")
+        return self.method in ("POST", "PATCH") and not self.takes_file
 
     @property
     def takes_key(self) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, cast, get_args, get_origin
 
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.received_file import ReceivedFile
 from gatewayd.contract.wire import Rendered
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
@@ -23,14 +24,15 @@ def function_of(operation: Operation) -> Callable[..., Any]:
 def faults(operation: Operation) -> Iterator[str]:
     """What the handler takes or returns otherwise than its row says.
 
-    It takes the transaction or the engines, the caller, the request, and the request as it came where the row says so.
+    It takes the transaction or the engines, the caller, the request, and where the row says so the request as it came
+    or the file in it.
     It returns the response, the `Rendered` JSON of it, a `Listing` of what a page holds, or for a row that relays an
     HTTP `Response`.
     """
     handler = function_of(operation)
     annotations = inspect.get_annotations(handler, eval_str=True)
     taken = [name for name, one in inspect.signature(handler).parameters.items() if one.kind is not one.KEYWORD_ONLY]
-    if len(taken) != 3 + operation.takes_incoming:
+    if len(taken) != 3 + operation.takes_incoming + operation.takes_file:
         yield f"its handler takes {len(taken)} arguments"
         return
     request = annotations.get(taken[2])
@@ -38,6 +40,8 @@ def faults(operation: Operation) -> Iterator[str]:
         yield f"its handler takes {_name(request)}, and the row says {_name(operation.request)}"
     if operation.takes_incoming and annotations.get(taken[3]) is not Request:
         yield f"its handler takes {_name(annotations.get(taken[3]))} where the incoming request comes"
+    if operation.takes_file and annotations.get(taken[3]) is not ReceivedFile:
+        yield f"its handler takes {_name(annotations.get(taken[3]))} where the file comes"
     returned = annotations.get("return")
     if returned not in _answers(operation):
         yield f"its handler returns {_name(returned)}, and the row says {_name(operation.response)}"

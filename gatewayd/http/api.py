@@ -22,6 +22,7 @@ from gatewayd.http.render import ALWAYS, problem, render
 from gatewayd.http.requests import check_accept, read_fields, read_json
 from gatewayd.http.response_cache import ApiResponseCache, CacheKey
 from gatewayd.http.routes import Route, Routes
+from gatewayd.http.uploads import Uploads
 from gatewayd.http1.asgi import HttpScope, Receive, Send
 from gatewayd.http1.cors import Cors
 from gatewayd.http1.header_fields import Header
@@ -45,7 +46,7 @@ class ApiParts:
     """What the API door is made of.
 
     `call_seconds` is the longest that a call may wait for others. `public_url` is told to who has no token yet; empty:
-    not told.
+    not told. `uploads` receives the files of rows that take one; None: there are no such rows.
     """
 
     operations: Iterable[Operation]
@@ -59,6 +60,7 @@ class ApiParts:
     json_body_bytes: int = 1 << 20
     call_seconds: float = 30.0
     public_url: str = ""
+    uploads: Uploads | None = None
 
 
 @dataclass(slots=True)
@@ -83,6 +85,7 @@ class Api:
         self._observe = parts.observe
         self._max_body_bytes = parts.json_body_bytes
         self._public_url = parts.public_url
+        self._uploads = parts.uploads
         self._routes = Routes(parts.operations)
         self._cache = ApiResponseCache()
 
@@ -193,16 +196,27 @@ class Api:
         if operation.kind == "read" and not route.in_body:  # too long for the event loop: known, or found out
             value = await self._performer.read_on_thread(operation, caller, _decoded(call, route, None))
             return render(value, call.request)
+        key = call.request.text(b"idempotency-key") if operation.takes_key else None
+        if operation.takes_file:
+            assert self._uploads is not None
+            request = _decoded(call, route, None)  # before the file: what is wrong with it is told at once
+            async with self._uploads.receive(call.request, receive, operation) as file:
+                caller = self._still(call, caller)
+                return render(await self._performer.perform(operation, caller, request, key, file), call.request)
         body = None
         if route.in_body:
             body = await read_json(call.request, receive, self._max_body_bytes)
-            if trio.current_time() - call.started > SLOW_BODY_SECONDS:
-                caller = self._store.read_now(lambda tx: self._admission.identify(tx, call), None)
+            caller = self._still(call, caller)
         request = _decoded(call, route, body)
-        key = call.request.text(b"idempotency-key") if operation.takes_key else None
         incoming = call.request if operation.takes_incoming else None
         value = await self._performer.perform(operation, caller, request, key, incoming)
         return render(value, call.request)
+
+    def _still(self, call: ApiCall, caller: Caller) -> Caller:
+        """The caller, asked for again where its body took long to arrive. Raises `Problem` `invalid_token`."""
+        if trio.current_time() - call.started <= SLOW_BODY_SECONDS:
+            return caller
+        return self._store.read_now(lambda tx: self._admission.identify(tx, call), None)
 
     def _admit(self, call: ApiCall, route: Route, tx: ReadTx) -> Caller:
         # Once: at a second look the same proof would seem to be replayed.

@@ -114,6 +114,8 @@ def _operation(operation: Operation, tag: str, names: Mapping[str, Json], compon
     described["parameters"] = _parameters(operation, schema, in_path)
     if operation.has_body:
         described["requestBody"] = _body(operation, names, schema, in_path)
+    if operation.takes_file:
+        described["requestBody"] = _FILE
     if operation.takes_key:
         described["parameters"].append(_IDEMPOTENCY_KEY)
     if operation.extension:
@@ -259,6 +261,11 @@ _WEBHOOK_ANSWERS: Json = {
 }
 
 
+_FILE: Json = {
+    "required": True,
+    "description": "The file itself, of any media type.",
+    "content": {"application/octet-stream": {"schema": {}}},  # bytes as they are have no type in OpenAPI 3.1
+}
 _IDEMPOTENCY_KEY: Json = {
     "name": "Idempotency-Key",
     "in": "header",

@@ -47,7 +47,8 @@ class Routes:
         for operation in operations:
             prepared = prepare(operation)
             for method, path in _addresses(operation):
-                self._add(Route(prepared, method, path, method in ("POST", "PATCH")))
+                in_body = method in ("POST", "PATCH") and not operation.takes_file
+                self._add(Route(prepared, method, path, in_body))
 
     def find(self, path: str) -> tuple[Mapping[str, Route], Sequence[str]]:
         """The routes of a path by method, and the values of its parameters; no routes where the path is unknown."""

@@ -1,4 +1,6 @@
-"""Whole request bodies: bounded, and of what they say that they are. The fields of the request have been read."""
+"""Request bodies, whole and bounded or in parts, and what they say that they are. The fields have been read."""
+
+from collections.abc import AsyncIterator
 
 from gatewayd.http1.asgi import Receive, ReceiveMessage
 from gatewayd.http1.request import Request
@@ -22,10 +24,30 @@ def is_coded(request: Request) -> bool:
     return request.fields.get(b"content-encoding", b"identity").lower() != b"identity"
 
 
+def declared_length(request: Request) -> int:
+    """How many bytes the body says it has; 0 where it does not say."""
+    length = request.fields.get(b"content-length", b"")
+    return int(length) if length.isdigit() else 0
+
+
+async def parts(receive: Receive, size: int) -> AsyncIterator[bytes]:
+    """A body of any length, in parts of some `size` bytes; the last is shorter. Raises `BodyCutShort`."""
+    part = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise BodyCutShort
+        part += message["body"]
+        if len(part) >= size or not message["more_body"]:
+            yield bytes(part)
+            part.clear()
+        if not message["more_body"]:
+            return
+
+
 async def read_body(request: Request, receive: Receive, max_bytes: int) -> bytes:
     """The whole body. Raises `BodyTooLarge`, before reading where the length is declared, or `BodyCutShort`."""
-    length = request.fields.get(b"content-length", b"")
-    if length.isdigit() and int(length) > max_bytes:
+    if declared_length(request) > max_bytes:
         raise BodyTooLarge
     message = await receive()
     if message["type"] == "http.request" and not message["more_body"]:

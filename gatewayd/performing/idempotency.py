@@ -88,15 +88,16 @@ class Record:
         return f"idempotency_keys.response:{self.credential_id}:{self.key}"
 
 
-def record_of(key: str, operation: Operation, caller: Caller, request: msgspec.Struct) -> Record:
+def record_of(key: str, operation: Operation, caller: Caller, request: msgspec.Struct, file: str = "") -> Record:
     """The record a request would leave. Raises `Problem` `invalid_request` for a key that is too long or not text.
 
-    Two requests are the same when they name the same operation and decode to the same values.
+    Two requests are the same when they name the same operation, decode to the same values and bring the same file, of
+    which `file` is the digest.
     """
     text = key.strip()
     if not 0 < len(text) <= MAX_KEY_CHARACTERS or not text.isprintable():
         raise Problem("invalid_request", f"An Idempotency-Key is 1 to {MAX_KEY_CHARACTERS} printable characters.")
-    digest = hashlib.sha256(operation.id.encode() + b"\0" + msgspec.json.encode(request)).digest()
+    digest = hashlib.sha256(operation.id.encode() + b"\0" + msgspec.json.encode(request) + file.encode()).digest()
     return Record(caller.credential_id, text, digest, operation.id, operation.secret)
 
 

@@ -15,6 +15,7 @@ import trio
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing
+from gatewayd.contract.received_file import ReceivedFile
 from gatewayd.contract.wire import encode
 from gatewayd.errors import Problem
 from gatewayd.http1.request import Request
@@ -49,21 +50,22 @@ class Performer:
         caller: Caller,
         request: msgspec.Struct,
         key: str | None = None,
-        incoming: Request | None = None,
+        incoming: Request | ReceivedFile | None = None,
     ) -> object:
         """What its handler answers, or JSON where that was written down; `Replayed` under a key that was used before.
 
-        A read has no use of a `key`. `incoming` is the request as it came, for rows that take it. Raises what the
-        handler raises, and `Problem` for a key that is malformed, or was used with another request.
+        A read has no use of a `key`. `incoming` is the request as it came or the file in it, for rows that take it.
+        Raises what the handler raises, and `Problem` for a key that is malformed, or was used with another request.
         """
         if operation.kind == "read":
             read = self._store.read_later if operation.long else self._store.read
             return await read(lambda tx: operation.handler(tx, caller, request), caller.org_id)
-        record = None if key is None else idempotency.record_of(key, operation, caller, request)
+        digest = incoming.sha256 if isinstance(incoming, ReceivedFile) else ""
+        record = None if key is None else idempotency.record_of(key, operation, caller, request, digest)
         try:
             if operation.kind == "write":
                 return await self._write(operation, caller, request, record)
-            arguments = (self._deps, caller, request, *([incoming] if operation.takes_incoming else []))
+            arguments = (self._deps, caller, request, *([] if incoming is None else [incoming]))
             if record is None:
                 return await operation.handler(*arguments)
             return await self._call(operation, caller, arguments, record)

@@ -27,9 +27,7 @@ GivenStatus = Literal["active", "closed"]
 BalanceType = Literal["closing_booked", "available", "interim", "expected"]
 SortCode = Annotated[
     str,
-    Meta(
-        pattern=r"^[0-9]{2}-?[0-9]{2}-?[0-9]{2}$", description="Six digits; dashes go.", examples=["204500"]
-    ),
+    Meta(pattern=r"^[0-9]{2}-?[0-9]{2}-?[0-9]{2}$", description="Six digits; dashes go.", examples=["204500"]),
 ]
 AccountNumber = Annotated[
     str,

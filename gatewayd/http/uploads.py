@@ -1,0 +1,77 @@
+"""Bodies that are files: taken off the connection a part at a time, and never whole in memory."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import trio
+
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.received_file import ReceivedFile
+from gatewayd.errors import Problem
+from gatewayd.http1 import bodies
+from gatewayd.http1.asgi import Receive
+from gatewayd.http1.request import Request
+from gatewayd.store.incoming_files import IncomingFile
+
+PART_BYTES: Final = 1 << 20  # is written at once
+MAX_AT_ONCE: Final = 8  # Chosen: so many files of the largest size lie on the disk at a time
+DEFAULT_BYTES: Final = 1 << 20
+
+
+@dataclass(kw_only=True)
+class Uploads:
+    """Where files are received, and how large those of each area may be."""
+
+    folder: Path
+    max_bytes: Mapping[str, int] = field(default_factory=dict)
+    _receiving: int = field(default=0, init=False)
+    _threads: trio.CapacityLimiter = field(default_factory=lambda: trio.CapacityLimiter(2), init=False)
+
+    @asynccontextmanager
+    async def receive(self, request: Request, receive: Receive, operation: Operation) -> AsyncIterator[ReceivedFile]:
+        """The file that a body is, for the length of the block.
+
+        Raises `Problem`: `unsupported_media_type`, `payload_too_large`, `unavailable` where too many arrive together,
+        or `invalid_request` where it ended early; `StoreFailure` for a disk that is full.
+        """
+        _refuse_form(request)
+        limit = self.max_bytes.get(operation.area, DEFAULT_BYTES)
+        if bodies.declared_length(request) > limit:
+            raise _too_large(limit)
+        if self._receiving >= MAX_AT_ONCE:
+            message = "Too many files are being received. Try again."
+            raise Problem("unavailable", message, headers=((b"retry-after", b"5"),))
+        self._receiving += 1
+        try:
+            file = await trio.to_thread.run_sync(IncomingFile, self.folder, limiter=self._threads)
+            try:
+                await self._write(file, receive, limit)
+                yield ReceivedFile(file.path, file.size, file.sha256)
+            finally:
+                file.discard()
+        finally:
+            self._receiving -= 1
+
+    async def _write(self, file: IncomingFile, receive: Receive, limit: int) -> None:
+        try:
+            async for part in bodies.parts(receive, PART_BYTES):
+                if file.size + len(part) > limit:
+                    raise _too_large(limit)
+                await trio.to_thread.run_sync(file.write, part, limiter=self._threads)
+        except bodies.BodyCutShort:
+            raise Problem("invalid_request", "The body ended before its end.") from None
+        await trio.to_thread.run_sync(file.close, limiter=self._threads)
+
+
+def _too_large(limit: int) -> Problem:
+    return Problem("payload_too_large", f"A file may have at most {limit} bytes.")
+
+
+def _refuse_form(request: Request) -> None:
+    if bodies.media_type(request).startswith(b"multipart/"):
+        raise Problem("unsupported_media_type", "Send the file itself as the body, not a form that holds it.")
+    if bodies.is_coded(request):
+        raise Problem("unsupported_media_type", "Send the body without a content coding.")
