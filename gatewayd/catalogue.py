@@ -6,13 +6,14 @@ from inspect import iscoroutinefunction
 
 import msgspec
 
-from gatewayd import tax, webhooks
+from gatewayd import importing, tax, webhooks
 from gatewayd.areas import accounting, banking, businesses, crm, legal_entities, periods
 from gatewayd.contract import signatures
 from gatewayd.contract.operation import Area, Operation
 from gatewayd.contract.scopes import ALL_SCOPES
 from gatewayd.errors import ERRORS, FIELD_CODES
 from gatewayd.http.openapi import explanation
+from gatewayd.importing.engine import Importing
 from gatewayd.outbound.transport import Policy
 from gatewayd.tax.proxy import Proxy
 
@@ -26,6 +27,7 @@ class Deps:
     """What rows of kind `call` are given to work with: the engines of one daemon."""
 
     tax: Proxy
+    importing: Importing
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,8 @@ def build(receivers: Policy, max_attempts: int, retention_days: int) -> Catalogu
     """All areas. `receivers` says which webhook URLs are allowed. Raises `CatalogueError`."""
     delivering = webhooks.area(receivers, max_attempts, retention_days)
     of_businesses = replace(businesses.AREA, operations=(*businesses.AREA.operations, *tax.OF_BUSINESSES))
-    books = (accounting.AREA, banking.AREA, periods.AREA)
+    of_banking = replace(banking.AREA, operations=(*banking.AREA.operations, *importing.OPERATIONS))
+    books = (accounting.AREA, of_banking, periods.AREA)
     return checked((legal_entities.AREA, of_businesses, *books, delivering, tax.AREA, crm.AREA))
 
 

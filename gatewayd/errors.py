@@ -74,6 +74,7 @@ FIELD_CODES = frozenset(
         "reverse_charge_needs_vrn",
         "seller_address_required",
         "unknown_event",
+        "unreadable_file",
         "vat_not_registered",
         "vat_rate_invalid_on_date",
     }

@@ -229,6 +229,13 @@ class Tax:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Banking:
+    """Bank statements."""
+
+    max_import_bytes: int = key(268435456, "Largest statement file, 256 MiB by default.", Between(1, 2**40), "bytes")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Vault:
     """Documents."""
 
@@ -281,6 +288,7 @@ class Config:
     oauth: OAuth = field(default_factory=OAuth)
     webhooks: Webhooks = field(default_factory=Webhooks)
     tax: Tax = field(default_factory=Tax)
+    banking: Banking = field(default_factory=Banking)
     vault: Vault = field(default_factory=Vault)
     limits: Limits = field(default_factory=Limits)
     metrics: Metrics = field(default_factory=Metrics)

@@ -10,6 +10,7 @@ import trio
 from gatewayd.clock import Instant
 from gatewayd.daemon.health import Health
 from gatewayd.http1.log import Log
+from gatewayd.importing.engine import Importing
 from gatewayd.ledger import schedule
 from gatewayd.logs import LogWriter
 from gatewayd.performing import idempotency
@@ -30,6 +31,7 @@ class BackgroundParts:
 
     store: Store
     provider: Provider
+    importing: Importing
     tenure: Tenure
     retention: Retention
     notifier: Notifier
@@ -48,6 +50,7 @@ async def open_background(parts: BackgroundParts) -> AsyncIterator[Health]:
         nursery.start_soon(_keep_house, parts, health)
         nursery.start_soon(_keep_calendars, parts, health)
         await nursery.start(health.beat)
+        nursery.start_soon(_recover, parts)
         if parts.tenure.interrupted:
             nursery.start_soon(health.check_integrity, parts.tenure)
         yield health
@@ -75,6 +78,12 @@ async def _keep_house(parts: BackgroundParts, health: Health) -> None:
         await _try(provider.keep_house(), log)
         await _try(parts.retention.sweep(store), log)
         await _try(engine.keep_house(store), log)
+        await _try(parts.importing.keep_house(), log)
+
+
+async def _recover(parts: BackgroundParts) -> None:
+    """Go on with imports that a kill has interrupted."""
+    await _try(parts.importing.recover(), parts.log)
 
 
 async def _keep_calendars(parts: BackgroundParts, health: Health) -> None:

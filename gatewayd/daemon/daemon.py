@@ -4,6 +4,7 @@
     open_store            everything durable
       provider            signing keys, and who is admitted
       tax                 the way to the tax authority
+      importing           statements that are imported
       background          wake-ups, housekeeping, heartbeat
         dispatcher        webhook deliveries
           doors           the API, and the metrics on an address of their own
@@ -33,6 +34,7 @@ from gatewayd.daemon.reload import Install, Prepare, Reloader
 from gatewayd.daemon.restored_store import open_decided_store
 from gatewayd.http.observer import Observer
 from gatewayd.http.request_counters import RequestCounters
+from gatewayd.importing.engine import Importing, ImportParts, open_importing
 from gatewayd.logs import AccessLog, Level, LogFormat, Logger, Threshold, make_logger, make_writer
 from gatewayd.logs.standard_error import QueuedStandardError
 from gatewayd.metrics.snapshot import Watched
@@ -41,6 +43,7 @@ from gatewayd.outbound.resolver import SystemResolver
 from gatewayd.outbound.transport import GuardedTransport, Policy
 from gatewayd.provider import Provider, ProviderSettings, open_provider
 from gatewayd.service_manager import Notifier
+from gatewayd.statements.child import read_apart
 from gatewayd.store import Store
 from gatewayd.store.directory import Tenure, locked
 from gatewayd.tax import engine
@@ -160,13 +163,14 @@ class Daemon:
             open_decided_store(config, clock, log) as store,
             open_provider(store, transport, clock, log, self._provider_settings()) as provider,
             engine.open_tax(store, tax_settings, clock, log, USER_AGENT) as tax,
-            open_background(self._background_parts(store, provider, tenure)) as health,
+            open_importing(self._import_parts(store)) as importing,
+            open_background(self._background_parts(store, provider, importing, tenure)) as health,
             self._delivering(store, webhooks, transport) as deliveries,
             trio.open_nursery() as doors,
         ):
             if (upgraded := store.upgraded) is not None and upgraded.copy is not None:
                 log.info("migrated", before=upgraded.before, after=upgraded.after, copy=str(upgraded.copy))
-            served = create_doors(self._door_parts(provider, tax, deliveries, health))
+            served = create_doors(self._door_parts(provider, (tax, importing), deliveries, health))
             server = served.server
             watched = self._watched(served, provider, deliveries, health)
             metrics = create_metrics_server(config, watched, clock, log)
@@ -235,17 +239,31 @@ class Daemon:
             resources=self.config.oauth.resources,
         )
 
-    def _background_parts(self, store: Store, provider: Provider, tenure: Tenure) -> BackgroundParts:
+    def _import_parts(self, store: Store) -> ImportParts:
+        return ImportParts(
+            store=store,
+            directory=Path(self.config.store.directory),
+            read_apart=read_apart,
+            log=self._log,
+            max_bytes=self.config.banking.max_import_bytes,
+        )
+
+    def _background_parts(
+        self, store: Store, provider: Provider, importing: Importing, tenure: Tenure
+    ) -> BackgroundParts:
         return BackgroundParts(
             store=store,
             provider=provider,
+            importing=importing,
             tenure=tenure,
             retention=Retention(self.config.webhooks.retention_days, self._outside.clock, self._log),
             notifier=self._outside.notifier,
             log=self._log,
         )
 
-    def _door_parts(self, provider: Provider, tax: Proxy, deliveries: _Deliveries, health: Health) -> DoorParts:
+    def _door_parts(
+        self, provider: Provider, engines: tuple[Proxy, Importing], deliveries: _Deliveries, health: Health
+    ) -> DoorParts:
         access_log = self._access_log if self._outside.access_log else None
         return DoorParts(
             config=self.config,
@@ -253,7 +271,8 @@ class Daemon:
             log=self._log,
             observer=Observer(self._outside.clock, self._requests, access_log),
             provider=provider,
-            tax=tax,
+            tax=engines[0],
+            importing=engines[1],
             receivers=deliveries.policy,
             readiness=lambda: self._readiness(deliveries.dispatcher, health),
         )

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -20,18 +21,21 @@ from gatewayd.http.documents import ReadinessCheck
 from gatewayd.http.observer import Observer, label_all, label_by_path
 from gatewayd.http.render import refusal
 from gatewayd.http.router import Router
+from gatewayd.http.uploads import Uploads
 from gatewayd.http1.cors import Cors
 from gatewayd.http1.log import Log
 from gatewayd.http1.proxy_headers import TrustedProxies
 from gatewayd.http1.server import Server
 from gatewayd.http1.settings import ServerSettings
 from gatewayd.identity.throttling import Limits
+from gatewayd.importing.engine import Importing
 from gatewayd.metrics.page import page as metrics_page
 from gatewayd.metrics.snapshot import Watched
 from gatewayd.oauth.addresses import NO_ENDPOINT, PREFIX, metric_labels
 from gatewayd.outbound.transport import Policy
 from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.provider import Provider
+from gatewayd.store.incoming_files import incoming_folder, sweep
 from gatewayd.tax.headers import FROM_PAGES, TO_PAGES
 from gatewayd.tax.proxy import Proxy
 
@@ -54,6 +58,7 @@ class DoorParts:
     observer: Observer
     provider: Provider
     tax: Proxy
+    importing: Importing
     receivers: Policy
     readiness: ReadinessCheck
 
@@ -133,12 +138,20 @@ def _create_api(parts: DoorParts, offered: Catalogue, limits: RateLimits, cors: 
             cors=cors,
             log=parts.log,
             observe=parts.observer.note_call,
-            deps=Deps(tax=parts.tax),
+            deps=Deps(tax=parts.tax, importing=parts.importing),
             json_body_bytes=config.limits.json_body_bytes,
             call_seconds=config.tax.timeout_seconds,
             public_url=config.server.public_url,
+            uploads=_create_uploads(config),
         )
     )
+
+
+def _create_uploads(config: Config) -> Uploads:
+    """Raises `StoreFailure`."""
+    folder = incoming_folder(Path(config.store.directory))
+    sweep(folder)
+    return Uploads(folder=folder, max_bytes={"banking": config.banking.max_import_bytes})
 
 
 def _create_console(parts: DoorParts) -> Console:

@@ -29,6 +29,10 @@ SELECT 1 FROM period_locks
 WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND coalesce(business_id, '') = :of
     AND start_date = :start_date AND end_date = :end_date
 """
+_SELECT_RANGES = """
+SELECT start_date, end_date FROM period_locks
+WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND business_id IS NULL ORDER BY start_date, end_date
+"""
 _INSERT = """
 INSERT INTO period_locks (org_id, legal_entity_id, business_id, start_date, end_date, closed_at)
 VALUES (:org_id, :legal_entity_id, :business_id, :start_date, :end_date, :now)
@@ -48,6 +52,16 @@ def is_closed(tx: ReadTx, legal_entity_id: str | None, date: str, business_id: s
     if legal_entity_id is None:
         return False
     return tx.row(_SELECT_CLOSED, legal_entity_id=legal_entity_id, date=date, business_id=business_id) is not None
+
+
+def closed_ranges(tx: ReadTx, legal_entity_id: str | None) -> list[tuple[str, str]]:
+    """The ranges in which all of a legal entity is closed, first and last day: for whoever looks at many dates.
+
+    None has none. Chosen: what a business alone has closed is asked where a bank line becomes a figure of it.
+    """
+    if legal_entity_id is None:
+        return []
+    return [(row[0], row[1]) for row in tx.rows(_SELECT_RANGES, legal_entity_id=legal_entity_id)]
 
 
 def any_closed(tx: ReadTx, legal_entity_id: str, business_id: str | None = None) -> bool:

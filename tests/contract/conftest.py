@@ -8,11 +8,13 @@ from typing import Protocol
 import pytest
 
 from gatewayd.contract.scopes import ALL_SCOPES
+from gatewayd.importing.engine import ImportParts, open_importing
 from gatewayd.tax import engine
 from gatewayd.tax.settings import TaxSettings
 from tests.contract.rows import OPERATIONS, seed
 from tests.support.api import TestedApi, Tuning, open_api
 from tests.support.engines import Engines, TaxLog
+from tests.support.statement_files import read_parts
 
 
 class OpenCatalogue(Protocol):
@@ -32,6 +34,9 @@ def open_catalogue(database_image: bytes, tmp_path: Path) -> OpenCatalogue:
         async with (
             open_api(tmp_path, database_image, OPERATIONS, Tuning(deps=engines)) as api,
             engine.open_tax(api.store, settings, api.clock, TaxLog(), "gatewayd/test") as engines.tax,
+            open_importing(
+                ImportParts(store=api.store, directory=tmp_path, read_apart=read_parts, log=TaxLog(), max_bytes=1 << 20)
+            ) as engines.importing,
         ):
             api.token("org_a", "good", ALL_SCOPES)
             await api.org("org_b", "other", ALL_SCOPES)

@@ -38,10 +38,9 @@ class DescribedRow(NamedTuple):
 
     @property
     def body(self) -> Json | None:
-        """The JSON Schema of the body, standing alone; None where the request is a query."""
-        return (
-            standing_alone(self.item["requestBody"]["content"][JSON]["schema"]) if "requestBody" in self.item else None
-        )
+        """The JSON Schema of the body, standing alone; None where the request is a query, with a file beside it too."""
+        content = self.item.get("requestBody", {}).get("content", {})
+        return standing_alone(content[JSON]["schema"]) if JSON in content else None
 
     @property
     def parameters(self) -> Json:

@@ -16,6 +16,7 @@ from gatewayd.webhooks import attempts
 from gatewayd.webhooks.schedule import MAX_ATTEMPTS
 from gatewayd.webhooks.time_range import RETENTION_DAYS
 from tests.support.api import Fields, Reply, TestedApi
+from tests.support.statement_files import line, statement
 
 CATALOGUE = catalogue.build(Policy(), MAX_ATTEMPTS, RETENTION_DAYS)
 OPERATIONS = CATALOGUE.operations
@@ -34,11 +35,16 @@ _SEED: tuple[tuple[str, Mapping[str, object]], ...] = (
     ("accounting.createClient", {"name": "Birch & Co", "email": "accounts@birch.example"}),
     ("accounting.createInvoice", {"lines": [{"description": "Work", "quantity": "1", "unitPrice": "100.00"}]}),
     ("obligations.create", {"name": "Insurance renewal", "dueDate": "2026-11-01"}),
+    ("banking.createAccount", {"name": "Current account", "sortCode": "20-45-00", "accountNumber": "31926810"}),
     ("crm.createLead", {"source": "phone", "name": "Ash Brown"}),
     ("crm.createOpportunity", {"name": "Roof", "stage": "proposal"}),
     ("webhooks.create", {"url": "https://seed.example.com/hook", "events": ["lead.created"]}),
 )
 
+
+SEED_STATEMENT = statement([line(2, "2026-10-01", -1250, "STATIONERY")], opening=10_000, closing=8_750)
+PREVIEWED_STATEMENT = statement([line(2, "2026-10-02", -700, "COFFEE"), line(3, "2026-10-02", 50_000, "RENT")])
+SENT_STATEMENT = statement([line(2, "2026-10-03", -4200, "DIESEL")])
 
 _EXHAUST = """
 UPDATE deliveries SET status = 'exhausted', attempts = 1, due_at = NULL, completed_at = :now, last_attempt_at = :now,
@@ -66,6 +72,7 @@ async def seed(api: TestedApi) -> dict[str, str]:
     paid = await api("POST", f"/invoices/{ids['inv_c']}/payments", json={})
     assert paid.status == 200
     await _add_calendar(api, ids)
+    await _import(api, ids)
     # The subscription comes last and has a delivery of its own, which did not arrive.
     lead = await api("POST", BY_ID["crm.createLead"].path, json={"source": "fair"})
     assert lead.status == 200
@@ -83,6 +90,17 @@ async def _add_calendar(api: TestedApi, ids: dict[str, str]) -> None:
     ids["obl_b"] = str((await api("POST", "/obligations/create", json=values)).json()["id"])
     met = await api("POST", "/obligations/fulfil", json={"id": ids["obl_b"]})
     assert met.status == 200, met.body
+
+
+async def _import(api: TestedApi, ids: dict[str, str]) -> None:
+    """A statement that is applied, and a preview of another."""
+    for name, values, content in (
+        ("imp", {"fileName": "seed.csv"}, SEED_STATEMENT),
+        ("imp_b", {"preview": "true"}, PREVIEWED_STATEMENT),
+    ):
+        reply = await api("POST", f"/accounts/{ids['bac']}/imports", query=values, body=content)
+        assert reply.status == 200, reply.body
+        ids[name] = str(reply.json()["id"])
 
 
 async def _invoice(api: TestedApi, client_id: str) -> str:
@@ -153,6 +171,9 @@ async def send(
     headers = (*headers, *_SCENARIOS.get(operation.id, ()))
     for name in address.in_path:
         path = path.replace(f":{name}", str(rest.pop(name, "x")))
+    if operation.takes_file:
+        file = SENT_STATEMENT
+        return await api(address.method, path, query=query_of(rest), token=token, headers=headers, body=file)
     if address.method in ("POST", "PATCH"):
         return await api(address.method, path, json=rest, token=token, headers=headers)
     return await api(address.method, path, query=query_of(rest), token=token, headers=headers)

@@ -22,6 +22,7 @@ BORDERS = frozenset(
         "gatewayd/http1/asgi_call.py",  # request: one call of the application
         "gatewayd/http1/http2.py",  # request: one connection
         "gatewayd/http1/server.py",  # request: one connection
+        "gatewayd/importing/engine.py",  # one import
         "gatewayd/oauth/app.py",  # request
         "gatewayd/tax/bearer_tokens.py",  # forward: a refresh that outlives its request
         "gatewayd/webhooks/dispatcher.py",  # delivery

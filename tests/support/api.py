@@ -17,6 +17,7 @@ from gatewayd.contract.scopes import FULL_ACCESS
 from gatewayd.errors import Problem
 from gatewayd.http.api import Api, ApiCall, ApiParts
 from gatewayd.http.render import PROBLEM_JSON
+from gatewayd.http.uploads import Uploads
 from gatewayd.http1.cors import Cors
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
@@ -24,6 +25,7 @@ from gatewayd.identity.authentication import Authenticate, Possession
 from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.store import ReadTx, Store
 from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
+from gatewayd.store.incoming_files import incoming_folder
 from tests.support import outcomes
 from tests.support.scopes import request_of, scope_of
 from tests.support.store import START, make_caller
@@ -233,6 +235,7 @@ async def open_api(
             observe=observe,
             deps=tuning.deps,
             json_body_bytes=tuning.json_body_bytes,
+            uploads=Uploads(folder=incoming_folder(directory), max_bytes={"banking": 1 << 20}),
         )
         tested = TestedApi(Api(parts), store, clock, authenticator, errors, limits, observed)
         await tested.org("org_a", "good")

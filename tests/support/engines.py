@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from gatewayd.importing.engine import Importing
 from gatewayd.tax.proxy import Proxy
 
 
@@ -10,6 +11,7 @@ class Engines:
     """The engines; set once the store is open."""
 
     tax: Proxy | None = None
+    importing: Importing | None = None
 
 
 @dataclass

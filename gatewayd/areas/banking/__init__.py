@@ -1,8 +1,19 @@
 """Bank accounts, their transactions, and the files these come from (Spec §4)."""
 
-from gatewayd.areas.banking import institutions
+from gatewayd.areas.banking import coverage, institutions
 from gatewayd.areas.banking.accounts import operations as accounts
+from gatewayd.areas.banking.imports import operations as imports
 from gatewayd.areas.banking.transactions import operations as transactions
 from gatewayd.contract.operation import Area
 
-AREA = Area("banking", "Banking", institutions.OPERATIONS + accounts.OPERATIONS + transactions.OPERATIONS)
+AREA = Area(
+    "banking",
+    "Banking",
+    (
+        *institutions.OPERATIONS,
+        *accounts.OPERATIONS,
+        *transactions.OPERATIONS,
+        *coverage.OPERATIONS,
+        *imports.OPERATIONS,
+    ),
+)

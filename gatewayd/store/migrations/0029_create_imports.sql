@@ -15,7 +15,7 @@ CREATE TABLE import_runs (
         OR status = 'reverting' OR status = 'reverted' OR status = 'failed'
     ),
     stage TEXT CHECK (stage = 'reading' OR stage = 'applying' OR stage = 'reverting'), -- NULL: nobody works on it
-    moved_to INTEGER NOT NULL,                  -- the position up to which rows were moved into the account
+    moved_to INTEGER,                           -- the position up to which staged rows were moved; NULL: none are left
     rows INTEGER NOT NULL,
     added INTEGER NOT NULL,
     duplicates INTEGER NOT NULL,
@@ -46,6 +46,8 @@ CREATE INDEX import_runs_of_account ON import_runs (org_id, account_id, id);
 CREATE INDEX import_runs_by_content ON import_runs (org_id, account_id, sha256);
 -- one run at a time works on an account
 CREATE UNIQUE INDEX import_runs_at_work ON import_runs (org_id, account_id) WHERE stage IS NOT NULL;
+-- runs that still have rows staged, to be forgotten or given up in time
+CREATE INDEX import_runs_staged ON import_runs (id) WHERE moved_to IS NOT NULL;
 
 -- what a file holds, until it is applied; of what was applied, the rows that were replaced or were there already
 CREATE TABLE import_rows (
@@ -56,7 +58,8 @@ CREATE TABLE import_rows (
     statement INTEGER NOT NULL,
     action TEXT NOT NULL CHECK (action = 'add' OR action = 'duplicate' OR action = 'replace' OR action = 'refuse'),
     reason TEXT,
-    transaction_id TEXT NOT NULL,               -- the id it gets, or of the row that it is or replaces
+    transaction_id TEXT NOT NULL,               -- the id it gets where it is added
+    existing_transaction_id TEXT,               -- of the transaction that it is or replaces
     before TEXT,                                -- JSON: what a replaced row was
     date TEXT NOT NULL,
     amount INTEGER NOT NULL,

@@ -4,6 +4,7 @@ They come and go with imports: in one statement for many, out of the rows that w
 """
 
 import functools
+from collections.abc import Iterable, Mapping
 
 from gatewayd.areas.banking.transactions.shapes import BankTransaction, TransactionRow
 from gatewayd.contract.wire import encode, project
@@ -42,6 +43,14 @@ DELETE FROM bank_transactions
 WHERE org_id = :org_id AND id IN (
     SELECT id FROM bank_transactions WHERE org_id = :org_id AND import_id = :import_id ORDER BY date LIMIT :count
 )
+"""
+_SELECT_IN_RANGE = """
+SELECT date FROM bank_transactions
+WHERE org_id = :org_id AND import_id = :import_id AND date >= :first AND date <= :last ORDER BY date LIMIT 1
+"""
+_SELECT_IN_USE = """
+SELECT 1 FROM bank_transactions
+WHERE org_id = :org_id AND account_id = :account_id AND import_id = :import_id AND allocated <> 0 LIMIT 1
 """
 _DELETE = "DELETE FROM bank_transactions WHERE org_id = :org_id AND id = :id"
 
@@ -85,7 +94,21 @@ def _shown(row: TransactionRow, allocations: list[str]) -> BankTransaction:
     )
 
 
-# -- what imports write
+# -- what imports ask and write
+
+
+def first_within(tx: ReadTx, import_id: str, ranges: Iterable[tuple[str, str]]) -> str | None:
+    """The date of a line of an import that lies in one of the ranges; None: none does."""
+    for first, last in ranges:
+        found: str | None = tx.value(_SELECT_IN_RANGE, import_id=import_id, first=first, last=last)
+        if found is not None:
+            return found
+    return None
+
+
+def is_in_use(tx: ReadTx, account_id: str, import_id: str) -> bool:
+    """Whether any line of an import is allocated."""
+    return tx.row(_SELECT_IN_USE, account_id=account_id, import_id=import_id) is not None
 
 
 def move_in(tx: WriteTx, account_id: str, import_id: str, after: int, upto: int) -> int:
@@ -100,7 +123,7 @@ def move_out(tx: WriteTx, import_id: str, count: int) -> int:
     return tx.run(_MOVE_OUT, import_id=import_id, count=count)
 
 
-def replace_with(tx: WriteTx, id_: str, import_id: str | None, values: dict[str, object]) -> None:
+def replace_with(tx: WriteTx, id_: str, import_id: str | None, values: Mapping[str, object]) -> None:
     """Give a line other values: those of columns in `FROM_FILE`, by name."""
     tx.run(_REPLACE, id=id_, import_id=import_id, updated_at=tx.updated_at, **values)
 

@@ -1,0 +1,135 @@
+"""How the rows of an import come into an account and leave it again, each step in one transaction.
+
+A few thousand rows come and go in one transaction. More do so in many short ones, hidden until the last of them (see
+`ledger.hidden_imports`): what a kill leaves in between is seen by nobody, and is gone on with at the next start.
+"""
+
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from gatewayd.areas.banking import coverage
+from gatewayd.areas.banking.accounts.rows import ACCOUNTS
+from gatewayd.areas.banking.imports import rows
+from gatewayd.areas.banking.imports.rows import RUNS
+from gatewayd.areas.banking.imports.shapes import ImportRunRow
+from gatewayd.areas.banking.transactions import rows as transactions
+from gatewayd.areas.banking.transactions.shapes import TransactionRow
+from gatewayd.errors import Problem, invalid_state
+from gatewayd.ledger import hidden_imports, period_locks
+from gatewayd.store import WriteTx
+
+WHOLE_ROWS: Final = 2_000  # Chosen: so many are moved in a tenth of a second
+CHUNK_ROWS: Final = 500  # Chosen: what one of the many transactions moves
+_EVERY_POSITION: Final = 1 << 62
+
+
+class PeriodsChanged(Exception):
+    """A period was closed since the rows were looked at: look at them again."""
+
+
+# -- in
+
+
+def apply_whole(tx: WriteTx, run: ImportRunRow) -> ImportRunRow:
+    """Bring all rows in at once. Raises `PeriodsChanged`, and then nothing has come in."""
+    transactions.move_in(tx, run.account_id, run.id, 0, _EVERY_POSITION)
+    return _end_applying(tx, run)
+
+
+def begin_hidden(tx: WriteTx, run: ImportRunRow) -> None:
+    """Hide what will come in."""
+    hidden_imports.hide(tx, run.id)
+
+
+def apply_chunk(tx: WriteTx, run: ImportRunRow, after: int) -> int:
+    """Bring the rows of the next positions in; answers the last of them."""
+    upto = after + CHUNK_ROWS
+    transactions.move_in(tx, run.account_id, run.id, after, upto)
+    rows.note_moved(tx, run.id, upto)
+    return upto
+
+
+def end_hidden(tx: WriteTx, run: ImportRunRow) -> ImportRunRow:
+    """Show all that has come in. Raises `PeriodsChanged`, and then it stays hidden."""
+    applied = _end_applying(tx, run)
+    hidden_imports.show(tx, run.id)
+    return applied
+
+
+def take_back(tx: WriteTx, run: ImportRunRow) -> None:
+    """Nothing of what had come in is left: begin again."""
+    hidden_imports.show(tx, run.id)
+    rows.note_moved(tx, run.id, 0)
+
+
+def _end_applying(tx: WriteTx, run: ImportRunRow) -> ImportRunRow:
+    account = ACCOUNTS.get(tx, run.account_id)
+    for one in rows.replacing(tx, run.id):
+        before = transactions.get(tx, one.transaction_id)
+        if before is not None:
+            rows.remember(tx, run.id, one.position, msgspec.json.encode(_kept(before)).decode())
+            transactions.replace_with(tx, one.transaction_id, run.id, one.values)
+    if transactions.first_within(tx, run.id, period_locks.closed_ranges(tx, account.legal_entity_id)) is not None:
+        raise PeriodsChanged
+    coverage.mark(tx, account.id, run.id, applied=True)
+    return RUNS.update(tx, replace(run, status="applied", stage=None, applied_at=tx.now))
+
+
+# -- out
+
+
+def begin_undoing(tx: WriteTx, run: ImportRunRow) -> ImportRunRow:
+    """Take an import out of its account, for all to see.
+
+    What is left to do of a large one is in its `stage`. Raises `Problem`: `invalid_state` where any of it is allocated,
+    `period_closed`.
+    """
+    account = ACCOUNTS.get(tx, run.account_id)
+    if transactions.is_in_use(tx, account.id, run.id):
+        raise invalid_state("Transactions of it are allocated: remove their allocations first.", run.status, ())
+    closed = transactions.first_within(tx, run.id, period_locks.closed_ranges(tx, account.legal_entity_id))
+    if closed is not None:
+        raise Problem("period_closed", f"The period that holds {closed} is closed.", extra={"date": closed})
+    _put_back(tx, run)
+    if run.added <= WHOLE_ROWS:
+        transactions.move_out(tx, run.id, WHOLE_ROWS + run.replaced)
+        reverted = replace(run, status="reverted", stage=None, reverted_at=tx.now)
+    else:
+        hidden_imports.hide(tx, run.id)
+        reverted = replace(run, status="reverting", stage="reverting")
+    coverage.mark(tx, account.id, run.id, applied=False)
+    return RUNS.update(tx, reverted)
+
+
+def undo_chunk(tx: WriteTx, run: ImportRunRow) -> int:
+    """Delete some of what is hidden; answers how many rows that was."""
+    return transactions.move_out(tx, run.id, CHUNK_ROWS)
+
+
+def end_undoing(tx: WriteTx, run: ImportRunRow) -> ImportRunRow:
+    """Nothing of it is left."""
+    hidden_imports.show(tx, run.id)
+    return RUNS.update(tx, replace(run, status="reverted", stage=None, reverted_at=tx.now))
+
+
+def _put_back(tx: WriteTx, run: ImportRunRow) -> None:
+    """Make lines that were replaced what they were, but for those whose own import is undone: these go."""
+    for one in rows.replacing(tx, run.id):
+        if one.before is None:
+            continue
+        before = msgspec.json.decode(one.before, type=_Kept)
+        if before.import_id is None or rows.status_of(tx, before.import_id) == "applied":
+            transactions.replace_with(tx, one.transaction_id, before.import_id, before.values)
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    """What a replaced line was: the import it came from, and its columns."""
+
+    import_id: str | None
+    values: dict[str, str | int | None]
+
+
+def _kept(row: TransactionRow) -> _Kept:
+    return msgspec.convert({"import_id": row.import_id, "values": transactions.file_values(row)}, _Kept)

@@ -1,0 +1,144 @@
+"""What changes imports (domain model E): operations that take a file, apply and undo. The area has what reads them."""
+
+from typing import Annotated, Literal, Protocol
+
+import msgspec
+from msgspec import Meta
+
+from gatewayd.areas.banking.imports import rows
+from gatewayd.areas.banking.imports.shapes import ColumnMapping, ImportRun
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.received_file import ReceivedFile
+from gatewayd.contract.wire import Id, Request
+from gatewayd.errors import invalid_field
+from gatewayd.importing.engine import Importing, Order
+from gatewayd.statements.shapes import Mapping
+
+FileName = Annotated[
+    str, Meta(min_length=1, max_length=255, description="What the file is called, for people.", examples=["march.csv"])
+]
+MappingText = Annotated[
+    str,
+    Meta(
+        max_length=4000,
+        description="How the columns of a CSV are read: a ColumnMapping as JSON. It is remembered for the account, and "
+        "for files with the same headings.",
+        examples=['{"date":"Date","amount":"Amount","description":["Details"],"dateFormat":"dd/mm/yyyy"}'],
+    ),
+]
+
+
+class Deps(Protocol):
+    """What the rows are given to work with."""
+
+    @property
+    def importing(self) -> Importing: ...
+
+
+class ImportStatement(Request, frozen=True, kw_only=True):
+    """A statement file for an account. The file is the body."""
+
+    account_id: Id
+    file_name: FileName = "statement"
+    format: Annotated[
+        Literal["auto", "ofx", "qif", "camt053", "mt940", "csv"], Meta(description="auto: found out by content.")
+    ] = "auto"
+    preview: Annotated[bool, Meta(description="Only show what would become of its rows.")] = False
+    mapping: MappingText | None = None
+
+
+class ApplyImport(Request, frozen=True, kw_only=True):
+    """Which preview."""
+
+    import_id: Id
+
+
+class UndoImport(Request, frozen=True, kw_only=True):
+    """Which import."""
+
+    import_id: Id
+
+
+async def import_statement(deps: Deps, caller: Caller, request: ImportStatement, file: ReceivedFile) -> ImportRun:
+    """Import a bank statement: OFX, QIF, CAMT.053, MT940 or CSV, as the bank gives it.
+
+    Rows that the account has already are left out, and pending ones replaced. The same file again changes nothing and
+    answers the first import. A large file goes on after the answer: `status` is then `uploaded` or `applying`. A CSV
+    whose columns nobody knows is `uploaded` with a `proposal`: send it again with a `mapping`.
+    """
+    order = Order(
+        account_id=request.account_id,
+        file_name=request.file_name,
+        format=None if request.format == "auto" else request.format,
+        mapping=_mapping(request.mapping),
+        preview=request.preview,
+    )
+    return rows.shown(await deps.importing.import_file(caller.org_id, order, file))
+
+
+async def apply_import(deps: Deps, caller: Caller, request: ApplyImport) -> ImportRun:
+    """Apply a preview. Its rows are compared anew with what the account has by now."""
+    return rows.shown(await deps.importing.apply(caller.org_id, request.import_id))
+
+
+async def undo_import(deps: Deps, caller: Caller, request: UndoImport) -> ImportRun:
+    """Take out exactly what an import brought, and put back what it replaced.
+
+    Refused while any of it is allocated, or lies in a closed period.
+    """
+    return rows.shown(await deps.importing.undo(caller.org_id, request.import_id))
+
+
+def _mapping(text: str | None) -> Mapping | None:
+    """Raises `Problem` `validation_failed`."""
+    if text is None:
+        return None
+    try:
+        return msgspec.json.decode(text, type=ColumnMapping).as_told()
+    except (msgspec.DecodeError, UnicodeError) as error:
+        raise invalid_field("mapping", "invalid_format", f"It is not a mapping: {error}.") from None
+
+
+OPERATIONS = (
+    Operation(
+        id="banking.importStatement",
+        kind="call",
+        method="POST",
+        path="/accounts/:accountId/imports",
+        scopes=("accounting:write",),  # Chosen: Spec §5 has no scope that writes in banking
+        request=ImportStatement,
+        response=ImportRun,
+        handler=import_statement,
+        errors=("invalid_state", "unreadable_file"),
+        takes_file=True,
+        extension=True,
+        example={"accountId": "bac_01k0000000000000000000000a", "fileName": "march.csv"},
+    ),
+    Operation(
+        id="banking.applyImport",
+        kind="call",
+        method="POST",
+        path="/imports/:importId/apply",
+        scopes=("accounting:write",),
+        request=ApplyImport,
+        response=ImportRun,
+        handler=apply_import,
+        errors=("invalid_state",),
+        extension=True,
+        example={"importId": "imp_01k0000000000000000000000b"},
+    ),
+    Operation(
+        id="banking.undoImport",
+        kind="call",
+        method="POST",
+        path="/imports/:importId/undo",
+        scopes=("accounting:write",),
+        request=UndoImport,
+        response=ImportRun,
+        handler=undo_import,
+        errors=("invalid_state", "period_closed"),
+        extension=True,
+        example={"importId": "imp_01k0000000000000000000000a"},
+    ),
+)

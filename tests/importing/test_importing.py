@@ -1,0 +1,377 @@
+"""A file comes into an account: what is added, what is there already, and what is said of it."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import msgspec
+import pytest
+import trio
+
+from gatewayd.areas.banking.accounts.operations import get_account_details, update_account
+from gatewayd.areas.banking.accounts.shapes import BankAccount, GetAccountDetails, UpdateAccount
+from gatewayd.areas.banking.coverage import GetCoverage, get_coverage
+from gatewayd.areas.banking.imports.operations import list_import_rows
+from gatewayd.areas.banking.imports.shapes import ListImportRows
+from gatewayd.errors import Problem
+from gatewayd.ledger import period_locks
+from gatewayd.statements.shapes import Hints, Mapping, Part, Proposal, Unreadable
+from tests.importing.conftest import ORG, Bank, OpenBank
+from tests.support.statement_files import closed, file_of, line, opened, read_parts, statement
+from tests.support.store import make_caller
+from tests.support.wire import shown
+
+COFFEE = line(2, "2026-03-02", -320, "COSTA COFFEE 12")
+SECOND_COFFEE = line(3, "2026-03-02", -320, "COSTA COFFEE 12")
+RENT = line(4, "2026-03-05", 120000, "RENT FLAT 2")
+MARCH = [COFFEE, SECOND_COFFEE, RENT]
+
+
+async def account_of(bank: Bank, account_id: str) -> BankAccount:
+    request = GetAccountDetails(account_id=account_id)
+    return await bank.store.read(lambda tx: get_account_details(tx, make_caller(ORG), request), ORG)
+
+
+# -- in
+
+
+async def test_a_file_is_imported_whole(open_bank: OpenBank) -> None:
+    async with open_bank() as bank:
+        account = await bank.account()
+        run = await bank.bring(account, statement(MARCH, opening=1000, closing=120360))
+        assert (run.status, run.rows, run.added, run.duplicates, run.refused_rows) == ("applied", 3, 3, 0, 0)
+        assert (run.from_date, run.to_date, run.balanced) == ("2026-03-02", "2026-03-05", True)
+        found = await bank.listed(account)
+        assert [(one["amount"], one["direction"], one["bookingDate"]) for one in found] == [
+            ("1200.00", "in", "2026-03-05"),
+            ("-3.20", "out", "2026-03-02"),
+            ("-3.20", "out", "2026-03-02"),
+        ]
+        assert {one["importId"] for one in found} == {run.id}
+        assert len({one["fingerprint"] for one in found}) == 3
+        after = await account_of(bank, account)
+        assert (after.last_import_id, after.coverage.from_date, after.coverage.to_date) == (
+            run.id,
+            "2026-03-02",
+            "2026-03-05",
+        )
+        assert [(one.type, one.amount, one.as_of) for one in after.balances] == [
+            ("closing_booked", "1203.60", "2026-03-05")
+        ]
+
+
+async def test_nothing_is_left_of_the_file(open_bank: OpenBank) -> None:
+    async with open_bank() as bank:
+        account = await bank.account()
+        await bank.bring(account, statement(MARCH))
+        assert [path.name for path in (bank.directory / "imports").iterdir()] == [f"{account}.lock"]
+
+
+async def test_the_same_file_again_changes_nothing(open_bank: OpenBank) -> None:
+    async with open_bank() as bank:
+        account = await bank.account()
+        first = await bank.bring(account, statement(MARCH))
+        assert await bank.bring(account, statement(MARCH)) == first
+        assert len(await bank.listed(account)) == 3
+
+
+async def test_a_statement_that_overlaps_adds_only_what_is_new(open_bank: OpenBank) -> None:
+    async with open_bank() as bank:
+        account = await bank.account()
+        await bank.bring(account, statement(MARCH))
+        run = await bank.bring(account, statement([RENT, line(5, "2026-03-09", -5000, "SHELL")]))
+        assert (run.added, run.duplicates) == (1, 1)
+        assert await bank.amounts(account) == ["-50.00", "1200.00", "-3.20", "-3.20"]
+
+
+async def test_a_third_coffee_of_the_day_comes_later(open_bank: OpenBank) -> None:
+    async with open_bank() as bank:
+        account = await bank.account()
+        await bank.bring(account, statement(MARCH))
+        third = line(4, "2026-03-02", -320, "COSTA COFFEE 12")
+        run = await bank.bring(account, statement([COFFEE, SECOND_COFFEE, third]))
+        assert (run.added, run.duplicates) == (1, 2)
+        assert len({one["fingerprint"] for one in await bank.listed(account)}) == 4
+
+
+async def test_the_same_days_in_another_format_are_there_once(open_bank: OpenBank) -> None:
+    async with open_bank() as bank:
+        account = await bank.account()
+        with_ids = [
+            line(1, "2026-03-02", -320, "CARD PAYMENT TO COSTA", fit_id="A1"),
+            line(2, "2026-03-02", -320, "CARD PAYMENT TO COSTA", fit_id="A2"),
+            line(3, "2026-03-05", 120000, "FASTER PAYMENT M LEE", fit_id="A3"),
+        ]
+        await bank.bring(account, statement(with_ids, format="ofx"))
+        run = await bank.bring(account, statement([*MARCH, line(5, "2026-03-05", -999, "AMAZON")]))
+        assert (run.added, run.duplicates) == (1, 3)
+
+
+async def test_a_booked_line_takes_the_place_of_the_pending_one(open_bank: OpenBank) -> None:
+    async with open_bank() as bank:
+        account = await bank.account()
+        await bank.bring(account, statement([line(1, None, -4500, "SHELL 1234", value_date="2026-03-01")]))
+        (pending,) = await bank.listed(account, status="pending")
+        run = await bank.bring(account, statement([line(1, "2026-03-04", -4500, "SHELL 1234 LEEDS")]))
+        assert (run.added, run.replaced) == (0, 1)
+        (booked,) = await bank.listed(account)
+        assert (booked["id"], booked["status"], booked["bookingDate"]) == (pending["id"], "booked", "2026-03-04")
+        assert (booked["version"], booked["importId"]) == (2, run.id)
+        undone = await bank.importing.undo(ORG, run.id)
+        assert undone.status == "reverted"
+        (again,) = await bank.listed(account)
+        assert {**again, "updatedAt": "", "version": 0} == {**pending, "updatedAt": "", "version": 0}
+
+
+async def test_a_pending_line_eight_days_before_is_another(open_bank: OpenBank) -> None:
+    async with open_bank() as bank:
+        account = await bank.account()
+        await bank.bring(account, statement([line(1, None, -4500, "SHELL", value_date="2026-03-01")]))
+        run = await bank.bring(account, statement([line(1, "2026-03-09", -4500, "SHELL")]))
+        assert (run.added, run.replaced) == (1, 0)
+
+
+async def test_a_statement_that_does_not_add_up_is_marked_and_leaves_a_gap(open_bank: OpenBank) -> None:
+    async with open_bank() as bank:
+        account = await bank.account()
+        await bank.bring(account, statement([line(1, "2026-01-31", -100)], opening=500, closing=400))
+        wrong = await bank.bring(account, statement([line(1, "2026-02-10", -100)], opening=400, closing=200))
+        await bank.bring(account, statement([line(1, "2026-03-02", 50)], opening=200, closing=250))
+        assert wrong.balanced is False
+        found = await bank.store.read_later(
+            lambda tx: get_coverage(tx, make_caller(ORG), GetCoverage(account_id=account)), ORG
+        )
+        told = shown(found)
+        assert told["gaps"] == [{"fromDate": "2026-02-01", "toDate": "2026-03-01"}]
+        assert told["ledger"] == {
+            "asOf": "2026-03-02",
+            "statementBalance": "2.50",
+            "ledgerBalance": "3.50",
+            "difference": "1.00",
+        }
+        assert [one["balanced"] for one in told["statements"]] == [True, False, True]
+
+
+async def test_lines_of_another_account_are_refused(open_bank: OpenBank) -> None:
+    async with open_bank() as bank:
+        account = await bank.account(sort_code="20-45-00", account_number="31926819")
+        theirs = line(7, "2026-03-03", -100, statement=1)
+        parts = [opened(sort_code="204500", account_number="31926819"), *MARCH, closed(MARCH)]
+        parts += [opened(1, sort_code="204500", account_number="55779911"), theirs, closed([theirs], statement=1)]
+        run = await bank.bring(account, file_of(parts))
+        assert (run.rows, run.added, run.refused_rows) == (4, 3, 1)
+        assert [(one.line, one.reason) for one in run.refused] == [
+            (7, "Its statement is of another account, which ends in 9911.")
+        ]
+
+
+async def test_a_file_of_several_accounts_needs_to_know_which_is_meant(open_bank: OpenBank) -> None:
+    async with open_bank() as bank:
+        account = await bank.account()
+        parts = [opened(account_number="31926819"), *MARCH, closed(MARCH), opened(1, account_number="55779911")]
+        with pytest.raises(Problem) as caught:
+            await bank.bring(account, file_of(parts))
+        assert [error.code for error in caught.value.errors] == ["unreadable_file"]
+        assert "several accounts" in caught.value.message
+        assert await bank.listed(account) == []
+
+
+async def test_lines_in_another_currency_are_refused(open_bank: OpenBank) -> None:
+    async with open_bank() as bank:
+        account = await bank.account()
+        run = await bank.bring(account, statement([COFFEE, line(3, "2026-03-02", 100, currency="EUR")]))
+        assert (run.added, run.refused_rows) == (1, 1)
+        assert run.refused[0].reason == "It is in EUR, and the account in GBP."
+
+
+async def close_march(bank: Bank, entity: str) -> None:
+    await bank.store.write(lambda tx: period_locks.close(tx, entity, "2026-03-01", "2026-03-03"), ORG)
+
+
+async def test_rows_in_a_closed_period_are_refused(open_bank: OpenBank) -> None:
+    async with open_bank() as bank:
+        entity = await bank.entity()
+        account = await bank.account(legal_entity_id=entity)
+        await bank.bring(account, statement([COFFEE]))
+        await close_march(bank, entity)
+        run = await bank.bring(account, statement([COFFEE, line(3, "2026-03-03", -1), RENT]))
+        assert (run.added, run.duplicates, run.refused_rows) == (1, 1, 1)
+        assert [(one.line, one.reason) for one in run.refused] == [(3, "The period that holds 2026-03-03 is closed.")]
+
+
+# -- preview
+
+
+async def test_a_preview_adds_nothing_until_it_is_applied(open_bank: OpenBank) -> None:
+    async with open_bank() as bank:
+        account = await bank.account()
+        await bank.bring(account, statement([RENT]))
+        preview = await bank.bring(account, statement([*MARCH]), preview=True)
+        assert (preview.status, preview.added, preview.duplicates) == ("previewed", 2, 1)
+        assert len(await bank.listed(account)) == 1
+        request = ListImportRows(import_id=preview.id, limit=2)
+        page = await bank.store.read(lambda tx: list_import_rows(tx, make_caller(ORG), request), ORG)
+        assert [(one["action"], one["line"]) for one in shown(page)] == [("add", 2), ("add", 3)]
+        following = msgspec.structs.replace(request, cursor=page.next_cursor)
+        page = await bank.store.read(lambda tx: list_import_rows(tx, make_caller(ORG), following), ORG)
+        (one,) = shown(page)
+        assert (one["action"], one["reason"], page.next_cursor) == ("duplicate", "It is there.", None)
+        applied = await bank.importing.apply(ORG, preview.id)
+        assert (applied.status, applied.added) == ("applied", 2)
+        assert len(await bank.listed(account)) == 3
+
+
+async def test_a_preview_is_compared_anew_when_it_is_applied(open_bank: OpenBank) -> None:
+    async with open_bank() as bank:
+        account = await bank.account()
+        preview = await bank.bring(account, statement(MARCH), preview=True)
+        other = await bank.bring(account, statement([COFFEE, RENT]))
+        assert other.added == 2
+        applied = await bank.importing.apply(ORG, preview.id)
+        assert (applied.added, applied.duplicates) == (1, 2)
+        await bank.importing.undo(ORG, other.id)
+        assert len(await bank.listed(account)) == 1
+
+
+async def test_a_preview_is_applied_once(open_bank: OpenBank) -> None:
+    async with open_bank() as bank:
+        account = await bank.account()
+        preview = await bank.bring(account, statement(MARCH), preview=True)
+        await bank.importing.apply(ORG, preview.id)
+        with pytest.raises(Problem) as caught:
+            await bank.importing.apply(ORG, preview.id)
+        assert caught.value.code == "invalid_state"
+
+
+async def test_a_preview_that_nobody_applies_is_given_up(open_bank: OpenBank) -> None:
+    async with open_bank() as bank:
+        account = await bank.account()
+        preview = await bank.bring(account, statement(MARCH), preview=True)
+        bank.clock.advance(8 * 86_400 * 1_000_000)
+        await bank.importing.keep_house()
+        run = await bank.run(preview.id)
+        assert (run.status, run.moved_to) == ("failed", None)
+        assert run.error is not None
+        assert await bank.staged(preview.id) == 0
+
+
+# -- out
+
+
+async def test_undoing_takes_out_exactly_what_was_added(open_bank: OpenBank) -> None:
+    async with open_bank() as bank:
+        account = await bank.account()
+        first = await bank.bring(account, statement([COFFEE], opening=1000, closing=680))
+        second = await bank.bring(account, statement(MARCH, opening=1000, closing=120360))
+        undone = await bank.importing.undo(ORG, second.id)
+        assert undone.status == "reverted"
+        assert [one["importId"] for one in await bank.listed(account)] == [first.id]
+        after = await account_of(bank, account)
+        assert (after.last_import_id, after.balances[0].amount) == (first.id, "6.80")
+        assert after.coverage.to_date == "2026-03-02"
+        again = await bank.bring(account, statement(MARCH, opening=1000, closing=120360))
+        assert (again.id != second.id, again.added) == (True, 2)
+
+
+async def test_what_is_allocated_is_not_taken_out(open_bank: OpenBank) -> None:
+    async with open_bank() as bank:
+        account = await bank.account()
+        run = await bank.bring(account, statement(MARCH))
+        await bank.allocate_one(account)
+        with pytest.raises(Problem) as caught:
+            await bank.importing.undo(ORG, run.id)
+        assert caught.value.code == "invalid_state"
+        assert len(await bank.listed(account)) == 3
+
+
+async def test_what_lies_in_a_closed_period_is_not_taken_out(open_bank: OpenBank) -> None:
+    async with open_bank() as bank:
+        entity = await bank.entity()
+        account = await bank.account(legal_entity_id=entity)
+        run = await bank.bring(account, statement(MARCH))
+        await close_march(bank, entity)
+        with pytest.raises(Problem) as caught:
+            await bank.importing.undo(ORG, run.id)
+        assert caught.value.code == "period_closed"
+
+
+async def test_only_what_is_applied_can_be_undone(open_bank: OpenBank) -> None:
+    async with open_bank() as bank:
+        account = await bank.account()
+        run = await bank.bring(account, statement(MARCH))
+        await bank.importing.undo(ORG, run.id)
+        with pytest.raises(Problem) as caught:
+            await bank.importing.undo(ORG, run.id)
+        assert caught.value.code == "invalid_state"
+
+
+# -- what is refused
+
+
+async def test_a_file_that_is_no_statement_leaves_a_run_that_failed(open_bank: OpenBank) -> None:
+    async with open_bank() as bank:
+        account = await bank.account()
+        with pytest.raises(Problem) as caught:
+            await bank.bring(account, file_of([opened(), *MARCH]) + b"PK\x03\x04")
+        assert caught.value.message == "The file cannot be read: line 5: This is no statement."
+        run = await bank.run(str(caught.value.extra["importId"]))
+        assert (run.status, run.error) == ("failed", "line 5: This is no statement.")
+        assert await bank.staged(run.id) == 0
+        assert await bank.listed(account) == []
+
+
+async def test_a_closed_account_takes_no_imports(open_bank: OpenBank) -> None:
+    async with open_bank() as bank:
+        account = await bank.account()
+        request = UpdateAccount(account_id=account, status="closed")
+        await bank.store.write(lambda tx: update_account(tx, make_caller(ORG), request), ORG)
+        with pytest.raises(Problem) as caught:
+            await bank.bring(account, statement(MARCH))
+        assert caught.value.code == "invalid_state"
+
+
+async def test_two_imports_into_one_account_at_once(open_bank: OpenBank) -> None:
+    goes_on, begun = trio.Event(), trio.Event()
+
+    async def held(path: Path, hints: Hints) -> AsyncIterator[list[Part]]:
+        begun.set()
+        await goes_on.wait()
+        async for batch in read_parts(path, hints):
+            yield batch
+
+    async with open_bank(held) as bank, trio.open_nursery() as nursery:
+        account, other = await bank.account(), await bank.account()
+        nursery.start_soon(bank.bring, account, statement(MARCH))
+        await begun.wait()
+        with pytest.raises(Problem) as caught:
+            await bank.bring(account, statement([RENT]))
+        assert caught.value.code == "invalid_state"
+        goes_on.set()
+        assert (await bank.bring(other, statement([RENT]))).added == 1
+
+
+# -- columns that nobody knows
+
+_MAPPING = Mapping(date="When", amount="How much", description=("What",), date_format="dd/mm/yyyy")
+_PROPOSAL = Proposal(headings=("When", "How much", "What"), rows=(("01/02/2026", "1.00", "x"),), mapping=_MAPPING)
+
+
+async def read_mapped(path: Path, hints: Hints) -> AsyncIterator[list[Part]]:
+    """Knows the columns only where it is told."""
+    if hints.mapping is None:
+        raise Unreadable(None, "Nobody knows these columns.", _PROPOSAL)
+    async for batch in read_parts(path, hints):
+        yield batch
+
+
+async def test_unknown_columns_are_asked_for_and_then_remembered(open_bank: OpenBank) -> None:
+    async with open_bank(read_mapped) as bank:
+        account, other = await bank.account(), await bank.account()
+        asked = await bank.bring(account, statement(MARCH))
+        assert (asked.status, asked.rows) == ("uploaded", 0)
+        assert asked.proposal is not None
+        assert asked.proposal.headings == ["When", "How much", "What"]
+        told = await bank.bring(account, statement(MARCH), mapping=_MAPPING)
+        assert (told.status, told.added) == ("applied", 3)
+        assert told.mapping is not None
+        assert told.mapping.date_format == "dd/mm/yyyy"
+        assert (await bank.bring(other, statement([RENT]))).added == 1
