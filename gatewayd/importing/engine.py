@@ -65,6 +65,7 @@ class ImportParts:
     patience: float = ANSWER_SECONDS
     source: RunSource = "api"
     progress: Progress = _silent
+    sizes: moves.Sizes = moves.SIZES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +152,7 @@ class Importing:
         run = await self._store.read(lambda tx: RUNS.get(tx, import_id), org_id)
         lock = await self._take(org_id, run.account_id)
         try:
-            run = await self._store.write(lambda tx: _begin_undoing(tx, import_id), org_id)
+            run = await self._store.write(lambda tx: _begin_undoing(tx, import_id, self._parts.sizes), org_id)
         except BaseException:
             lock.release()
             raise
@@ -280,7 +281,7 @@ class Importing:
         for _ in range(TRIES):
             run = await reading.compare(self._store, org_id, run)
             try:
-                if run.added + run.replaced <= moves.WHOLE_ROWS:
+                if run.added + run.replaced <= self._parts.sizes.whole:
                     await self._store.write(partial(moves.apply_whole, run=run), org_id)
                 else:
                     await self._store.write(partial(moves.begin_hidden, run=run), org_id)
@@ -296,7 +297,9 @@ class Importing:
         position = run.moved_to or 0
         staged = await self._store.read_later(lambda tx: rows.last_position(tx, run.id), org_id)
         while position < staged:
-            position = await self._store.write(partial(moves.apply_chunk, run=run, after=position), org_id)
+            position = await self._store.write(
+                partial(moves.apply_chunk, run=run, after=position, count=self._parts.sizes.chunk), org_id
+            )
         try:
             await self._store.write(lambda tx: moves.end_hidden(tx, run), org_id)
         except moves.PeriodsChanged:
@@ -311,7 +314,7 @@ class Importing:
         await self._forget(org_id, run.id, whole=True)
 
     async def _empty(self, org_id: str, run: ImportRunRow) -> None:
-        while await self._store.write(lambda tx: moves.undo_chunk(tx, run), org_id):
+        while await self._store.write(lambda tx: moves.undo_chunk(tx, run, self._parts.sizes.chunk), org_id):
             pass
 
     async def _forget(self, org_id: str, import_id: str, *, whole: bool = False) -> None:
@@ -329,6 +332,7 @@ class Importing:
             if run.stage == "reverting":
                 await self._undo(org_id, run)
             elif run.stage == "reading":
+                (self._locks.folder / run.id).unlink(missing_ok=True)
                 await reading.forget_all(self._store, org_id, run.id)
                 await self._store.write(lambda tx: _fail(tx, run.id, _INTERRUPTED), org_id)
             elif await self._store.read(lambda tx: hidden_imports.is_hidden(tx, run.id), org_id):
@@ -393,11 +397,11 @@ def _begin_applying(tx: WriteTx, import_id: str) -> ImportRunRow:
     return _move(tx, run, "applying", "applying")
 
 
-def _begin_undoing(tx: WriteTx, import_id: str) -> ImportRunRow:
+def _begin_undoing(tx: WriteTx, import_id: str, sizes: moves.Sizes) -> ImportRunRow:
     run = RUNS.get(tx, import_id)
     if run.status != "applied":
         raise invalid_state(f"The import is {run.status}.", run.status, ())
-    return moves.begin_undoing(tx, run)
+    return moves.begin_undoing(tx, run, sizes)
 
 
 def _move(tx: WriteTx, run: ImportRunRow, status: RunStatus, stage: Stage | None) -> ImportRunRow:

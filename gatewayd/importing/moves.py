@@ -4,7 +4,7 @@ A few thousand rows come and go in one transaction. More do so in many short one
 `ledger.hidden_imports`): what a kill leaves in between is seen by nobody, and is gone on with at the next start.
 """
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -20,9 +20,17 @@ from gatewayd.errors import Problem, invalid_state
 from gatewayd.ledger import hidden_imports, period_locks
 from gatewayd.store import WriteTx
 
-WHOLE_ROWS: Final = 2_000  # Chosen: so many are moved in a tenth of a second
-CHUNK_ROWS: Final = 500  # Chosen: what one of the many transactions moves
 _EVERY_POSITION: Final = 1 << 62
+
+
+class Sizes(NamedTuple):
+    """How many rows one transaction moves: `whole` if there are no more, else `chunk` in each of many."""
+
+    whole: int = 2_000  # Chosen: a tenth of a second
+    chunk: int = 500
+
+
+SIZES: Final = Sizes()
 
 
 class PeriodsChanged(Exception):
@@ -43,9 +51,9 @@ def begin_hidden(tx: WriteTx, run: ImportRunRow) -> None:
     hidden_imports.hide(tx, run.id)
 
 
-def apply_chunk(tx: WriteTx, run: ImportRunRow, after: int) -> int:
-    """Bring the rows of the next positions in; answers the last of them."""
-    upto = after + CHUNK_ROWS
+def apply_chunk(tx: WriteTx, run: ImportRunRow, after: int, count: int) -> int:
+    """Bring the rows of the next `count` positions in; answers the last of them."""
+    upto = after + count
     transactions.move_in(tx, run.account_id, run.id, after, upto)
     rows.note_moved(tx, run.id, upto)
     return upto
@@ -80,7 +88,7 @@ def _end_applying(tx: WriteTx, run: ImportRunRow) -> ImportRunRow:
 # -- out
 
 
-def begin_undoing(tx: WriteTx, run: ImportRunRow) -> ImportRunRow:
+def begin_undoing(tx: WriteTx, run: ImportRunRow, sizes: Sizes) -> ImportRunRow:
     """Take an import out of its account, for all to see.
 
     What is left to do of a large one is in its `stage`. Raises `Problem`: `invalid_state` where any of it is allocated,
@@ -93,8 +101,8 @@ def begin_undoing(tx: WriteTx, run: ImportRunRow) -> ImportRunRow:
     if closed is not None:
         raise Problem("period_closed", f"The period that holds {closed} is closed.", extra={"date": closed})
     _put_back(tx, run)
-    if run.added <= WHOLE_ROWS:
-        transactions.move_out(tx, run.id, WHOLE_ROWS + run.replaced)
+    if run.added + run.replaced <= sizes.whole:
+        transactions.move_out(tx, run.id, sizes.whole)
         reverted = replace(run, status="reverted", stage=None, reverted_at=tx.now)
     else:
         hidden_imports.hide(tx, run.id)
@@ -103,9 +111,9 @@ def begin_undoing(tx: WriteTx, run: ImportRunRow) -> ImportRunRow:
     return RUNS.update(tx, reverted)
 
 
-def undo_chunk(tx: WriteTx, run: ImportRunRow) -> int:
-    """Delete some of what is hidden; answers how many rows that was."""
-    return transactions.move_out(tx, run.id, CHUNK_ROWS)
+def undo_chunk(tx: WriteTx, run: ImportRunRow, count: int) -> int:
+    """Delete at most `count` rows of what is hidden; answers how many that was."""
+    return transactions.move_out(tx, run.id, count)
 
 
 def end_undoing(tx: WriteTx, run: ImportRunRow) -> ImportRunRow:

@@ -1,6 +1,6 @@
 """Imports over a real store: accounts, files, and the engine that brings the one into the other."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +20,7 @@ from gatewayd.areas.legal_entities.operations import create_legal_entity
 from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
 from gatewayd.clock import SettableClock
 from gatewayd.importing.engine import Importing, ImportParts, Order, open_importing
+from gatewayd.importing.moves import SIZES, Sizes
 from gatewayd.importing.reading import ReadApart
 from gatewayd.statements.shapes import Mapping
 from gatewayd.store import Store
@@ -35,6 +36,8 @@ WHERE org_id = :org_id AND id IN (SELECT max(id) FROM bank_transactions WHERE ac
 """
 _ADD_ORG = "INSERT INTO organizations (id, name, created_at) VALUES (:id, :id, :now)"
 ORG = "org_a"
+Watch = Callable[[Store], Store]
+"""What the engine is given in the place of a store."""
 DEADLINE = 20.0
 
 
@@ -106,13 +109,17 @@ class Bank:
 class OpenBank(Protocol):
     """`async with open_bank() as bank`; again in the same test: the same directory, as after a restart."""
 
-    def __call__(self, read_apart: ReadApart = ...) -> AbstractAsyncContextManager[Bank]: ...
+    def __call__(
+        self, read_apart: ReadApart = ..., sizes: Sizes = ..., watch: Watch = ...
+    ) -> AbstractAsyncContextManager[Bank]: ...
 
 
 @pytest.fixture
 def open_bank(database_image: bytes, tmp_path: Path) -> OpenBank:
     @asynccontextmanager
-    async def opened(read_apart: ReadApart = read_parts) -> AsyncIterator[Bank]:
+    async def opened(
+        read_apart: ReadApart = read_parts, sizes: Sizes = SIZES, watch: Watch = lambda store: store
+    ) -> AsyncIterator[Bank]:
         fresh = not (tmp_path / DATABASE_NAME).exists()
         if fresh:
             (tmp_path / DATABASE_NAME).write_bytes(database_image)
@@ -120,7 +127,14 @@ def open_bank(database_image: bytes, tmp_path: Path) -> OpenBank:
         async with open_store(StoreSettings(directory=tmp_path), clock) as store:
             if fresh:
                 await store.write(lambda tx: tx.run(_ADD_ORG, id=ORG))
-            parts = ImportParts(store=store, directory=tmp_path, read_apart=read_apart, log=log, max_bytes=1 << 24)
+            parts = ImportParts(
+                store=watch(store),
+                directory=tmp_path,
+                read_apart=read_apart,
+                log=log,
+                max_bytes=1 << 24,
+                sizes=sizes,
+            )
             async with open_importing(parts) as importing:
                 yield Bank(store, importing, tmp_path, clock, log)
         assert log.logged == []
