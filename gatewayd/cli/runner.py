@@ -13,9 +13,14 @@ def run(work: Callable[[T], Awaitable[None]], argument: T) -> None:
     try:
         trio.run(work, argument)
     except BaseExceptionGroup as group:
-        causes = list(_leaves(group))
-        interruptions = [cause for cause in causes if isinstance(cause, KeyboardInterrupt)]
-        raise (interruptions or causes)[0] from group
+        raise cause_of(group) from group
+
+
+def cause_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The exception that a group is to be reported as: an interruption if there is one, else the first."""
+    causes = list(_leaves(group))
+    interruptions = [cause for cause in causes if isinstance(cause, KeyboardInterrupt)]
+    return (interruptions or causes)[0]
 
 
 def _leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:

@@ -20,6 +20,8 @@ from gatewayd.ledger.hidden_imports import VISIBLE
 from gatewayd.money import Money, from_minor
 from gatewayd.store import ReadTx, WriteTx
 
+_FIRST_DAY: Final = "0001-01-01"
+_LAST_DAY: Final = "9999-12-31"
 SHOWN_STATEMENTS: Final = 1_000  # Chosen: the latest of an account
 
 _INSERT = """
@@ -163,6 +165,15 @@ def _balances(tx: ReadTx, account_id: str, currency: str) -> list[AccountBalance
         for kind, minor in told
         if minor is not None
     ]
+
+
+def balance_now(tx: ReadTx, account_id: str) -> Money:
+    """What an account holds: as its bank told it last, with the booked lines since, else all booked lines together."""
+    account = ACCOUNTS.get(tx, account_id)
+    closing = tx.row(_SELECT_CLOSING, account_id=account.id)
+    told, since = (0, _FIRST_DAY) if closing is None else (closing[1], _next_day(closing[0]))
+    moved = tx.value(_SUM, account_id=account.id, from_date=since, to_date=_LAST_DAY)
+    return Money(told + moved, account.currency)
 
 
 def get_coverage(tx: ReadTx, caller: Caller, request: GetCoverage) -> AccountCoverage:

@@ -1,0 +1,198 @@
+"""`gatewayd import`: files that are brought into the books, by the path of the API, and taken out again."""
+
+import argparse
+import hashlib
+import math
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gatewayd.cli.context import CommandError, Context
+from gatewayd.cli.output import note, print_document, print_result
+from gatewayd.cli.parser import Subparsers, add_command, add_group
+from gatewayd.cli.run_operation import operation_of, operator_of, run_operation
+
+if TYPE_CHECKING:
+    from gatewayd.contract.received_file import ReceivedFile
+    from gatewayd.importing.engine import Importing
+    from gatewayd.store import Store
+
+Json = dict[str, Any]
+FORMATS = ("auto", "ofx", "qif", "camt053", "mt940", "csv")
+PART_BYTES = 1 << 20
+PROGRESS_ROWS = 1_000
+
+
+class _Deps(NamedTuple):
+    """What the operations of imports are given to work with."""
+
+    importing: "Importing"
+
+
+def add_commands(subparsers: Subparsers) -> None:
+    """Add the commands of imports."""
+    group = add_group(subparsers, "import", "files that are brought into the books")
+    command = add_command(group, "bank", "import a bank statement: OFX, QIF, CAMT.053, MT940 or CSV", bank, json=True)
+    command.add_argument("file", metavar="FILE", type=Path)
+    command.add_argument("--org", required=True, metavar="ID")
+    account = command.add_mutually_exclusive_group(required=True)
+    account.add_argument("--account", metavar="ID", help="the bank account it is of")
+    account.add_argument("--new-account", metavar="NAME", help="make a bank account for it")
+    command.add_argument("--format", choices=FORMATS, default="auto", help="auto: found out by content")
+    command.add_argument("--currency", default="GBP", metavar="C", help="of a new account; GBP by default")
+    command.add_argument("--mapping", metavar="FILE", type=Path, help="how the columns of a CSV are read, as JSON")
+    command.add_argument("--preview", action="store_true", help="only count what would become of its rows")
+    command = add_command(group, "undo", "take out what an import brought", undo, json=True)
+    command.add_argument("id", metavar="ID")
+
+
+def bank(arguments: argparse.Namespace, context: Context) -> int:
+    from gatewayd.areas.banking import coverage
+
+    file = _received(arguments.file)
+    values: Json = {
+        "fileName": arguments.file.name[:255],
+        "format": arguments.format,
+        "preview": arguments.preview,
+        "mapping": None if arguments.mapping is None else _text(arguments.mapping),
+    }
+    values["accountId"] = arguments.account or _new_account(arguments, context)
+    run = _perform(context, arguments.org, ("banking.importStatement", values), file)
+    if run["proposal"] is not None:
+        print_document({"importId": run["id"], "accountId": run["accountId"], "proposal": run["proposal"]})
+        raise CommandError(f"{run['error']} Put the mapping into a file, and give it with --mapping.")
+    balance = context.read(lambda tx: str(coverage.balance_now(tx, run["accountId"])), arguments.org)
+    print_result(arguments, _document(run, balance), _lines(run, balance))
+    return 0
+
+
+def undo(arguments: argparse.Namespace, context: Context) -> int:
+    from gatewayd.areas.banking.imports.rows import RUNS
+
+    org_id = context.read(lambda tx: RUNS.organization_of(tx, arguments.id))
+    run = _perform(context, org_id, ("banking.undoImport", {"importId": arguments.id}))
+    print_result(arguments, run, [f"Took out {run['added']} transactions of {run['fileName']}."])
+    return 0
+
+
+def _perform(
+    context: Context, org_id: str, asked: tuple[str, Mapping[str, object]], file: "ReceivedFile | None" = None
+) -> Json:
+    """What an operation of imports answers, once its run has ended. Raises `Problem`."""
+    import msgspec
+
+    from gatewayd.contract.wire import encode
+    from gatewayd.identity import organizations
+    from gatewayd.importing import OPERATIONS
+    from gatewayd.performing.performer import Performer
+    from gatewayd.performing.prepared import prepare
+
+    operation = next(row for row in OPERATIONS if row.id == asked[0])
+    given = {name: value for name, value in asked[1].items() if value is not None}
+    request = prepare(operation).decoder.body(msgspec.json.encode(given))
+
+    async def perform(store: "Store") -> object:
+        await store.read(lambda tx: organizations.get(tx, org_id), org_id)
+
+        async def ask(importing: "Importing") -> object:
+            performer = Performer(store, _Deps(importing))
+            return await performer.perform(operation, operator_of(org_id), request, None, file)
+
+        return await _with_engine(context, store, ask)
+
+    return msgspec.json.decode(encode(_run(context, perform)), type=Json)
+
+
+def _run(context: Context, work: "Callable[[Store], Awaitable[object]]") -> object:
+    from gatewayd.cli.runner import cause_of
+
+    try:
+        return context.run(work)
+    except BaseExceptionGroup as group:
+        raise cause_of(group) from None
+
+
+async def _with_engine(context: Context, store: "Store", ask: "Callable[[Importing], Awaitable[object]]") -> object:
+    from gatewayd.http1.log import NoLog
+    from gatewayd.importing.engine import ImportParts, open_importing
+    from gatewayd.statements.child import read_apart
+
+    parts = ImportParts(
+        store=store,
+        directory=Path(context.config.store.directory),
+        read_apart=read_apart,
+        log=NoLog(),
+        max_bytes=context.config.banking.max_import_bytes,
+        patience=math.inf,
+        source="command_line",
+        progress=_Progress() if sys.stderr.isatty() else _quiet,
+    )
+    async with open_importing(parts) as importing:
+        return await ask(importing)
+
+
+class _Progress:
+    """Tells on a terminal how many rows have been read."""
+
+    def __init__(self) -> None:
+        self._told = 0
+
+    def __call__(self, rows: int) -> None:
+        if rows - self._told >= PROGRESS_ROWS:
+            self._told = rows
+            print(f"\r{rows:,} rows read", end="", file=sys.stderr, flush=True)
+
+
+def _quiet(rows: int) -> None:
+    """Tell nobody."""
+
+
+def _received(path: Path) -> "ReceivedFile":
+    """The file where it lies. Raises `CommandError`."""
+    from gatewayd.contract.received_file import ReceivedFile
+
+    digest, size = hashlib.sha256(), 0
+    try:
+        with path.open("rb") as file:
+            while part := file.read(PART_BYTES):
+                digest.update(part)
+                size += len(part)
+    except OSError as error:
+        raise CommandError(f"{path} cannot be read: {error.strerror}") from None
+    return ReceivedFile(path.absolute(), size, digest.hexdigest())
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeError) as error:
+        raise CommandError(f"{path} cannot be read: {error}") from None
+
+
+def _new_account(arguments: argparse.Namespace, context: Context) -> str:
+    """The id of a bank account that is made for the file."""
+    from gatewayd.areas.banking import AREA
+
+    values = {"name": arguments.new_account, "currency": arguments.currency}
+    made = run_operation(context, operation_of(AREA, "banking.createAccount"), arguments.org, values)
+    note(f"made the bank account {made['id']}")
+    return str(made["id"])
+
+
+def _document(run: Json, balance: str) -> Json:
+    names = ("format", "added", "duplicates", "replaced", "refused")
+    return {"importId": run["id"], "accountId": run["accountId"], **{n: run[n] for n in names}, "balance": balance}
+
+
+def _lines(run: Json, balance: str) -> list[str]:
+    would = "would be " if run["status"] == "previewed" else ""
+    counted = f"{run['added']} {would}added, {run['replaced']} replaced, {run['duplicates']} there already"
+    lines = [f"{run['fileName']}, {run['format']}: {counted}, {run['refusedRows']} refused."]
+    lines += [f"  line {one['line']}: {one['reason']}" for one in run["refused"]]
+    if run["balanced"] is False:
+        lines.append("Its balances and its lines do not add up: something is missing in it.")
+    lines.append(f"The account holds {run['currency']} {balance}, by what is known of it.")
+    if run["status"] == "previewed":
+        lines.append(f"Nothing was changed. The preview is {run['id']}.")
+    return lines

@@ -1,0 +1,83 @@
+"""`gatewayd import`: a statement comes into an account from the command line, and goes again."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+BARCLAYS = """\
+Number,Date,Account,Amount,Subcategory,Memo
+,05/03/2026,20-45-00 31926819,1200.00,FT,"RENT FLAT 2 M LEE"
+,13/03/2026,20-45-00 31926819,-3.20,PAYMENT,COSTA COFFEE 43
+,13/03/2026,20-45-00 31926819,-3.20,PAYMENT,COSTA COFFEE 43
+"""
+OWN = "Day;What;Money\n01.02.2026;Tea;-2,50\n"
+MAPPING = {"delimiter": ";", "date": "Day", "description": ["What"], "amount": "Money", "dateFormat": "dd.mm.yyyy"}
+
+
+@pytest.fixture
+def statement(tmp_path: Path) -> Path:
+    path = tmp_path / "march.csv"
+    path.write_text(BARCLAYS)
+    return path
+
+
+def test_a_statement_makes_an_account_and_fills_it(run: Run, org_id: str, statement: Path) -> None:
+    made = run("import", "bank", str(statement), "--org", org_id, "--new-account", "Current", "--json").document
+    assert made == {
+        "importId": made["importId"],
+        "accountId": made["accountId"],
+        "format": "csv",
+        "added": 3,
+        "duplicates": 0,
+        "replaced": 0,
+        "refused": [],
+        "balance": "1193.60",
+    }
+    assert made["accountId"].startswith("bac_")
+    assert statement.read_text() == BARCLAYS
+
+
+def test_the_same_statement_longer_adds_the_rest(run: Run, org_id: str, statement: Path) -> None:
+    first = run("import", "bank", str(statement), "--org", org_id, "--new-account", "Current", "--json").document
+    statement.write_text(BARCLAYS + ",14/03/2026,20-45-00 31926819,-1.00,PAYMENT,SHOP\n")
+    arguments = ("import", "bank", str(statement), "--org", org_id, "--account", first["accountId"], "--json")
+    preview = run(*arguments, "--preview").document
+    assert (preview["added"], preview["duplicates"]) == (1, 3)
+    again = run(*arguments).document
+    assert (again["added"], again["duplicates"]) == (1, 3)
+
+
+def test_an_import_is_undone(run: Run, org_id: str, statement: Path) -> None:
+    made = run("import", "bank", str(statement), "--org", org_id, "--new-account", "Current", "--json").document
+    undone = run("import", "undo", made["importId"], "--json").document
+    assert (undone["id"], undone["status"]) == (made["importId"], "reverted")
+    assert run("import", "undo", made["importId"]).err == "gatewayd: The import is reverted.\n"
+
+
+def test_unknown_columns_are_asked_for(run: Run, org_id: str, tmp_path: Path) -> None:
+    file, mapping = tmp_path / "own.csv", tmp_path / "mapping.json"
+    file.write_text(OWN)
+    asked = run("import", "bank", str(file), "--org", org_id, "--new-account", "Own", "--json")
+    assert asked.code == 1
+    told = json.loads(asked.out)
+    assert told["proposal"]["rows"]
+    mapping.write_text(json.dumps({**MAPPING, "decimalComma": True}))
+    arguments = ("--account", told["accountId"], "--mapping", str(mapping), "--json")
+    made = run("import", "bank", str(file), "--org", org_id, *arguments).document
+    assert (made["added"], made["refused"]) == (1, [])
+
+
+def test_what_is_no_statement_is_told_in_one_line(run: Run, org_id: str, tmp_path: Path) -> None:
+    file = tmp_path / "march.ofx"
+    file.write_bytes(b"PK\x03\x04" + bytes(100))
+    told = run("import", "bank", str(file), "--org", org_id, "--new-account", "Current")
+    assert (told.code, told.out) == (1, "")
+    assert "The file cannot be read" in told.err
+
+
+def test_a_file_that_is_not_there(run: Run, org_id: str, tmp_path: Path) -> None:
+    told = run("import", "bank", str(tmp_path / "x"), "--org", org_id, "--new-account", "Current")
+    assert (told.code, "No such file" in told.err) == (1, True)
