@@ -74,6 +74,8 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "period reopen": 'PERIOD_ID --reason "An invoice was forgotten"',
     "obligation list": "--org ORG_ID --status open --status overdue",
     "obligation fulfil": "OBLIGATION_ID --date 2026-11-05",
+    "import bank": 'march.ofx --org ORG_ID --new-account "Current account"',
+    "import undo": "IMPORT_ID",
     "lead create": '--org ORG_ID --source website --name "B. Birch"',
     "opportunity create": '--org ORG_ID --name "Oak doors" --lead LEAD_ID --amount 1234.50 --currency GBP',
     "opportunity move": "OPPORTUNITY_ID --stage won",

@@ -14,6 +14,9 @@ VISIBLE: Final = (
 )
 """The condition on `bank_transactions`."""
 
+VISIBLE_LINES: Final = VISIBLE.replace("bank_transactions.", "lines.")
+"""The same on `bank_transactions AS lines`."""
+
 _INSERT = "INSERT INTO hidden_imports (org_id, import_id) VALUES (:org_id, :import_id)"
 _SELECT = "SELECT 1 FROM hidden_imports WHERE org_id = :org_id AND import_id = :import_id"
 _DELETE = "DELETE FROM hidden_imports WHERE org_id = :org_id AND import_id = :import_id"
