@@ -178,8 +178,8 @@ def waiting_for_mapping(run: ImportRunRow, error: Unreadable) -> ImportRunRow:
 
 async def compare(store: Store, org_id: str, run: ImportRunRow) -> ImportRunRow:
     """Decide on every staged row, and count what would become of them."""
-    while await store.write(lambda tx: rows.reset(tx, run.id, COMPARED_AT_ONCE), org_id):
-        pass  # of an earlier comparison
+    for action in ("duplicate", "replace", "refuse"):  # of an earlier comparison
+        await _drain(store, org_id, partial(rows.reset, import_id=run.id, action=action, count=COMPARED_AT_ONCE))
     plan, pending = await store.read_later(lambda tx: _begin_plan(tx, run), org_id)
     days = await store.read_later(lambda tx: planning.days(tx, run.id), org_id)
     for first, last in _spans(days):
@@ -252,5 +252,10 @@ async def forget_applied(store: Store, org_id: str, import_id: str) -> None:
 
 
 async def _forget(store: Store, org_id: str, import_id: str, action: str) -> None:
-    while await store.write(lambda tx: rows.forget(tx, import_id, action, FORGOTTEN_AT_ONCE), org_id):
+    await _drain(store, org_id, partial(rows.forget, import_id=import_id, action=action, count=FORGOTTEN_AT_ONCE))
+
+
+async def _drain(store: Store, org_id: str, work: Callable[[WriteTx], int]) -> None:
+    """Repeat a write until it finds nothing more."""
+    while await store.write(work, org_id):
         pass

@@ -20,6 +20,7 @@ _SELECTS: Mapping[str, str] = {
     "legal_entity": _SELECT_LEGAL_ENTITY,
     "client": _SELECT_CLIENT,
     "business": _SELECT_BUSINESS,
+    "bank_account": _SELECT_BANK_ACCOUNT,
 }
 """The statement for each kind. A kind without one has no resources yet, so that every id of it is unknown."""
 

@@ -38,27 +38,27 @@ class Bank(NamedTuple):
 
 
 BANKS: Final = (
-    Bank("inst_amex", "American Express", "AESUGB21"),
+    Bank("inst_amex", "American Express", "AESUGB21", ("amex",)),
     Bank("inst_atom", "Atom Bank", "ATMBGB22"),
     Bank("inst_bank_of_scotland", "Bank of Scotland", "BOFSGB21", ("lloyds",)),
-    Bank("inst_barclays", "Barclays", "BUKBGB22", ("barclays",)),
-    Bank("inst_cooperative", "The Co-operative Bank", "CPBKGB22", ("cooperative",)),
+    Bank("inst_barclays", "Barclays", "BUKBGB22", ("barclays", "barclaycard_business")),
+    Bank("inst_cooperative", "The Co-operative Bank", "CPBKGB22", ("co_operative",)),
     Bank("inst_coutts", "Coutts", "COUTGB22"),
-    Bank("inst_first_direct", "first direct", None, ("first_direct",)),
+    Bank("inst_first_direct", "first direct", None),
     Bank("inst_halifax", "Halifax", "HLFXGB21", ("lloyds",)),
     Bank("inst_hsbc", "HSBC UK", "HBUKGB4B", ("hsbc",)),
-    Bank("inst_lloyds", "Lloyds Bank", "LOYDGB2L", ("lloyds",)),
+    Bank("inst_lloyds", "Lloyds Bank", "LOYDGB2L", ("lloyds", "lloyds_card")),
     Bank("inst_metro", "Metro Bank", "MYMBGB2L", ("metro",)),
-    Bank("inst_monzo", "Monzo", "MONZGB2L", ("monzo",)),
+    Bank("inst_monzo", "Monzo", "MONZGB2L", ("monzo", "monzo_2018")),
     Bank("inst_nationwide", "Nationwide Building Society", "NAIAGB21", ("nationwide",)),
     Bank("inst_natwest", "NatWest", "NWBKGB2L", ("natwest",)),
-    Bank("inst_rbs", "Royal Bank of Scotland", "RBOSGB2L", ("natwest",)),
     Bank("inst_revolut", "Revolut", "REVOGB21", ("revolut",)),
-    Bank("inst_santander", "Santander UK", "ABBYGB2L", ("santander",)),
+    Bank("inst_rbs", "Royal Bank of Scotland", "RBOSGB2L", ("natwest",)),
+    Bank("inst_santander", "Santander UK", "ABBYGB2L"),
     Bank("inst_starling", "Starling Bank", "SRLGGB3L", ("starling",)),
-    Bank("inst_tide", "Tide", "CLRBGB22", ("tide",)),  # accounts at ClearBank
-    Bank("inst_tsb", "TSB Bank", "TSBSGB2A", ("tsb",)),
-    Bank("inst_virgin_money", "Virgin Money", "CLYDGB2S", ("virgin_money",)),
+    Bank("inst_tide", "Tide", "CLRBGB22"),  # accounts at ClearBank
+    Bank("inst_tsb", "TSB Bank", "TSBSGB2A", ("lloyds",)),
+    Bank("inst_virgin_money", "Virgin Money", "CLYDGB2S"),
     Bank("inst_wise", "Wise", "TRWIGB22", ("wise",)),
 )
 BY_ID: Final[Mapping[str, Bank]] = MappingProxyType({bank.id: bank for bank in BANKS})

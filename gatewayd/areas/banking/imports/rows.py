@@ -57,9 +57,7 @@ _RESET = """
 UPDATE import_rows SET action = 'add', reason = NULL, existing_transaction_id = NULL
 WHERE org_id = :org_id AND import_id = :import_id AND position IN (
     SELECT position FROM import_rows
-    WHERE org_id = :org_id AND import_id = :import_id
-        AND (action = 'duplicate' OR action = 'replace' OR action = 'refuse')
-    LIMIT :count
+    WHERE org_id = :org_id AND import_id = :import_id AND action = :action ORDER BY position LIMIT :count
 )
 """
 _SELECT_LAST_POSITION = """
@@ -205,9 +203,9 @@ def decide(tx: WriteTx, import_id: str, decisions: Sequence[Decision]) -> None:
     )
 
 
-def reset(tx: WriteTx, import_id: str, count: int) -> int:
-    """Take at most `count` decisions back, for others to be made; answers how many that was."""
-    return tx.run(_RESET, import_id=import_id, count=count)
+def reset(tx: WriteTx, import_id: str, action: str, count: int) -> int:
+    """Take at most `count` decisions for this action back, for others to be made; answers how many that was."""
+    return tx.run(_RESET, import_id=import_id, action=action, count=count)
 
 
 def last_position(tx: ReadTx, import_id: str) -> int:
