@@ -31,6 +31,7 @@ from gatewayd.errors import FieldError, Problem, invalid_state
 from gatewayd.http1.log import Log
 from gatewayd.importing import moves, reading
 from gatewayd.importing.account_locks import AccountLock, AccountLocks
+from gatewayd.importing.pace import Pace
 from gatewayd.importing.reading import FileReader, Progress, ReadApart, Source
 from gatewayd.ledger import hidden_imports
 from gatewayd.statements.shapes import Format, Mapping, Unreadable
@@ -296,9 +297,10 @@ class Importing:
         """Bring the rows in that have not come in yet. Raises `PeriodsChanged`, and then none of them has."""
         position = run.moved_to or 0
         staged = await self._store.read_later(lambda tx: rows.last_position(tx, run.id), org_id)
+        pace = Pace(self._store, org_id)
         while position < staged:
-            position = await self._store.write(
-                partial(moves.apply_chunk, run=run, after=position, count=self._parts.sizes.chunk), org_id
+            position = await pace.write(
+                partial(moves.apply_chunk, run=run, after=position, count=self._parts.sizes.chunk)
             )
         try:
             await self._store.write(lambda tx: moves.end_hidden(tx, run), org_id)
@@ -314,8 +316,7 @@ class Importing:
         await self._forget(org_id, run.id, whole=True)
 
     async def _empty(self, org_id: str, run: ImportRunRow) -> None:
-        while await self._store.write(lambda tx: moves.undo_chunk(tx, run, self._parts.sizes.chunk), org_id):
-            pass
+        await Pace(self._store, org_id).drain(partial(moves.undo_chunk, run=run, count=self._parts.sizes.chunk))
 
     async def _forget(self, org_id: str, import_id: str, *, whole: bool = False) -> None:
         """Delete the staged rows that nobody needs any more."""

@@ -17,6 +17,7 @@ from gatewayd.areas.banking.imports import planning, rows
 from gatewayd.areas.banking.imports.duplicates import Plan, Stored
 from gatewayd.areas.banking.imports.rows import REFUSED_SHOWN, RUNS, Decision
 from gatewayd.areas.banking.imports.shapes import Action, ColumnMapping, ImportRunRow, MappingProposal
+from gatewayd.importing.pace import Pace
 from gatewayd.importing.staging import FileRows
 from gatewayd.ledger import period_locks
 from gatewayd.money import Money
@@ -89,10 +90,11 @@ class FileReader:
             currency=account.currency,
             limits=Limits(file_bytes=source.max_bytes),
         )
+        pace = Pace(self._store, self._org_id)
         async with contextlib.aclosing(_closable(self._read_apart(source.path, hints))) as batches:
             async for batch in batches:
                 for few in _in_pieces(batch):
-                    await self._store.write(partial(self._stage_rows, found=found, parts=few), self._org_id)
+                    await pace.write(partial(self._stage_rows, found=found, parts=few))
                 self._progress(found.rows)
         if found.rows == 0 and not found.statements:
             raise Unreadable(None, "The file holds no transactions.")
@@ -178,8 +180,9 @@ def waiting_for_mapping(run: ImportRunRow, error: Unreadable) -> ImportRunRow:
 
 async def compare(store: Store, org_id: str, run: ImportRunRow) -> ImportRunRow:
     """Decide on every staged row, and count what would become of them."""
+    pace = Pace(store, org_id)
     for action in ("duplicate", "replace", "refuse"):  # of an earlier comparison
-        await _drain(store, org_id, partial(rows.reset, import_id=run.id, action=action, count=COMPARED_AT_ONCE))
+        await pace.drain(partial(rows.reset, import_id=run.id, action=action, count=COMPARED_AT_ONCE))
     plan, pending = await store.read_later(lambda tx: _begin_plan(tx, run), org_id)
     days = await store.read_later(lambda tx: planning.days(tx, run.id), org_id)
     for first, last in _spans(days):
@@ -187,7 +190,7 @@ async def compare(store: Store, org_id: str, run: ImportRunRow) -> ImportRunRow:
             partial(_decide, run=run, plan=plan, pending=pending, span=(first, last)), org_id
         )
         if decisions:
-            await store.write(partial(rows.decide, import_id=run.id, decisions=decisions), org_id)
+            await pace.write(partial(rows.decide, import_id=run.id, decisions=decisions))
     counted = await store.read_later(lambda tx: _counted(tx, run), org_id)
     return await store.write(lambda tx: RUNS.save(tx, counted), org_id)
 
@@ -239,23 +242,19 @@ def _counted(tx: ReadTx, run: ImportRunRow) -> ImportRunRow:
 
 async def forget_all(store: Store, org_id: str, import_id: str) -> None:
     """Delete whatever is staged, a few rows at a time."""
+    pace = Pace(store, org_id)
     for action in get_args(Action):
-        await _forget(store, org_id, import_id, action)
+        await _forget(pace, import_id, action)
 
 
 async def forget_applied(store: Store, org_id: str, import_id: str) -> None:
     """Delete what is staged of rows that were added, and of duplicates where they are very many."""
-    await _forget(store, org_id, import_id, "add")
+    pace = Pace(store, org_id)
+    await _forget(pace, import_id, "add")
     counted = await store.read_later(lambda tx: rows.counts(tx, import_id), org_id)
     if counted.get("duplicate", 0) > DUPLICATES_KEPT:
-        await _forget(store, org_id, import_id, "duplicate")
+        await _forget(pace, import_id, "duplicate")
 
 
-async def _forget(store: Store, org_id: str, import_id: str, action: str) -> None:
-    await _drain(store, org_id, partial(rows.forget, import_id=import_id, action=action, count=FORGOTTEN_AT_ONCE))
-
-
-async def _drain(store: Store, org_id: str, work: Callable[[WriteTx], int]) -> None:
-    """Repeat a write until it finds nothing more."""
-    while await store.write(work, org_id):
-        pass
+async def _forget(pace: Pace, import_id: str, action: str) -> None:
+    await pace.drain(partial(rows.forget, import_id=import_id, action=action, count=FORGOTTEN_AT_ONCE))
