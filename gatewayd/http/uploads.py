@@ -1,7 +1,7 @@
 """Bodies that are files: taken off the connection a part at a time, and never whole in memory."""
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -57,10 +57,11 @@ class Uploads:
 
     async def _write(self, file: IncomingFile, receive: Receive, limit: int) -> None:
         try:
-            async for part in bodies.parts(receive, PART_BYTES):
-                if file.size + len(part) > limit:
-                    raise _too_large(limit)
-                await trio.to_thread.run_sync(file.write, part, limiter=self._threads)
+            async with aclosing(bodies.parts(receive, PART_BYTES)) as parts:
+                async for part in parts:
+                    if file.size + len(part) > limit:
+                        raise _too_large(limit)
+                    await trio.to_thread.run_sync(file.write, part, limiter=self._threads)
         except bodies.BodyCutShort:
             raise Problem("invalid_request", "The body ended before its end.") from None
         await trio.to_thread.run_sync(file.close, limiter=self._threads)

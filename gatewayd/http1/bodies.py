@@ -1,6 +1,6 @@
 """Request bodies, whole and bounded or in parts, and what they say that they are. The fields have been read."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 from gatewayd.http1.asgi import Receive, ReceiveMessage
 from gatewayd.http1.request import Request
@@ -30,7 +30,7 @@ def declared_length(request: Request) -> int:
     return int(length) if length.isdigit() else 0
 
 
-async def parts(receive: Receive, size: int) -> AsyncIterator[bytes]:
+async def parts(receive: Receive, size: int) -> AsyncGenerator[bytes, None]:
     """A body of any length, in parts of some `size` bytes; the last is shorter. Raises `BodyCutShort`."""
     part = bytearray()
     while True:

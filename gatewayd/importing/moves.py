@@ -27,7 +27,7 @@ class Sizes(NamedTuple):
     """How many rows one transaction moves: `whole` if there are no more, else `chunk` in each of many."""
 
     whole: int = 2_000  # Chosen: a tenth of a second
-    chunk: int = 200
+    chunk: int = 250
 
 
 SIZES: Final = Sizes()

@@ -24,7 +24,7 @@ from gatewayd.money import Money
 from gatewayd.statements.shapes import Column, Format, Hints, Limits, Mapping, Part, Unreadable
 from gatewayd.store import ReadTx, Store, WriteTx
 
-STAGED_AT_ONCE: Final = 100  # Chosen: rows of one transaction, so that no request waits long for them
+STAGED_AT_ONCE: Final = 250  # Chosen: rows of one transaction, so that no request waits long for them
 COMPARED_AT_ONCE: Final = 500
 FORGOTTEN_AT_ONCE: Final = 500
 DUPLICATES_KEPT: Final = 10_000  # Chosen: so many can still be listed once the import is applied

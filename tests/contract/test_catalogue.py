@@ -108,6 +108,9 @@ def undocumented(tx: object, caller: object, request: object) -> None:  # its mi
         (row("a.x", "call", probes.call, "/x", relays=True), "relays and is no GET of kind call"),
         (row("a.x", "call", probes.call, "/x", relays=True, method="GET"), "relays and takes no incoming request"),
         (row("a.x", "write", probes.write, "/x", takes_incoming=True), "takes the incoming request and is not of kind"),
+        (row("a.x", "write", probes.write, "/x", takes_file=True), "takes a file and is no POST of kind call"),
+        (row("a.x", "call", probes.take, "/x", takes_file=True, method="PATCH"), "takes a file and is no POST"),
+        (row("a.x", "call", probes.take, "/x", takes_file=True, takes_incoming=True), "and the incoming request"),
         (row("a.x", "read", probes.read, "/x/:thingId"), "no field for its path parameter thingId"),
         (row("a.x", "read", probes.read, "/x", errors=("no_such_code",)), "unknown error no_such_code"),
         (row("a.x", "read", undocumented, "/x"), "no description"),
@@ -163,6 +166,8 @@ PAGE = {"request": probes.ListWords, "response": Page[probes.Said]}
         (row("a.x", "read", untold, "/x"), "its handler returns None, and the row says Said"),
         (row("a.x", "call", probes.overhear, "/x"), "its handler takes 4 arguments"),
         (row("a.x", "call", probes.call, "/x", takes_incoming=True), "its handler takes 3 arguments"),
+        (row("a.x", "call", probes.take, "/x"), "its handler takes 4 arguments"),
+        (row("a.x", "call", probes.overhear, "/x", takes_file=True), "takes Request where the file comes"),
         (row("a.x", "call", probes.overhear, "/x", takes_incoming=True, relays=True, method="GET"), "returns Said"),
     ],
 )

@@ -10,6 +10,7 @@ from msgspec import Meta
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Kind, Operation
 from gatewayd.contract.pages import Listing, Page, PageRequest
+from gatewayd.contract.received_file import ReceivedFile
 from gatewayd.contract.wire import Request, Response
 from gatewayd.errors import not_found
 from gatewayd.http1.request import Request as HttpRequest
@@ -96,6 +97,12 @@ async def overhear(deps: Deps, caller: Caller, request: Word, incoming: HttpRequ
     return Said(said=f"{value.decode('latin-1')} {incoming.id}", org=caller.org_id)
 
 
+async def take(deps: Deps, caller: Caller, request: Word, file: ReceivedFile) -> Said:
+    """Take a file."""
+    deps.calls.append(f"{request.word} {file.size_bytes} {file.sha256} {file.path.read_bytes()[:20]!r}")
+    return await deps.act(caller, request)
+
+
 def list_words(tx: ReadTx, caller: Caller, request: ListWords) -> Listing[Said]:
     """List words; there is always one more."""
     return Listing.of([b'{"said":"a","org":"b"}'], "bmV4dA==")
@@ -127,6 +134,7 @@ OPERATIONS = (
     row("probe.write", "write", write, "/probe/write"),
     row("probe.call", "call", call, "/probe/call"),
     row("probe.overhear", "call", overhear, "/probe/overhear", takes_incoming=True),
+    row("probe.take", "call", take, "/probe/take", takes_file=True),
     row("probe.secret", "write", write, "/probe/secret", secret=True),
     row("probe.secretCall", "call", call, "/probe/secretCall", secret=True),
     row("probe.dear", "read", read, "/probe/dear", cost=5),

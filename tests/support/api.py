@@ -235,7 +235,7 @@ async def open_api(
             observe=observe,
             deps=tuning.deps,
             json_body_bytes=tuning.json_body_bytes,
-            uploads=Uploads(folder=incoming_folder(directory), max_bytes={"banking": 1 << 20}),
+            uploads=Uploads(folder=incoming_folder(directory), max_bytes={"banking": 1 << 20, "probe": 4_000}),
         )
         tested = TestedApi(Api(parts), store, clock, authenticator, errors, limits, observed)
         await tested.org("org_a", "good")
