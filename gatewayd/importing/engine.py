@@ -20,22 +20,20 @@ from typing import Final
 import trio
 from msgspec.structs import replace
 
-from gatewayd.areas.banking.accounts.rows import ACCOUNTS
-from gatewayd.areas.banking.accounts.shapes import BankAccountRow
 from gatewayd.areas.banking.imports import rows
 from gatewayd.areas.banking.imports.rows import RUNS
-from gatewayd.areas.banking.imports.shapes import ImportRunRow, RunSource, RunStatus, Stage
+from gatewayd.areas.banking.imports.shapes import ImportRunRow, RunSource
 from gatewayd.clock import DAY
 from gatewayd.contract.received_file import ReceivedFile
-from gatewayd.errors import FieldError, Problem, invalid_state
+from gatewayd.errors import FieldError, Problem
 from gatewayd.http1.log import Log
-from gatewayd.importing import moves, reading
+from gatewayd.importing import moves, reading, runs
 from gatewayd.importing.account_locks import AccountLock, AccountLocks
 from gatewayd.importing.pace import Pace
 from gatewayd.importing.reading import FileReader, Progress, ReadApart, Source
 from gatewayd.ledger import hidden_imports
-from gatewayd.statements.shapes import Format, Mapping, Unreadable
-from gatewayd.store import ReadTx, Store, StoreFailure, WriteTx
+from gatewayd.statements.shapes import Unreadable
+from gatewayd.store import Store, StoreFailure
 
 ANSWER_SECONDS: Final = 20.0  # Chosen: a request is answered by then; clients often give up after 30
 AT_ONCE: Final = 3  # Chosen: runs that are worked on at a time
@@ -67,17 +65,6 @@ class ImportParts:
     source: RunSource = "api"
     progress: Progress = _silent
     sizes: moves.Sizes = moves.SIZES
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
-    """What is to be done with a file. `format` and `mapping` None: found out by content."""
-
-    account_id: str
-    file_name: str
-    format: Format | None
-    mapping: Mapping | None
-    preview: bool
 
 
 @dataclass(slots=True, eq=False)
@@ -112,15 +99,15 @@ class Importing:
 
     # -- what is asked for
 
-    async def import_file(self, org_id: str, order: Order, file: ReceivedFile) -> ImportRunRow:
+    async def import_file(self, org_id: str, order: runs.Order, file: ReceivedFile) -> ImportRunRow:
         """Import a file, or preview it; a file that the account has already is answered with its run.
 
         Raises `Problem`: `not_found`, `invalid_state`, and `validation_failed` for a file that cannot be read.
         """
-        await self._store.read(lambda tx: _open_account(tx, order.account_id), org_id)
+        await self._store.read(lambda tx: runs.open_account(tx, order.account_id), org_id)
         lock = await self._take(org_id, order.account_id)
         try:
-            run = await self._store.write(lambda tx: self._begin(tx, order, file), org_id)
+            run = await self._store.write(lambda tx: runs.begin(tx, order, file, self._parts.source), org_id)
             if run.stage is None:
                 lock.release()
                 return run
@@ -142,7 +129,7 @@ class Importing:
         run = await self._store.read(lambda tx: RUNS.get(tx, import_id), org_id)
         lock = await self._take(org_id, run.account_id)
         try:
-            run = await self._store.write(lambda tx: _begin_applying(tx, import_id), org_id)
+            run = await self._store.write(lambda tx: runs.begin_applying(tx, import_id), org_id)
         except BaseException:
             lock.release()
             raise
@@ -153,7 +140,7 @@ class Importing:
         run = await self._store.read(lambda tx: RUNS.get(tx, import_id), org_id)
         lock = await self._take(org_id, run.account_id)
         try:
-            run = await self._store.write(lambda tx: _begin_undoing(tx, import_id, self._parts.sizes), org_id)
+            run = await self._store.write(lambda tx: runs.begin_undoing(tx, import_id, self._parts.sizes), org_id)
         except BaseException:
             lock.release()
             raise
@@ -165,7 +152,7 @@ class Importing:
         """The lock of an account whose last run has ended. Raises `Problem` `invalid_state`."""
         lock = self._locks.take(account_id)
         if lock is None:
-            raise _busy()
+            raise runs.busy()
         try:
             left = await self._store.read(lambda tx: rows.at_work(tx, account_id), org_id)
         except BaseException:
@@ -176,7 +163,7 @@ class Importing:
         await self._do(self._recovery(org_id, left, lock))
         lock = self._locks.take(account_id)
         if lock is None:
-            raise _busy()
+            raise runs.busy()
         return lock
 
     async def _do(self, job: _Job) -> ImportRunRow:
@@ -204,35 +191,25 @@ class Importing:
             await self._give_up(job)
         finally:
             job.lock.release()
-            job.done.set()
+            if self._parts.patience < math.inf:
+                job.done.set()
+        await self._tidy(job.org_id, job.run_id)
+        job.done.set()
+
+    async def _tidy(self, org_id: str, import_id: str) -> None:
+        """Delete the staged rows of a run that has ended: the account is free for the next one meanwhile."""
+        with contextlib.suppress(StoreFailure):  # housekeeping does it
+            run = await self._store.read(lambda tx: RUNS.find(tx, import_id), org_id)
+            if run is None or run.moved_to is None or run.stage is not None or run.status == "previewed":
+                return
+            forget = reading.forget_applied if run.status == "applied" else reading.forget_all
+            await forget(self._store, org_id, import_id)
+            await self._store.write(lambda tx: rows.note_moved(tx, import_id, None), org_id)
 
     async def _give_up(self, job: _Job) -> None:
         """Let a run fail whose rows have not begun to come in; others are gone on with."""
         with contextlib.suppress(StoreFailure):
-            await self._store.write(lambda tx: _fail_unless_hidden(tx, job.run_id), job.org_id)
-
-    def _begin(self, tx: WriteTx, order: Order, file: ReceivedFile) -> ImportRunRow:
-        account = _open_account(tx, order.account_id)
-        former = rows.same_file(tx, account.id, file.sha256)
-        if former is not None:
-            return former
-        run = RUNS.new(
-            tx,
-            None,
-            kind="bank",
-            source=self._parts.source,
-            account_id=account.id,
-            file_name=order.file_name,
-            size_bytes=file.size_bytes,
-            sha256=file.sha256,
-            status="uploaded",
-            stage="reading",
-            moved_to=0,
-            currency=account.currency,
-            refused=[],
-            **dict.fromkeys(("rows", "added", "duplicates", "replaced", "refused_rows"), 0),
-        )
-        return RUNS.insert(tx, run)
+            await self._store.write(lambda tx: runs.fail_unless_hidden(tx, job.run_id), job.org_id)
 
     def _keep(self, file: ReceivedFile, import_id: str) -> Path:
         """Where the file can be read until its run has; `file` itself is removed with its request."""
@@ -257,9 +234,9 @@ class Importing:
                 source.path.unlink(missing_ok=True)
         if preview:
             run = await reading.compare(self._store, org_id, run)
-            await self._store.write(lambda tx: _move(tx, run, "previewed", None), org_id)
+            await self._store.write(lambda tx: runs.move(tx, run, "previewed", None), org_id)
             return
-        await self._store.write(lambda tx: _move(tx, run, "applying", "applying"), org_id)
+        await self._store.write(lambda tx: runs.move(tx, run, "applying", "applying"), org_id)
         await self._apply(org_id, replace(run, status="applying", stage="applying"))
 
     async def _refuse(self, org_id: str, run: ImportRunRow, error: Unreadable) -> None:
@@ -289,9 +266,8 @@ class Importing:
                     await self._apply_hidden(org_id, run)
             except moves.PeriodsChanged:
                 continue
-            await self._forget(org_id, run.id)
             return
-        await self._store.write(lambda tx: _fail(tx, run.id, "Periods were closed while it was applied."), org_id)
+        await self._store.write(lambda tx: runs.fail(tx, run.id, "Periods were closed while it was applied."), org_id)
 
     async def _apply_hidden(self, org_id: str, run: ImportRunRow) -> None:
         """Bring the rows in that have not come in yet. Raises `PeriodsChanged`, and then none of them has."""
@@ -313,16 +289,9 @@ class Importing:
         if run.stage == "reverting":
             await self._empty(org_id, run)
             await self._store.write(lambda tx: moves.end_undoing(tx, run), org_id)
-        await self._forget(org_id, run.id, whole=True)
 
     async def _empty(self, org_id: str, run: ImportRunRow) -> None:
         await Pace(self._store, org_id).drain(partial(moves.undo_chunk, run=run, count=self._parts.sizes.chunk))
-
-    async def _forget(self, org_id: str, import_id: str, *, whole: bool = False) -> None:
-        """Delete the staged rows that nobody needs any more."""
-        forget = reading.forget_all if whole else reading.forget_applied
-        await forget(self._store, org_id, import_id)
-        await self._store.write(lambda tx: rows.note_moved(tx, import_id, None), org_id)
 
     # -- what was left
 
@@ -335,7 +304,7 @@ class Importing:
             elif run.stage == "reading":
                 (self._locks.folder / run.id).unlink(missing_ok=True)
                 await reading.forget_all(self._store, org_id, run.id)
-                await self._store.write(lambda tx: _fail(tx, run.id, _INTERRUPTED), org_id)
+                await self._store.write(lambda tx: runs.fail(tx, run.id, _INTERRUPTED), org_id)
             elif await self._store.read(lambda tx: hidden_imports.is_hidden(tx, run.id), org_id):
                 await self._go_on(org_id, run)
             else:
@@ -349,8 +318,6 @@ class Importing:
             await self._apply_hidden(org_id, run)
         except moves.PeriodsChanged:
             await self._apply(org_id, replace(run, moved_to=0))
-        else:
-            await self._forget(org_id, run.id)
 
     async def recover(self) -> int:
         """Go on with runs that were left by processes that have ended; answers how many that were."""
@@ -374,46 +341,4 @@ class Importing:
         before = self._store.now() - PREVIEW_DAYS * DAY
         await self._store.sweep(lambda tx: rows.expire(tx, before, _EXPIRED, RECOVERED_AT_ONCE), RECOVERED_AT_ONCE)
         for org_id, import_id in await self._store.read_later(lambda tx: rows.to_forget(tx, 10), None):
-            status = await self._store.read(partial(rows.status_of, import_id=import_id), org_id)
-            await self._forget(org_id, import_id, whole=status != "applied")
-
-
-def _open_account(tx: ReadTx, account_id: str) -> BankAccountRow:
-    """Raises `Problem`: `not_found`, `invalid_state` for an account that is closed."""
-    account = ACCOUNTS.get(tx, account_id)
-    if account.status == "closed":
-        raise invalid_state("The account is closed: open it again to import into it.", "closed", ("active",))
-    return account
-
-
-def _busy() -> Problem:
-    return invalid_state("Another import works on this account: wait until it has ended.", "applying", ())
-
-
-def _begin_applying(tx: WriteTx, import_id: str) -> ImportRunRow:
-    run = RUNS.get(tx, import_id)
-    if run.status != "previewed":
-        raise invalid_state(f"The import is {run.status}.", run.status, ())
-    _open_account(tx, run.account_id)
-    return _move(tx, run, "applying", "applying")
-
-
-def _begin_undoing(tx: WriteTx, import_id: str, sizes: moves.Sizes) -> ImportRunRow:
-    run = RUNS.get(tx, import_id)
-    if run.status != "applied":
-        raise invalid_state(f"The import is {run.status}.", run.status, ())
-    return moves.begin_undoing(tx, run, sizes)
-
-
-def _move(tx: WriteTx, run: ImportRunRow, status: RunStatus, stage: Stage | None) -> ImportRunRow:
-    return RUNS.update(tx, replace(run, status=status, stage=stage))
-
-
-def _fail_unless_hidden(tx: WriteTx, import_id: str) -> None:
-    if not hidden_imports.is_hidden(tx, import_id):
-        _fail(tx, import_id, "Something went wrong on our side.")
-
-
-def _fail(tx: WriteTx, import_id: str, reason: str) -> ImportRunRow:
-    run = RUNS.get(tx, import_id)
-    return RUNS.update(tx, replace(run, status="failed", stage=None, error=reason))
+            await self._tidy(org_id, import_id)

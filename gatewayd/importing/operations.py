@@ -12,7 +12,8 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.received_file import ReceivedFile
 from gatewayd.contract.wire import Id, Request
 from gatewayd.errors import invalid_field
-from gatewayd.importing.engine import Importing, Order
+from gatewayd.importing.engine import Importing
+from gatewayd.importing.runs import Order
 from gatewayd.statements.shapes import Mapping
 
 FileName = Annotated[

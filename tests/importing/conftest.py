@@ -19,9 +19,10 @@ from gatewayd.areas.banking.transactions.shapes import ListTransactions
 from gatewayd.areas.legal_entities.operations import create_legal_entity
 from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
 from gatewayd.clock import SettableClock
-from gatewayd.importing.engine import Importing, ImportParts, Order, open_importing
+from gatewayd.importing.engine import Importing, ImportParts, open_importing
 from gatewayd.importing.moves import SIZES, Sizes
 from gatewayd.importing.reading import ReadApart
+from gatewayd.importing.runs import Order
 from gatewayd.statements.shapes import Mapping
 from gatewayd.store import Store
 from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store

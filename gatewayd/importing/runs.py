@@ -1,0 +1,103 @@
+"""The states of a run, and what moves it from one to another: each in the transaction of its caller."""
+
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from gatewayd.areas.banking.accounts.rows import ACCOUNTS
+from gatewayd.areas.banking.accounts.shapes import BankAccountRow
+from gatewayd.areas.banking.imports import rows
+from gatewayd.areas.banking.imports.rows import RUNS
+from gatewayd.areas.banking.imports.shapes import ImportRunRow, RunSource, RunStatus, Stage
+from gatewayd.contract.received_file import ReceivedFile
+from gatewayd.errors import Problem, invalid_state
+from gatewayd.importing import moves
+from gatewayd.ledger import hidden_imports
+from gatewayd.statements.shapes import Format, Mapping
+from gatewayd.store import ReadTx, WriteTx
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What is to be done with a file. `format` and `mapping` None: found out by content."""
+
+    account_id: str
+    file_name: str
+    format: Format | None
+    mapping: Mapping | None
+    preview: bool
+
+
+def begin(tx: WriteTx, order: Order, file: ReceivedFile, source: RunSource) -> ImportRunRow:
+    """The new run of a file, or that which brought the same file into the account.
+
+    Raises `Problem`: `not_found`, `invalid_state`.
+    """
+    account = open_account(tx, order.account_id)
+    former = rows.same_file(tx, account.id, file.sha256)
+    if former is not None:
+        return former
+    run = RUNS.new(
+        tx,
+        None,
+        kind="bank",
+        source=source,
+        account_id=account.id,
+        file_name=order.file_name,
+        size_bytes=file.size_bytes,
+        sha256=file.sha256,
+        status="uploaded",
+        stage="reading",
+        moved_to=0,
+        currency=account.currency,
+        refused=[],
+        **dict.fromkeys(("rows", "added", "duplicates", "replaced", "refused_rows"), 0),
+    )
+    return RUNS.insert(tx, run)
+
+
+def open_account(tx: ReadTx, account_id: str) -> BankAccountRow:
+    """The account that takes an import. Raises `Problem`: `not_found`, `invalid_state` for one that is closed."""
+    account = ACCOUNTS.get(tx, account_id)
+    if account.status == "closed":
+        raise invalid_state("The account is closed: open it again to import into it.", "closed", ("active",))
+    return account
+
+
+def busy() -> Problem:
+    """409: one import at a time works on an account."""
+    return invalid_state("Another import works on this account: wait until it has ended.", "applying", ())
+
+
+def begin_applying(tx: WriteTx, import_id: str) -> ImportRunRow:
+    """A preview that is to be applied. Raises `Problem`: `not_found`, `invalid_state`."""
+    run = RUNS.get(tx, import_id)
+    if run.status != "previewed":
+        raise invalid_state(f"The import is {run.status}.", run.status, ())
+    open_account(tx, run.account_id)
+    return move(tx, run, "applying", "applying")
+
+
+def begin_undoing(tx: WriteTx, import_id: str, sizes: moves.Sizes) -> ImportRunRow:
+    """An import that is to be undone, and out of sight. Raises `Problem` as `moves.begin_undoing`, or `not_found`."""
+    run = RUNS.get(tx, import_id)
+    if run.status != "applied":
+        raise invalid_state(f"The import is {run.status}.", run.status, ())
+    return moves.begin_undoing(tx, run, sizes)
+
+
+def move(tx: WriteTx, run: ImportRunRow, status: RunStatus, stage: Stage | None) -> ImportRunRow:
+    """The run in another state; `stage` None: nobody works on it."""
+    return RUNS.update(tx, replace(run, status=status, stage=stage))
+
+
+def fail_unless_hidden(tx: WriteTx, import_id: str) -> None:
+    """Let a run fail by a fault of ours, unless rows of it have come in: that one is gone on with."""
+    if not hidden_imports.is_hidden(tx, import_id):
+        fail(tx, import_id, "Something went wrong on our side.")
+
+
+def fail(tx: WriteTx, import_id: str, reason: str) -> ImportRunRow:
+    """The run has failed, for people to read why."""
+    run = RUNS.get(tx, import_id)
+    return RUNS.update(tx, replace(run, status="failed", stage=None, error=reason))
