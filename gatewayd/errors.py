@@ -37,7 +37,7 @@ ERRORS: Mapping[str, ErrorKind] = {
     "tax_reauthorisation_required": ErrorKind(409, "The tax authority wants the organization to authorise again"),
     "version_conflict": ErrorKind(409, "It has changed meanwhile"),
     "payload_too_large": ErrorKind(413, "The body is too large"),
-    "unsupported_media_type": ErrorKind(415, "The body must be JSON"),
+    "unsupported_media_type": ErrorKind(415, "The body has a form that is not taken"),
     "validation_failed": ErrorKind(422, "Some values are not valid"),
     "rate_limited": ErrorKind(429, "Too many requests"),
     "request_timeout": ErrorKind(408, "The request took too long to arrive"),

@@ -23,7 +23,6 @@ from gatewayd.importing.engine import Importing, ImportParts, open_importing
 from gatewayd.importing.moves import SIZES, Sizes
 from gatewayd.importing.reading import ReadApart
 from gatewayd.importing.runs import Order
-from gatewayd.statements.shapes import Mapping
 from gatewayd.store import Store
 from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
 from tests.support.api import Errors
@@ -70,11 +69,10 @@ class Bank:
         made = await self.store.write(lambda tx: create_account(tx, make_caller(ORG), request), ORG)
         return made.id
 
-    async def bring(
-        self, account_id: str, content: bytes, *, preview: bool = False, mapping: Mapping | None = None
-    ) -> ImportRunRow:
+    async def bring(self, account_id: str, content: bytes, *, preview: bool = False, **values: Any) -> ImportRunRow:
         """Import a file."""
-        order = Order(account_id=account_id, file_name="march.csv", format=None, mapping=mapping, preview=preview)
+        given = {"file_name": "march.csv", "format": None, "mapping": None, **values}
+        order = Order(account_id=account_id, preview=preview, **given)
         with trio.fail_after(DEADLINE):
             return await self.importing.import_file(ORG, order, received(self.directory, content))
 
@@ -111,7 +109,7 @@ class OpenBank(Protocol):
     """`async with open_bank() as bank`; again in the same test: the same directory, as after a restart."""
 
     def __call__(
-        self, read_apart: ReadApart = ..., sizes: Sizes = ..., watch: Watch = ...
+        self, read_apart: ReadApart = ..., sizes: Sizes = ..., watch: Watch = ..., patience: float = ...
     ) -> AbstractAsyncContextManager[Bank]: ...
 
 
@@ -119,7 +117,10 @@ class OpenBank(Protocol):
 def open_bank(database_image: bytes, tmp_path: Path) -> OpenBank:
     @asynccontextmanager
     async def opened(
-        read_apart: ReadApart = read_parts, sizes: Sizes = SIZES, watch: Watch = lambda store: store
+        read_apart: ReadApart = read_parts,
+        sizes: Sizes = SIZES,
+        watch: Watch = lambda store: store,
+        patience: float = DEADLINE,
     ) -> AsyncIterator[Bank]:
         fresh = not (tmp_path / DATABASE_NAME).exists()
         if fresh:
@@ -135,6 +136,7 @@ def open_bank(database_image: bytes, tmp_path: Path) -> OpenBank:
                 log=log,
                 max_bytes=1 << 24,
                 sizes=sizes,
+                patience=patience,
             )
             async with open_importing(parts) as importing:
                 yield Bank(store, importing, tmp_path, clock, log)

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -13,9 +14,12 @@ from gatewayd.areas.banking.coverage import GetCoverage, get_coverage
 from gatewayd.areas.banking.imports.operations import list_import_rows
 from gatewayd.areas.banking.imports.shapes import ListImportRows
 from gatewayd.errors import Problem
+from gatewayd.importing import moves
+from gatewayd.importing.moves import SIZES, Sizes
 from gatewayd.ledger import period_locks
 from gatewayd.statements.shapes import Hints, Mapping, Part, Proposal, Unreadable
-from tests.importing.conftest import ORG, Bank, OpenBank
+from gatewayd.store import Store
+from tests.importing.conftest import DEADLINE, ORG, Bank, OpenBank
 from tests.support.statement_files import closed, file_of, line, opened, read_parts, statement
 from tests.support.store import make_caller
 from tests.support.wire import shown
@@ -375,3 +379,69 @@ async def test_unknown_columns_are_asked_for_and_then_remembered(open_bank: Open
         assert told.mapping is not None
         assert told.mapping.date_format == "dd/mm/yyyy"
         assert (await bank.bring(other, statement([RENT]))).added == 1
+
+
+# -- what goes wrong with us
+
+
+async def test_a_fault_of_ours_ends_one_import_and_nothing_else(open_bank: OpenBank) -> None:
+    async def broken(path: Path, hints: Hints) -> AsyncIterator[list[Part]]:
+        if hints.file_name == "bad.csv":
+            raise LookupError("a fault of the reader")
+        async for batch in read_parts(path, hints):
+            yield batch
+
+    async with open_bank(broken) as bank:
+        account = await bank.account()
+        with pytest.raises(Problem) as caught:
+            await bank.bring(account, statement(MARCH), file_name="bad.csv")
+        assert caught.value.code == "internal_error"
+        assert isinstance(bank.log.claim("import_failed")["exc_info"], LookupError)
+        assert (await bank.bring(account, statement(MARCH))).status == "applied"
+
+
+async def test_a_request_is_answered_before_a_slow_import_ends(open_bank: OpenBank) -> None:
+    goes_on = trio.Event()
+
+    async def held(path: Path, hints: Hints) -> AsyncIterator[list[Part]]:
+        await goes_on.wait()
+        async for batch in read_parts(path, hints):
+            yield batch
+
+    async with open_bank(held, patience=0.01) as bank:
+        account = await bank.account()
+        run = await bank.bring(account, statement(MARCH))
+        assert (run.status, run.stage) == ("uploaded", "reading")
+        assert list(bank.directory.glob("incoming-*")) == []  # it was moved, and is there though its request has ended
+        goes_on.set()
+        with trio.fail_after(DEADLINE):
+            while (await bank.run(run.id)).status != "applied":
+                await bank.store.write(lambda tx: None)
+        assert len(await bank.listed(account)) == 3
+
+
+@pytest.mark.parametrize("sizes", [SIZES, Sizes(whole=1, chunk=1)])
+async def test_a_period_that_is_closed_while_rows_come_in_keeps_them_out(open_bank: OpenBank, sizes: Sizes) -> None:
+    """Between the comparison and the last transaction, of a large import too."""
+    entities: list[str] = []
+
+    class Closing:
+        def __init__(self, store: Store) -> None:
+            self._store = store
+
+        async def write(self, work: Any, org_id: str | None = None) -> Any:
+            if entities and getattr(work, "func", None) in (moves.apply_whole, moves.begin_hidden):
+                entity = entities.pop()
+                await self._store.write(lambda tx: period_locks.close(tx, entity, "2026-03-01", "2026-03-03"), ORG)
+            return await self._store.write(work, org_id)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._store, name)
+
+    async with open_bank(sizes=sizes, watch=lambda store: cast(Store, Closing(store))) as bank:
+        entities.append(await bank.entity())
+        account = await bank.account(legal_entity_id=entities[0])
+        run = await bank.bring(account, statement(MARCH))
+        assert entities == []
+        assert (run.status, run.added, run.refused_rows) == ("applied", 1, 2)
+        assert await bank.amounts(account) == ["1200.00"]
