@@ -65,6 +65,7 @@ async def gone_on_with(open_bank: OpenBank, account: str) -> tuple[ImportRunRow,
         with trio.fail_after(DEADLINE):
             while (run := await bank.run(run_id)).stage is not None:
                 await bank.store.write(lambda tx: None)  # behind what the engine waits for
+                await trio.lowlevel.checkpoint()  # a write cannot be cancelled
         return run, await bank.amounts(account)
 
 
