@@ -42,7 +42,7 @@ BANKS: Final = (
     Bank("inst_atom", "Atom Bank", "ATMBGB22"),
     Bank("inst_bank_of_scotland", "Bank of Scotland", "BOFSGB21", ("lloyds",)),
     Bank("inst_barclays", "Barclays", "BUKBGB22", ("barclays", "barclaycard_business")),
-    Bank("inst_cooperative", "The Co-operative Bank", "CPBKGB22", ("co_operative",)),
+    Bank("inst_cooperative", "The Co-operative Bank", "CPBKGB22", ("cooperative",)),
     Bank("inst_coutts", "Coutts", "COUTGB22"),
     Bank("inst_first_direct", "first direct", None),
     Bank("inst_halifax", "Halifax", "HLFXGB21", ("lloyds",)),
