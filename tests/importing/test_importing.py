@@ -276,6 +276,18 @@ async def test_undoing_takes_out_exactly_what_was_added(open_bank: OpenBank) -> 
         assert (again.id != second.id, again.added) == (True, 2)
 
 
+async def test_a_file_whose_lines_went_with_another_import_comes_anew(open_bank: OpenBank) -> None:
+    async with open_bank() as bank:
+        account = await bank.account()
+        first = await bank.bring(account, statement(MARCH, format="ofx"))
+        same = await bank.bring(account, statement(MARCH))
+        assert (same.added, same.duplicates) == (0, 3)
+        await bank.importing.undo(ORG, first.id)
+        assert await bank.listed(account) == []
+        again = await bank.bring(account, statement(MARCH))
+        assert (again.id != same.id, again.added) == (True, 3)
+
+
 async def test_what_is_allocated_is_not_taken_out(open_bank: OpenBank) -> None:
     async with open_bank() as bank:
         account = await bank.account()

@@ -20,7 +20,13 @@ SHOWN = Columns(ImportRow)
 REFUSED_SHOWN: Final = 500  # Chosen: refused lines that a run lists; all of them are counted
 
 _SELECT_SAME_FILE = f"""
-{RUNS.select} AND account_id = :account_id AND sha256 = :sha256 AND status = 'applied' ORDER BY id DESC LIMIT 1
+{RUNS.select} AND account_id = :account_id AND sha256 = :sha256 AND status = 'applied'
+    AND NOT EXISTS (
+        SELECT 1 FROM import_runs AS others
+        WHERE others.org_id = :org_id AND others.account_id = :account_id
+            AND others.reverted_at >= import_runs.applied_at
+    )
+ORDER BY id DESC LIMIT 1
 """
 _SELECT_ASKED = f"""
 {RUNS.select} AND account_id = :account_id AND sha256 = :sha256 AND proposal IS NOT NULL ORDER BY id DESC LIMIT 1
@@ -138,7 +144,10 @@ def item(row: ImportRunRow) -> bytes:
 
 
 def same_file(tx: ReadTx, account_id: str, sha256: str) -> ImportRunRow | None:
-    """The run that brought the same file into the account, if it is still there."""
+    """The run that brought the same file into the account, if all of it is still there.
+
+    Where an import was undone since, lines may be gone that the run took for duplicates: the file then comes anew.
+    """
     row = tx.row(_SELECT_SAME_FILE, account_id=account_id, sha256=sha256)
     return None if row is None else RUNS.read(tx, row)
 
