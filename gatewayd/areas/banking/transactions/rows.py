@@ -6,8 +6,8 @@ They come and go with imports: in one statement for many, out of the rows that w
 import functools
 from collections.abc import Iterable, Mapping
 
-from gatewayd.areas.banking.transactions.shapes import BankTransaction, TransactionRow
-from gatewayd.contract.wire import encode, project
+from gatewayd.areas.banking.transactions.shapes import StoredTransaction, TransactionRow
+from gatewayd.contract.wire import encode, open_wire
 from gatewayd.ledger.hidden_imports import VISIBLE
 from gatewayd.store import Columns, ReadTx, Row, WriteTx
 
@@ -65,7 +65,7 @@ def items(tx: ReadTx, rows: list[Row]) -> list[bytes]:
     """The JSON of transactions that were selected with `SELECT`."""
     loaded = [COLUMNS.load(row) for row in rows]
     allocations = allocations_of(tx, [row.id for row in loaded if row.allocated])
-    return [encode(_shown(row, allocations.get(row.id, []))) for row in loaded]
+    return [_item(row, allocations.get(row.id, [])) for row in loaded]
 
 
 def allocations_of(tx: ReadTx, ids: list[str]) -> dict[str, list[str]]:
@@ -84,13 +84,13 @@ def allocations_sql(count: int) -> str:
     return _SELECT_ALLOCATIONS.format(ids=", ".join(f":id_{index}" for index in range(count)))
 
 
-def _shown(row: TransactionRow, allocations: list[str]) -> BankTransaction:
-    return project(
-        row,
-        BankTransaction,
-        direction="in" if row.amount.minor >= 0 else "out",
-        unallocated_amount=row.amount - row.allocated,
-        allocations=allocations,
+def _item(row: TransactionRow, allocations: list[str]) -> bytes:
+    """Its JSON as it is stored, and what follows from it: a third cheaper than a struct of all."""
+    return b'%b,"direction":"%b","unallocatedAmount":"%b","allocations":%b}' % (
+        open_wire(row, StoredTransaction),
+        b"in" if row.amount.minor >= 0 else b"out",
+        str(row.amount - row.allocated).encode(),
+        encode(allocations) if allocations else b"[]",
     )
 
 
