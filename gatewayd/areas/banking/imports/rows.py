@@ -46,8 +46,11 @@ ORDER BY id DESC LIMIT 1
 """
 _SELECT_STATUS = "SELECT status FROM import_runs WHERE org_id = :org_id AND id = :id"
 _EXPIRE_ANY_ORG = """
-UPDATE import_runs SET status = 'failed', error = :error, updated_at = :now, version = version + 1
-WHERE id IN (SELECT id FROM import_runs WHERE status = 'previewed' AND updated_at < :before LIMIT :count)
+UPDATE import_runs SET status = 'failed', error = :error, updated_at = :updated_at, version = version + 1
+WHERE id IN (
+    SELECT id FROM import_runs
+    WHERE moved_to IS NOT NULL AND status = 'previewed' AND updated_at < :before ORDER BY id LIMIT :count
+)
 """
 _STAGE = f"""
 INSERT INTO import_rows (org_id, import_id, position, line, statement, action, transaction_id, {FROM_FILE})
@@ -188,7 +191,7 @@ def status_of(tx: ReadTx, import_id: str) -> str | None:
 
 def expire(tx: WriteTx, before: int, error: str, count: int) -> int:
     """Give up previews that were left alone since `before`; answers how many."""
-    return tx.run(_EXPIRE_ANY_ORG, before=before, error=error, count=count)
+    return tx.run(_EXPIRE_ANY_ORG, before=before, error=error, count=count, updated_at=tx.updated_at)
 
 
 # -- staged rows
