@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from gatewayd.errors import FieldError
 from gatewayd.ledger import references, vat_rates
-from gatewayd.ledger.allocation_shapes import Allocation
+from gatewayd.ledger.allocation_shapes import Allocation, Part
 from gatewayd.ledger.bank_lines import BankLine
 from gatewayd.ledger.businesses import Business
 from gatewayd.ledger.categories import NOT_PNL, expenses_of, income_of
@@ -32,8 +32,11 @@ class Setting(NamedTuple):
 
 
 def mistakes(tx: ReadTx, row: Allocation, setting: Setting, before: Allocation | None = None) -> Iterator[FieldError]:
-    """What is wrong with an allocation. `before` is what it was: a business archived since is not held against it."""
-    stays = before is not None and before.business_id == row.business_id
+    """What is wrong with an allocation. `before` is what it was.
+
+    A business that was archived since, or whose invoice is paid, is not held against it.
+    """
+    stays = row.invoice_id is not None or (before is not None and before.business_id == row.business_id)
     business = setting.business
     for path, code, message in (
         *_amount_mistakes(row, business),
@@ -44,14 +47,28 @@ def mistakes(tx: ReadTx, row: Allocation, setting: Setting, before: Allocation |
     yield from references.unknown(tx, _references(row, setting.path, business))
 
 
-def entry_mistakes(row: Allocation, today: str) -> Iterator[FieldError]:
+def part_mistakes(part: Part, setting: Setting) -> Iterator[FieldError]:
+    """What an entry lacks that no bank line stands behind."""
+    if part.direction is None:
+        yield FieldError(f"{setting.path}direction", "required", "Did the money come in or go out?")
+    if part.amount is None:
+        yield FieldError(f"{setting.path}amount", "required", "How much was it?")
+
+
+def entry_mistakes(row: Allocation, today: str, setting: Setting) -> Iterator[FieldError]:
     """What is wrong with an entry that no bank line stands behind. `today` is ISO."""
     if row.business_id is None:
-        yield FieldError("businessId", "required", "Whose money was it?")
+        yield FieldError(f"{setting.path}businessId", "required", "Whose money was it?")
     if not row.description.strip():
-        yield FieldError("description", "required", "No bank transaction says what it was: what was it?")
+        yield FieldError(f"{setting.path}description", "required", "No bank transaction says what it was.")
     if not _EARLIEST <= row.date <= today:
-        yield FieldError("date", "out_of_range", "The day is still to come, or long before any books.")
+        yield FieldError("date", "out_of_range", "The day is still to come, or before any books.")
+
+
+def date_mistakes(line: BankLine, row: Allocation) -> Iterator[FieldError]:
+    """What is wrong with the date of an allocation of a bank line."""
+    if row.date != line.date:
+        yield FieldError("date", "conflict", f"It is that of the bank transaction, {line.date}.")
 
 
 def sum_mistakes(line: BankLine, allocated: int, path: str) -> Iterator[FieldError]:

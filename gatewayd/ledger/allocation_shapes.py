@@ -60,7 +60,9 @@ class Part(NamedTuple):
     """A part of a bank line, or a manual entry, as somebody wants it. Amounts are minor units, dates ISO.
 
     None: `business_id` is the account's where that names one; `direction` is the line's; `amount` is what is left of
-    the line; `disallowable_amount` goes by the category; `description` is the line's.
+    the line; `disallowable_amount` goes by the category, and is all where it is
+    `wholly_disallowable`; `description` is the line's;
+    `legal_entity_id` is the business's, else the account's.
     """
 
     category: Category
@@ -70,6 +72,7 @@ class Part(NamedTuple):
     amount: int | None = None
     vat_amount: int = 0
     disallowable_amount: int | None = None
+    wholly_disallowable: bool = False
     property_id: str | None = None
     unit_id: str | None = None
     tenancy_id: str | None = None
@@ -80,6 +83,7 @@ class Part(NamedTuple):
     document_ids: tuple[str, ...] = ()
     invoice_id: str | None = None
     counterpart_id: str | None = None
+    legal_entity_id: str | None = None
 
 
 class Origin(NamedTuple):

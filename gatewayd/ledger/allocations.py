@@ -64,22 +64,25 @@ def allocate(tx: WriteTx, line: BankLine, parts: Sequence[Part], origin: Origin 
     return [ALLOCATIONS.insert(tx, row) for row in rows]
 
 
-def enter(tx: WriteTx, part: Part, entry: Entry) -> Allocation:
+def enter(tx: WriteTx, parts: Sequence[Part], entry: Entry) -> list[Allocation]:
     """Enter money that no bank line shows, such as what was paid in cash.
 
-    Raises `Problem`: `period_closed`, `validation_failed`.
+    Raises `Problem`: `period_closed`, `validation_failed` with paths of `parts[i]`.
     """
-    business = _business(tx, part.business_id)
-    currency = entry.currency or ("GBP" if business is None else business.currency)
-    row = _row(tx, part, currency, date=entry.date or tx.today, legal_entity_id=business and business.legal_entity_id)
-    errors = [
-        *allocation_checks.entry_mistakes(row, tx.today),
-        *allocation_checks.mistakes(tx, row, Setting(business, None)),
-    ]
+    rows: list[Allocation] = []
+    errors: list[FieldError] = []
+    for index, part in enumerate(parts):
+        setting = Setting(_business(tx, part.business_id), None, f"parts[{index}].")
+        row = _entry_of(tx, part, entry, setting.business)
+        errors += allocation_checks.part_mistakes(part, setting)
+        errors += allocation_checks.entry_mistakes(row, tx.today, setting)
+        errors += allocation_checks.mistakes(tx, row, setting)
+        rows.append(row)
     if errors:
-        raise invalid(*errors)
-    _refuse_closed(tx, row)
-    return ALLOCATIONS.insert(tx, row)
+        raise invalid(*dict.fromkeys(errors))
+    for row in rows:
+        _refuse_closed(tx, row)
+    return [ALLOCATIONS.insert(tx, row) for row in rows]
 
 
 def change(tx: WriteTx, before: Allocation, after: Allocation) -> Allocation:
@@ -94,8 +97,9 @@ def change(tx: WriteTx, before: Allocation, after: Allocation) -> Allocation:
     after = replace(after, legal_entity_id=_owner(business, line))
     errors = [*allocation_checks.mistakes(tx, after, Setting(business, line), before)]
     if line is None:
-        errors += allocation_checks.entry_mistakes(after, tx.today)
+        errors += allocation_checks.entry_mistakes(after, tx.today, Setting(business, None))
     else:
+        errors += allocation_checks.date_mistakes(line, after)
         errors += allocation_checks.sum_mistakes(line, line.allocated - before.signed + after.signed, "amount")
     if errors:
         raise invalid(*errors)
@@ -135,7 +139,9 @@ def refuse_unbooked(line: BankLine) -> None:
 def refuse_bound(row: Allocation) -> None:
     """Raises `Problem` `invalid_state` for what doesn't change by itself: half of a transfer, an invoice's payment."""
     if row.invoice_id is not None:
-        message = f"It is a payment of the invoice {row.invoice_id}: remove the payment there."
+        message = (
+            f"It is a payment of an invoice: take it back with DELETE /invoices/{row.invoice_id}/payments/:position."
+        )
         raise invalid_state(message, "invoice_payment", ())
     if row.counterpart_id is not None:
         message = f"It is a transfer, with the bank transaction {row.counterpart_id} at its other end: remove it."
@@ -158,26 +164,33 @@ def _part_of(tx: WriteTx, line: BankLine, part: Part, left: int) -> tuple[Alloca
         source_id=line.id,
         import_id=line.import_id,
         date=line.date,
-        legal_entity_id=_owner(business, line),
+        legal_entity_id=_owner(business, line) or part.legal_entity_id,
     )
     return row, Setting(business, line)
+
+
+def _entry_of(tx: WriteTx, part: Part, entry: Entry, business: Business | None) -> Allocation:
+    currency = entry.currency or ("GBP" if business is None else business.currency)
+    part = part._replace(direction=part.direction or "out")
+    return _row(tx, part, currency, date=entry.date or tx.today, legal_entity_id=_owner(business, None))
 
 
 def _row(tx: WriteTx, part: Part, currency: str, **values: object) -> Allocation:
     """A manual entry that is not stored yet, but for what `values` say."""
     amount, disallowable = part.amount or 0, part.disallowable_amount
-    if disallowable is None:
-        disallowable = amount if part.category in WHOLLY_DISALLOWABLE else 0
+    if part.wholly_disallowable or (disallowable is None and part.category in WHOLLY_DISALLOWABLE):
+        disallowable = amount
+    given = {name: value for name, value in part._asdict().items() if name in ALLOCATIONS.fields}
     defaults: dict[str, object] = {
         "source_type": "manual",
         "amount": Money(amount, currency),
         "vat_amount": Money(part.vat_amount, currency),
-        "disallowable_amount": Money(disallowable, currency),
+        "disallowable_amount": Money(disallowable or 0, currency),
         "currency": currency,
         "description": part.description or "",
         "document_ids": list(part.document_ids),
     }
-    return ALLOCATIONS.new(tx, None, **{**part._asdict(), **BY_PERSON._asdict(), **defaults, **values})
+    return ALLOCATIONS.new(tx, None, **{**given, **BY_PERSON._asdict(), **defaults, **values})
 
 
 def _business(tx: ReadTx, business_id: str | None) -> Business | None:

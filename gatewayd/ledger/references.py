@@ -10,7 +10,17 @@ from gatewayd.errors import FieldError
 from gatewayd.store import ReadTx
 
 Kind = Literal[
-    "legal_entity", "client", "business", "property", "unit", "tenancy", "mortgage", "document", "bank_account"
+    "legal_entity",
+    "client",
+    "business",
+    "property",
+    "unit",
+    "tenancy",
+    "mortgage",
+    "document",
+    "bank_account",
+    "bank_transaction",
+    "invoice",
 ]
 
 _SELECT_LEGAL_ENTITY = "SELECT 1 FROM legal_entities WHERE org_id = :org_id AND id = :id"

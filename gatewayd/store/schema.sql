@@ -46,13 +46,13 @@ CREATE INDEX allocations_by_date ON allocations (org_id, date, id);
 
 CREATE INDEX allocations_by_direction ON allocations (org_id, direction, date, id);
 
-CREATE INDEX allocations_by_invoice ON allocations (org_id, invoice_id) WHERE invoice_id IS NOT NULL;
+CREATE INDEX allocations_by_invoice ON allocations (org_id, invoice_id, date, id) WHERE invoice_id IS NOT NULL;
 
 CREATE INDEX allocations_by_matching ON allocations (org_id, matched_by, date, id);
 
 CREATE INDEX allocations_by_property ON allocations (org_id, property_id, date, id) WHERE property_id IS NOT NULL;
 
-CREATE INDEX allocations_by_source ON allocations (org_id, source_id) WHERE source_id IS NOT NULL;
+CREATE INDEX allocations_by_source ON allocations (org_id, source_id, date, id) WHERE source_id IS NOT NULL;
 
 CREATE INDEX allocations_by_tenancy ON allocations (org_id, tenancy_id, date, id) WHERE tenancy_id IS NOT NULL;
 

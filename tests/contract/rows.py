@@ -15,6 +15,7 @@ from gatewayd.store import WriteTx
 from gatewayd.webhooks import attempts
 from gatewayd.webhooks.schedule import MAX_ATTEMPTS
 from gatewayd.webhooks.time_range import RETENTION_DAYS
+from tests.ledger import bank_books
 from tests.support.api import Fields, Reply, TestedApi
 
 CATALOGUE = catalogue.build(Policy(), MAX_ATTEMPTS, RETENTION_DAYS)
@@ -64,10 +65,25 @@ async def seed(api: TestedApi) -> dict[str, str]:
     ids["inv_c"] = await _invoice(api, ids["cli"])
     paid = await api("POST", f"/invoices/{ids['inv_c']}/payments", json={})
     assert paid.status == 200
+    ids |= await api.store.write(_bank_lines, "org_a")
+    body = {"bankTransactionId": ids["btx_c"], "parts": [{"category": "adminCosts", "businessId": ids["biz"]}]}
+    allocated = await api("POST", "/allocations", json=body)
+    assert allocated.status == 200, allocated.body
+    ids["alc"] = allocated.json()["allocations"][0]["id"]
     # The subscription comes last and has a delivery of its own, which did not arrive.
     lead = await api("POST", BY_ID["crm.createLead"].path, json={"source": "fair"})
     assert lead.status == 200
     ids["wdlv"] = await api.store.write(_exhaust, "org_a")
+    return ids
+
+
+def _bank_lines(tx: WriteTx) -> dict[str, str]:
+    """Two accounts: money out of one and into the other, and what was bought; no operation makes bank lines."""
+    ids = {}
+    for account, key, amount in (("bac", "btx", -25000), ("bac_b", "btx_b", 25000), ("bac", "btx_c", -4500)):
+        if account not in ids:
+            ids[account] = bank_books.insert_account(tx)
+        ids[key] = bank_books.insert_line(tx, ids[account], amount)
     return ids
 
 

@@ -31,30 +31,11 @@ class BankBooks(Books):
 
     def account(self, entity_id: str | None = None, *business_ids: str, currency: str = "GBP") -> str:
         """A bank account that names this legal entity and these businesses."""
-        account_id = self.store.ids.new("bac")
-        names = ",".join(f'"{business_id}"' for business_id in business_ids)
-        values: dict[str, object] = {"id": account_id, "legal_entity_id": entity_id, "currency": currency}
-        self.write(lambda tx: tx.run(_INSERT_ACCOUNT, business_ids=f"[{names}]", **values))
-        return account_id
+        return self.write(lambda tx: insert_account(tx, entity_id, *business_ids, currency=currency))
 
     def line(self, account_id: str, amount: int, **fields: object) -> str:
         """A booked line of so many minor units, + in and - out, but for what `fields` say."""
-        line_id = self.store.ids.new("btx")
-        values: dict[str, object] = {
-            "date": "2026-11-02",
-            "currency": "GBP",
-            "status": "booked",
-            "description": "CARD PAYMENT TESCO STORES 3017",
-            "match_key": "tesco stores",
-            "counterparty_name": None,
-            "reference": None,
-            "type": "card",
-            "import_id": "imp_1",
-            **fields,
-        }
-        values["booking_date"] = None if values["status"] == "pending" else values["date"]
-        self.write(lambda tx: tx.run(_INSERT_LINE, id=line_id, account_id=account_id, amount=amount, **values))
-        return line_id
+        return self.write(lambda tx: insert_line(tx, account_id, amount, **fields))
 
     def allocate(self, line_id: str, *parts: Part) -> list[Allocation]:
         return self.write(lambda tx: allocations.allocate(tx, bank_lines.get(tx, line_id), parts))
@@ -70,3 +51,30 @@ class BankBooks(Books):
 
     def write(self, work: Callable[[WriteTx], T]) -> T:
         return self.store.write(work, self.org_id)
+
+
+def insert_account(tx: WriteTx, entity_id: str | None = None, *business_ids: str, currency: str = "GBP") -> str:
+    account_id = tx.new_id("bac")
+    names = ",".join(f'"{business_id}"' for business_id in business_ids)
+    values = {"id": account_id, "legal_entity_id": entity_id, "currency": currency, "business_ids": f"[{names}]"}
+    tx.run(_INSERT_ACCOUNT, **values)
+    return account_id
+
+
+def insert_line(tx: WriteTx, account_id: str, amount: int, **fields: object) -> str:
+    line_id = tx.new_id("btx")
+    values: dict[str, object] = {
+        "date": "2026-11-02",
+        "currency": "GBP",
+        "status": "booked",
+        "description": "CARD PAYMENT TESCO STORES 3017",
+        "match_key": "tesco stores",
+        "counterparty_name": None,
+        "reference": None,
+        "type": "card",
+        "import_id": "imp_1",
+        **fields,
+    }
+    values["booking_date"] = None if values["status"] == "pending" else values["date"]
+    tx.run(_INSERT_LINE, id=line_id, account_id=account_id, amount=amount, **values)
+    return line_id

@@ -219,7 +219,7 @@ def test_a_line_has_so_many_allocations_at_most(books: BankBooks, trade: tuple[s
 
 def test_money_without_a_bank_line_is_entered_by_hand(books: BankBooks, trade: tuple[str, str]) -> None:
     part = Part("carVanTravelExpenses", business_id=trade[0], direction="out", amount=450, description="10 miles")
-    row = books.write(lambda tx: allocations.enter(tx, part, Entry(None, None)))
+    (row,) = books.write(lambda tx: allocations.enter(tx, [part], Entry(None, None)))
     assert (row.source_type, row.source_id, row.date, row.currency) == ("manual", None, "2026-11-20", "GBP")
     assert row.legal_entity_id is not None
 

@@ -123,7 +123,7 @@ CREATE TABLE allocations (
     version INTEGER NOT NULL CHECK (version >= 1)
 ) STRICT;
 -- the allocations of one bank line
-CREATE INDEX allocations_by_source ON allocations (org_id, source_id) WHERE source_id IS NOT NULL;
+CREATE INDEX allocations_by_source ON allocations (org_id, source_id, date, id) WHERE source_id IS NOT NULL;
 -- profit and loss of a business over a range of days; the list with businessId
 CREATE INDEX allocations_by_business ON allocations (org_id, business_id, date, id);
 -- the list, latest money first, and with each of its filters
@@ -136,4 +136,4 @@ CREATE INDEX allocations_by_tenancy ON allocations (org_id, tenancy_id, date, id
 -- the list with updatedSince
 CREATE INDEX allocations_by_change ON allocations (org_id, updated_at, id);
 -- payments of an invoice
-CREATE INDEX allocations_by_invoice ON allocations (org_id, invoice_id) WHERE invoice_id IS NOT NULL;
+CREATE INDEX allocations_by_invoice ON allocations (org_id, invoice_id, date, id) WHERE invoice_id IS NOT NULL;

@@ -14,11 +14,13 @@ def record_payment(tx: WriteTx, caller: Caller, request: RecordPayment) -> Rende
     """Record money received on an invoice.
 
     It becomes part_paid or paid; more than is due leaves a negative balance, what the client overpaid. A credit note
-    and an invoice that is paid take none.
+    and an invoice that is paid take none. With `bankTransactionId` the payment is a part of that bank transaction,
+    which is allocated to the invoice; removing the payment gives it back.
     """
     INVOICES.get(tx, request.invoice_id, request.expected_version)
     date = None if request.date is None else request.date.isoformat()
-    moves.pay(tx, request.invoice_id, Payment(request.amount, date, request.method, request.reference))
+    payment = Payment(request.amount, date, request.method, request.reference, request.bank_transaction_id)
+    moves.pay(tx, request.invoice_id, payment)
     return Rendered(rows.wire_of(tx, request.invoice_id))
 
 
@@ -39,7 +41,7 @@ OPERATIONS = (
         request=RecordPayment,
         response=Invoice,
         handler=record_payment,
-        errors=("invalid_state", "version_conflict"),
+        errors=("invalid_state", "limit_reached", "period_closed", "version_conflict"),
         extension=True,
         example={
             "invoiceId": "inv_01k0000000000000000000000b",
@@ -58,7 +60,7 @@ OPERATIONS = (
         request=RemovePayment,
         response=Invoice,
         handler=remove_payment,
-        errors=("invalid_state", "version_conflict"),
+        errors=("invalid_state", "period_closed", "version_conflict"),
         extension=True,
         example={"invoiceId": "inv_01k0000000000000000000000c", "position": 1},
     ),
