@@ -38,12 +38,8 @@ def of_line(tx: ReadTx, line_id: str) -> list[Allocation]:
     return [ALLOCATIONS.read(tx, row) for row in tx.rows(_SELECT_OF_LINE, source_id=line_id)]
 
 
-def allocate(tx: WriteTx, line: BankLine, parts: Sequence[Part], origin: Origin = BY_PERSON) -> list[Allocation]:
-    """Allocate parts of a bank line.
-
-    Raises `Problem`: `invalid_state` (the line is not booked), `period_closed`, `limit_reached`, `validation_failed`
-    with paths of `parts[i]`.
-    """
+def planned(tx: WriteTx, line: BankLine, parts: Sequence[Part], origin: Origin = BY_PERSON) -> list[Allocation]:
+    """The allocations that parts of a bank line would be, not stored. Raises `Problem` as `allocate` does."""
     refuse_unbooked(line)
     if int(tx.value(_COUNT_OF_LINE, source_id=line.id)) + len(parts) > MAX_PER_LINE:
         raise Problem("limit_reached", f"A bank transaction has at most {MAX_PER_LINE} allocations.")
@@ -60,7 +56,17 @@ def allocate(tx: WriteTx, line: BankLine, parts: Sequence[Part], origin: Origin 
         raise invalid(*errors)
     for row in rows:
         _refuse_closed(tx, row)
-    bank_lines.set_allocated(tx, line, line.amount - left)
+    return rows
+
+
+def allocate(tx: WriteTx, line: BankLine, parts: Sequence[Part], origin: Origin = BY_PERSON) -> list[Allocation]:
+    """Allocate parts of a bank line, which stays as it was where one of them is refused.
+
+    Raises `Problem`: `invalid_state` (the line is not booked), `period_closed`, `limit_reached`, `validation_failed`
+    with paths of `parts[i]`.
+    """
+    rows = planned(tx, line, parts, origin)
+    bank_lines.set_allocated(tx, line, line.allocated + sum(row.signed for row in rows))
     return [ALLOCATIONS.insert(tx, row) for row in rows]
 
 
@@ -186,6 +192,7 @@ def _row(tx: WriteTx, part: Part, currency: str, **values: object) -> Allocation
         "amount": Money(amount, currency),
         "vat_amount": Money(part.vat_amount, currency),
         "disallowable_amount": Money(disallowable or 0, currency),
+        "allowable": (disallowable or 0) < amount,
         "currency": currency,
         "description": part.description or "",
         "document_ids": list(part.document_ids),

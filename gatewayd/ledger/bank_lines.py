@@ -3,7 +3,7 @@
 The rows are the banking area's; `allocated` alone is written here, by `ledger/allocations`.
 """
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -11,6 +11,20 @@ from gatewayd.errors import not_found
 from gatewayd.money import Money
 from gatewayd.store import ReadTx, Row, WriteTx
 
+LineType = Literal[
+    "faster_payment",
+    "direct_debit",
+    "standing_order",
+    "card",
+    "cash",
+    "cheque",
+    "transfer",
+    "fee",
+    "interest",
+    "bacs",
+    "chaps",
+    "other",
+]
 COLUMNS = (
     "lines.id, account_id, date, amount, allocated, lines.currency, lines.status, description, match_key, reference,"
     " counterparty_name, lines.type, import_id, legal_entity_id, business_ids"
@@ -20,6 +34,27 @@ _SELECT_ONE = f"""
 SELECT {COLUMNS}
 FROM bank_transactions AS lines JOIN bank_accounts AS accounts ON accounts.org_id = :org_id AND accounts.id = account_id
 WHERE lines.org_id = :org_id AND lines.id = :id
+"""
+_SELECT_UNALLOCATED = f"""
+SELECT {COLUMNS}
+FROM bank_transactions AS lines JOIN bank_accounts AS accounts ON accounts.org_id = :org_id AND accounts.id = account_id
+WHERE lines.org_id = :org_id AND lines.allocated <> lines.amount AND lines.status = 'booked'
+    AND (account_id, date, lines.id) > (:account_id, :date, :id)
+ORDER BY account_id, date, lines.id LIMIT :count
+"""
+_SELECT_UNALLOCATED_OF_ACCOUNT = f"""
+SELECT {COLUMNS}
+FROM bank_transactions AS lines JOIN bank_accounts AS accounts ON accounts.org_id = :org_id AND accounts.id = account_id
+WHERE lines.org_id = :org_id AND lines.allocated <> lines.amount AND lines.status = 'booked'
+    AND account_id = :account_id AND (date, lines.id) > (:date, :id)
+ORDER BY date, lines.id LIMIT :count
+"""
+_SELECT_LATEST_UNALLOCATED = f"""
+SELECT {COLUMNS}
+FROM bank_transactions AS lines JOIN bank_accounts AS accounts ON accounts.org_id = :org_id AND accounts.id = account_id
+WHERE lines.org_id = :org_id AND lines.allocated <> lines.amount AND lines.status = 'booked'
+    AND account_id = :account_id AND (date, lines.id) < (:date, :id)
+ORDER BY date DESC, lines.id DESC LIMIT :count
 """
 _UPDATE_ALLOCATED = """
 UPDATE bank_transactions SET allocated = :allocated, updated_at = :updated_at, version = version + 1
@@ -57,9 +92,32 @@ class BankLine(NamedTuple):
         return self.amount - self.allocated
 
     @property
+    def direction(self) -> Literal["in", "out"]:
+        """Which way the money went."""
+        return "in" if self.amount > 0 else "out"
+
+    @property
+    def text(self) -> str:
+        """All that was written on it, case-folded."""
+        return " ".join(filter(None, (self.description, self.reference, self.counterparty_name))).casefold()
+
+    @property
+    def position(self) -> "Position":
+        """Where it stands among the lines of all accounts."""
+        return Position(self.account_id, self.date, self.id)
+
+    @property
     def rest(self) -> Money:
         """The same without its sign."""
         return Money(abs(self.unallocated), self.currency)
+
+
+class Position(NamedTuple):
+    """Where a line stands among those of all accounts. `date` is ISO."""
+
+    account_id: str
+    date: str
+    id: str
 
 
 def of_row(row: Row) -> BankLine:
@@ -79,6 +137,20 @@ def get(tx: ReadTx, line_id: str) -> BankLine:
     if line is None:
         raise not_found("bank transaction")
     return line
+
+
+def unallocated(tx: ReadTx, after: Position, count: int, *, one_account: bool) -> list[BankLine]:
+    """The next lines of which something is unallocated, oldest first.
+
+    They are of the account of `after` alone, or of that and the accounts that follow it.
+    """
+    sql = _SELECT_UNALLOCATED_OF_ACCOUNT if one_account else _SELECT_UNALLOCATED
+    return [of_row(row) for row in tx.rows(sql, count=count, **after._asdict())]
+
+
+def latest_unallocated(tx: ReadTx, before: Position, count: int) -> list[BankLine]:
+    """The lines of one account of which something is unallocated, latest first, from a position on."""
+    return [of_row(row) for row in tx.rows(_SELECT_LATEST_UNALLOCATED, count=count, **before._asdict())]
 
 
 def set_allocated(tx: WriteTx, line: BankLine, allocated: int) -> BankLine:

@@ -1,5 +1,24 @@
 -- Generated from the migrations by `make generate`: read it, change them.
 
+CREATE TABLE allocation_rules (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    name TEXT NOT NULL,
+    mode TEXT NOT NULL CHECK (mode = 'propose' OR mode = 'apply'),
+    priority INTEGER NOT NULL,                  -- the lowest decides first
+    enabled INTEGER NOT NULL CHECK (enabled IN (0, 1)),
+    conditions TEXT NOT NULL,                   -- JSON
+    outcome TEXT NOT NULL,                      -- JSON
+    learned_from TEXT,                          -- for people: the choices that it follows; NULL: a person wrote it
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1)
+) STRICT;
+
+CREATE INDEX allocation_rules_by_change ON allocation_rules (org_id, updated_at, id);
+
+CREATE INDEX allocation_rules_by_id ON allocation_rules (org_id, id);
+
 CREATE TABLE allocations (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -189,6 +208,9 @@ CREATE TABLE bank_transactions (
     version INTEGER NOT NULL CHECK (version >= 1),
     CHECK (abs(allocated) <= abs(amount) AND (allocated = 0 OR (allocated > 0) = (amount > 0)))
 ) STRICT;
+
+CREATE INDEX bank_transactions_by_amount ON bank_transactions (org_id, account_id, amount, date, id)
+WHERE allocated = 0 AND status = 'booked';
 
 CREATE INDEX bank_transactions_by_change ON bank_transactions (org_id, account_id, updated_at, id);
 
@@ -529,6 +551,10 @@ CREATE INDEX invoices_of_client ON invoices (org_id, client_id, id);
 
 CREATE INDEX invoices_open ON invoices (org_id, client_id, currency, open_due_date, balance_due)
     WHERE open_due_date IS NOT NULL;
+
+CREATE INDEX invoices_open_by_balance ON invoices (org_id, balance_due, id) WHERE open_due_date IS NOT NULL;
+
+CREATE INDEX invoices_open_by_date ON invoices (org_id, open_due_date, id) WHERE open_due_date IS NOT NULL;
 
 CREATE INDEX invoices_page ON invoices (org_id, id, currency, business_id, search_text);
 

@@ -66,6 +66,18 @@ async def seed(api: TestedApi) -> dict[str, str]:
     paid = await api("POST", f"/invoices/{ids['inv_c']}/payments", json={})
     assert paid.status == 200
     ids |= await api.store.write(_bank_lines, "org_a")
+    for line in ("btx_d", "btx_e"):  # what a rule is learned from
+        part = {"category": "adminCosts", "businessId": ids["biz"]}
+        chosen = await api("POST", "/allocations", json={"bankTransactionId": ids[line], "parts": [part]})
+        assert chosen.status == 200, chosen.body
+    rule = {
+        "name": "Groceries",
+        "conditions": {"text": "tesco"},
+        "outcome": {"category": "not_pnl", "purpose": "other"},
+    }
+    made = await api("POST", "/allocations/rules", json={**rule, "mode": "apply"})
+    assert made.status == 200, made.body
+    ids["rule"] = made.json()["id"]
     body = {"bankTransactionId": ids["btx_c"], "parts": [{"category": "adminCosts", "businessId": ids["biz"]}]}
     allocated = await api("POST", "/allocations", json=body)
     assert allocated.status == 200, allocated.body
@@ -80,7 +92,11 @@ async def seed(api: TestedApi) -> dict[str, str]:
 def _bank_lines(tx: WriteTx) -> dict[str, str]:
     """Two accounts: money out of one and into the other, and what was bought; no operation makes bank lines."""
     ids = {}
-    for account, key, amount in (("bac", "btx", -25000), ("bac_b", "btx_b", 25000), ("bac", "btx_c", -4500)):
+    lines = (
+        *(("bac", "btx", -25000), ("bac_b", "btx_b", 25000), ("bac", "btx_c", -4500)),
+        *(("bac", "btx_d", -1250), ("bac", "btx_e", -1450)),
+    )
+    for account, key, amount in lines:
         if account not in ids:
             ids[account] = bank_books.insert_account(tx)
         ids[key] = bank_books.insert_line(tx, ids[account], amount)
