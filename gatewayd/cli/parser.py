@@ -29,6 +29,7 @@ GROUPS = (
     "tax",
     "oauth_clients",
     "invoices",
+    "allocations",
     "crm",
     "webhooks",
     "listen",

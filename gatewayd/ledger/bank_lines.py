@@ -56,6 +56,7 @@ WHERE lines.org_id = :org_id AND lines.allocated <> lines.amount AND lines.statu
     AND account_id = :account_id AND (date, lines.id) < (:date, :id)
 ORDER BY date DESC, lines.id DESC LIMIT :count
 """
+_SELECT_ORGANIZATION_ANY_ORG = "SELECT org_id FROM bank_transactions WHERE id = :id"
 _UPDATE_ALLOCATED = """
 UPDATE bank_transactions SET allocated = :allocated, updated_at = :updated_at, version = version + 1
 WHERE org_id = :org_id AND id = :id
@@ -137,6 +138,14 @@ def get(tx: ReadTx, line_id: str) -> BankLine:
     if line is None:
         raise not_found("bank transaction")
     return line
+
+
+def organization_of(tx: ReadTx, line_id: str) -> str:
+    """Whose line it is, for the operator of the instance. Raises `Problem` `not_found`."""
+    org_id: str | None = tx.value(_SELECT_ORGANIZATION_ANY_ORG, id=line_id)
+    if org_id is None:
+        raise not_found("bank transaction")
+    return org_id
 
 
 def unallocated(tx: ReadTx, after: Position, count: int, *, one_account: bool) -> list[BankLine]:
