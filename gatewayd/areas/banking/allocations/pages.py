@@ -39,9 +39,10 @@ _BY_CHANGE = " AND (updated_at, id) > (:after_at, :after_id) ORDER BY updated_at
 _SELECT_TOTALS = """
 SELECT currency, count(id), sum(CASE WHEN direction = 'in' THEN amount ELSE 0 END),
     sum(CASE WHEN direction = 'out' THEN amount ELSE 0 END)
-FROM allocations WHERE org_id = :org_id{conditions} GROUP BY currency ORDER BY currency
+FROM allocations WHERE org_id = :org_id AND {conditions} GROUP BY currency ORDER BY currency
 """
 _LAST_DATE = "9999-12-31"
+_ANY_DAY = f"date <= '{_LAST_DATE}'"
 
 
 def page(tx: ReadTx, request: ListAllocations) -> Listing[Allocation]:
@@ -95,13 +96,10 @@ def _start(request: ListAllocations) -> dict[str, object]:
 
 @functools.cache  # of constant pieces: as many as there are combinations of filters
 def _page_sql(conditions: tuple[str, ...], changes: bool) -> str:
-    return ALLOCATIONS.select + _joined(conditions) + (_BY_CHANGE if changes else _BY_DATE)
+    filters = "".join(f" AND {_CONDITIONS[name]}" for name in conditions)
+    return ALLOCATIONS.select + filters + (_BY_CHANGE if changes else _BY_DATE)
 
 
 @functools.cache
 def _totals_sql(conditions: tuple[str, ...]) -> str:
-    return _SELECT_TOTALS.format(conditions=_joined(conditions))
-
-
-def _joined(conditions: tuple[str, ...]) -> str:
-    return "".join(f" AND {_CONDITIONS[name]}" for name in conditions)
+    return _SELECT_TOTALS.format(conditions=" AND ".join(_CONDITIONS[name] for name in conditions) or _ANY_DAY)
