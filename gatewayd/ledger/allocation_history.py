@@ -19,11 +19,10 @@ FROM (
     SELECT id, amount, date FROM bank_transactions
     WHERE org_id = :org_id AND match_key = :match_key AND allocated <> 0
     ORDER BY date DESC LIMIT :count
-) AS lines JOIN allocations ON allocations.org_id = :org_id AND source_id = lines.id
-WHERE allocations.amount = abs(lines.amount) AND invoice_id IS NULL AND counterpart_id IS NULL
-    AND matched_by <> 'rule'
-ORDER BY allocations.date DESC, allocations.id DESC
-"""
+) AS lines CROSS JOIN allocations
+WHERE allocations.org_id = :org_id AND source_id = lines.id AND allocations.amount = abs(lines.amount)
+    AND invoice_id IS NULL AND counterpart_id IS NULL AND matched_by <> 'rule'
+"""  # CROSS: SQLite keeps the order of the tables, and looks at these lines alone
 
 
 class Choice(NamedTuple):
@@ -53,6 +52,7 @@ def choice_for(tx: ReadTx, match_key: str, direction: Direction) -> Choice | Non
     rows = [row for row in found if row.direction == direction]
     if not rows:
         return None
+    rows.sort(key=lambda row: (row.date, row.id), reverse=True)
     (what, times), *_ = Counter(map(_what, rows)).most_common(1)
     latest = next(row for row in rows if _what(row) == what)
     return Choice(_outcome(latest), times, len(rows), latest.date)

@@ -55,25 +55,27 @@ CREATE TABLE allocations (
     version INTEGER NOT NULL CHECK (version >= 1)
 ) STRICT;
 
-CREATE INDEX allocations_by_business ON allocations (org_id, business_id, date, id);
+CREATE INDEX allocations_by_business ON allocations (org_id, business_id, date, id, currency, direction, amount);
 
-CREATE INDEX allocations_by_category ON allocations (org_id, category, date, id);
+CREATE INDEX allocations_by_category ON allocations (org_id, category, date, id, currency, direction, amount);
 
 CREATE INDEX allocations_by_change ON allocations (org_id, updated_at, id);
 
-CREATE INDEX allocations_by_date ON allocations (org_id, date, id);
+CREATE INDEX allocations_by_date ON allocations (org_id, date, id, currency, direction, amount);
 
-CREATE INDEX allocations_by_direction ON allocations (org_id, direction, date, id);
+CREATE INDEX allocations_by_direction ON allocations (org_id, direction, date, id, currency, amount);
 
 CREATE INDEX allocations_by_invoice ON allocations (org_id, invoice_id, date, id) WHERE invoice_id IS NOT NULL;
 
-CREATE INDEX allocations_by_matching ON allocations (org_id, matched_by, date, id);
+CREATE INDEX allocations_by_matching ON allocations (org_id, matched_by, date, id, currency, direction, amount);
 
-CREATE INDEX allocations_by_property ON allocations (org_id, property_id, date, id) WHERE property_id IS NOT NULL;
+CREATE INDEX allocations_by_property ON allocations (org_id, property_id, date, id, currency, direction, amount)
+WHERE property_id IS NOT NULL;
 
 CREATE INDEX allocations_by_source ON allocations (org_id, source_id, date, id) WHERE source_id IS NOT NULL;
 
-CREATE INDEX allocations_by_tenancy ON allocations (org_id, tenancy_id, date, id) WHERE tenancy_id IS NOT NULL;
+CREATE INDEX allocations_by_tenancy ON allocations (org_id, tenancy_id, date, id, currency, direction, amount)
+WHERE tenancy_id IS NOT NULL;
 
 CREATE TABLE api_keys (
     id TEXT PRIMARY KEY,

@@ -542,3 +542,21 @@ def test_today_is_a_day_of_the_books(trading: Trading) -> None:
     part = {"category": "adminCosts", "businessId": trading.trade, "direction": "out", "amount": "1"}
     (row,) = trading.post("allocate", parts=[{**part, "description": "Stamps"}])["allocations"]
     assert row["date"] == datetime.date(2026, 11, 20).isoformat()
+
+
+@pytest.mark.parametrize("query", ["", "businessId=x", "category=turnover", "direction=in", "toDate=2026-12-31"])
+def test_totals_come_from_an_index_alone(trading: Trading, query: str) -> None:
+    plans: list[str] = []
+
+    class Explaining(ReadTx):
+        def rows(self, sql: str, /, **values: object) -> list[tuple[Any, ...]]:
+            plans.extend(row[3] for row in super().rows(f"EXPLAIN QUERY PLAN {sql}", **values))
+            return super().rows(sql, **values)
+
+    def explain(tx: ReadTx) -> None:
+        explaining = object.__new__(Explaining)
+        explaining.__dict__.update(tx.__dict__)
+        pages.page(explaining, trading.decoders["listAllocations"].query(f"{query}&includeTotals=true"))
+
+    trading.store.read(explain, trading.org_id)
+    assert "USING COVERING INDEX" in plans[0], plans
