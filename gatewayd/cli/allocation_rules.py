@@ -66,7 +66,7 @@ def _add_add(group: Subparsers) -> None:
     conditions.add_argument("--text", help="what stands anywhere on the line, in any letter case")
     conditions.add_argument("--counterparty")
     conditions.add_argument("--reference")
-    conditions.add_argument("--match-key", help="who it is with, as bank transactions show it")
+    conditions.add_argument("--match-key", help="who it is with, as proposals show it")
     conditions.add_argument("--min", metavar="A", help="the least amount, without its sign")
     conditions.add_argument("--max", metavar="A")
     conditions.add_argument("--type", help="such as direct_debit")

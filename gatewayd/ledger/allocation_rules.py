@@ -29,7 +29,7 @@ Percent = Annotated[DecimalText, Meta(description="A percentage.", examples=["25
 class RuleConditions(Part, frozen=True, kw_only=True):
     """When a rule fits: where all that is given does. `text` is looked for in all that is written on the line.
 
-    `matchKey` is who the line is with, as `bankTransactions` show it. Amounts are without their sign, and inclusive.
+    `matchKey` is who the line is with, as proposals show it. Amounts are without their sign, and inclusive.
     """
 
     account_id: Id | None = None

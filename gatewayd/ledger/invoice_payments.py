@@ -3,28 +3,35 @@
 The invoice counts in profit and loss itself, so the part of the line is `not_pnl`.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from gatewayd.errors import FieldError, invalid, invalid_field
-from gatewayd.ledger import allocations, bank_lines
+from gatewayd.ledger import allocations, bank_lines, businesses
 from gatewayd.ledger.allocation_shapes import Part
 from gatewayd.ledger.allocations import ALLOCATIONS
 from gatewayd.ledger.bank_lines import BankLine
+from gatewayd.ledger.businesses import Business
+from gatewayd.ledger.categories import PROPERTY_TYPES, Category
 from gatewayd.ledger.references import unknown_reference
 from gatewayd.money import Money
 from gatewayd.store import ReadTx, WriteTx
 
 _PATH = "bankTransactionId"
-_SELECT_TAKEN = f"{ALLOCATIONS.select} AND source_id = :source_id AND invoice_id = :invoice_id AND amount = :amount"
+_SELECT_TAKEN = f"{ALLOCATIONS.select} AND source_id = :source_id AND invoice_id = :invoice_id"
 
 
 class Taking(NamedTuple):
-    """What an invoice takes of a bank line. `date` is the payment's, ISO."""
+    """What an invoice takes of a bank line. `date` is the payment's, ISO.
+
+    `charges` are what somebody on the way kept of `amount`, so that the line has no more than the rest.
+    """
 
     invoice_id: str
     business_id: str | None
     legal_entity_id: str | None
     amount: Money
+    charges: Money
     date: str
 
 
@@ -47,19 +54,14 @@ def paying(tx: ReadTx, line_id: str, currency: str, legal_entity_id: str | None)
 
 
 def take(tx: WriteTx, line: BankLine, taking: Taking) -> None:
-    """Allocate a part of `line` to the invoice.
+    """Allocate a part of `line` to the invoice, and charges, which are an expense of its business.
 
     Raises `Problem`: `period_closed`, `limit_reached`, `validation_failed`.
     """
-    errors = []
-    if taking.date != line.date:  # the same money on two days would count in two periods
-        errors.append(FieldError("date", "conflict", f"It is that of the bank transaction, {line.date}."))
-    if line.rest < taking.amount:
-        left = f"{line.rest} {line.currency} of the bank transaction is left."
-        errors.append(FieldError("amount", "out_of_range", left))
+    errors = list(_mistakes(tx, line, taking))
     if errors:
         raise invalid(*errors)
-    part = Part(
+    payment = Part(
         "not_pnl",
         "invoice_payment",
         business_id=taking.business_id,
@@ -67,11 +69,43 @@ def take(tx: WriteTx, line: BankLine, taking: Taking) -> None:
         invoice_id=taking.invoice_id,
         legal_entity_id=taking.legal_entity_id,
     )
-    allocations.allocate(tx, line, [part])
+    parts = [payment]
+    if taking.charges:
+        business = _business(tx, line, taking)
+        category: Category = "financialCosts" if business.type in PROPERTY_TYPES else "financeCharges"
+        charges = taking.charges.minor
+        parts.append(Part(category, None, business.id, direction="out", amount=charges, invoice_id=taking.invoice_id))
+    allocations.allocate(tx, line, parts)
 
 
-def give_back(tx: WriteTx, invoice_id: str, line_id: str, amount: Money) -> None:
-    """Take back what a payment of the invoice took of a bank line. Raises `Problem` `period_closed`."""
-    found = tx.row(_SELECT_TAKEN, source_id=line_id, invoice_id=invoice_id, amount=amount.minor)
-    if found is not None:
-        allocations.remove(tx, ALLOCATIONS.read(tx, found))
+def give_back(tx: WriteTx, invoice_id: str, line_id: str) -> None:
+    """Take back what the payment of an invoice took of a bank line, and its charges.
+
+    Raises `Problem` `period_closed`.
+    """
+    rows = tx.rows(_SELECT_TAKEN, source_id=line_id, invoice_id=invoice_id)
+    allocations.remove(tx, *(ALLOCATIONS.read(tx, row) for row in rows))
+
+
+def _mistakes(tx: ReadTx, line: BankLine, taking: Taking) -> Iterator[FieldError]:
+    if tx.row(_SELECT_TAKEN, source_id=line.id, invoice_id=taking.invoice_id) is not None:
+        yield FieldError(_PATH, "conflict", "It pays this invoice already: take that payment back first.")
+    if taking.date != line.date:  # the same money on two days would count in two periods
+        yield FieldError("date", "conflict", f"It is that of the bank transaction, {line.date}.")
+    if not Money(0, line.currency) <= taking.charges <= taking.amount:
+        yield FieldError("charges", "out_of_range", f"They are a part of {taking.amount}.")
+    elif line.rest < taking.amount - taking.charges:
+        yield FieldError("amount", "out_of_range", f"{line.rest} {line.currency} of the bank transaction is left.")
+
+
+def _business(tx: ReadTx, line: BankLine, taking: Taking) -> Business:
+    """Whose expense the charges are: the invoice's business, else the one that the account names."""
+    named = taking.business_id or (line.business_ids[0] if len(line.business_ids) == 1 else None)
+    business = None if named is None else businesses.find(tx, named)
+    if business is None:
+        raise invalid_field("charges", "conflict", "Neither invoice nor account names the business that bears them.")
+    if business.currency != line.currency:
+        raise invalid_field("charges", "currency_mismatch", f"Its business counts in {business.currency}.")
+    if line.legal_entity_id not in (None, business.legal_entity_id):
+        raise invalid_field(_PATH, "conflict", "Its account belongs to another legal entity than the business.")
+    return business

@@ -26,7 +26,7 @@ acts = st.one_of(
     st.tuples(st.just("update"), st.integers(0, 20), amounts),
     st.tuples(st.just("remove"), st.integers(0, 20)),
     st.tuples(st.just("transfer"), lines, lines, st.none() | amounts),
-    st.tuples(st.just("pay"), lines, st.none() | amounts),
+    st.tuples(st.just("pay"), lines, st.none() | amounts, st.none() | st.just("1.50")),
     st.tuples(st.just("unpay"), st.integers(1, 4)),
 )
 
@@ -103,10 +103,11 @@ class Playing:
         self._post("matchTransfer", bankTransactionId=self.lines[line], counterpartId=self.lines[other], amount=amount)
         assert self.sums() == before, "a transfer is neither income nor an expense"
 
-    def _pay(self, line: int, amount: str | None) -> None:
+    def _pay(self, line: int, amount: str | None, charges: str | None) -> None:
         before = self.sums()
-        self._post("recordPayment", invoiceId=self.invoice, bankTransactionId=self.lines[line], amount=amount)
-        assert self.sums() == before, "an invoice counts itself"
+        paying = {"bankTransactionId": self.lines[line], "amount": amount, "charges": charges}
+        self._post("recordPayment", invoiceId=self.invoice, **paying)
+        assert charges is not None or self.sums() == before, "an invoice counts itself"
 
     def take_everything_back(self) -> None:
         for position in [payment["position"] for payment in self._payments()]:

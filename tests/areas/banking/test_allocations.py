@@ -382,8 +382,70 @@ def test_a_payment_of_less_than_is_due_takes_what_the_line_has(trading: Trading)
     line = trading.line(trading.current, 5000)
     paid = trading.post("recordPayment", invoiceId=invoice["id"], bankTransactionId=line)
     assert (paid["status"], paid["balanceDue"], trading.left(line)) == ("part_paid", "70.00", 0)
-    problem = refused(trading.post, "recordPayment", invoiceId=invoice["id"], bankTransactionId=line)
+    problem = refused(trading.post, "recordPayment", invoiceId=trading.invoice()["id"], bankTransactionId=line)
     assert fields_of(problem) == [("amount", "out_of_range")]
+
+
+def test_a_payment_of_which_charges_were_kept(trading: Trading) -> None:
+    invoice = trading.invoice()
+    line = trading.line(trading.current, 11500)
+    paid = trading.post("recordPayment", invoiceId=invoice["id"], bankTransactionId=line, charges="5")
+    assert (paid["status"], paid["payments"][0]["amount"], trading.left(line)) == ("paid", "120.00", 0)
+    rows, _ = trading.get("listAllocations", f"bankTransactionId={line}")
+    assert {(row["category"], row["direction"], row["amount"], row["businessId"]) for row in rows} == {
+        ("not_pnl", "in", "120.00", None),
+        ("financeCharges", "out", "5.00", trading.trade),
+    }
+    for row in rows:
+        assert refused(trading.post, "removeAllocation", allocationId=row["id"]).code == "invalid_state"
+    trading.post("removePayment", invoiceId=invoice["id"], position=1)
+    assert (trading.left(line), trading.of_line(line)) == (11500, [])
+
+
+def test_charges_that_are_none(trading: Trading) -> None:
+    invoice = trading.invoice()["id"]
+    line, nobodys = trading.line(trading.current, 11500), trading.line(trading.account(), 11500)
+    for fields, path, code in (
+        ({"charges": "5"}, "bankTransactionId", "required"),
+        ({"bankTransactionId": line, "charges": "-1"}, "charges", "out_of_range"),
+        ({"bankTransactionId": line, "amount": "4", "charges": "5"}, "charges", "out_of_range"),
+        ({"bankTransactionId": line, "charges": "0.001"}, "charges", "invalid_decimal"),
+        ({"bankTransactionId": line, "amount": "120", "charges": "4.99"}, "amount", "out_of_range"),
+        ({"bankTransactionId": nobodys, "charges": "5"}, "charges", "conflict"),
+    ):
+        problem = refused(trading.post, "recordPayment", invoiceId=invoice, **fields)
+        assert fields_of(problem) == [(path, code)]
+
+
+def test_charges_in_what_their_business_does_not_count_in(trading: Trading) -> None:
+    invoice = trading.invoice(currency="EUR", fxRate="0.85")["id"]
+    euros = trading.account(trading.owner, trading.trade, currency="EUR")
+    line = trading.line(euros, 11500, currency="EUR")
+    problem = refused(trading.post, "recordPayment", invoiceId=invoice, bankTransactionId=line, charges="5")
+    assert fields_of(problem) == [("charges", "currency_mismatch")]
+    assert trading.post("recordPayment", invoiceId=invoice, bankTransactionId=line)["balanceDue"] == "5.00"
+
+
+def test_a_business_of_another_owner_bears_no_charges(trading: Trading) -> None:
+    elm = trading.unregistered_entity(name="Elm")
+    business = trading.business(elm)
+    invoice = trading.invoice(legalEntityId=elm, businessId=business)["id"]
+    account = trading.account()
+    line = trading.line(account, 9500)
+    paid = trading.post("recordPayment", invoiceId=invoice, bankTransactionId=line, charges="5")
+    assert (paid["status"], trading.left(line)) == ("paid", 0)
+    trading.post("removePayment", invoiceId=invoice, position=1)
+    trading.write(lambda tx: tx.run("UPDATE bank_accounts SET legal_entity_id = :owner", owner=trading.owner))
+    problem = refused(trading.post, "recordPayment", invoiceId=invoice, bankTransactionId=line, charges="5")
+    assert fields_of(problem) == [("bankTransactionId", "conflict")]
+
+
+def test_a_line_pays_an_invoice_once(trading: Trading) -> None:
+    invoice = trading.invoice()["id"]
+    line = trading.line(trading.current, 12000)
+    trading.post("recordPayment", invoiceId=invoice, bankTransactionId=line, amount="20")
+    problem = refused(trading.post, "recordPayment", invoiceId=invoice, bankTransactionId=line, amount="20")
+    assert fields_of(problem) == [("bankTransactionId", "conflict")]
 
 
 def test_one_line_pays_two_invoices(trading: Trading) -> None:

@@ -31,6 +31,7 @@ def test_a_line_is_told_with_what_is_left_of_it(trading: Trading) -> None:
         "accountId": trading.current,
         "date": "2026-11-02",
         "description": "CARD PAYMENT TESCO STORES 3017",
+        "matchKey": "tesco stores",
         "unallocatedAmount": "-10.00",
         "currency": "GBP",
         "proposals": [],

@@ -39,7 +39,8 @@ MAX_REASON_CHARACTERS = 500  # Chosen
 class Payment(NamedTuple):
     """Money received. `amount` is decimal text, None for all that is due; `date` is ISO, None for today.
 
-    With `bank_transaction_id` None is no more than what is left of that, and its day.
+    With `bank_transaction_id` None is no more than what is left of that, and its day. `charges` were kept of the amount
+    before it came to the bank.
     """
 
     amount: str | None = None
@@ -47,6 +48,7 @@ class Payment(NamedTuple):
     method: str | None = None
     reference: str | None = None
     bank_transaction_id: str | None = None
+    charges: str | None = None
 
 
 def as_issued(tx: WriteTx, row: InvoiceRow, found: Parties, number: str | None) -> InvoiceRow:
@@ -122,7 +124,9 @@ def pay(tx: WriteTx, invoice_id: str, payment: Payment) -> InvoiceRow:
         raise invalid_state("A credit note takes no payment.", row.status, ())
     states.check_payment(row.status)
     line = None if payment.bank_transaction_id is None else _bank_line(tx, row, payment.bank_transaction_id)
-    amount = _paid_amount(row, payment.amount, row.balance_due if line is None else min(row.balance_due, line.rest))
+    charges = _charges(row, payment)
+    due = row.balance_due
+    amount = _paid_amount(row, payment.amount, due if line is None else min(due, line.rest + charges))
     date = payment.date or (tx.today if line is None else line.date)
     if date > tx.today:
         raise invalid_field("date", "out_of_range", "The payment is in the future.")
@@ -130,10 +134,17 @@ def pay(tx: WriteTx, invoice_id: str, payment: Payment) -> InvoiceRow:
     if not fits(paid_total.minor, exponent(row.currency)):
         raise invalid_field("amount", "out_of_range", "The payments come to more than 13 whole digits.")
     if line is not None:
-        invoice_payments.take(tx, line, Taking(row.id, row.business_id, row.legal_entity_id, amount, date))
+        invoice_payments.take(tx, line, Taking(row.id, row.business_id, row.legal_entity_id, amount, charges, date))
     position = max((paid.position for paid in rows.payments_of(tx, row.id, row.currency)), default=0) + 1
-    more = payment._asdict()
-    rows.insert_payment(tx, row.id, InvoicePayment(**{**more, "position": position, "date": date, "amount": amount}))
+    paid = InvoicePayment(
+        position=position,
+        date=date,
+        amount=amount,
+        bank_transaction_id=payment.bank_transaction_id,
+        method=payment.method,
+        reference=payment.reference,
+    )
+    rows.insert_payment(tx, row.id, paid)
     return _settle(tx, replace(row, paid_total=paid_total), date, grows=True)
 
 
@@ -151,7 +162,7 @@ def unpay(tx: WriteTx, invoice_id: str, position: int) -> InvoiceRow:
     paid = payments[position]
     rows.delete_payment(tx, invoice_id, position)
     if paid.bank_transaction_id is not None:
-        invoice_payments.give_back(tx, row.id, paid.bank_transaction_id, paid.amount)
+        invoice_payments.give_back(tx, row.id, paid.bank_transaction_id)
     return _settle(tx, replace(row, paid_total=row.paid_total - paid.amount), tx.today, grows=False)
 
 
@@ -217,6 +228,17 @@ def _settle(tx: WriteTx, row: InvoiceRow, date: str, *, grows: bool) -> InvoiceR
 
 def _bank_line(tx: WriteTx, row: InvoiceRow, line_id: str) -> BankLine:
     return invoice_payments.paying(tx, line_id, row.currency, row.legal_entity_id)
+
+
+def _charges(row: InvoiceRow, payment: Payment) -> Money:
+    if payment.charges is None:
+        return Money(0, row.currency)
+    if payment.bank_transaction_id is None:
+        raise invalid_field("bankTransactionId", "required", "Charges are what is missing of a bank transaction.")
+    try:
+        return Money.of(payment.charges, row.currency)
+    except ValueError as error:
+        raise invalid_field("charges", "invalid_decimal", f"{error}.") from None
 
 
 def _paid_amount(row: InvoiceRow, text: str | None, default: Money) -> Money:

@@ -166,6 +166,7 @@ class RecordPayment(ChangeInvoice, frozen=True, kw_only=True):
     method: Annotated[str, Meta(min_length=1, max_length=64, examples=["bank_transfer"])] | None = None
     reference: Reference | None = None
     bank_transaction_id: Id | None = None
+    charges: AmountText | None = None
 
 
 class RemovePayment(ChangeInvoice, frozen=True, kw_only=True):

@@ -54,6 +54,7 @@ class Proposer:
             account_id=line.account_id,
             date=line.date,
             description=line.description,
+            match_key=line.match_key,
             unallocated_amount=Money(line.unallocated, line.currency),
             currency=line.currency,
             proposals=[_proposal(line, one) for one in found[:MOST_PER_LINE]],

@@ -52,12 +52,16 @@ class Proposal(Response, frozen=True, kw_only=True):
 
 
 class ProposedFor(Response, frozen=True, kw_only=True):
-    """A bank transaction with what it probably is, the surest first; none: nothing is known."""
+    """A bank transaction with what it probably is, the surest first; none: nothing is known.
+
+    `matchKey` is who it is with: transactions that share it are told apart by no more than numbers and days.
+    """
 
     bank_transaction_id: Id
     account_id: Id
     date: DateText
     description: str
+    match_key: str
     unallocated_amount: Amount
     currency: str
     proposals: list[Proposal]
