@@ -131,8 +131,10 @@ CREATE INDEX allocations_by_date ON allocations (org_id, date, id, currency, dir
 CREATE INDEX allocations_by_category ON allocations (org_id, category, date, id, currency, direction, amount);
 CREATE INDEX allocations_by_direction ON allocations (org_id, direction, date, id, currency, amount);
 CREATE INDEX allocations_by_matching ON allocations (org_id, matched_by, date, id, currency, direction, amount);
+-- what a property had and cost
 CREATE INDEX allocations_by_property ON allocations (org_id, property_id, date, id, currency, direction, amount)
 WHERE property_id IS NOT NULL;
+-- what came of a tenancy
 CREATE INDEX allocations_by_tenancy ON allocations (org_id, tenancy_id, date, id, currency, direction, amount)
 WHERE tenancy_id IS NOT NULL;
 -- the list with updatedSince
