@@ -30,29 +30,27 @@ COLUMNS = (
     " counterparty_name, lines.type, import_id, legal_entity_id, business_ids"
 )
 """Of `bank_transactions AS lines` joined with `bank_accounts AS accounts`, in the order of `BankLine`."""
-_SELECT_ONE = f"""
+LINES = f"""
 SELECT {COLUMNS}
 FROM bank_transactions AS lines JOIN bank_accounts AS accounts ON accounts.org_id = :org_id AND accounts.id = account_id
-WHERE lines.org_id = :org_id AND lines.id = :id
+WHERE lines.org_id = :org_id
+""".strip()
+"""What every statement on lines begins with; conditions follow."""
+_SELECT_ONE = f"""
+{LINES} AND lines.id = :id
 """
 _SELECT_UNALLOCATED = f"""
-SELECT {COLUMNS}
-FROM bank_transactions AS lines JOIN bank_accounts AS accounts ON accounts.org_id = :org_id AND accounts.id = account_id
-WHERE lines.org_id = :org_id AND lines.allocated <> lines.amount AND lines.status = 'booked'
+{LINES} AND lines.allocated <> lines.amount AND lines.status = 'booked'
     AND (account_id, date, lines.id) > (:account_id, :date, :id)
 ORDER BY account_id, date, lines.id LIMIT :count
 """
 _SELECT_UNALLOCATED_OF_ACCOUNT = f"""
-SELECT {COLUMNS}
-FROM bank_transactions AS lines JOIN bank_accounts AS accounts ON accounts.org_id = :org_id AND accounts.id = account_id
-WHERE lines.org_id = :org_id AND lines.allocated <> lines.amount AND lines.status = 'booked'
+{LINES} AND lines.allocated <> lines.amount AND lines.status = 'booked'
     AND account_id = :account_id AND (date, lines.id) > (:date, :id)
 ORDER BY date, lines.id LIMIT :count
 """
 _SELECT_LATEST_UNALLOCATED = f"""
-SELECT {COLUMNS}
-FROM bank_transactions AS lines JOIN bank_accounts AS accounts ON accounts.org_id = :org_id AND accounts.id = account_id
-WHERE lines.org_id = :org_id AND lines.allocated <> lines.amount AND lines.status = 'booked'
+{LINES} AND lines.allocated <> lines.amount AND lines.status = 'booked'
     AND account_id = :account_id AND (date, lines.id) < (:date, :id)
 ORDER BY date DESC, lines.id DESC LIMIT :count
 """

@@ -15,9 +15,7 @@ _SELECT_ACCOUNTS = """
 SELECT id, legal_entity_id FROM bank_accounts WHERE org_id = :org_id AND currency = :currency ORDER BY id LIMIT :count
 """
 _SELECT_OPPOSITE = f"""
-SELECT {bank_lines.COLUMNS}
-FROM bank_transactions AS lines JOIN bank_accounts AS accounts ON accounts.org_id = :org_id AND accounts.id = account_id
-WHERE lines.org_id = :org_id AND account_id = :account_id AND amount = :amount AND allocated = 0
+{bank_lines.LINES} AND account_id = :account_id AND amount = :amount AND allocated = 0
     AND lines.status = 'booked' AND date >= :first AND date <= :last
 ORDER BY date, lines.id LIMIT :count
 """
