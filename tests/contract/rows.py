@@ -93,8 +93,8 @@ def _bank_lines(tx: WriteTx) -> dict[str, str]:
     """Two accounts: money out of one and into the other, and what was bought; no operation makes bank lines."""
     ids = {}
     lines = (
-        *(("bac", "btx", -25000), ("bac_b", "btx_b", 25000), ("bac", "btx_c", -4500)),
-        *(("bac", "btx_d", -1250), ("bac", "btx_e", -1450)),
+        *(("bac_m", "btx", -25000), ("bac_n", "btx_b", 25000), ("bac_m", "btx_c", -4500)),
+        *(("bac_m", "btx_d", -1250), ("bac_m", "btx_e", -1450)),
     )
     for account, key, amount in lines:
         if account not in ids:

@@ -209,7 +209,7 @@ OPERATIONS = (
         response=Page[AppliedRule],
         handler=apply_rules,
         extension=True,
-        example={"accountId": "bac_01k0000000000000000000000a", "dryRun": True, "limit": 20},
+        example={"accountId": "bac_01k0000000000000000000000m", "dryRun": True, "limit": 20},
     ),
     Operation(
         id="banking.learnRule",
