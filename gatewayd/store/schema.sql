@@ -211,9 +211,6 @@ CREATE TABLE bank_transactions (
     CHECK (abs(allocated) <= abs(amount) AND (allocated = 0 OR (allocated > 0) = (amount > 0)))
 ) STRICT;
 
-CREATE INDEX bank_transactions_by_amount ON bank_transactions (org_id, account_id, amount, date, id)
-WHERE allocated = 0 AND status = 'booked';
-
 CREATE INDEX bank_transactions_by_change ON bank_transactions (org_id, account_id, updated_at, id);
 
 CREATE INDEX bank_transactions_by_date ON bank_transactions (org_id, account_id, date, id);
@@ -225,6 +222,9 @@ CREATE INDEX bank_transactions_by_fit_id ON bank_transactions (org_id, account_i
 CREATE INDEX bank_transactions_by_import ON bank_transactions (org_id, import_id);
 
 CREATE INDEX bank_transactions_by_match_key ON bank_transactions (org_id, match_key, date) WHERE allocated <> 0;
+
+CREATE INDEX bank_transactions_to_pair ON bank_transactions (org_id, account_id, amount, date, id)
+WHERE allocated = 0 AND status = 'booked';
 
 CREATE INDEX bank_transactions_unallocated ON bank_transactions (org_id, account_id, date, id)
 WHERE allocated <> amount AND status = 'booked';

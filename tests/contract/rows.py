@@ -66,9 +66,9 @@ async def seed(api: TestedApi) -> dict[str, str]:
     paid = await api("POST", f"/invoices/{ids['inv_c']}/payments", json={})
     assert paid.status == 200
     ids |= await api.store.write(_bank_lines, "org_a")
-    for line in ("btx_d", "btx_e"):  # what a rule is learned from
+    for key in ("btx_d", "btx_e"):  # what a rule is learned from
         part = {"category": "adminCosts", "businessId": ids["biz"]}
-        chosen = await api("POST", "/allocations", json={"bankTransactionId": ids[line], "parts": [part]})
+        chosen = await api("POST", "/allocations", json={"bankTransactionId": ids[key], "parts": [part]})
         assert chosen.status == 200, chosen.body
     rule = {
         "name": "Groceries",

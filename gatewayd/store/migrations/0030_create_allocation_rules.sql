@@ -18,7 +18,7 @@ CREATE INDEX allocation_rules_by_id ON allocation_rules (org_id, id);
 CREATE INDEX allocation_rules_by_change ON allocation_rules (org_id, updated_at, id);
 
 -- the other end of a transfer: what is unallocated of one account, by amount
-CREATE INDEX bank_transactions_by_amount ON bank_transactions (org_id, account_id, amount, date, id)
+CREATE INDEX bank_transactions_to_pair ON bank_transactions (org_id, account_id, amount, date, id)
 WHERE allocated = 0 AND status = 'booked';
 -- which invoice money is for: by what is due on it, and the latest
 CREATE INDEX invoices_open_by_balance ON invoices (org_id, balance_due, id) WHERE open_due_date IS NOT NULL;

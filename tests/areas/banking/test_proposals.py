@@ -252,7 +252,7 @@ def test_no_statement_scans_and_the_work_is_bounded(trading: Trading) -> None:
     assert scans == []
     used = " ".join(step for _, step in steps)
     assert {step.split()[4] for _, step in steps if step.startswith("SEARCH allocations ")} == {"allocations_by_source"}
-    for index in ("bank_transactions_unallocated", "bank_transactions_by_match_key", "bank_transactions_by_amount"):
+    for index in ("bank_transactions_unallocated", "bank_transactions_by_match_key", "bank_transactions_to_pair"):
         assert index in used, used
     for index in ("invoices_open_by_balance", "invoices_open_by_date"):
         assert index in used, used
