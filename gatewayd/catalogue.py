@@ -7,7 +7,7 @@ from inspect import iscoroutinefunction
 import msgspec
 
 from gatewayd import tax, webhooks
-from gatewayd.areas import accounting, businesses, crm, legal_entities, periods
+from gatewayd.areas import accounting, banking, businesses, crm, legal_entities, periods
 from gatewayd.contract import signatures
 from gatewayd.contract.operation import Area, Operation
 from gatewayd.contract.scopes import ALL_SCOPES
@@ -43,7 +43,8 @@ def build(receivers: Policy, max_attempts: int, retention_days: int) -> Catalogu
     """All areas. `receivers` says which webhook URLs are allowed. Raises `CatalogueError`."""
     delivering = webhooks.area(receivers, max_attempts, retention_days)
     of_businesses = replace(businesses.AREA, operations=(*businesses.AREA.operations, *tax.OF_BUSINESSES))
-    return checked((legal_entities.AREA, of_businesses, accounting.AREA, periods.AREA, delivering, tax.AREA, crm.AREA))
+    stored = (legal_entities.AREA, of_businesses, accounting.AREA, banking.AREA, periods.AREA)
+    return checked((*stored, delivering, tax.AREA, crm.AREA))
 
 
 def checked(areas: tuple[Area, ...]) -> Catalogue:

@@ -30,6 +30,7 @@ GROUPS = (
     "oauth_clients",
     "invoices",
     "periods",
+    "allocations",
     "crm",
     "webhooks",
     "listen",

@@ -9,16 +9,30 @@ from typing import Literal, NamedTuple
 from gatewayd.errors import FieldError
 from gatewayd.store import ReadTx
 
-Kind = Literal["legal_entity", "client", "business", "property", "bank_account"]
+Kind = Literal[
+    "legal_entity",
+    "client",
+    "business",
+    "property",
+    "unit",
+    "tenancy",
+    "mortgage",
+    "document",
+    "bank_account",
+    "bank_transaction",
+    "rule",
+]
 
 _SELECT_LEGAL_ENTITY = "SELECT 1 FROM legal_entities WHERE org_id = :org_id AND id = :id"
 _SELECT_BUSINESS = "SELECT 1 FROM businesses WHERE org_id = :org_id AND id = :id"
 _SELECT_CLIENT = "SELECT 1 FROM clients WHERE org_id = :org_id AND id = :id"
+_SELECT_BANK_ACCOUNT = "SELECT 1 FROM bank_accounts WHERE org_id = :org_id AND id = :id"
 
 _SELECTS: Mapping[str, str] = {
     "legal_entity": _SELECT_LEGAL_ENTITY,
     "client": _SELECT_CLIENT,
     "business": _SELECT_BUSINESS,
+    "bank_account": _SELECT_BANK_ACCOUNT,
 }
 """The statement for each kind. A kind without one has no resources yet, so that every id of it is unknown."""
 

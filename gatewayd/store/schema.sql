@@ -1,5 +1,24 @@
 -- Generated from the migrations by `make generate`: read it, change them.
 
+CREATE TABLE allocation_rules (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    name TEXT NOT NULL,
+    mode TEXT NOT NULL CHECK (mode = 'propose' OR mode = 'apply'),
+    priority INTEGER NOT NULL,                  -- the lowest decides first
+    enabled INTEGER NOT NULL CHECK (enabled IN (0, 1)),
+    conditions TEXT NOT NULL,                   -- JSON
+    outcome TEXT NOT NULL,                      -- JSON
+    learned_from TEXT,                          -- for people: the choices that it follows; NULL: a person wrote it
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1)
+) STRICT;
+
+CREATE INDEX allocation_rules_by_change ON allocation_rules (org_id, updated_at, id);
+
+CREATE INDEX allocation_rules_by_id ON allocation_rules (org_id, id);
+
 CREATE TABLE allocations (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -7,6 +26,7 @@ CREATE TABLE allocations (
         source_type = 'bank' OR source_type = 'invoice' OR source_type = 'manual' OR source_type = 'import'
     ),
     source_id TEXT,                             -- the bank transaction; NULL where there is none
+    import_id TEXT,                             -- the import that brought the bank transaction
     legal_entity_id TEXT REFERENCES legal_entities (id),
     business_id TEXT REFERENCES businesses (id),
     property_id TEXT,
@@ -35,15 +55,27 @@ CREATE TABLE allocations (
     version INTEGER NOT NULL CHECK (version >= 1)
 ) STRICT;
 
-CREATE INDEX allocations_by_business ON allocations (org_id, business_id, date);
+CREATE INDEX allocations_by_business ON allocations (org_id, business_id, date, id, currency, direction, amount);
+
+CREATE INDEX allocations_by_category ON allocations (org_id, category, date, id, currency, direction, amount);
 
 CREATE INDEX allocations_by_change ON allocations (org_id, updated_at, id);
 
-CREATE INDEX allocations_by_id ON allocations (org_id, id);
+CREATE INDEX allocations_by_date ON allocations (org_id, date, id, currency, direction, amount);
 
-CREATE INDEX allocations_by_invoice ON allocations (org_id, invoice_id) WHERE invoice_id IS NOT NULL;
+CREATE INDEX allocations_by_direction ON allocations (org_id, direction, date, id, currency, amount);
 
-CREATE INDEX allocations_by_source ON allocations (org_id, source_id) WHERE source_id IS NOT NULL;
+CREATE INDEX allocations_by_invoice ON allocations (org_id, invoice_id, date, id) WHERE invoice_id IS NOT NULL;
+
+CREATE INDEX allocations_by_matching ON allocations (org_id, matched_by, date, id, currency, direction, amount);
+
+CREATE INDEX allocations_by_property ON allocations (org_id, property_id, date, id, currency, direction, amount)
+WHERE property_id IS NOT NULL;
+
+CREATE INDEX allocations_by_source ON allocations (org_id, source_id, date, id) WHERE source_id IS NOT NULL;
+
+CREATE INDEX allocations_by_tenancy ON allocations (org_id, tenancy_id, date, id, currency, direction, amount)
+WHERE tenancy_id IS NOT NULL;
 
 CREATE TABLE api_keys (
     id TEXT PRIMARY KEY,
@@ -190,6 +222,9 @@ CREATE INDEX bank_transactions_by_fit_id ON bank_transactions (org_id, account_i
 CREATE INDEX bank_transactions_by_import ON bank_transactions (org_id, import_id);
 
 CREATE INDEX bank_transactions_by_match_key ON bank_transactions (org_id, match_key, date) WHERE allocated <> 0;
+
+CREATE INDEX bank_transactions_to_pair ON bank_transactions (org_id, account_id, amount, date, id)
+WHERE allocated = 0 AND status = 'booked';
 
 CREATE INDEX bank_transactions_unallocated ON bank_transactions (org_id, account_id, date, id)
 WHERE allocated <> amount AND status = 'booked';
@@ -525,6 +560,10 @@ CREATE INDEX invoices_of_client ON invoices (org_id, client_id, id);
 
 CREATE INDEX invoices_open ON invoices (org_id, client_id, currency, open_due_date, balance_due)
     WHERE open_due_date IS NOT NULL;
+
+CREATE INDEX invoices_open_by_balance ON invoices (org_id, balance_due, id) WHERE open_due_date IS NOT NULL;
+
+CREATE INDEX invoices_open_by_date ON invoices (org_id, open_due_date, id) WHERE open_due_date IS NOT NULL;
 
 CREATE INDEX invoices_page ON invoices (org_id, id, currency, business_id, search_text);
 

@@ -156,12 +156,17 @@ class VoidInvoice(ChangeInvoice, frozen=True, kw_only=True):
 
 
 class RecordPayment(ChangeInvoice, frozen=True, kw_only=True):
-    """Money received: by default all that is due, today."""
+    """Money received: by default all that is due, today.
+
+    With `bankTransactionId` it is by default no more than what is left of that, and of its day.
+    """
 
     amount: AmountText | None = None
     date: Date | None = None
     method: Annotated[str, Meta(min_length=1, max_length=64, examples=["bank_transfer"])] | None = None
     reference: Reference | None = None
+    bank_transaction_id: Id | None = None
+    charges: AmountText | None = None
 
 
 class RemovePayment(ChangeInvoice, frozen=True, kw_only=True):
