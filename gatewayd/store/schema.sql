@@ -55,7 +55,15 @@ CREATE TABLE allocations (
     version INTEGER NOT NULL CHECK (version >= 1)
 ) STRICT;
 
-CREATE INDEX allocations_by_business ON allocations (org_id, business_id, date, id, currency, direction, amount);
+CREATE INDEX allocations_by_bill ON allocations (
+    org_id, business_id, document_date, category, direction, currency, amount, vat_amount, disallowable_amount,
+    document_ids
+) WHERE document_date IS NOT NULL;
+
+CREATE INDEX allocations_by_business ON allocations (
+    org_id, business_id, date, id, document_date, category, direction, currency, amount, vat_amount,
+    disallowable_amount, document_ids
+);
 
 CREATE INDEX allocations_by_category ON allocations (org_id, category, date, id, currency, direction, amount);
 
@@ -460,6 +468,8 @@ CREATE TABLE invoice_payments (
     PRIMARY KEY (invoice_id, position)
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX invoice_payments_by_date ON invoice_payments (org_id, date, invoice_id);
+
 CREATE TABLE invoice_sequences (
     org_id TEXT NOT NULL REFERENCES organizations (id),
     seller_key TEXT NOT NULL,
@@ -542,9 +552,17 @@ CREATE TABLE invoices (
     CHECK ((kind = 'credit_note') = (credits_invoice_id IS NOT NULL))
 ) STRICT;
 
+CREATE INDEX invoices_by_supply ON invoices (org_id, supply_date, business_id, legal_entity_id);
+
 CREATE INDEX invoices_changes ON invoices (org_id, updated_at, id);
 
-CREATE INDEX invoices_credits ON invoices (credits_invoice_id) WHERE credits_invoice_id IS NOT NULL;
+CREATE INDEX invoices_credits ON invoices (credits_invoice_id, org_id) WHERE credits_invoice_id IS NOT NULL;
+
+CREATE INDEX invoices_credits_by_issue ON invoices (org_id, issue_date, credits_invoice_id)
+WHERE credits_invoice_id IS NOT NULL;
+
+CREATE INDEX invoices_credits_by_supply ON invoices (org_id, supply_date, credits_invoice_id)
+WHERE credits_invoice_id IS NOT NULL;
 
 CREATE INDEX invoices_due_dates ON invoices (org_id, due_date, id);
 
