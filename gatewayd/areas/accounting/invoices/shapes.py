@@ -35,7 +35,13 @@ Description = Annotated[str, Meta(min_length=1, max_length=2000)]
 Unit = Annotated[str, Meta(min_length=1, max_length=32, examples=["hours"])]
 Number = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[!-~]([ -~]*[!-~])?$", examples=["INV-000001"])]
 Category = Annotated[
-    str, Meta(max_length=64, pattern="^[a-z][a-z0-9_]*$", description="Income category.", examples=["turnover"])
+    str,
+    Meta(
+        max_length=64,
+        pattern="^[a-z][A-Za-z0-9_]*$",
+        description="Income line of the business: by default turnover, and of property rent (`periodAmount`).",
+        examples=["turnover"],
+    ),
 ]
 Reference = Annotated[str, Meta(max_length=128)]
 LongText = Annotated[str, Meta(max_length=4000)]
