@@ -2,6 +2,7 @@
 
 from gatewayd.areas.businesses import operations
 from gatewayd.areas.businesses.profit_and_loss import operations as profit_and_loss
+from gatewayd.areas.businesses.profit_and_loss import what_if
 from gatewayd.contract.operation import Area
 
-AREA = Area("businesses", "Businesses", (*operations.OPERATIONS, *profit_and_loss.OPERATIONS))
+AREA = Area("businesses", "Businesses", (*operations.OPERATIONS, *profit_and_loss.OPERATIONS, *what_if.OPERATIONS))
