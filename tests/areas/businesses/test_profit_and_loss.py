@@ -546,3 +546,33 @@ def test_another_business_of_the_same_owner_counts_for_itself(books: LedgerBooks
         {"turnover": "70.00", "adminCosts": "1.00"},
         {"turnover": "30.00", "adminCosts": "2.00"},
     ]
+
+
+def test_an_invoice_of_before_the_flat_rate_stays_net(books: LedgerBooks) -> None:
+    vat = {**FLAT_RATE, "flatRatePercent": "12", "flatRateStartDate": "2026-10-02"}
+    trade = books.trade(books.entity(vat=vat))
+    pay(books, invoice(books, trade, "100.00"), "120.00", "2026-10-02")
+    assert lines(books.pnl(trade)) == {"turnover": "100.00"}
+
+
+def test_yen_have_no_pence(books: LedgerBooks) -> None:
+    trade = books.trade()
+    books.enter(trade, "adminCosts", 1_000, currency="JPY", fx_rate="0.0052")
+    assert lines(books.pnl(trade)) == {"adminCosts": "5.20"}
+
+
+def test_foreign_income_is_no_expense_that_needs_a_document(books: LedgerBooks) -> None:
+    trade = books.trade()
+    books.enter(trade, "turnover", 10_00, currency="USD", fx_rate="0.8")
+    books.enter(trade, "adminCosts", 20_00, currency="USD", fx_rate="0.8")
+    found = books.pnl(trade)["evidence"]
+    assert (found["expenses"], found["missing"]) == ("16.00", 1)
+
+
+def test_a_rate_to_another_currency_than_the_businesss_is_none(books: LedgerBooks) -> None:
+    """The invoice's is to pounds, its seller's currency, and the business counts in euros."""
+    owner = books.unregistered_entity()
+    trade = books.trade(owner, currency="EUR")
+    invoice(books, trade, "200.00", currency="USD", fxRate="0.75", legalEntityId=owner)
+    with pytest.raises(Problem, match="currency_mismatch"):
+        books.pnl(trade, basis="accruals")
