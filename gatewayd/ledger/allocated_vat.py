@@ -98,5 +98,5 @@ def _entry(span: DateRange, business_type: str, row: Row) -> VatEntry:
     net = sign * (amount - vat)
     if not is_income:
         return VatEntry(span, input_vat=sign * vat, purchases=net)
-    flat = sign * amount if category != NOT_PNL and bears_flat_rate(business_type, category) else 0
+    flat = sign * amount if bears_flat_rate(business_type, category) else 0
     return VatEntry(span, output_vat=sign * vat, sales=net, flat_turnover=flat)

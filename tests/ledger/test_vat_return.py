@@ -122,6 +122,24 @@ def test_reverse_charged_sales_bear_no_vat_and_are_sales(books: LedgerBooks) -> 
     assert return_of(books, owner) == (0, 0, 0, 0, 0, 80_00, 0, 0, 0)
 
 
+def test_reverse_charged_sales_bear_no_flat_rate(books: LedgerBooks) -> None:
+    owner = books.entity(
+        vat={"status": "registered", "effectiveDate": "2000-01-01", "scheme": "flat_rate", "flatRatePercent": "12"}
+    )
+    books.trade(owner, accountingBasis="accruals")
+    client = books.client(vatNumber="GB434031494")
+    work = [{"description": "Roof", "unitPrice": "80.00", "vatCode": "reverse_charge_domestic_standard"}]
+    books.invoice(legalEntityId=owner, clientId=client, issueDate="2026-09-30", lines=work)
+    assert return_of(books, owner) == (0, 0, 0, 0, 0, 80_00, 0, 0, 0)
+
+
+def test_equipment_that_is_sold_bears_its_vat(books: LedgerBooks) -> None:
+    owner = books.entity()
+    trade = books.trade(owner)
+    books.enter(trade, "not_pnl", 600_00, "2026-09-01", purpose="other", vat_amount=100_00, direction="in")
+    assert return_of(books, owner) == (100_00, 0, 100_00, 0, 100_00, 500_00, 0, 0, 0)
+
+
 def test_foreign_sales_and_purchases_count_at_their_rates(books: LedgerBooks) -> None:
     owner = books.entity()
     trade = books.trade(owner)

@@ -121,6 +121,8 @@ def test_before_its_start_date_the_flat_rate_is_no_scheme(books: LedgerBooks) ->
     trade = books.trade(books.entity(vat=vat))
     books.enter(trade, "turnover", 120_00, "2026-09-30", vat_amount=20_00)
     assert lines(books.pnl(trade)) == {"turnover": "100.00"}
+    books.enter(trade, "turnover", 120_00, "2026-10-01", vat_amount=20_00)
+    assert lines(books.pnl(trade)) == {"turnover": "205.60"}
 
 
 def test_interest_is_no_supply_that_a_flat_rate_is_taken_of(books: LedgerBooks) -> None:
@@ -435,6 +437,12 @@ def test_from_a_turnover_of_90000_on_they_are_not_and_that_is_told(books: Ledger
     found = books.pnl(trade)
     assert lines(found, "expenses") == {"adminCosts": "10.00"}
     assert [warning["code"] for warning in found["warnings"]] == ["consolidated_expenses_not_allowed"]
+
+
+def test_the_limit_is_one_of_pounds(books: LedgerBooks) -> None:
+    trade = books.trade(usesConsolidatedExpenses=True, currency="EUR")
+    books.enter(trade, "turnover", 90_000_00)
+    assert books.pnl(trade)["warnings"] == []
 
 
 def test_each_tax_year_of_the_range_is_looked_at_by_itself(books: LedgerBooks) -> None:

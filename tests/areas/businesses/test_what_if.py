@@ -66,6 +66,23 @@ def test_the_standard_scheme_instead_of_the_flat_rate(books: LedgerBooks) -> Non
     assert ask(books, trade, flatRatePercent="10")["difference"]["netProfit"] == "24.00"
 
 
+def test_a_scheme_that_is_asked_for_holds_from_the_registration_on(books: LedgerBooks) -> None:
+    """And a category goes before the percentage that the entity has."""
+    vat = {
+        "status": "registered",
+        "effectiveDate": "2000-01-01",
+        "scheme": "flat_rate",
+        "flatRatePercent": "12",
+        "flatRateStartDate": "2026-12-01",
+    }
+    trade = books.trade(books.entity(vat=vat))
+    books.enter(trade, "turnover", 120_00, vat_amount=20_00)
+    assert ask(books, trade, flatRatePercent="10")["difference"]["netProfit"] == "0.00"
+    assert ask(books, trade, vatScheme="flat_rate")["difference"]["netProfit"] == "5.60"
+    found = ask(books, trade, vatScheme="flat_rate", flatRateCategory="042")  # 4 %
+    assert found["difference"]["netProfit"] == "15.20"
+
+
 def test_other_quarters(books: LedgerBooks) -> None:
     trade = books.trade()
     books.enter(trade, "turnover", 5_00, "2026-07-03")
