@@ -39,11 +39,18 @@ class Catalogue:
         return tuple(operation for area in self.areas for operation in area.operations)
 
 
-def build(receivers: Policy, max_attempts: int, retention_days: int) -> Catalogue:
-    """All areas. `receivers` says which webhook URLs are allowed. Raises `CatalogueError`."""
+def build(
+    receivers: Policy, max_attempts: int, retention_days: int, public_url: str = "http://127.0.0.1:8080"
+) -> Catalogue:
+    """All areas.
+
+    `receivers` says which webhook URLs are allowed, `public_url` is the origin that clients see. Raises
+    `CatalogueError`.
+    """
     delivering = webhooks.area(receivers, max_attempts, retention_days)
     of_businesses = replace(businesses.AREA, operations=(*businesses.AREA.operations, *tax.OF_BUSINESSES))
-    stored = (legal_entities.AREA, of_businesses, accounting.AREA, banking.AREA, periods.AREA)
+    of_periods = periods.area(public_url)
+    stored = (legal_entities.AREA, of_businesses, accounting.AREA, banking.AREA, of_periods)
     return checked((*stored, delivering, tax.AREA, crm.AREA))
 
 

@@ -31,6 +31,7 @@ GROUPS = (
     "invoices",
     "periods",
     "allocations",
+    "calendar",
     "crm",
     "webhooks",
     "listen",

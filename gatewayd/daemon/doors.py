@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from msgspec.json import encode
 
+from gatewayd.areas.periods.feeds import PATH as CALENDARS
 from gatewayd.catalogue import Catalogue, Deps
 from gatewayd.clock import Clock
 from gatewayd.config import Config, is_loopback
@@ -14,12 +15,13 @@ from gatewayd.console.addresses import is_page
 from gatewayd.console.lazy_app import Console
 from gatewayd.daemon.description import catalogue_of, describe
 from gatewayd.daemon.reload import Install
-from gatewayd.http import documents
+from gatewayd.http import calendar_feeds, documents
 from gatewayd.http.api import Api, ApiParts
 from gatewayd.http.documents import ReadinessCheck
 from gatewayd.http.observer import Observer, label_all, label_by_path
 from gatewayd.http.render import refusal
 from gatewayd.http.router import Router
+from gatewayd.http1.asgi import App
 from gatewayd.http1.cors import Cors
 from gatewayd.http1.log import Log
 from gatewayd.http1.proxy_headers import TrustedProxies
@@ -99,7 +101,7 @@ def create_doors(parts: DoorParts) -> Doors:
         },
         api,
         api.at_once,
-        mounts=((PREFIX, endpoints),),
+        mounts=((PREFIX, endpoints), (CALENDARS, _observed_calendars(parts))),
         ready=dict.fromkeys(oauth.paths, parts.observer.observe_at_once(oauth.at_once, label)),
         pages=parts.observer.observe(console, label_all("console")),
         is_page=is_page,
@@ -139,6 +141,11 @@ def _create_api(parts: DoorParts, offered: Catalogue, limits: RateLimits, cors: 
             public_url=config.server.public_url,
         )
     )
+
+
+def _observed_calendars(parts: DoorParts) -> App:
+    app = calendar_feeds.calendar_app(parts.provider.store, parts.config.obligations.due_soon_days)
+    return parts.observer.observe(app, label_all(calendar_feeds.LABEL))
 
 
 def _create_console(parts: DoorParts) -> Console:

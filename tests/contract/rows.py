@@ -35,6 +35,7 @@ _SEED: tuple[tuple[str, Mapping[str, object]], ...] = (
     ("accounting.createClient", {"name": "Birch & Co", "email": "accounts@birch.example"}),
     ("accounting.createInvoice", {"lines": [{"description": "Work", "quantity": "1", "unitPrice": "100.00"}]}),
     ("obligations.create", {"name": "Insurance renewal", "dueDate": "2026-11-01"}),
+    ("obligations.createFeed", {"name": "Deadlines"}),
     ("crm.createLead", {"source": "phone", "name": "Ash Brown"}),
     ("crm.createOpportunity", {"name": "Roof", "stage": "proposal"}),
     ("webhooks.create", {"url": "https://seed.example.com/hook", "events": ["lead.created"]}),
