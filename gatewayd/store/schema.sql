@@ -777,7 +777,7 @@ CREATE TABLE obligations (
     last_checked_at INTEGER,
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
-    version INTEGER NOT NULL CHECK (version >= 1),
+    version INTEGER NOT NULL CHECK (version >= 1), due_soon_for TEXT, overdue_for TEXT,
     CHECK (dismissed = 0 OR status = 'not_required'),
     CHECK ((fulfilled_at IS NULL) = (status <> 'fulfilled'))
 ) STRICT;
@@ -800,6 +800,12 @@ CREATE INDEX obligations_of_period ON obligations (org_id, period_id, id);
 CREATE INDEX obligations_of_status ON obligations (org_id, status, due_date, id);
 
 CREATE INDEX obligations_page ON obligations (org_id, due_date, id);
+
+CREATE INDEX obligations_passed ON obligations (due_date, id)
+    WHERE status = 'open' AND (overdue_for IS NULL OR overdue_for <> due_date);
+
+CREATE INDEX obligations_to_come ON obligations (due_date, id)
+    WHERE status = 'open' AND (due_soon_for IS NULL OR due_soon_for <> due_date);
 
 CREATE TABLE one_time_links (
     hash BLOB PRIMARY KEY,                              -- SHA-256 of the token in the link
