@@ -50,6 +50,7 @@ def build(
     delivering = webhooks.area(receivers, max_attempts, retention_days)
     of_businesses = replace(businesses.AREA, operations=(*businesses.AREA.operations, *tax.OF_BUSINESSES))
     of_periods = periods.area(public_url)
+    of_periods = replace(of_periods, operations=(*of_periods.operations, *tax.OF_PERIODS))
     stored = (legal_entities.AREA, of_businesses, accounting.AREA, banking.AREA, of_periods)
     return checked((*stored, delivering, tax.AREA, crm.AREA))
 
