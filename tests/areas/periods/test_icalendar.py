@@ -94,6 +94,16 @@ def test_any_text_arrives_and_no_line_is_too_long(text: str) -> None:
     assert str(only(Calendar.from_ical(raw))["SUMMARY"]) == text
 
 
+@pytest.mark.parametrize("before", range(4))
+@pytest.mark.parametrize("character", ["é", "€", "𝄞"])
+def test_no_character_is_cut_in_two(character: str, before: int) -> None:
+    text = before * "x" + 100 * character
+    raw = icalendar.render("Deadlines", [ONE._replace(summary=text)], 14)
+    assert [line.decode() for line in raw.split(b"\r\n") if len(line) > 75] == []
+    assert all(line.decode() for line in raw.removesuffix(b"\r\n").split(b"\r\n"))
+    assert str(only(Calendar.from_ical(raw))["SUMMARY"]) == text
+
+
 def test_control_characters_and_line_breaks_end_no_line() -> None:
     raw = icalendar.render("x", [ONE._replace(summary="a\r\nBEGIN:VEVENT\rb\x00c\x1b")], 14)
     assert str(only(Calendar.from_ical(raw))["SUMMARY"]) == "a\nBEGIN:VEVENT b c "
