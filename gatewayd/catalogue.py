@@ -41,13 +41,21 @@ class Catalogue:
         return tuple(operation for area in self.areas for operation in area.operations)
 
 
-def build(receivers: Policy, max_attempts: int, retention_days: int) -> Catalogue:
-    """All areas. `receivers` says which webhook URLs are allowed. Raises `CatalogueError`."""
+def build(
+    receivers: Policy, max_attempts: int, retention_days: int, public_url: str = "http://127.0.0.1:8080"
+) -> Catalogue:
+    """All areas.
+
+    `receivers` says which webhook URLs are allowed, `public_url` is the origin that clients see. Raises
+    `CatalogueError`.
+    """
     delivering = webhooks.area(receivers, max_attempts, retention_days)
     of_businesses = replace(businesses.AREA, operations=(*businesses.AREA.operations, *tax.OF_BUSINESSES))
     of_banking = replace(banking.AREA, operations=(*banking.AREA.operations, *importing.OPERATIONS))
-    books = (accounting.AREA, of_banking, periods.AREA)
-    return checked((legal_entities.AREA, of_businesses, *books, delivering, tax.AREA, crm.AREA))
+    of_periods = periods.area(public_url)
+    of_periods = replace(of_periods, operations=(*of_periods.operations, *tax.OF_PERIODS))
+    stored = (legal_entities.AREA, of_businesses, accounting.AREA, of_banking, of_periods)
+    return checked((*stored, delivering, tax.AREA, crm.AREA))
 
 
 def checked(areas: tuple[Area, ...]) -> Catalogue:

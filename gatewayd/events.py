@@ -46,6 +46,20 @@ class OpportunityStageChanged(EventData, frozen=True, kw_only=True):
     lead_id: str | None
 
 
+class ObligationDue(EventData, frozen=True, kw_only=True):
+    """Something is due. Dates are London's; `days_until_due` is negative once the day has passed."""
+
+    obligation_id: str
+    kind: str
+    legal_entity_id: str
+    business_id: str | None
+    period_start_date: str
+    period_end_date: str
+    due_date: str
+    days_until_due: int
+    confidence: str
+
+
 class FormSubmitted(EventData, frozen=True, kw_only=True):
     """Reserved for forms (Spec §6): may be subscribed to, and is not sent yet."""
 
@@ -69,14 +83,30 @@ class EventBody(msgspec.Struct, Generic[D], frozen=True, kw_only=True, rename="c
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventKind:
-    """One row of the table of events. `fired` is False for a kind that is only reserved."""
+    """One row of the table of events.
+
+    `fired` is False for a kind that is only reserved; `extension` kinds are not in the specification.
+    """
 
     name: str
     meaning: str
     data: type[EventData]
     sample: EventData
     fired: bool = True
+    extension: bool = False
 
+
+_OBLIGATION: Final = ObligationDue(
+    obligation_id="obl_01kaqg1r00n2p3q4r5s6t7v8w9",
+    kind="vat_return",
+    legal_entity_id="ent_01kaqe0000a1b2c3d4e5f6g7h8",
+    business_id=None,
+    period_start_date="2026-07-01",
+    period_end_date="2026-09-30",
+    due_date="2026-11-07",
+    days_until_due=14,
+    confidence="confirmed",
+)
 
 _KINDS: Final = (
     EventKind(
@@ -105,9 +135,23 @@ _KINDS: Final = (
         sample=FormSubmitted(form_id="form_contact", submission_id="sub_01kaqf9v00e1f2g3h4j5k6m7n8"),
         fired=False,
     ),
+    EventKind(
+        name="obligation.due_soon",
+        meaning="An open obligation is due within `obligations.due_soon_days`, 14 by default. Once for a due date.",
+        data=ObligationDue,
+        sample=_OBLIGATION,
+        extension=True,
+    ),
+    EventKind(
+        name="obligation.overdue",
+        meaning="The due date of an open obligation has passed in London. Once for a due date.",
+        data=ObligationDue,
+        sample=msgspec.structs.replace(_OBLIGATION, days_until_due=-1),
+        extension=True,
+    ),
 )
 EVENT_KINDS: Final[Mapping[str, EventKind]] = {kind.name: kind for kind in _KINDS}
-"""The closed set of event kinds (Spec §6), in its order."""
+"""The closed set of event kinds (Spec §6), in its order, and behind them this service's own."""
 
 
 class NewDelivery(NamedTuple):

@@ -19,7 +19,9 @@ SELECT subscription_id, event, status, attempts, due_at FROM deliveries WHERE or
 
 
 def test_every_kind_of_the_specification_is_known_with_a_sample_of_its_data() -> None:
-    assert list(events.EVENT_KINDS) == ["lead.created", "opportunity.stage_changed", "form.submitted"]
+    promised = ["lead.created", "opportunity.stage_changed", "form.submitted"]
+    assert list(events.EVENT_KINDS) == [*promised, "obligation.due_soon", "obligation.overdue"]
+    assert [name for name, kind in events.EVENT_KINDS.items() if not kind.extension] == promised
     for name, kind in events.EVENT_KINDS.items():
         assert kind.name == name
         assert msgspec.json.decode(encode(kind.sample), type=kind.data) == kind.sample

@@ -33,6 +33,8 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("--date", metavar="D", type=civil_date, help="YYYY-MM-DD, today by default")
     command.add_argument("--method", metavar="M", help="such as bank_transfer")
     command.add_argument("--reference", metavar="R")
+    command.add_argument("--bank-transaction", metavar="ID", help="the bank transaction that it is a part of")
+    command.add_argument("--charges", metavar="A", help="what a payment provider kept of the amount")
     command = _add(group, "unpay", "take back a payment that bounced or was matched wrongly", unpay)
     command.add_argument("--payment", required=True, type=whole_number(1, 10**6), metavar="N", help="1 is the first")
     _add(group, "delete", "delete a draft", delete)
@@ -79,7 +81,8 @@ def void(arguments: argparse.Namespace, context: Context) -> int:
 def pay(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.areas.accounting.invoices import moves
 
-    payment = moves.Payment(arguments.amount, arguments.date, arguments.method, arguments.reference)
+    given = (arguments.amount, arguments.date, arguments.method, arguments.reference)
+    payment = moves.Payment(*given, arguments.bank_transaction, arguments.charges)
     return _move(arguments, context, lambda tx: moves.pay(tx, arguments.id, payment))
 
 

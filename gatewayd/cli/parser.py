@@ -31,6 +31,8 @@ GROUPS = (
     "invoices",
     "periods",
     "imports",
+    "allocations",
+    "calendar",
     "crm",
     "webhooks",
     "listen",

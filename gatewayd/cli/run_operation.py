@@ -1,13 +1,17 @@
 """Runs operations of the API as the operator: by the path of every door, on the store of a command."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from gatewayd.cli.context import Context
     from gatewayd.contract.caller import Caller
     from gatewayd.contract.operation import Area, Operation
     from gatewayd.store import Store
+
+T = TypeVar("T")
+Perform = Callable[["Operation", Mapping[str, object]], Awaitable[dict[str, Any]]]
+"""`perform(row, values)`: runs a row and answers its JSON."""
 
 
 def operator_of(org_id: str) -> "Caller":
@@ -38,17 +42,31 @@ def run_operation(
 
     Answers the row's JSON. Raises `Problem` as the API would, and for an organization that does not exist.
     """
+
+    async def once(perform: Perform) -> dict[str, Any]:
+        return await perform(operation, values)
+
+    return run_operations(context, org_id, once)
+
+
+def run_operations(context: "Context", org_id: str, work: Callable[[Perform], Awaitable[T]]) -> T:
+    """Run rows of one organization, one after the other, on one opened store. See `run_operation`."""
     import msgspec
 
     from gatewayd.identity import organizations
     from gatewayd.performing.performer import Performer, encoded
     from gatewayd.performing.prepared import prepare
 
-    given = {name: value for name, value in values.items() if value is not None}
-    request = prepare(operation).decoder.body(msgspec.json.encode(given))
-
-    async def perform(store: "Store") -> object:
+    async def run(store: "Store") -> T:
         await store.read(lambda tx: organizations.get(tx, org_id), org_id)
-        return await Performer(store).perform(operation, operator_of(org_id), request)
+        performer, caller = Performer(store), operator_of(org_id)
 
-    return msgspec.json.decode(encoded(context.run(perform)), type=dict[str, Any])
+        async def perform(operation: "Operation", values: Mapping[str, object]) -> dict[str, Any]:
+            given = {name: value for name, value in values.items() if value is not None}
+            request = prepare(operation).decoder.body(msgspec.json.encode(given))
+            answer = await performer.perform(operation, caller, request)
+            return msgspec.json.decode(encoded(answer), type=dict[str, Any])
+
+        return await work(perform)
+
+    return context.run(run)

@@ -236,6 +236,18 @@ class Banking:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Obligations:
+    """What is due, and when."""
+
+    due_soon_days: int = key(
+        14,
+        "How long before a due date it is told: the event obligation.due_soon, and the alarm in calendars.",
+        Between(1, 90),
+        "days",
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Vault:
     """Documents."""
 
@@ -289,6 +301,7 @@ class Config:
     webhooks: Webhooks = field(default_factory=Webhooks)
     tax: Tax = field(default_factory=Tax)
     banking: Banking = field(default_factory=Banking)
+    obligations: Obligations = field(default_factory=Obligations)
     vault: Vault = field(default_factory=Vault)
     limits: Limits = field(default_factory=Limits)
     metrics: Metrics = field(default_factory=Metrics)

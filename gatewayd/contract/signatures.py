@@ -51,8 +51,9 @@ def _answers(operation: Operation) -> tuple[Any, ...]:
     response = operation.response
     if operation.relays:
         return (Response,)
-    listings = [cast(Any, Listing)[item] for item in get_args(response)] if get_origin(response) is Page else []
-    return (response, cast(Any, Rendered)[response], *listings)
+    pages = (response, *getattr(response, "__orig_bases__", ()))  # a page with further members is a subclass
+    items = [item for page in pages if get_origin(page) is Page for item in get_args(page)]
+    return (response, cast(Any, Rendered)[response], *(cast(Any, Listing)[item] for item in items))
 
 
 def _name(kind: Any) -> str:

@@ -11,7 +11,7 @@ from gatewayd.clock import Instant
 from gatewayd.daemon.health import Health
 from gatewayd.http1.log import Log
 from gatewayd.importing.engine import Importing
-from gatewayd.ledger import schedule
+from gatewayd.ledger import deadlines, schedule
 from gatewayd.logs import LogWriter
 from gatewayd.performing import idempotency
 from gatewayd.provider import Provider, note_use
@@ -27,7 +27,7 @@ LOG_SECONDS: Final = 2.0  # Chosen: how long a stop waits for a log that nobody 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackgroundParts:
-    """What the background works on."""
+    """What the background works on. `due_soon_days` is how long before a due date it is told."""
 
     store: Store
     provider: Provider
@@ -36,6 +36,7 @@ class BackgroundParts:
     retention: Retention
     notifier: Notifier
     log: Log
+    due_soon_days: int
 
 
 @asynccontextmanager
@@ -49,6 +50,7 @@ async def open_background(parts: BackgroundParts) -> AsyncIterator[Health]:
         nursery.start_soon(store.watch_other_processes)
         nursery.start_soon(_keep_house, parts, health)
         nursery.start_soon(_keep_calendars, parts, health)
+        nursery.start_soon(_tell_deadlines, parts, health)
         await nursery.start(health.beat)
         nursery.start_soon(_recover, parts)
         if parts.tenure.interrupted:
@@ -101,6 +103,24 @@ async def _refresh_calendars(store: Store) -> None:
     """Refresh what is behind, some entities at a time. Raises `StoreFailure`."""
     while await store.read(schedule.is_behind):
         await store.write(schedule.refresh_some)
+
+
+async def _tell_deadlines(parts: BackgroundParts, health: Health) -> None:
+    """Tell of what comes near and what has passed, at the start, at midnight, and as things change.
+
+    Chosen: there is a look for it each minute, which an index answers, so that a clock that is set, a machine that
+    slept and a change by another process need nothing of their own.
+    """
+    while True:
+        if health.clock.deletes:  # not by a clock that may have leapt: what was told cannot be taken back
+            await _try(_tell_all(parts.store, parts.due_soon_days), parts.log)
+        await trio.sleep(HOUSEKEEPING_SECONDS)
+
+
+async def _tell_all(store: Store, days: int) -> None:
+    """Tell of everything, some obligations at a time. Raises `StoreFailure`."""
+    while not await store.read(lambda tx: deadlines.is_silent(tx, days)):
+        await store.write(lambda tx: deadlines.tell_some(tx, days))
 
 
 async def _try(work: Awaitable[object], log: Log) -> None:

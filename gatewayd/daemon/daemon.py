@@ -259,6 +259,7 @@ class Daemon:
             retention=Retention(self.config.webhooks.retention_days, self._outside.clock, self._log),
             notifier=self._outside.notifier,
             log=self._log,
+            due_soon_days=self.config.obligations.due_soon_days,
         )
 
     def _door_parts(

@@ -19,7 +19,8 @@ def catalogue_of(config: Config, receivers: Policy | None = None) -> Catalogue:
     of the settings' own. Raises `CatalogueError`.
     """
     webhooks = settings_from(config.webhooks)
-    return catalogue.build(receivers or webhooks.policy, webhooks.retry.max_attempts, webhooks.retention_days)
+    policy, retry = receivers or webhooks.policy, webhooks.retry
+    return catalogue.build(policy, retry.max_attempts, webhooks.retention_days, config.server.public_url)
 
 
 def describe(offered: Catalogue, config: Config) -> dict[str, Any]:

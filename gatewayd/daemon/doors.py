@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from msgspec.json import encode
 
+from gatewayd.areas.periods.feeds import PATH as CALENDARS
 from gatewayd.catalogue import Catalogue, Deps
 from gatewayd.clock import Clock
 from gatewayd.config import Config, is_loopback
@@ -15,13 +16,14 @@ from gatewayd.console.addresses import is_page
 from gatewayd.console.lazy_app import Console
 from gatewayd.daemon.description import catalogue_of, describe
 from gatewayd.daemon.reload import Install
-from gatewayd.http import documents
+from gatewayd.http import calendar_feeds, documents
 from gatewayd.http.api import Api, ApiParts
 from gatewayd.http.documents import ReadinessCheck
 from gatewayd.http.observer import Observer, label_all, label_by_path
 from gatewayd.http.render import refusal
 from gatewayd.http.router import Router
 from gatewayd.http.uploads import Uploads
+from gatewayd.http1.asgi import App
 from gatewayd.http1.cors import Cors
 from gatewayd.http1.log import Log
 from gatewayd.http1.proxy_headers import TrustedProxies
@@ -104,7 +106,7 @@ def create_doors(parts: DoorParts) -> Doors:
         },
         api,
         api.at_once,
-        mounts=((PREFIX, endpoints),),
+        mounts=((PREFIX, endpoints), (CALENDARS, _observed_calendars(parts))),
         ready=dict.fromkeys(oauth.paths, parts.observer.observe_at_once(oauth.at_once, label)),
         pages=parts.observer.observe(console, label_all("console")),
         is_page=is_page,
@@ -152,6 +154,11 @@ def _create_uploads(config: Config) -> Uploads:
     folder = incoming_folder(Path(config.store.directory))
     sweep(folder)
     return Uploads(folder=folder, max_bytes={"banking": config.banking.max_import_bytes})
+
+
+def _observed_calendars(parts: DoorParts) -> App:
+    app = calendar_feeds.calendar_app(parts.provider.store, parts.config.obligations.due_soon_days)
+    return parts.observer.observe(app, label_all(calendar_feeds.LABEL))
 
 
 def _create_console(parts: DoorParts) -> Console:

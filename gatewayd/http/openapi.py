@@ -198,6 +198,7 @@ def _webhook(kind: str, schema: Json, sample: object) -> Json:
     headers = {"X-Service-Event": ("The event kind.", constant, kind), **_WEBHOOK_HEADERS}
     return {
         "post": {
+            **({"x-extension": True} if EVENT_KINDS[kind].extension else {}),
             "operationId": f"on.{kind}",
             "summary": f"{kind} is delivered to a subscription",
             "description": EVENT_KINDS[kind].meaning,

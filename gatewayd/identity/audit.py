@@ -44,6 +44,8 @@ Action = Literal[
     "grant.revoked",
     "grant.code_replayed",
     "grant.refresh_reused",
+    "feed.created",
+    "feed.revoked",
     "tax.connected",
     "tax.disconnected",
 ]

@@ -8,6 +8,7 @@ from gatewayd.contract.wire import Response
 from gatewayd.identity import (
     api_keys,
     audit,
+    calendar_feeds,
     grants,
     known_devices,
     memberships,
@@ -31,7 +32,7 @@ class EndedAccess(Response, frozen=True, kw_only=True):
 
 
 def remove_member(tx: WriteTx, user_id: str, actor: str) -> EndedAccess:
-    """Remove a member of the transaction's organization, their keys and grants there included.
+    """Remove a member of the transaction's organization, their keys, grants and calendar feeds there included.
 
     Sessions, passkeys and one-time links end where the person belongs to no other organization. Chosen: the password
     and its second factor stay, and open a page that says so.
@@ -40,6 +41,7 @@ def remove_member(tx: WriteTx, user_id: str, actor: str) -> EndedAccess:
     """
     ended_grants = memberships.remove(tx, user_id, actor)
     keys = api_keys.revoke_membership(tx, user_id, actor)
+    calendar_feeds.revoke_membership(tx, user_id, actor)
     ended_sessions = ended_passkeys = 0
     if not memberships.of_user(tx, user_id):
         one_time_links.void(tx, user_id)
@@ -57,8 +59,9 @@ def disable(tx: WriteTx, user_id: str, actor: str) -> EndedAccess:
 
 
 def end_everything(tx: WriteTx, user_id: str, actor: str) -> EndedAccess:
-    """End all that a person holds but the password: also one-time links, which are not counted."""
+    """End all that a person holds but the password: also one-time links and calendar feeds, which are not counted."""
     one_time_links.void(tx, user_id)
+    calendar_feeds.revoke_user(tx, user_id, actor)
     second_factor = second_factors.is_on(tx, user_id)
     second_factors.remove(tx, user_id, actor)
     return EndedAccess(
@@ -71,11 +74,13 @@ def end_everything(tx: WriteTx, user_id: str, actor: str) -> EndedAccess:
 
 
 def end_access_of_all(tx: WriteTx, actor: str) -> EndedAccess:
-    """End everybody's sessions, one-time links, keys and grants: whatever was ended since a backup lives again in it.
+    """End everybody's sessions, one-time links, keys, grants and calendar feeds: what was ended since a backup lives
+    again in it.
 
     Chosen: passwords, second factors and passkeys stay, or nobody could come in any more.
     """
     keys = ended_sessions = ended_grants = 0
+    calendar_feeds.revoke_all(tx, actor)
     for user_id in users.list_ids(tx):
         one_time_links.void(tx, user_id)
         ended_sessions += end_sessions(tx, user_id, actor)

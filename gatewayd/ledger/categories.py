@@ -39,7 +39,7 @@ PropertyExpense = Literal[
     "residentialFinancialCost",
     "consolidatedExpenses",
 ]
-Category = Income | Expense | PropertyIncome | PropertyExpense | Literal["not_pnl"]
+Category = Literal[Income, Expense, PropertyIncome, PropertyExpense, "not_pnl"]
 Purpose = Literal[
     "transfer",
     "invoice_payment",

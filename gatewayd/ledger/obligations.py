@@ -134,6 +134,9 @@ _SELECT_EVENTS = """
 SELECT type, at, noted_by, detail FROM obligation_events
 WHERE org_id = :org_id AND obligation_id = :obligation_id ORDER BY id
 """
+# Chosen: that something was told is no change that a caller's `expectedVersion` could run into.
+_MARK_DUE_SOON = "UPDATE obligations SET due_soon_for = due_date WHERE org_id = :org_id AND id = :id"
+_MARK_OVERDUE = "UPDATE obligations SET overdue_for = due_date WHERE org_id = :org_id AND id = :id"
 
 
 def key_of(row: ObligationRow) -> ObligationKey:
@@ -215,6 +218,16 @@ def fulfil(tx: WriteTx, row: ObligationRow, received_date: str | None, by: str |
         OBLIGATIONS.update(tx, met)
         note(tx, met, "fulfilled", by, f"with the update to {row.period_end_date}")
     return done
+
+
+def mark_due_soon(tx: WriteTx, obligation_id: str) -> None:
+    """Note that it was told of the due date that comes near."""
+    tx.run(_MARK_DUE_SOON, id=obligation_id)
+
+
+def mark_overdue(tx: WriteTx, obligation_id: str) -> None:
+    """Note that it was told of the due date that has passed."""
+    tx.run(_MARK_OVERDUE, id=obligation_id)
 
 
 def open_updates_beside(tx: ReadTx, row: ObligationRow) -> list[ObligationRow]:

@@ -9,7 +9,19 @@ from typing import Literal, NamedTuple
 from gatewayd.errors import FieldError
 from gatewayd.store import ReadTx
 
-Kind = Literal["legal_entity", "client", "business", "property", "bank_account"]
+Kind = Literal[
+    "legal_entity",
+    "client",
+    "business",
+    "property",
+    "unit",
+    "tenancy",
+    "mortgage",
+    "document",
+    "bank_account",
+    "bank_transaction",
+    "rule",
+]
 
 _SELECT_LEGAL_ENTITY = "SELECT 1 FROM legal_entities WHERE org_id = :org_id AND id = :id"
 _SELECT_BUSINESS = "SELECT 1 FROM businesses WHERE org_id = :org_id AND id = :id"

@@ -8,16 +8,17 @@ from typing import NamedTuple
 
 import msgspec
 
+from gatewayd.ledger.hidden_imports import VISIBLE
 from gatewayd.store import ReadTx
 
 _SELECT_ACCOUNTS = """
 SELECT id, business_ids FROM bank_accounts
 WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND usage = 'business' ORDER BY id
 """
-_SELECT_LINES = """
+_SELECT_LINES = f"""
 SELECT count(id), min(id) FROM bank_transactions
 WHERE org_id = :org_id AND account_id = :account_id AND date BETWEEN :first AND :last
-    AND allocated <> amount AND status = 'booked' AND amount >= :least
+    AND allocated <> amount AND status = 'booked' AND amount >= :least AND {VISIBLE}
 """
 _LEAST = -(1 << 62)  # minor units: every amount
 _ids = msgspec.json.Decoder(list[str])

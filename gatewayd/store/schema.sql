@@ -1,5 +1,24 @@
 -- Generated from the migrations by `make generate`: read it, change them.
 
+CREATE TABLE allocation_rules (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    name TEXT NOT NULL,
+    mode TEXT NOT NULL CHECK (mode = 'propose' OR mode = 'apply'),
+    priority INTEGER NOT NULL,                  -- the lowest decides first
+    enabled INTEGER NOT NULL CHECK (enabled IN (0, 1)),
+    conditions TEXT NOT NULL,                   -- JSON
+    outcome TEXT NOT NULL,                      -- JSON
+    learned_from TEXT,                          -- for people: the choices that it follows; NULL: a person wrote it
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1)
+) STRICT;
+
+CREATE INDEX allocation_rules_by_change ON allocation_rules (org_id, updated_at, id);
+
+CREATE INDEX allocation_rules_by_id ON allocation_rules (org_id, id);
+
 CREATE TABLE allocations (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -7,6 +26,7 @@ CREATE TABLE allocations (
         source_type = 'bank' OR source_type = 'invoice' OR source_type = 'manual' OR source_type = 'import'
     ),
     source_id TEXT,                             -- the bank transaction; NULL where there is none
+    import_id TEXT,                             -- the import that brought the bank transaction
     legal_entity_id TEXT REFERENCES legal_entities (id),
     business_id TEXT REFERENCES businesses (id),
     property_id TEXT,
@@ -35,15 +55,35 @@ CREATE TABLE allocations (
     version INTEGER NOT NULL CHECK (version >= 1)
 ) STRICT;
 
-CREATE INDEX allocations_by_business ON allocations (org_id, business_id, date);
+CREATE INDEX allocations_by_bill ON allocations (
+    org_id, business_id, document_date, category, direction, currency, amount, vat_amount, disallowable_amount,
+    document_ids
+) WHERE document_date IS NOT NULL;
+
+CREATE INDEX allocations_by_business ON allocations (
+    org_id, business_id, date, id, document_date, category, direction, currency, amount, vat_amount,
+    disallowable_amount, document_ids
+);
+
+CREATE INDEX allocations_by_category ON allocations (org_id, category, date, id, currency, direction, amount);
 
 CREATE INDEX allocations_by_change ON allocations (org_id, updated_at, id);
 
-CREATE INDEX allocations_by_id ON allocations (org_id, id);
+CREATE INDEX allocations_by_date ON allocations (org_id, date, id, currency, direction, amount);
 
-CREATE INDEX allocations_by_invoice ON allocations (org_id, invoice_id) WHERE invoice_id IS NOT NULL;
+CREATE INDEX allocations_by_direction ON allocations (org_id, direction, date, id, currency, amount);
 
-CREATE INDEX allocations_by_source ON allocations (org_id, source_id) WHERE source_id IS NOT NULL;
+CREATE INDEX allocations_by_invoice ON allocations (org_id, invoice_id, date, id) WHERE invoice_id IS NOT NULL;
+
+CREATE INDEX allocations_by_matching ON allocations (org_id, matched_by, date, id, currency, direction, amount);
+
+CREATE INDEX allocations_by_property ON allocations (org_id, property_id, date, id, currency, direction, amount)
+WHERE property_id IS NOT NULL;
+
+CREATE INDEX allocations_by_source ON allocations (org_id, source_id, date, id) WHERE source_id IS NOT NULL;
+
+CREATE INDEX allocations_by_tenancy ON allocations (org_id, tenancy_id, date, id, currency, direction, amount)
+WHERE tenancy_id IS NOT NULL;
 
 CREATE TABLE api_keys (
     id TEXT PRIMARY KEY,
@@ -220,6 +260,9 @@ CREATE INDEX bank_transactions_out ON bank_transactions (org_id, account_id, dat
 
 CREATE INDEX bank_transactions_pending ON bank_transactions (org_id, account_id, date, id) WHERE status = 'pending';
 
+CREATE INDEX bank_transactions_to_pair ON bank_transactions (org_id, account_id, amount, date, id)
+WHERE allocated = 0 AND status = 'booked';
+
 CREATE INDEX bank_transactions_unallocated ON bank_transactions (org_id, account_id, date, id)
 WHERE allocated <> amount AND status = 'booked';
 
@@ -272,6 +315,26 @@ CREATE INDEX businesses_page ON businesses (org_id, id);
 
 CREATE UNIQUE INDEX businesses_tax_business_id ON businesses (org_id, legal_entity_id, tax_business_id)
     WHERE tax_business_id IS NOT NULL;
+
+CREATE TABLE calendar_feeds (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    user_id TEXT,                                       -- whose membership it ends with; NULL: the operator made it
+    hash BLOB NOT NULL UNIQUE,                          -- SHA-256 of the token
+    name TEXT NOT NULL,
+    legal_entity_id TEXT REFERENCES legal_entities (id),    -- NULL: of all that the organization has
+    created_by TEXT NOT NULL,
+    revoked_at INTEGER,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1)
+) STRICT;
+
+CREATE INDEX calendar_feeds_changes ON calendar_feeds (org_id, updated_at, id);
+
+CREATE INDEX calendar_feeds_of_user ON calendar_feeds (user_id);
+
+CREATE INDEX calendar_feeds_page ON calendar_feeds (org_id, id);
 
 CREATE TABLE calendars (
     legal_entity_id TEXT PRIMARY KEY REFERENCES legal_entities (id),
@@ -561,6 +624,8 @@ CREATE TABLE invoice_payments (
     PRIMARY KEY (invoice_id, position)
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX invoice_payments_by_date ON invoice_payments (org_id, date, invoice_id);
+
 CREATE TABLE invoice_sequences (
     org_id TEXT NOT NULL REFERENCES organizations (id),
     seller_key TEXT NOT NULL,
@@ -643,9 +708,17 @@ CREATE TABLE invoices (
     CHECK ((kind = 'credit_note') = (credits_invoice_id IS NOT NULL))
 ) STRICT;
 
+CREATE INDEX invoices_by_supply ON invoices (org_id, supply_date, business_id, legal_entity_id);
+
 CREATE INDEX invoices_changes ON invoices (org_id, updated_at, id);
 
-CREATE INDEX invoices_credits ON invoices (credits_invoice_id) WHERE credits_invoice_id IS NOT NULL;
+CREATE INDEX invoices_credits ON invoices (credits_invoice_id, org_id) WHERE credits_invoice_id IS NOT NULL;
+
+CREATE INDEX invoices_credits_by_issue ON invoices (org_id, issue_date, credits_invoice_id)
+WHERE credits_invoice_id IS NOT NULL;
+
+CREATE INDEX invoices_credits_by_supply ON invoices (org_id, supply_date, credits_invoice_id)
+WHERE credits_invoice_id IS NOT NULL;
 
 CREATE INDEX invoices_due_dates ON invoices (org_id, due_date, id);
 
@@ -661,6 +734,10 @@ CREATE INDEX invoices_of_client ON invoices (org_id, client_id, id);
 
 CREATE INDEX invoices_open ON invoices (org_id, client_id, currency, open_due_date, balance_due)
     WHERE open_due_date IS NOT NULL;
+
+CREATE INDEX invoices_open_by_balance ON invoices (org_id, balance_due, id) WHERE open_due_date IS NOT NULL;
+
+CREATE INDEX invoices_open_by_date ON invoices (org_id, open_due_date, id) WHERE open_due_date IS NOT NULL;
 
 CREATE INDEX invoices_page ON invoices (org_id, id, currency, business_id, search_text);
 
@@ -836,7 +913,7 @@ CREATE TABLE obligations (
     last_checked_at INTEGER,
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
-    version INTEGER NOT NULL CHECK (version >= 1),
+    version INTEGER NOT NULL CHECK (version >= 1), due_soon_for TEXT, overdue_for TEXT,
     CHECK (dismissed = 0 OR status = 'not_required'),
     CHECK ((fulfilled_at IS NULL) = (status <> 'fulfilled'))
 ) STRICT;
@@ -859,6 +936,12 @@ CREATE INDEX obligations_of_period ON obligations (org_id, period_id, id);
 CREATE INDEX obligations_of_status ON obligations (org_id, status, due_date, id);
 
 CREATE INDEX obligations_page ON obligations (org_id, due_date, id);
+
+CREATE INDEX obligations_passed ON obligations (due_date, id)
+    WHERE status = 'open' AND (overdue_for IS NULL OR overdue_for <> due_date);
+
+CREATE INDEX obligations_to_come ON obligations (due_date, id)
+    WHERE status = 'open' AND (due_soon_for IS NULL OR due_soon_for <> due_date);
 
 CREATE TABLE one_time_links (
     hash BLOB PRIMARY KEY,                              -- SHA-256 of the token in the link

@@ -16,8 +16,14 @@ from gatewayd.outbound.transport import Policy
 
 LOOPBACK: Final = IPv4Address("127.0.0.1")  # what `localhost` means everywhere (RFC 6761 §6.3)
 
+_OWN: Final = ", ".join(f"`{name}`" for name, kind in EVENT_KINDS.items() if kind.extension)
 EventName = Annotated[
-    str, Meta(description="An event kind.", examples=["lead.created"], extra_json_schema={"enum": list(EVENT_KINDS)})
+    str,
+    Meta(
+        description=f"An event kind. This service's own are {_OWN}.",
+        examples=["lead.created"],
+        extra_json_schema={"enum": list(EVENT_KINDS)},
+    ),
 ]
 Events = Annotated[list[EventName], Meta(min_length=1, max_length=100, description="The event kinds to be sent.")]
 Url = Annotated[

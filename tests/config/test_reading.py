@@ -78,7 +78,10 @@ def test_all_mistakes_are_reported_at_once() -> None:
         level = "loud"
     """
     assert problems(text) == {
-        "colour": "unknown key; known are server, store, oauth, webhooks, tax, banking, vault, limits, metrics, log",
+        "colour": (
+            "unknown key; known are server, store, oauth, webhooks, tax, banking, obligations, vault, limits, metrics,"
+            " log"
+        ),
         "timeout_seconds": "unknown key; did you mean webhooks.timeout_seconds?",
         "webhook": "unknown section; did you mean webhooks?",
         "vault": "must be a table that begins with [vault], not a whole number",

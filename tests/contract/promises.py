@@ -35,7 +35,6 @@ def extensions() -> dict[str, Promise]:
 
 PENDING = frozenset(
     {
-        "businesses.businessPnl",
         "assets.listPortfolios",
         "assets.getPortfolio",
         "assets.listAccounts",

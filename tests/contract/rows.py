@@ -15,6 +15,7 @@ from gatewayd.store import WriteTx
 from gatewayd.webhooks import attempts
 from gatewayd.webhooks.schedule import MAX_ATTEMPTS
 from gatewayd.webhooks.time_range import RETENTION_DAYS
+from tests.ledger import bank_books
 from tests.support.api import Fields, Reply, TestedApi
 from tests.support.statement_files import line, statement
 
@@ -36,6 +37,7 @@ _SEED: tuple[tuple[str, Mapping[str, object]], ...] = (
     ("accounting.createInvoice", {"lines": [{"description": "Work", "quantity": "1", "unitPrice": "100.00"}]}),
     ("obligations.create", {"name": "Insurance renewal", "dueDate": "2026-11-01"}),
     ("banking.createAccount", {"name": "Current account", "sortCode": "20-45-00", "accountNumber": "31926810"}),
+    ("obligations.createFeed", {"name": "Deadlines"}),
     ("crm.createLead", {"source": "phone", "name": "Ash Brown"}),
     ("crm.createOpportunity", {"name": "Roof", "stage": "proposal"}),
     ("webhooks.create", {"url": "https://seed.example.com/hook", "events": ["lead.created"]}),
@@ -71,6 +73,23 @@ async def seed(api: TestedApi) -> dict[str, str]:
     ids["inv_c"] = await _invoice(api, ids["cli"])
     paid = await api("POST", f"/invoices/{ids['inv_c']}/payments", json={})
     assert paid.status == 200
+    ids |= await api.store.write(_bank_lines, "org_a")
+    for key in ("btx_d", "btx_e"):  # what a rule is learned from
+        part = {"category": "adminCosts", "businessId": ids["biz"]}
+        chosen = await api("POST", "/allocations", json={"bankTransactionId": ids[key], "parts": [part]})
+        assert chosen.status == 200, chosen.body
+    rule = {
+        "name": "Groceries",
+        "conditions": {"text": "tesco"},
+        "outcome": {"category": "not_pnl", "purpose": "other"},
+    }
+    made = await api("POST", "/allocations/rules", json={**rule, "mode": "apply"})
+    assert made.status == 200, made.body
+    ids["rule"] = made.json()["id"]
+    body = {"bankTransactionId": ids["btx_c"], "parts": [{"category": "adminCosts", "businessId": ids["biz"]}]}
+    allocated = await api("POST", "/allocations", json=body)
+    assert allocated.status == 200, allocated.body
+    ids["alc"] = allocated.json()["allocations"][0]["id"]
     await _add_calendar(api, ids)
     await _import(api, ids)
     # The subscription comes last and has a delivery of its own, which did not arrive.
@@ -101,6 +120,20 @@ async def _import(api: TestedApi, ids: dict[str, str]) -> None:
         reply = await api("POST", f"/accounts/{ids['bac']}/imports", query=values, body=content)
         assert reply.status == 200, reply.body
         ids[name] = str(reply.json()["id"])
+
+
+def _bank_lines(tx: WriteTx) -> dict[str, str]:
+    """Two accounts: money out of one and into the other, and what was bought; no operation makes bank lines."""
+    ids = {}
+    lines = (
+        *(("bac_m", "btx", -25000), ("bac_n", "btx_b", 25000), ("bac_m", "btx_c", -4500)),
+        *(("bac_m", "btx_d", -1250), ("bac_m", "btx_e", -1450)),
+    )
+    for account, key, amount in lines:
+        if account not in ids:
+            ids[account] = bank_books.insert_account(tx)
+        ids[key] = bank_books.insert_line(tx, ids[account], amount)
+    return ids
 
 
 async def _invoice(api: TestedApi, client_id: str) -> str:

@@ -180,5 +180,24 @@ def test_a_handler_with_a_bound_argument_may_return_the_json_of_its_response() -
     assert checked((Area("a", "A", (fine,)),)).operations == (fine,)
 
 
+class Words(Page[probes.Said], frozen=True, kw_only=True):
+    """A page that has more to say."""
+
+    count: int
+
+
+def fuller_page(tx: ReadTx, caller: Caller, request: probes.ListWords) -> Listing[probes.Said]:
+    """Return a page with a further member."""
+    raise NotImplementedError
+
+
+def test_a_listing_may_be_a_page_with_further_members() -> None:
+    fine = row("a.x", "read", fuller_page, "/x", request=probes.ListWords, response=Words)
+    assert checked((Area("a", "A", (fine,)),)).operations == (fine,)
+    assert "returns gatewayd.contract.pages.Listing[" in refused(
+        row("a.x", "read", other_page, "/x", request=probes.ListWords, response=Words)
+    )
+
+
 def test_a_bound_handler_is_explained_by_its_own_words() -> None:
     assert explanation(row("a.x", "read", functools.partial(probes.read), "/x")) == "Read a word."

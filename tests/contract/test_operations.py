@@ -107,7 +107,7 @@ async def test_another_organizations_id_looks_unknown(open_catalogue: OpenCatalo
                 else:
                     is_problem(reply, 422, "validation_failed")
                     assert (name, "unknown_reference") in {(e["path"], e["code"]) for e in reply.json()["errors"]}
-            assert _without_id(foreign) == _without_id(unknown)
+            assert _said_of(foreign, name) == _said_of(unknown, name)
 
 
 @each_with_references
@@ -217,11 +217,14 @@ def _is_target(operation: Operation, name: str) -> bool:
 
 def _changed(operation: Operation, values: dict[str, object]) -> tuple[str, object]:
     """A text of the request with another value that decodes as well."""
-    for name in ("name", "email", "reference", "id", "url", "pattern", *operation.parameters):
+    names = ("name", "email", "reference", "id", "url", "pattern", "bankTransactionId", "accountId", "legalEntityId")
+    for name in (*names, *operation.parameters):
         if isinstance(values.get(name), str):
             return name, f"{values[name]}x"
     raise AssertionError(f"{operation.id} has no text to change")
 
 
-def _without_id(reply: Reply) -> dict[str, object]:
-    return {name: value for name, value in reply.json().items() if name != "requestId"}
+def _said_of(reply: Reply, field: str) -> object:
+    """What is said of one field of a body, which may not be the only one; of a target the whole problem."""
+    problem = {name: value for name, value in reply.json().items() if name != "requestId"}
+    return [error for error in problem.get("errors", ()) if error["path"] == field] or problem

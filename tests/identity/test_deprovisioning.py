@@ -8,6 +8,7 @@ from gatewayd.errors import Problem
 from gatewayd.identity import (
     api_keys,
     audit,
+    calendar_feeds,
     deprovisioning,
     memberships,
     one_time_links,
@@ -154,3 +155,43 @@ def test_a_disabled_owner_is_no_other_owner(store: MemoryStore) -> None:
     assert leaver.held() == (1, 1, True)
     store.write(lambda tx: deprovisioning.remove_member(tx, other, OPERATOR), leaver.org_id)
     assert store.read(lambda tx: memberships.solely_owned(tx, leaver.user_id)) == [leaver.org_id]
+
+
+# -- calendar feeds, whose addresses may lie in anybody's telephone
+
+
+def feed(store: MemoryStore, org_id: str, user_id: str | None) -> str:
+    """The token of one that the person made; None: that the operator made."""
+    wanted = calendar_feeds.NewFeed("Phone", None, user_id, user_id or OPERATOR)
+    return store.write(lambda tx: calendar_feeds.create(tx, wanted)[1], org_id)
+
+
+def opens(store: MemoryStore, token: str) -> bool:
+    return store.read(lambda tx: calendar_feeds.find(tx, token)) is not None
+
+
+def test_a_members_feeds_end_with_the_membership_and_no_others(store: MemoryStore) -> None:
+    leaver = Leaver(store)
+    other_org = leaver.join()
+    mine, elsewhere = feed(store, leaver.org_id, leaver.user_id), feed(store, other_org, leaver.user_id)
+    operators = feed(store, leaver.org_id, None)
+    leaver.remove()
+    assert [opens(store, token) for token in (mine, elsewhere, operators)] == [False, True, True]
+    acts = store.read(audit.list_entries, leaver.org_id)
+    assert [act.actor for act in acts if act.action == "feed.revoked"] == [OPERATOR]
+
+
+def test_a_disabled_persons_feeds_end_everywhere(store: MemoryStore) -> None:
+    leaver = Leaver(store)
+    other_org = leaver.join()
+    tokens = [feed(store, org_id, leaver.user_id) for org_id in (leaver.org_id, other_org)]
+    leaver.disable()
+    assert [opens(store, token) for token in tokens] == [False, False]
+
+
+def test_after_a_restore_every_feed_ends(store: MemoryStore) -> None:
+    """One that was revoked since the backup would open again."""
+    org_id = store.org()
+    tokens = [feed(store, org_id, None), feed(store, org_id, store.user(org_id))]
+    store.write(lambda tx: deprovisioning.end_access_of_all(tx, OPERATOR))
+    assert [opens(store, token) for token in tokens] == [False, False]

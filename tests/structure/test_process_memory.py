@@ -47,6 +47,8 @@ DISPENSABLE = {
     "Places._known": "the connections of this process",
     "Places._unknown_of_proxies": "the connections of this process",
     "_Gate._streams": "the streams of one connection",
+    "Proposer._choices": "what one answer looked up",
+    "Proposer._accounts": "what one answer looked up",
     "Router.ready": "made at the start",
     "Routes._fixed": "made from the rows at the start",
     "_Node.literal": "made from the rows at the start",
@@ -62,6 +64,7 @@ DISPENSABLE = {
     "_Prints._counts": "the same, of one day",
     "Uploads.max_bytes": "a setting",
     "_Sums.blocks": "one calculation, then dropped",
+    "Books._sums": "one report, then dropped",
 }
 
 ELSEWHERE = ("gatewayd/cli/", "gatewayd/store/")

@@ -28,10 +28,12 @@ _KEYWORDS = re.compile(
 _ASSIGNED = re.compile(r"^(\w+)(?:: [^=\n]+)? = ", re.MULTILINE)
 
 WRITERS = {
+    "bank_transactions": {"gatewayd/areas/banking/transactions/rows.py", "gatewayd/ledger/bank_lines.py"},
     "deliveries": {"gatewayd/events.py", "gatewayd/webhooks/delivery_queue.py", "gatewayd/webhooks/retention.py"},
     "events": {"gatewayd/events.py", "gatewayd/webhooks/retention.py"},
 }
-"""Tables with several writers: the outbox inserts, the queue updates, and retention deletes."""
+"""Tables with several writers: the outbox inserts, the queue updates, and retention deletes. What is allocated of a
+bank transaction follows its allocations."""
 INFRASTRUCTURE = frozenset({"migrations"})
 OPERATED = ("gatewayd/areas/", "gatewayd/ledger/", "gatewayd/tax/", "gatewayd/webhooks/")
 """What handlers of operations stand on."""

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import pytest
 
 from gatewayd import tax
-from gatewayd.areas import businesses, legal_entities
+from gatewayd.areas import businesses, legal_entities, periods
 from gatewayd.contract.operation import Operation
 from gatewayd.tax import call_log, engine
 from gatewayd.tax.call_log import TaxCall
@@ -83,8 +83,12 @@ def open_tax(tmp_path: Path, database_image: bytes) -> OpenTax:
         directory = tmp_path / f"api-{next(numbers)}"
         directory.mkdir()
         engines, log = Engines(), TaxLog()
-        areas = (tax.AREA, legal_entities.AREA, businesses.AREA)
-        operations = (*tax.OF_BUSINESSES, *(operation for area in areas for operation in area.operations))
+        areas = (tax.AREA, legal_entities.AREA, businesses.AREA, periods.AREA)
+        operations = (
+            *tax.OF_BUSINESSES,
+            *tax.OF_PERIODS,
+            *(operation for area in areas for operation in area.operations),
+        )
         tuning = Tuning(deps=engines)
         async with (
             open_api(directory, database_image, operations, tuning) as api,

@@ -1,8 +1,11 @@
-"""Bank accounts, their transactions, and the files these come from (Spec §4)."""
+"""Bank accounts, their transactions, what these are for, and the files they come from (Spec §4)."""
 
 from gatewayd.areas.banking import coverage, institutions
 from gatewayd.areas.banking.accounts import operations as accounts
+from gatewayd.areas.banking.allocations import operations as allocations
 from gatewayd.areas.banking.imports import operations as imports
+from gatewayd.areas.banking.proposals import operations as proposals
+from gatewayd.areas.banking.rules import operations as rules
 from gatewayd.areas.banking.transactions import operations as transactions
 from gatewayd.contract.operation import Area
 
@@ -15,5 +18,8 @@ AREA = Area(
         *transactions.OPERATIONS,
         *coverage.OPERATIONS,
         *imports.OPERATIONS,
+        *allocations.OPERATIONS,
+        *rules.OPERATIONS,
+        *proposals.OPERATIONS,
     ),
 )

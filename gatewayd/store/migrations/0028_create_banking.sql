@@ -94,6 +94,7 @@ CREATE TABLE allocations (
         source_type = 'bank' OR source_type = 'invoice' OR source_type = 'manual' OR source_type = 'import'
     ),
     source_id TEXT,                             -- the bank transaction; NULL where there is none
+    import_id TEXT,                             -- the import that brought the bank transaction
     legal_entity_id TEXT REFERENCES legal_entities (id),
     business_id TEXT REFERENCES businesses (id),
     property_id TEXT,
@@ -122,12 +123,21 @@ CREATE TABLE allocations (
     version INTEGER NOT NULL CHECK (version >= 1)
 ) STRICT;
 -- the allocations of one bank line
-CREATE INDEX allocations_by_source ON allocations (org_id, source_id) WHERE source_id IS NOT NULL;
--- profit and loss of a business over a range of days
-CREATE INDEX allocations_by_business ON allocations (org_id, business_id, date);
--- the list, newest first
-CREATE INDEX allocations_by_id ON allocations (org_id, id);
+CREATE INDEX allocations_by_source ON allocations (org_id, source_id, date, id) WHERE source_id IS NOT NULL;
+-- profit and loss of a business over a range of days; the list with businessId
+CREATE INDEX allocations_by_business ON allocations (org_id, business_id, date, id, currency, direction, amount);
+-- the list, latest money first, and with each of its filters: totals come from the index alone
+CREATE INDEX allocations_by_date ON allocations (org_id, date, id, currency, direction, amount);
+CREATE INDEX allocations_by_category ON allocations (org_id, category, date, id, currency, direction, amount);
+CREATE INDEX allocations_by_direction ON allocations (org_id, direction, date, id, currency, amount);
+CREATE INDEX allocations_by_matching ON allocations (org_id, matched_by, date, id, currency, direction, amount);
+-- what a property had and cost
+CREATE INDEX allocations_by_property ON allocations (org_id, property_id, date, id, currency, direction, amount)
+WHERE property_id IS NOT NULL;
+-- what came of a tenancy
+CREATE INDEX allocations_by_tenancy ON allocations (org_id, tenancy_id, date, id, currency, direction, amount)
+WHERE tenancy_id IS NOT NULL;
 -- the list with updatedSince
 CREATE INDEX allocations_by_change ON allocations (org_id, updated_at, id);
 -- payments of an invoice
-CREATE INDEX allocations_by_invoice ON allocations (org_id, invoice_id) WHERE invoice_id IS NOT NULL;
+CREATE INDEX allocations_by_invoice ON allocations (org_id, invoice_id, date, id) WHERE invoice_id IS NOT NULL;

@@ -1,7 +1,7 @@
 """One organization's books in a test: its operations called with wire values, as a request would."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -30,6 +30,9 @@ Json = dict[str, Any]
 class Books:
     """An organization that sells. `caller` may be replaced to act as somebody else."""
 
+    operations: ClassVar = OPERATIONS
+    decoders: ClassVar = DECODERS
+
     def __init__(self, store: MemoryStore, name: str = "Oak Ltd") -> None:
         self.store = store
         self.org_id = store.org(name)
@@ -37,32 +40,32 @@ class Books:
 
     def post(self, operation: str, /, **body: object) -> Json:
         """Call a write with a JSON body; raises what the handler raises."""
-        request = DECODERS[operation].body(msgspec.json.encode(body))
-        handler = OPERATIONS[operation].handler
+        request = self.decoders[operation].body(msgspec.json.encode(body))
+        handler = self.operations[operation].handler
         answered = self.store.write(lambda tx: handler(tx, self.caller, request), self.org_id)
         answer: Json = msgspec.json.decode(encoded(answered))
-        expect_form(answer, OPERATIONS[operation].response)
+        expect_form(answer, self.operations[operation].response)
         return answer
 
     def one(self, operation: str, query: str) -> Json:
         """Call a read of one resource with a query string; raises what the handler raises."""
-        request = DECODERS[operation].query(query)
-        handler = OPERATIONS[operation].handler
+        request = self.decoders[operation].query(query)
+        handler = self.operations[operation].handler
         answered = self.store.read(lambda tx: handler(tx, self.caller, request), self.org_id)
         answer: Json = msgspec.json.decode(encoded(answered))
-        expect_form(answer, OPERATIONS[operation].response)
+        expect_form(answer, self.operations[operation].response)
         return answer
 
     def get(self, operation: str, query: str = "") -> tuple[list[Json], str | None]:
         """Call a list with a query string; answers its items and the next cursor."""
         listing = self.listing(operation, query)
         items: list[Json] = shown(listing)
-        expect_form({"data": items, "nextCursor": listing.next_cursor}, OPERATIONS[operation].response)
+        expect_form({"data": items, "nextCursor": listing.next_cursor}, self.operations[operation].response)
         return items, listing.next_cursor
 
     def listing(self, operation: str, query: str = "") -> Listing[Any]:
-        request = DECODERS[operation].query(query)
-        handler = OPERATIONS[operation].handler
+        request = self.decoders[operation].query(query)
+        handler = self.operations[operation].handler
         answer: Listing[Any] = self.store.read(lambda tx: handler(tx, self.caller, request), self.org_id)
         return answer
 

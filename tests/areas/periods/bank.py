@@ -4,10 +4,11 @@ from tests.areas.periods.desk import Desk
 
 _ACCOUNT = """
 INSERT INTO bank_accounts (
-    id, org_id, legal_entity_id, name, type, usage, currency, status, business_ids, balances, created_at, updated_at,
-    version
+    id, org_id, legal_entity_id, name, type, usage, currency, status, business_ids, balances, coverage, created_at,
+    updated_at, version
 )
-VALUES (:id, :org_id, :entity, 'Current', 'current', :usage, 'GBP', 'active', :business_ids, '[]', :now, :now, 1)
+VALUES (:id, :org_id, :entity, 'Current', 'current', :usage, 'GBP', 'active', :business_ids, '[]',
+    '{"fromDate":null,"toDate":null,"gaps":[]}', :now, :now, 1)
 """
 _LINE = """
 INSERT INTO bank_transactions (

@@ -26,7 +26,9 @@ from gatewayd.areas.accounting.invoices.states import Settlement
 from gatewayd.areas.accounting.invoices.totals import fits
 from gatewayd.contract.wire import Address, project
 from gatewayd.errors import invalid_field, invalid_state, not_found
-from gatewayd.ledger import period_locks
+from gatewayd.ledger import invoice_payments, period_locks
+from gatewayd.ledger.bank_lines import BankLine
+from gatewayd.ledger.invoice_payments import Taking
 from gatewayd.ledger.sellers import Seller
 from gatewayd.money import Money, exponent, is_decimal
 from gatewayd.store import WriteTx
@@ -35,13 +37,18 @@ MAX_REASON_CHARACTERS = 500  # Chosen
 
 
 class Payment(NamedTuple):
-    """Money received. `amount` is decimal text, None for all that is due; `date` is ISO, None for today."""
+    """Money received. `amount` is decimal text, None for all that is due; `date` is ISO, None for today.
+
+    With `bank_transaction_id` None is no more than what is left of that, and its day. `charges` were kept of the amount
+    before it came to the bank.
+    """
 
     amount: str | None = None
     date: str | None = None
     method: str | None = None
     reference: str | None = None
     bank_transaction_id: str | None = None
+    charges: str | None = None
 
 
 def as_issued(tx: WriteTx, row: InvoiceRow, found: Parties, number: str | None) -> InvoiceRow:
@@ -109,39 +116,56 @@ def mark_sent(tx: WriteTx, invoice_id: str) -> InvoiceRow:
 def pay(tx: WriteTx, invoice_id: str, payment: Payment) -> InvoiceRow:
     """Record money received. More than is due leaves a negative balance: what the client overpaid.
 
-    Raises `Problem`: `not_found`, `invalid_state`, `period_closed`, `validation_failed`.
+    With a bank transaction the payment takes its part of it, and is of its day. Raises `Problem`: `not_found`,
+    `invalid_state`, `period_closed`, `limit_reached` (the bank transaction's parts), `validation_failed`.
     """
     row = INVOICES.get(tx, invoice_id)
     if row.kind == "credit_note":
         raise invalid_state("A credit note takes no payment.", row.status, ())
     states.check_payment(row.status)
-    amount = _paid_amount(row, payment.amount)
-    date = payment.date or tx.today
+    line = None if payment.bank_transaction_id is None else _bank_line(tx, row, payment.bank_transaction_id)
+    charges = _charges(row, payment)
+    due = row.balance_due
+    amount = _paid_amount(row, payment.amount, due if line is None else min(due, line.rest + charges))
+    date = payment.date or (tx.today if line is None else line.date)
     if date > tx.today:
         raise invalid_field("date", "out_of_range", "The payment is in the future.")
     _refuse_closed(tx, row, date)
     paid_total = row.paid_total + amount
     if not fits(paid_total.minor, exponent(row.currency)):
         raise invalid_field("amount", "out_of_range", "The payments come to more than 13 whole digits.")
+    if line is not None:
+        invoice_payments.take(tx, line, Taking(row.id, row.business_id, row.legal_entity_id, amount, charges, date))
     position = max((paid.position for paid in rows.payments_of(tx, row.id, row.currency)), default=0) + 1
-    more = payment._asdict()
-    rows.insert_payment(tx, row.id, InvoicePayment(**{**more, "position": position, "date": date, "amount": amount}))
+    paid = InvoicePayment(
+        position=position,
+        date=date,
+        amount=amount,
+        bank_transaction_id=payment.bank_transaction_id,
+        method=payment.method,
+        reference=payment.reference,
+    )
+    rows.insert_payment(tx, row.id, paid)
     return _settle(tx, replace(row, paid_total=paid_total), date, grows=True)
 
 
 def unpay(tx: WriteTx, invoice_id: str, position: int) -> InvoiceRow:
     """Take back a payment that bounced or was matched wrongly. `position` counts its payments from 1.
 
-    Raises `Problem`: `not_found` (no such invoice or payment), `invalid_state`, `period_closed`.
+    A bank transaction gets its part back. Raises `Problem`: `not_found` (no such invoice or payment), `invalid_state`,
+    `period_closed`.
     """
     row = INVOICES.get(tx, invoice_id)
     states.check("unsettle", row.status)
     payments = {paid.position: paid for paid in rows.payments_of(tx, row.id, row.currency)}
     if position not in payments:
         raise not_found("payment")
-    _refuse_closed(tx, row, payments[position].date)
+    paid = payments[position]
+    _refuse_closed(tx, row, paid.date)
     rows.delete_payment(tx, invoice_id, position)
-    return _settle(tx, replace(row, paid_total=row.paid_total - payments[position].amount), tx.today, grows=False)
+    if paid.bank_transaction_id is not None:
+        invoice_payments.give_back(tx, row.id, paid.bank_transaction_id)
+    return _settle(tx, replace(row, paid_total=row.paid_total - paid.amount), tx.today, grows=False)
 
 
 def void(tx: WriteTx, invoice_id: str, reason: str) -> InvoiceRow:
@@ -211,9 +235,24 @@ def _settle(tx: WriteTx, row: InvoiceRow, date: str, *, grows: bool) -> InvoiceR
     return rows.update(tx, replace(row, status=status, balance_due=settlement.balance, paid_date=paid_date))
 
 
-def _paid_amount(row: InvoiceRow, text: str | None) -> Money:
+def _bank_line(tx: WriteTx, row: InvoiceRow, line_id: str) -> BankLine:
+    return invoice_payments.paying(tx, line_id, row.currency, row.legal_entity_id)
+
+
+def _charges(row: InvoiceRow, payment: Payment) -> Money:
+    if payment.charges is None:
+        return Money(0, row.currency)
+    if payment.bank_transaction_id is None:
+        raise invalid_field("bankTransactionId", "required", "Charges are what is missing of a bank transaction.")
     try:
-        amount = row.balance_due if text is None else Money.of(text, row.currency)
+        return Money.of(payment.charges, row.currency)
+    except ValueError as error:
+        raise invalid_field("charges", "invalid_decimal", f"{error}.") from None
+
+
+def _paid_amount(row: InvoiceRow, text: str | None, default: Money) -> Money:
+    try:
+        amount = default if text is None else Money.of(text, row.currency)
     except ValueError as error:
         raise invalid_field("amount", "invalid_decimal", f"{error}.") from None
     if amount.minor <= 0:

@@ -14,11 +14,15 @@ def record_payment(tx: WriteTx, caller: Caller, request: RecordPayment) -> Rende
     """Record money received on an invoice.
 
     It becomes part_paid or paid; more than is due leaves a negative balance, what the client overpaid. A credit note
-    and an invoice that is paid take none.
+    and an invoice that is paid take none. With `bankTransactionId` the payment is a part of that bank transaction,
+    which is allocated to the invoice; removing the payment gives it back. `charges` are what a payment provider kept
+    of the amount: an expense of the business.
     """
     INVOICES.get(tx, request.invoice_id, request.expected_version)
     date = None if request.date is None else request.date.isoformat()
-    moves.pay(tx, request.invoice_id, Payment(request.amount, date, request.method, request.reference))
+    more = (request.method, request.reference, request.bank_transaction_id, request.charges)
+    payment = Payment(request.amount, date, *more)
+    moves.pay(tx, request.invoice_id, payment)
     return Rendered(rows.wire_of(tx, request.invoice_id))
 
 
@@ -39,7 +43,7 @@ OPERATIONS = (
         request=RecordPayment,
         response=Invoice,
         handler=record_payment,
-        errors=("invalid_state", "period_closed", "version_conflict"),
+        errors=("invalid_state", "limit_reached", "period_closed", "version_conflict"),
         extension=True,
         example={
             "invoiceId": "inv_01k0000000000000000000000b",

@@ -35,7 +35,13 @@ Description = Annotated[str, Meta(min_length=1, max_length=2000)]
 Unit = Annotated[str, Meta(min_length=1, max_length=32, examples=["hours"])]
 Number = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[!-~]([ -~]*[!-~])?$", examples=["INV-000001"])]
 Category = Annotated[
-    str, Meta(max_length=64, pattern="^[a-z][a-z0-9_]*$", description="Income category.", examples=["turnover"])
+    str,
+    Meta(
+        max_length=64,
+        pattern="^[a-z][A-Za-z0-9_]*$",
+        description="Income line of the business: by default turnover, and of property rent (`periodAmount`).",
+        examples=["turnover"],
+    ),
 ]
 Reference = Annotated[str, Meta(max_length=128)]
 LongText = Annotated[str, Meta(max_length=4000)]
@@ -156,12 +162,17 @@ class VoidInvoice(ChangeInvoice, frozen=True, kw_only=True):
 
 
 class RecordPayment(ChangeInvoice, frozen=True, kw_only=True):
-    """Money received: by default all that is due, today."""
+    """Money received: by default all that is due, today.
+
+    With `bankTransactionId` it is by default no more than what is left of that, and of its day.
+    """
 
     amount: AmountText | None = None
     date: Date | None = None
     method: Annotated[str, Meta(min_length=1, max_length=64, examples=["bank_transfer"])] | None = None
     reference: Reference | None = None
+    bank_transaction_id: Id | None = None
+    charges: AmountText | None = None
 
 
 class RemovePayment(ChangeInvoice, frozen=True, kw_only=True):

@@ -1,0 +1,1 @@
+"""What bank lines are for (Domain B4): allocations, transfers, proposals, rules."""

@@ -1,0 +1,253 @@
+"""Allocations of bank transactions (Domain B4): their operations."""
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from gatewayd.areas.banking.allocations import pages
+from gatewayd.areas.banking.allocations.parts import money, parts_of
+from gatewayd.areas.banking.allocations.shapes import (
+    Allocate,
+    Allocated,
+    AllocationPage,
+    GetAllocation,
+    ListAllocations,
+    MatchedTransfer,
+    MatchTransfer,
+    RemoveAllocation,
+    RemovedAllocation,
+    UpdateAllocation,
+)
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.pages import Listing
+from gatewayd.errors import FieldError, invalid, invalid_field
+from gatewayd.ledger import allocations, bank_lines, businesses, transfers
+from gatewayd.ledger.allocation_shapes import Allocation, Entry
+from gatewayd.ledger.allocations import ALLOCATIONS
+from gatewayd.ledger.bank_lines import BankLine
+from gatewayd.ledger.categories import WHOLLY_DISALLOWABLE
+from gatewayd.ledger.references import unknown_reference
+from gatewayd.ledger.transfers import Halves
+from gatewayd.money import Money
+from gatewayd.store import ReadTx, WriteTx
+
+
+def allocate(tx: WriteTx, caller: Caller, request: Allocate) -> Allocated:
+    """Say what a bank transaction is for: income, expenses, or neither, in one part or several.
+
+    The parts of a bank transaction come to no more than its amount: 95.00 may be 100.00 of turnover in and 5.00 of
+    charges out. Only booked ones are allocated. An invoice is paid with `accounting.recordPayment`, and a transfer
+    between own accounts that are both known is `banking.matchTransfer`.
+    """
+    if request.bank_transaction_id is None:
+        return _enter(tx, request)
+    _refuse_entry_fields(request)
+    line = bank_lines.find(tx, request.bank_transaction_id)
+    if line is None:
+        raise invalid(unknown_reference("bankTransactionId", "bank_transaction"))
+    parts = parts_of(request.parts, line.currency)
+    if request.replace:
+        line = _cleared(tx, line)
+    if parts:
+        allocations.allocate(tx, line, parts)
+    line = bank_lines.get(tx, line.id)
+    return Allocated(
+        bank_transaction_id=line.id,
+        currency=line.currency,
+        unallocated_amount=Money(line.unallocated, line.currency),
+        allocations=allocations.of_line(tx, line.id),
+    )
+
+
+def get_allocation(tx: ReadTx, caller: Caller, request: GetAllocation) -> Allocation:
+    """Get one allocation."""
+    return ALLOCATIONS.get(tx, request.allocation_id)
+
+
+def list_allocations(tx: ReadTx, caller: Caller, request: ListAllocations) -> Listing[Allocation]:
+    """List allocations, latest money first, or in the order of change with `updatedSince`.
+
+    `includeTotals` adds what came in and went out under the filters, by currency.
+    """
+    return pages.page(tx, request)
+
+
+def update_allocation(tx: WriteTx, caller: Caller, request: UpdateAllocation) -> Allocation:
+    """Change the given fields of an allocation, which is then a person's choice and no longer a rule's.
+
+    Another `category` is disallowable as it is by default. A transfer is removed instead, and a payment of an invoice
+    is taken back with `accounting.removePayment`.
+    """
+    before = ALLOCATIONS.get(tx, request.allocation_id, request.expected_version)
+    allocations.refuse_bound(before)
+    after = ALLOCATIONS.changed(before, request, matched_by="user", rule_id=None, reason=None)
+    if after.category != "not_pnl" and request.purpose is UNSET:
+        after = replace(after, purpose=None)
+    return allocations.change(tx, before, replace(after, disallowable_amount=_disallowable(before, after, request)))
+
+
+def remove_allocation(tx: WriteTx, caller: Caller, request: RemoveAllocation) -> RemovedAllocation:
+    """Take an allocation back, so that the bank transaction waits for another; both halves, where it is a transfer.
+
+    A payment of an invoice is taken back with `accounting.removePayment`. Parts that fit the bank transaction together
+    alone are replaced together, with `banking.allocate`.
+    """
+    row = ALLOCATIONS.get(tx, request.allocation_id, request.expected_version)
+    other = transfers.other_half(tx, row)
+    if other is None:
+        allocations.refuse_bound(row)
+    both = [row] if other is None else [row, other]
+    allocations.remove(tx, *both)
+    return RemovedAllocation(id=row.id, deleted=True, removed_ids=[gone.id for gone in both])
+
+
+def match_transfer(tx: WriteTx, caller: Caller, request: MatchTransfer) -> MatchedTransfer:
+    """Match two bank transactions of own accounts as a transfer, which no profit and loss counts.
+
+    The accounts may have different currencies, each half then has its own amount.
+    """
+    line = bank_lines.find(tx, request.bank_transaction_id)
+    counterpart = bank_lines.find(tx, request.counterpart_id)
+    if line is None or counterpart is None:
+        found = (("bankTransactionId", line), ("counterpartId", counterpart))
+        raise invalid(*(unknown_reference(path, "bank_transaction") for path, its in found if its is None))
+    halves = Halves(
+        money("amount", request.amount, line.currency),
+        money("counterpartAmount", request.counterpart_amount, counterpart.currency),
+    )
+    return MatchedTransfer(allocations=transfers.match(tx, line, counterpart, halves))
+
+
+def _enter(tx: WriteTx, request: Allocate) -> Allocated:
+    """Entries without a bank transaction: of one currency, that of the first business where none is given."""
+    if request.replace:
+        raise invalid_field("bankTransactionId", "required", "What is there is replaced of a bank transaction.")
+    if not request.parts:
+        raise invalid_field("parts", "required", "What is to be entered?")
+    business_id = request.parts[0].business_id
+    business = None if business_id is None else businesses.find(tx, business_id)
+    currency = request.currency or ("GBP" if business is None else business.currency)
+    date = None if request.date is None else request.date.isoformat()
+    rows = allocations.enter(tx, parts_of(request.parts, currency), Entry(date, currency))
+    return Allocated(bank_transaction_id=None, currency=currency, unallocated_amount=None, allocations=rows)
+
+
+def _refuse_entry_fields(request: Allocate) -> None:
+    errors = [
+        FieldError(path, "conflict", "It is for money that no bank transaction shows.")
+        for path, value in (("date", request.date), ("currency", request.currency))
+        if value is not None
+    ]
+    if not request.parts and not request.replace:
+        errors.append(FieldError("parts", "required", "What is the bank transaction for?"))
+    if errors:
+        raise invalid(*errors)
+
+
+def _cleared(tx: WriteTx, line: BankLine) -> BankLine:
+    """The line with nothing allocated. Raises `Problem` where one of its allocations is bound to something else."""
+    rows = allocations.of_line(tx, line.id)
+    for row in rows:
+        allocations.refuse_bound(row)
+    allocations.remove(tx, *rows)
+    return line._replace(allocated=0)
+
+
+def _disallowable(before: Allocation, after: Allocation, request: UpdateAllocation) -> Money:
+    """What is disallowable after a change: as the request says, else as the category does, else as it was."""
+    if request.allowable is not UNSET and request.disallowable_amount is not UNSET:
+        raise invalid_field("allowable", "conflict", "`disallowableAmount` says it already.")
+    zero = Money(0, after.currency)
+    if request.allowable is not UNSET:
+        return zero if request.allowable else after.amount
+    if request.disallowable_amount is not UNSET:
+        return after.disallowable_amount
+    if after.category != before.category:
+        return after.amount if after.category in WHOLLY_DISALLOWABLE else zero
+    return after.amount if not before.allowable else before.disallowable_amount
+
+
+OPERATIONS = (
+    Operation(
+        id="banking.allocate",
+        kind="write",
+        method="POST",
+        path="/allocations",
+        scopes=("accounting:write",),
+        request=Allocate,
+        response=Allocated,
+        handler=allocate,
+        errors=("invalid_state", "limit_reached", "period_closed"),
+        extension=True,
+        example={
+            "bankTransactionId": "btx_01k0000000000000000000000a",
+            "parts": [{"category": "not_pnl", "purpose": "drawings", "description": "Cash for the owner"}],
+        },
+    ),
+    Operation(
+        id="banking.listAllocations",
+        kind="read",
+        method="GET",
+        path="/allocations",
+        scopes=("accounting:read",),
+        request=ListAllocations,
+        response=AllocationPage,
+        handler=list_allocations,
+        extension=True,
+        example={"direction": "out", "fromDate": "2026-04-06", "includeTotals": True, "limit": 20},
+    ),
+    Operation(
+        id="banking.getAllocation",
+        kind="read",
+        method="GET",
+        path="/allocations/:allocationId",
+        scopes=("accounting:read",),
+        request=GetAllocation,
+        response=Allocation,
+        handler=get_allocation,
+        extension=True,
+        example={"allocationId": "alc_01k0000000000000000000000a"},
+    ),
+    Operation(
+        id="banking.updateAllocation",
+        kind="write",
+        method="PATCH",
+        path="/allocations/:allocationId",
+        scopes=("accounting:write",),
+        request=UpdateAllocation,
+        response=Allocation,
+        handler=update_allocation,
+        errors=("invalid_state", "period_closed", "version_conflict"),
+        extension=True,
+        example={"allocationId": "alc_01k0000000000000000000000a", "description": "Stationery", "expectedVersion": 1},
+    ),
+    Operation(
+        id="banking.removeAllocation",
+        kind="write",
+        method="DELETE",
+        path="/allocations/:allocationId",
+        scopes=("accounting:write",),
+        request=RemoveAllocation,
+        response=RemovedAllocation,
+        handler=remove_allocation,
+        errors=("invalid_state", "period_closed", "version_conflict"),
+        extension=True,
+        example={"allocationId": "alc_01k0000000000000000000000a"},
+    ),
+    Operation(
+        id="banking.matchTransfer",
+        kind="write",
+        method="POST",
+        path="/allocations/transfer",
+        scopes=("accounting:write",),
+        request=MatchTransfer,
+        response=MatchedTransfer,
+        handler=match_transfer,
+        errors=("invalid_state", "limit_reached", "period_closed"),
+        extension=True,
+        example={
+            "bankTransactionId": "btx_01k0000000000000000000000a",
+            "counterpartId": "btx_01k0000000000000000000000b",
+        },
+    ),
+)

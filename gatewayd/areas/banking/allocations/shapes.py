@@ -1,0 +1,172 @@
+"""Requests and responses of allocations (Domain B4 LinkedTransaction, C1, C2)."""
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, UnsetType
+
+from gatewayd.contract.pages import Page, SyncRequest
+from gatewayd.contract.wire import (
+    Amount,
+    AmountText,
+    Currency,
+    Date,
+    DecimalText,
+    Id,
+    Part,
+    Request,
+    Response,
+    Version,
+)
+from gatewayd.ledger.allocation_shapes import Allocation, Direction, MatchedBy
+from gatewayd.ledger.categories import Category, Purpose
+
+Description = Annotated[str, Meta(max_length=500)]
+DocumentIds = Annotated[list[Id], Meta(max_length=20)]
+VatAmount = Annotated[AmountText, Meta(description="The VAT in `amount`, at most what its standard rate gives.")]
+Disallowable = Annotated[AmountText, Meta(description="The part of `amount` that tax doesn't allow.")]
+FxRate = Annotated[DecimalText, Meta(description="Units of the business's currency for one of the money's.")]
+
+
+class AllocationPart(Part, frozen=True, kw_only=True):
+    """What one part of a bank transaction is for.
+
+    `category` is a line of the business's type, or `not_pnl` with a `purpose`. By default `businessId` is the business
+    that the account names, `direction` the way the money went, `amount` what is left, and only entertainment and
+    depreciation are disallowable; `allowable` false says that the whole amount is. Money back for an expense is `in`.
+    """
+
+    category: Category
+    purpose: Purpose | None = None
+    business_id: Id | None = None
+    direction: Direction | None = None
+    amount: AmountText | None = None
+    vat_amount: VatAmount = "0"
+    disallowable_amount: Disallowable | None = None
+    allowable: bool | None = None
+    property_id: Id | None = None
+    unit_id: Id | None = None
+    tenancy_id: Id | None = None
+    mortgage_id: Id | None = None
+    document_date: Date | None = None
+    fx_rate: FxRate | None = None
+    description: Description | None = None
+    document_ids: DocumentIds | None = None
+
+
+class Allocate(Request, frozen=True, kw_only=True):
+    """What a bank transaction is for, in one part or several that are looked at together.
+
+    `replace` puts them in the place of what there is, and without any part takes that back. Without
+    `bankTransactionId` each part is an entry of money that no bank shows, such as cash: it needs a business, a
+    direction, an amount and a description; `date` is today and `currency` the business's by default.
+    """
+
+    bank_transaction_id: Id | None = None
+    parts: Annotated[list[AllocationPart], Meta(max_length=100)]
+    replace: bool = False
+    date: Date | None = None
+    currency: Currency | None = None
+
+
+class Allocated(Response, frozen=True, kw_only=True):
+    """All allocations of a bank transaction and what is left of it; of entries without one, those that were made."""
+
+    bank_transaction_id: str | None
+    currency: str
+    unallocated_amount: Amount | None
+    allocations: list[Allocation]
+
+
+class GetAllocation(Request, frozen=True, kw_only=True):
+    """Which allocation."""
+
+    allocation_id: Id
+
+
+class UpdateAllocation(Request, frozen=True, kw_only=True):
+    """The fields to change. `date` is for what no bank transaction stands behind."""
+
+    allocation_id: Id
+    expected_version: Version | None = None
+    category: Category | UnsetType = UNSET
+    purpose: Purpose | UnsetType | None = UNSET
+    business_id: Id | UnsetType | None = UNSET
+    direction: Direction | UnsetType = UNSET
+    amount: AmountText | UnsetType = UNSET
+    vat_amount: VatAmount | UnsetType = UNSET
+    disallowable_amount: Disallowable | UnsetType = UNSET
+    allowable: bool | UnsetType = UNSET
+    property_id: Id | UnsetType | None = UNSET
+    unit_id: Id | UnsetType | None = UNSET
+    tenancy_id: Id | UnsetType | None = UNSET
+    mortgage_id: Id | UnsetType | None = UNSET
+    date: Date | UnsetType = UNSET
+    document_date: Date | UnsetType | None = UNSET
+    fx_rate: FxRate | UnsetType | None = UNSET
+    description: Description | UnsetType = UNSET
+    document_ids: DocumentIds | UnsetType = UNSET
+
+
+class RemoveAllocation(Request, frozen=True, kw_only=True):
+    """Which allocation to take back."""
+
+    allocation_id: Id
+    expected_version: Version | None = None
+
+
+class RemovedAllocation(Response, frozen=True, kw_only=True):
+    """What was taken back: `removedIds` are both halves of a transfer."""
+
+    id: Id
+    deleted: Literal[True]
+    removed_ids: list[Id]
+
+
+class ListAllocations(SyncRequest, frozen=True, kw_only=True):
+    """Filters of the list. Dates are those of the money, and inclusive. `includeTotals` sums up all that they leave."""
+
+    bank_transaction_id: Id | None = None
+    invoice_id: Id | None = None
+    business_id: Id | None = None
+    property_id: Id | None = None
+    tenancy_id: Id | None = None
+    category: Category | None = None
+    direction: Direction | None = None
+    matched_by: MatchedBy | None = None
+    from_date: Date | None = None
+    to_date: Date | None = None
+    include_totals: bool = False
+
+
+class AllocationTotal(Response, frozen=True, kw_only=True):
+    """What came in and went out in one currency."""
+
+    currency: str
+    count: int
+    money_in: Amount
+    money_out: Amount
+
+
+class AllocationPage(Page[Allocation], frozen=True, kw_only=True):
+    """A page of allocations. `totals` are there where they are asked for, and of all pages."""
+
+    totals: list[AllocationTotal] | UnsetType = UNSET
+
+
+class MatchTransfer(Request, frozen=True, kw_only=True):
+    """Two bank transactions, money out of one own account and into another.
+
+    `amount` is of the first transaction, `counterpartAmount` of the other, where their currencies differ. By default
+    they are what is left of both, in one currency the smaller of the two.
+    """
+
+    bank_transaction_id: Id
+    counterpart_id: Id
+    amount: AmountText | None = None
+    counterpart_amount: AmountText | None = None
+
+
+class MatchedTransfer(Response, frozen=True, kw_only=True):
+    """Both halves of a transfer; each names the bank transaction of the other as `counterpartId`."""
+
+    allocations: list[Allocation]

@@ -1,0 +1,153 @@
+"""What a bank line probably is: by rules, past choices, open invoices and the other ends of transfers.
+
+What a line costs is bounded: of each of them a greatest number is looked at.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gatewayd.areas.banking.proposals import invoices, transfers
+from gatewayd.areas.banking.proposals.shapes import Proposal, ProposalKind, ProposedAllocation, ProposedFor
+from gatewayd.areas.banking.proposals.transfers import Account
+from gatewayd.ledger import allocation_history, allocation_rules, businesses, open_invoices
+from gatewayd.ledger.allocation_history import Choice
+from gatewayd.ledger.allocation_rules import AllocationRule, RuleOutcome, part_of
+from gatewayd.ledger.allocation_shapes import Direction
+from gatewayd.ledger.bank_lines import BankLine
+from gatewayd.ledger.open_invoices import OpenInvoice
+from gatewayd.money import Money
+from gatewayd.store import ReadTx
+
+MOST_PER_LINE = 5  # Chosen: nobody reads the sixth
+_BY_RULE = 95
+
+
+class _Found(NamedTuple):
+    """A proposal to be; `amount` None is all that is left of the line."""
+
+    kind: ProposalKind
+    score: int
+    reason: str
+    amount: Money | None = None
+    rule_id: str | None = None
+    allocation: ProposedAllocation | None = None
+    invoice_id: str | None = None
+    counterpart_id: str | None = None
+
+
+class Proposer:
+    """Says what bank lines probably are. What it looks up it looks up once, for all lines of one answer."""
+
+    def __init__(self, tx: ReadTx) -> None:
+        self._tx = tx
+        self._rules: list[AllocationRule] | None = None
+        self._invoices: list[OpenInvoice] | None = None
+        self._choices: dict[tuple[str, Direction], Choice | None] = {}
+        self._accounts: dict[str, list[Account]] = {}
+
+    def proposed_for(self, line: BankLine) -> ProposedFor:
+        """A line with what it probably is."""
+        found = [*self._by_rule(line), *self._by_history(line), *self._by_invoice(line), *self._by_transfer(line)]
+        found.sort(key=lambda proposal: -proposal.score)
+        return ProposedFor(
+            bank_transaction_id=line.id,
+            account_id=line.account_id,
+            date=line.date,
+            description=line.description,
+            match_key=line.match_key,
+            unallocated_amount=Money(line.unallocated, line.currency),
+            currency=line.currency,
+            proposals=[_proposal(line, one) for one in found[:MOST_PER_LINE]],
+        )
+
+    def _by_rule(self, line: BankLine) -> Iterator[_Found]:
+        if self._rules is None:
+            self._rules = allocation_rules.in_force(self._tx)
+        rule = allocation_rules.first_fit(self._rules, line)
+        if rule is not None and self._may(line, rule.outcome):
+            yield _Found(
+                kind="rule",
+                score=_BY_RULE,
+                reason=allocation_rules.reason(rule),
+                rule_id=rule.id,
+                allocation=_allocation(line, rule.outcome),
+            )
+
+    def _by_history(self, line: BankLine) -> Iterator[_Found]:
+        key = (line.match_key, line.direction)
+        if key not in self._choices:
+            self._choices[key] = allocation_history.choice_for(self._tx, *key)
+        choice = self._choices[key]
+        if choice is not None and self._may(line, choice.outcome):
+            yield _Found(
+                kind="history",
+                score=100 * choice.times // (choice.lines + 1),
+                reason=f"{choice.described(line.match_key)}.",
+                allocation=_allocation(line, choice.outcome),
+            )
+
+    def _by_invoice(self, line: BankLine) -> Iterator[_Found]:
+        if line.amount < 0:
+            return
+        if self._invoices is None:
+            self._invoices = open_invoices.latest(self._tx)
+        asked = {invoice.id: invoice for invoice in self._invoices}
+        asked |= {invoice.id: invoice for invoice in open_invoices.of_balance(self._tx, line.rest)}
+        for invoice in asked.values():
+            match = invoices.match(line, invoice)
+            if match is not None:
+                yield _Found(
+                    kind="invoice",
+                    score=match.score,
+                    reason=match.reason,
+                    amount=match.amount,
+                    invoice_id=invoice.id,
+                )
+
+    def _by_transfer(self, line: BankLine) -> Iterator[_Found]:
+        if line.currency not in self._accounts:
+            self._accounts[line.currency] = transfers.accounts_in(self._tx, line.currency)
+        for match in transfers.matches(self._tx, line, self._accounts[line.currency]):
+            yield _Found("transfer", match.score, match.reason, counterpart_id=match.counterpart.id)
+
+    def _may(self, line: BankLine, outcome: RuleOutcome) -> bool:
+        """Whether the line could be allocated so: to a business that is there and belongs to the account's owner."""
+        if outcome.business_id is None:
+            return outcome.category == "not_pnl" or len(line.business_ids) == 1
+        business = businesses.find(self._tx, outcome.business_id)
+        if business is None or business.archived:
+            return False
+        return line.legal_entity_id in (None, business.legal_entity_id)
+
+
+def _proposal(line: BankLine, found: _Found) -> Proposal:
+    return Proposal(
+        kind=found.kind,
+        score=found.score,
+        reason=found.reason,
+        amount=found.amount or line.rest,
+        currency=line.currency,
+        rule_id=found.rule_id,
+        allocation=found.allocation,
+        invoice_id=found.invoice_id,
+        counterpart_id=found.counterpart_id,
+    )
+
+
+def _allocation(line: BankLine, outcome: RuleOutcome) -> ProposedAllocation:
+    part = part_of(outcome, line)
+    business_id = part.business_id
+    if business_id is None and part.category != "not_pnl":
+        (business_id,) = line.business_ids
+    disallowable = part.disallowable_amount
+    return ProposedAllocation(
+        category=part.category,
+        purpose=part.purpose,
+        business_id=business_id,
+        vat_amount=Money(part.vat_amount, line.currency),
+        disallowable_amount=None if disallowable is None else Money(disallowable, line.currency),
+        property_id=part.property_id,
+        unit_id=part.unit_id,
+        tenancy_id=part.tenancy_id,
+        mortgage_id=part.mortgage_id,
+    )

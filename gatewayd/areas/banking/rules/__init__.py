@@ -1,0 +1,1 @@
+"""Rules of allocation: written by people or learned from what they chose."""

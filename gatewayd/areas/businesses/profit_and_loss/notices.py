@@ -1,0 +1,47 @@
+"""What the figures of an account do not say by themselves, told in `warnings`."""
+
+from collections.abc import Iterator
+
+from gatewayd.areas.businesses.profit_and_loss.shapes import PnlWarning
+from gatewayd.areas.businesses.shapes import BusinessRow
+from gatewayd.ledger import invoiced_income
+from gatewayd.ledger.results import Result
+from gatewayd.store import ReadTx
+
+_MOST_COUNTED = 1000  # Chosen: that there are many is enough
+
+
+def of_result(tx: ReadTx, row: BusinessRow, result: Result, forbidding_year: str | None) -> Iterator[PnlWarning]:
+    """The warnings about a result. `forbidding_year` is the tax year whose turnover forbids consolidated expenses."""
+    yield from of_choices(row, result, forbidding_year)
+    count = invoiced_income.without_business(tx, row.legal_entity_id, result.whole, _MOST_COUNTED)
+    if count:
+        number = f"{count} or more" if count == _MOST_COUNTED else str(count)
+        yield PnlWarning(
+            code="invoices_without_business",
+            message=f"Of the invoices that the legal entity issued in these days, {number} name no business: they"
+            " count nowhere.",
+        )
+
+
+def of_choices(row: BusinessRow, result: Result, forbidding_year: str | None) -> Iterator[PnlWarning]:
+    """The warnings about basis, expenses and VAT."""
+    if result.account.basis != row.accounting_basis:
+        yield PnlWarning(
+            code="other_basis",
+            message=f"The business keeps its books on {row.accounting_basis} basis. What was owed at the start and at"
+            " the end of these days is not adjusted for.",
+        )
+    if forbidding_year is not None:
+        yield PnlWarning(
+            code="consolidated_expenses_not_allowed",
+            message=f"The turnover of {forbidding_year} is too large for one figure for all expenses.",
+        )
+    vat = result.account.vat
+    for span, _ in result.spans:
+        if vat.treatment_on(span.first) == "flat_rate" and vat.percent_on(span.first) is None:
+            yield PnlWarning(
+                code="flat_rate_percent_unknown",
+                message=f"No flat rate of VAT is known from {span.first} on: nothing was taken off for it.",
+            )
+            return

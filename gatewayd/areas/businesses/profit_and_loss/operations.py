@@ -1,0 +1,82 @@
+"""Profit and loss of a business (Spec §4, Domain A2 and C1): its operation."""
+
+from gatewayd.areas.businesses.profit_and_loss import accounts, explanation, notices, rendering
+from gatewayd.areas.businesses.profit_and_loss.rendering import Form
+from gatewayd.areas.businesses.profit_and_loss.shapes import BusinessPnl, Compare, GetBusinessPnl, PnlStatement
+from gatewayd.areas.businesses.rows import BUSINESSES
+from gatewayd.areas.businesses.shapes import BusinessRow
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.ledger import date_ranges, results, unallocated_money
+from gatewayd.ledger.results import Result
+from gatewayd.store import ReadTx
+
+
+def get_business_pnl(tx: ReadTx, caller: Caller, request: GetBusinessPnl) -> BusinessPnl:
+    """Get the profit and loss account of a business.
+
+    Over a tax year, a period, or from one day to another, of 24 months at most. It is made of what was allocated to the
+    business and of its invoices: on cash basis by what was paid, on accruals by supply date and date of the bill.
+    `basis` is by default the business's own. Where VAT is registered, figures are net of it. `groupBy` adds the months,
+    or the quarters of the business's `quarterlyPeriodType`, and `compare` the period or the year before.
+
+    With `explain` the rows behind the figures come with it, in pages of `limit` and for one `category` where that is
+    given: they add up to the lines.
+    """
+    explanation.key_of(request)
+    row = BUSINESSES.get(tx, request.id)
+    whole = accounts.range_of(tx, row, request)
+    account = accounts.account_of(tx, row, request.basis)
+    buckets = date_ranges.buckets(whole, request.group_by, row.quarterly_period_type)
+    result = results.compute(tx, account, whole, buckets)
+    form, forbidding_year = form_of(row, result)
+    shown = rendering.members(rendering.statement_of(result, form), account.currency)
+    return BusinessPnl(
+        business_id=row.id,
+        from_date=whole.first,
+        to_date=whole.last,
+        basis=account.basis,
+        currency=account.currency,
+        **shown,
+        owner_share=rendering.owner_share(result, form),
+        unallocated=rendering.unallocated(unallocated_money.of_business(tx, row.id, whole), account.currency),
+        evidence=rendering.evidence(result.evidence, account.currency),
+        buckets=[rendering.statement(result, form, part) for part in buckets if request.group_by != "total"],
+        previous=_previous(tx, row, result, request.compare),
+        explanation=explanation.explain(tx, request, result) if request.explain else None,
+        warnings=[*notices.of_result(tx, row, result, forbidding_year)],
+    )
+
+
+def form_of(row: BusinessRow, result: Result) -> tuple[Form, str | None]:
+    """How a result is shown, and the tax year whose turnover forbids the one figure that the business uses."""
+    forbidding_year = results.above_consolidated_limit(result) if row.uses_consolidated_expenses else None
+    consolidated = row.uses_consolidated_expenses and forbidding_year is None
+    return Form(consolidated, row.owner_share_percent), forbidding_year
+
+
+def _previous(tx: ReadTx, row: BusinessRow, result: Result, compare: Compare) -> PnlStatement | None:
+    """The account of the days before, on the same basis."""
+    if compare == "none":
+        return None
+    shift = date_ranges.year_before if compare == "previous_year" else date_ranges.period_before
+    before = results.compute(tx, result.account, shift(result.whole))
+    form, _ = form_of(row, before)
+    return rendering.statement(before, form, before.whole)
+
+
+OPERATIONS = (
+    Operation(
+        id="businesses.businessPnl",
+        kind="read",
+        method="GET",
+        path="/businesses/businessPnl",
+        scopes=("accounting:read",),
+        request=GetBusinessPnl,
+        response=BusinessPnl,
+        handler=get_business_pnl,
+        errors=("currency_mismatch", "date_order", "range_too_long"),
+        long=True,
+        example={"id": "biz_01k0000000000000000000000a", "taxYear": "2026-27", "groupBy": "quarter"},
+    ),
+)

@@ -1,0 +1,113 @@
+"""From results in minor units to what is served."""
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from gatewayd.areas.businesses.profit_and_loss.shapes import (
+    CurrencyUnallocated,
+    ExpenseLine,
+    OwnerShare,
+    PnlEvidence,
+    PnlLine,
+    PnlStatement,
+    PnlTotals,
+    UnallocatedLines,
+)
+from gatewayd.ledger import profit_and_loss
+from gatewayd.ledger.allocated_money import Evidence
+from gatewayd.ledger.categories import PROPERTY_TYPES
+from gatewayd.ledger.date_ranges import DateRange
+from gatewayd.ledger.profit_and_loss import Line, Statement, Totals
+from gatewayd.ledger.results import Result
+from gatewayd.ledger.unallocated_money import Unallocated
+from gatewayd.money import Money, canonical
+
+
+class Form(NamedTuple):
+    """How a result is shown: with one figure for all expenses, and with an owner's share of it."""
+
+    consolidated: bool
+    share_percent: str
+
+
+def statement_of(result: Result, form: Form, part: DateRange | None = None) -> Statement:
+    """The account of a result, or of a bucket of it."""
+    found = result.statement(part)
+    return profit_and_loss.consolidated(found) if form.consolidated else found
+
+
+def share_of(result: Result, form: Form) -> Statement | None:
+    """The owner's share of the whole; None for what is no property."""
+    if result.account.business_type not in PROPERTY_TYPES:
+        return None
+    numerator, denominator = (Decimal(form.share_percent) / 100).as_integer_ratio()
+    return profit_and_loss.share(statement_of(result, form), numerator, denominator)
+
+
+def members(statement: Statement, currency: str) -> dict[str, Any]:
+    """Lines and totals of an account, by the names that responses have for them."""
+    return {
+        "income": _lines(statement.income, currency),
+        "expenses": _expenses(statement.expenses, currency),
+        "memoranda": _lines(statement.memoranda, currency),
+        "totals": totals(statement.totals, currency),
+    }
+
+
+def totals(sums: Totals, currency: str) -> PnlTotals:
+    """The totals as they are served."""
+    return PnlTotals(**{name: Money(amount, currency) for name, amount in sums._asdict().items()})
+
+
+def statement(result: Result, form: Form, part: DateRange) -> PnlStatement:
+    """The account of some days of a result."""
+    shown = members(statement_of(result, form, part), result.account.currency)
+    return PnlStatement(from_date=part.first, to_date=part.last, **shown)
+
+
+def owner_share(result: Result, form: Form) -> OwnerShare | None:
+    """The owner's share as it is served."""
+    found = share_of(result, form)
+    if found is None:
+        return None
+    return OwnerShare(percent=canonical(form.share_percent), **members(found, result.account.currency))
+
+
+def evidence(found: Evidence, currency: str) -> PnlEvidence:
+    """How far expenses are documented. The share is cut to one place: only all of them are 100."""
+    percent = None
+    if found.expenses > 0:
+        percent = canonical(str(Decimal(found.documented * 1000 // found.expenses).scaleb(-1)))
+    return PnlEvidence(
+        expenses=Money(found.expenses, currency),
+        documented=Money(found.documented, currency),
+        percent=percent,
+        missing=found.missing,
+    )
+
+
+def unallocated(found: Iterable[Unallocated], currency: str) -> UnallocatedLines:
+    """What is left to allocate, the business's own currency first."""
+    by_currency = {one.currency: one for one in found}
+    own = by_currency.pop(currency, Unallocated(currency, 0, 0))
+    others = [
+        CurrencyUnallocated(currency=one.currency, count=one.lines, amount=Money(one.amount, one.currency))
+        for one in by_currency.values()
+    ]
+    return UnallocatedLines(count=own.lines, amount=Money(own.amount, currency), other_currencies=others)
+
+
+def _lines(lines: Sequence[Line], currency: str) -> list[PnlLine]:
+    return [PnlLine(category=line.category, amount=Money(line.amount, currency)) for line in lines]
+
+
+def _expenses(lines: Sequence[Line], currency: str) -> list[ExpenseLine]:
+    return [
+        ExpenseLine(
+            category=line.category,
+            amount=Money(line.amount, currency),
+            disallowable=Money(line.disallowable, currency),
+        )
+        for line in lines
+    ]

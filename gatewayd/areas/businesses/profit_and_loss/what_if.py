@@ -1,0 +1,175 @@
+"""What another choice would make of the same books: basis, quarters, ownership, VAT scheme (Domain F.11).
+
+It only reads. VAT that was charged, and VAT in what was bought, is what the books hold; nobody knows what a client
+would have paid under another scheme.
+"""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from gatewayd.areas.businesses import rules
+from gatewayd.areas.businesses.profit_and_loss import accounts, notices, rendering
+from gatewayd.areas.businesses.profit_and_loss.operations import form_of
+from gatewayd.areas.businesses.profit_and_loss.rendering import Form
+from gatewayd.areas.businesses.profit_and_loss.shapes import Alternative, GetWhatIf, PnlTotals, WhatIf
+from gatewayd.areas.businesses.rows import BUSINESSES
+from gatewayd.areas.businesses.shapes import BusinessRow
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.errors import FieldError, invalid
+from gatewayd.ledger import date_ranges, profit_and_loss, results
+from gatewayd.ledger.allocated_money import Account
+from gatewayd.ledger.categories import PROPERTY_TYPES
+from gatewayd.ledger.date_ranges import DateRange, GroupBy, QuarterlyType
+from gatewayd.ledger.profit_and_loss import Statement
+from gatewayd.ledger.results import Result
+from gatewayd.ledger.vat_standing import VatStanding
+from gatewayd.money import canonical
+from gatewayd.store import ReadTx
+
+
+class _Outcome(NamedTuple):
+    """An account under one set of choices."""
+
+    result: Result
+    form: Form
+    quarterly_type: QuarterlyType
+    forbidding_year: str | None
+
+
+def get_what_if(tx: ReadTx, caller: Caller, request: GetWhatIf) -> WhatIf:
+    """Ask what the profit of a business would be under another choice.
+
+    Another basis, other quarters, another owner's share of property, or another VAT scheme of who is registered: the
+    flat rate by its percentage or by its category. Nothing is changed; `difference` is what would be more.
+    """
+    row = BUSINESSES.get(tx, request.id)
+    whole = accounts.range_of(tx, row, request)
+    actual = accounts.account_of(tx, row, None)
+    errors = [*_share_mistakes(row, request), *_scheme_mistakes(request, actual.vat, whole)]
+    if errors:
+        raise invalid(*errors)
+    supposed = actual._replace(basis=request.basis or actual.basis, vat=_standing(request, actual.vat))
+    before = _outcome(tx, row, actual, whole, request.group_by)
+    after = _outcome(tx, _supposed_row(row, request), supposed, whole, request.group_by)
+    shares = rendering.share_of(before.result, before.form), rendering.share_of(after.result, after.form)
+    return WhatIf(
+        business_id=row.id,
+        from_date=whole.first,
+        to_date=whole.last,
+        currency=row.currency,
+        actual=_alternative(row, before, request.group_by),
+        what_if=_alternative(row, after, request.group_by),
+        difference=_difference(
+            rendering.statement_of(after.result, after.form),
+            rendering.statement_of(before.result, before.form),
+            row.currency,
+        ),
+        owner_share_difference=None
+        if shares[0] is None or shares[1] is None
+        else _difference(shares[1], shares[0], row.currency),
+    )
+
+
+def _outcome(tx: ReadTx, row: BusinessRow, account: Account, whole: DateRange, group_by: GroupBy) -> _Outcome:
+    buckets = date_ranges.buckets(whole, group_by, row.quarterly_period_type)
+    result = results.compute(tx, account, whole, buckets)
+    form, forbidding_year = form_of(row, result)
+    return _Outcome(result, form, row.quarterly_period_type, forbidding_year)
+
+
+def _alternative(row: BusinessRow, outcome: _Outcome, group_by: GroupBy) -> Alternative:
+    result, form = outcome.result, outcome.form
+    account = result.account
+    buckets = date_ranges.buckets(result.whole, group_by, outcome.quarterly_type) if group_by != "total" else []
+    return Alternative(
+        basis=account.basis,
+        quarterly_period_type=outcome.quarterly_type,
+        vat_scheme=account.vat.scheme,
+        flat_rate_percent=_flat_rate(account.vat, result.whole.first),
+        **rendering.members(rendering.statement_of(result, form), account.currency),
+        owner_share=rendering.owner_share(result, form),
+        buckets=[rendering.statement(result, form, part) for part in buckets],
+        warnings=[*notices.of_choices(row, result, outcome.forbidding_year)],
+    )
+
+
+def _flat_rate(vat: VatStanding, date: str) -> str | None:
+    """The percentage before any discount."""
+    percent = vat.full_percent_on(date) if vat.scheme == "flat_rate" else None
+    return None if percent is None else canonical(str(percent))
+
+
+def _difference(after: Statement, before: Statement, currency: str) -> PnlTotals:
+    return rendering.totals(profit_and_loss.difference(after.totals, before.totals), currency)
+
+
+def _supposed_row(row: BusinessRow, request: GetWhatIf) -> BusinessRow:
+    """The business as it would be; what is not asked about stays."""
+    return replace(
+        row,
+        quarterly_period_type=request.quarterly_period_type or row.quarterly_period_type,
+        owner_share_percent=request.owner_share_percent or row.owner_share_percent,
+    )
+
+
+def _standing(request: GetWhatIf, vat: VatStanding) -> VatStanding:
+    """The standing as it would be: a percentage or a category that is given goes before what the entity has."""
+    scheme = request.vat_scheme or vat.scheme
+    if request.vat_scheme == "standard" or scheme != "flat_rate":
+        return vat._replace(scheme=scheme)
+    if request.flat_rate_percent is not None:
+        vat = vat._replace(percent=Decimal(request.flat_rate_percent))
+    elif request.flat_rate_category is not None:
+        vat = vat._replace(percent=None, category=request.flat_rate_category)
+    return vat._replace(scheme=scheme, flat_from=None if request.vat_scheme else vat.flat_from)
+
+
+def _share_mistakes(row: BusinessRow, request: GetWhatIf) -> Iterator[FieldError]:
+    if request.owner_share_percent is None:
+        return
+    if row.type not in PROPERTY_TYPES:
+        yield FieldError("ownerSharePercent", "conflict", "It is for property: others are their owner's own.")
+    yield from rules.share_mistakes(request.owner_share_percent)
+
+
+def _scheme_mistakes(request: GetWhatIf, vat: VatStanding, whole: DateRange) -> Iterator[FieldError]:
+    given = {"flatRateCategory": request.flat_rate_category, "flatRatePercent": request.flat_rate_percent}
+    if request.vat_scheme is not None and not _is_ever_registered(vat, whole):
+        yield FieldError("vatScheme", "vat_not_registered", "The entity is not registered for VAT in these days.")
+    if (request.vat_scheme or vat.scheme) != "flat_rate":
+        for path, value in given.items():
+            if value is not None:
+                yield FieldError(path, "conflict", "Only the flat_rate scheme has this.")
+        return
+    if all(given.values()):
+        yield FieldError("flatRateCategory", "conflict", "Give the category or the percentage, not both.")
+    if request.flat_rate_percent is not None and not 0 <= Decimal(request.flat_rate_percent) <= 100:
+        yield FieldError("flatRatePercent", "out_of_range", "Expected a percentage from 0 to 100.")
+    if not any(given.values()) and vat.percent is None and vat.category is None:
+        yield FieldError("flatRatePercent", "required", "At what percentage? Or give flatRateCategory.")
+
+
+def _is_ever_registered(vat: VatStanding, whole: DateRange) -> bool:
+    return any(vat.seller.registered_on(span.first) for span in date_ranges.cut(whole, vat.changes()))
+
+
+OPERATIONS = (
+    Operation(
+        id="businesses.whatIf",
+        kind="read",
+        method="GET",
+        path="/businesses/whatIf",
+        scopes=("accounting:read",),
+        request=GetWhatIf,
+        response=WhatIf,
+        handler=get_what_if,
+        errors=("currency_mismatch", "date_order", "range_too_long", "vat_not_registered"),
+        long=True,
+        extension=True,
+        example={"id": "biz_01k0000000000000000000000a", "taxYear": "2026-27", "basis": "accruals"},
+    ),
+)

@@ -1,0 +1,80 @@
+"""What a calendar feed says: the deadlines of an organization, or of one legal entity. Reads only.
+
+Whoever has the address reads it, so there is nothing in it but names and days: no numbers of the authority's, no
+period keys, no amounts.
+"""
+
+import datetime
+from typing import Final
+
+from gatewayd.areas.periods.icalendar import Deadline
+from gatewayd.clock import Instant
+from gatewayd.identity.calendar_feeds import OpenFeed
+from gatewayd.ledger.forecast import ObligationKind
+from gatewayd.store import ReadTx, Row
+
+DEADLINES_MAX: Final = 1_000  # Chosen: of some twenty companies; the earliest stay
+DAYS_BACK: Final = 366  # Chosen
+
+TITLES: Final[dict[ObligationKind, str]] = {
+    "vat_return": "VAT return",
+    "vat_payment": "VAT payment",
+    "itsa_quarterly_update": "Quarterly update for Income Tax",
+    "itsa_final_declaration": "Final declaration for Income Tax",
+    "self_assessment_payment": "Self Assessment payment",
+    "payment_on_account": "Payment on account",
+    "corporation_tax_return": "Company tax return",
+    "corporation_tax_payment": "Corporation Tax payment",
+    "annual_accounts": "Annual accounts",
+    "confirmation_statement": "Confirmation statement",
+    "cgt_property_report": "Capital Gains Tax on property",
+    "paye": "PAYE",
+    "cis_return": "CIS return",
+    "certificate_renewal": "Certificate renewal",
+    "custom": "Deadline",
+}
+
+_SELECT = """
+SELECT due.id, due.kind, due.name, due.period_start_date, due.period_end_date, due.due_date, due.status, due.confidence,
+    due.created_at, due.updated_at, due.version, entities.name, businesses.name
+FROM obligations due
+JOIN legal_entities entities ON entities.org_id = due.org_id AND entities.id = due.legal_entity_id
+LEFT JOIN businesses ON businesses.org_id = due.org_id AND businesses.id = due.business_id
+WHERE due.org_id = :org_id AND due.due_date >= :since AND due.status <> 'not_required'
+    AND entities.archived_at IS NULL
+    AND (CAST(:legal_entity_id AS TEXT) IS NULL OR due.legal_entity_id = :legal_entity_id)
+ORDER BY due.due_date, due.id LIMIT :count
+"""
+
+
+def deadlines(tx: ReadTx, feed: OpenFeed) -> list[Deadline]:
+    """What is due from a year ago on, by day; the transaction acts for the feed's organization from now on."""
+    tx.bind(feed.org_id)
+    since = datetime.date.fromisoformat(tx.today) - datetime.timedelta(days=DAYS_BACK)
+    values = {"since": since.isoformat(), "legal_entity_id": feed.legal_entity_id, "count": DEADLINES_MAX}
+    return [_deadline(row) for row in tx.rows(_SELECT, **values)]
+
+
+def _deadline(row: Row) -> Deadline:
+    id_, kind, name, start, end, due, status, confidence, created, changed, version, entity, business = row
+    done = status == "fulfilled"
+    title = name or TITLES[kind]
+    of_whom = entity if business is None else f"{entity}, {business}"
+    said = "Met." if done else "Confirmed." if confidence == "confirmed" else "Predicted by the calendar."
+    period = "" if start == end else f"For {_long(start)} to {_long(end)}.\n"
+    return Deadline(
+        uid=f"{id_}@gatewayd",
+        day=datetime.date.fromisoformat(due),
+        summary=f"{'Done: ' if done else ''}{title} ({of_whom})",
+        description=f"{period}{said}",
+        is_certain=done or confidence == "confirmed",
+        is_done=done,
+        created=Instant(created),
+        changed=Instant(changed),
+        sequence=version - 1,
+    )
+
+
+def _long(day: str) -> str:
+    date = datetime.date.fromisoformat(day)
+    return f"{date.day} {date:%B %Y}"

@@ -1,0 +1,116 @@
+"""Calendar feeds, as operations: addresses under which calendar programs read what is due."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, Final
+
+from msgspec import Meta
+
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.pages import Listing, Page, SyncRequest
+from gatewayd.contract.wire import Id, Name, Request, encode, project
+from gatewayd.errors import invalid
+from gatewayd.identity import calendar_feeds
+from gatewayd.identity.calendar_feeds import CALENDAR_FEEDS, CalendarFeed, NewFeed
+from gatewayd.ledger import owners
+from gatewayd.ledger.lists import sync_page
+from gatewayd.ledger.references import unknown_reference
+from gatewayd.store import ReadTx, WriteTx
+
+PATH: Final = "/calendar/"
+"""Where feeds are served, beside the API; the token and `.ics` follow."""
+ENDING: Final = ".ics"
+
+
+class CreateFeed(Request, frozen=True, kw_only=True):
+    """A new feed: what calendar programs will call it, and of which legal entity; by default of all."""
+
+    name: Name = "Tax deadlines"
+    legal_entity_id: Id | None = None
+
+
+class ListFeeds(SyncRequest, frozen=True, kw_only=True):
+    """Paging of the list."""
+
+
+class RevokeFeed(Request, frozen=True, kw_only=True):
+    """Which feed to end."""
+
+    id: Id
+
+
+class CreatedFeed(CalendarFeed, frozen=True, kw_only=True):
+    """A new feed with its address, which is shown this once."""
+
+    url: Annotated[str, Meta(description="For a calendar program. Whoever has it can read the deadlines.")]
+
+
+def create_feed(tx: WriteTx, caller: Caller, request: CreateFeed, *, public_url: str) -> CreatedFeed:
+    """Create an address under which a calendar program reads what is due.
+
+    It is answered this once. It names what is due, for whom and when, and nothing else; it ends when it is revoked, or
+    with the membership of who made it.
+    """
+    if request.legal_entity_id is not None and owners.find(tx, request.legal_entity_id) is None:
+        raise invalid(unknown_reference("legalEntityId", "legal_entity"))
+    wanted = NewFeed(request.name, request.legal_entity_id, caller.user_id, caller.reference)
+    row, token = calendar_feeds.create(tx, wanted)
+    return project(row, CreatedFeed, url=f"{public_url}{PATH}{token}{ENDING}")
+
+
+def list_feeds(tx: ReadTx, caller: Caller, request: ListFeeds) -> Listing[CalendarFeed]:
+    """List calendar feeds, revoked ones too; their addresses are never in it."""
+    table = CALENDAR_FEEDS
+    return sync_page(tx, request, table.select, {}, lambda row: encode(project(table.read(tx, row), CalendarFeed)))
+
+
+def revoke_feed(tx: WriteTx, caller: Caller, request: RevokeFeed) -> CalendarFeed:
+    """End a calendar feed: from the next request on its address is not found."""
+    return project(calendar_feeds.revoke(tx, request.id, caller.reference), CalendarFeed)
+
+
+def operations(public_url: str) -> tuple[Operation, ...]:
+    """The rows; `public_url` is the origin that feeds are served at."""
+    create: Callable[..., CreatedFeed] = partial(create_feed, public_url=public_url)
+    return (
+        Operation(
+            id="obligations.createFeed",
+            kind="write",
+            method="POST",
+            path="/obligations/feeds/create",
+            scopes=("periods:write",),
+            request=CreateFeed,
+            response=CreatedFeed,
+            handler=create,
+            errors=("limit_reached",),
+            secret=True,
+            extension=True,
+            example={"name": "Deadlines of Oak & Son", "legalEntityId": "ent_01k0000000000000000000000a"},
+        ),
+        Operation(
+            id="obligations.listFeeds",
+            kind="read",
+            method="GET",
+            path="/obligations/feeds/list",
+            scopes=("periods:read",),
+            request=ListFeeds,
+            response=Page[CalendarFeed],
+            handler=list_feeds,
+            extension=True,
+            example={"limit": 20},
+        ),
+        Operation(
+            id="obligations.revokeFeed",
+            kind="write",
+            method="POST",
+            path="/obligations/feeds/revoke",
+            scopes=("periods:write",),
+            request=RevokeFeed,
+            response=CalendarFeed,
+            handler=revoke_feed,
+            errors=("invalid_state",),
+            extension=True,
+            example={"id": "cal_01k0000000000000000000000a"},
+        ),
+    )

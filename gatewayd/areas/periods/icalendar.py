@@ -1,0 +1,121 @@
+"""Deadlines as an iCalendar object (RFC 5545, RFC 7986): days with an alarm, to be subscribed to. Pure.
+
+Only what is written here is known: no parser, no recurrence, no time zone, since all that is due is due on a day.
+"""
+
+import datetime
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from gatewayd.clock import Instant, to_wire
+
+MEDIA_TYPE: Final = "text/calendar; charset=utf-8"
+LINE_BYTES: Final = 75  # RFC 5545 §3.1: without the line break
+REFRESH: Final = "PT6H"  # Chosen: a deadline that changes is in the calendar on the same day
+ALARM_HOUR: Final = 9  # Chosen: of the day, in the reader's time
+
+_PRODUCT: Final = "-//gatewayd//Obligations//EN"
+_ESCAPED: Final = {"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n"}  # RFC 5545 §3.3.11
+_SPECIAL: Final = re.compile(r"[\\;,\n]")
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")  # RFC 5545 §3.1: no part of any value
+
+
+class Deadline(NamedTuple):
+    """One day in the calendar. `uid` is the same through all its changes, `sequence` counts them.
+
+    `is_certain` False: it is predicted. `is_done`: it needs no alarm any more.
+    """
+
+    uid: str
+    day: datetime.date
+    summary: str
+    description: str
+    is_certain: bool
+    is_done: bool
+    created: Instant
+    changed: Instant
+    sequence: int
+
+
+def render(name: str, deadlines: Iterable[Deadline], alarm_days: int) -> bytes:
+    """The whole object; `alarm_days` before each day that is not done there is an alarm, and another one on its eve.
+
+    The same arguments give the same bytes.
+    """
+    lines = [*_head(name)]
+    for deadline in deadlines:
+        lines += _event(deadline, alarm_days)
+    lines.append("END:VCALENDAR")
+    return b"".join(map(_folded, lines))
+
+
+def _head(name: str) -> Iterator[str]:
+    yield "BEGIN:VCALENDAR"
+    yield "VERSION:2.0"
+    yield f"PRODID:{_PRODUCT}"
+    yield "CALSCALE:GREGORIAN"
+    yield "METHOD:PUBLISH"
+    yield f"NAME:{_text(name)}"  # RFC 7986 §5.1, and what was used before it
+    yield f"X-WR-CALNAME:{_text(name)}"
+    yield f"REFRESH-INTERVAL;VALUE=DURATION:{REFRESH}"  # RFC 7986 §5.7
+    yield f"X-PUBLISHED-TTL:{REFRESH}"
+
+
+def _event(one: Deadline, alarm_days: int) -> Iterator[str]:
+    yield "BEGIN:VEVENT"
+    yield f"UID:{one.uid}"
+    # Chosen: RFC 5545 §3.8.7.2 has here when the object was made, which would make every answer another one.
+    yield f"DTSTAMP:{_instant(one.changed)}"
+    yield f"CREATED:{_instant(one.created)}"
+    yield f"LAST-MODIFIED:{_instant(one.changed)}"
+    yield f"SEQUENCE:{one.sequence}"
+    yield f"DTSTART;VALUE=DATE:{_day(one.day)}"
+    yield f"DTEND;VALUE=DATE:{_day(one.day + datetime.timedelta(days=1))}"  # the day that is no part of it
+    yield f"SUMMARY:{_text(one.summary)}"
+    yield f"DESCRIPTION:{_text(one.description)}"
+    yield f"STATUS:{'CONFIRMED' if one.is_certain else 'TENTATIVE'}"
+    yield "TRANSP:TRANSPARENT"  # a deadline makes nobody busy
+    yield "CLASS:PRIVATE"
+    if not one.is_done:
+        for days in sorted({alarm_days, 1}, reverse=True):
+            yield from _alarm(one.summary, days)
+    yield "END:VEVENT"
+
+
+def _alarm(summary: str, days: int) -> Iterator[str]:
+    """One in the morning, some days before a day that begins at midnight; 0 is the day itself."""
+    yield "BEGIN:VALARM"
+    yield "ACTION:DISPLAY"
+    yield f"DESCRIPTION:{_text(summary)}"
+    yield f"TRIGGER:-PT{days * 24 - ALARM_HOUR}H" if days else f"TRIGGER:PT{ALARM_HOUR}H"
+    yield "END:VALARM"
+
+
+def _instant(moment: Instant) -> str:
+    return re.sub(r"[-:]|\.\d+", "", to_wire(moment))
+
+
+def _day(day: datetime.date) -> str:
+    return day.strftime("%Y%m%d")
+
+
+def _text(value: str) -> str:
+    plain = _CONTROL.sub(" ", value.replace("\r\n", "\n"))
+    return _SPECIAL.sub(lambda found: _ESCAPED[found[0]], plain)
+
+
+def _folded(line: str) -> bytes:
+    """The content line with its line break; a long one goes on behind a space. No character is cut in two."""
+    raw = line.encode()
+    if len(raw) <= LINE_BYTES:
+        return raw + b"\r\n"
+    pieces = []
+    room = LINE_BYTES
+    while len(raw) > room:
+        cut = room
+        while raw[cut] & 0xC0 == 0x80:  # the inside of a character
+            cut -= 1
+        pieces.append(raw[:cut])
+        raw, room = raw[cut:], LINE_BYTES - 1  # the space counts
+    return b"\r\n ".join([*pieces, raw]) + b"\r\n"

@@ -1,0 +1,144 @@
+"""What an allocation must keep (Domain B4, C1, C2). Reads only."""
+
+from collections.abc import Iterator
+from decimal import ROUND_HALF_UP, Decimal
+from typing import NamedTuple
+
+from gatewayd.errors import FieldError
+from gatewayd.ledger import references, vat_rates
+from gatewayd.ledger.allocation_shapes import Allocation, Part
+from gatewayd.ledger.bank_lines import BankLine
+from gatewayd.ledger.businesses import Business
+from gatewayd.ledger.categories import NOT_PNL, expenses_of, income_of
+from gatewayd.ledger.references import Kind, Reference
+from gatewayd.money import Money
+from gatewayd.store import ReadTx
+
+_REFERENCES: tuple[tuple[str, str, Kind], ...] = (
+    ("propertyId", "property_id", "property"),
+    ("unitId", "unit_id", "unit"),
+    ("tenancyId", "tenancy_id", "tenancy"),
+    ("mortgageId", "mortgage_id", "mortgage"),
+)
+_EARLIEST = "1900-01-01"  # Chosen: what is older is a slip of the pen
+
+
+class Setting(NamedTuple):
+    """What stands around an allocation. `business` None: it names none that exists; `path` precedes its fields."""
+
+    business: Business | None
+    line: BankLine | None
+    path: str = ""
+
+
+def mistakes(tx: ReadTx, row: Allocation, setting: Setting, before: Allocation | None = None) -> Iterator[FieldError]:
+    """What is wrong with an allocation. `before` is what it was.
+
+    A business that was archived since, or whose invoice is paid, is not held against it.
+    """
+    stays = row.invoice_id is not None or (before is not None and before.business_id == row.business_id)
+    business = setting.business
+    for path, code, message in (
+        *_amount_mistakes(row, business),
+        *(() if business is None else _business_mistakes(row, business, setting.line, stays)),
+        *_category_mistakes(row, business),
+    ):
+        yield FieldError(setting.path + path, code, message)
+    yield from references.unknown(tx, _references(row, setting.path, business))
+
+
+def part_mistakes(part: Part, setting: Setting) -> Iterator[FieldError]:
+    """What an entry lacks that no bank line stands behind."""
+    if part.direction is None:
+        yield FieldError(f"{setting.path}direction", "required", "Did the money come in or go out?")
+    if part.amount is None:
+        yield FieldError(f"{setting.path}amount", "required", "How much was it?")
+
+
+def entry_mistakes(row: Allocation, today: str, setting: Setting) -> Iterator[FieldError]:
+    """What is wrong with an entry that no bank line stands behind. `today` is ISO."""
+    if row.business_id is None:
+        yield FieldError(f"{setting.path}businessId", "required", "Whose money was it?")
+    if not row.description.strip():
+        yield FieldError(f"{setting.path}description", "required", "No bank transaction says what it was.")
+    if not _EARLIEST <= row.date <= today:
+        yield FieldError("date", "out_of_range", "The day is still to come, or before any books.")
+
+
+def date_mistakes(line: BankLine, row: Allocation) -> Iterator[FieldError]:
+    """What is wrong with the date of an allocation of a bank line."""
+    if row.date != line.date:
+        yield FieldError("date", "conflict", f"It is that of the bank transaction, {line.date}.")
+
+
+def sum_mistakes(line: BankLine, allocated: int, path: str) -> Iterator[FieldError]:
+    """What is wrong where a line's allocations come to `allocated`, signed minor units."""
+    low, high = sorted((0, line.amount))
+    if not low <= allocated <= high:
+        left = f"{line.rest} {line.currency} of the bank transaction is left"
+        whole = f"they would come to {Money(allocated, line.currency)} of its {Money(line.amount, line.currency)}"
+        yield FieldError(path, "out_of_range", f"{left}; {whole}.")
+
+
+def most_vat(amount: int, date: str) -> int:
+    """The VAT that stands in a gross amount at the standard rate of an ISO date. Minor units, half up."""
+    rate = vat_rates.rate_on("standard", date)
+    percent = Decimal(0) if rate is None else rate.percent
+    return int((amount * percent / (100 + percent)).quantize(Decimal(1), ROUND_HALF_UP))
+
+
+def _amount_mistakes(row: Allocation, business: Business | None) -> Iterator[tuple[str, str, str]]:
+    zero = Money(0, row.currency)
+    if row.amount <= zero:
+        yield "amount", "out_of_range", "An amount is above zero; `direction` says which way the money went."
+        return
+    most = Money(most_vat(row.amount.minor, row.document_date or row.date), row.currency)
+    if not zero <= row.vat_amount <= most:
+        yield "vatAmount", "out_of_range", f"At the standard rate of that day it holds {most} of VAT at most."
+    elif row.vat_amount and row.category == NOT_PNL and row.purpose != "other":
+        yield "vatAmount", "conflict", "Only what was bought or sold bears VAT."
+    if not zero <= row.disallowable_amount <= row.amount:
+        yield "disallowableAmount", "out_of_range", f"It is a part of {row.amount}."
+    elif row.disallowable_amount and business is not None and row.category not in expenses_of(business.type):
+        yield "disallowableAmount", "conflict", "It is for expenses."
+
+
+def _business_mistakes(
+    row: Allocation, business: Business, line: BankLine | None, stays: bool
+) -> Iterator[tuple[str, str, str]]:
+    if business.archived and not stays:
+        yield "businessId", "conflict", "The business is archived."
+    if line is not None and line.legal_entity_id not in (None, business.legal_entity_id):
+        yield "businessId", "conflict", "The account belongs to another legal entity than the business."
+    foreign = row.currency != business.currency
+    if foreign and row.fx_rate is None and row.category != NOT_PNL:
+        message = f"The business counts in {business.currency}: how many of it is one {row.currency}?"
+        yield "fxRate", "required", message
+    if row.fx_rate is not None and not foreign:
+        yield "fxRate", "currency_mismatch", f"It is in {row.currency}, as the business is."
+    elif row.fx_rate is not None and Decimal(row.fx_rate) <= 0:
+        yield "fxRate", "out_of_range", "A rate of exchange is above zero."
+
+
+def _category_mistakes(row: Allocation, business: Business | None) -> Iterator[tuple[str, str, str]]:
+    if row.category == NOT_PNL:
+        if row.purpose is None:
+            yield "purpose", "required", "It is neither income nor an expense: what is it?"
+        elif row.purpose == "invoice_payment" and row.invoice_id is None:
+            yield "purpose", "conflict", "Record it as a payment of the invoice, with this bankTransactionId."
+        return
+    if row.purpose is not None:
+        yield "purpose", "conflict", "It is for what is `not_pnl`."
+    if row.business_id is None:
+        yield "businessId", "required", "Of which business is it income or an expense?"
+    elif business is not None and row.category not in income_of(business.type) | expenses_of(business.type):
+        yield "category", "conflict", f"A business of type {business.type} has no such line."
+
+
+def _references(row: Allocation, path: str, business: Business | None) -> Iterator[Reference]:
+    if business is None:
+        yield Reference(f"{path}businessId", "business", row.business_id)
+    for name, field, kind in _REFERENCES:
+        yield Reference(path + name, kind, getattr(row, field))
+    for index, document_id in enumerate(row.document_ids):
+        yield Reference(f"{path}documentIds[{index}]", "document", document_id)

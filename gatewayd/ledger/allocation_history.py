@@ -1,0 +1,104 @@
+"""What people chose before for bank lines with the same counterparty. Reads only."""
+
+from collections import Counter
+from decimal import Decimal
+from typing import NamedTuple
+
+from gatewayd.ledger.allocation_rules import RuleOutcome, share
+from gatewayd.ledger.allocation_shapes import Allocation, Direction
+from gatewayd.ledger.allocations import ALLOCATIONS
+from gatewayd.ledger.hidden_imports import VISIBLE
+from gatewayd.money import canonical
+from gatewayd.store import ReadTx
+
+LOOKED_AT = 50  # Chosen: what was chosen long ago says little, and a million lines cost no more than these
+_VAT_PERCENTAGES = ("20", "5")
+
+_SELECT_CHOSEN = f"""
+SELECT {", ".join(f"allocations.{name}" for name in ALLOCATIONS.names)}
+FROM (
+    SELECT id, amount, date FROM bank_transactions
+    WHERE org_id = :org_id AND match_key = :match_key AND allocated <> 0 AND {VISIBLE}
+    ORDER BY date DESC LIMIT :count
+) AS lines CROSS JOIN allocations
+WHERE allocations.org_id = :org_id AND source_id = lines.id AND allocations.amount = abs(lines.amount)
+    AND invoice_id IS NULL AND counterpart_id IS NULL AND matched_by <> 'rule'
+"""  # CROSS: SQLite keeps the order of the tables, and looks at these lines alone
+
+
+class Choice(NamedTuple):
+    """What most lines with one counterparty were for: `times` of `lines`, `last` on that ISO date.
+
+    `lines` are the latest that somebody allocated whole to one thing, at most `LOOKED_AT`.
+    """
+
+    outcome: RuleOutcome
+    times: int
+    lines: int
+    last: str
+
+    def described(self, match_key: str) -> str:
+        """The choice in words: `12 of 13 lines of TESCO STORES were adminCosts, last on 3 Oct 2026`."""
+        what = self.outcome.purpose or self.outcome.category
+        lines = "line" if self.lines == 1 else "lines"
+        were = "was" if self.lines == 1 else "were"
+        return f"{self.times} of {self.lines} {lines} of {match_key.upper()} {were} {what}, last on {_day(self.last)}"
+
+
+def choice_for(tx: ReadTx, match_key: str, direction: Direction) -> Choice | None:
+    """What most lines with `match_key`, and money that way, were for; None where nobody chose yet."""
+    if not match_key:
+        return None
+    found = [ALLOCATIONS.read(tx, row) for row in tx.rows(_SELECT_CHOSEN, match_key=match_key, count=LOOKED_AT)]
+    rows = [row for row in found if row.direction == direction]
+    if not rows:
+        return None
+    rows.sort(key=lambda row: (row.date, row.id), reverse=True)
+    (what, times), *_ = Counter(map(_what, rows)).most_common(1)
+    latest = next(row for row in rows if _what(row) == what)
+    return Choice(_outcome(latest), times, len(rows), latest.date)
+
+
+def _what(row: Allocation) -> tuple[str | None, ...]:
+    places = (row.property_id, row.unit_id, row.tenancy_id, row.mortgage_id)
+    return (row.category, row.purpose, row.business_id, *places)
+
+
+def _outcome(row: Allocation) -> RuleOutcome:
+    """What a rule would say that made this of the line."""
+    return RuleOutcome(
+        category=row.category,
+        purpose=row.purpose,
+        business_id=row.business_id,
+        vat_percent=_vat_percent(row),
+        disallowable_percent=_disallowable_percent(row),
+        property_id=row.property_id,
+        unit_id=row.unit_id,
+        tenancy_id=row.tenancy_id,
+        mortgage_id=row.mortgage_id,
+    )
+
+
+def _vat_percent(row: Allocation) -> str | None:
+    """The rate whose VAT is in the amount; None: none, or no rate's."""
+    for percent in _VAT_PERCENTAGES:
+        if row.vat_amount and row.vat_amount.minor == share(row.amount.minor, Decimal(percent), Decimal(percent) + 100):
+            return percent
+    return None
+
+
+def _disallowable_percent(row: Allocation) -> str | None:
+    if not row.disallowable_amount:
+        return None
+    return canonical(
+        str(share(10_000, Decimal(row.disallowable_amount.minor), Decimal(row.amount.minor)) / Decimal(100))
+    )
+
+
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def _day(date: str) -> str:
+    """An ISO date for people: `3 Oct 2026`."""
+    year, month, day = date.split("-")
+    return f"{int(day)} {_MONTHS[int(month) - 1]} {year}"

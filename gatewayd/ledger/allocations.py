@@ -1,0 +1,216 @@
+"""What money is for: allocations of bank lines and manual entries (Domain B4, C1, C2). Owns the table `allocations`.
+
+The allocations of a bank line have its sign together and never more than its amount; one call takes several parts, so
+that a payout of 95 can be 100 of turnover in and 5 of charges out. With each change the line's `allocated` is kept true
+in the same transaction.
+"""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from gatewayd.errors import FieldError, Problem, invalid, invalid_state
+from gatewayd.ledger import allocation_checks, bank_lines, businesses, period_locks
+from gatewayd.ledger.allocation_checks import Setting
+from gatewayd.ledger.allocation_shapes import BY_PERSON, Allocation, Entry, Origin, Part
+from gatewayd.ledger.bank_lines import BankLine
+from gatewayd.ledger.businesses import Business
+from gatewayd.ledger.categories import WHOLLY_DISALLOWABLE
+from gatewayd.money import Money
+from gatewayd.store import ReadTx, Table, WriteTx
+
+MAX_PER_LINE = 200  # Chosen: all of a line are looked at together
+
+ALLOCATIONS = Table(
+    "allocations",
+    Allocation,
+    kind="allocation",
+    prefix="alc",
+    derived={"allowable": lambda _, row: row.disallowable_amount < row.amount},
+)
+_SELECT_OF_LINE = f"{ALLOCATIONS.select} AND source_id = :source_id ORDER BY id"
+_COUNT_OF_LINE = "SELECT count(id) FROM allocations WHERE org_id = :org_id AND source_id = :source_id"
+_DELETE = "DELETE FROM allocations WHERE org_id = :org_id AND id = :id"
+
+
+def of_line(tx: ReadTx, line_id: str) -> list[Allocation]:
+    """The allocations of a bank line, oldest first: at most `MAX_PER_LINE`."""
+    return [ALLOCATIONS.read(tx, row) for row in tx.rows(_SELECT_OF_LINE, source_id=line_id)]
+
+
+def planned(tx: WriteTx, line: BankLine, parts: Sequence[Part], origin: Origin = BY_PERSON) -> list[Allocation]:
+    """The allocations that parts of a bank line would be, not stored. Raises `Problem` as `allocate` does."""
+    refuse_unbooked(line)
+    if int(tx.value(_COUNT_OF_LINE, source_id=line.id)) + len(parts) > MAX_PER_LINE:
+        raise Problem("limit_reached", f"A bank transaction has at most {MAX_PER_LINE} allocations.")
+    rows: list[Allocation] = []
+    errors: list[FieldError] = []
+    left = line.unallocated
+    for index, part in enumerate(parts):
+        row, setting = _part_of(tx, line, part, left)
+        errors += allocation_checks.mistakes(tx, row, setting._replace(path=f"parts[{index}]."))
+        rows.append(replace(row, **origin._asdict()))
+        left -= row.signed
+    errors += allocation_checks.sum_mistakes(line, line.amount - left, "parts")
+    if errors:
+        raise invalid(*errors)
+    for row in rows:
+        _refuse_closed(tx, row)
+    return rows
+
+
+def allocate(tx: WriteTx, line: BankLine, parts: Sequence[Part], origin: Origin = BY_PERSON) -> list[Allocation]:
+    """Allocate parts of a bank line, which stays as it was where one of them is refused.
+
+    Raises `Problem`: `invalid_state` (the line is not booked), `period_closed`, `limit_reached`, `validation_failed`
+    with paths of `parts[i]`.
+    """
+    rows = planned(tx, line, parts, origin)
+    bank_lines.set_allocated(tx, line, line.allocated + sum(row.signed for row in rows))
+    return [ALLOCATIONS.insert(tx, row) for row in rows]
+
+
+def enter(tx: WriteTx, parts: Sequence[Part], entry: Entry) -> list[Allocation]:
+    """Enter money that no bank line shows, such as what was paid in cash.
+
+    Raises `Problem`: `period_closed`, `validation_failed` with paths of `parts[i]`.
+    """
+    rows: list[Allocation] = []
+    errors: list[FieldError] = []
+    for index, part in enumerate(parts):
+        setting = Setting(_business(tx, part.business_id), None, f"parts[{index}].")
+        row = _entry_of(tx, part, entry, setting.business)
+        errors += allocation_checks.part_mistakes(part, setting)
+        errors += allocation_checks.entry_mistakes(row, tx.today, setting)
+        errors += allocation_checks.mistakes(tx, row, setting)
+        rows.append(row)
+    if errors:
+        raise invalid(*dict.fromkeys(errors))
+    for row in rows:
+        _refuse_closed(tx, row)
+    return [ALLOCATIONS.insert(tx, row) for row in rows]
+
+
+def change(tx: WriteTx, before: Allocation, after: Allocation) -> Allocation:
+    """Store what an allocation has become, and what its bank line has then.
+
+    Raises `Problem`: `invalid_state` (it is half of a transfer, or an invoice's payment), `period_closed` (it is, or
+    would be, in a closed period), `validation_failed`.
+    """
+    refuse_bound(before)
+    business = _business(tx, after.business_id)
+    line = None if before.source_id is None else bank_lines.get(tx, before.source_id)
+    after = replace(after, legal_entity_id=_owner(business, line))
+    errors = [*allocation_checks.mistakes(tx, after, Setting(business, line), before)]
+    if line is None:
+        errors += allocation_checks.entry_mistakes(after, tx.today, Setting(business, None))
+    else:
+        errors += allocation_checks.date_mistakes(line, after)
+        errors += allocation_checks.sum_mistakes(line, line.allocated - before.signed + after.signed, "amount")
+    if errors:
+        raise invalid(*errors)
+    _refuse_closed(tx, before)
+    _refuse_closed(tx, after)
+    if line is not None and after.signed != before.signed:
+        bank_lines.set_allocated(tx, line, line.allocated - before.signed + after.signed)
+    return ALLOCATIONS.update(tx, after)
+
+
+def remove(tx: WriteTx, *rows: Allocation) -> None:
+    """Give back to their bank lines what allocations took; each line is looked at when all of them are gone.
+
+    What binds them to others is for the caller to know. Raises `Problem`: `period_closed`, `invalid_state` (what stays
+    of a line's allocations would not fit it).
+    """
+    for row in rows:
+        _refuse_closed(tx, row)
+        tx.run(_DELETE, id=row.id)
+    for line_id in dict.fromkeys(row.source_id for row in rows):
+        if line_id is not None:
+            line = bank_lines.get(tx, line_id)
+            allocated = line.allocated - sum(row.signed for row in rows if row.source_id == line_id)
+            if list(allocation_checks.sum_mistakes(line, allocated, "")):
+                raise invalid_state(
+                    "What stays would not fit the bank transaction: replace them together.", "split", ()
+                )
+            bank_lines.set_allocated(tx, line, allocated)
+
+
+def refuse_unbooked(line: BankLine) -> None:
+    """Raises `Problem` `invalid_state` for a bank line that is not booked."""
+    if line.status != "booked":
+        raise invalid_state("The bank transaction is not booked.", line.status, ("booked",))
+
+
+def refuse_bound(row: Allocation) -> None:
+    """Raises `Problem` `invalid_state` for what doesn't change by itself: half of a transfer, an invoice's payment."""
+    if row.invoice_id is not None:
+        message = (
+            f"It is a payment of an invoice: take it back with DELETE /invoices/{row.invoice_id}/payments/:position."
+        )
+        raise invalid_state(message, "invoice_payment", ())
+    if row.counterpart_id is not None:
+        message = f"It is a transfer, with the bank transaction {row.counterpart_id} at its other end: remove it."
+        raise invalid_state(message, "transfer", ())
+
+
+def _part_of(tx: WriteTx, line: BankLine, part: Part, left: int) -> tuple[Allocation, Setting]:
+    """A part of `line` that is not stored yet; `left` is what the parts before it leave, signed minor units."""
+    if part.business_id is None and len(line.business_ids) == 1 and part.category != "not_pnl":
+        part = part._replace(business_id=line.business_ids[0])
+    direction = part.direction or ("in" if line.amount > 0 else "out")
+    if part.amount is None:
+        part = part._replace(amount=left if direction == "in" else -left)
+    business = _business(tx, part.business_id)
+    row = _row(
+        tx,
+        part._replace(direction=direction, description=part.description or line.description),
+        line.currency,
+        source_type="bank",
+        source_id=line.id,
+        import_id=line.import_id,
+        date=line.date,
+        legal_entity_id=_owner(business, line) or part.legal_entity_id,
+    )
+    return row, Setting(business, line)
+
+
+def _entry_of(tx: WriteTx, part: Part, entry: Entry, business: Business | None) -> Allocation:
+    currency = entry.currency or ("GBP" if business is None else business.currency)
+    part = part._replace(direction=part.direction or "out")
+    return _row(tx, part, currency, date=entry.date or tx.today, legal_entity_id=_owner(business, None))
+
+
+def _row(tx: WriteTx, part: Part, currency: str, **values: object) -> Allocation:
+    """A manual entry that is not stored yet, but for what `values` say."""
+    amount, disallowable = part.amount or 0, part.disallowable_amount
+    if part.wholly_disallowable or (disallowable is None and part.category in WHOLLY_DISALLOWABLE):
+        disallowable = amount
+    given = {name: value for name, value in part._asdict().items() if name in ALLOCATIONS.fields}
+    defaults: dict[str, object] = {
+        "source_type": "manual",
+        "amount": Money(amount, currency),
+        "vat_amount": Money(part.vat_amount, currency),
+        "disallowable_amount": Money(disallowable or 0, currency),
+        "allowable": (disallowable or 0) < amount,
+        "currency": currency,
+        "description": part.description or "",
+        "document_ids": list(part.document_ids),
+    }
+    return ALLOCATIONS.new(tx, None, **{**given, **BY_PERSON._asdict(), **defaults, **values})
+
+
+def _business(tx: ReadTx, business_id: str | None) -> Business | None:
+    return None if business_id is None else businesses.find(tx, business_id)
+
+
+def _owner(business: Business | None, line: BankLine | None) -> str | None:
+    """Whose books it is in: the business's legal entity, else the account's."""
+    if business is not None:
+        return business.legal_entity_id
+    return None if line is None else line.legal_entity_id
+
+
+def _refuse_closed(tx: ReadTx, row: Allocation) -> None:
+    dates = [row.date] if row.document_date is None else [row.date, row.document_date]
+    period_locks.refuse_closed(tx, row.legal_entity_id, *dates, business_id=row.business_id)

@@ -1,0 +1,119 @@
+"""An invoice on cash basis: what each payment is of its lines (Domain C1). Pure; minor units of one currency.
+
+Payments and credit notes are walked by date. After each, what counts of a line so far is
+
+    what is left of the line after credit notes x min(paid, payable) / payable
+
+rounded half up, and the event counts for what that has grown by. So the parts add up to the invoice exactly once it is
+paid, however it is paid and wherever a range is split. Payable is gross less what the contractor withholds: the share
+is one of the whole line, and what was withheld is told beside it.
+
+Chosen: what a client paid too much is owed to them and no income. A credit note that leaves them with more paid than
+is payable takes the income back on its own date; their refund then counts nowhere.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from gatewayd.ledger.rounding import half_up
+
+
+class Figures(NamedTuple):
+    """What counts in a category. `supply` is the part of gross that a flat rate of VAT is taken of."""
+
+    net: int
+    gross: int
+    supply: int
+
+    def plus(self, other: "Figures", sign: int = 1) -> "Figures":
+        """The sum, or with -1 the difference."""
+        return Figures(self.net + sign * other.net, self.gross + sign * other.gross, self.supply + sign * other.supply)
+
+    def part(self, numerator: int, denominator: int) -> "Figures":
+        """A share of each, rounded half up."""
+        if numerator == denominator:
+            return self
+        return Figures(
+            half_up(self.net * numerator, denominator),
+            half_up(self.gross * numerator, denominator),
+            half_up(self.supply * numerator, denominator),
+        )
+
+
+class Payment(NamedTuple):
+    """Money that came in on an ISO date; `bank_transaction_id` None: nobody knows by which bank line."""
+
+    date: str
+    position: int
+    amount: int
+    bank_transaction_id: str | None = None
+
+
+class Credit(NamedTuple):
+    """A credit note: figures by category, and what it takes off the amount payable and off what is withheld."""
+
+    date: str
+    id: str
+    payable: int
+    withheld: int
+    lines: dict[str, Figures]
+
+
+class PaidInvoice(NamedTuple):
+    """An invoice with what stands against it. `withheld` is the CIS deduction; `payable` is gross less that."""
+
+    payable: int
+    withheld: int
+    lines: dict[str, Figures]
+    payments: Sequence[Payment]
+    credits: Sequence[Credit]
+
+
+class Share(NamedTuple):
+    """What counts of one category by one payment or credit note."""
+
+    event: Credit | Payment
+    category: str
+    figures: Figures
+
+
+class Withheld(NamedTuple):
+    """What was withheld together with what one payment or credit note counts for."""
+
+    event: Credit | Payment
+    amount: int
+
+
+_NOTHING = Figures(0, 0, 0)
+
+
+def walk(invoice: PaidInvoice) -> Iterator[Share | Withheld]:
+    """What each payment and credit note counts for, oldest first; parts that are nothing are left out."""
+    left, payable, held, paid = dict(invoice.lines), invoice.payable, invoice.withheld, 0
+    counted: dict[str, Figures] = {}
+    counted_held = 0
+    events: list[Credit | Payment] = [*invoice.credits, *invoice.payments]
+    for event in sorted(events, key=_order):
+        if isinstance(event, Credit):
+            payable, held = payable - event.payable, held - event.withheld
+            for category, figures in event.lines.items():
+                left[category] = left.get(category, _NOTHING).plus(figures, -1)
+        else:
+            paid += event.amount
+        numerator, denominator = (min(paid, payable), payable) if payable > 0 else (0, 1)
+        for category, figures in left.items():
+            now = figures.part(numerator, denominator)
+            grown = now.plus(counted.get(category, _NOTHING), -1)
+            counted[category] = now
+            if any(grown):
+                yield Share(event, category, grown)
+        now_held = half_up(held * numerator, denominator)
+        if now_held != counted_held:
+            yield Withheld(event, now_held - counted_held)
+        counted_held = now_held
+
+
+def _order(event: Credit | Payment) -> tuple[str, int, str]:
+    if isinstance(event, Credit):
+        return event.date, 0, event.id
+    return event.date, event.position, ""

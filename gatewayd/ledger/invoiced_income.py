@@ -1,0 +1,194 @@
+"""Invoices as profit and loss counts them (Domain C1): net on the supply date, or by what was paid. Reads only.
+
+Drafts and what is void count nowhere. A credit note belongs to the business of the invoice that it credits. Foreign
+invoices count at their own rate. Each entry is one category of one invoice, payment or credit note.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from gatewayd.ledger import profit_and_loss
+from gatewayd.ledger.allocated_money import Account, bears_flat_rate, convert, currency_mismatch
+from gatewayd.ledger.date_ranges import DateRange
+from gatewayd.ledger.invoice_shares import Credit, Figures, PaidInvoice, Payment, Share, walk
+from gatewayd.ledger.profit_and_loss import Posting
+from gatewayd.store import ReadTx, Row
+
+OUTSIDE_FLAT_RATE = frozenset(
+    {"outside_scope", "margin_scheme", "reverse_charge_services_overseas"}
+    | {"reverse_charge_domestic_standard", "reverse_charge_domestic_reduced"}
+)
+"""Chosen: codes that no flat rate is taken of: what is outside the scope, and what the customer accounts for."""
+
+_HEAD = "i.id, coalesce(i.credits_invoice_id, i.id), i.supply_date, i.currency, i.base_currency, i.fx_rate"
+_LINE = "l.category, l.vat_code, l.net, l.gross"
+_LINES = "JOIN invoice_lines AS l ON l.invoice_id = i.id AND l.org_id = i.org_id"
+_IN_FORCE = "i.status <> 'draft' AND i.status <> 'void'"
+_SELECT_SUPPLIED = f"""
+SELECT {_HEAD}, i.cis_deduction, {_LINE}
+FROM invoices AS i {_LINES}
+WHERE i.org_id = :org_id AND i.business_id = :business_id AND i.supply_date BETWEEN :first AND :last
+    AND i.kind = 'invoice' AND {_IN_FORCE}
+"""
+_SELECT_CREDITED = f"""
+SELECT {_HEAD}, i.cis_deduction, {_LINE}
+FROM invoices AS i {_LINES}
+JOIN invoices AS o ON o.id = i.credits_invoice_id AND o.org_id = i.org_id
+WHERE i.org_id = :org_id AND i.credits_invoice_id IS NOT NULL AND i.supply_date BETWEEN :first AND :last
+    AND o.business_id = :business_id AND {_IN_FORCE}
+"""
+_TOUCHED = """(
+    SELECT p.invoice_id AS id
+    FROM invoice_payments AS p JOIN invoices AS o ON o.id = p.invoice_id AND o.org_id = p.org_id
+    WHERE p.org_id = :org_id AND p.date BETWEEN :first AND :last AND o.business_id = :business_id
+    UNION
+    SELECT c.credits_invoice_id AS id
+    FROM invoices AS c JOIN invoices AS o ON o.id = c.credits_invoice_id AND o.org_id = c.org_id
+    WHERE c.org_id = :org_id AND c.credits_invoice_id IS NOT NULL AND c.issue_date BETWEEN :first AND :last
+        AND o.business_id = :business_id AND c.status <> 'draft' AND c.status <> 'void'
+) AS touched"""
+"""Invoices that a payment or a credit note of the range stands against. A cross join keeps them in front."""
+_SELECT_PAID = f"""
+SELECT {_HEAD}, i.gross_total - i.cis_deduction, i.cis_deduction, {_LINE}
+FROM {_TOUCHED} CROSS JOIN invoices AS i {_LINES}
+WHERE i.id = touched.id AND i.org_id = :org_id
+"""
+_SELECT_PAYMENTS = f"""
+SELECT p.invoice_id, p.date, p.position, p.amount, p.bank_transaction_id
+FROM {_TOUCHED} CROSS JOIN invoice_payments AS p
+WHERE p.invoice_id = touched.id AND p.org_id = :org_id
+"""
+_SELECT_CREDITS = f"""
+SELECT i.credits_invoice_id, i.id, i.issue_date, i.gross_total - i.cis_deduction, i.cis_deduction, {_LINE}
+FROM {_TOUCHED} CROSS JOIN invoices AS i {_LINES}
+WHERE i.credits_invoice_id = touched.id AND i.org_id = :org_id AND {_IN_FORCE}
+"""
+_COUNT_WITHOUT_BUSINESS = """
+SELECT count(*) FROM (
+    SELECT id FROM invoices
+    WHERE org_id = :org_id AND issue_date BETWEEN :first AND :last AND business_id IS NULL
+        AND legal_entity_id = :legal_entity_id AND kind = 'invoice' AND status <> 'draft' AND status <> 'void'
+    LIMIT :most
+) AS found
+"""
+
+
+class Entry(NamedTuple):
+    """What one category of an invoice counts for on an ISO date.
+
+    By a payment on cash basis, which may have come by a bank line, or by a credit note that takes it back.
+    """
+
+    date: str
+    invoice_id: str
+    posting: Posting
+    payment_position: int | None = None
+    bank_transaction_id: str | None = None
+    credit_note_id: str | None = None
+
+
+class _Head(NamedTuple):
+    id: str
+    invoice_id: str
+    supply_date: str
+    currency: str
+    base_currency: str
+    fx_rate: str | None
+
+
+def entries(tx: ReadTx, account: Account, whole: DateRange) -> Iterator[Entry]:
+    """What invoices count for in a range, in no order. Raises `Problem` `currency_mismatch`."""
+    asked = {"business_id": account.business_id, **whole._asdict()}
+    if account.basis == "accruals":
+        for sql, sign in ((_SELECT_SUPPLIED, 1), (_SELECT_CREDITED, -1)):
+            for rows in together(tx.each(sql, **asked), 0).values():
+                yield from _supplied(account, rows, sign)
+        return
+    payments = together(tx.each(_SELECT_PAYMENTS, **asked), 0)
+    credited = together(tx.each(_SELECT_CREDITS, **asked), 0)
+    for invoice_id, rows in together(tx.each(_SELECT_PAID, **asked), 0).items():
+        paid = [Payment(*row[1:]) for row in payments.get(invoice_id, ())]
+        for entry in _paid(account, rows, paid, together(credited.get(invoice_id, ()), 1).values()):
+            if whole.first <= entry.date <= whole.last:
+                yield entry
+
+
+def together(rows: Iterable[Row], column: int) -> Mapping[str, list[Row]]:
+    """The rows by the id that stands in a column."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row[column], []).append(row)
+    return found
+
+
+def _supplied(account: Account, rows: Sequence[Row], sign: int) -> Iterator[Entry]:
+    head, withheld = _Head(*rows[0][:6]), rows[0][6]
+    postings = [
+        Posting(category, sign * _counted(account, head, figures, head.supply_date))
+        for category, figures in _lines(account, head, [row[7:] for row in rows]).items()
+    ]
+    if withheld:
+        held = profit_and_loss.withheld_category(account.business_type)
+        postings.append(Posting(held, sign * _in_books(account, head, withheld)))
+    for posting in postings:
+        yield Entry(head.supply_date, head.invoice_id, posting, credit_note_id=head.id if sign < 0 else None)
+
+
+def _paid(
+    account: Account, rows: Sequence[Row], payments: Sequence[Payment], credited: Iterable[Sequence[Row]]
+) -> Iterator[Entry]:
+    head = _Head(*rows[0][:6])
+    payable, withheld = rows[0][6:8]
+    lines = _lines(account, head, [row[8:] for row in rows])
+    credits_ = [_credit(account, head, credit) for credit in credited]
+    held = profit_and_loss.withheld_category(account.business_type)
+    for part in walk(PaidInvoice(payable, _in_books(account, head, withheld), lines, payments, credits_)):
+        event = part.event
+        if isinstance(part, Share):
+            posting = Posting(part.category, _counted(account, head, part.figures, event.date))
+        else:
+            posting = Posting(held, part.amount)
+        if isinstance(event, Payment):
+            yield Entry(event.date, head.id, posting, event.position, event.bank_transaction_id)
+        else:
+            yield Entry(event.date, head.id, posting, credit_note_id=event.id)
+
+
+def _credit(account: Account, head: _Head, rows: Sequence[Row]) -> Credit:
+    """A credit note against the invoice, which has the invoice's currency and rate."""
+    _, id_, date, payable, withheld, *_ = rows[0]
+    lines = _lines(account, head, [row[5:] for row in rows])
+    return Credit(date, id_, payable, _in_books(account, head, withheld), lines)
+
+
+def _lines(account: Account, head: _Head, rows: Iterable[Row]) -> dict[str, Figures]:
+    """Figures by category, in the currency of the books: lines of one category are converted together."""
+    sums: dict[str, Figures] = {}
+    for category, vat_code, net, gross in rows:
+        line = profit_and_loss.sales_category(category, account.business_type)
+        bears = vat_code not in OUTSIDE_FLAT_RATE and bears_flat_rate(account.business_type, line)
+        sums[line] = sums.get(line, Figures(0, 0, 0)).plus(Figures(net, gross, gross if bears else 0))
+    if head.currency == account.currency:
+        return sums
+    return {line: Figures(*(_in_books(account, head, part) for part in figures)) for line, figures in sums.items()}
+
+
+def _in_books(account: Account, head: _Head, amount: int) -> int:
+    if head.currency == account.currency or not amount:
+        return amount
+    if head.fx_rate is None or head.base_currency != account.currency:
+        raise currency_mismatch("invoice", head.id, head.currency, account.currency)
+    return convert(amount, head.fx_rate, head.currency, account.currency)
+
+
+def _counted(account: Account, head: _Head, figures: Figures, date: str) -> int:
+    """What counts of them: by the standing on the supply date, at the flat rate of the day that counts."""
+    if account.vat.treatment_on(head.supply_date) == "flat_rate":
+        return figures.gross - account.vat.flat_rate_vat(figures.supply, date)
+    return figures.net
+
+
+def without_business(tx: ReadTx, legal_entity_id: str, whole: DateRange, most: int) -> int:
+    """How many invoices of a legal entity that were issued in a range name no business: `most` or more are `most`."""
+    asked = {"legal_entity_id": legal_entity_id, "first": whole.first, "last": whole.last, "most": most}
+    return int(tx.value(_COUNT_WITHOUT_BUSINESS, **asked))

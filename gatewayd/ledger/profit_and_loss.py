@@ -1,0 +1,171 @@
+"""Profit and loss: from what counts in each category to lines and totals (Domain C1 and C2). Pure; minor units.
+
+    netProfit     = income - expenses
+    taxableProfit = netProfit + disallowable
+
+What is told beside the result and is part of no total is a memorandum: residential finance costs, which are not
+deducted, and tax that was taken off income.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple, get_args
+
+from gatewayd.ledger import categories
+from gatewayd.ledger.categories import PROPERTY_TYPES
+from gatewayd.ledger.rounding import half_up
+
+Kind = Literal["income", "expense", "memorandum"]
+Direction = Literal["in", "out"]
+
+CONSOLIDATED = "consolidatedExpenses"
+MEMORANDA = frozenset({"residentialFinancialCost", "taxDeducted", "taxTakenOffTradingIncome"})
+_ORDER = {
+    name: position
+    for position, name in enumerate(
+        dict.fromkeys(
+            name
+            for group in (categories.Income, categories.Expense, categories.PropertyIncome, categories.PropertyExpense)
+            for name in get_args(group)
+        )
+    )
+}
+_LAST = len(_ORDER)
+
+
+class Posting(NamedTuple):
+    """What counts in one line. `amount` raises the line, `disallowable` is the part that tax does not allow."""
+
+    category: str
+    amount: int
+    disallowable: int = 0
+
+
+class Line(NamedTuple):
+    """One line of the report."""
+
+    category: str
+    amount: int
+    disallowable: int
+
+
+class Totals(NamedTuple):
+    """The sums of a report."""
+
+    income: int
+    expenses: int
+    disallowable: int
+    net_profit: int
+    taxable_profit: int
+
+
+class Statement(NamedTuple):
+    """A profit and loss account. Lines are in the order of the tax authority's own."""
+
+    income: tuple[Line, ...]
+    expenses: tuple[Line, ...]
+    memoranda: tuple[Line, ...]
+
+    @property
+    def totals(self) -> Totals:
+        """The sums, by the formulas above."""
+        income = sum(line.amount for line in self.income)
+        expenses = sum(line.amount for line in self.expenses)
+        return _totals(income, expenses, sum(line.disallowable for line in self.expenses))
+
+
+class Books:
+    """What counts, summed by category: it can be added to, and to other books of the same business."""
+
+    def __init__(self) -> None:
+        self._sums: dict[str, list[int]] = {}
+
+    def post(self, posting: Posting) -> None:
+        """Add what counts in one line."""
+        found = self._sums.setdefault(posting.category, [0, 0])
+        found[0] += posting.amount
+        found[1] += posting.disallowable
+
+    def merge(self, others: Iterable["Books"]) -> "Books":
+        """Add all that others hold."""
+        for other in others:
+            for category, (amount, disallowable) in other._sums.items():
+                self.post(Posting(category, amount, disallowable))
+        return self
+
+    def statement(self, business_type: str) -> Statement:
+        """The account of a business of this type."""
+        lines: dict[Kind, list[Line]] = {"income": [], "expense": [], "memorandum": []}
+        for category in sorted(self._sums, key=lambda name: (_ORDER.get(name, _LAST), name)):
+            lines[kind_of(category, business_type)].append(Line(category, *self._sums[category]))
+        return Statement(tuple(lines["income"]), tuple(lines["expense"]), tuple(lines["memorandum"]))
+
+
+def kind_of(category: str, business_type: str) -> Kind:
+    """Where a category stands in the account of a type of business.
+
+    What the type does not have, since it was another one when the money was allocated, is not lost: it stands there
+    under its own name.
+    """
+    if category in MEMORANDA:
+        return "memorandum"
+    if category in categories.income_of(business_type):
+        return "income"
+    if category in categories.expenses_of(business_type):
+        return "expense"
+    return "income" if category in categories.INCOME | categories.PROPERTY_INCOME else "expense"
+
+
+def sign_of(category: str, direction: Direction, business_type: str) -> int:
+    """1 where money of this direction raises the line of a category, -1 where it lowers it, as a refund does."""
+    raises = "in" if kind_of(category, business_type) == "income" or category == "taxDeducted" else "out"
+    return 1 if direction == raises else -1
+
+
+def sales_category(category: str | None, business_type: str) -> str:
+    """The income line of a line of an invoice.
+
+    Chosen: what names no income of its type of business is turnover, and of property it is rent.
+    """
+    if category is not None and category in categories.income_of(business_type) and category not in MEMORANDA:
+        return category
+    return "periodAmount" if business_type in PROPERTY_TYPES else "turnover"
+
+
+def withheld_category(business_type: str) -> str:
+    """The memorandum of what contractors withheld of income, under HMRC's name."""
+    return "taxDeducted" if business_type in PROPERTY_TYPES else "taxTakenOffTradingIncome"
+
+
+def consolidated(statement: Statement) -> Statement:
+    """The account with one figure for all expenses: what of them tax allows, as HMRC asks for it."""
+    allowed = sum(line.amount - line.disallowable for line in statement.expenses)
+    return statement._replace(expenses=(Line(CONSOLIDATED, allowed, 0),) if statement.expenses else ())
+
+
+def share(statement: Statement, numerator: int, denominator: int) -> Statement:
+    """What an owner has of an account: each line's share, rounded, and the largest takes what the sum is off by."""
+    return Statement(*(tuple(_shares(lines, numerator, denominator)) for lines in statement))
+
+
+def difference(after: Totals, before: Totals) -> Totals:
+    """How much more each sum is."""
+    return Totals(*(later - earlier for later, earlier in zip(after, before, strict=True)))
+
+
+def _shares(lines: Sequence[Line], numerator: int, denominator: int) -> list[Line]:
+    amounts = _spread([line.amount for line in lines], numerator, denominator)
+    disallowed = _spread([line.disallowable for line in lines], numerator, denominator)
+    return [Line(line.category, *parts) for line, *parts in zip(lines, amounts, disallowed, strict=True)]
+
+
+def _spread(amounts: Sequence[int], numerator: int, denominator: int) -> list[int]:
+    parts = [half_up(amount * numerator, denominator) for amount in amounts]
+    off = half_up(sum(amounts) * numerator, denominator) - sum(parts)
+    if off:
+        parts[max(range(len(parts)), key=lambda index: abs(parts[index]))] += off
+    return parts
+
+
+def _totals(income: int, expenses: int, disallowable: int) -> Totals:
+    net = income - expenses
+    return Totals(income, expenses, disallowable, net, net + disallowable)

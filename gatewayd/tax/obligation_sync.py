@@ -1,0 +1,217 @@
+"""`obligations.sync`: obligations of a legal entity compared with the tax authority's (domain model A9, B9).
+
+    who is asked about -> what the authority has -> compared and written in one transaction
+
+Nothing of ours is held while the authority is asked: killed meanwhile, nothing has changed.
+"""
+
+from collections.abc import Iterator
+from typing import Annotated, Final, Literal, NamedTuple, Protocol
+
+from msgspec import Meta
+
+from gatewayd.areas.businesses import rows as businesses
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.wire import Id, Request, Response, Timestamp
+from gatewayd.errors import Problem, invalid, invalid_field, invalid_state
+from gatewayd.http1.request import Request as HttpRequest
+from gatewayd.ledger import confirmations, obligations, owners
+from gatewayd.ledger.confirmations import Confirmed
+from gatewayd.ledger.obligations import Obligation, ObligationKey, ObligationRow
+from gatewayd.ledger.references import unknown_reference
+from gatewayd.store import ReadTx, WriteTx
+from gatewayd.tax import taxpayers
+from gatewayd.tax.obligation_inquiry import ObligationInquiry, Told
+from gatewayd.tax.proxy import Proxy
+from gatewayd.tax.taxpayers import Taxpayer
+
+ID: Final = "obligations.sync"
+_FIELDS: Final = ("periodStartDate", "dueDate", "status", "receivedDate")
+
+
+class Deps(Protocol):
+    """What the row is given to work with."""
+
+    @property
+    def tax(self) -> Proxy: ...
+
+
+class SyncObligations(Request, frozen=True, kw_only=True):
+    """Of which legal entity; of which taxes, by default those that it has a number for."""
+
+    legal_entity_id: Id
+    taxes: Annotated[list[Literal["vat", "income_tax"]], Meta(min_length=1)] | None = None
+    dry_run: Annotated[bool, Meta(description="Only compare: nothing is changed.")] = False
+
+
+class ObligationDifference(Response, frozen=True, kw_only=True):
+    """One member in which the books and the authority differed. `obligationId` null: it was not in the books.
+
+    `field` is `dueDate`, `periodStartDate`, `status` or `receivedDate`.
+    """
+
+    obligation_id: str | None
+    kind: str
+    business_id: str | None
+    period_end_date: str
+    field: str
+    local: str | None
+    remote: str | None
+
+
+class UnknownSource(Response, frozen=True, kw_only=True):
+    """A source of income that the authority has obligations of, and the books don't know: nothing is taken over."""
+
+    tax_business_id: str
+    obligation_count: int
+
+
+class ObligationSync(Response, frozen=True, kw_only=True):
+    """What the authority has, as it now is in the books; in a dry run, as it was."""
+
+    obligations: list[Obligation]
+    differences: list[ObligationDifference]
+    unknown_sources: list[UnknownSource]
+    synced_at: Timestamp
+
+
+class _Matched(NamedTuple):
+    """What was told, with our businesses in it."""
+
+    said: list[Confirmed]
+    unknown: list[UnknownSource]
+
+
+async def sync_obligations(
+    deps: Deps, caller: Caller, request: SyncObligations, incoming: HttpRequest
+) -> ObligationSync:
+    """Compare a legal entity's obligations with the tax authority's, and take over what it says.
+
+    VAT returns, quarterly updates and final declarations: what the authority has takes the place of what the calendar
+    predicted, and its due dates hold. Where the two differed is answered. Quarterly updates are taken over for
+    businesses that have a taxBusinessId: compare these first (`businesses.syncTaxBusiness`). Needs fraud-prevention
+    headers, as every request that reaches the authority does.
+    """
+    async with deps.tax.open_session(ID, caller, incoming) as session:
+        store, org_id = deps.tax.store, caller.org_id
+        taxpayer, today = await store.read(lambda tx: (_taxpayer(tx, request), tx.today), org_id)
+        session.legal_entity_id = request.legal_entity_id
+        inquiry = ObligationInquiry(session, taxpayer, today)
+        taxes = request.taxes or ["vat", "income_tax"]
+        told = await inquiry.vat() if "vat" in taxes else []
+        if "income_tax" in taxes:
+            told += await inquiry.income_tax()
+        if request.dry_run:
+            return await store.read(lambda tx: _compare(tx, request, taxpayer, told), org_id)
+        return await store.write(lambda tx: _take_over(tx, request, taxpayer, told), org_id)
+
+
+def _taxpayer(tx: ReadTx, request: SyncObligations) -> Taxpayer:
+    """Raises `Problem`: `invalid_state`, `validation_failed` where there is no such entity, or it has no number."""
+    owner = owners.find(tx, request.legal_entity_id)
+    if owner is None:
+        raise invalid(unknown_reference("legalEntityId", "legal_entity"))
+    if owner.archived:
+        raise invalid_state("The legal entity is archived.", "archived", ())
+    found = taxpayers.of_entity(tx, request.legal_entity_id)
+    numbers = {"vat": found.vrn, "income_tax": found.nino}
+    if not any(numbers.values()):
+        message = "The legal entity has neither a VAT registration number nor a National Insurance number."
+        raise invalid_field("legalEntityId", "required", message)
+    for index, tax in enumerate(request.taxes or ()):
+        if numbers[tax] is None:
+            raise invalid_field(f"taxes[{index}]", "required", "The legal entity has no number for this tax.")
+    return found
+
+
+def _compare(tx: ReadTx, request: SyncObligations, taxpayer: Taxpayer, told: list[Told]) -> ObligationSync:
+    """The answer to a dry run."""
+    matched = _match(tx, request, taxpayer, told)
+    found = [_find(tx, request.legal_entity_id, one) for one in matched.said]
+    differences = _differences(tx, request.legal_entity_id, matched.said)
+    return _answer(tx, [row for row in found if row is not None], differences, matched.unknown)
+
+
+def _take_over(tx: WriteTx, request: SyncObligations, taxpayer: Taxpayer, told: list[Told]) -> ObligationSync:
+    """Raises `Problem` `version_conflict`; then nothing is changed."""
+    matched = _match(tx, request, taxpayer, told)
+    differences = _differences(tx, request.legal_entity_id, matched.said)
+    after = confirmations.confirm(tx, request.legal_entity_id, matched.said)
+    return _answer(tx, after, differences, matched.unknown)
+
+
+def _match(tx: ReadTx, request: SyncObligations, taxpayer: Taxpayer, told: list[Told]) -> _Matched:
+    if _taxpayer(tx, request) != taxpayer:
+        raise Problem("version_conflict", "The legal entity has changed while the tax authority was asked. Try again.")
+    ours = {row.tax_business_id: row.id for row in businesses.of_entity(tx, request.legal_entity_id)}
+    said: list[Confirmed] = []
+    unknown: dict[str, int] = {}
+    for one in told:
+        if one.tax_business_id is None:
+            said.append(one.said)
+        elif one.tax_business_id in ours:
+            said.append(one.said._replace(business_id=ours[one.tax_business_id]))
+        else:
+            unknown[one.tax_business_id] = unknown.get(one.tax_business_id, 0) + 1
+    sources = [UnknownSource(tax_business_id=id_, obligation_count=count) for id_, count in unknown.items()]
+    return _Matched(said, sources)
+
+
+def _find(tx: ReadTx, legal_entity_id: str, one: Confirmed) -> ObligationRow | None:
+    slot = confirmations.slot_of(one.kind, one.due_date)
+    return obligations.find(tx, legal_entity_id, ObligationKey(one.kind, one.business_id, one.period_end_date, slot))
+
+
+def _differences(tx: ReadTx, legal_entity_id: str, said: list[Confirmed]) -> list[ObligationDifference]:
+    pairs = ((_find(tx, legal_entity_id, one), one) for one in said)
+    return [found for row, one in pairs for found in _differing(row, one)]
+
+
+def _differing(row: ObligationRow | None, one: Confirmed) -> Iterator[ObligationDifference]:
+    """The members that differ; of one that is not in the books, all that the authority says."""
+    local = (None,) * 4 if row is None else (row.period_start_date, row.due_date, row.status, row.received_date)
+    status = "fulfilled" if one.is_fulfilled else "open"
+    remote = (one.period_start_date, one.due_date, status, one.received_date)
+    for field, ours, theirs in zip(_FIELDS, local, remote, strict=True):
+        if ours != theirs:
+            yield ObligationDifference(
+                obligation_id=None if row is None else row.id,
+                kind=one.kind,
+                business_id=one.business_id,
+                period_end_date=one.period_end_date,
+                field=field,
+                local=ours,
+                remote=theirs,
+            )
+
+
+def _answer(
+    tx: ReadTx,
+    rows: list[ObligationRow],
+    differences: list[ObligationDifference],
+    unknown: list[UnknownSource],
+) -> ObligationSync:
+    shown = [obligations.shown(row, tx.today) for row in rows]
+    return ObligationSync(obligations=shown, differences=differences, unknown_sources=unknown, synced_at=tx.now)
+
+
+OPERATION: Final = Operation(
+    id=ID,
+    kind="call",
+    method="POST",
+    path="/obligations/sync",
+    scopes=("periods:write", "tax:read"),
+    request=SyncObligations,
+    response=ObligationSync,
+    handler=sync_obligations,
+    errors=(
+        *("fraud_headers_invalid", "test_header_in_production"),
+        *("tax_not_connected", "tax_reauthorisation_required", "tax_not_configured"),
+        *("tax_upstream_error", "tax_upstream_timeout"),
+        *("invalid_state", "version_conflict"),
+    ),
+    takes_incoming=True,
+    extension=True,
+    example={"legalEntityId": "ent_01k0000000000000000000000a"},
+)

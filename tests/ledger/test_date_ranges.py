@@ -1,0 +1,68 @@
+"""What a report covers, its buckets, and what came before (Domain C1)."""
+
+import datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatewayd.ledger.date_ranges import (
+    DateRange,
+    GroupBy,
+    QuarterlyType,
+    after,
+    buckets,
+    is_longer,
+    period_before,
+    year_before,
+)
+
+DAYS = st.dates(datetime.date(1999, 1, 1), datetime.date(2030, 12, 31)).map(datetime.date.isoformat)
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "earlier", "a_year_earlier"),
+    [
+        ("2026-04-06", "2027-04-05", ("2025-04-06", "2026-04-05"), ("2025-04-06", "2026-04-05")),
+        ("2026-07-06", "2026-10-05", ("2026-04-06", "2026-07-05"), ("2025-07-06", "2025-10-05")),
+        ("2026-03-01", "2026-03-31", ("2026-02-01", "2026-02-28"), ("2025-03-01", "2025-03-31")),
+        ("2025-02-01", "2025-02-28", ("2025-01-01", "2025-01-31"), ("2024-02-01", "2024-02-29")),
+        ("2024-02-01", "2024-02-29", ("2024-01-01", "2024-01-31"), ("2023-02-01", "2023-02-28")),
+        ("2026-11-02", "2026-11-10", ("2026-10-24", "2026-11-01"), ("2025-11-02", "2025-11-10")),
+        ("2026-11-02", "2026-11-02", ("2026-11-01", "2026-11-01"), ("2025-11-02", "2025-11-02")),
+    ],
+)
+def test_what_came_before(first: str, last: str, earlier: tuple[str, str], a_year_earlier: tuple[str, str]) -> None:
+    whole = DateRange(first, last)
+    assert (period_before(whole), year_before(whole)) == (earlier, a_year_earlier)
+
+
+@given(st.tuples(DAYS, DAYS).map(sorted), st.sampled_from(["total", "month", "quarter"]))
+def test_buckets_tile_the_range(days: list[str], group_by: GroupBy) -> None:
+    whole = DateRange(*days)
+    starts: dict[QuarterlyType, str] = {"standard": "06", "calendar": "01"}
+    for kind, start in starts.items():
+        found = buckets(whole, group_by, kind)
+        assert (found[0].first, found[-1].last) == whole
+        assert [after(one.last) for one in found[:-1]] == [one.first for one in found[1:]]
+        if group_by == "quarter":
+            assert all(one.first[5:7] in ("01", "04", "07", "10") and one.first[8:] == start for one in found[1:])
+        if group_by == "month":
+            assert all(one.first[8:] == "01" for one in found[1:])
+        assert all(not is_longer(one, {"total": 400, "month": 1, "quarter": 3}[group_by]) for one in found)
+
+
+@given(DAYS, st.integers(0, 800))
+def test_the_period_before_ends_the_day_before_and_is_no_longer(day: str, length: int) -> None:
+    last = (datetime.date.fromisoformat(day) + datetime.timedelta(days=length)).isoformat()
+    earlier = period_before(DateRange(day, last))
+    assert after(earlier.last) == day
+    assert earlier.first <= earlier.last
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "longer"),
+    [("2024-11-20", "2026-11-19", False), ("2024-11-20", "2026-11-20", True), ("2024-02-29", "2026-02-27", False)],
+)
+def test_24_months_end_the_day_before_the_same_day(first: str, last: str, longer: bool) -> None:
+    assert is_longer(DateRange(first, last), 24) is longer
