@@ -59,7 +59,8 @@ class LedgerBooks(BankBooks):
             description="Entry",
             **more,
         )
-        return self.write(lambda tx: allocations.enter(tx, part, Entry(date, currency)))
+        (entered,) = self.write(lambda tx: allocations.enter(tx, [part], Entry(date, currency)))
+        return entered
 
     def set(self, allocation_id: str, /, **columns: object) -> None:
         """Write columns of an allocation that no operation writes yet."""
