@@ -5,6 +5,7 @@ holds the lock of its account; a run with a stage whose lock is free was left by
 
     reading      fails: its file is gone
     applying     goes on where it was, or begins again where nothing has come in yet
+    allocating   begins again: what is allocated stays
     reverting    goes on
 """
 
@@ -27,7 +28,7 @@ from gatewayd.clock import DAY
 from gatewayd.contract.received_file import ReceivedFile
 from gatewayd.errors import FieldError, Problem
 from gatewayd.http1.log import Log
-from gatewayd.importing import moves, reading, runs
+from gatewayd.importing import allocating, moves, reading, runs
 from gatewayd.importing.account_locks import AccountLock, AccountLocks
 from gatewayd.importing.pace import Pace
 from gatewayd.importing.reading import FileReader, Progress, ReadApart, Source
@@ -266,6 +267,7 @@ class Importing:
                     await self._apply_hidden(org_id, run)
             except moves.PeriodsChanged:
                 continue
+            await allocating.allocate(self._store, org_id, run.id)
             return
         await self._store.write(lambda tx: runs.fail(tx, run.id, "Periods were closed while it was applied."), org_id)
 
@@ -305,6 +307,8 @@ class Importing:
                 (self._locks.folder / run.id).unlink(missing_ok=True)
                 await reading.forget_all(self._store, org_id, run.id)
                 await self._store.write(lambda tx: runs.fail(tx, run.id, _INTERRUPTED), org_id)
+            elif run.stage == "allocating":
+                await allocating.allocate(self._store, org_id, run.id)
             elif await self._store.read(lambda tx: hidden_imports.is_hidden(tx, run.id), org_id):
                 await self._go_on(org_id, run)
             else:
@@ -318,6 +322,8 @@ class Importing:
             await self._apply_hidden(org_id, run)
         except moves.PeriodsChanged:
             await self._apply(org_id, replace(run, moved_to=0))
+        else:
+            await allocating.allocate(self._store, org_id, run.id)
 
     async def recover(self) -> int:
         """Go on with runs that were left by processes that have ended; answers how many that were."""

@@ -13,11 +13,11 @@ from gatewayd.areas.banking import coverage
 from gatewayd.areas.banking.accounts.rows import ACCOUNTS
 from gatewayd.areas.banking.imports import rows
 from gatewayd.areas.banking.imports.rows import RUNS
-from gatewayd.areas.banking.imports.shapes import ImportRunRow
+from gatewayd.areas.banking.imports.shapes import ImportRunRow, Stage
 from gatewayd.areas.banking.transactions import rows as transactions
 from gatewayd.areas.banking.transactions.shapes import TransactionRow
 from gatewayd.errors import Problem, invalid_state
-from gatewayd.ledger import hidden_imports, period_locks
+from gatewayd.ledger import allocation_rules, hidden_imports, period_locks
 from gatewayd.store import WriteTx
 
 _EVERY_POSITION: Final = 1 << 62
@@ -82,7 +82,8 @@ def _end_applying(tx: WriteTx, run: ImportRunRow) -> ImportRunRow:
     if transactions.first_within(tx, run.id, period_locks.closed_ranges(tx, account.legal_entity_id)) is not None:
         raise PeriodsChanged
     coverage.mark(tx, account.id, run.id, applied=True)
-    return RUNS.update(tx, replace(run, status="applied", stage=None, applied_at=tx.now))
+    stage: Stage | None = "allocating" if allocation_rules.apply_by_themselves(tx) else None
+    return RUNS.update(tx, replace(run, status="applied", stage=stage, applied_at=tx.now))
 
 
 # -- out

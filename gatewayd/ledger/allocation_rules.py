@@ -100,6 +100,11 @@ def in_force(tx: ReadTx) -> list[AllocationRule]:
     return [RULES.read(tx, row) for row in tx.rows(_SELECT_IN_FORCE, count=MAX_PER_ORGANIZATION)]
 
 
+def apply_by_themselves(tx: ReadTx) -> bool:
+    """Whether there are rules that apply without being asked."""
+    return any(rule.mode == "apply" for rule in in_force(tx))
+
+
 def add(tx: WriteTx, rule: AllocationRule) -> AllocationRule:
     """Store a new rule. Raises `Problem` `limit_reached`."""
     if int(tx.value(_COUNT)) >= MAX_PER_ORGANIZATION:
@@ -117,8 +122,7 @@ def apply_rules(tx: WriteTx, lines: Iterable[BankLine]) -> list[Applied]:
 
     A line that a rule may not have, such as one of a closed period, stays as it is.
     """
-    rules = [rule for rule in in_force(tx) if rule.mode == "apply"]
-    return apply(tx, lines, rules) if rules else []
+    return apply(tx, lines, [rule for rule in in_force(tx) if rule.mode == "apply"])
 
 
 def apply(

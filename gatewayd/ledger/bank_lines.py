@@ -55,6 +55,11 @@ _SELECT_LATEST_UNALLOCATED = f"""
     AND account_id = :account_id AND (date, lines.id) < (:date, :id)
 ORDER BY date DESC, lines.id DESC LIMIT :count
 """
+_SELECT_OF_IMPORT = f"""
+{LINES} AND lines.import_id = :import_id AND lines.allocated = 0 AND lines.status = 'booked'
+    AND (date, lines.id) > (:date, :id)
+ORDER BY date, lines.id LIMIT :count
+"""
 _SELECT_ORGANIZATION_ANY_ORG = "SELECT org_id FROM bank_transactions WHERE id = :id"
 _UPDATE_ALLOCATED = """
 UPDATE bank_transactions SET allocated = :allocated, updated_at = :updated_at, version = version + 1
@@ -159,6 +164,14 @@ def unallocated(tx: ReadTx, after: Position, count: int, *, one_account: bool) -
 def latest_unallocated(tx: ReadTx, before: Position, count: int) -> list[BankLine]:
     """The lines of one account of which something is unallocated, latest first, from a position on."""
     return [of_row(row) for row in tx.rows(_SELECT_LATEST_UNALLOCATED, count=count, **before._asdict())]
+
+
+def of_import(tx: ReadTx, import_id: str, after: Position, count: int) -> list[BankLine]:
+    """The next booked lines of an import of which nothing is allocated, oldest first; those of one account."""
+    return [
+        of_row(row)
+        for row in tx.rows(_SELECT_OF_IMPORT, import_id=import_id, date=after.date, id=after.id, count=count)
+    ]
 
 
 def set_allocated(tx: WriteTx, line: BankLine, allocated: int) -> BankLine:

@@ -60,10 +60,7 @@ CREATE INDEX allocations_by_bill ON allocations (
     document_ids
 ) WHERE document_date IS NOT NULL;
 
-CREATE INDEX allocations_by_business ON allocations (
-    org_id, business_id, date, id, document_date, category, direction, currency, amount, vat_amount,
-    disallowable_amount, document_ids
-);
+CREATE INDEX allocations_by_business ON allocations (org_id, business_id, date, id, currency, direction, amount);
 
 CREATE INDEX allocations_by_category ON allocations (org_id, category, date, id, currency, direction, amount);
 
@@ -76,6 +73,11 @@ CREATE INDEX allocations_by_direction ON allocations (org_id, direction, date, i
 CREATE INDEX allocations_by_invoice ON allocations (org_id, invoice_id, date, id) WHERE invoice_id IS NOT NULL;
 
 CREATE INDEX allocations_by_matching ON allocations (org_id, matched_by, date, id, currency, direction, amount);
+
+CREATE INDEX allocations_by_money ON allocations (
+    org_id, business_id, date, id, document_date, category, direction, currency, amount, vat_amount,
+    disallowable_amount, document_ids
+);
 
 CREATE INDEX allocations_by_property ON allocations (org_id, property_id, date, id, currency, direction, amount)
 WHERE property_id IS NOT NULL;
@@ -554,7 +556,8 @@ CREATE TABLE import_runs (
         status = 'uploaded' OR status = 'previewed' OR status = 'applying' OR status = 'applied'
         OR status = 'reverting' OR status = 'reverted' OR status = 'failed'
     ),
-    stage TEXT CHECK (stage = 'reading' OR stage = 'applying' OR stage = 'reverting'), -- NULL: nobody works on it
+    -- what is worked at; allocating: rules allocate what was applied; NULL: nothing
+    stage TEXT CHECK (stage = 'reading' OR stage = 'applying' OR stage = 'allocating' OR stage = 'reverting'),
     moved_to INTEGER,                           -- the position up to which staged rows were moved; NULL: none are left
     rows INTEGER NOT NULL,
     added INTEGER NOT NULL,

@@ -14,6 +14,8 @@ from gatewayd.areas.banking.accounts.operations import create_account
 from gatewayd.areas.banking.accounts.shapes import CreateAccount
 from gatewayd.areas.banking.imports.rows import RUNS
 from gatewayd.areas.banking.imports.shapes import ImportRunRow
+from gatewayd.areas.banking.rules.operations import create_rule
+from gatewayd.areas.banking.rules.shapes import CreateRule
 from gatewayd.areas.banking.transactions.operations import get_transactions
 from gatewayd.areas.banking.transactions.shapes import ListTransactions
 from gatewayd.areas.legal_entities.operations import create_legal_entity
@@ -23,6 +25,7 @@ from gatewayd.importing.engine import Importing, ImportParts, open_importing
 from gatewayd.importing.moves import SIZES, Sizes
 from gatewayd.importing.reading import ReadApart
 from gatewayd.importing.runs import Order
+from gatewayd.ledger.allocation_rules import RuleConditions, RuleOutcome
 from gatewayd.store import Store
 from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
 from tests.support.api import Errors
@@ -88,6 +91,12 @@ class Bank:
         request = CreateLegalEntity(name="Elm Farm", type="sole_trader")
         made = await self.store.write(lambda tx: create_legal_entity(tx, make_caller(ORG), request), ORG)
         return made.id
+
+    async def rule(self, text: str) -> None:
+        """A rule that applies to lines which hold `text`."""
+        conditions, outcome = RuleConditions(text=text), RuleOutcome(category="not_pnl", purpose="drawings")
+        request = CreateRule(name=text, mode="apply", conditions=conditions, outcome=outcome)
+        await self.store.write(lambda tx: create_rule(tx, make_caller(ORG), request), ORG)
 
     async def allocate_one(self, account_id: str) -> None:
         """Allocate one of the account's transactions."""

@@ -458,3 +458,24 @@ async def test_a_period_that_is_closed_while_rows_come_in_keeps_them_out(open_ba
         assert entities == []
         assert (run.status, run.added, run.refused_rows) == ("applied", 1, 2)
         assert await bank.amounts(account) == ["1200.00"]
+
+
+# -- what it is for
+
+
+async def test_rules_allocate_what_an_import_brings(open_bank: OpenBank) -> None:
+    async with open_bank() as bank:
+        account = await bank.account()
+        await bank.rule("coffee")
+        run = await bank.bring(account, statement(MARCH))
+        assert (run.status, run.stage) == ("applied", None)
+        left = {one["description"]: one["unallocatedAmount"] for one in await bank.listed(account)}
+        assert left == {COFFEE.description: "0.00", RENT.description: "1200.00"}
+
+
+async def test_rules_allocate_nothing_of_a_preview(open_bank: OpenBank) -> None:
+    async with open_bank() as bank:
+        account = await bank.account()
+        await bank.rule("coffee")
+        run = await bank.bring(account, statement(MARCH), preview=True)
+        assert (run.status, run.stage, await bank.listed(account)) == ("previewed", None, [])

@@ -84,6 +84,18 @@ async def test_an_import_that_is_ended_is_applied_or_failed(open_bank: OpenBank,
     assert sorted(seen) == (after if run.status == "applied" else sorted(before))
 
 
+@pytest.mark.parametrize("writes", range(10, WRITES_MAX, 2))
+async def test_an_import_that_is_ended_is_allocated_by_the_next_process(open_bank: OpenBank, writes: int) -> None:
+    async with open_bank(sizes=SMALL) as bank:
+        account = await bank.account()
+        await bank.rule("shop")
+    await ended(open_bank, writes, lambda bank: bank.bring(account, LARGE), account)
+    run, _ = await gone_on_with(open_bank, account)
+    async with open_bank(sizes=SMALL) as bank:
+        left = sorted(one["unallocatedAmount"] for one in await bank.listed(account))
+    assert left == (["-45.00", *["0.00"] * 8] if run.status == "applied" else [])
+
+
 @pytest.mark.parametrize("writes", range(1, 12))
 async def test_undoing_that_is_ended_is_gone_on_with(open_bank: OpenBank, writes: int) -> None:
     async with open_bank(sizes=SMALL) as bank:

@@ -124,7 +124,7 @@ CREATE TABLE allocations (
 ) STRICT;
 -- the allocations of one bank line
 CREATE INDEX allocations_by_source ON allocations (org_id, source_id, date, id) WHERE source_id IS NOT NULL;
--- profit and loss of a business over a range of days; the list with businessId
+-- what a business had and cost
 CREATE INDEX allocations_by_business ON allocations (org_id, business_id, date, id, currency, direction, amount);
 -- the list, latest money first, and with each of its filters: totals come from the index alone
 CREATE INDEX allocations_by_date ON allocations (org_id, date, id, currency, direction, amount);

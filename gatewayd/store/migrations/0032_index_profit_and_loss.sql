@@ -1,7 +1,7 @@
--- Profit and loss sums a year of a business's allocations from the index alone, without a look at their rows.
-DROP INDEX allocations_by_business;
--- profit and loss of a business by the date of the money; the list with businessId
-CREATE INDEX allocations_by_business ON allocations (
+-- Profit and loss sums a year of a business's allocations from the index alone, without a look at their rows. It is an
+-- index of its own: as the list's, SQLite would hold it for dearer than one without the business.
+-- profit and loss of a business by the date of the money
+CREATE INDEX allocations_by_money ON allocations (
     org_id, business_id, date, id, document_date, category, direction, currency, amount, vat_amount,
     disallowable_amount, document_ids
 );

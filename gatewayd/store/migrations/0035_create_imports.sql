@@ -14,7 +14,8 @@ CREATE TABLE import_runs (
         status = 'uploaded' OR status = 'previewed' OR status = 'applying' OR status = 'applied'
         OR status = 'reverting' OR status = 'reverted' OR status = 'failed'
     ),
-    stage TEXT CHECK (stage = 'reading' OR stage = 'applying' OR stage = 'reverting'), -- NULL: nobody works on it
+    -- what is worked at; allocating: rules allocate what was applied; NULL: nothing
+    stage TEXT CHECK (stage = 'reading' OR stage = 'applying' OR stage = 'allocating' OR stage = 'reverting'),
     moved_to INTEGER,                           -- the position up to which staged rows were moved; NULL: none are left
     rows INTEGER NOT NULL,
     added INTEGER NOT NULL,

@@ -10,7 +10,7 @@ from gatewayd.contract.wire import Amount, DateText, Id, Part, Request, Response
 from gatewayd.statements.shapes import Column, Doubt, Format, Mapping, Proposal
 
 RunStatus = Literal["uploaded", "previewed", "applying", "applied", "reverting", "reverted", "failed"]
-Stage = Literal["reading", "applying", "reverting"]
+Stage = Literal["reading", "applying", "allocating", "reverting"]
 Action = Literal["add", "duplicate", "replace", "refuse"]
 RunSource = Literal["api", "command_line"]
 

@@ -1,0 +1,38 @@
+"""What the lines of an import are for, as far as rules decide by themselves: behind the import, and seen by all."""
+
+from functools import partial
+from typing import Final
+
+from msgspec.structs import replace
+
+from gatewayd.areas.banking.imports.rows import RUNS
+from gatewayd.areas.banking.imports.shapes import ImportRunRow
+from gatewayd.importing.pace import Pace
+from gatewayd.ledger import allocation_rules, bank_lines
+from gatewayd.ledger.bank_lines import Position
+from gatewayd.store import Store, WriteTx
+
+AT_ONCE: Final = 100  # Chosen: lines in one transaction; a rule takes the time of several rows
+
+
+async def allocate(store: Store, org_id: str, import_id: str) -> None:
+    """Let the rules allocate an import that is applied, where it waits for them."""
+    run = await store.read(lambda tx: RUNS.get(tx, import_id), org_id)
+    if run.stage != "allocating":
+        return
+    pace = Pace(store, org_id)
+    after: Position | None = Position(run.account_id, "", "")
+    while after is not None:
+        after = await pace.write(partial(_allocate_next, import_id=import_id, after=after))
+    await store.write(lambda tx: _end(tx, import_id), org_id)
+
+
+def _allocate_next(tx: WriteTx, import_id: str, after: Position) -> Position | None:
+    """The position of the last line that was looked at; None: none follow."""
+    lines = bank_lines.of_import(tx, import_id, after, AT_ONCE)
+    allocation_rules.apply_rules(tx, lines)
+    return lines[-1].position if len(lines) == AT_ONCE else None
+
+
+def _end(tx: WriteTx, import_id: str) -> ImportRunRow:
+    return RUNS.update(tx, replace(RUNS.get(tx, import_id), stage=None))
