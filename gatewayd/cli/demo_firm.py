@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import msgspec
 
 from gatewayd.areas.accounting import clients, invoices
+from gatewayd.areas.businesses import operations as businesses
 from gatewayd.areas.crm import leads
 from gatewayd.areas.legal_entities import operations as legal_entities
 from gatewayd.contract.caller import Caller
@@ -97,6 +98,7 @@ class Firm:
     key_id: str
     key: str
     entity_id: str
+    business_id: str
     client_id: str
     people: tuple[Person, ...]
 
@@ -118,17 +120,19 @@ def seed(tx: WriteTx, password_hash: str | None = None) -> Firm:
     tx.bind(practice.id)
     memberships.add(tx, fay, "owner", audit.OPERATOR)
     tx.bind(firm.id)
-    entity_id, client_id = _books(tx, firm.id, ann)
+    entity_id, business_id, client_id = _books(tx, firm.id, ann)
     key = api_keys.create(
         tx, api_keys.NewKey(name="Demo shop", user_id=ann, scopes=_SCOPES), secrets.token_bytes(32), audit.OPERATOR
     )
-    return Firm(firm.id, firm.name, key.id, key.key, entity_id, client_id, people)
+    return Firm(firm.id, firm.name, key.id, key.key, entity_id, business_id, client_id, people)
 
 
 _SCOPES = (
     "entities:read",
     "accounting:read",
     "accounting:write",
+    "banking:read",
+    "periods:read",
     "webhooks:read",
     "webhooks:write",
     "crm:read",
@@ -142,23 +146,28 @@ def _user(tx: WriteTx, person: Person, password_hash: str | None) -> str:
     return users.create(tx, new, audit.OPERATOR).id
 
 
-def _books(tx: WriteTx, org_id: str, user_id: str) -> tuple[str, str]:
-    """The entity, its clients with an invoice each, and two leads; returns the ids of entity and first client."""
+def _books(tx: WriteTx, org_id: str, user_id: str) -> tuple[str, str, str]:
+    """The entity, its trade, its clients with an invoice each, and two leads.
+
+    Returns the ids of entity, trade and first client.
+    """
     caller = Caller(
         kind="operator", credential_id="operator", org_id=org_id, user_id=user_id, role="owner", scopes=FULL_ACCESS
     )
     entity_id = _run_operation(
         tx, caller, _operation_of(legal_entities.OPERATIONS, "legalEntity.createLegalEntity"), _ENTITY
     )
+    trade = {"legalEntityId": entity_id, "type": "company_trade", "name": "Joinery"}
+    business_id = _run_operation(tx, caller, _operation_of(businesses.OPERATIONS, "businesses.create"), trade)
     client_ids = []
     for client, lines in zip(_CLIENTS, _LINES, strict=True):
         client_id = _run_operation(tx, caller, _operation_of(clients.OPERATIONS, "accounting.createClient"), client)
-        invoice = {"clientId": client_id, "status": "issued", "lines": lines}
+        invoice = {"clientId": client_id, "businessId": business_id, "status": "issued", "lines": lines}
         _run_operation(tx, caller, _operation_of(invoices.OPERATIONS, "accounting.createInvoice"), invoice)
         client_ids.append(client_id)
     for lead in ({"source": "referral", "name": "Larch & Co"}, {"source": "fair", "name": "Willow House"}):
         _run_operation(tx, caller, _operation_of(leads.OPERATIONS, "crm.createLead"), lead)
-    return entity_id, client_ids[0]
+    return entity_id, business_id, client_ids[0]
 
 
 def _operation_of(operations: tuple[Operation, ...], operation_id: str) -> Operation:

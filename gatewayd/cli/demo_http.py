@@ -13,6 +13,7 @@ import trio
 REQUEST_SECONDS = 20.0  # Chosen
 FORM = "application/x-www-form-urlencoded"
 JSON = "application/json"
+BYTES = "application/octet-stream"
 
 
 class DemoFailed(Exception):
@@ -69,6 +70,9 @@ class HttpClient:
     async def post_json(self, url: str, document: object, headers: Mapping[str, str] | None = None) -> Response:
         headers = {"Content-Type": JSON, **(headers or {})}
         return await self._send(urllib.request.Request(url, msgspec.json.encode(document), headers))
+
+    async def post_file(self, url: str, content: bytes, headers: Mapping[str, str]) -> Response:
+        return await self._send(urllib.request.Request(url, content, {"Content-Type": BYTES, **headers}))
 
     async def _send(self, request: urllib.request.Request) -> Response:
         return await trio.to_thread.run_sync(self._send_blocking, request, abandon_on_cancel=True)

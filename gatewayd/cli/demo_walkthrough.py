@@ -1,4 +1,4 @@
-"""The main job, step by step, over real HTTP: a sign-in, a key, an invoice, a lead, a signed webhook, taxes."""
+"""The main job, step by step, over real HTTP: a sign-in, a key, an invoice, a lead, a signed webhook, taxes, books."""
 
 import io
 import secrets
@@ -11,12 +11,13 @@ from typing import Any, TextIO
 import msgspec
 import trio
 
+from gatewayd.cli.demo_books import BooksScene
 from gatewayd.cli.demo_firm import Firm, seed
 from gatewayd.cli.demo_http import DemoFailed, HttpClient
 from gatewayd.cli.demo_receiver import Receiver
 from gatewayd.cli.demo_sign_in import AppConnection
 from gatewayd.cli.demo_tax import TaxScene
-from gatewayd.clock import Clock
+from gatewayd.clock import Clock, london_date
 from gatewayd.config import Config, Log, Server, Tax, Webhooks
 from gatewayd.config import Store as StoreSection
 from gatewayd.console.addresses import ACCOUNT, APPS, SIGN_IN
@@ -103,6 +104,7 @@ class _Walkthrough:
         self._receiver = options.receiver
         self._step_seconds = options.step_seconds
         self._clock = options.clock
+        self._books = BooksScene(self._base_url, firm)
         self._taxes = TaxScene(self._base_url, firm, running.store, options.directory)
 
     async def run(self, hook_url: str) -> None:
@@ -119,6 +121,7 @@ class _Walkthrough:
         self._say(f"4. The shop subscribes to lead.created at {hook_url}; the secret is shown this once.")
         await self._lead(subscription["id"])
         await self._taxes.run(self._clock, self._say)
+        await self._books.run(london_date(self._clock.now()), self._say)
         people = "\n".join(f"  {each.email:<23} {each.name}, {each.place}" for each in firm.people)
         pages = _PAGES.format(base=self._base_url, password=self._password, people=people)
         headers = shlex.quote(f"@{self._taxes.headers_file.absolute()}")
@@ -134,7 +137,8 @@ class _Walkthrough:
             {"description": "Oak front door", "unitPrice": "1240.00"},
             {"description": "Fitting", "quantity": "6.5", "unit": "hours", "unitPrice": "42.50"},
         ]
-        request = {"clientId": self._firm.client_id, "status": "issued", "lines": lines}
+        client = {"clientId": self._firm.client_id, "businessId": self._firm.business_id}
+        request = {**client, "status": "issued", "lines": lines}
         invoice = await self._post("/api/rpc/invoices", request, {"Idempotency-Key": "demo-1"})
         again = await self._post("/api/rpc/invoices", request, {"Idempotency-Key": "demo-1"})
         listed = await self._get("/api/rpc/invoices?status=issued")

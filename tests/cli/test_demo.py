@@ -39,7 +39,7 @@ def test_once_plays_the_main_job_and_leaves_nothing(tmp_path: Path) -> None:
     ran = demo("--once", "--port", "0", directory=tmp_path)
     assert (ran.returncode, ran.stderr) == (0, "")
     steps = [line.split(".")[0] for line in ran.stdout.splitlines() if line[:1].isdigit()]
-    assert steps == ["1", "2", "3", "4", "5", "6", "7"]
+    assert steps == ["1", "2", "3", "4", "5", "6", "7", "8", "9"]
     assert "An app, Cash Calendar, registers itself as an OAuth client: app_" in ran.stdout
     assert "the app reads 3 invoices" in ran.stdout
     assert "INV-000004: 1516.25 + VAT 303.25 = 1819.50 GBP" in ran.stdout
@@ -48,6 +48,11 @@ def test_once_plays_the_main_job_and_leaves_nothing(tmp_path: Path) -> None:
     assert (
         "the answer is 200:\n     the return for 2017-04-01 to 2017-06-30 is due on 2017-08-07, and open." in ran.stdout
     )
+    assert "statement, OFX, is imported: 4 lines" in ran.stdout
+    assert "Invoice INV-000001: the amount is what is due, its number is in the text" in ran.stdout
+    # 5,530.00 + 1,600.00 + 1,025.00 + 1,516.25; 96.40, 38.15 and 512.40 less a sixth of each
+    assert "income 9671.25, expenses 539.12, profit 9132.13." in ran.stdout
+    assert "The next deadline: " in ran.stdout
     assert list(tmp_path.iterdir()) == []
 
 

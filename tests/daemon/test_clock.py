@@ -109,6 +109,8 @@ async def test_five_days_ahead_for_one_write(tmp_path: Path) -> None:
             clock.advance(AHEAD + SECOND)
             while await again.clock() != (200, "ok"):
                 await trio.sleep(0.01)
+            while not again.told("clock_caught_up"):  # the log comes a moment later
+                await trio.sleep(0.01)
             assert again.told("clock_caught_up") == ["info"]
             await again.stop()
 
@@ -155,6 +157,8 @@ async def test_an_operator_says_that_the_clock_is_right(tmp_path: Path, capsys: 
                 assert well
                 assert sentence.endswith("which was accepted.")
                 await served.is_right(ahead)
+            while len(served.told("clock_accepted")) < 2:  # the log comes a moment later
+                await trio.sleep(0.01)
             assert served.told("clock_accepted") == ["info", "info"]
             await served.stop()
 

@@ -363,7 +363,9 @@ async def test_a_business_that_is_another_one_meanwhile(open_tax: OpenTax) -> No
 
 async def test_a_business_that_is_gone_meanwhile(open_tax: OpenTax) -> None:
     async def delete(house: House) -> None:
-        await house.write(lambda tx: tx.run("DELETE FROM businesses WHERE org_id = :org_id"))
+        for table in ("obligation_events", "obligations", "periods", "businesses"):
+            sql = f"DELETE FROM {table} WHERE org_id = :org_id"
+            await house.write(lambda tx, sql=sql: tx.run(sql))
 
     with trio.fail_after(SECONDS):
         async with open_house(open_tax, trade()) as house:

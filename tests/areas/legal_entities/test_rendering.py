@@ -30,7 +30,10 @@ FLAT_RATE = {
     "flatRateStartDate": or_null(DATES),
 }
 ADDRESS = st.fixed_dictionaries(
-    {"line1": TEXT.filter(str.strip), "countryCode": st.sampled_from(["GB", "IE"])},
+    {
+        "line1": TEXT.filter(lambda text: text.strip() and text[-1] != "\n"),
+        "countryCode": st.sampled_from(["GB", "IE"]),
+    },
     optional={"line2": or_null(TEXT), "town": TEXT},
 )
 FIELDS = {
