@@ -7,7 +7,7 @@ from gatewayd.ledger import (
     allocated_rows,
     allocated_vat,
     invoiced_income,
-    unallocated_money,
+    unallocated,
     vat_figures,
 )
 from tests.support.store import MemoryStore
@@ -26,12 +26,12 @@ OTHERS = [
     (invoiced_income, "_COUNT_WITHOUT_BUSINESS"),
     (allocated_rows, "_PAGE_BY_MONEY"),
     (allocated_rows, "_PAGE_BY_BILL"),
-    (unallocated_money, "_SELECT_UNALLOCATED"),
+    *((unallocated, name) for name in ("_SELECT_LINES", "_SELECT_MONEY")),
 ]
 
 
 def plan(store: MemoryStore, sql: str) -> list[str]:
-    values = {**_VALUES, "org_id": "a", "count": 10, "most": 10}
+    values = {**_VALUES, "org_id": "a", "count": 10, "most": 10, "least": 0}
     return [str(row[3]) for row in store.connection.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from gatewayd.areas.periods.shapes import Check, CheckCode, InvoiceTotals, PeriodTotals
 from gatewayd.ledger import periods, unallocated
+from gatewayd.ledger.date_ranges import DateRange
 from gatewayd.ledger.periods import PeriodRow
 from gatewayd.money import from_minor
 from gatewayd.store import ReadTx, Row
@@ -43,7 +44,7 @@ def _checks(tx: ReadTx, row: PeriodRow) -> Iterator[Check]:
     yield _check("earlier_periods_closed", len(earlier), earlier[0].id if earlier else None)
     drafts, first = tx.rows(_SELECT_DRAFTS, **_of(row))[0]
     yield _check("no_draft_invoices", drafts, first)
-    left = unallocated.lines(tx, row.legal_entity_id, row.business_id, (row.start_date, row.end_date))
+    left = unallocated.lines(tx, row.legal_entity_id, row.business_id, DateRange(row.start_date, row.end_date))
     yield _check("bank_lines_allocated", left.lines, left.first_id)
 
 

@@ -486,6 +486,17 @@ def test_an_account_that_the_business_names_is_its_own(books: LedgerBooks) -> No
     assert books.pnl(trade)["unallocated"]["count"] == 1
 
 
+def test_an_account_that_another_business_names_is_not(books: LedgerBooks) -> None:
+    owner = books.unregistered_entity()
+    trade, other = books.trade(owner), books.trade(owner, name="Carving")
+    account = books.account(owner)
+    books.line(account, 5_00)
+    assert books.pnl(trade)["unallocated"]["count"] == 1
+    sql = "UPDATE businesses SET bank_account_ids = :ids WHERE org_id = :org_id AND id = :id"
+    books.write(lambda tx: tx.run(sql, id=other, ids=f'["{account}"]'))
+    assert [books.pnl(one)["unallocated"]["count"] for one in (trade, other)] == [0, 1]
+
+
 def test_how_far_expenses_are_documented(books: LedgerBooks) -> None:
     trade = books.trade(books.entity())
     assert books.pnl(trade)["evidence"]["percent"] is None

@@ -1,6 +1,6 @@
 """Bank accounts and lines for tests, as an import leaves them."""
 
-from tests.areas.periods.desk import Desk
+from tests.areas.periods.desk import Desk, Json
 
 _ACCOUNT = """
 INSERT INTO bank_accounts (
@@ -36,3 +36,9 @@ def line(desk: Desk, account_id: str, date: str, amount: int, allocated: int = 0
     booked = None if status == "pending" else date
     desk.store.write(lambda tx: tx.run(_LINE, status=status, booked=booked, **values), desk.org_id)
     return id_
+
+
+def name_account(desk: Desk, business: Json, account_id: str) -> None:
+    """Let a business name an account as its own."""
+    sql = "UPDATE businesses SET bank_account_ids = :ids WHERE org_id = :org_id AND id = :id"
+    desk.store.write(lambda tx: tx.run(sql, id=business["id"], ids=f'["{account_id}"]'), desk.org_id)

@@ -1,7 +1,7 @@
 """What bank lines that nobody allocated are in the way of (domain model B2 and B9)."""
 
 from tests.areas.businesses.trades import LETS
-from tests.areas.periods.bank import account, line
+from tests.areas.periods.bank import account, line, name_account
 from tests.areas.periods.desk import Desk, Json
 
 
@@ -48,6 +48,33 @@ def test_a_quarter_looks_at_the_accounts_of_its_business(desk: Desk) -> None:
     shared = line(desk, account(desk, desk.person), "2026-05-01", 1000)
     assert left(desk, quarter)[1] == 2
     assert left(desk, other) == (False, 1, shared)
+
+
+def test_an_account_that_a_business_names_is_its_own(desk: Desk) -> None:
+    """Of that one, and of its entity as a whole, whosever it is said to be; nobody else's line is in its way."""
+    trade, other = desk.create(), desk.create()
+    quarter, others = (desk.periods(f"businessId={one['id']}&taxYear=2026-27")[0] for one in (trade, other))
+    (year,) = desk.periods("type=tax_year&taxYear=2026-27")
+    current = account(desk, desk.person)
+    found = line(desk, current, "2026-05-01", 1000)
+    assert left(desk, others) == (False, 1, found)
+    name_account(desk, trade, current)
+    assert left(desk, quarter) == (False, 1, found)
+    assert left(desk, others) == (True, 0, None)
+    assert left(desk, year) == (False, 1, found)
+    assert desk.move(other["id"], "dormant")["status"] == "dormant"
+    assert desk.refused("businesses.setStatus", id=trade["id"], status="dormant").code == "invalid_state"
+
+
+def test_a_personal_account_that_a_business_names_counts(desk: Desk) -> None:
+    trade = desk.create()
+    (year,) = desk.periods("type=tax_year&taxYear=2026-27")
+    quarter = desk.periods(f"businessId={trade['id']}&taxYear=2026-27")[0]
+    private = account(desk, desk.person, usage="personal")
+    found = line(desk, private, "2026-05-01", 1000)
+    assert left(desk, year) == left(desk, quarter) == (True, 0, None)
+    name_account(desk, trade, private)
+    assert left(desk, year) == left(desk, quarter) == (False, 1, found)
 
 
 def test_income_that_is_not_allocated_refuses_dormancy(desk: Desk) -> None:

@@ -7,7 +7,7 @@ from gatewayd.areas.businesses.rows import BUSINESSES
 from gatewayd.areas.businesses.shapes import BusinessRow
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.ledger import date_ranges, results, unallocated_money
+from gatewayd.ledger import date_ranges, results, unallocated
 from gatewayd.ledger.results import Result
 from gatewayd.store import ReadTx
 
@@ -29,6 +29,7 @@ def get_business_pnl(tx: ReadTx, caller: Caller, request: GetBusinessPnl) -> Bus
     account = accounts.account_of(tx, row, request.basis)
     buckets = date_ranges.buckets(whole, request.group_by, row.quarterly_period_type)
     result = results.compute(tx, account, whole, buckets)
+    left = unallocated.money(tx, row.legal_entity_id, row.id, whole)
     form, forbidding_year = form_of(row, result)
     shown = rendering.members(rendering.statement_of(result, form), account.currency)
     return BusinessPnl(
@@ -39,7 +40,7 @@ def get_business_pnl(tx: ReadTx, caller: Caller, request: GetBusinessPnl) -> Bus
         currency=account.currency,
         **shown,
         owner_share=rendering.owner_share(result, form),
-        unallocated=rendering.unallocated(unallocated_money.of_business(tx, row.id, whole), account.currency),
+        unallocated=rendering.unallocated(left, account.currency),
         evidence=rendering.evidence(result.evidence, account.currency),
         buckets=[rendering.statement(result, form, part) for part in buckets if request.group_by != "total"],
         previous=_previous(tx, row, result, request.compare),

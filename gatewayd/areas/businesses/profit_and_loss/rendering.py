@@ -20,7 +20,7 @@ from gatewayd.ledger.categories import PROPERTY_TYPES
 from gatewayd.ledger.date_ranges import DateRange
 from gatewayd.ledger.profit_and_loss import Line, Statement, Totals
 from gatewayd.ledger.results import Result
-from gatewayd.ledger.unallocated_money import Unallocated
+from gatewayd.ledger.unallocated import UnallocatedMoney
 from gatewayd.money import Money, canonical
 
 
@@ -87,10 +87,10 @@ def evidence(found: Evidence, currency: str) -> PnlEvidence:
     )
 
 
-def unallocated(found: Iterable[Unallocated], currency: str) -> UnallocatedLines:
+def unallocated(found: Iterable[UnallocatedMoney], currency: str) -> UnallocatedLines:
     """What is left to allocate, the business's own currency first."""
     by_currency = {one.currency: one for one in found}
-    own = by_currency.pop(currency, Unallocated(currency, 0, 0))
+    own = by_currency.pop(currency, UnallocatedMoney(currency, 0, 0))
     others = [
         CurrencyUnallocated(currency=one.currency, count=one.lines, amount=Money(one.amount, one.currency))
         for one in by_currency.values()
