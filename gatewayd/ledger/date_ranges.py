@@ -35,6 +35,12 @@ def before(date: str) -> str:
     return (datetime.date.fromisoformat(date) - _DAY).isoformat()
 
 
+def days(whole: DateRange) -> int:
+    """How many days the range has."""
+    first, last = map(datetime.date.fromisoformat, whole)
+    return (last - first).days + 1
+
+
 def later(date: str, months: int) -> str:
     """The same day some months later, clamped to the end of the month; a negative number is earlier."""
     return months_later(datetime.date.fromisoformat(date), months).isoformat()

@@ -4,7 +4,6 @@ Owns the table `bank_statements`. A statement that does not add up leaves a gap.
 applied, and until it is undone.
 """
 
-import datetime
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
@@ -16,12 +15,12 @@ from gatewayd.areas.banking.imports import rows as imports
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.wire import Amount, DateText, Id, Request, Response
-from gatewayd.ledger.hidden_imports import VISIBLE
+from gatewayd.ledger import bank_statements
+from gatewayd.ledger.bank_statements import ALWAYS
+from gatewayd.ledger.date_ranges import after, before
 from gatewayd.money import Money, from_minor
 from gatewayd.store import ReadTx, WriteTx
 
-_FIRST_DAY: Final = "0001-01-01"
-_LAST_DAY: Final = "9999-12-31"
 SHOWN_STATEMENTS: Final = 1_000  # Chosen: the latest of an account
 
 _INSERT = """
@@ -47,23 +46,6 @@ _SELECT_STATEMENTS = """
 SELECT import_id, from_date, to_date, opening_balance, closing_balance, balanced FROM bank_statements
 WHERE org_id = :org_id AND account_id = :account_id AND applied = 1 AND from_date IS NOT NULL
 ORDER BY from_date DESC, import_id DESC, statement DESC LIMIT :count
-"""
-_SELECT_OPENING = """
-SELECT from_date, opening_balance FROM bank_statements
-WHERE org_id = :org_id AND account_id = :account_id AND applied = 1 AND from_date IS NOT NULL
-    AND opening_balance IS NOT NULL
-ORDER BY from_date, import_id, statement LIMIT 1
-"""
-_SELECT_CLOSING = """
-SELECT to_date, closing_balance FROM bank_statements
-WHERE org_id = :org_id AND account_id = :account_id AND applied = 1 AND to_date IS NOT NULL
-    AND closing_balance IS NOT NULL
-ORDER BY to_date DESC, import_id DESC, statement DESC LIMIT 1
-"""
-_SUM = f"""
-SELECT coalesce(sum(amount), 0) FROM bank_transactions
-WHERE org_id = :org_id AND account_id = :account_id AND status = 'booked' AND date >= :from_date AND date <= :to_date
-    AND {VISIBLE}
 """
 
 
@@ -125,8 +107,8 @@ def merged(ranges: Iterable[tuple[str, str]]) -> Coverage:
         if first is None or last is None:
             first, last = start, end
             continue
-        if start > _next_day(last):
-            gaps.append(DateRange(from_date=_next_day(last), to_date=_next_day(start, -1)))
+        if start > after(last):
+            gaps.append(DateRange(from_date=after(last), to_date=before(start)))
         last = max(last, end)
     return Coverage(from_date=first, to_date=last, gaps=gaps)
 
@@ -170,10 +152,11 @@ def _balances(tx: ReadTx, account_id: str, currency: str) -> list[AccountBalance
 def balance_now(tx: ReadTx, account_id: str) -> Money:
     """What an account holds: as its bank told it last, with the booked lines since, else all booked lines together."""
     account = ACCOUNTS.get(tx, account_id)
-    closing = tx.row(_SELECT_CLOSING, account_id=account.id)
-    told, since = (0, _FIRST_DAY) if closing is None else (closing[1], _next_day(closing[0]))
-    moved = tx.value(_SUM, account_id=account.id, from_date=since, to_date=_LAST_DAY)
-    return Money(told + moved, account.currency)
+    told = bank_statements.closing(tx, account.id, ALWAYS)
+    if told is None:
+        return Money(bank_statements.moved(tx, account.id, ALWAYS), account.currency)
+    since = ALWAYS._replace(first=after(told.as_of))
+    return Money(told.balance + bank_statements.moved(tx, account.id, since), account.currency)
 
 
 def get_coverage(tx: ReadTx, caller: Caller, request: GetCoverage) -> AccountCoverage:
@@ -208,18 +191,13 @@ def _covered(row: tuple[object, ...], currency: str) -> CoveredStatement:
 
 
 def _ledger(tx: ReadTx, account_id: str, currency: str) -> LedgerBalance | None:
-    opening, closing = tx.row(_SELECT_OPENING, account_id=account_id), tx.row(_SELECT_CLOSING, account_id=account_id)
-    if opening is None or closing is None:
+    found = bank_statements.compared(tx, account_id, ALWAYS)
+    if found is None:
         return None
-    moved = tx.value(_SUM, account_id=account_id, from_date=opening[0], to_date=closing[0])
-    stated, counted = Money(closing[1], currency), Money(opening[1] + moved, currency)
+    stated, counted = Money(found.stated, currency), Money(found.counted, currency)
     return LedgerBalance(
-        as_of=closing[0], statement_balance=stated, ledger_balance=counted, difference=counted - stated
+        as_of=found.as_of, statement_balance=stated, ledger_balance=counted, difference=counted - stated
     )
-
-
-def _next_day(date: str, days: int = 1) -> str:
-    return (datetime.date.fromisoformat(date) + datetime.timedelta(days=days)).isoformat()
 
 
 OPERATIONS = (

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from gatewayd.areas.periods.shapes import Check, CheckCode, InvoiceTotals, PeriodTotals
-from gatewayd.ledger import periods, unallocated
-from gatewayd.ledger.date_ranges import DateRange
+from gatewayd.ledger import bank_statements, periods, unallocated
+from gatewayd.ledger.business_accounts import accounts_of
+from gatewayd.ledger.date_ranges import DateRange, days
 from gatewayd.ledger.periods import PeriodRow
 from gatewayd.money import from_minor
 from gatewayd.store import ReadTx, Row
@@ -44,8 +45,21 @@ def _checks(tx: ReadTx, row: PeriodRow) -> Iterator[Check]:
     yield _check("earlier_periods_closed", len(earlier), earlier[0].id if earlier else None)
     drafts, first = tx.rows(_SELECT_DRAFTS, **_of(row))[0]
     yield _check("no_draft_invoices", drafts, first)
-    left = unallocated.lines(tx, row.legal_entity_id, row.business_id, DateRange(row.start_date, row.end_date))
+    whole = DateRange(row.start_date, row.end_date)
+    left = unallocated.lines(tx, row.legal_entity_id, row.business_id, whole)
     yield _check("bank_lines_allocated", left.lines, left.first_id)
+    yield from _statement_checks(tx, row, whole)
+
+
+def _statement_checks(tx: ReadTx, row: PeriodRow, whole: DateRange) -> Iterator[Check]:
+    """Days that no statement holds, up to today, and statements that do not add up: by account."""
+    accounts = accounts_of(tx, row.legal_entity_id, row.business_id)
+    so_far = whole._replace(last=min(whole.last, tx.today))
+    gaps = [(id_, gap) for id_ in accounts for gap in bank_statements.missing(tx, id_, so_far)]
+    first = f"{gaps[0][0]} {gaps[0][1].first}" if gaps else None
+    yield _check("missing_statements", sum(days(gap) for _, gap in gaps), first)
+    mistakes = {id_: bank_statements.mistakes(tx, id_, whole) for id_ in accounts}
+    yield _check("statement_balance", sum(mistakes.values()), next((id_ for id_ in accounts if mistakes[id_]), None))
 
 
 def _check(code: CheckCode, count: int, detail: str | None) -> Check:

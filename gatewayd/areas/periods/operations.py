@@ -159,6 +159,7 @@ OPERATIONS = (
         request=GetPeriod,
         response=PeriodDetail,
         handler=get_period,
+        long=True,  # it adds up bank lines
         example={"id": "per_01k0000000000000000000000a"},
     ),
     Operation(

@@ -13,7 +13,14 @@ from gatewayd.ledger.periods import PeriodRow, PeriodStatus
 TaxYear = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}$", examples=["2026-27"])]
 Reason = Annotated[str, Meta(min_length=1, max_length=500, pattern=r"\S")]
 ObligationName = Annotated[str, Meta(min_length=1, max_length=160, pattern=r"\S", examples=["Insurance renewal"])]
-CheckCode = Literal["period_ended", "earlier_periods_closed", "no_draft_invoices", "bank_lines_allocated"]
+CheckCode = Literal[
+    "period_ended",
+    "earlier_periods_closed",
+    "no_draft_invoices",
+    "bank_lines_allocated",
+    "missing_statements",
+    "statement_balance",
+]
 EnteredKind = Literal[
     "payment_on_account", "cgt_property_report", "paye", "cis_return", "certificate_renewal", "custom"
 ]
@@ -64,7 +71,12 @@ class Period(PeriodRow, frozen=True, kw_only=True):
 
 
 class Check(Response, frozen=True, kw_only=True):
-    """A point of the checklist. `count` is how many are in the way of it, `detail` what the first of them is."""
+    """A point of the checklist. `count` is how many are in the way of it, `detail` what the first of them is.
+
+    `missing_statements` counts the days of each account that no statement holds, with the account and the first of
+    them. `statement_balance` counts statements that do not add up, and accounts whose lines do not come to their last
+    closing balance in the period, with the account.
+    """
 
     code: CheckCode
     done: bool

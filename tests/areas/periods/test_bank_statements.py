@@ -1,0 +1,113 @@
+"""Bank statements that are missing or do not add up are in the way of closing (domain model B9)."""
+
+import pytest
+
+from tests.areas.businesses.trades import LETS
+from tests.areas.periods.bank import NOT_KEPT, account, line, statement
+from tests.areas.periods.desk import Desk, Json
+
+GAP = '{"fromDate":"2025-04-03","toDate":"2025-06-29","gaps":[{"fromDate":"2025-05-01","toDate":"2025-05-10"}]}'
+
+
+def check(desk: Desk, period: Json, code: str) -> tuple[bool, int, str | None]:
+    checklist = desk.ask("periods.get", f"id={period['id']}")["checklist"]
+    (found,) = [check for check in checklist if check["code"] == code]
+    return found["done"], found["count"], found["detail"]
+
+
+def quarter(desk: Desk) -> Json:
+    """April to June 2025."""
+    first, *_ = desk.periods("type=vat_period")
+    assert (first["startDate"], first["endDate"]) == ("2025-04-01", "2025-06-30")
+    return first
+
+
+def test_days_without_a_statement_are_in_the_way(desk: Desk) -> None:
+    """1 and 2 April, 1 to 10 May, and 30 June."""
+    company = desk.vat_company()
+    first = quarter(desk)
+    assert check(desk, first, "missing_statements") == (True, 0, None)
+    kept, gaps = account(desk, company), account(desk, company, coverage=GAP)
+    assert kept < gaps
+    assert check(desk, first, "missing_statements") == (False, 13, f"{gaps} 2025-04-01")
+    problem = desk.refused("periods.close", id=first["id"])
+    assert [one["code"] for one in problem.extra["checklist"]] == ["missing_statements"]
+    assert desk.do("periods.close", id=first["id"], force=True, reason="The bank lost them")["status"] == "closed"
+
+
+def test_an_account_without_statements_misses_every_day(desk: Desk) -> None:
+    current = account(desk, desk.vat_company(), coverage=NOT_KEPT)
+    assert check(desk, quarter(desk), "missing_statements") == (False, 91, f"{current} 2025-04-01")
+
+
+def test_days_to_come_are_not_missing(desk: Desk) -> None:
+    """Today is 20 November 2026: the quarter has 51 days up to it, and the next one none."""
+    current = account(desk, desk.vat_company(), coverage=NOT_KEPT)
+    present, coming, *_ = [one for one in desk.periods("type=vat_period") if one["endDate"] >= "2026-12-31"]
+    assert check(desk, present, "missing_statements") == (False, 51, f"{current} 2026-10-01")
+    assert check(desk, coming, "missing_statements") == (True, 0, None)
+
+
+def test_an_account_that_is_closed_has_no_more_statements(desk: Desk) -> None:
+    company = desk.vat_company()
+    account(desk, company, coverage=NOT_KEPT, status="closed")
+    ended = account(desk, company, coverage=GAP, status="closed")
+    assert check(desk, quarter(desk), "missing_statements") == (False, 12, f"{ended} 2025-04-01")
+
+
+def test_statements_of_others_are_not_missing(desk: Desk) -> None:
+    company, stranger = desk.vat_company(), Desk(desk.store)
+    account(desk, desk.person, coverage=NOT_KEPT)
+    account(desk, company, coverage=NOT_KEPT, usage="personal")
+    account(stranger, company, coverage=NOT_KEPT)
+    assert check(desk, quarter(desk), "missing_statements") == (True, 0, None)
+
+
+def test_a_quarter_looks_at_the_statements_of_its_business(desk: Desk) -> None:
+    trade, lets = desk.create(), desk.create(**LETS)
+    own, other = (desk.periods(f"businessId={one['id']}&taxYear=2025-26")[0] for one in (trade, lets))
+    current = account(desk, desk.person, f'["{trade["id"]}"]', coverage=NOT_KEPT)
+    statement(desk, current, (own["startDate"], own["endDate"]), (0, 100))
+    assert check(desk, own, "missing_statements")[2] == f"{current} {own['startDate']}"
+    assert check(desk, own, "statement_balance") == (False, 1, current)
+    assert check(desk, other, "missing_statements") == (True, 0, None)
+    assert check(desk, other, "statement_balance") == (True, 0, None)
+
+
+def test_lines_have_to_come_to_the_closing_balance(desk: Desk) -> None:
+    """100.00 and 25.00 in, 5.00 out, is 120.00; what comes after the statement is not asked about."""
+    current, first = account(desk, desk.vat_company()), quarter(desk)
+    statement(desk, current, ("2025-03-01", "2025-03-31"), (100_00, 125_00))
+    statement(desk, current, ("2025-04-01", "2025-06-30"), (125_00, 120_00))
+    line(desk, current, "2025-03-10", 25_00, 25_00)
+    line(desk, current, "2025-07-01", 9_00, 9_00)
+    assert check(desk, first, "statement_balance") == (False, 1, current)
+    problem = desk.refused("periods.close", id=first["id"])
+    assert [one["code"] for one in problem.extra["checklist"]] == ["statement_balance"]
+    line(desk, current, "2025-06-30", -5_00, -5_00)
+    assert check(desk, first, "statement_balance") == (True, 0, None)
+    line(desk, current, "2025-06-30", -5_00, status="pending")
+    assert desk.do("periods.close", id=first["id"])["status"] == "closed"
+
+
+@pytest.mark.parametrize(
+    ("days", "count"),
+    [
+        (("2025-03-01", "2025-03-31"), 0),
+        (("2025-03-15", "2025-04-01"), 1),
+        (("2025-06-30", "2025-07-15"), 1),
+        (("2025-07-01", "2025-07-31"), 0),
+    ],
+)
+def test_a_statement_with_days_inside_has_to_add_up(desk: Desk, days: tuple[str, str], count: int) -> None:
+    """Its lines are here as it says; what it says is wrong."""
+    current, first = account(desk, desk.vat_company()), quarter(desk)
+    line(desk, current, days[0], 50_00, 50_00)
+    statement(desk, current, days, (0, 50_00), balanced=0)
+    assert check(desk, first, "statement_balance") == (count == 0, count, current if count else None)
+
+
+def test_a_statement_that_was_undone_does_not_count(desk: Desk) -> None:
+    current, first = account(desk, desk.vat_company()), quarter(desk)
+    statement(desk, current, ("2025-04-01", "2025-06-30"), (0, 50_00), balanced=0, applied=0)
+    assert check(desk, first, "statement_balance") == (True, 0, None)
