@@ -1,41 +1,24 @@
-"""What is to be done before a period is closed (domain model B9), and what came together in it. Reads only."""
+"""What is to be done before a period is closed (domain model B9). Reads only."""
 
 from collections.abc import Iterator
 
-from gatewayd.areas.periods.shapes import Check, CheckCode, InvoiceTotals, PeriodTotals
+from gatewayd.areas.periods.shapes import Check, CheckCode
 from gatewayd.ledger import bank_statements, periods, unallocated
 from gatewayd.ledger.business_accounts import accounts_of
 from gatewayd.ledger.date_ranges import DateRange, days
 from gatewayd.ledger.periods import PeriodRow
-from gatewayd.money import from_minor
-from gatewayd.store import ReadTx, Row
+from gatewayd.store import ReadTx
 
 _SELECT_DRAFTS = """
 SELECT count(id), min(id) FROM invoices
 WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND supply_date BETWEEN :first AND :last
     AND status = 'draft' AND (CAST(:business_id AS TEXT) IS NULL OR business_id = :business_id)
 """
-_SELECT_TOTALS = """
-SELECT currency, count(id),
-    sum(CASE WHEN kind = 'invoice' THEN net_total ELSE -net_total END),
-    sum(CASE WHEN kind = 'invoice' THEN vat_total ELSE -vat_total END),
-    sum(CASE WHEN kind = 'invoice' THEN gross_total ELSE -gross_total END)
-FROM invoices
-WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND supply_date BETWEEN :first AND :last
-    AND status <> 'draft' AND status <> 'void'
-    AND (CAST(:business_id AS TEXT) IS NULL OR business_id = :business_id)
-GROUP BY currency ORDER BY currency
-"""
 
 
 def checklist(tx: ReadTx, row: PeriodRow) -> list[Check]:
     """Every point, done or not."""
     return list(_checks(tx, row))
-
-
-def totals(tx: ReadTx, row: PeriodRow) -> PeriodTotals:
-    """What was invoiced in the period, by currency."""
-    return PeriodTotals(invoiced=[_invoiced(found) for found in tx.rows(_SELECT_TOTALS, **_of(row))])
 
 
 def _checks(tx: ReadTx, row: PeriodRow) -> Iterator[Check]:
@@ -74,9 +57,3 @@ def _of(row: PeriodRow) -> dict[str, object]:
         "first": row.start_date,
         "last": row.end_date,
     }
-
-
-def _invoiced(row: Row) -> InvoiceTotals:
-    currency, count, *sums = row
-    net, vat, gross = (from_minor(amount, currency) for amount in sums)
-    return InvoiceTotals(currency=currency, count=count, net=net, vat=vat, gross=gross)

@@ -9,7 +9,7 @@ Closed days are refused with `period_closed`, by `ledger.period_locks`.
 import msgspec
 from msgspec.structs import replace
 
-from gatewayd.areas.periods.checklist import checklist, totals
+from gatewayd.areas.periods.checklist import checklist
 from gatewayd.areas.periods.pages import BY_END, Condition, dated_page, matching, one_of
 from gatewayd.areas.periods.shapes import (
     Check,
@@ -20,6 +20,7 @@ from gatewayd.areas.periods.shapes import (
     PeriodDetail,
     ReopenPeriod,
 )
+from gatewayd.areas.periods.totals import totals
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
@@ -50,7 +51,11 @@ def list_periods(tx: ReadTx, caller: Caller, request: ListPeriods) -> Listing[Pe
 
 
 def get_period(tx: ReadTx, caller: Caller, request: GetPeriod) -> PeriodDetail:
-    """Get one period, with what is to be done before it is closed."""
+    """Get one period, with what is to be done before it is closed, and what came together in it.
+
+    `totals` are of its days: what was invoiced, of a VAT period the boxes of its return, of others the profit and loss
+    of each business.
+    """
     row = PERIODS.get(tx, request.id)
     ids = obligations.ids_of_period(tx, row.id)
     return project(row, PeriodDetail, obligation_ids=ids, checklist=checklist(tx, row), totals=totals(tx, row))
@@ -159,7 +164,7 @@ OPERATIONS = (
         request=GetPeriod,
         response=PeriodDetail,
         handler=get_period,
-        long=True,  # it adds up bank lines
+        long=True,  # it adds up lines and allocations
         example={"id": "per_01k0000000000000000000000a"},
     ),
     Operation(

@@ -2,10 +2,11 @@
 
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import Meta, field
 
 from gatewayd.contract.pages import SyncRequest
-from gatewayd.contract.wire import AmountText, Date, ExternalId, Id, Request, Response, Version
+from gatewayd.contract.wire import Amount, AmountText, Date, ExternalId, Id, Request, Response, Version
+from gatewayd.ledger.allocated_money import Basis
 from gatewayd.ledger.forecast import ObligationKind, PeriodType
 from gatewayd.ledger.obligations import Obligation, ObligationEvent, Source, Status
 from gatewayd.ledger.periods import PeriodRow, PeriodStatus
@@ -94,10 +95,57 @@ class InvoiceTotals(Response, frozen=True, kw_only=True):
     gross: AmountText
 
 
+class VatReturnTotals(Response, frozen=True, kw_only=True):
+    """Boxes 1 to 9 of a VAT return, under the tax authority's names.
+
+    6 to 9 are whole pounds without VAT, but box 6 under the flat rate, which has VAT in it.
+
+    `netVatDue`, box 5, has no sign: it is reclaimed where `vatReclaimedCurrPeriod` is more than `totalVatDue`.
+    """
+
+    currency: str
+    vat_due_sales: Amount
+    vat_due_acquisitions: Amount
+    total_vat_due: Amount
+    vat_reclaimed: Amount = field(name="vatReclaimedCurrPeriod")
+    net_vat_due: Amount
+    total_value_sales: Amount = field(name="totalValueSalesExVAT")
+    total_value_purchases: Amount = field(name="totalValuePurchasesExVAT")
+    total_value_goods_supplied: Amount = field(name="totalValueGoodsSuppliedExVAT")
+    total_acquisitions: Amount = field(name="totalAcquisitionsExVAT")
+
+
+class ProfitTotals(Response, frozen=True, kw_only=True):
+    """Profit and loss of a business in the period, on its own basis: the totals of `businesses.businessPnl`."""
+
+    business_id: Id
+    basis: Basis
+    currency: str
+    income: Amount
+    expenses: Amount
+    disallowable: Amount
+    net_profit: Amount
+    taxable_profit: Amount
+
+
+class TotalsWarning(Response, frozen=True, kw_only=True):
+    """What the totals leave out: a VAT return or a business with foreign money that has no rate of exchange."""
+
+    code: Literal["currency_mismatch"]
+    message: str
+
+
 class PeriodTotals(Response, frozen=True, kw_only=True):
-    """Sums of the period. Void invoices and drafts are no part of them."""
+    """Sums of the period. Void invoices and drafts are no part of them.
+
+    `vatReturn` is null for all but VAT periods. `profitAndLoss` has the business of the period, or every one of its
+    legal entity, archived ones too; it is empty for VAT periods.
+    """
 
     invoiced: list[InvoiceTotals]
+    vat_return: VatReturnTotals | None
+    profit_and_loss: list[ProfitTotals]
+    warnings: list[TotalsWarning]
 
 
 class PeriodDetail(Period, frozen=True, kw_only=True):

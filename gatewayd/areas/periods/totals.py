@@ -1,0 +1,96 @@
+"""What came together in a period (domain model B9): invoices, a VAT return, profit and loss. Reads only."""
+
+from collections.abc import Mapping
+
+from gatewayd.areas.periods.shapes import InvoiceTotals, PeriodTotals, ProfitTotals, TotalsWarning, VatReturnTotals
+from gatewayd.errors import Problem
+from gatewayd.ledger import profit_and_loss, results, vat_figures, vat_return, vat_standing
+from gatewayd.ledger.allocated_money import Account
+from gatewayd.ledger.date_ranges import DateRange
+from gatewayd.ledger.periods import PeriodRow
+from gatewayd.money import Money, from_minor
+from gatewayd.store import ReadTx, Row
+
+_SELECT_INVOICED = """
+SELECT currency, count(id),
+    sum(CASE WHEN kind = 'invoice' THEN net_total ELSE -net_total END),
+    sum(CASE WHEN kind = 'invoice' THEN vat_total ELSE -vat_total END),
+    sum(CASE WHEN kind = 'invoice' THEN gross_total ELSE -gross_total END)
+FROM invoices
+WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND supply_date BETWEEN :first AND :last
+    AND status <> 'draft' AND status <> 'void'
+    AND (CAST(:business_id AS TEXT) IS NULL OR business_id = :business_id)
+GROUP BY currency ORDER BY currency
+"""
+_SELECT_BUSINESSES = """
+SELECT id, type, currency, accounting_basis, uses_consolidated_expenses FROM businesses
+WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id
+    AND (CAST(:business_id AS TEXT) IS NULL OR id = :business_id)
+ORDER BY id
+"""
+
+
+def totals(tx: ReadTx, row: PeriodRow) -> PeriodTotals:
+    """The sums of a period. What cannot be added up, for want of a rate of exchange, is left out and told."""
+    whole = DateRange(row.start_date, row.end_date)
+    whose = {"legal_entity_id": row.legal_entity_id, "business_id": row.business_id}
+    warnings: list[TotalsWarning] = []
+    vat, profits = None, []
+    if row.type == "vat_period":
+        vat = _vat_return(tx, row.legal_entity_id, whole, warnings)
+    else:
+        found = (_profit(tx, row.legal_entity_id, one, whole, warnings) for one in tx.rows(_SELECT_BUSINESSES, **whose))
+        profits = [one for one in found if one is not None]
+    return PeriodTotals(
+        invoiced=[_invoiced(found) for found in tx.rows(_SELECT_INVOICED, **whose, **whole._asdict())],
+        vat_return=vat,
+        profit_and_loss=profits,
+        warnings=warnings,
+    )
+
+
+def _invoiced(row: Row) -> InvoiceTotals:
+    currency, count, *sums = row
+    net, vat, gross = (from_minor(amount, currency) for amount in sums)
+    return InvoiceTotals(currency=currency, count=count, net=net, vat=vat, gross=gross)
+
+
+def _vat_return(
+    tx: ReadTx, legal_entity_id: str, whole: DateRange, warnings: list[TotalsWarning]
+) -> VatReturnTotals | None:
+    currency = vat_standing.of_entity(tx, legal_entity_id).seller.base_currency
+    try:
+        found = vat_return.boxes(vat_figures.of_period(tx, legal_entity_id, whole))
+    except Problem as problem:
+        warnings.append(_warning(problem))
+        return None
+    return VatReturnTotals(currency=currency, **_amounts(found._asdict(), currency))
+
+
+def _profit(
+    tx: ReadTx, legal_entity_id: str, business: Row, whole: DateRange, warnings: list[TotalsWarning]
+) -> ProfitTotals | None:
+    """The totals of a business on its own basis, as `businesses.businessPnl` serves them."""
+    id_, type_, currency, basis, uses_consolidated = business
+    try:
+        account = Account(id_, type_, currency, basis, vat_standing.of_entity(tx, legal_entity_id))
+        result = results.compute(tx, account, whole)
+    except Problem as problem:
+        warnings.append(_warning(problem))
+        return None
+    statement = result.statement()
+    if uses_consolidated and results.above_consolidated_limit(result) is None:
+        statement = profit_and_loss.consolidated(statement)
+    sums = _amounts(statement.totals._asdict(), currency)
+    return ProfitTotals(business_id=id_, basis=basis, currency=currency, **sums)
+
+
+def _amounts(minor: Mapping[str, int], currency: str) -> dict[str, Money]:
+    return {name: Money(amount, currency) for name, amount in minor.items()}
+
+
+def _warning(problem: Problem) -> TotalsWarning:
+    """Raises the problem again where it is another than a missing rate."""
+    if problem.code != "currency_mismatch":
+        raise problem
+    return TotalsWarning(code="currency_mismatch", message=problem.message)
