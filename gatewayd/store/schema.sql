@@ -246,7 +246,7 @@ CREATE INDEX bank_transactions_by_amount ON bank_transactions (org_id, account_i
 
 CREATE INDEX bank_transactions_by_change ON bank_transactions (org_id, account_id, updated_at, id);
 
-CREATE INDEX bank_transactions_by_date ON bank_transactions (org_id, account_id, date, id);
+CREATE INDEX bank_transactions_by_date ON bank_transactions (org_id, account_id, date, id, status, amount, import_id);
 
 CREATE INDEX bank_transactions_by_fit_id ON bank_transactions (org_id, account_id, fit_id) WHERE fit_id IS NOT NULL;
 

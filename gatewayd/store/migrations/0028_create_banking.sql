@@ -73,8 +73,8 @@ CREATE TABLE bank_transactions (
     version INTEGER NOT NULL CHECK (version >= 1),
     CHECK (abs(allocated) <= abs(amount) AND (allocated = 0 OR (allocated > 0) = (amount > 0)))
 ) STRICT;
--- an account's list, newest booking first
-CREATE INDEX bank_transactions_by_date ON bank_transactions (org_id, account_id, date, id);
+-- an account's list, newest booking first; what its lines come to, from the index alone
+CREATE INDEX bank_transactions_by_date ON bank_transactions (org_id, account_id, date, id, status, amount, import_id);
 -- an account's list with updatedSince
 CREATE INDEX bank_transactions_by_change ON bank_transactions (org_id, account_id, updated_at, id);
 -- what still waits to be allocated

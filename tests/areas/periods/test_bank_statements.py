@@ -2,6 +2,7 @@
 
 import pytest
 
+from gatewayd.ledger import bank_statements
 from tests.areas.businesses.trades import LETS
 from tests.areas.periods.bank import NOT_KEPT, account, line, statement
 from tests.areas.periods.desk import Desk, Json
@@ -111,3 +112,9 @@ def test_a_statement_that_was_undone_does_not_count(desk: Desk) -> None:
     current, first = account(desk, desk.vat_company()), quarter(desk)
     statement(desk, current, ("2025-04-01", "2025-06-30"), (0, 50_00), balanced=0, applied=0)
     assert check(desk, first, "statement_balance") == (True, 0, None)
+
+
+def test_lines_are_added_up_from_an_index_alone(desk: Desk) -> None:
+    values = {"org_id": "a", "account_id": "a", "first": "2026-01-01", "last": "2026-12-31"}
+    plan = desk.store.connection.execute(f"EXPLAIN QUERY PLAN {bank_statements._SUM}", values).fetchall()
+    assert plan[0][3].startswith("SEARCH bank_transactions USING COVERING INDEX bank_transactions_by_date")
