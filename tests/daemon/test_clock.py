@@ -61,8 +61,13 @@ class Served:
         answer = await self._client.get("/readyz")
         return answer.status_code, answer.json()["checks"]["clock"]
 
-    def told(self, event: str) -> list[str]:
-        """The levels of the log's lines of this event."""
+    async def tells(self, event: str, times: int = 1) -> list[str]:
+        """The levels of the log's lines of this event, once there are so many: they come a moment later."""
+        while len(told := self._told(event)) < times:
+            await trio.sleep(0.01)
+        return told
+
+    def _told(self, event: str) -> list[str]:
         lines = [json.loads(line) for line in self.log.getvalue().splitlines()]
         return [line["level"] for line in lines if line["event"] == event]
 
@@ -97,21 +102,19 @@ async def test_five_days_ahead_for_one_write(tmp_path: Path) -> None:
             while (await served.clock())[0] != 503:
                 await trio.sleep(0.01)
             assert (await served.clock())[1].endswith(" s behind the latest change")
-            assert served.told("clock_behind") == ["error"]
+            assert await served.tells("clock_behind") == ["error"]
             await served.stop()
 
             again = Served(instance, firm, clock)
             await again.start(nursery)
             assert (await again.clock())[0] == 503
-            assert again.told("clock_behind") == ["error"]
+            assert await again.tells("clock_behind") == ["error"]
             latest = await again.is_right(ahead)
             assert latest["id"] in await again.changed_since(latest["updatedAt"])
             clock.advance(AHEAD + SECOND)
             while await again.clock() != (200, "ok"):
                 await trio.sleep(0.01)
-            while not again.told("clock_caught_up"):  # the log comes a moment later
-                await trio.sleep(0.01)
-            assert again.told("clock_caught_up") == ["info"]
+            assert await again.tells("clock_caught_up") == ["info"]
             await again.stop()
 
 
@@ -157,9 +160,7 @@ async def test_an_operator_says_that_the_clock_is_right(tmp_path: Path, capsys: 
                 assert well
                 assert sentence.endswith("which was accepted.")
                 await served.is_right(ahead)
-            while len(served.told("clock_accepted")) < 2:  # the log comes a moment later
-                await trio.sleep(0.01)
-            assert served.told("clock_accepted") == ["info", "info"]
+            assert await served.tells("clock_accepted", 2) == ["info", "info"]
             await served.stop()
 
 
@@ -174,8 +175,7 @@ async def test_nothing_is_deleted_for_its_age_by_a_clock_that_has_just_leapt(tmp
             await served.start(nursery)
             made = await served.invoice("once")
             clock.advance(AHEAD)
-            while not served.told("clock_moved"):
-                await trio.sleep(0.01)
+            await served.tells("clock_moved")
             await served.stop()  # which sweeps once more
             clock.advance(-AHEAD)
             again = Served(instance, firm, clock)
