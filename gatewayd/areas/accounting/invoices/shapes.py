@@ -34,14 +34,9 @@ StatusFilter = Literal["draft", "issued", "sent", "part_paid", "paid", "void", "
 Description = Annotated[str, Meta(min_length=1, max_length=2000)]
 Unit = Annotated[str, Meta(min_length=1, max_length=32, examples=["hours"])]
 Number = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[!-~]([ -~]*[!-~])?$", examples=["INV-000001"])]
+_CATEGORY = "Income line of the business: by default turnover, and of property rent (`periodAmount`)."
 Category = Annotated[
-    str,
-    Meta(
-        max_length=64,
-        pattern="^[a-z][A-Za-z0-9_]*$",
-        description="Income line of the business: by default turnover, and of property rent (`periodAmount`).",
-        examples=["turnover"],
-    ),
+    str, Meta(max_length=64, pattern="^[a-z][A-Za-z0-9_]*$", description=_CATEGORY, examples=["turnover"])
 ]
 Reference = Annotated[str, Meta(max_length=128)]
 LongText = Annotated[str, Meta(max_length=4000)]
@@ -162,10 +157,7 @@ class VoidInvoice(ChangeInvoice, frozen=True, kw_only=True):
 
 
 class RecordPayment(ChangeInvoice, frozen=True, kw_only=True):
-    """Money received: by default all that is due, today.
-
-    With `bankTransactionId` it is by default no more than what is left of that, and of its day.
-    """
+    """Money received: by default all that is due, today; of a bank transaction at most what is left, on its day."""
 
     amount: AmountText | None = None
     date: Date | None = None
