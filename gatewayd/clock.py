@@ -105,3 +105,9 @@ def months_later(day: datetime.date, months: int) -> datetime.date:
     """The same day some months later, clamped to the end of the month."""
     year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
     return datetime.date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
+
+
+@functools.lru_cache(maxsize=64)  # most invoices are made out today, on one of a few terms
+def days_after(date: str, days: int) -> str:
+    """The ISO date that many days after another, or before it where `days` is negative."""
+    return (datetime.date.fromisoformat(date) + datetime.timedelta(days=days)).isoformat()

@@ -8,7 +8,7 @@ import datetime
 from typing import Final
 
 from gatewayd import events
-from gatewayd.clock import Instant, london_date
+from gatewayd.clock import Instant, days_after, london_date
 from gatewayd.ledger import obligations, owners
 from gatewayd.ledger.obligations import OBLIGATIONS, ObligationRow
 from gatewayd.store import ReadTx, WriteTx
@@ -36,7 +36,7 @@ def is_silent(tx: ReadTx, days: int) -> bool:
     """Whether there is nothing to tell; `days` is how long before it a due date is near."""
     return (
         tx.row(_SELECT_PASSED_ANY_ORG, today=tx.today, count=1) is None
-        and tx.row(_SELECT_TO_COME_ANY_ORG, today=tx.today, until=_until(tx, days), count=1) is None
+        and tx.row(_SELECT_TO_COME_ANY_ORG, today=tx.today, until=days_after(tx.today, days), count=1) is None
     )
 
 
@@ -48,14 +48,12 @@ def tell_some(tx: WriteTx, days: int) -> None:
         if _was_known(tx, row):
             _tell(tx, "obligation.overdue", row)
         obligations.mark_overdue(tx, id_)
-    for org_id, id_ in tx.rows(_SELECT_TO_COME_ANY_ORG, today=tx.today, until=_until(tx, days), count=TOLD_AT_ONCE):
+    for org_id, id_ in tx.rows(
+        _SELECT_TO_COME_ANY_ORG, today=tx.today, until=days_after(tx.today, days), count=TOLD_AT_ONCE
+    ):
         tx.bind(org_id)
         _tell(tx, "obligation.due_soon", OBLIGATIONS.get(tx, id_))
         obligations.mark_due_soon(tx, id_)
-
-
-def _until(tx: ReadTx, days: int) -> str:
-    return (datetime.date.fromisoformat(tx.today) + datetime.timedelta(days=days)).isoformat()
 
 
 def _was_known(tx: ReadTx, row: ObligationRow) -> bool:

@@ -1,7 +1,6 @@
 """From a request to a draft: dates and currency, then taxed lines, then totals, then the row that is not stored yet."""
 
 import datetime
-import functools
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -12,6 +11,7 @@ from gatewayd.areas.accounting.invoices.parties import Parties
 from gatewayd.areas.accounting.invoices.rows import INVOICES, lines_of
 from gatewayd.areas.accounting.invoices.shapes import CreateInvoice, InvoiceRow, LineRow
 from gatewayd.areas.accounting.invoices.totals import Terms, Totals
+from gatewayd.clock import days_after
 from gatewayd.errors import FieldError, invalid, invalid_field
 from gatewayd.ledger import references
 from gatewayd.ledger.references import Reference
@@ -167,12 +167,7 @@ def _due_date(request: CreateInvoice, parties: Parties, issue: str) -> str:
     days = request.payment_terms_days
     if days is None:  # Chosen: a credit note is due at once
         days = 0 if parties.original is not None else parties.client.payment_terms_days
-    return _days_after(issue, days)
-
-
-@functools.lru_cache(maxsize=64)  # most invoices are made out today, on one of a few terms
-def _days_after(date: str, days: int) -> str:
-    return (datetime.date.fromisoformat(date) + datetime.timedelta(days=days)).isoformat()
+    return days_after(issue, days)
 
 
 def _currency(request: CreateInvoice, parties: Parties) -> str:

@@ -1,11 +1,11 @@
 """What a plan needs of the database: the rows of some days, and what the account has of them. Reads only."""
 
-import datetime
 from collections.abc import Iterable
 from typing import Final
 
 from gatewayd.areas.banking.imports.duplicates import DAYS_APART, Candidate, Known, Stored
 from gatewayd.areas.banking.transactions.texts import normalised
+from gatewayd.clock import days_after
 from gatewayd.store import ReadTx, Row
 
 PENDING_MAX: Final = 5_000  # Chosen: pending lines of one account that are looked at
@@ -73,7 +73,7 @@ def known(
 ) -> dict[str, Known]:
     """What the account has that the rows of some days may be, by day. `waiting` is what `pending` answered."""
     first, last = min(of_days), max(of_days)
-    before, after = _days_later(first, -DAYS_APART), _days_later(last, DAYS_APART)
+    before, after = days_after(first, -DAYS_APART), days_after(last, DAYS_APART)
     has_pending = any(one.status == "pending" for rows in of_days.values() for one in rows)
     span = {"first": before, "last": after} if has_pending else {"first": first, "last": last}
     booked = _stored(tx.rows(_SELECT_STORED, account_id=account_id, **span))
@@ -101,7 +101,3 @@ def _by_amount(stored: Iterable[Stored]) -> dict[int, list[Stored]]:
     for one in stored:
         found.setdefault(one.amount, []).append(one)
     return found
-
-
-def _days_later(date: str, days_: int) -> str:
-    return (datetime.date.fromisoformat(date) + datetime.timedelta(days=days_)).isoformat()
