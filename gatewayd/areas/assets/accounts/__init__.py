@@ -1,0 +1,1 @@
+"""Accounts: shapes, rows, rules, operations."""

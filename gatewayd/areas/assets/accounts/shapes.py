@@ -1,0 +1,130 @@
+"""What accounts with assets look like (Domain B3): requests, responses, and the row where it differs."""
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, UnsetType
+
+from gatewayd.contract.pages import SyncRequest
+from gatewayd.contract.wire import Currency, Date, DateText, ExternalId, Id, Request, Response, Timestamp, Version
+
+AssetAccountType = Literal["brokerage", "savings", "cash", "pension", "crypto", "property", "other"]
+TaxWrapper = Literal[
+    "none",
+    "isa",
+    "lisa",
+    "jisa",
+    "ifisa",
+    "sipp",
+    "ssas",
+    "workplace_pension",
+    "offshore_bond",
+    "onshore_bond",
+    "vct",
+    "eis",
+    "seis",
+    "premium_bonds",
+    "other",
+]
+TrackingMode = Literal["transactions", "holdings"]
+AssetAccountStatus = Literal["open", "closed"]
+AccountName = Annotated[str, Meta(min_length=1, max_length=120, pattern=r"\S")]
+InstitutionName = Annotated[str, Meta(min_length=1, max_length=120)]
+AssetAccountNumber = Annotated[
+    str, Meta(pattern=r"^[0-9A-Za-z/ -]{4,34}$", description="Answers show its last four characters.")
+]
+
+
+class _Shared(Response, frozen=True, kw_only=True):
+    id: Id
+    external_id: str | None
+    portfolio_id: Id
+    legal_entity_id: Id
+    name: str
+    type: AssetAccountType
+    tax_wrapper: TaxWrapper
+    currency: str
+    institution_name: str | None
+    tracking_mode: TrackingMode
+    allow_short: bool
+    status: AssetAccountStatus
+    opened_date: DateText | None
+    closed_date: DateText | None
+    bank_account_id: Id | None
+    created_at: Timestamp
+    updated_at: Timestamp
+    version: int
+
+
+class AssetAccount(_Shared, frozen=True, kw_only=True):
+    """An account with a broker, a platform or a pension provider, or a wallet."""
+
+    account_number_masked: str | None
+
+
+class AssetAccountRow(_Shared, frozen=True, kw_only=True):
+    """An account as it is stored."""
+
+    account_number: str | None
+
+    @property
+    def is_pooled(self) -> bool:
+        """Whether its disposals are matched in the pool of the legal entity: it has no wrapper (Domain C5)."""
+        return self.tax_wrapper == "none"
+
+
+class ListAssetAccounts(SyncRequest, frozen=True, kw_only=True):
+    """Filters of the list."""
+
+    portfolio_id: Id | None = None
+    legal_entity_id: Id | None = None
+    type: AssetAccountType | None = None
+    tax_wrapper: TaxWrapper | None = None
+    status: AssetAccountStatus | None = None
+    external_id: ExternalId | None = None
+
+
+class GetAssetAccount(Request, frozen=True, kw_only=True):
+    """Which account, and as of which day; today where none is given."""
+
+    id: Id
+    as_of_date: Date | None = None
+
+
+class CreateAssetAccount(Request, frozen=True, kw_only=True):
+    """A new account of a portfolio."""
+
+    portfolio_id: Id
+    name: AccountName
+    type: AssetAccountType
+    currency: Currency
+    tax_wrapper: TaxWrapper = "none"
+    institution_name: InstitutionName | None = None
+    account_number: AssetAccountNumber | None = None
+    tracking_mode: TrackingMode = "transactions"
+    allow_short: bool = False
+    opened_date: Date | None = None
+    bank_account_id: Id | None = None
+    external_id: ExternalId | None = None
+
+
+class UpdateAssetAccount(Request, frozen=True, kw_only=True):
+    """The fields to change. An absent field stays, null clears.
+
+    Currency and wrapper are fixed once there are transactions. An account is closed once it holds nothing.
+    """
+
+    id: Id
+    expected_version: Version | None = None
+    name: AccountName | UnsetType = UNSET
+    type: AssetAccountType | UnsetType = UNSET
+    currency: Currency | UnsetType = UNSET
+    tax_wrapper: TaxWrapper | UnsetType = UNSET
+    institution_name: InstitutionName | UnsetType | None = UNSET
+    account_number: AssetAccountNumber | UnsetType | None = UNSET
+    tracking_mode: TrackingMode | UnsetType = UNSET
+    allow_short: bool | UnsetType = UNSET
+    status: AssetAccountStatus | UnsetType = UNSET
+    opened_date: Date | UnsetType | None = UNSET
+    closed_date: Date | UnsetType | None = UNSET
+    bank_account_id: Id | UnsetType | None = UNSET
+    external_id: ExternalId | UnsetType | None = UNSET

@@ -1,0 +1,1 @@
+"""Instruments: shapes, rows, rules, operations."""

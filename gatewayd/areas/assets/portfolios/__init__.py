@@ -1,0 +1,1 @@
+"""Portfolios: shapes, rows, rules, operations."""

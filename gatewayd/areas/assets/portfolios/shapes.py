@@ -1,0 +1,80 @@
+"""What portfolios look like (Domain B3): requests, responses, and the row where it differs."""
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, UnsetType
+
+from gatewayd.contract.pages import SyncRequest
+from gatewayd.contract.wire import Currency, Date, ExternalId, Id, Request, Response, Timestamp, Version
+
+CostBasisMethod = Literal["section_104", "average_cost", "fifo"]
+PortfolioStatus = Literal["active", "archived"]
+PortfolioName = Annotated[str, Meta(min_length=1, max_length=120, pattern=r"\S")]
+Description = Annotated[str, Meta(max_length=2000)]
+
+
+class Portfolio(Response, frozen=True, kw_only=True):
+    """The accounts of a legal entity that are looked at together, in one currency."""
+
+    id: Id
+    external_id: str | None
+    legal_entity_id: Id
+    name: str
+    base_currency: str
+    cost_basis_method: CostBasisMethod
+    status: PortfolioStatus
+    description: str | None
+    is_default: bool
+    archived_at: Timestamp | None
+    created_at: Timestamp
+    updated_at: Timestamp
+    version: int
+
+
+class ListPortfolios(SyncRequest, frozen=True, kw_only=True):
+    """Filters of the list."""
+
+    legal_entity_id: Id | None = None
+    status: PortfolioStatus | None = None
+    include_archived: bool = False
+    external_id: ExternalId | None = None
+
+
+class GetPortfolio(Request, frozen=True, kw_only=True):
+    """Which portfolio, and as of which day; today where none is given."""
+
+    id: Id
+    as_of_date: Date | None = None
+
+
+class CreatePortfolio(Request, frozen=True, kw_only=True):
+    """A new portfolio. Its cost basis is section_104 for a person in the United Kingdom, else average_cost."""
+
+    name: PortfolioName
+    legal_entity_id: Id
+    base_currency: Currency = "GBP"
+    cost_basis_method: CostBasisMethod | None = None
+    description: Description | None = None
+    is_default: bool = False
+    external_id: ExternalId | None = None
+
+
+class UpdatePortfolio(Request, frozen=True, kw_only=True):
+    """The fields to change. An absent field stays, null clears. The currency is fixed once there are transactions."""
+
+    id: Id
+    expected_version: Version | None = None
+    name: PortfolioName | UnsetType = UNSET
+    base_currency: Currency | UnsetType = UNSET
+    cost_basis_method: CostBasisMethod | UnsetType = UNSET
+    status: PortfolioStatus | UnsetType = UNSET
+    description: Description | UnsetType | None = UNSET
+    is_default: bool | UnsetType = UNSET
+    external_id: ExternalId | UnsetType | None = UNSET
+
+
+class ArchivePortfolio(Request, frozen=True, kw_only=True):
+    """Which portfolio."""
+
+    id: Id
+    expected_version: Version | None = None

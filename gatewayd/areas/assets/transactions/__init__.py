@@ -1,0 +1,1 @@
+"""Transactions: shapes, rows, rules, operations."""

@@ -1,0 +1,148 @@
+"""What transactions of an account look like (Domain B3): only ever added to."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from gatewayd.areas.assets.instruments.shapes import InlineInstrument, Ratio
+from gatewayd.contract.pages import LongLimit, SyncRequest
+from gatewayd.contract.wire import (
+    Amount,
+    AmountText,
+    CanonicalDecimal,
+    Currency,
+    Date,
+    DateText,
+    DecimalText,
+    ExternalId,
+    Id,
+    Request,
+    Response,
+    Timestamp,
+)
+
+TransactionType = Literal[
+    "buy",
+    "sell",
+    "transfer_in",
+    "transfer_out",
+    "deposit",
+    "withdrawal",
+    "dividend",
+    "interest",
+    "distribution",
+    "notional_distribution",
+    "equalisation",
+    "return_of_capital",
+    "fee",
+    "tax",
+    "split",
+    "bonus_issue",
+    "rights_issue",
+    "spin_off",
+    "merger",
+    "stock_dividend",
+    "excess_reportable_income",
+    "opening_position",
+    "reversal",
+]
+TransactionSource = Literal["api", "import", "manual"]
+TradeTime = Annotated[
+    str,
+    Meta(
+        pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?$",
+        description="For people: all trades of a day count together.",
+        examples=["14:05:30"],
+    ),
+]
+Notes = Annotated[str, Meta(max_length=2000)]
+
+
+class AssetTransaction(Response, frozen=True, kw_only=True):
+    """What happened in an account on a day. `netAmount` is its effect on cash."""
+
+    id: Id
+    external_id: str | None
+    account_id: Id
+    portfolio_id: Id
+    legal_entity_id: Id
+    instrument_id: Id | None
+    type: TransactionType
+    trade_date: DateText
+    settlement_date: DateText | None
+    ex_date: DateText | None
+    trade_time: str | None
+    quantity: CanonicalDecimal | None
+    unit_price: CanonicalDecimal | None
+    gross_amount: Amount | None
+    fees: Amount
+    taxes: Amount
+    net_amount: Amount
+    currency: str
+    fx_rate: CanonicalDecimal
+    base_currency: str
+    gross_base: Annotated[Amount | None, Meta(extra={"currency": "base_currency"})]
+    split_ratio: Ratio | None
+    from_instrument_id: Id | None
+    from_quantity: CanonicalDecimal | None
+    cost_share: CanonicalDecimal | None
+    counter_account_id: Id | None
+    linked_transaction_id: Id | None
+    spouse_transfer: bool
+    reverses_transaction_id: Id | None
+    reversed_by_id: Id | None
+    source: TransactionSource
+    import_id: Id | None
+    notes: str | None
+    created_at: Timestamp
+    updated_at: Timestamp
+    version: int
+
+
+class CreateTransaction(Request, frozen=True, kw_only=True):
+    """A new transaction. The type gives the direction: quantities and amounts have no sign.
+
+    `fxRate` is the portfolio's base currency for 1 of `currency`. Of a spin-off or merger the instrument is the new
+    one, and `fromInstrumentId` what it comes out of.
+    """
+
+    account_id: Id
+    type: TransactionType
+    trade_date: Date
+    instrument_id: Id | None = None
+    instrument: InlineInstrument | None = None
+    quantity: DecimalText | None = None
+    unit_price: DecimalText | None = None
+    gross_amount: AmountText | None = None
+    fees: AmountText | None = None
+    taxes: AmountText | None = None
+    currency: Currency | None = None
+    fx_rate: DecimalText | None = None
+    settlement_date: Date | None = None
+    ex_date: Date | None = None
+    trade_time: TradeTime | None = None
+    split_ratio: Ratio | None = None
+    from_instrument_id: Id | None = None
+    from_quantity: DecimalText | None = None
+    cost_share: DecimalText | None = None
+    counter_account_id: Id | None = None
+    spouse_transfer: bool = False
+    reverses_transaction_id: Id | None = None
+    notes: Notes | None = None
+    external_id: ExternalId | None = None
+
+
+class ListTransactions(SyncRequest, frozen=True, kw_only=True):
+    """Filters of the list: latest trade first, or in the order of change with `updatedSince`."""
+
+    account_id: Id | None = None
+    portfolio_id: Id | None = None
+    legal_entity_id: Id | None = None
+    instrument_id: Id | None = None
+    type: list[TransactionType] | None = None
+    from_date: Date | None = None
+    to_date: Date | None = None
+    source: TransactionSource | None = None
+    include_reversed: bool = False
+    external_id: ExternalId | None = None
+    limit: LongLimit = 50
