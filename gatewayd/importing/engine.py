@@ -277,9 +277,8 @@ class Importing:
         staged = await self._store.read_later(lambda tx: rows.last_position(tx, run.id), org_id)
         pace = Pace(self._store, org_id)
         while position < staged:
-            position = await pace.write(
-                partial(moves.apply_chunk, run=run, after=position, count=self._parts.sizes.chunk)
-            )
+            count = pace.rows(self._parts.sizes.chunk)
+            position = await pace.write(partial(moves.apply_chunk, run=run, after=position, count=count))
         try:
             await self._store.write(lambda tx: moves.end_hidden(tx, run), org_id)
         except moves.PeriodsChanged:

@@ -60,7 +60,6 @@ DISPENSABLE = {
     "FileRows._accounts": "one statement file, while it is read; a run that is begun anew reads it anew",
     "FileRows._found": "the same",
     "Plan._taken": "one comparison of a file with an account that is locked; begun anew it is the same",
-    "Plan._seen_ids": "the same",
     "_Prints._counts": "the same, of one day",
     "Uploads.max_bytes": "a setting",
     "_Sums.blocks": "one calculation, then dropped",
