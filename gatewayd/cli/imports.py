@@ -33,7 +33,7 @@ class _Deps(NamedTuple):
 def add_commands(subparsers: Subparsers) -> None:
     """Add the commands of imports."""
     group = add_group(subparsers, "import", "files that are brought into the books")
-    command = add_command(group, "bank", "import a bank statement: OFX, QIF, CAMT.053, MT940 or CSV", bank, json=True)
+    command = add_command(group, "bank", "import a bank statement: OFX, QIF, CAMT, MT940 or CSV", bank, json=True)
     command.add_argument("file", metavar="FILE", type=Path)
     command.add_argument("--org", required=True, metavar="ID")
     account = command.add_mutually_exclusive_group(required=True)

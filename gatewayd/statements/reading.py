@@ -18,7 +18,10 @@ READERS: Mapping[Format, Callable[[BinaryIO, Hints], Iterator[Part]]] = {
     "ofx": read_ofx,
     "qif": read_qif,
     "camt053": read_camt053,
+    "camt052": read_camt053,
+    "camt054": read_camt053,
     "mt940": read_mt940,
+    "mt942": read_mt940,
     "csv": read_csv,
 }
 
