@@ -15,7 +15,7 @@ from gatewayd.areas.banking.accounts.rows import ACCOUNTS
 from gatewayd.areas.banking.accounts.shapes import BankAccountRow
 from gatewayd.areas.banking.imports import planning, rows
 from gatewayd.areas.banking.imports.duplicates import Plan, Stored
-from gatewayd.areas.banking.imports.rows import REFUSED_SHOWN, RUNS, Decision
+from gatewayd.areas.banking.imports.rows import DUPLICATES_KEPT, REFUSED_SHOWN, RUNS, Decision
 from gatewayd.areas.banking.imports.shapes import Action, ColumnMapping, ImportRunRow, MappingProposal
 from gatewayd.importing.pace import Pace
 from gatewayd.importing.staging import FileRows
@@ -27,7 +27,6 @@ from gatewayd.store import ReadTx, Store, WriteTx
 STAGED_AT_ONCE: Final = 250  # Chosen: rows of one transaction, so that no request waits long for them
 COMPARED_AT_ONCE: Final = 500
 FORGOTTEN_AT_ONCE: Final = 500
-DUPLICATES_KEPT: Final = 10_000  # Chosen: so many can still be listed once the import is applied
 
 
 _COLUMNS: Final = frozenset(one.name for one in msgspec.structs.fields(Mapping) if one.type == Column | None)

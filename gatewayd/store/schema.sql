@@ -778,7 +778,9 @@ CREATE TABLE import_runs (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
-) STRICT;
+, makes_account INTEGER NOT NULL DEFAULT 0 CHECK (
+    makes_account = 0 OR makes_account = 1
+)) STRICT;
 
 CREATE UNIQUE INDEX import_runs_at_work ON import_runs (org_id, account_id) WHERE stage IS NOT NULL;
 
@@ -1354,6 +1356,14 @@ CREATE TABLE signing_keys (
     signs_until INTEGER,                                -- NULL: until the next one is made
     published_until INTEGER,                            -- NULL with signs_until; then later by the longest token's life
     created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE statement_gaps (
+    org_id TEXT NOT NULL,
+    account_id TEXT NOT NULL REFERENCES bank_accounts (id),
+    import_id TEXT NOT NULL REFERENCES import_runs (id),
+    date TEXT NOT NULL,
+    PRIMARY KEY (org_id, account_id, import_id, date)
 ) STRICT;
 
 CREATE TABLE tax_calls (
