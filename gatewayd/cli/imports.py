@@ -167,12 +167,12 @@ async def _with_engine(
     from gatewayd.http1.log import NoLog
     from gatewayd.importing.engine import open_importing
     from gatewayd.importing.parts import ImportParts
-    from gatewayd.statements.child import read_apart
+    from gatewayd.statements.child import reader_of
 
     parts = ImportParts(
         store=store,
         directory=Path(context.config.store.directory),
-        read_apart=read_apart,
+        read_apart=reader_of(context.environ),
         log=NoLog(),
         max_bytes=context.config.banking.max_import_bytes,
         patience=math.inf,
