@@ -12,13 +12,8 @@ from gatewayd.ledger.allocated_money import Account, bears_flat_rate, convert, c
 from gatewayd.ledger.date_ranges import DateRange
 from gatewayd.ledger.invoice_shares import Credit, Figures, PaidInvoice, Payment, Share, walk
 from gatewayd.ledger.profit_and_loss import Posting
+from gatewayd.ledger.vat_rates import OUTSIDE_FLAT_RATE
 from gatewayd.store import ReadTx, Row
-
-OUTSIDE_FLAT_RATE = frozenset(
-    {"outside_scope", "margin_scheme", "reverse_charge_services_overseas"}
-    | {"reverse_charge_domestic_standard", "reverse_charge_domestic_reduced"}
-)
-"""Chosen: codes that no flat rate is taken of: what is outside the scope, and what the customer accounts for."""
 
 _HEAD = "i.id, coalesce(i.credits_invoice_id, i.id), i.supply_date, i.currency, i.base_currency, i.fx_rate"
 _LINE = "l.category, l.vat_code, l.net, l.gross"

@@ -53,11 +53,11 @@ CREATE TABLE allocations (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
-) STRICT;
+, vat_code TEXT, external_id TEXT) STRICT;
 
 CREATE INDEX allocations_by_bill ON allocations (
     org_id, business_id, document_date, category, direction, currency, amount, vat_amount, disallowable_amount,
-    document_ids
+    document_ids, vat_code
 ) WHERE document_date IS NOT NULL;
 
 CREATE INDEX allocations_by_business ON allocations (org_id, business_id, date, id, currency, direction, amount);
@@ -70,13 +70,15 @@ CREATE INDEX allocations_by_date ON allocations (org_id, date, id, currency, dir
 
 CREATE INDEX allocations_by_direction ON allocations (org_id, direction, date, id, currency, amount);
 
+CREATE UNIQUE INDEX allocations_by_external_id ON allocations (org_id, external_id) WHERE external_id IS NOT NULL;
+
 CREATE INDEX allocations_by_invoice ON allocations (org_id, invoice_id, date, id) WHERE invoice_id IS NOT NULL;
 
 CREATE INDEX allocations_by_matching ON allocations (org_id, matched_by, date, id, currency, direction, amount);
 
 CREATE INDEX allocations_by_money ON allocations (
     org_id, business_id, date, id, document_date, category, direction, currency, amount, vat_amount,
-    disallowable_amount, document_ids
+    disallowable_amount, document_ids, vat_code
 );
 
 CREATE INDEX allocations_by_property ON allocations (org_id, property_id, date, id, currency, direction, amount)

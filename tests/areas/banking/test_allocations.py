@@ -53,11 +53,14 @@ def test_an_allocation_is_answered_whole(trading: Trading) -> None:
         "importId": "imp_1",
         "legalEntityId": trading.owner,
         "businessId": trading.trade,
-        **dict.fromkeys(("propertyId", "unitId", "tenancyId", "mortgageId", "invoiceId", "counterpartId")),
+        **dict.fromkeys(
+            ("externalId", "propertyId", "unitId", "tenancyId", "mortgageId", "invoiceId", "counterpartId")
+        ),
         "date": "2026-11-02",
         "documentDate": "2026-10-30",
         "direction": "out",
         "amount": "100.00",
+        "vatCode": None,
         "vatAmount": "16.67",
         "disallowableAmount": "25.00",
         "allowable": True,

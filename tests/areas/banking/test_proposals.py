@@ -42,7 +42,8 @@ def test_what_a_rule_says(trading: Trading) -> None:
     made = rule(trading, mode="propose", outcome={"category": "adminCosts", "vatCode": "standard"})
     (proposal,) = proposed(trading, trading.line(trading.current, -1200))
     nothing = ("purpose", "disallowableAmount", "propertyId", "unitId", "tenancyId", "mortgageId")
-    allocation = {"category": "adminCosts", "businessId": trading.trade, "vatAmount": "2.00", **dict.fromkeys(nothing)}
+    vat = {"vatCode": "standard", "vatAmount": "2.00"}
+    allocation = {"category": "adminCosts", "businessId": trading.trade, **vat, **dict.fromkeys(nothing)}
     assert proposal == {
         "kind": "rule",
         "score": 95,

@@ -23,6 +23,7 @@ from gatewayd.money import Money
 from gatewayd.store import ReadTx
 
 _CONDITIONS: Mapping[str, str] = {
+    "external_id": "external_id = :external_id",
     "bank_transaction_id": "source_id = :bank_transaction_id",
     "invoice_id": "invoice_id = :invoice_id",
     "business_id": "business_id = :business_id",

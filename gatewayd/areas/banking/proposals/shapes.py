@@ -7,6 +7,7 @@ from msgspec import Meta
 from gatewayd.contract.pages import PageRequest
 from gatewayd.contract.wire import Amount, DateText, Id, Response
 from gatewayd.ledger.categories import Category, Purpose
+from gatewayd.ledger.vat_rates import AllocationVatCode
 
 ProposalKind = Literal["rule", "history", "invoice", "transfer"]
 Score = Annotated[int, Meta(ge=0, le=100, description="How sure it is, of 100.")]
@@ -25,6 +26,7 @@ class ProposedAllocation(Response, frozen=True, kw_only=True):
     category: Category
     purpose: Purpose | None
     business_id: str | None
+    vat_code: AllocationVatCode | None
     vat_amount: Amount
     disallowable_amount: Amount | None
     property_id: str | None
