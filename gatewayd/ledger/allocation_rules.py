@@ -177,15 +177,15 @@ def reason(rule: AllocationRule) -> str:
     return f'The rule "{rule.name}": {", ".join(_described(rule.conditions))}.'
 
 
-def part_of(outcome: RuleOutcome, line: BankLine) -> shapes.Part:
-    """What a rule makes of all that is left of a line."""
-    amount = line.rest.minor
-    disallowable = outcome.disallowable_percent
+def part_of(outcome: RuleOutcome, line: BankLine, signed: int | None = None) -> shapes.Part:
+    """What an outcome makes of an amount of a line, signed minor units; None: of all that is left of it."""
+    signed = line.unallocated if signed is None else signed
+    amount, disallowable = abs(signed), outcome.disallowable_percent
     return shapes.Part(
         category=outcome.category,
         purpose=outcome.purpose,
         business_id=outcome.business_id,
-        direction=line.direction,
+        direction="in" if signed > 0 else "out",
         amount=amount,
         vat_code=outcome.vat_code,
         vat_amount=_vat(outcome, amount, line.date),
