@@ -1077,7 +1077,7 @@ CREATE TABLE legal_entities (
     search_text TEXT NOT NULL,                  -- names and numbers, case-folded
     wire BLOB NOT NULL                          -- the JSON without utr, nino and the closing brace
 , numbered_as_organization INTEGER NOT NULL DEFAULT 0
-    CHECK (numbered_as_organization IN (0, 1)), incorporation_date TEXT) STRICT;
+    CHECK (numbered_as_organization IN (0, 1)), incorporation_date TEXT, itsa_status_tax_year TEXT, itsa_status_status TEXT, itsa_status_reason TEXT, itsa_status_fetched_at INTEGER) STRICT;
 
 CREATE INDEX legal_entities_changes ON legal_entities (org_id, updated_at, id);
 

@@ -87,6 +87,8 @@ def update_legal_entity(tx: WriteTx, caller: Caller, request: UpdateLegalEntity)
     before = LEGAL_ENTITIES.get(tx, request.id, request.expected_version)
     back = {"archived_at": None} if request.status == "active" else {}
     after = rules.checked(LEGAL_ENTITIES.changed(before, request, **back))
+    if after.nino != before.nino:
+        after = replace(after, itsa_status=None)  # what was said was said of another person
     _refuse_fixed(tx, before, after)
     _refuse_type(tx, before, after)
     rows.refuse_clash(tx, after)
