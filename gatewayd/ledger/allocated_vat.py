@@ -35,8 +35,10 @@ from gatewayd.ledger.vat_return import VatFigures
 from gatewayd.ledger.vat_standing import VatStanding
 from gatewayd.store import ReadTx, Row
 
-NO_PURCHASE = frozenset({"wagesAndStaffCosts", "depreciation", "irrecoverableDebts", "residentialFinancialCost"})
-NO_SALE = frozenset({"other", "taxDeducted"})
+NO_PURCHASE = frozenset(
+    {"wagesAndStaffCosts", "depreciation", "irrecoverableDebts", "residentialFinancialCost", "taxDeducted"}
+)
+NO_SALE = frozenset({"other"})
 
 _SELECT_BUSINESSES = """
 SELECT id, type, currency FROM businesses WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id ORDER BY id
