@@ -3,6 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from gatewayd.cli import sealed_periods
 from gatewayd.cli.context import Context
 from gatewayd.cli.output import print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
@@ -32,6 +33,7 @@ def add_commands(subparsers: Subparsers) -> None:
     command = add_command(group, "reopen", "open a closed period again", reopen, json=True)
     command.add_argument("id", metavar="ID")
     command.add_argument("--reason", default="Reopened from the command line")
+    sealed_periods.add_to(group)
     group = add_group(subparsers, "obligation", "what is due to the authorities, and when")
     command = add_command(group, "list", "list obligations by due date", list_obligations, json=True)
     _add_list(command, STATUSES)

@@ -28,6 +28,7 @@ class Operation:
     `example` is a request that is valid but for the ids in it. `cost` is what one call takes from the rate limit.
     `takes_incoming` marks a row of kind `call` whose handler is given the request as it came; `relays` one of those, a
     GET, that passes somebody else's answer on: see `Handler`.
+    `gives_file` is the media type of the file that a GET of kind `call` answers, a `StoredFile`; empty: JSON.
     `takes_file` marks a POST of kind `call` whose body is a file of any media type, and whose request is the query.
     A call that raises a `Problem` says that it did nothing which may not be done again; whatever else ends it leaves
     its `Idempotency-Key` with an unknown outcome.
@@ -48,6 +49,7 @@ class Operation:
     takes_incoming: bool = False
     relays: bool = False
     takes_file: bool = False
+    gives_file: str = ""
     cost: int = 1
     example: Mapping[str, object] = field(default_factory=dict)
 

@@ -154,8 +154,8 @@ class Api:
         route = call.route = routes.get("GET" if request.method == "HEAD" else request.method)
         if route is None:
             return self._other_method(request, routes)
-        check_accept(request.fields.get(b"accept"))
         operation = route.prepared.operation
+        check_accept(request.fields.get(b"accept"), operation.gives_file)
         if operation.kind != "read" or operation.long or route.in_body:
             return None
         try:

@@ -43,7 +43,8 @@ def describe(areas: Iterable[Area], public_url: str, events: Mapping[str, Any], 
     """The whole document. `events` maps each event kind to the struct of a delivery's body and a sample of it."""
     areas = tuple(areas)
     operations = [operation for area in areas for operation in area.operations]
-    types = [t for o in operations for t in (o.request, o.response)] + [body for body, _ in events.values()]
+    types = [o.request for o in operations] + [o.response for o in operations if not o.gives_file]
+    types += [body for body, _ in events.values()]
     found, components = schemas.described(types)
     names = dict(zip(map(_key, types), found, strict=True))
     paths: Json = {}
@@ -101,7 +102,7 @@ def _operation(operation: Operation, tag: str, names: Mapping[str, Json], compon
             "200": {
                 "description": "Done.",
                 "headers": {"X-Request-Id": {"schema": {"type": "string"}}},
-                "content": {"application/json": {"schema": names[_key(operation.response)]}},
+                "content": _answer(operation, names),
             },
             **{str(status): {"$ref": f"#/components/responses/{name}"} for status, name in _statuses(operation)},
         },
@@ -121,6 +122,12 @@ def _operation(operation: Operation, tag: str, names: Mapping[str, Json], compon
     if operation.extension:
         described["x-extension"] = True
     return described
+
+
+def _answer(operation: Operation, names: Mapping[str, Json]) -> Json:
+    if operation.gives_file:
+        return {operation.gives_file: {"schema": {}}}  # bytes as they are have no type in OpenAPI 3.1
+    return {"application/json": {"schema": names[_key(operation.response)]}}
 
 
 def _parameters(operation: Operation, schema: Json, in_path: set[str]) -> list[Json]:

@@ -25,11 +25,16 @@ def read_fields(request: Request) -> None:
         raise Problem("invalid_request", f"The header {error.name} was sent more than once.") from None
 
 
-def check_accept(accept: bytes | None) -> None:
-    """Raises `Problem` `not_acceptable` where JSON is not among what the caller takes (RFC 9110 §12.5.1)."""
+def check_accept(accept: bytes | None, file_type: str = "") -> None:
+    """Raises `Problem` `not_acceptable` where JSON is not among what the caller takes (RFC 9110 §12.5.1).
+
+    `file_type` is the media type of an operation that answers a file, which will do as well.
+    """
     if not accept or b"*/*" in accept or b"application/json" in accept:
         return
     accept = accept.lower()
+    if file_type and file_type.encode() in accept:
+        return
     if b"json" not in accept and b"application/*" not in accept:
         raise Problem("not_acceptable", "This API answers application/json.")
 

@@ -21,6 +21,7 @@ Kind = Literal[
     "bank_account",
     "bank_transaction",
     "rule",
+    "seal",
 ]
 
 _SELECT_LEGAL_ENTITY = "SELECT 1 FROM legal_entities WHERE org_id = :org_id AND id = :id"

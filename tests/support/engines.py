@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from gatewayd.bundles.engine import Bundles
 from gatewayd.importing.engine import Importing
 from gatewayd.tax.proxy import Proxy
 
@@ -12,6 +13,7 @@ class Engines:
 
     tax: Proxy | None = None
     importing: Importing | None = None
+    bundles: Bundles | None = None
 
 
 @dataclass

@@ -26,7 +26,7 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import encode, project
 from gatewayd.errors import Problem, archived_already, invalid_field, invalid_state
-from gatewayd.ledger import obligations, period_locks, periods, schedule
+from gatewayd.ledger import obligations, period_locks, period_seals, periods, schedule
 from gatewayd.ledger.periods import PERIODS, PeriodRow
 from gatewayd.store import ReadTx, WriteTx
 
@@ -51,14 +51,21 @@ def list_periods(tx: ReadTx, caller: Caller, request: ListPeriods) -> Listing[Pe
 
 
 def get_period(tx: ReadTx, caller: Caller, request: GetPeriod) -> PeriodDetail:
-    """Get one period, with what is to be done before it is closed, and what came together in it.
+    """Get one period, with what is to be done before it is closed, what came together in it, and its seals.
 
     `totals` are of its days: what was invoiced, of a VAT period the boxes of its return, of others the profit and loss
     of each business.
     """
     row = PERIODS.get(tx, request.id)
     ids = obligations.ids_of_period(tx, row.id)
-    return project(row, PeriodDetail, obligation_ids=ids, checklist=checklist(tx, row), totals=totals(tx, row))
+    return project(
+        row,
+        PeriodDetail,
+        obligation_ids=ids,
+        checklist=checklist(tx, row),
+        totals=totals(tx, row),
+        seals=period_seals.of_period(tx, row.id),
+    )
 
 
 def close_period(tx: WriteTx, caller: Caller, request: ClosePeriod) -> Period:
