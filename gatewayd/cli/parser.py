@@ -84,6 +84,11 @@ def add_command(
     return parser
 
 
+def add_override(parser: argparse.ArgumentParser) -> None:
+    """`--override`, of a command that writes in the books."""
+    parser.add_argument("--override", action="store_true", help="also in a period that is being closed")
+
+
 def whole_number(low: int, high: int) -> Callable[[str], int]:
     """The type of an argument that is a whole number from `low` to `high`."""
 

@@ -14,7 +14,7 @@ Perform = Callable[["Operation", Mapping[str, object]], Awaitable[dict[str, Any]
 """`perform(row, values)`: runs a row and answers its JSON."""
 
 
-def operator_of(org_id: str) -> "Caller":
+def operator_of(org_id: str, overrides: frozenset[str] = frozenset()) -> "Caller":
     """The command line as a caller that acts for one organization."""
     from gatewayd.contract.caller import Caller
     from gatewayd.contract.scopes import ALL_SCOPES
@@ -27,6 +27,7 @@ def operator_of(org_id: str) -> "Caller":
         user_id=None,
         role="owner",
         scopes=frozenset(ALL_SCOPES),
+        overrides=overrides,
     )
 
 
@@ -69,7 +70,8 @@ def run_operations(
 
     async def run(store: "Store") -> T:
         await store.read(lambda tx: organizations.get(tx, org_id), org_id)
-        performer, caller = Performer(store, None if deps is None else deps(store)), operator_of(org_id)
+        performer = Performer(store, None if deps is None else deps(store))
+        caller = operator_of(org_id, context.overrides)
 
         async def perform(operation: "Operation", values: Mapping[str, object]) -> dict[str, Any]:
             given = {name: value for name, value in values.items() if value is not None}

@@ -119,6 +119,8 @@ def _operation(operation: Operation, tag: str, names: Mapping[str, Json], compon
         described["requestBody"] = _FILE
     if operation.takes_key:
         described["parameters"].append(_IDEMPOTENCY_KEY)
+    if operation.overrides_closing:
+        described["parameters"].append(_PERIOD_OVERRIDE)
     if operation.extension:
         described["x-extension"] = True
     return described
@@ -287,6 +289,13 @@ _IDEMPOTENCY_KEY: Json = {
         "pattern": r"^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$",
     },
 }
+_PERIOD_OVERRIDE: Json = {
+    "name": "Period-Override",
+    "in": "header",
+    "description": "`closing`: it is written also where a period is being closed. Without it that is 409 "
+    "`period_closed` with `state` `closing`; what is closed (`state` `closed`) is refused in any case.",
+    "schema": {"type": "string", "enum": ["closing"]},
+}
 _PROBLEM: Json = {
     "type": "object",
     "title": "Problem",
@@ -305,6 +314,12 @@ _PROBLEM: Json = {
             "enum": ["pending", "unknown"],
             "description": "With `idempotency_conflict`, of the first request under the key: it is still under way, or "
             "broke off and nobody knows whether it was done.",
+        },
+        "state": {
+            "type": "string",
+            "enum": ["closing", "closed"],
+            "description": "With `period_closed`, of the period that holds `date`: one that is being closed takes what "
+            "is sent with `Period-Override: closing`.",
         },
         "errors": {
             "type": "array",

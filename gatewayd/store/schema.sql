@@ -782,7 +782,7 @@ CREATE TABLE import_runs (
     version INTEGER NOT NULL CHECK (version >= 1)
 , makes_account INTEGER NOT NULL DEFAULT 0 CHECK (
     makes_account = 0 OR makes_account = 1
-)) STRICT;
+), overrides_closing INTEGER NOT NULL DEFAULT 0 CHECK (overrides_closing IN (0, 1))) STRICT;
 
 CREATE UNIQUE INDEX import_runs_at_work ON import_runs (org_id, account_id) WHERE stage IS NOT NULL;
 
@@ -1259,10 +1259,10 @@ CREATE TABLE "period_locks" (
     start_date TEXT NOT NULL,
     end_date TEXT NOT NULL CHECK (end_date >= start_date),
     closed_at INTEGER NOT NULL
-) STRICT;
+, closing INTEGER NOT NULL DEFAULT 0 CHECK (closing IN (0, 1))) STRICT;
 
 CREATE UNIQUE INDEX period_locks_key
-    ON period_locks (org_id, legal_entity_id, coalesce(business_id, ''), start_date, end_date);
+    ON period_locks (org_id, legal_entity_id, coalesce(business_id, ''), start_date, end_date, closing);
 
 CREATE TABLE period_seals (
     id TEXT PRIMARY KEY,
