@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from gatewayd.store import Table
 
 Json = dict[str, Any]
+PERIOD_TYPES = ("vat_period", "itsa_quarter", "tax_year", "financial_year", "month")
 PERIOD_STATUSES = ("open", "closing", "closed")
 STATUSES = ("open", "overdue", "fulfilled", "not_required")
 LIST_MAX = 100  # one page of the API
@@ -25,6 +26,7 @@ def add_commands(subparsers: Subparsers) -> None:
     group = add_group(subparsers, "period", "periods of the books, and their closing")
     command = add_command(group, "list", "list periods by their last day", list_periods, json=True)
     _add_list(command, PERIOD_STATUSES)
+    command.add_argument("--type", action="append", choices=PERIOD_TYPES, help="months are listed where asked for")
     command = add_command(group, "close", "close a period, so that what is dated in it stays", close, json=True)
     command.add_argument("id", metavar="ID")
     command.add_argument("--begin", action="store_true", help="only mark it as closing")
@@ -87,6 +89,7 @@ def _list(arguments: argparse.Namespace, context: Context, shown: tuple[str, tup
 
     operation, columns, names = shown
     values = {"legalEntityId": arguments.entity, "status": arguments.status, "limit": arguments.limit}
+    values["type"] = getattr(arguments, "type", None)
     found = run_operation(context, operation_of(AREA, operation), arguments.org, values)["data"]
     cells = [tuple("" if one[name] is None else str(one[name]) for name in names) for one in found]
     print_list(arguments, found, columns, cells)

@@ -50,7 +50,7 @@ PERIODS = Table("periods", PeriodRow, kind="period", prefix="per")
 
 _SELECT_OF_ENTITY = f"{PERIODS.select} AND legal_entity_id = :legal_entity_id ORDER BY end_date, id"
 _SELECT_BESIDE_BUSINESSES = f"""{PERIODS.select} AND legal_entity_id = :legal_entity_id
-    AND (business_id IS NULL OR business_id = :business_id)
+    AND (business_id IS NULL OR business_id = :business_id) AND type <> 'month'
 ORDER BY end_date, id"""
 _SELECT_BY_KEY = f"""{PERIODS.select} AND legal_entity_id = :legal_entity_id
     AND coalesce(business_id, '') = :of AND type = :type AND end_date = :end_date"""
@@ -74,7 +74,7 @@ def key_of(row: PeriodRow) -> PeriodKey:
 
 
 def of_entity(tx: ReadTx, legal_entity_id: str, business_id: str | None = None) -> dict[PeriodKey, PeriodRow]:
-    """All periods of a legal entity, archived ones too; with a business, without those of the others."""
+    """All periods of a legal entity, archived ones too; with a business, without those of the others and months."""
     select = _SELECT_OF_ENTITY if business_id is None else _SELECT_BESIDE_BUSINESSES
     rows = tx.rows(select, legal_entity_id=legal_entity_id, business_id=business_id)
     found = (PERIODS.read(tx, row) for row in rows)

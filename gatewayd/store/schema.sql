@@ -1317,9 +1317,9 @@ CREATE UNIQUE INDEX periods_key ON periods (org_id, legal_entity_id, coalesce(bu
 
 CREATE INDEX periods_of_business ON periods (org_id, business_id, end_date, id);
 
-CREATE INDEX periods_of_entity ON periods (org_id, legal_entity_id, end_date, id);
+CREATE INDEX periods_of_entity ON periods (org_id, legal_entity_id, end_date, id, type);
 
-CREATE INDEX periods_page ON periods (org_id, end_date, id);
+CREATE INDEX periods_page ON periods (org_id, end_date, id, type);
 
 CREATE TABLE recovery_codes (
     user_id TEXT NOT NULL REFERENCES users (id),

@@ -36,7 +36,8 @@ def list_periods(tx: ReadTx, caller: Caller, request: ListPeriods) -> Listing[Pe
     """List periods.
 
     By their last day, earliest first, or in the order of change with `updatedSince`. Those that apply no more, because
-    the entity or the business became another, are left out unless `includeArchived` or `updatedSince` is given.
+    the entity or the business became another, are left out unless `includeArchived` or `updatedSince` is given, and
+    months always unless `type` asks for them.
     """
     filters = {
         "legal_entity_id = :legal_entity_id": request.legal_entity_id,
@@ -46,6 +47,8 @@ def list_periods(tx: ReadTx, caller: Caller, request: ListPeriods) -> Listing[Pe
         "start_date <= :to_date": request.to_date,
     }
     conditions = [*matching(filters), *one_of("type", request.type), *one_of("status", request.status)]
+    if not request.type:  # Chosen: who does not ask for months is not flooded with them
+        conditions.append(Condition("type <> 'month'", {}))
     if not request.include_archived and request.updated_since is None:
         conditions.append(Condition("archived_at IS NULL", {}))
     return dated_page(tx, request, BY_END, conditions, lambda row: encode(_shown(tx, row)))

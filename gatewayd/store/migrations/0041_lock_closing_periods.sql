@@ -9,3 +9,9 @@ WHERE status = 'closing' GROUP BY org_id, legal_entity_id, business_id, start_da
 
 -- An import is gone on with after a kill, so that it keeps what its caller said.
 ALTER TABLE import_runs ADD COLUMN overrides_closing INTEGER NOT NULL DEFAULT 0 CHECK (overrides_closing IN (0, 1));
+
+DROP INDEX periods_page;
+DROP INDEX periods_of_entity;
+-- By end date: all of an organization, and of an entity. Months are passed over without a look at their rows.
+CREATE INDEX periods_page ON periods (org_id, end_date, id, type);
+CREATE INDEX periods_of_entity ON periods (org_id, legal_entity_id, end_date, id, type);
