@@ -30,6 +30,7 @@ GROUPS = (
     "oauth_clients",
     "invoices",
     "periods",
+    "businesses",
     "imports",
     "allocations",
     "calendar",

@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from gatewayd.cli import sealed_periods
+from gatewayd.cli import obligation_sync, sealed_periods
 from gatewayd.cli.context import Context
 from gatewayd.cli.output import print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
@@ -42,6 +42,7 @@ def add_commands(subparsers: Subparsers) -> None:
     command = add_command(group, "fulfil", "mark an obligation as met", fulfil, json=True)
     command.add_argument("id", metavar="ID")
     command.add_argument("--date", metavar="D", type=civil_date, help="YYYY-MM-DD, today by default")
+    obligation_sync.add_to(group)
 
 
 def close(arguments: argparse.Namespace, context: Context) -> int:
