@@ -137,7 +137,15 @@ def _copy(context: Context, sha256: str, to: Path) -> None:
 def _told(one: Json) -> str:
     if one["change"] != "changed":
         row = one["after"] or one["before"]
-        return " ".join(filter(None, (row.get(name) for name in ("date", "category", "amount", "description"))))
+        return " ".join(
+            filter(
+                None,
+                (
+                    row.get(name)
+                    for name in ("date", "issueDate", "number", "category", "amount", "grossTotal", "description")
+                ),
+            )
+        )
     return "; ".join(f"{name}: {one['before'].get(name)} -> {one['after'].get(name)}" for name in one["fields"])
 
 
