@@ -324,6 +324,6 @@ OPERATIONS = (
         response=Business,
         handler=set_status,
         errors=("already_exists", "invalid_state", "version_conflict"),
-        example={"id": "biz_01k0000000000000000000000a", "status": "ceased", "effectiveDate": "2026-10-31"},
+        example={"id": "biz_01k0000000000000000000000a", "status": "ceased", "effectiveDate": "2026-11-15"},
     ),
 )
