@@ -792,6 +792,15 @@ CREATE INDEX import_runs_of_account ON import_runs (org_id, account_id, id);
 
 CREATE INDEX import_runs_staged ON import_runs (id) WHERE moved_to IS NOT NULL;
 
+CREATE TABLE instrument_words (
+    org_id TEXT NOT NULL,
+    word TEXT NOT NULL,
+    instrument_id TEXT NOT NULL REFERENCES instruments (id),
+    PRIMARY KEY (org_id, word, instrument_id)
+) STRICT;
+
+CREATE INDEX instrument_words_of_instrument ON instrument_words (org_id, instrument_id, word);
+
 CREATE TABLE instruments (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -817,11 +826,10 @@ CREATE TABLE instruments (
     last_price_date TEXT,
     price_source TEXT CHECK (price_source = 'manual' OR price_source = 'import' OR price_source = 'feed'),
     is_active INTEGER NOT NULL CHECK (is_active = 0 OR is_active = 1),
-    search_text TEXT NOT NULL,                  -- case-folded: name, symbol, identifiers
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
-) STRICT;
+, name_folded TEXT NOT NULL DEFAULT '') STRICT;
 
 CREATE INDEX instruments_by_change ON instruments (org_id, updated_at, id);
 
@@ -832,6 +840,8 @@ CREATE UNIQUE INDEX instruments_by_figi ON instruments (org_id, figi) WHERE figi
 CREATE INDEX instruments_by_id ON instruments (org_id, id);
 
 CREATE UNIQUE INDEX instruments_by_isin ON instruments (org_id, isin) WHERE isin IS NOT NULL;
+
+CREATE INDEX instruments_by_name ON instruments (org_id, name_folded, id);
 
 CREATE UNIQUE INDEX instruments_by_sedol ON instruments (org_id, sedol) WHERE sedol IS NOT NULL;
 
