@@ -7,7 +7,7 @@ from inspect import iscoroutinefunction
 import msgspec
 
 from gatewayd import importing, tax, webhooks
-from gatewayd.areas import accounting, banking, businesses, crm, legal_entities, periods
+from gatewayd.areas import accounting, assets, banking, businesses, crm, legal_entities, periods
 from gatewayd.contract import signatures
 from gatewayd.contract.operation import Area, Operation
 from gatewayd.contract.scopes import ALL_SCOPES
@@ -54,7 +54,7 @@ def build(
     of_banking = replace(banking.AREA, operations=(*banking.AREA.operations, *importing.OPERATIONS))
     of_periods = periods.area(public_url)
     of_periods = replace(of_periods, operations=(*of_periods.operations, *tax.OF_PERIODS))
-    stored = (legal_entities.AREA, of_businesses, accounting.AREA, of_banking, of_periods)
+    stored = (legal_entities.AREA, of_businesses, assets.AREA, accounting.AREA, of_banking, of_periods)
     return checked((*stored, delivering, tax.AREA, crm.AREA))
 
 

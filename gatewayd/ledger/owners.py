@@ -5,7 +5,8 @@ from typing import NamedTuple
 from gatewayd.store import ReadTx
 
 _SELECT_ONE = """
-SELECT id, type, base_currency, archived_at IS NOT NULL FROM legal_entities WHERE org_id = :org_id AND id = :id
+SELECT id, type, base_currency, archived_at IS NOT NULL, country_code
+FROM legal_entities WHERE org_id = :org_id AND id = :id
 """
 _SELECT_LIVE_BUSINESS = """
 SELECT id FROM businesses
@@ -23,6 +24,7 @@ SELECT 1 FROM businesses WHERE org_id = :org_id AND legal_entity_id = :legal_ent
 
 PERSONS = frozenset({"individual", "sole_trader"})
 INCORPORATED = frozenset({"limited_company", "llp"})
+POOLING = PERSONS | {"trust", "partnership"}
 
 
 class Owner(NamedTuple):
@@ -32,6 +34,7 @@ class Owner(NamedTuple):
     type: str
     base_currency: str
     archived: bool
+    country_code: str
 
     @property
     def is_person(self) -> bool:
@@ -43,14 +46,19 @@ class Owner(NamedTuple):
         """True for companies and limited liability partnerships."""
         return self.type in INCORPORATED
 
+    @property
+    def has_pools(self) -> bool:
+        """True where section 104 holdings are: of individuals, trusts and partnerships (Domain C5)."""
+        return self.type in POOLING
+
 
 def find(tx: ReadTx, legal_entity_id: str) -> Owner | None:
     """The legal entity, archived or not; None where the organization has no such one."""
     row = tx.row(_SELECT_ONE, id=legal_entity_id)
     if row is None:
         return None
-    id_, type_, base_currency, archived = row
-    return Owner(id_, type_, base_currency, bool(archived))
+    id_, type_, base_currency, archived, country_code = row
+    return Owner(id_, type_, base_currency, bool(archived), country_code)
 
 
 def live_types(tx: ReadTx, legal_entity_id: str) -> list[str]:

@@ -35,6 +35,8 @@ _SEED: tuple[tuple[str, Mapping[str, object]], ...] = (
     ("businesses.create", {"type": "self_employment", "name": "Joinery", "commencementDate": "2024-05-01"}),
     ("accounting.createClient", {"name": "Birch & Co", "email": "accounts@birch.example"}),
     ("accounting.createInvoice", {"lines": [{"description": "Work", "quantity": "1", "unitPrice": "100.00"}]}),
+    ("assets.createPortfolio", {"name": "Savings", "isDefault": True}),
+    ("assets.createAccount", {"name": "General account", "type": "brokerage", "currency": "GBP"}),
     ("obligations.create", {"name": "Insurance renewal", "dueDate": "2026-11-01"}),
     ("banking.createAccount", {"name": "Current account", "sortCode": "20-45-00", "accountNumber": "31926810"}),
     ("obligations.createFeed", {"name": "Deadlines"}),
@@ -61,8 +63,10 @@ async def seed(api: TestedApi) -> dict[str, str]:
     for operation_id, values in _SEED:
         operation = BY_ID[operation_id]
         values = dict(values)
-        if operation_id in ("businesses.create", "obligations.create"):
+        if operation_id in ("businesses.create", "obligations.create", "assets.createPortfolio"):
             values["legalEntityId"] = ids["ent"]
+        if operation_id == "assets.createAccount":
+            values["portfolioId"] = ids["prt"]
         if operation_id == "accounting.createInvoice":
             values["clientId"] = ids["cli"]
         reply = await api(operation.method, operation.path, json=values)
@@ -90,6 +94,9 @@ async def seed(api: TestedApi) -> dict[str, str]:
     allocated = await api("POST", "/allocations", json=body)
     assert allocated.status == 200, allocated.body
     ids["alc"] = allocated.json()["allocations"][0]["id"]
+    empty = await api("POST", "/assets/createPortfolio", json={"name": "Empty", "legalEntityId": ids["ent"]})
+    assert empty.status == 200, empty.body
+    ids["prt_b"] = empty.json()["id"]
     await _add_calendar(api, ids)
     await _import(api, ids)
     # The subscription comes last and has a delivery of its own, which did not arrive.

@@ -1,1 +1,14 @@
 """Portfolios: what is held, what it cost, what it earned and gained (Spec §4)."""
+
+from gatewayd.areas.assets.accounts import operations as accounts
+from gatewayd.areas.assets.portfolios import operations as portfolios
+from gatewayd.contract.operation import Area
+
+AREA = Area(
+    "assets",
+    "Assets",
+    (
+        *portfolios.OPERATIONS,
+        *accounts.OPERATIONS,
+    ),
+)
