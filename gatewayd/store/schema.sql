@@ -278,10 +278,14 @@ CREATE TABLE asset_transactions (
 
 CREATE INDEX asset_transactions_by_change ON asset_transactions (org_id, updated_at, id);
 
+CREATE INDEX asset_transactions_by_date ON asset_transactions (org_id, trade_date, id);
+
 CREATE UNIQUE INDEX asset_transactions_by_external_id ON asset_transactions (org_id, external_id)
 WHERE external_id IS NOT NULL;
 
 CREATE INDEX asset_transactions_of_account ON asset_transactions (org_id, account_id, trade_date, id);
+
+CREATE INDEX asset_transactions_of_account_and_type ON asset_transactions (org_id, account_id, type, trade_date, id);
 
 CREATE INDEX asset_transactions_of_entity ON asset_transactions (org_id, legal_entity_id, trade_date, id);
 
@@ -295,6 +299,12 @@ CREATE INDEX asset_transactions_of_instrument ON asset_transactions (org_id, ins
 WHERE instrument_id IS NOT NULL;
 
 CREATE INDEX asset_transactions_of_portfolio ON asset_transactions (org_id, portfolio_id, trade_date, id);
+
+CREATE INDEX asset_transactions_of_portfolio_and_type ON asset_transactions (org_id, portfolio_id, type, trade_date, id);
+
+CREATE INDEX asset_transactions_of_source ON asset_transactions (org_id, source, trade_date, id);
+
+CREATE INDEX asset_transactions_of_type ON asset_transactions (org_id, type, trade_date, id);
 
 CREATE TABLE audit_log (
     id TEXT PRIMARY KEY,

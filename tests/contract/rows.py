@@ -37,6 +37,7 @@ _SEED: tuple[tuple[str, Mapping[str, object]], ...] = (
     ("accounting.createInvoice", {"lines": [{"description": "Work", "quantity": "1", "unitPrice": "100.00"}]}),
     ("assets.createPortfolio", {"name": "Savings", "isDefault": True}),
     ("assets.createAccount", {"name": "General account", "type": "brokerage", "currency": "GBP"}),
+    ("assets.createTransaction", {"type": "buy", "tradeDate": "2026-04-07", "quantity": "500", "unitPrice": "0.72"}),
     ("obligations.create", {"name": "Insurance renewal", "dueDate": "2026-11-01"}),
     ("banking.createAccount", {"name": "Current account", "sortCode": "20-45-00", "accountNumber": "31926810"}),
     ("obligations.createFeed", {"name": "Deadlines"}),
@@ -67,12 +68,16 @@ async def seed(api: TestedApi) -> dict[str, str]:
             values["legalEntityId"] = ids["ent"]
         if operation_id == "assets.createAccount":
             values["portfolioId"] = ids["prt"]
+        if operation_id == "assets.createTransaction":
+            values |= {"accountId": ids["acc"], "instrument": {"isin": "GB00BH4HKS39", "name": "Vodafone Group"}}
         if operation_id == "accounting.createInvoice":
             values["clientId"] = ids["cli"]
         reply = await api(operation.method, operation.path, json=values)
         assert reply.status == 200, (operation_id, reply.body)
         made = str(reply.json()["id"])
         ids[made.partition("_")[0]] = made
+        if operation_id == "assets.createTransaction":
+            ids["ins"] = str(reply.json()["instrumentId"])
     ids["inv_b"] = await _invoice(api, ids["cli"])
     ids["inv_c"] = await _invoice(api, ids["cli"])
     paid = await api("POST", f"/invoices/{ids['inv_c']}/payments", json={})

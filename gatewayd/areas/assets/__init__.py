@@ -2,6 +2,7 @@
 
 from gatewayd.areas.assets.accounts import operations as accounts
 from gatewayd.areas.assets.portfolios import operations as portfolios
+from gatewayd.areas.assets.transactions import operations as transactions
 from gatewayd.contract.operation import Area
 
 AREA = Area(
@@ -10,5 +11,6 @@ AREA = Area(
     (
         *portfolios.OPERATIONS,
         *accounts.OPERATIONS,
+        *transactions.OPERATIONS,
     ),
 )

@@ -39,7 +39,7 @@ Mic = Annotated[str, Meta(pattern="^[A-Z0-9]{4}$", description="ISO 10383.", exa
 Isin = Annotated[str, Meta(pattern="^[A-Z]{2}[A-Z0-9]{9}[0-9]$", examples=["GB00BH4HKS39"])]
 Sedol = Annotated[str, Meta(pattern="^[0-9BCDFGHJKLMNPQRSTVWXYZ]{6}[0-9]$", examples=["BH4HKS3"])]
 Figi = Annotated[str, Meta(pattern="^[0-9A-Z]{12}$", examples=["BBG000C6K6G9"])]
-Cusip = Annotated[str, Meta(pattern="^[0-9A-Z*@#]{8}[0-9]$")]
+Cusip = Annotated[str, Meta(pattern="^[0-9A-Z*@#]{8}[0-9]$", examples=["037833100"])]
 
 
 class Ratio(Part, frozen=True, kw_only=True):
