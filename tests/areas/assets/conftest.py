@@ -1,11 +1,17 @@
-"""Fixtures of assets."""
-
 import pytest
 
-from tests.areas.assets.shelves import Shelves
+from tests.areas.assets.holdings import Holdings
+from tests.areas.assets.shelf import Shelf
 from tests.support.store import MemoryStore
 
 
 @pytest.fixture
-def shelves(store: MemoryStore) -> Shelves:
-    return Shelves(store)
+def holdings(store: MemoryStore) -> Holdings:
+    """A person with an account and an instrument."""
+    return Holdings(store)
+
+
+@pytest.fixture
+def shelf(store: MemoryStore) -> Shelf:
+    """An organization with one person."""
+    return Shelf(store)

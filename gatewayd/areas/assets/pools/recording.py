@@ -1,74 +1,170 @@
-"""What transactions do to cash and holdings. Owns `asset_cash`."""
+"""Transactions enter the holdings they concern, or are taken out of them again, in one transaction (decision 0022).
 
-from collections.abc import Sequence
-from fractions import Fraction
+Days, holdings and cash are whole when this returns. What a transfer, a spin-off or a merger carries to another holding
+is computed after that from which it comes: by date, until nothing differs any more.
+"""
 
-from gatewayd.areas.assets.accounts.rows import ACCOUNTS
-from gatewayd.areas.assets.transactions.rows import TRANSACTIONS
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from msgspec.structs import replace
+
+from gatewayd.areas.assets.pools import cash, contributions, holding_rows, reading, scopes, splits
+from gatewayd.areas.assets.pools.computing import Computed
+from gatewayd.areas.assets.pools.day_rows import Key
+from gatewayd.areas.assets.pools.days import Day
+from gatewayd.areas.assets.pools.exact import quantity_of, quantity_text
+from gatewayd.areas.assets.pools.recomputing import Changes, Shift, recompute
+from gatewayd.areas.assets.pools.scopes import Concerned, Scope
 from gatewayd.areas.assets.transactions.shapes import AssetTransaction
-from gatewayd.errors import Problem
+from gatewayd.errors import Problem, invalid_field
 from gatewayd.store import WriteTx
 
-_ADD_CASH = """
-INSERT INTO asset_cash (org_id, account_id, currency, balance)
-VALUES (:org_id, :account_id, :currency, :amount)
-ON CONFLICT (org_id, account_id, currency) DO UPDATE SET balance = asset_cash.balance + :amount
-"""
-_OF_ACCOUNT = f"""
-{TRANSACTIONS.select} AND account_id = :account_id AND reversed_by_id IS NULL AND reverses_transaction_id IS NULL
-ORDER BY trade_date, id
-"""
-_IN = frozenset(
-    {"buy", "opening_position", "stock_dividend", "bonus_issue", "rights_issue", "transfer_in", "spin_off", "merger"}
-)
-_OUT = frozenset({"sell", "transfer_out"})
+ROUNDS: Final = 8  # Chosen: a day that differs again so often depends on itself
+_SELLING: Final = frozenset({"sell", "transfer_out", "merger"})
 
 
 def record(tx: WriteTx, rows: Sequence[AssetTransaction]) -> None:
-    """Enter stored transactions."""
-    _apply(tx, rows, 1)
+    """Enter stored transactions: any number, of any instruments, each once.
+
+    Raises `Problem` `insufficient_quantity` where an account that may not be short would hold less than nothing at the
+    end of any day; `transactionId` names the first row at fault. `validation_failed`: two splits of one day differ, or
+    transfers go in a circle.
+    """
+    waiting: list[AssetTransaction] = []
+    for row in sorted(rows, key=lambda row: (row.trade_date, row.id)):
+        if row.type in ("spin_off", "merger") and row.from_quantity is None:
+            _enter(tx, waiting, 1)  # what is held by then
+            waiting = []
+            row = replace(row, from_quantity=_held(tx, row))
+        waiting.append(row)
+    _enter(tx, waiting, 1)
+    cash.add(tx, rows, 1)
 
 
 def take_back(tx: WriteTx, rows: Sequence[AssetTransaction]) -> None:
-    """Take the effect of transactions out again."""
-    _apply(tx, rows, -1)
+    """Take out what recorded transactions brought, as if they had never been. Raises as `record` does."""
+    _enter(tx, sorted(rows, key=lambda row: (row.trade_date, row.id)), -1)
+    cash.add(tx, rows, -1)
 
 
-def _apply(tx: WriteTx, rows: Sequence[AssetTransaction], sign: int) -> None:
+def _held(tx: WriteTx, row: AssetTransaction) -> str:
+    """All that the account holds of the old instrument at the end of the day."""
+    held = reading.quantity_held(tx, row.account_id, row.from_instrument_id or "", row.trade_date)
+    return quantity_text(held)
+
+
+@dataclass(slots=True)
+class _Pending:
+    """Holdings that are to be computed anew, with what their days get."""
+
+    scope_of: dict[str, Scope] = field(default_factory=dict)
+    changes: dict[Key, Changes] = field(default_factory=lambda: defaultdict(dict))
+
+    def add(self, scope: Scope, instrument_id: str, day: Day, sign: int = 1) -> None:
+        self.scope_of[scope.id] = scope
+        days = self.changes[Key(scope.id, instrument_id)]
+        days.setdefault(day.date, Day(day.date)).add(day, sign)
+
+    def pop(self) -> tuple[Key, Changes]:
+        """The holding with the earliest change: what cost leaves goes before what it may come to."""
+
+        def order(key: Key) -> tuple[str, bool]:
+            days = self.changes[key]
+            first = min(days)
+            return first, not days[first].leaving
+
+        key = min(self.changes, key=order)
+        return key, self.changes.pop(key)
+
+
+def _enter(tx: WriteTx, rows: Sequence[AssetTransaction], sign: int) -> None:
+    known: dict[str, Concerned] = {}
+
+    def concerned(account_id: str) -> Concerned:
+        if account_id not in known:
+            known[account_id] = scopes.concerned(tx, account_id)
+        return known[account_id]
+
+    pending = _Pending()
     for row in rows:
-        cash = row.net_amount
-        tx.run(_ADD_CASH, account_id=row.account_id, currency=row.currency, amount=sign * cash.minor)
-    for account_id in dict.fromkeys(row.account_id for row in rows):
-        for instrument_id in {i for r in rows for i in (r.instrument_id, r.from_instrument_id) if i is not None}:
-            _check(tx, account_id, instrument_id, rows[0].id)
+        for one in contributions.contributions(row, concerned(row.account_id), concerned):
+            pending.add(one.scope, one.instrument_id, one.day, sign)
+    _retell_splits(tx, rows, sign, pending)
+    _settle(tx, pending, rows)
 
 
-def _check(tx: WriteTx, account_id: str, instrument_id: str, first_id: str) -> None:
-    held = Fraction(0)
-    if ACCOUNTS.get(tx, account_id).allow_short:
-        return
-    days: dict[str, list[AssetTransaction]] = {}
-    for values in tx.rows(_OF_ACCOUNT, account_id=account_id):
-        row = TRANSACTIONS.read(tx, values)
-        days.setdefault(row.trade_date, []).append(row)
-    for date, day in days.items():
-        before = held
-        for row in sorted(day, key=lambda one: one.type != "split"):
-            held = _after(held, row, instrument_id)
-        if held < 0:
-            raise Problem(
-                "insufficient_quantity",
-                f"On {date} {before} of {instrument_id} were held in {account_id}.",
-                extra={"transactionId": first_id, "accountId": account_id, "instrumentId": instrument_id, "date": date},
+def _retell_splits(tx: WriteTx, rows: Iterable[AssetTransaction], sign: int, pending: _Pending) -> None:
+    told = [row for row in rows if row.type == "split" and row.instrument_id is not None]
+    without = [row.id for row in told] if sign < 0 else []
+    for instrument_id in sorted({row.instrument_id or "" for row in told}):
+        changed = splits.retell(tx, instrument_id, without)
+        if changed is None:
+            continue
+        for scope in holding_rows.holders(tx, instrument_id):
+            known = scope if scope.is_pool else scopes.concerned(tx, scope.id).account
+            pending.add(known, instrument_id, Day(changed))
+
+
+def _settle(tx: WriteTx, pending: _Pending, rows: Sequence[AssetTransaction]) -> None:
+    rounds: Counter[tuple[Key, str]] = Counter()
+    while pending.changes:
+        key, changes = pending.pop()
+        scope = pending.scope_of[key.scope_id]
+        rounds[key, min(changes)] += 1
+        if rounds[key, min(changes)] > ROUNDS:
+            raise invalid_field(
+                "counterAccountId", "conflict", f"What is transferred around {min(changes)} goes in a circle."
             )
+        done = recompute(tx, scope, key.instrument_id, changes)
+        if not scope.is_pool:
+            _refuse_short(scope, key, done.days, rows)
+        for shift in done.shifts:
+            _pass_on(tx, pending, scope, shift)
 
 
-def _after(held: Fraction, row: AssetTransaction, instrument_id: str) -> Fraction:
-    if row.type == "merger" and row.from_instrument_id == instrument_id:
-        return held - (held if row.from_quantity is None else Fraction(row.from_quantity))
-    if row.instrument_id != instrument_id or row.type == "reversal":
-        return held
-    if row.type == "split" and row.split_ratio is not None:
-        return held * Fraction(row.split_ratio.numerator, row.split_ratio.denominator)
-    quantity = Fraction(row.quantity or 0)
-    return held + (quantity if row.type in _IN else -quantity if row.type in _OUT else 0)
+def _pass_on(tx: WriteTx, pending: _Pending, giver: Scope, shift: Shift) -> None:
+    """Let the holding that cost goes to take over what has become more."""
+    to_scope, instrument_id = shift.leaving.to_scope or "", shift.leaving.to_instrument or ""
+    scope = pending.scope_of.get(to_scope)
+    if scope is None:
+        scope = scopes.pool_of(to_scope) if giver.is_pool else scopes.concerned(tx, to_scope).account
+    day = Day(shift.date, lot_difference=0 if scope.is_pool else shift.lot_cost - shift.cost)
+    if shift.leaving.kind == "passed":
+        day.acquired_cost = shift.cost
+    else:
+        day.added_cost = shift.cost
+    pending.add(scope, instrument_id, day)
+
+
+def _refuse_short(
+    scope: Scope, key: Key, days: Sequence[tuple[Day, Computed]], rows: Sequence[AssetTransaction]
+) -> None:
+    """Chosen: what is short cannot be handed on, whatever the account allows."""
+    for day, one in days:
+        if one.outcome.quantity.startswith("-") and (not scope.allow_short or day.departed or day.passed):
+            raise _insufficient(key, day, one, rows)
+
+
+def _insufficient(key: Key, day: Day, one: Computed, rows: Sequence[AssetTransaction]) -> Problem:
+    asked = day.disposed + day.passed + day.departed
+    held = quantity_of(one.outcome.quantity) + asked
+    named = [row for row in rows if key.instrument_id in (row.instrument_id, row.from_instrument_id)]
+    named = [row for row in named if row.account_id == key.scope_id] or named or list(rows)
+    selling = [row for row in named if row.type in _SELLING and row.trade_date <= day.date]
+    at_fault = selling[-1] if selling else named[0]
+    return Problem(
+        "insufficient_quantity",
+        f"The account {key.scope_id} holds {quantity_text(held)} of {key.instrument_id} on {day.date}, and "
+        f"{quantity_text(asked)} would leave.",
+        extra={
+            "accountId": key.scope_id,
+            "instrumentId": key.instrument_id,
+            "date": day.date,
+            "held": quantity_text(held),
+            "asked": quantity_text(asked),
+            "transactionId": at_fault.id,
+        },
+    )
