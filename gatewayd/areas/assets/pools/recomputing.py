@@ -59,7 +59,8 @@ def recompute(tx: WriteTx, scope: Scope, instrument_id: str, changes: Mapping[st
     ]
     day_rows.write(tx, key, written)
     day_rows.delete(tx, key, [date for date in gone if date in stored])
-    _put_holding(tx, scope, key, window, days, computed, facts)
+    last = Before(days[-1].date, computed[-1].outcome) if days else window.before
+    _put_holding(tx, scope, key, last, facts)
     pairs = list(zip(days, computed, strict=True))
     return Recomputed(pairs, list(_shifts(stored, pairs, gone)))
 
@@ -117,25 +118,12 @@ def _compute(
     return computing.averaged(window.before, days, facts, earlier, scope.currency)
 
 
-def _put_holding(
-    tx: WriteTx,
-    scope: Scope,
-    key: Key,
-    window: Window,
-    days: list[Day],
-    computed: list[Computed],
-    facts: list[Split],
-) -> None:
-    if days:
-        last = (days[-1].date, computed[-1].outcome)
-    elif window.before.date:
-        last = window.before
-    else:
+def _put_holding(tx: WriteTx, scope: Scope, key: Key, last: Before, facts: list[Split]) -> None:
+    if not last.date:
         holding_rows.delete(tx, key)
         return
-    date, outcome = last
-    quantity = holding_rows.quantity_after(outcome, date, facts)
-    holding_rows.put(tx, scope, key.instrument_id, (date, outcome), quantity)
+    quantity = holding_rows.quantity_after(last.outcome, last.date, facts)
+    holding_rows.put(tx, scope, key.instrument_id, last, quantity)
 
 
 def _shifts(stored: Mapping[str, StoredDay], computed: list[tuple[Day, Computed]], gone: list[str]) -> Iterator[Shift]:

@@ -12,8 +12,8 @@ _SELECT_ACCOUNT = """
 SELECT account.legal_entity_id, account.portfolio_id, account.tax_wrapper, account.allow_short,
     portfolio.base_currency, entity.type
 FROM asset_accounts AS account
-JOIN asset_portfolios AS portfolio ON portfolio.id = account.portfolio_id
-JOIN legal_entities AS entity ON entity.id = account.legal_entity_id
+JOIN asset_portfolios AS portfolio ON portfolio.org_id = :org_id AND portfolio.id = account.portfolio_id
+JOIN legal_entities AS entity ON entity.org_id = :org_id AND entity.id = account.legal_entity_id
 WHERE account.org_id = :org_id AND account.id = :id
 """
 
