@@ -35,8 +35,6 @@ def extensions() -> dict[str, Promise]:
 
 PENDING = frozenset(
     {
-        "assets.listInstruments",
-        "assets.searchInstruments",
         "assets.listPositions",
         "assets.listIncomeEvents",
         "landlord.getDashboardSummary",

@@ -1,6 +1,7 @@
 """Portfolios: what is held, what it cost, what it earned and gained (Spec §4)."""
 
 from gatewayd.areas.assets.accounts import operations as accounts
+from gatewayd.areas.assets.instruments import operations as instruments
 from gatewayd.areas.assets.portfolios import operations as portfolios
 from gatewayd.areas.assets.transactions import operations as transactions
 from gatewayd.contract.operation import Area
@@ -12,5 +13,6 @@ AREA = Area(
         *portfolios.OPERATIONS,
         *accounts.OPERATIONS,
         *transactions.OPERATIONS,
+        *instruments.OPERATIONS,
     ),
 )
