@@ -655,7 +655,7 @@ CREATE TABLE exchange_rates (
     base_currency TEXT NOT NULL CHECK (length(base_currency) = 3),
     date TEXT NOT NULL,
     rate TEXT NOT NULL,                         -- base currency for 1 of currency
-    source TEXT NOT NULL CHECK (source = 'manual' OR source = 'import' OR source = 'feed'),
+    source TEXT NOT NULL CHECK (source = 'manual' OR source = 'import' OR source = 'feed'), import_id TEXT,
     PRIMARY KEY (org_id, currency, base_currency, date)
 ) STRICT;
 

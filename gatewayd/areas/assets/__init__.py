@@ -3,6 +3,7 @@
 from gatewayd.areas.assets.accounts import operations as accounts
 from gatewayd.areas.assets.instruments import operations as instruments
 from gatewayd.areas.assets.portfolios import operations as portfolios
+from gatewayd.areas.assets.prices import operations as prices
 from gatewayd.areas.assets.transactions import operations as transactions
 from gatewayd.contract.operation import Area
 
@@ -14,5 +15,6 @@ AREA = Area(
         *accounts.OPERATIONS,
         *transactions.OPERATIONS,
         *instruments.OPERATIONS,
+        *prices.OPERATIONS,
     ),
 )

@@ -13,3 +13,6 @@ CREATE TABLE instrument_words (
 ) STRICT;
 -- the words of a name that changes
 CREATE INDEX instrument_words_of_instrument ON instrument_words (org_id, instrument_id, word);
+
+-- What file a rate is from, by its content: SHA-256, as of prices.
+ALTER TABLE exchange_rates ADD COLUMN import_id TEXT;

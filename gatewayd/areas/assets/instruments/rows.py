@@ -1,7 +1,9 @@
 """Instruments as they are stored. Owns the tables `instruments` and `instrument_words`."""
 
+from msgspec.structs import replace
+
 from gatewayd.areas.assets.instruments import names
-from gatewayd.areas.assets.instruments.shapes import Instrument
+from gatewayd.areas.assets.instruments.shapes import Instrument, PriceSource
 from gatewayd.store import Table, WriteTx
 
 INSTRUMENTS = Table(
@@ -29,6 +31,17 @@ def change(tx: WriteTx, before: Instrument, after: Instrument) -> Instrument:
         tx.run(_DELETE_WORDS, instrument_id=after.id)
         _add_words(tx, after)
     return after
+
+
+def show_price(tx: WriteTx, instrument_id: str, date: str, quote: tuple[str, str, PriceSource]) -> None:
+    """Let an instrument show a price, its currency and its source, unless it has a later one.
+
+    A price in another currency than the instrument's is not shown. Its version stays: nobody changed the instrument.
+    """
+    price, currency, source = quote
+    row = INSTRUMENTS.get(tx, instrument_id)
+    if row.currency == currency and (row.last_price_date is None or row.last_price_date <= date):
+        INSTRUMENTS.save(tx, replace(row, last_price=price, last_price_date=date, price_source=source))
 
 
 def _add_words(tx: WriteTx, row: Instrument) -> None:

@@ -38,4 +38,3 @@ def quantity_held(tx: ReadTx, account_id: str, instrument_id: str, date: str) ->
         return Fraction(0)
     facts = splits.of_instrument(tx, instrument_id)
     return quantity_of(holding_rows.quantity_after(last[1], last[0], facts, date))
-
