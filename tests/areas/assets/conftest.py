@@ -1,7 +1,9 @@
+"""Fixtures of assets."""
+
 import pytest
 
 from tests.areas.assets.holdings import Holdings
-from tests.areas.assets.shelf import Shelf
+from tests.areas.assets.shelves import Shelves
 from tests.support.store import MemoryStore
 
 
@@ -12,6 +14,5 @@ def holdings(store: MemoryStore) -> Holdings:
 
 
 @pytest.fixture
-def shelf(store: MemoryStore) -> Shelf:
-    """An organization with one person."""
-    return Shelf(store)
+def shelves(store: MemoryStore) -> Shelves:
+    return Shelves(store)

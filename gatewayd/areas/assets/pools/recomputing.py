@@ -99,6 +99,7 @@ def _changed(stored: Mapping[str, StoredDay], changes: Mapping[str, Day]) -> tup
     for date, change in changes.items():
         day = days.setdefault(date, Day(date))
         day.add(change)
+        day.staying = set()
         if day == Day(date):
             gone.append(date)
             del days[date]
