@@ -274,7 +274,21 @@ CREATE TABLE asset_transactions (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
-) STRICT;
+, income_date TEXT) STRICT;
+
+CREATE INDEX asset_income_by_date ON asset_transactions (org_id, income_date, id) WHERE income_date > '';
+
+CREATE INDEX asset_income_of_account ON asset_transactions (org_id, account_id, income_date, id)
+WHERE income_date IS NOT NULL;
+
+CREATE INDEX asset_income_of_entity ON asset_transactions (org_id, legal_entity_id, income_date, id)
+WHERE income_date IS NOT NULL;
+
+CREATE INDEX asset_income_of_instrument ON asset_transactions (org_id, instrument_id, income_date, id)
+WHERE income_date IS NOT NULL AND instrument_id IS NOT NULL;
+
+CREATE INDEX asset_income_of_portfolio ON asset_transactions (org_id, portfolio_id, income_date, id)
+WHERE income_date IS NOT NULL;
 
 CREATE INDEX asset_transactions_by_change ON asset_transactions (org_id, updated_at, id);
 
