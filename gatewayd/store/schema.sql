@@ -316,6 +316,9 @@ CREATE INDEX asset_transactions_of_portfolio ON asset_transactions (org_id, port
 
 CREATE INDEX asset_transactions_of_portfolio_and_type ON asset_transactions (org_id, portfolio_id, type, trade_date, id);
 
+CREATE INDEX asset_transactions_of_rate ON asset_transactions (org_id, currency, base_currency, trade_date)
+WHERE currency <> base_currency;
+
 CREATE INDEX asset_transactions_of_source ON asset_transactions (org_id, source, trade_date, id);
 
 CREATE INDEX asset_transactions_of_type ON asset_transactions (org_id, type, trade_date, id);

@@ -35,7 +35,6 @@ def extensions() -> dict[str, Promise]:
 
 PENDING = frozenset(
     {
-        "assets.listPositions",
         "landlord.getDashboardSummary",
         "landlord.listProperties",
         "landlord.listLinkedTransactions",

@@ -4,6 +4,7 @@ from gatewayd.areas.assets.accounts import operations as accounts
 from gatewayd.areas.assets.income import operations as income
 from gatewayd.areas.assets.instruments import operations as instruments
 from gatewayd.areas.assets.portfolios import operations as portfolios
+from gatewayd.areas.assets.positions import operations as positions
 from gatewayd.areas.assets.prices import operations as prices
 from gatewayd.areas.assets.transactions import operations as transactions
 from gatewayd.contract.operation import Area
@@ -18,5 +19,6 @@ AREA = Area(
         *instruments.OPERATIONS,
         *prices.OPERATIONS,
         *income.OPERATIONS,
+        *positions.OPERATIONS,
     ),
 )

@@ -15,4 +15,5 @@ def holdings(store: MemoryStore) -> Holdings:
 
 @pytest.fixture
 def shelves(store: MemoryStore) -> Shelves:
+    """An organization that keeps portfolios."""
     return Shelves(store)
