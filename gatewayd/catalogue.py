@@ -14,6 +14,8 @@ from gatewayd.contract.scopes import ALL_SCOPES
 from gatewayd.errors import ERRORS, FIELD_CODES
 from gatewayd.http.openapi import explanation
 from gatewayd.importing.engine import Importing
+from gatewayd.importing.prices import OPERATIONS as OF_PRICES
+from gatewayd.importing.prices import PriceImporting
 from gatewayd.outbound.transport import Policy
 from gatewayd.tax.proxy import Proxy
 
@@ -28,6 +30,7 @@ class Deps:
 
     tax: Proxy
     importing: Importing
+    prices: PriceImporting
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +55,10 @@ def build(
     delivering = webhooks.area(receivers, max_attempts, retention_days)
     of_businesses = replace(businesses.AREA, operations=(*businesses.AREA.operations, *tax.OF_BUSINESSES))
     of_banking = replace(banking.AREA, operations=(*banking.AREA.operations, *importing.OPERATIONS))
+    of_assets = replace(assets.AREA, operations=(*assets.AREA.operations, *OF_PRICES))
     of_periods = periods.area(public_url)
     of_periods = replace(of_periods, operations=(*of_periods.operations, *tax.OF_PERIODS))
-    stored = (legal_entities.AREA, of_businesses, assets.AREA, accounting.AREA, of_banking, of_periods)
+    stored = (legal_entities.AREA, of_businesses, of_assets, accounting.AREA, of_banking, of_periods)
     return checked((*stored, delivering, tax.AREA, crm.AREA))
 
 

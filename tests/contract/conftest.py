@@ -9,6 +9,7 @@ import pytest
 
 from gatewayd.contract.scopes import ALL_SCOPES
 from gatewayd.importing.engine import ImportParts, open_importing
+from gatewayd.importing.prices import PriceImporting
 from gatewayd.tax import engine
 from gatewayd.tax.settings import TaxSettings
 from tests.contract.rows import OPERATIONS, seed
@@ -38,6 +39,7 @@ def open_catalogue(database_image: bytes, tmp_path: Path) -> OpenCatalogue:
                 ImportParts(store=api.store, directory=tmp_path, read_apart=read_parts, log=TaxLog(), max_bytes=1 << 20)
             ) as engines.importing,
         ):
+            engines.prices = PriceImporting(api.store)
             api.token("org_a", "good", ALL_SCOPES)
             await api.org("org_b", "other", ALL_SCOPES)
             yield api, await seed(api)

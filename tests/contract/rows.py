@@ -50,6 +50,7 @@ _SEED: tuple[tuple[str, Mapping[str, object]], ...] = (
 SEED_STATEMENT = statement([line(2, "2026-10-01", -1250, "STATIONERY")], opening=10_000, closing=8_750)
 PREVIEWED_STATEMENT = statement([line(2, "2026-10-02", -700, "COFFEE"), line(3, "2026-10-02", 50_000, "RENT")])
 SENT_STATEMENT = statement([line(2, "2026-10-03", -4200, "DIESEL")])
+SENT_PRICES = b"date,isin,price,currency\n2026-10-01,GB00BH4HKS39,81.22,GBX\n2026-10-01,USD/GBP,0.76,\n"
 
 _EXHAUST = """
 UPDATE deliveries SET status = 'exhausted', attempts = 1, due_at = NULL, completed_at = :now, last_attempt_at = :now,
@@ -217,7 +218,7 @@ async def send(
     for name in address.in_path:
         path = path.replace(f":{name}", str(rest.pop(name, "x")))
     if operation.takes_file:
-        file = SENT_STATEMENT
+        file = SENT_PRICES if operation.id == "assets.importPrices" else SENT_STATEMENT
         return await api(address.method, path, query=query_of(rest), token=token, headers=headers, body=file)
     if address.method in ("POST", "PATCH"):
         return await api(address.method, path, json=rest, token=token, headers=headers)

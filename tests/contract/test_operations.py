@@ -232,6 +232,8 @@ def _changed(operation: Operation, values: dict[str, object]) -> tuple[str, obje
     for name in (*names, "instrumentId", *operation.parameters):
         if isinstance(values.get(name), str):
             return name, f"{values[name]}x"
+    if isinstance(values.get("fileName"), str):
+        return "fileName", f"{values['fileName']}x"
     if isinstance(values.get("rate"), str):
         return "rate", f"{values['rate']}1"
     raise AssertionError(f"{operation.id} has no text to change")

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from gatewayd.importing.engine import Importing
+from gatewayd.importing.prices import PriceImporting
 from gatewayd.tax.proxy import Proxy
 
 
@@ -12,6 +13,7 @@ class Engines:
 
     tax: Proxy | None = None
     importing: Importing | None = None
+    prices: PriceImporting | None = None
 
 
 @dataclass
