@@ -1,5 +1,7 @@
 """Fixtures of assets."""
 
+from collections.abc import Callable
+
 import pytest
 
 from tests.areas.assets.holdings import Holdings
@@ -11,6 +13,12 @@ from tests.support.store import MemoryStore
 def holdings(store: MemoryStore) -> Holdings:
     """A person with an account and an instrument."""
     return Holdings(store)
+
+
+@pytest.fixture
+def fresh_store(database_image: bytes) -> Callable[[], MemoryStore]:
+    """For properties: an empty store for each example."""
+    return lambda: MemoryStore(database_image)
 
 
 @pytest.fixture
