@@ -173,7 +173,7 @@ class Holdings:
 
     # -- what is there
 
-    def pool(self, instrument: str | None = None, scope: str | None = None) -> tuple[Fraction, Fraction]:
+    def pool(self, instrument: str | None = None, scope: str | None = None) -> tuple[Any, Any]:
         """Quantity and cost of the pool, or of an account on average, after the last day."""
         found = self.holding("quantity, cost", instrument, scope)
         return (Fraction(0), Fraction(0)) if found is None else (quantity_of(found[0]), _money(found[1]))
