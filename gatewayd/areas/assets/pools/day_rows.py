@@ -72,6 +72,16 @@ def backwards(tx: ReadTx, key: Key, first: str) -> Iterator[tuple[str, Outcome]]
         yield date, _outcome(outcome)
 
 
+def short_since(tx: ReadTx, key: Key, date: str) -> str:
+    """The first day of the short position that is open on a day of the holding."""
+    first = date
+    for earlier, outcome in backwards(tx, key, date):
+        if not outcome.pool_quantity.startswith("-"):
+            break
+        first = earlier
+    return first
+
+
 def lots(tx: ReadTx, key: Key, first: str, until: str) -> Iterator[Lot]:
     """The lots from an ISO date on, up to the day before another, for those who stop early."""
     for date, text in tx.each(_SELECT_LOTS, first=first, until=until, **key._asdict()):

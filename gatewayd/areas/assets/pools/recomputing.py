@@ -73,23 +73,13 @@ def _window(tx: WriteTx, key: Key, changed: str, *, matched: bool) -> Window:
         first = computing.restart(changed, [(day.date, day.outcome) for day in found])
     before = next((day for day in reversed(found) if day.date < first), None)
     if before is not None and before.outcome.pool_quantity.startswith("-"):
-        first = _opened(tx, key, before.date)
+        first = day_rows.short_since(tx, key, before.date)
         found = day_rows.since(tx, key, days_after(first, -WINDOW_DAYS))
         before = next((day for day in reversed(found) if day.date < first), None)
     earlier = [(day.date, day.outcome) for day in found if day.date < first]
     kept = computing.kept_of(earlier, first) if matched else []
     since = [day for day in found if day.date >= first]
     return Window(first, NOTHING if before is None else Before(before.date, before.outcome), kept, since)
-
-
-def _opened(tx: WriteTx, key: Key, short: str) -> str:
-    """The first day of the short position that is open on an ISO date."""
-    first = short
-    for date, outcome in day_rows.backwards(tx, key, short):
-        if not outcome.pool_quantity.startswith("-"):
-            break
-        first = date
-    return first
 
 
 def _changed(stored: Mapping[str, StoredDay], changes: Mapping[str, Day]) -> tuple[list[Day], list[str]]:
