@@ -1,6 +1,7 @@
 """Portfolios: what is held, what it cost, what it earned and gained (Spec §4)."""
 
 from gatewayd.areas.assets.accounts import operations as accounts
+from gatewayd.areas.assets.gains import operations as gains
 from gatewayd.areas.assets.income import operations as income
 from gatewayd.areas.assets.instruments import operations as instruments
 from gatewayd.areas.assets.portfolios import operations as portfolios
@@ -20,5 +21,6 @@ AREA = Area(
         *prices.OPERATIONS,
         *income.OPERATIONS,
         *positions.OPERATIONS,
+        *gains.OPERATIONS,
     ),
 )

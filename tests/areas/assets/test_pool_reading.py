@@ -1,6 +1,7 @@
 """What others read: today's holdings, those of a past day, and gains of a range of days."""
 
 from fractions import Fraction
+from typing import Any
 
 from gatewayd.areas.assets.pools import reading
 from gatewayd.areas.assets.pools.exact import COST_UNIT
@@ -9,7 +10,7 @@ from gatewayd.store import ReadTx
 from tests.areas.assets.holdings import Holdings
 
 
-def _told(holdings: list[Holding]) -> list[tuple[str, Fraction, Fraction]]:
+def _told(holdings: list[Holding]) -> list[Any]:
     return [(one.scope_id, one.quantity, Fraction(one.cost, COST_UNIT)) for one in holdings]
 
 
@@ -40,7 +41,7 @@ def test_a_past_day_knows_no_later_trade_and_matches_none(holdings: Holdings) ->
     holdings.split("2025-04-01", 2)
 
     def ask(tx: ReadTx) -> None:
-        def past(date: str) -> list[tuple[str, Fraction, Fraction]]:
+        def past(date: str) -> list[Any]:
             return _told(reading.as_of(tx, reading.of_scope(tx, holdings.person), date))
 
         assert past("2025-01-09") == []

@@ -10,6 +10,7 @@ from gatewayd.areas.assets.pools.day_rows import Key, StoredDay
 from gatewayd.areas.assets.pools.days import Day, read_day
 from gatewayd.areas.assets.pools.exact import cost_of, quantity_of
 from gatewayd.areas.assets.pools.matching import WINDOW_DAYS, Split
+from gatewayd.areas.assets.pools.shapes import Outcome
 from gatewayd.clock import days_after
 from gatewayd.store import ReadTx, Row
 
@@ -47,6 +48,15 @@ SELECT instrument_id, date, inputs, outcome, gain, fifo_gain FROM asset_days
 WHERE org_id = :org_id AND scope_id = :scope_id AND disposes = 1 AND date >= :first AND date <= :last
 ORDER BY date, instrument_id
 """
+_SELECT_DISPOSAL_DAYS = """
+SELECT date, inputs, outcome, gain, fifo_gain FROM asset_days
+WHERE org_id = :org_id AND scope_id = :scope_id AND instrument_id = :instrument_id AND disposes = 1 ORDER BY date
+"""
+_SELECT_DAYS = """
+SELECT date, inputs, outcome, gain, fifo_gain FROM asset_days
+WHERE org_id = :org_id AND scope_id = :scope_id AND instrument_id = :instrument_id AND date > :after AND date <= :until
+ORDER BY date LIMIT :count
+"""
 
 
 class Holding(NamedTuple):
@@ -66,6 +76,13 @@ class Holding(NamedTuple):
     lot_cost: int | None
     since: str | None
     last_date: str
+
+
+class Days(NamedTuple):
+    """Days of a holding, oldest first, and what was left the day before them; None: nothing was."""
+
+    days: list[StoredDay]
+    before: Outcome | None
 
 
 class Realised(NamedTuple):
@@ -124,6 +141,12 @@ def disposals(tx: ReadTx, scope_id: str, first: str, last: str) -> list[tuple[st
     return [(row[0], day_rows.stored_day(row[1:])) for row in rows]
 
 
+def disposal_days(tx: ReadTx, scope_id: str, instrument_id: str) -> list[StoredDay]:
+    """All days with disposals of one holding, oldest first."""
+    rows = tx.rows(_SELECT_DISPOSAL_DAYS, scope_id=scope_id, instrument_id=instrument_id)
+    return [day_rows.stored_day(row) for row in rows]
+
+
 def quantity_held(tx: ReadTx, account_id: str, instrument_id: str, date: str) -> Fraction:
     """What an account holds of an instrument at the end of an ISO date."""
     last = next(day_rows.backwards(tx, Key(account_id, instrument_id), days_after(date, 1)), None)
@@ -131,6 +154,17 @@ def quantity_held(tx: ReadTx, account_id: str, instrument_id: str, date: str) ->
         return Fraction(0)
     facts = splits.of_instrument(tx, instrument_id)
     return quantity_of(holding_rows.quantity_after(last[1], last[0], facts, date))
+
+
+def days_of(tx: ReadTx, key: Key, until: str, after: str, count: int, *, matched: bool) -> Days:
+    """At most `count` days of a holding after an ISO date, up to another; of a pool, as if nothing came after that."""
+    rows = tx.rows(_SELECT_DAYS, after=after, until=until, count=count, **key._asdict())
+    days = [day_rows.stored_day(row) for row in rows]
+    before = next(day_rows.backwards(tx, key, days[0].date), None) if days else None
+    if matched and days and days[-1].date >= days_after(until, -WINDOW_DAYS):
+        anew = {day.date: one for day, one in replayed(tx, key, until, until)}
+        days = [_replaced(day, anew.get(day.date)) for day in days]
+    return Days(days, None if before is None else before[1])
 
 
 def replayed(tx: ReadTx, key: Key, first: str, last: str, more: Day | None = None) -> list[tuple[Day, Computed]]:
@@ -160,6 +194,10 @@ def _until(tx: ReadTx, key: Key, start: str, last: str) -> tuple[list[StoredDay]
     found = [day for day in day_rows.since(tx, key, days_after(start, -WINDOW_DAYS)) if day.date <= last]
     before = next((day for day in reversed(found) if day.date < start), None)
     return found, NOTHING if before is None else Before(before.date, before.outcome)
+
+
+def _replaced(day: StoredDay, anew: Computed | None) -> StoredDay:
+    return day if anew is None else day._replace(outcome=anew.outcome, gain=anew.gain)
 
 
 def _facts(tx: ReadTx, key: Key, last: str) -> list[Split]:
