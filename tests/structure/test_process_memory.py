@@ -47,6 +47,7 @@ DISPENSABLE = {
     "Places._known": "the connections of this process",
     "Places._unknown_of_proxies": "the connections of this process",
     "_Gate._streams": "the streams of one connection",
+    "Day.staying": "what one write is about",
     "_Pending.scope_of": "what one write is about",
     "Proposer._choices": "what one answer looked up",
     "Proposer._accounts": "what one answer looked up",

@@ -238,6 +238,16 @@ def test_a_short_position_gains_as_it_is_covered(holdings: Holdings) -> None:
     assert holdings.pool() == (40, 480)
 
 
+def test_what_is_bought_within_thirty_days_goes_before_what_covered_a_short_position(holdings: Holdings) -> None:
+    short = holdings.new_account(short=True)
+    holdings.sell("2025-01-10", 10, "100", account=short)
+    holdings.enter("rights_issue", "2025-01-12", 10, "50", account=short)
+    assert holdings.gains() == {"2025-01-10": 50_00}
+    holdings.buy("2025-01-20", 10, "80", account=short)
+    assert holdings.gains() == {"2025-01-10": 20_00}
+    assert holdings.pool() == (10, 50)
+
+
 def test_cash_is_what_transactions_move(holdings: Holdings) -> None:
     holdings.enter("deposit", "2025-01-01", gross="500", net_amount="500", instrument=None)
     bought = holdings.buy("2025-01-10", 10, "100", net_amount="-100")

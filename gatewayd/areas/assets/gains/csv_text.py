@@ -11,7 +11,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would compute 
 
 
 def csv_text(disposals: Iterable[Disposal]) -> str:
-    """The file (RFC 4180), with a line of names first."""
+    """The file, with a line of names first."""
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(COLUMNS)
