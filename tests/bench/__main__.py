@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.bench import (
+    assets,
     backlog,
     deliveries,
     durable,
@@ -27,7 +28,19 @@ from tests.bench.processes import pick_cores
 from tests.bench.report import Report
 from tests.bench.seeding import Seeded, seed
 
-PARTS = ("reads", "writes", "flat", "footprint", "oauth", "tax", "deliveries", "latency", "isolation", "backlog")
+PARTS = (
+    "reads",
+    "writes",
+    "flat",
+    "footprint",
+    "oauth",
+    "tax",
+    "deliveries",
+    "latency",
+    "isolation",
+    "backlog",
+    "assets",
+)
 SMALL = 1_000
 BYTES_PER_INVOICE = 5_500  # on disk, indexes included
 BYTES_PER_DELIVERY = 1_500
@@ -157,6 +170,8 @@ def _run(parts: Sequence[str], scale: Scale, bench: servers.Bench, report: Repor
     if "backlog" in parts:
         size = backlog.Size(webhooks.backlog, webhooks.backlog_delivered, webhooks.backlog_rounds)
         backlog.measure_backlog(bench, size, report)
+    if "assets" in parts:
+        assets.measure_assets(scale.effort, report)
 
 
 def _run_requests(parts: Sequence[str], scale: Scale, bench: servers.Bench, report: Report) -> None:
