@@ -17,6 +17,12 @@ SELECT date, inputs, outcome, gain, fifo_gain FROM asset_days {_OF} AND date >= 
 ), :first)
 ORDER BY date
 """
+_SELECT_BETWEEN = f"""
+SELECT date, inputs, outcome, gain, fifo_gain FROM asset_days {_OF} AND date <= :last AND date >= coalesce((
+    SELECT max(date) FROM asset_days {_OF} AND date < :first
+), :first)
+ORDER BY date
+"""
 _SELECT_BACKWARDS = f"SELECT date, outcome FROM asset_days {_OF} AND date < :first ORDER BY date DESC"
 _SELECT_LOTS = f"""
 SELECT date, outcome FROM asset_days {_OF} AND date >= :first AND date < :until ORDER BY date
@@ -64,6 +70,11 @@ def stored_day(row: Row) -> StoredDay:
 def since(tx: ReadTx, key: Key, first: str) -> list[StoredDay]:
     """The last day before an ISO date, if there is one, and all days from it on."""
     return [stored_day(row) for row in tx.rows(_SELECT_FROM, first=first, **key._asdict())]
+
+
+def between(tx: ReadTx, key: Key, first: str, last: str) -> list[StoredDay]:
+    """The same up to another ISO date, for those who look at the past."""
+    return [stored_day(row) for row in tx.rows(_SELECT_BETWEEN, first=first, last=last, **key._asdict())]
 
 
 def backwards(tx: ReadTx, key: Key, first: str) -> Iterator[tuple[str, Outcome]]:

@@ -11,11 +11,12 @@ from typing import NamedTuple
 import msgspec
 
 from gatewayd.areas.assets.instruments.shapes import InstrumentSplit
-from gatewayd.areas.assets.pools import past
+from gatewayd.areas.assets.pools import reading
+from gatewayd.areas.assets.pools.computing import Computed
 from gatewayd.areas.assets.pools.day_rows import Key
+from gatewayd.areas.assets.pools.days import Day
 from gatewayd.areas.assets.pools.exact import cost_of, quantity_of
 from gatewayd.areas.assets.pools.matching import WINDOW_DAYS
-from gatewayd.areas.assets.pools.past import PastPool
 from gatewayd.areas.assets.pools.shapes import Outcome
 from gatewayd.clock import days_after
 from gatewayd.store import ReadTx, Row
@@ -114,7 +115,7 @@ class HeldOn:
         self._is_past = date < tx.today
         self._values: dict[str, object] = {"after": after, "open": int(not closed and not self._is_past)}
         self._closed = closed
-        self._pools: dict[str, PastPool] = {}
+        self._pools: dict[str, list[tuple[Day, Computed]]] = {}
 
     def accounts(self) -> Iterator[Held]:
         """What each account holds, by instrument and account."""
@@ -140,9 +141,9 @@ class HeldOn:
         found = {row[1]: held for row in rows if (held := self._past(row)) is not None}
         splits = {row[1]: row[7] for row in rows if row[6] > self._date}
         for instrument_id in self._traded() & splits.keys():
-            pool = self._pool_on(instrument_id)
-            ratio = ratio_between(splits[instrument_id], pool.date, self._date)
-            found[instrument_id] = _from_outcome((entity_id, instrument_id), pool.outcome, ratio)
+            day, computed = self._replayed(instrument_id)[-1]
+            ratio = ratio_between(splits[instrument_id], day.date, self._date)
+            found[instrument_id] = _from_outcome((entity_id, instrument_id), computed.outcome, ratio)
         return found
 
     def gains(self, first: str) -> dict[tuple[str, str], tuple[int, int]]:
@@ -158,15 +159,16 @@ class HeldOn:
         return gains
 
     def _past_gain(self, key: Key, first: str) -> int:
-        pool = self._pool_on(key.instrument_id)
-        before = self._tx.value(_SELECT_GAINS_BEFORE, first=first, until=pool.first, **key._asdict())
-        return (before or 0) + sum(gain for date, gain in pool.gains.items() if date >= first)
+        days = self._replayed(key.instrument_id)
+        before = self._tx.value(_SELECT_GAINS_BEFORE, first=first, until=days[0][0].date, **key._asdict())
+        return (before or 0) + sum(one.gain or 0 for day, one in days if day.date >= first)
 
-    def _pool_on(self, instrument_id: str) -> PastPool:
+    def _replayed(self, instrument_id: str) -> list[tuple[Day, Computed]]:
+        """The days of a pool with any in the 30 days until the date, from those on, as they were seen then."""
         found = self._pools.get(instrument_id)
         if found is None:
             key = Key(self._whose.legal_entity_id, instrument_id)
-            found = self._pools[instrument_id] = past.pool_on(self._tx, key, self._date)
+            found = self._pools[instrument_id] = reading.replayed(self._tx, key, self._date, self._date)
         return found
 
     def _traded(self) -> set[str]:

@@ -191,7 +191,7 @@ def replayed(tx: ReadTx, key: Key, first: str, last: str, more: Day | None = Non
 
 def _until(tx: ReadTx, key: Key, start: str, last: str) -> tuple[list[StoredDay], Before]:
     """The stored days up to `last` from 30 days before `start` on, and the last one before `start`."""
-    found = [day for day in day_rows.since(tx, key, days_after(start, -WINDOW_DAYS)) if day.date <= last]
+    found = day_rows.between(tx, key, days_after(start, -WINDOW_DAYS), last)
     before = next((day for day in reversed(found) if day.date < start), None)
     return found, NOTHING if before is None else Before(before.date, before.outcome)
 
