@@ -42,11 +42,13 @@ def _add_add(group: Subparsers) -> None:
     command.add_argument("--purpose", metavar="P", help="of not_pnl, such as drawings")
     command.add_argument("--amount", metavar="A", help="a decimal such as 1234.50; all that is left by default")
     command.add_argument("--direction", choices=_DIRECTIONS, help="by default the way the money went")
-    command.add_argument("--vat", metavar="A", help="the VAT in it")
+    command.add_argument("--vat-code", metavar="CODE", help="such as standard, which says the VAT in it")
+    command.add_argument("--vat", metavar="A", help="the VAT in it, where no code says it")
     command.add_argument("--disallowable", metavar="A", help="the part that tax doesn't allow")
     command.add_argument("--property", metavar="ID")
     command.add_argument("--tenancy", metavar="ID")
     command.add_argument("--description", metavar="D")
+    command.add_argument("--external-id", metavar="ID", help="its key in another system")
 
 
 def _add_match(group: Subparsers) -> None:
@@ -69,7 +71,8 @@ def add(arguments: argparse.Namespace, context: Context) -> int:
     org_id = context.read(lambda tx: bank_lines.organization_of(tx, line_id))
     same = ("category", "purpose", "amount", "direction", "description")
     part = {name: getattr(arguments, name) for name in same}
-    part |= {"vatAmount": arguments.vat, "disallowableAmount": arguments.disallowable}
+    part |= {"vatCode": arguments.vat_code, "vatAmount": arguments.vat}
+    part |= {"disallowableAmount": arguments.disallowable, "externalId": arguments.external_id}
     part |= {f"{name}Id": getattr(arguments, name) for name in ("business", "property", "tenancy")}
     part = {name: value for name, value in part.items() if value is not None}
     values = {"bankTransactionId": line_id, "parts": [part]}

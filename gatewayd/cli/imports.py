@@ -12,9 +12,10 @@ from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.output import note, print_document, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group
 from gatewayd.cli.received_files import received
-from gatewayd.cli.run_operation import operation_of, operator_of, run_operation
+from gatewayd.cli.run_operation import operation_of, operator_of
 
 if TYPE_CHECKING:
+    from gatewayd.contract.operation import Operation
     from gatewayd.contract.received_file import ReceivedFile
     from gatewayd.importing.engine import Importing
     from gatewayd.store import Store
@@ -33,7 +34,7 @@ class _Deps(NamedTuple):
 def add_commands(subparsers: Subparsers) -> None:
     """Add the commands of imports."""
     group = add_group(subparsers, "import", "files that are brought into the books")
-    command = add_command(group, "bank", "import a bank statement: OFX, QIF, CAMT.053, MT940 or CSV", bank, json=True)
+    command = add_command(group, "bank", "import a bank statement: OFX, QIF, CAMT, MT940 or CSV", bank, json=True)
     command.add_argument("file", metavar="FILE", type=Path)
     command.add_argument("--org", required=True, metavar="ID")
     account = command.add_mutually_exclusive_group(required=True)
@@ -52,17 +53,22 @@ def bank(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.areas.banking import coverage
 
     file = received(arguments.file)
-    values: Json = {
-        "fileName": arguments.file.name[:255],
-        "format": arguments.format,
-        "preview": arguments.preview,
-        "mapping": None if arguments.mapping is None else _text(arguments.mapping),
-    }
-    values["accountId"] = arguments.account or _new_account(arguments, context)
-    run = _perform(context, arguments.org, ("banking.importStatement", values), file)
+    mapping = None if arguments.mapping is None else _text(arguments.mapping)
+    if arguments.account is None:
+        run = _into_new_account(arguments, context, mapping, file)
+    else:
+        values: Json = {
+            "accountId": arguments.account,
+            "fileName": arguments.file.name[:255],
+            "format": arguments.format,
+            "preview": arguments.preview,
+            "mapping": mapping,
+        }
+        run = _perform(context, arguments.org, ("banking.importStatement", values), file)
     if run["proposal"] is not None:
         print_document({"importId": run["id"], "accountId": run["accountId"], "proposal": run["proposal"]})
-        raise CommandError(f"{run['error']} Put the mapping into a file, and give it with --mapping.")
+        again = f"--account {run['accountId']} --mapping FILE"
+        raise CommandError(f"{run['error']} Put the mapping into a file, and give it with {again}.")
     balance = context.read(lambda tx: str(coverage.balance_now(tx, run["accountId"])), arguments.org)
     print_result(arguments, _document(run, balance), _lines(run, balance))
     return 0
@@ -77,29 +83,71 @@ def undo(arguments: argparse.Namespace, context: Context) -> int:
     return 0
 
 
+def _into_new_account(
+    arguments: argparse.Namespace, context: Context, mapping: str | None, file: "ReceivedFile"
+) -> Json:
+    """The import into an account that is made for it, and is there only if the import is. Raises `Problem`."""
+    from gatewayd.areas.banking import AREA
+    from gatewayd.importing.operations import mapping_of
+    from gatewayd.importing.runs import Order
+
+    order = Order(
+        file_name=arguments.file.name[:255],
+        format=None if arguments.format == "auto" else arguments.format,
+        mapping=mapping_of(mapping),
+        preview=arguments.preview,
+        new_account=_request(
+            operation_of(AREA, "banking.createAccount"),
+            {"name": arguments.new_account, "currency": arguments.currency},
+        ),
+    )
+
+    async def ask(store: "Store", importing: "Importing") -> object:
+        from gatewayd.areas.banking.imports import rows
+
+        return rows.shown(await importing.import_file(arguments.org, order, file))
+
+    run = _ask(context, arguments.org, ask)
+    note(f"made the bank account {run['accountId']}")
+    return run
+
+
 def _perform(
     context: Context, org_id: str, asked: tuple[str, Mapping[str, object]], file: "ReceivedFile | None" = None
 ) -> Json:
     """What an operation of imports answers, once its run has ended. Raises `Problem`."""
+    from gatewayd.importing import OPERATIONS
+    from gatewayd.performing.performer import Performer
+
+    operation = next(row for row in OPERATIONS if row.id == asked[0])
+    request = _request(operation, asked[1])
+
+    async def ask(store: "Store", importing: "Importing") -> object:
+        performer = Performer(store, _Deps(importing))
+        return await performer.perform(operation, operator_of(org_id), request, None, file)
+
+    return _ask(context, org_id, ask)
+
+
+def _request(operation: "Operation", values: Mapping[str, object]) -> Any:
+    """The request of a row; values that are None are left out. Raises `Problem`."""
+    import msgspec
+
+    from gatewayd.performing.prepared import prepare
+
+    given = {name: value for name, value in values.items() if value is not None}
+    return prepare(operation).decoder.body(msgspec.json.encode(given))
+
+
+def _ask(context: Context, org_id: str, ask: "Callable[[Store, Importing], Awaitable[object]]") -> Json:
+    """What the engine answers on the store of the command. Raises `Problem`, also for an unknown organization."""
     import msgspec
 
     from gatewayd.contract.wire import encode
     from gatewayd.identity import organizations
-    from gatewayd.importing import OPERATIONS
-    from gatewayd.performing.performer import Performer
-    from gatewayd.performing.prepared import prepare
-
-    operation = next(row for row in OPERATIONS if row.id == asked[0])
-    given = {name: value for name, value in asked[1].items() if value is not None}
-    request = prepare(operation).decoder.body(msgspec.json.encode(given))
 
     async def perform(store: "Store") -> object:
         await store.read(lambda tx: organizations.get(tx, org_id), org_id)
-
-        async def ask(importing: "Importing") -> object:
-            performer = Performer(store, _Deps(importing))
-            return await performer.perform(operation, operator_of(org_id), request, None, file)
-
         return await _with_engine(context, store, ask)
 
     return msgspec.json.decode(encode(_run(context, perform)), type=Json)
@@ -114,15 +162,18 @@ def _run(context: Context, work: "Callable[[Store], Awaitable[object]]") -> obje
         raise cause_of(group) from None
 
 
-async def _with_engine(context: Context, store: "Store", ask: "Callable[[Importing], Awaitable[object]]") -> object:
+async def _with_engine(
+    context: Context, store: "Store", ask: "Callable[[Store, Importing], Awaitable[object]]"
+) -> object:
     from gatewayd.http1.log import NoLog
-    from gatewayd.importing.engine import ImportParts, open_importing
-    from gatewayd.statements.child import read_apart
+    from gatewayd.importing.engine import open_importing
+    from gatewayd.importing.parts import ImportParts
+    from gatewayd.statements.child import reader_of
 
     parts = ImportParts(
         store=store,
         directory=Path(context.config.store.directory),
-        read_apart=read_apart,
+        read_apart=reader_of(context.environ),
         log=NoLog(),
         max_bytes=context.config.banking.max_import_bytes,
         patience=math.inf,
@@ -130,7 +181,7 @@ async def _with_engine(context: Context, store: "Store", ask: "Callable[[Importi
         progress=_Progress() if sys.stderr.isatty() else _quiet,
     )
     async with open_importing(parts) as importing:
-        return await ask(importing)
+        return await ask(store, importing)
 
 
 class _Progress:
@@ -154,16 +205,6 @@ def _text(path: Path) -> str:
         return path.read_text("utf-8")
     except (OSError, UnicodeError) as error:
         raise CommandError(f"{path} cannot be read: {error}") from None
-
-
-def _new_account(arguments: argparse.Namespace, context: Context) -> str:
-    """The id of a bank account that is made for the file."""
-    from gatewayd.areas.banking import AREA
-
-    values = {"name": arguments.new_account, "currency": arguments.currency}
-    made = run_operation(context, operation_of(AREA, "banking.createAccount"), arguments.org, values)
-    note(f"made the bank account {made['id']}")
-    return str(made["id"])
 
 
 def _document(run: Json, balance: str) -> Json:

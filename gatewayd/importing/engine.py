@@ -10,6 +10,7 @@ holds the lock of its account; a run with a stage whose lock is free was left by
 """
 
 import contextlib
+import dataclasses
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -23,49 +24,27 @@ from msgspec.structs import replace
 
 from gatewayd.areas.banking.imports import rows
 from gatewayd.areas.banking.imports.rows import RUNS
-from gatewayd.areas.banking.imports.shapes import ImportRunRow, RunSource
+from gatewayd.areas.banking.imports.shapes import ImportRunRow
 from gatewayd.clock import DAY
 from gatewayd.contract.received_file import ReceivedFile
-from gatewayd.errors import FieldError, Problem
-from gatewayd.http1.log import Log
+from gatewayd.errors import FieldError, Problem, invalid_state
 from gatewayd.importing import allocating, moves, reading, runs
 from gatewayd.importing.account_locks import AccountLock, AccountLocks
 from gatewayd.importing.pace import Pace
-from gatewayd.importing.reading import FileReader, Progress, ReadApart, Source
+from gatewayd.importing.parts import ImportParts
+from gatewayd.importing.reading import FileReader, Source
 from gatewayd.ledger import hidden_imports
 from gatewayd.statements.shapes import Unreadable
-from gatewayd.store import Store, StoreFailure
+from gatewayd.store import StoreFailure, WriteTx
 
-ANSWER_SECONDS: Final = 20.0  # Chosen: a request is answered by then; clients often give up after 30
 AT_ONCE: Final = 3  # Chosen: runs that are worked on at a time
 PREVIEW_DAYS: Final = 7  # Chosen: how long a preview waits to be applied
 TRIES: Final = 3  # Chosen: comparisons, where periods are closed meanwhile
 RECOVERED_AT_ONCE: Final = 100
 _INTERRUPTED: Final = "The program was ended while the file was read: import it again."
-_EXPIRED: Final = f"The preview was not applied within {PREVIEW_DAYS} days: import the file again."
-
-
-def _silent(rows_read: int) -> None:
-    """Tell nobody."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportParts:
-    """What the engine works with.
-
-    `patience` is how many seconds a request waits for its run; infinite: until it has ended, and then its file may be
-    read where it lies. `max_bytes` is the largest file.
-    """
-
-    store: Store
-    directory: Path
-    read_apart: ReadApart
-    log: Log
-    max_bytes: int
-    patience: float = ANSWER_SECONDS
-    source: RunSource = "api"
-    progress: Progress = _silent
-    sizes: moves.Sizes = moves.SIZES
+_EXPIRED: Final = f"Nobody went on with it for {PREVIEW_DAYS} days: import the file again."
+_PERIODS_CLOSED: Final = "Periods were closed while it was applied."
+_WAITING: Final = ("previewed", "uploaded")
 
 
 @dataclass(slots=True, eq=False)
@@ -105,10 +84,14 @@ class Importing:
 
         Raises `Problem`: `not_found`, `invalid_state`, and `validation_failed` for a file that cannot be read.
         """
-        await self._store.read(lambda tx: runs.open_account(tx, order.account_id), org_id)
-        lock = await self._take(org_id, order.account_id)
+        if order.new_account is None:
+            await self._store.read(lambda tx: runs.open_account(tx, order.account_id), org_id)
+        else:  # so that its lock is held before anybody finds it
+            order = dataclasses.replace(order, account_id=await self._store.write(lambda tx: tx.new_id("bac")))
+        run, lock = await self._begun(
+            org_id, order.account_id, lambda tx: runs.begin(tx, order, file, self._parts.source)
+        )
         try:
-            run = await self._store.write(lambda tx: runs.begin(tx, order, file, self._parts.source), org_id)
             if run.stage is None:
                 lock.release()
                 return run
@@ -127,27 +110,33 @@ class Importing:
 
     async def apply(self, org_id: str, import_id: str) -> ImportRunRow:
         """Apply a preview. Raises `Problem`: `not_found`, `invalid_state`."""
-        run = await self._store.read(lambda tx: RUNS.get(tx, import_id), org_id)
-        lock = await self._take(org_id, run.account_id)
-        try:
-            run = await self._store.write(lambda tx: runs.begin_applying(tx, import_id), org_id)
-        except BaseException:
-            lock.release()
-            raise
+        account_id = await self._account_of(org_id, import_id)
+        run, lock = await self._begun(org_id, account_id, lambda tx: runs.begin_applying(tx, import_id))
         return await self._do(_Job(org_id, run.id, lock, lambda: self._apply(org_id, run)))
 
     async def undo(self, org_id: str, import_id: str) -> ImportRunRow:
         """Take out what an import brought. Raises `Problem`: `not_found`, `invalid_state`, `period_closed`."""
-        run = await self._store.read(lambda tx: RUNS.get(tx, import_id), org_id)
-        lock = await self._take(org_id, run.account_id)
-        try:
-            run = await self._store.write(lambda tx: runs.begin_undoing(tx, import_id, self._parts.sizes), org_id)
-        except BaseException:
-            lock.release()
-            raise
+        account_id = await self._account_of(org_id, import_id)
+        run, lock = await self._begun(
+            org_id, account_id, lambda tx: runs.begin_undoing(tx, import_id, self._parts.sizes)
+        )
         return await self._do(_Job(org_id, run.id, lock, lambda: self._undo(org_id, run)))
 
     # -- jobs
+
+    async def _account_of(self, org_id: str, import_id: str) -> str:
+        return (await self._store.read(lambda tx: RUNS.get(tx, import_id), org_id)).account_id
+
+    async def _begun(
+        self, org_id: str, account_id: str, begin: Callable[[WriteTx], ImportRunRow]
+    ) -> tuple[ImportRunRow, AccountLock]:
+        """A run that was begun, and the lock of its account."""
+        lock = await self._take(org_id, account_id)
+        try:
+            return await self._store.write(begin, org_id), lock
+        except BaseException:
+            lock.release()
+            raise
 
     async def _take(self, org_id: str, account_id: str) -> AccountLock:
         """The lock of an account whose last run has ended. Raises `Problem` `invalid_state`."""
@@ -201,11 +190,12 @@ class Importing:
         """Delete the staged rows of a run that has ended: the account is free for the next one meanwhile."""
         with contextlib.suppress(StoreFailure):  # housekeeping does it
             run = await self._store.read(lambda tx: RUNS.find(tx, import_id), org_id)
-            if run is None or run.moved_to is None or run.stage is not None or run.status == "previewed":
+            if run is None or run.moved_to is None or run.stage is not None or run.status in _WAITING:
                 return
             forget = reading.forget_applied if run.status == "applied" else reading.forget_all
             await forget(self._store, org_id, import_id)
-            await self._store.write(lambda tx: rows.note_moved(tx, import_id, None), org_id)
+            if await self._store.write(partial(runs.end_staging, run=run), org_id):
+                self._locks.forget(run.account_id)
 
     async def _give_up(self, job: _Job) -> None:
         """Let a run fail whose rows have not begun to come in; others are gone on with."""
@@ -244,16 +234,16 @@ class Importing:
         """Raises `Problem` `validation_failed` for a file that no mapping would make readable."""
         await reading.forget_all(self._store, org_id, run.id)
         if error.proposal is not None:
-            waiting = replace(reading.waiting_for_mapping(run, error), moved_to=None)
+            waiting = reading.waiting_for_mapping(run, error)
+            waiting = replace(waiting, moved_to=0 if run.makes_account else None)
             await self._store.write(lambda tx: RUNS.update(tx, waiting), org_id)
             return
-        failed = replace(run, status="failed", stage=None, error=str(error), moved_to=None)
-        await self._store.write(lambda tx: RUNS.update(tx, failed), org_id)
+        await self._store.write(lambda tx: runs.fail(tx, run.id, str(error)), org_id)
         raise Problem(
             "validation_failed",
             f"The file cannot be read: {error}",
             errors=(FieldError("file", "unreadable_file", str(error)),),
-            extra={"importId": run.id},
+            extra={} if run.makes_account else {"importId": run.id},
         )
 
     async def _apply(self, org_id: str, run: ImportRunRow) -> None:
@@ -269,7 +259,9 @@ class Importing:
                 continue
             await allocating.allocate(self._store, org_id, run.id)
             return
-        await self._store.write(lambda tx: runs.fail(tx, run.id, "Periods were closed while it was applied."), org_id)
+        await self._store.write(lambda tx: runs.fail(tx, run.id, _PERIODS_CLOSED), org_id)
+        if run.makes_account:  # and nobody can read there why
+            raise invalid_state(_PERIODS_CLOSED, "failed", ())
 
     async def _apply_hidden(self, org_id: str, run: ImportRunRow) -> None:
         """Bring the rows in that have not come in yet. Raises `PeriodsChanged`, and then none of them has."""
@@ -277,9 +269,8 @@ class Importing:
         staged = await self._store.read_later(lambda tx: rows.last_position(tx, run.id), org_id)
         pace = Pace(self._store, org_id)
         while position < staged:
-            position = await pace.write(
-                partial(moves.apply_chunk, run=run, after=position, count=self._parts.sizes.chunk)
-            )
+            count = pace.rows(self._parts.sizes.chunk)
+            position = await pace.write(partial(moves.apply_chunk, run=run, after=position, count=count))
         try:
             await self._store.write(lambda tx: moves.end_hidden(tx, run), org_id)
         except moves.PeriodsChanged:

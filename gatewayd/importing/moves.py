@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from gatewayd.areas.banking import coverage
+from gatewayd.areas.banking import coverage, statement_gaps
 from gatewayd.areas.banking.accounts.rows import ACCOUNTS
 from gatewayd.areas.banking.imports import rows
 from gatewayd.areas.banking.imports.rows import RUNS
@@ -101,6 +101,7 @@ def begin_undoing(tx: WriteTx, run: ImportRunRow, sizes: Sizes) -> ImportRunRow:
     closed = transactions.first_within(tx, run.id, period_locks.closed_ranges(tx, account.legal_entity_id))
     if closed is not None:
         raise Problem("period_closed", f"The period that holds {closed} is closed.", extra={"date": closed})
+    statement_gaps.note(tx, account.id, run.id)
     _put_back(tx, run)
     if run.added + run.replaced <= sizes.whole:
         transactions.move_out(tx, run.id, sizes.whole)

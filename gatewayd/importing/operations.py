@@ -64,6 +64,9 @@ class UndoImport(Request, frozen=True, kw_only=True):
 async def import_statement(deps: Deps, caller: Caller, request: ImportStatement, file: ReceivedFile) -> ImportRun:
     """Import a bank statement: OFX, QIF, CAMT.053, MT940 or CSV, as the bank gives it.
 
+    Interim reports (CAMT.052 and .054, MT942) are taken too: they have no balance and cover no day, and what
+    MT942 has is pending until a statement brings it.
+
     Rows that the account has already are left out, and pending ones replaced. The same file again changes nothing and
     answers the first import. A large file goes on after the answer: `status` is then `uploaded` or `applying`. A CSV
     whose columns nobody knows is `uploaded` with a `proposal`: send it again with a `mapping`.
@@ -72,7 +75,7 @@ async def import_statement(deps: Deps, caller: Caller, request: ImportStatement,
         account_id=request.account_id,
         file_name=request.file_name,
         format=None if request.format == "auto" else request.format,
-        mapping=_mapping(request.mapping),
+        mapping=mapping_of(request.mapping),
         preview=request.preview,
     )
     return rows.shown(await deps.importing.import_file(caller.org_id, order, file))
@@ -91,8 +94,8 @@ async def undo_import(deps: Deps, caller: Caller, request: UndoImport) -> Import
     return rows.shown(await deps.importing.undo(caller.org_id, request.import_id))
 
 
-def _mapping(text: str | None) -> Mapping | None:
-    """Raises `Problem` `validation_failed`."""
+def mapping_of(text: str | None) -> Mapping | None:
+    """The mapping that a request gives as JSON. Raises `Problem` `validation_failed`."""
     if text is None:
         return None
     try:

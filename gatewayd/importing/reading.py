@@ -15,7 +15,7 @@ from gatewayd.areas.banking.accounts.rows import ACCOUNTS
 from gatewayd.areas.banking.accounts.shapes import BankAccountRow
 from gatewayd.areas.banking.imports import planning, rows
 from gatewayd.areas.banking.imports.duplicates import Plan, Stored
-from gatewayd.areas.banking.imports.rows import REFUSED_SHOWN, RUNS, Decision
+from gatewayd.areas.banking.imports.rows import DUPLICATES_KEPT, REFUSED_SHOWN, RUNS, Decision
 from gatewayd.areas.banking.imports.shapes import Action, ColumnMapping, ImportRunRow, MappingProposal
 from gatewayd.importing.pace import Pace
 from gatewayd.importing.staging import FileRows
@@ -27,7 +27,6 @@ from gatewayd.store import ReadTx, Store, WriteTx
 STAGED_AT_ONCE: Final = 250  # Chosen: rows of one transaction, so that no request waits long for them
 COMPARED_AT_ONCE: Final = 500
 FORGOTTEN_AT_ONCE: Final = 500
-DUPLICATES_KEPT: Final = 10_000  # Chosen: so many can still be listed once the import is applied
 
 
 _COLUMNS: Final = frozenset(one.name for one in msgspec.structs.fields(Mapping) if one.type == Column | None)
@@ -93,7 +92,7 @@ class FileReader:
         pace = Pace(self._store, self._org_id)
         async with contextlib.aclosing(_closable(self._read_apart(source.path, hints))) as batches:
             async for batch in batches:
-                for few in _in_pieces(batch):
+                for few in _in_pieces(batch, pace):
                     await pace.write(partial(self._stage_rows, found=found, parts=few))
                 self._progress(found.rows)
         if found.rows == 0 and not found.statements:
@@ -167,9 +166,12 @@ async def _closable(batches: AsyncIterator[list[Part]]) -> AsyncGenerator[list[P
             await batches.aclose()
 
 
-def _in_pieces(batch: Sequence[Part]) -> Iterator[Sequence[Part]]:
-    for start in range(0, len(batch), STAGED_AT_ONCE):
-        yield batch[start : start + STAGED_AT_ONCE]
+def _in_pieces(batch: Sequence[Part], pace: Pace) -> Iterator[Sequence[Part]]:
+    start = 0
+    while start < len(batch):
+        end = start + pace.rows(STAGED_AT_ONCE)
+        yield batch[start:end]
+        start = end
 
 
 def waiting_for_mapping(run: ImportRunRow, error: Unreadable) -> ImportRunRow:
@@ -185,10 +187,8 @@ async def compare(store: Store, org_id: str, run: ImportRunRow) -> ImportRunRow:
         await pace.drain(partial(rows.reset, import_id=run.id, action=action, count=COMPARED_AT_ONCE))
     plan, pending = await store.read_later(lambda tx: _begin_plan(tx, run), org_id)
     days = await store.read_later(lambda tx: planning.days(tx, run.id), org_id)
-    for first, last in _spans(days):
-        decisions = await store.read_later(
-            partial(_decide, run=run, plan=plan, pending=pending, span=(first, last)), org_id
-        )
+    for span in _spans(days, pace):
+        decisions = await pace.read(partial(_decide, run=run, plan=plan, pending=pending, span=span))
         if decisions:
             await pace.write(partial(rows.decide, import_id=run.id, decisions=decisions))
     counted = await store.read_later(lambda tx: _counted(tx, run), org_id)
@@ -213,14 +213,14 @@ def _decide(
     return [decision for day, candidates in of_days.items() for decision in plan.day(candidates, known[day])]
 
 
-def _spans(days: Sequence[tuple[str, int]]) -> Iterator[tuple[str, str]]:
+def _spans(days: Sequence[tuple[str, int]], pace: Pace) -> Iterator[tuple[str, str]]:
     """Ranges of days with some hundred rows each; a day with more has one of its own."""
     first, count = "", 0
     for index, (day, rows_of_day) in enumerate(days):
         first = first or day
         count += rows_of_day
         following = days[index + 1][1] if index + 1 < len(days) else COMPARED_AT_ONCE
-        if count + following > COMPARED_AT_ONCE:
+        if count + following > pace.rows(COMPARED_AT_ONCE):
             yield first, day
             first, count = "", 0
 

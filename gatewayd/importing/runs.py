@@ -4,8 +4,10 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from gatewayd.areas.banking.accounts.rows import ACCOUNTS
-from gatewayd.areas.banking.accounts.shapes import BankAccountRow
+from gatewayd.areas.banking import coverage
+from gatewayd.areas.banking.accounts import operations as accounts
+from gatewayd.areas.banking.accounts.rows import ACCOUNTS, delete_account, is_untouched
+from gatewayd.areas.banking.accounts.shapes import BankAccountRow, CreateAccount
 from gatewayd.areas.banking.imports import rows
 from gatewayd.areas.banking.imports.rows import RUNS
 from gatewayd.areas.banking.imports.shapes import ImportRunRow, RunSource, RunStatus, Stage
@@ -19,13 +21,17 @@ from gatewayd.store import ReadTx, WriteTx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What is to be done with a file. `format` and `mapping` None: found out by content."""
+    """What is to be done with a file. `format` and `mapping` None: found out by content.
 
-    account_id: str
+    `new_account`: an account that is made for the file, and goes with its import where that fails.
+    """
+
     file_name: str
     format: Format | None
     mapping: Mapping | None
     preview: bool
+    account_id: str = ""
+    new_account: CreateAccount | None = None
 
 
 def begin(tx: WriteTx, order: Order, file: ReceivedFile, source: RunSource) -> ImportRunRow:
@@ -33,7 +39,7 @@ def begin(tx: WriteTx, order: Order, file: ReceivedFile, source: RunSource) -> I
 
     Raises `Problem`: `not_found`, `invalid_state`.
     """
-    account = open_account(tx, order.account_id)
+    account = open_account(tx, order.account_id) if order.new_account is None else _made(tx, order)
     former = rows.same_file(tx, account.id, file.sha256)
     if former is not None:
         return former
@@ -51,9 +57,16 @@ def begin(tx: WriteTx, order: Order, file: ReceivedFile, source: RunSource) -> I
         moved_to=0,
         currency=account.currency,
         refused=[],
+        makes_account=order.new_account is not None,
         **dict.fromkeys(("rows", "added", "duplicates", "replaced", "refused_rows"), 0),
     )
     return RUNS.insert(tx, run)
+
+
+def _made(tx: WriteTx, order: Order) -> BankAccountRow:
+    """The account that is made for a file. Raises `Problem` `validation_failed`, `already_exists`."""
+    assert order.new_account is not None
+    return accounts.make(tx, order.new_account, order.account_id)
 
 
 def open_account(tx: ReadTx, account_id: str) -> BankAccountRow:
@@ -95,6 +108,22 @@ def fail_unless_hidden(tx: WriteTx, import_id: str) -> None:
     """Let a run fail by a fault of ours, unless rows of it have come in: that one is gone on with."""
     if not hidden_imports.is_hidden(tx, import_id) and RUNS.get(tx, import_id).status != "applied":
         fail(tx, import_id, "Something went wrong on our side.")
+
+
+def end_staging(tx: WriteTx, run: ImportRunRow) -> bool:
+    """None of its rows is staged any more. Answers whether a run that failed went with the account made for it."""
+    if run.status == "failed" and run.makes_account and _is_alone(tx, run.account_id):
+        coverage.forget(tx, run.id)
+        rows.delete(tx, run.id)
+        delete_account(tx, run.account_id)
+        return True
+    rows.note_moved(tx, run.id, None)
+    return False
+
+
+def _is_alone(tx: ReadTx, account_id: str) -> bool:
+    """Whether nobody has used the account but one import."""
+    return rows.is_only_one(tx, account_id) and is_untouched(tx, account_id)
 
 
 def fail(tx: WriteTx, import_id: str, reason: str) -> ImportRunRow:

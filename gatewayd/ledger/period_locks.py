@@ -15,6 +15,10 @@ WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND start_date <= 
     AND (business_id IS NULL OR business_id = :business_id)
 LIMIT 1
 """
+_SELECT_CLOSED_FOR = """
+SELECT business_id FROM period_locks
+WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND start_date <= :date AND end_date >= :date
+"""
 _SELECT_ANY = """
 SELECT 1 FROM period_locks
 WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id LIMIT 1
@@ -54,6 +58,18 @@ def is_closed(tx: ReadTx, legal_entity_id: str | None, date: str, business_id: s
     return tx.row(_SELECT_CLOSED, legal_entity_id=legal_entity_id, date=date, business_id=business_id) is not None
 
 
+def closed_for(tx: ReadTx, legal_entity_id: str | None, date: str) -> list[str | None]:
+    """The businesses of an entity that have closed an ISO date; None among them: all of the entity."""
+    if legal_entity_id is None:
+        return []
+    return [row[0] for row in tx.rows(_SELECT_CLOSED_FOR, legal_entity_id=legal_entity_id, date=date)]
+
+
+def closed(date: str) -> Problem:
+    """409: an ISO date lies in a closed range."""
+    return Problem("period_closed", f"The period that holds {date} is closed.", extra={"date": date})
+
+
 def closed_ranges(tx: ReadTx, legal_entity_id: str | None) -> list[tuple[str, str]]:
     """The ranges in which all of a legal entity is closed, first and last day: for whoever looks at many dates.
 
@@ -75,7 +91,7 @@ def refuse_closed(tx: ReadTx, legal_entity_id: str | None, *dates: str, business
     """Raises `Problem` `period_closed` where one of the ISO dates lies in a closed range."""
     for date in dict.fromkeys(dates):
         if is_closed(tx, legal_entity_id, date, business_id):
-            raise Problem("period_closed", f"The period that holds {date} is closed.", extra={"date": date})
+            raise closed(date)
 
 
 def close(tx: WriteTx, legal_entity_id: str, start_date: str, end_date: str, business_id: str | None = None) -> bool:

@@ -1,24 +1,25 @@
 """The one way in: a statement file of any format becomes parts (Domain E)."""
 
-import io
 import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import BinaryIO
 
 from gatewayd.statements.camt053 import read_camt053
-from gatewayd.statements.csv_plan import proposal_for
 from gatewayd.statements.csv_statements import read_csv
 from gatewayd.statements.detection import format_of
 from gatewayd.statements.mt940 import read_mt940
 from gatewayd.statements.ofx import read_ofx
 from gatewayd.statements.qif import read_qif
-from gatewayd.statements.shapes import Format, Hints, Limits, Line, Part, Proposal, Refused, Unreadable
+from gatewayd.statements.shapes import Format, Hints, Line, Part, Refused, Unreadable
 
 READERS: Mapping[Format, Callable[[BinaryIO, Hints], Iterator[Part]]] = {
     "ofx": read_ofx,
     "qif": read_qif,
     "camt053": read_camt053,
+    "camt052": read_camt053,
+    "camt054": read_camt053,
     "mt940": read_mt940,
+    "mt942": read_mt940,
     "csv": read_csv,
 }
 
@@ -38,15 +39,3 @@ def read(stream: BinaryIO, hints: Hints) -> Iterator[Part]:
             if lines > hints.limits.lines:
                 raise Unreadable(part.line, f"the file has more than {hints.limits.lines} transactions")
         yield part
-
-
-def propose_mapping(sample: bytes) -> Proposal:
-    """How the CSV that begins with `sample` could be read; some 64 kB are plenty, a last line that is cut is no matter.
-
-    Raises `Unreadable` for what is no CSV.
-    """
-    stream = io.BytesIO(sample)
-    found = format_of(stream)
-    if found != "csv":
-        raise Unreadable(None, f"the file is {found}, which needs no mapping of columns")
-    return proposal_for(stream, Limits())

@@ -53,11 +53,11 @@ CREATE TABLE allocations (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
-) STRICT;
+, vat_code TEXT, external_id TEXT) STRICT;
 
 CREATE INDEX allocations_by_bill ON allocations (
     org_id, business_id, document_date, category, direction, currency, amount, vat_amount, disallowable_amount,
-    document_ids
+    document_ids, vat_code
 ) WHERE document_date IS NOT NULL;
 
 CREATE INDEX allocations_by_business ON allocations (org_id, business_id, date, id, currency, direction, amount);
@@ -70,13 +70,15 @@ CREATE INDEX allocations_by_date ON allocations (org_id, date, id, currency, dir
 
 CREATE INDEX allocations_by_direction ON allocations (org_id, direction, date, id, currency, amount);
 
+CREATE UNIQUE INDEX allocations_by_external_id ON allocations (org_id, external_id) WHERE external_id IS NOT NULL;
+
 CREATE INDEX allocations_by_invoice ON allocations (org_id, invoice_id, date, id) WHERE invoice_id IS NOT NULL;
 
 CREATE INDEX allocations_by_matching ON allocations (org_id, matched_by, date, id, currency, direction, amount);
 
 CREATE INDEX allocations_by_money ON allocations (
     org_id, business_id, date, id, document_date, category, direction, currency, amount, vat_amount,
-    disallowable_amount, document_ids
+    disallowable_amount, document_ids, vat_code
 );
 
 CREATE INDEX allocations_by_property ON allocations (org_id, property_id, date, id, currency, direction, amount)
@@ -805,7 +807,9 @@ CREATE TABLE import_runs (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
-) STRICT;
+, makes_account INTEGER NOT NULL DEFAULT 0 CHECK (
+    makes_account = 0 OR makes_account = 1
+)) STRICT;
 
 CREATE UNIQUE INDEX import_runs_at_work ON import_runs (org_id, account_id) WHERE stage IS NOT NULL;
 
@@ -1110,7 +1114,7 @@ CREATE TABLE legal_entities (
     search_text TEXT NOT NULL,                  -- names and numbers, case-folded
     wire BLOB NOT NULL                          -- the JSON without utr, nino and the closing brace
 , numbered_as_organization INTEGER NOT NULL DEFAULT 0
-    CHECK (numbered_as_organization IN (0, 1)), incorporation_date TEXT) STRICT;
+    CHECK (numbered_as_organization IN (0, 1)), incorporation_date TEXT, itsa_status_tax_year TEXT, itsa_status_status TEXT, itsa_status_reason TEXT, itsa_status_fetched_at INTEGER) STRICT;
 
 CREATE INDEX legal_entities_changes ON legal_entities (org_id, updated_at, id);
 
@@ -1391,6 +1395,14 @@ CREATE TABLE signing_keys (
     signs_until INTEGER,                                -- NULL: until the next one is made
     published_until INTEGER,                            -- NULL with signs_until; then later by the longest token's life
     created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE statement_gaps (
+    org_id TEXT NOT NULL,
+    account_id TEXT NOT NULL REFERENCES bank_accounts (id),
+    import_id TEXT NOT NULL REFERENCES import_runs (id),
+    date TEXT NOT NULL,
+    PRIMARY KEY (org_id, account_id, import_id, date)
 ) STRICT;
 
 CREATE TABLE tax_calls (

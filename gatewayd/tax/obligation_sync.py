@@ -11,6 +11,8 @@ from typing import Annotated, Final, Literal, NamedTuple, Protocol
 from msgspec import Meta
 
 from gatewayd.areas.businesses import rows as businesses
+from gatewayd.areas.legal_entities import rows as legal_entities
+from gatewayd.areas.legal_entities.shapes import ItsaStatus
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.wire import Id, Request, Response, Timestamp
@@ -22,7 +24,7 @@ from gatewayd.ledger.obligations import Obligation, ObligationKey, ObligationRow
 from gatewayd.ledger.references import unknown_reference
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.tax import taxpayers
-from gatewayd.tax.obligation_inquiry import ObligationInquiry, Told
+from gatewayd.tax.obligation_inquiry import ObligationInquiry, Standing, Told
 from gatewayd.tax.proxy import Proxy
 from gatewayd.tax.taxpayers import Taxpayer
 
@@ -90,8 +92,8 @@ async def sync_obligations(
 
     VAT returns, quarterly updates and final declarations: what the authority has takes the place of what the calendar
     predicted, and its due dates hold. Where the two differed is answered. Quarterly updates are taken over for
-    businesses that have a taxBusinessId: compare these first (`businesses.syncTaxBusiness`). Needs fraud-prevention
-    headers, as every request that reaches the authority does.
+    businesses that have a taxBusinessId: compare these first (`businesses.syncTaxBusiness`). With Income Tax goes the
+    `itsaStatus` of the entity. Needs fraud-prevention headers, as every request that reaches the authority does.
     """
     async with deps.tax.open_session(ID, caller, incoming) as session:
         store, org_id = deps.tax.store, caller.org_id
@@ -100,11 +102,13 @@ async def sync_obligations(
         inquiry = ObligationInquiry(session, taxpayer, today)
         taxes = request.taxes or ["vat", "income_tax"]
         told = await inquiry.vat() if "vat" in taxes else []
+        standing = None
         if "income_tax" in taxes:
             told += await inquiry.income_tax()
+            standing = await inquiry.itsa_status()
         if request.dry_run:
             return await store.read(lambda tx: _compare(tx, request, taxpayer, told), org_id)
-        return await store.write(lambda tx: _take_over(tx, request, taxpayer, told), org_id)
+        return await store.write(lambda tx: _take_over(tx, request, taxpayer, told, standing), org_id)
 
 
 def _taxpayer(tx: ReadTx, request: SyncObligations) -> Taxpayer:
@@ -133,11 +137,16 @@ def _compare(tx: ReadTx, request: SyncObligations, taxpayer: Taxpayer, told: lis
     return _answer(tx, [row for row in found if row is not None], differences, matched.unknown)
 
 
-def _take_over(tx: WriteTx, request: SyncObligations, taxpayer: Taxpayer, told: list[Told]) -> ObligationSync:
+def _take_over(
+    tx: WriteTx, request: SyncObligations, taxpayer: Taxpayer, told: list[Told], standing: Standing | None
+) -> ObligationSync:
     """Raises `Problem` `version_conflict`; then nothing is changed."""
     matched = _match(tx, request, taxpayer, told)
     differences = _differences(tx, request.legal_entity_id, matched.said)
     after = confirmations.confirm(tx, request.legal_entity_id, matched.said)
+    if standing is not None:
+        status = ItsaStatus(**standing._asdict(), fetched_at=tx.now)
+        legal_entities.keep_itsa_status(tx, request.legal_entity_id, status)
     return _answer(tx, after, differences, matched.unknown)
 
 

@@ -21,8 +21,9 @@ from gatewayd.areas.banking.transactions.shapes import ListTransactions
 from gatewayd.areas.legal_entities.operations import create_legal_entity
 from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
 from gatewayd.clock import SettableClock
-from gatewayd.importing.engine import Importing, ImportParts, open_importing
+from gatewayd.importing.engine import Importing, open_importing
 from gatewayd.importing.moves import SIZES, Sizes
+from gatewayd.importing.parts import ImportParts
 from gatewayd.importing.reading import ReadApart
 from gatewayd.importing.runs import Order
 from gatewayd.ledger.allocation_rules import RuleConditions, RuleOutcome

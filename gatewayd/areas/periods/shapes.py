@@ -129,9 +129,11 @@ class ProfitTotals(Response, frozen=True, kw_only=True):
 
 
 class TotalsWarning(Response, frozen=True, kw_only=True):
-    """What the totals leave out: a VAT return or a business with foreign money that has no rate of exchange."""
+    """What the totals leave out: a VAT return or a business with foreign money that has no rate of exchange; under the
+    flat rate of VAT, purchases whose VAT the customer accounts for.
+    """
 
-    code: Literal["currency_mismatch"]
+    code: Literal["currency_mismatch", "flat_rate_purchases"]
     message: str
 
 

@@ -26,12 +26,12 @@ from gatewayd.areas.accounting.invoices.states import Settlement
 from gatewayd.areas.accounting.invoices.totals import fits
 from gatewayd.contract.wire import Address, project
 from gatewayd.errors import invalid_field, invalid_state, not_found
-from gatewayd.ledger import invoice_payments, period_locks
+from gatewayd.ledger import businesses, invoice_payments, period_locks
 from gatewayd.ledger.bank_lines import BankLine
 from gatewayd.ledger.invoice_payments import Taking
 from gatewayd.ledger.sellers import Seller
 from gatewayd.money import Money, exponent, is_decimal
-from gatewayd.store import WriteTx
+from gatewayd.store import ReadTx, WriteTx
 
 MAX_REASON_CHARACTERS = 500  # Chosen
 
@@ -176,10 +176,7 @@ def void(tx: WriteTx, invoice_id: str, reason: str) -> InvoiceRow:
     row = INVOICES.get(tx, invoice_id)
     if not reason.strip() or len(reason) > MAX_REASON_CHARACTERS:
         raise invalid_field("reason", "out_of_range", f"Expected 1 to {MAX_REASON_CHARACTERS} characters.")
-    days = (row.issue_date, row.supply_date)
-    states.refuse_void(
-        row.status, any(period_locks.is_closed(tx, row.legal_entity_id, day, row.business_id) for day in days)
-    )
+    states.refuse_void(row.status, any(_is_closed(tx, row, day) for day in (row.issue_date, row.supply_date)))
     row = rows.update(
         tx, replace(row, status="void", balance_due=Money(0, row.currency), voided_at=tx.now, void_reason=reason)
     )
@@ -196,7 +193,20 @@ def delete_draft(tx: WriteTx, invoice_id: str) -> None:
 
 def _refuse_closed(tx: WriteTx, row: InvoiceRow, *days: str) -> None:
     """Raises `Problem` `period_closed` where one of the ISO days is in a closed period of the seller or business."""
-    period_locks.refuse_closed(tx, row.legal_entity_id, *days, business_id=row.business_id)
+    for day in dict.fromkeys(days):
+        if _is_closed(tx, row, day):
+            raise period_locks.closed(day)
+
+
+def _is_closed(tx: ReadTx, row: InvoiceRow, day: str) -> bool:
+    """Whether an ISO day is closed for the seller, or for the business that the invoice counts in.
+
+    That is the one it names, else the only one of the seller on the supply date.
+    """
+    closed_for = period_locks.closed_for(tx, row.legal_entity_id, day)
+    if None in closed_for or row.business_id is not None or row.legal_entity_id is None or not closed_for:
+        return None in closed_for or row.business_id in closed_for
+    return businesses.sole_on(businesses.of_entity(tx, row.legal_entity_id), row.supply_date) in closed_for
 
 
 def _anew(tx: WriteTx, row: InvoiceRow, found: Parties) -> InvoiceRow:
