@@ -32,6 +32,7 @@ GROUPS = (
     "periods",
     "imports",
     "allocations",
+    "assets",
     "calendar",
     "crm",
     "webhooks",

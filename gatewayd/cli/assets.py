@@ -1,0 +1,129 @@
+"""`gatewayd asset`: portfolios and their accounts, and what is held in them."""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gatewayd.cli import asset_transactions
+from gatewayd.cli.context import Context
+from gatewayd.cli.output import print_list, print_result
+from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
+from gatewayd.cli.run_operation import operation_of, run_operation, walk
+
+Json = dict[str, Any]
+LIST_MAX = 10_000
+METHODS = ("section_104", "average_cost", "fifo")
+TYPES = ("brokerage", "savings", "cash", "pension", "crypto", "property", "other")
+WRAPPERS = (
+    *("none", "isa", "lisa", "jisa", "ifisa", "sipp", "ssas", "workplace_pension", "offshore_bond", "onshore_bond"),
+    *("vct", "eis", "seis", "premium_bonds", "other"),
+)
+_PAGE = 100
+
+
+def add_commands(subparsers: Subparsers) -> None:
+    """Add the commands of assets."""
+    group = add_group(subparsers, "asset", "portfolios, their accounts, and what is held in them")
+    _add_portfolios(group)
+    _add_accounts(group)
+    asset_transactions.add_commands(group)
+
+
+def _add_portfolios(group: Subparsers) -> None:
+    group = add_group(group, "portfolio", "accounts that are looked at together")
+    command = add_command(group, "create", "make a portfolio of a legal entity", create_portfolio, json=True)
+    command.add_argument("--org", required=True, metavar="ID")
+    command.add_argument("--entity", required=True, metavar="ID", help="the legal entity that owns what is in it")
+    command.add_argument("--name", required=True)
+    command.add_argument("--currency", metavar="C", help="in which it is counted; GBP by default")
+    command.add_argument("--method", choices=METHODS, help="by default section_104 for a person, else average_cost")
+    command.add_argument("--external-id", metavar="ID", help="your own identifier")
+    command = add_command(group, "list", "list portfolios, newest first", list_portfolios, json=True)
+    command.add_argument("--org", required=True, metavar="ID")
+    command.add_argument("--entity", metavar="ID", help="of one legal entity")
+    command.add_argument("--limit", type=whole_number(1, LIST_MAX), default=50, metavar="N")
+
+
+def _add_accounts(group: Subparsers) -> None:
+    group = add_group(group, "account", "accounts with brokers, platforms and pension providers, and wallets")
+    command = add_command(group, "create", "make an account of a portfolio", create_account, json=True)
+    command.add_argument("portfolio", metavar="PORTFOLIO")
+    command.add_argument("--name", required=True)
+    command.add_argument("--type", choices=TYPES, default="brokerage")
+    command.add_argument("--wrapper", choices=WRAPPERS, default="none", help="what keeps tax away from it")
+    command.add_argument("--currency", metavar="C", default="GBP")
+    command.add_argument("--institution", metavar="NAME", help="who keeps it")
+    command.add_argument("--number", metavar="N", help="its number there")
+    command.add_argument("--allow-short", action="store_true", help="more may be sold than is held")
+    command.add_argument("--external-id", metavar="ID", help="your own identifier")
+    command = add_command(group, "list", "list accounts, newest first", list_accounts, json=True)
+    command.add_argument("--org", required=True, metavar="ID")
+    command.add_argument("--portfolio", metavar="ID", help="of one portfolio")
+    command.add_argument("--limit", type=whole_number(1, LIST_MAX), default=50, metavar="N")
+
+
+def create_portfolio(arguments: argparse.Namespace, context: Context) -> int:
+    from gatewayd.areas.assets import AREA
+
+    values = {
+        "legalEntityId": arguments.entity,
+        "name": arguments.name,
+        "baseCurrency": arguments.currency,
+        "costBasisMethod": arguments.method,
+        "externalId": arguments.external_id,
+    }
+    made = run_operation(context, operation_of(AREA, "assets.createPortfolio"), arguments.org, values)
+    print_result(arguments, made, [f"Made the portfolio {made['name']}, in {made['baseCurrency']}: {made['id']}"])
+    return 0
+
+
+def list_portfolios(arguments: argparse.Namespace, context: Context) -> int:
+    names = ("id", "name", "baseCurrency", "costBasisMethod", "status")
+    columns = ("id", "name", "currency", "method", "status")
+    _list(arguments, context, ("assets.listPortfolios", {"legalEntityId": arguments.entity}), (columns, names))
+    return 0
+
+
+def create_account(arguments: argparse.Namespace, context: Context) -> int:
+    from gatewayd.areas.assets import AREA
+    from gatewayd.areas.assets.portfolios.rows import PORTFOLIOS
+
+    org_id = context.read(lambda tx: PORTFOLIOS.organization_of(tx, arguments.portfolio))
+    values = {
+        "portfolioId": arguments.portfolio,
+        "name": arguments.name,
+        "type": arguments.type,
+        "taxWrapper": arguments.wrapper,
+        "currency": arguments.currency,
+        "institutionName": arguments.institution,
+        "accountNumber": arguments.number,
+        "allowShort": arguments.allow_short,
+        "externalId": arguments.external_id,
+    }
+    made = run_operation(context, operation_of(AREA, "assets.createAccount"), org_id, values)
+    print_result(arguments, made, [f"Made the account {made['name']}, in {made['currency']}: {made['id']}"])
+    return 0
+
+
+def list_accounts(arguments: argparse.Namespace, context: Context) -> int:
+    names = ("id", "name", "type", "taxWrapper", "currency", "status")
+    columns = ("id", "name", "type", "wrapper", "currency", "status")
+    _list(arguments, context, ("assets.listAccounts", {"portfolioId": arguments.portfolio}), (columns, names))
+    return 0
+
+
+def _list(
+    arguments: argparse.Namespace,
+    context: Context,
+    asked: tuple[str, Mapping[str, object]],
+    shown: tuple[Sequence[str], Sequence[str]],
+) -> None:
+    """Print a list of `--org`: the operation with its values, and the columns with the member that stands in each."""
+    from gatewayd.areas.assets import AREA
+
+    operation, values = asked
+    columns, names = shown
+    wanted = (min(_PAGE, arguments.limit), arguments.limit)
+    found = walk(context, arguments.org, operation_of(AREA, operation), values, wanted)
+    cells = [tuple("" if row[name] is None else str(row[name]) for name in names) for row in found]
+    print_list(arguments, found, columns, cells)

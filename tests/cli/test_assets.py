@@ -1,0 +1,83 @@
+"""`gatewayd asset`: on a store in a file, at the time that it is."""
+
+from pathlib import Path
+
+import pytest
+
+from gatewayd.areas.legal_entities.operations import create_legal_entity
+from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
+from gatewayd.cli.context import Context
+from gatewayd.clock import SystemClock
+from tests.cli.conftest import Run
+from tests.support.store import make_caller
+
+
+@pytest.fixture
+def entity_id(config_file: Path, org_id: str) -> str:
+    """A person."""
+    request = CreateLegalEntity(name="Ash", type="individual")
+    context = Context(str(config_file), {}, SystemClock())
+    return context.write(lambda tx: create_legal_entity(tx, make_caller(org_id), request), org_id).id
+
+
+@pytest.fixture
+def portfolio_id(run: Run, org_id: str, entity_id: str) -> str:
+    made = run("asset", "portfolio", "create", "--org", org_id, "--entity", entity_id, "--name", "Savings", "--json")
+    return str(made.document["id"])
+
+
+@pytest.fixture
+def account_id(run: Run, portfolio_id: str) -> str:
+    return str(run("asset", "account", "create", portfolio_id, "--name", "Broker", "--json").document["id"])
+
+
+def test_portfolios_and_accounts_are_made_and_listed(run: Run, org_id: str, portfolio_id: str, account_id: str) -> None:
+    (portfolio,) = run("asset", "portfolio", "list", "--org", org_id, "--json").document
+    assert (portfolio["id"], portfolio["baseCurrency"]) == (portfolio_id, "GBP")
+    made = run("asset", "account", "create", portfolio_id, "--name", "ISA", "--wrapper", "isa", "--allow-short")
+    assert (made.document["taxWrapper"], made.document["allowShort"]) == ("isa", True)
+    found = run("asset", "account", "list", "--org", org_id, "--portfolio", portfolio_id, "--json").document
+    assert [account["id"] for account in found] == [made.document["id"], account_id]
+    text = run("asset", "account", "list", "--org", org_id).out
+    assert text.splitlines()[0].split("\t") == ["id", "name", "type", "wrapper", "currency", "status"]
+
+
+def test_trades_are_entered_listed_and_reversed(run: Run, org_id: str, account_id: str) -> None:
+    identified = ("--symbol", "VOD", "--mic", "XLON", "--instrument-name", "Vodafone Group")
+    bought = run(
+        *("asset", "transaction", "add", account_id, "buy", "--date", "2026-04-07", *identified),
+        *("--quantity", "500", "--price", "0.72", "--fees", "5.95"),
+    ).document
+    assert (bought["grossAmount"], bought["netAmount"], bought["source"]) == ("360.00", "-365.95", "manual")
+    split = run(
+        *("asset", "transaction", "add", account_id, "split", "--date", "2026-05-01"),
+        *("--instrument", bought["instrumentId"], "--ratio", "1:10"),
+    ).document
+    assert split["splitRatio"] == {"numerator": 1, "denominator": 10}
+    listed = run("asset", "transaction", "list", "--org", org_id, "--type", "buy", "--type", "split", "--json").document
+    assert [row["id"] for row in listed] == [split["id"], bought["id"]]
+    reversal = run("asset", "transaction", "reverse", split["id"], "--notes", "Never came").document
+    assert (reversal["reversesTransactionId"], reversal["notes"]) == (split["id"], "Never came")
+    listed = run("asset", "transaction", "list", "--org", org_id, "--account", account_id, "--json").document
+    assert [row["id"] for row in listed] == [bought["id"]]
+    listed = run("asset", "transaction", "list", "--org", org_id, "--reversed", "--limit", "2", "--json").document
+    assert [row["id"] for row in listed] == [reversal["id"], split["id"]]
+
+
+def test_what_is_wrong_with_a_trade_is_told(run: Run, account_id: str) -> None:
+    refused = run("asset", "transaction", "add", account_id, "sell", "--date", "2026-04-07")
+    assert (refused.code, refused.err.count("\n")) == (1, 1)
+    assert "grossAmount: A sell needs it" in refused.err
+    assert "(2 more)" in refused.err
+
+
+@pytest.mark.parametrize("ratio", ["2", "2:", "a:1", "2:1:1", "-2:1"])
+def test_a_ratio_is_two_whole_numbers(run: Run, ratio: str) -> None:
+    refused = run("asset", "transaction", "add", "acc_1", "split", "--date", "2026-04-07", f"--ratio={ratio}")
+    assert (refused.code, "is not a ratio such as 2:1" in refused.err) == (2, True)
+
+
+def test_an_unknown_account_and_transaction_are_told(run: Run, org_id: str) -> None:
+    for words in (("add", "acc_none", "buy", "--date", "2026-04-07"), ("reverse", "txn_none")):
+        refused = run("asset", "transaction", *words)
+        assert (refused.code, "There is no such" in refused.err) == (1, True)
