@@ -9,6 +9,7 @@ from gatewayd.cli.context import Context
 from gatewayd.cli.output import print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
 from gatewayd.cli.run_operation import operation_of, run_operation, walk
+from gatewayd.cli.time_arguments import civil_date
 
 Json = dict[str, Any]
 LIST_MAX = 10_000
@@ -27,6 +28,16 @@ def add_commands(subparsers: Subparsers) -> None:
     _add_portfolios(group)
     _add_accounts(group)
     asset_transactions.add_commands(group)
+    command = add_command(group, "positions", "list what is held, and what it cost", positions, json=True)
+    command.add_argument("--org", required=True, metavar="ID")
+    of = command.add_mutually_exclusive_group(required=True)
+    of.add_argument("--portfolio", metavar="ID")
+    of.add_argument("--account", metavar="ID")
+    of.add_argument("--entity", metavar="ID", help="all that a legal entity holds")
+    command.add_argument("--date", metavar="D", type=civil_date, help="as of then; YYYY-MM-DD, today by default")
+    command.add_argument("--method", choices=METHODS, help="of the cost; by default the portfolio's")
+    command.add_argument("--closed", action="store_true", help="with what is held no more")
+    command.add_argument("--limit", type=whole_number(1, LIST_MAX), default=500, metavar="N")
 
 
 def _add_portfolios(group: Subparsers) -> None:
@@ -109,6 +120,29 @@ def list_accounts(arguments: argparse.Namespace, context: Context) -> int:
     names = ("id", "name", "type", "taxWrapper", "currency", "status")
     columns = ("id", "name", "type", "wrapper", "currency", "status")
     _list(arguments, context, ("assets.listAccounts", {"portfolioId": arguments.portfolio}), (columns, names))
+    return 0
+
+
+def positions(arguments: argparse.Namespace, context: Context) -> int:
+    from gatewayd.areas.assets import AREA
+
+    values = {
+        "portfolioId": arguments.portfolio,
+        "accountId": arguments.account,
+        "legalEntityId": arguments.entity,
+        "asOfDate": arguments.date,
+        "method": arguments.method,
+        "includeClosed": arguments.closed,
+    }
+    wanted = (min(_PAGE, arguments.limit), arguments.limit)
+    found = walk(context, arguments.org, operation_of(AREA, "assets.listPositions"), values, wanted)
+    columns = ("instrument", "name", "account", "quantity", "cost", "value", "gain", "currency")
+    names = ("accountId", "quantity", "costBasisBase", "marketValueBase", "unrealisedGain", "baseCurrency")
+    cells = []
+    for row in found:
+        rest = ("" if row[name] is None else str(row[name]) for name in names)
+        cells.append((row["instrumentId"], row["instrument"]["name"], *rest))
+    print_list(arguments, found, columns, cells)
     return 0
 
 

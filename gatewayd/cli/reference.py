@@ -93,6 +93,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "asset transaction add": "ACCOUNT_ID buy --date 2026-04-07 --isin GB00BH4HKS39 --quantity 500 --price 0.72",
     "asset transaction list": "--org ORG_ID --type buy --type sell --from 2026-04-06",
     "asset transaction reverse": 'TRANSACTION_ID --notes "Entered twice"',
+    "asset positions": "--org ORG_ID --portfolio PORTFOLIO_ID --date 2026-04-05",
     "calendar create": '--org ORG_ID --name "Tax deadlines"',
     "calendar list": "--org ORG_ID",
     "calendar revoke": "CALENDAR_FEED_ID",

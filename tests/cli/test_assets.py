@@ -64,6 +64,21 @@ def test_trades_are_entered_listed_and_reversed(run: Run, org_id: str, account_i
     assert [row["id"] for row in listed] == [reversal["id"], split["id"]]
 
 
+def test_positions_are_listed_as_of_a_day(run: Run, org_id: str, account_id: str, entity_id: str) -> None:
+    named = ("--instrument-name", "Vodafone Group")
+    for date, quantity in (("2026-04-07", "500"), ("2026-05-07", "100")):
+        words = ("--date", date, *named, "--quantity", quantity, "--price", "0.72")
+        assert run("asset", "transaction", "add", account_id, "buy", *words).code == 0
+    of = ("--org", org_id, "--entity", entity_id)
+    (position,) = run("asset", "positions", *of, "--json").document
+    assert (position["quantity"], position["costBasisBase"]) == ("600", "432.00")
+    (position,) = run("asset", "positions", *of, "--date", "2026-05-06", "--json").document
+    assert position["quantity"] == "500"
+    header, line = run("asset", "positions", "--org", org_id, "--account", account_id).out.splitlines()
+    assert header.split("\t")[3] == "quantity"
+    assert line.split("\t")[1:5] == ["Vodafone Group", account_id, "600", "432.00"]
+
+
 def test_what_is_wrong_with_a_trade_is_told(run: Run, account_id: str) -> None:
     refused = run("asset", "transaction", "add", account_id, "sell", "--date", "2026-04-07")
     assert (refused.code, refused.err.count("\n")) == (1, 1)
