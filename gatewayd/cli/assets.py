@@ -2,11 +2,12 @@
 
 import argparse
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from gatewayd.cli import asset_transactions
-from gatewayd.cli.context import Context
-from gatewayd.cli.output import print_list, print_result
+from gatewayd.cli.context import CommandError, Context
+from gatewayd.cli.output import note, print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
 from gatewayd.cli.run_operation import operation_of, run_operation, walk
 from gatewayd.cli.time_arguments import civil_date
@@ -38,6 +39,12 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("--method", choices=METHODS, help="of the cost; by default the portfolio's")
     command.add_argument("--closed", action="store_true", help="with what is held no more")
     command.add_argument("--limit", type=whole_number(1, LIST_MAX), default=500, metavar="N")
+
+    command = add_command(group, "gains", "add up the capital gains of a tax year", gains, json=True)
+    command.add_argument("--org", required=True, metavar="ID")
+    command.add_argument("--entity", required=True, metavar="ID", help="the person whose gains they are")
+    command.add_argument("--tax-year", required=True, metavar="Y", help="such as 2026-27")
+    command.add_argument("--csv", metavar="FILE", type=Path, help="write each disposal into a new file")
 
 
 def _add_portfolios(group: Subparsers) -> None:
@@ -144,6 +151,39 @@ def positions(arguments: argparse.Namespace, context: Context) -> int:
         cells.append((row["instrumentId"], row["instrument"]["name"], *rest))
     print_list(arguments, found, columns, cells)
     return 0
+
+
+def gains(arguments: argparse.Namespace, context: Context) -> int:
+    from gatewayd.areas.assets import AREA
+
+    values = {"legalEntityId": arguments.entity, "taxYear": arguments.tax_year}
+    found = run_operation(context, operation_of(AREA, "assets.capitalGains"), arguments.org, values)
+    if arguments.csv is not None:
+        export = operation_of(AREA, "assets.exportCapitalGains")
+        _write_new(arguments.csv, run_operation(context, export, arguments.org, values)["content"])
+    for warning in found["warnings"]:
+        note(warning["message"])
+    totals = found["chargeable"]
+    currency = found["currency"]
+    lines = [
+        f"{found['taxYear']}: {totals['disposals']} disposals for {totals['proceeds']} {currency}, which had cost"
+        f" {totals['costs']}.",
+        f"Gains {totals['gains']}, losses {totals['losses']}, together {totals['net']} {currency}.",
+    ]
+    if found["exemptAmount"] is not None:
+        above = found["aboveExemptAmount"]
+        lines.append(f"The exempt amount is {found['exemptAmount']}; above it: {above} {currency}.")
+    print_result(arguments, found, lines)
+    return 0
+
+
+def _write_new(path: Path, content: str) -> None:
+    """Write a file that is not there yet."""
+    try:
+        with path.open("x", encoding="utf-8", newline="") as file:
+            file.write(content)
+    except OSError as error:
+        raise CommandError(f"{path} cannot be written: {error.strerror}") from None
 
 
 def _list(

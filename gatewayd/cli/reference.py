@@ -94,6 +94,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "asset transaction list": "--org ORG_ID --type buy --type sell --from 2026-04-06",
     "asset transaction reverse": 'TRANSACTION_ID --notes "Entered twice"',
     "asset positions": "--org ORG_ID --portfolio PORTFOLIO_ID --date 2026-04-05",
+    "asset gains": "--org ORG_ID --entity ENTITY_ID --tax-year 2026-27 --csv gains.csv",
     "calendar create": '--org ORG_ID --name "Tax deadlines"',
     "calendar list": "--org ORG_ID",
     "calendar revoke": "CALENDAR_FEED_ID",

@@ -79,6 +79,22 @@ def test_positions_are_listed_as_of_a_day(run: Run, org_id: str, account_id: str
     assert line.split("\t")[1:5] == ["Vodafone Group", account_id, "600", "432.00"]
 
 
+def test_gains_are_added_up_and_written(run: Run, org_id: str, account_id: str, entity_id: str, tmp_path: Path) -> None:
+    """600 of 1,000 that cost 4.00 each are sold at 5.00."""
+    named = ("--instrument-name", "Larch Group")
+    for kind, date, quantity, price in (("buy", "2024-05-01", "1000", "4"), ("sell", "2024-06-03", "600", "5")):
+        words = ("--date", date, *named, "--quantity", quantity, "--price", price)
+        assert run("asset", "transaction", "add", account_id, kind, *words).code == 0
+    of = ("--org", org_id, "--entity", entity_id, "--tax-year", "2024-25")
+    file = tmp_path / "gains.csv"
+    report = run("asset", "gains", *of, "--csv", str(file), "--json").document
+    assert (report["chargeable"]["proceeds"], report["chargeable"]["net"]) == ("3000.00", "600.00")
+    assert "Larch Group" in file.read_text("utf-8")
+    refused = run("asset", "gains", *of, "--csv", str(file))
+    assert (refused.code, "File exists" in refused.err) == (1, True)
+    assert run("asset", "gains", *of[:-1], "2025-26", "--json").document["chargeable"]["disposals"] == 0
+
+
 def test_what_is_wrong_with_a_trade_is_told(run: Run, account_id: str) -> None:
     refused = run("asset", "transaction", "add", account_id, "sell", "--date", "2026-04-07")
     assert (refused.code, refused.err.count("\n")) == (1, 1)
