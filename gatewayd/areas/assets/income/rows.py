@@ -32,17 +32,17 @@ _SELECT_SUMS = """
 SELECT f.currency, f.base_currency, f.type, a.tax_wrapper, i.asset_class, i.asset_sub_class, i.domicile_country,
     i.currency, f.events, f.gross, f.gross_base, f.taxes, f.taxed_events, f.taxed_gross, f.taxed_gross_base
 FROM (
-    SELECT t.org_id, t.currency, t.base_currency, t.type, t.account_id, t.instrument_id,
+    SELECT t.currency, t.base_currency, t.type, t.account_id, t.instrument_id,
         count(1) AS events, sum(t.gross_amount) AS gross, sum(t.gross_base) AS gross_base, sum(t.taxes) AS taxes,
         sum(CASE WHEN t.taxes > 0 THEN 1 ELSE 0 END) AS taxed_events,
         sum(CASE WHEN t.taxes > 0 THEN t.gross_amount ELSE 0 END) AS taxed_gross,
         sum(CASE WHEN t.taxes > 0 THEN t.gross_base ELSE 0 END) AS taxed_gross_base
     FROM asset_transactions t
-    WHERE t.org_id = :org_id {filters}
-    GROUP BY t.org_id, t.currency, t.base_currency, t.type, t.account_id, t.instrument_id
+    WHERE t.org_id = :org_id AND {conditions}
+    GROUP BY t.currency, t.base_currency, t.type, t.account_id, t.instrument_id
 ) f
-JOIN asset_accounts a ON a.org_id = f.org_id AND a.id = f.account_id
-LEFT JOIN instruments i ON i.org_id = f.org_id AND i.id = f.instrument_id
+JOIN asset_accounts a ON a.org_id = :org_id AND a.id = f.account_id
+LEFT JOIN instruments i ON i.org_id = :org_id AND i.id = f.instrument_id
 """
 _LAST_DATE: Final = "9999-12-31"
 
@@ -59,7 +59,7 @@ def events(tx: ReadTx, request: ListIncomeEvents, after: tuple[object, object] |
     """The events behind a sort key of pay date and id; None: from the latest on."""
     conditions, values = _filters(tx, request)
     after_date, after_id = after or (values.get("to_date", _LAST_DATE), MAX_KEY)
-    sql = _SELECT_EVENTS + conditions + _BEHIND
+    sql = f"{_SELECT_EVENTS} AND {conditions} {_BEHIND}"
     for row in tx.each(sql, after_date=after_date, after_id=after_id, count=request.limit + 1, **values):
         yield _event(tx, row)
 
@@ -68,7 +68,7 @@ def totals(tx: ReadTx, request: ListIncomeEvents) -> list[IncomeTotal]:
     """What everything that the filter finds comes to, by currency and category."""
     conditions, values = _filters(tx, request)
     sums: dict[tuple[str, str, UkCategory], _Sums] = defaultdict(lambda: _Sums(0, 0, 0, 0))
-    for row in tx.rows(_SELECT_SUMS.format(filters=conditions), **values):
+    for row in tx.rows(_SELECT_SUMS.format(conditions=conditions), **values):
         every, taxed = _Sums._make(row[8:12]), _Sums._make((*row[12:15], row[11]))
         for is_withheld, part in ((True, taxed), (False, every.less(taxed))):
             if part.events:
@@ -114,7 +114,7 @@ def _event(tx: ReadTx, row: Row) -> Event:
 
 
 def _filters(tx: ReadTx, request: ListIncomeEvents) -> tuple[str, dict[str, object]]:
-    """The conditions, each after its AND, and the values that they name."""
+    """The conditions, joined, and the values that they name."""
     first, last = (None, None) if request.tax_year is None else bounds(request.tax_year)
     named = {
         "t.account_id = :account_id": request.account_id,
@@ -140,4 +140,4 @@ def _filters(tx: ReadTx, request: ListIncomeEvents) -> tuple[str, dict[str, obje
         if value is not None:
             conditions.append(condition)
             values[condition.rpartition(":")[2]] = value
-    return "".join(f" AND {condition}" for condition in conditions), values
+    return " AND ".join(conditions), values
