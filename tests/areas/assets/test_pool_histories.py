@@ -175,7 +175,7 @@ def _days(date: str, other: str) -> int:
     return (datetime.date.fromisoformat(date) - datetime.date.fromisoformat(other)).days
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
 def test_what_is_stored_is_what_the_whole_history_gives(steps: list[Step], fresh_store: FreshStore) -> None:
     store = fresh_store()

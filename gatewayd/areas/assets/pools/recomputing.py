@@ -11,7 +11,7 @@ from gatewayd.areas.assets.pools.exact import cost_of
 from gatewayd.areas.assets.pools.lots import Lot
 from gatewayd.areas.assets.pools.matching import WINDOW_DAYS, Kept, Split
 from gatewayd.areas.assets.pools.scopes import Scope
-from gatewayd.areas.assets.pools.shapes import Carried, Leaving
+from gatewayd.areas.assets.pools.shapes import Carried, Inputs, Leaving
 from gatewayd.clock import days_after
 from gatewayd.store import WriteTx
 
@@ -53,7 +53,7 @@ def recompute(tx: WriteTx, scope: Scope, instrument_id: str, changes: Mapping[st
     days, gone = _changed(stored, changes)
     computed = _compute(tx, scope, key, window, days, facts)
     written = [
-        StoredDay(day.date, inputs_of(day), one.outcome, one.gain, one.lot_gain)
+        StoredDay(day.date, _inputs(day, stored, changes), one.outcome, one.gain, one.lot_gain)
         for day, one in zip(days, computed, strict=True)
         if day.date in changes or one.outcome != stored[day.date].outcome
     ]
@@ -94,6 +94,10 @@ def _changed(stored: Mapping[str, StoredDay], changes: Mapping[str, Day]) -> tup
             gone.append(date)
             del days[date]
     return [days[date] for date in sorted(days)], gone
+
+
+def _inputs(day: Day, stored: Mapping[str, StoredDay], changes: Mapping[str, Day]) -> Inputs:
+    return inputs_of(day) if day.date in changes else stored[day.date].inputs
 
 
 def _compute(
