@@ -29,7 +29,10 @@ def main(argv: Sequence[str] | None = None, root: Path = ROOT) -> int:
         arguments = build_parser().parse_args(given)
     except SystemExit as stop:  # argparse has printed help, version or what is wrong
         return stop.code if isinstance(stop.code, int) else WRONG_USAGE
-    return _run(arguments, Context(arguments.config, os.environ, SystemClock(), root))
+    context = Context(arguments.config, os.environ, SystemClock(), root)
+    if getattr(arguments, "override", False):
+        context.overrides = frozenset({"closing"})
+    return _run(arguments, context)
 
 
 def _read_statement(hints: str, cpu_seconds: str) -> int:

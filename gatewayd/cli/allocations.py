@@ -6,7 +6,7 @@ from typing import Any
 from gatewayd.cli import allocation_rules
 from gatewayd.cli.context import Context
 from gatewayd.cli.output import print_list, print_result
-from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
+from gatewayd.cli.parser import Subparsers, add_command, add_group, add_override, whole_number
 from gatewayd.cli.run_operation import operation_of, run_operation, run_operations, walk
 
 Json = dict[str, Any]
@@ -29,6 +29,7 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("--limit", type=whole_number(1, LIST_MAX), default=50, metavar="N")
     summary = "take an allocation back; both halves where it is a transfer"
     command = add_command(group, "remove", summary, remove, json=True)
+    add_override(command)
     command.add_argument("id", metavar="ID")
     _add_match(group)
     allocation_rules.add_commands(group)
@@ -36,6 +37,7 @@ def add_commands(subparsers: Subparsers) -> None:
 
 def _add_add(group: Subparsers) -> None:
     command = add_command(group, "add", "say what a bank transaction, or a part of it, is for", add, json=True)
+    add_override(command)
     command.add_argument("bank_transaction", metavar="BANK_TRANSACTION")
     command.add_argument("--business", metavar="ID", help="by default the one that the account names")
     command.add_argument("--category", required=True, metavar="C", help="such as adminCosts, or not_pnl")
@@ -54,6 +56,7 @@ def _add_add(group: Subparsers) -> None:
 def _add_match(group: Subparsers) -> None:
     summary = "show what bank transactions probably are, and allocate those that are sure enough"
     command = add_command(group, "match", summary, match, json=True)
+    add_override(command)
     command.add_argument("--org", required=True, metavar="ID")
     of = command.add_mutually_exclusive_group(required=True)
     of.add_argument("--account", metavar="ID")

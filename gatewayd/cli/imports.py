@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gatewayd.cli import price_imports
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.output import note, print_document, print_result
-from gatewayd.cli.parser import Subparsers, add_command, add_group
+from gatewayd.cli.parser import Subparsers, add_command, add_group, add_override
 from gatewayd.cli.received_files import received
 from gatewayd.cli.run_operation import operation_of, operator_of
 
@@ -35,6 +35,7 @@ def add_commands(subparsers: Subparsers) -> None:
     """Add the commands of imports."""
     group = add_group(subparsers, "import", "files that are brought into the books")
     command = add_command(group, "bank", "import a bank statement: OFX, QIF, CAMT, MT940 or CSV", bank, json=True)
+    add_override(command)
     command.add_argument("file", metavar="FILE", type=Path)
     command.add_argument("--org", required=True, metavar="ID")
     account = command.add_mutually_exclusive_group(required=True)
@@ -46,6 +47,7 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("--preview", action="store_true", help="only count what would become of its rows")
     price_imports.add_command_to(group)
     command = add_command(group, "undo", "take out what an import brought", undo, json=True)
+    add_override(command)
     command.add_argument("id", metavar="ID")
 
 
@@ -90,12 +92,14 @@ def _into_new_account(
     from gatewayd.areas.banking import AREA
     from gatewayd.importing.operations import mapping_of
     from gatewayd.importing.runs import Order
+    from gatewayd.ledger.period_locks import CLOSING
 
     order = Order(
         file_name=arguments.file.name[:255],
         format=None if arguments.format == "auto" else arguments.format,
         mapping=mapping_of(mapping),
         preview=arguments.preview,
+        overrides_closing=CLOSING in context.overrides,
         new_account=_request(
             operation_of(AREA, "banking.createAccount"),
             {"name": arguments.new_account, "currency": arguments.currency},
@@ -124,7 +128,7 @@ def _perform(
 
     async def ask(store: "Store", importing: "Importing") -> object:
         performer = Performer(store, _Deps(importing))
-        return await performer.perform(operation, operator_of(org_id), request, None, file)
+        return await performer.perform(operation, operator_of(org_id, context.overrides), request, None, file)
 
     return _ask(context, org_id, ask)
 

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from msgspec.json import encode
 
 from gatewayd.areas.periods.feeds import PATH as CALENDARS
+from gatewayd.bundles.engine import Bundles
 from gatewayd.catalogue import Catalogue, Deps
 from gatewayd.clock import Clock
 from gatewayd.config import Config, is_loopback
@@ -141,13 +142,23 @@ def _create_api(parts: DoorParts, offered: Catalogue, limits: RateLimits, cors: 
             cors=cors,
             log=parts.log,
             observe=parts.observer.note_call,
-            deps=Deps(tax=parts.tax, importing=parts.importing, prices=PriceImporting(parts.provider.store)),
+            deps=Deps(
+                tax=parts.tax,
+                importing=parts.importing,
+                prices=PriceImporting(parts.provider.store),
+                bundles=_create_bundles(parts),
+            ),
             json_body_bytes=config.limits.json_body_bytes,
             call_seconds=config.tax.timeout_seconds,
             public_url=config.server.public_url,
             uploads=_create_uploads(config),
         )
     )
+
+
+def _create_bundles(parts: DoorParts) -> Bundles:
+    """Raises `OSError`."""
+    return Bundles(parts.provider.store, Path(parts.config.store.directory))
 
 
 def _create_uploads(config: Config) -> Uploads:

@@ -108,18 +108,20 @@ class Importing:
         )
         return await self._do(_Job(org_id, run.id, lock, lambda: self._bring(org_id, run, source, order.preview)))
 
-    async def apply(self, org_id: str, import_id: str) -> ImportRunRow:
+    async def apply(self, org_id: str, import_id: str, *, overrides_closing: bool = False) -> ImportRunRow:
         """Apply a preview. Raises `Problem`: `not_found`, `invalid_state`."""
         account_id = await self._account_of(org_id, import_id)
-        run, lock = await self._begun(org_id, account_id, lambda tx: runs.begin_applying(tx, import_id))
+        begin = partial(runs.begin_applying, import_id=import_id, overrides_closing=overrides_closing)
+        run, lock = await self._begun(org_id, account_id, begin)
         return await self._do(_Job(org_id, run.id, lock, lambda: self._apply(org_id, run)))
 
-    async def undo(self, org_id: str, import_id: str) -> ImportRunRow:
+    async def undo(self, org_id: str, import_id: str, *, overrides_closing: bool = False) -> ImportRunRow:
         """Take out what an import brought. Raises `Problem`: `not_found`, `invalid_state`, `period_closed`."""
         account_id = await self._account_of(org_id, import_id)
-        run, lock = await self._begun(
-            org_id, account_id, lambda tx: runs.begin_undoing(tx, import_id, self._parts.sizes)
+        begin = partial(
+            runs.begin_undoing, import_id=import_id, sizes=self._parts.sizes, overrides_closing=overrides_closing
         )
+        run, lock = await self._begun(org_id, account_id, begin)
         return await self._do(_Job(org_id, run.id, lock, lambda: self._undo(org_id, run)))
 
     # -- jobs

@@ -14,6 +14,7 @@ from gatewayd.contract.wire import Id, Request
 from gatewayd.errors import invalid_field
 from gatewayd.importing.engine import Importing
 from gatewayd.importing.runs import Order
+from gatewayd.ledger import period_locks
 from gatewayd.statements.shapes import Mapping
 
 FileName = Annotated[
@@ -77,13 +78,16 @@ async def import_statement(deps: Deps, caller: Caller, request: ImportStatement,
         format=None if request.format == "auto" else request.format,
         mapping=mapping_of(request.mapping),
         preview=request.preview,
+        overrides_closing=_overrides(caller),
     )
     return rows.shown(await deps.importing.import_file(caller.org_id, order, file))
 
 
 async def apply_import(deps: Deps, caller: Caller, request: ApplyImport) -> ImportRun:
     """Apply a preview. Its rows are compared anew with what the account has by now."""
-    return rows.shown(await deps.importing.apply(caller.org_id, request.import_id))
+    return rows.shown(
+        await deps.importing.apply(caller.org_id, request.import_id, overrides_closing=_overrides(caller))
+    )
 
 
 async def undo_import(deps: Deps, caller: Caller, request: UndoImport) -> ImportRun:
@@ -91,7 +95,11 @@ async def undo_import(deps: Deps, caller: Caller, request: UndoImport) -> Import
 
     Refused while any of it is allocated, or lies in a closed period.
     """
-    return rows.shown(await deps.importing.undo(caller.org_id, request.import_id))
+    return rows.shown(await deps.importing.undo(caller.org_id, request.import_id, overrides_closing=_overrides(caller)))
+
+
+def _overrides(caller: Caller) -> bool:
+    return period_locks.CLOSING in caller.overrides
 
 
 def mapping_of(text: str | None) -> Mapping | None:
@@ -116,6 +124,7 @@ OPERATIONS = (
         handler=import_statement,
         errors=("invalid_state", "unreadable_file"),
         takes_file=True,
+        takes_override=True,
         extension=True,
         example={"accountId": "bac_01k0000000000000000000000a", "fileName": "march.csv"},
     ),
@@ -129,6 +138,7 @@ OPERATIONS = (
         response=ImportRun,
         handler=apply_import,
         errors=("invalid_state",),
+        takes_override=True,
         extension=True,
         example={"importId": "imp_01k0000000000000000000000b"},
     ),

@@ -197,7 +197,7 @@ async def compare(store: Store, org_id: str, run: ImportRunRow) -> ImportRunRow:
 
 def _begin_plan(tx: ReadTx, run: ImportRunRow) -> tuple[Plan, dict[int, list[Stored]]]:
     account = ACCOUNTS.get(tx, run.account_id)
-    closed = period_locks.closed_ranges(tx, account.legal_entity_id)
+    closed = period_locks.closed_ranges(tx, account.legal_entity_id, run.overrides_closing)
 
     def is_closed(date: str) -> bool:
         return any(first <= date <= last for first, last in closed)

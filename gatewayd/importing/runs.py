@@ -32,6 +32,7 @@ class Order:
     preview: bool
     account_id: str = ""
     new_account: CreateAccount | None = None
+    overrides_closing: bool = False
 
 
 def begin(tx: WriteTx, order: Order, file: ReceivedFile, source: RunSource) -> ImportRunRow:
@@ -55,6 +56,7 @@ def begin(tx: WriteTx, order: Order, file: ReceivedFile, source: RunSource) -> I
         status="uploaded",
         stage="reading",
         moved_to=0,
+        overrides_closing=order.overrides_closing,
         currency=account.currency,
         refused=[],
         makes_account=order.new_account is not None,
@@ -82,21 +84,21 @@ def busy() -> Problem:
     return invalid_state("Another import works on this account: wait until it has ended.", "applying", ())
 
 
-def begin_applying(tx: WriteTx, import_id: str) -> ImportRunRow:
+def begin_applying(tx: WriteTx, import_id: str, overrides_closing: bool) -> ImportRunRow:
     """A preview that is to be applied. Raises `Problem`: `not_found`, `invalid_state`."""
     run = RUNS.get(tx, import_id)
     if run.status != "previewed":
         raise invalid_state(f"The import is {run.status}.", run.status, ())
     open_account(tx, run.account_id)
-    return move(tx, run, "applying", "applying")
+    return move(tx, replace(run, overrides_closing=overrides_closing), "applying", "applying")
 
 
-def begin_undoing(tx: WriteTx, import_id: str, sizes: moves.Sizes) -> ImportRunRow:
+def begin_undoing(tx: WriteTx, import_id: str, sizes: moves.Sizes, overrides_closing: bool) -> ImportRunRow:
     """An import that is to be undone, and out of sight. Raises `Problem` as `moves.begin_undoing`, or `not_found`."""
     run = RUNS.get(tx, import_id)
     if run.status != "applied":
         raise invalid_state(f"The import is {run.status}.", run.status, ())
-    return moves.begin_undoing(tx, run, sizes)
+    return moves.begin_undoing(tx, replace(run, overrides_closing=overrides_closing), sizes)
 
 
 def move(tx: WriteTx, run: ImportRunRow, status: RunStatus, stage: Stage | None) -> ImportRunRow:

@@ -809,7 +809,7 @@ CREATE TABLE import_runs (
     version INTEGER NOT NULL CHECK (version >= 1)
 , makes_account INTEGER NOT NULL DEFAULT 0 CHECK (
     makes_account = 0 OR makes_account = 1
-)) STRICT;
+), overrides_closing INTEGER NOT NULL DEFAULT 0 CHECK (overrides_closing IN (0, 1))) STRICT;
 
 CREATE UNIQUE INDEX import_runs_at_work ON import_runs (org_id, account_id) WHERE stage IS NOT NULL;
 
@@ -1296,10 +1296,29 @@ CREATE TABLE "period_locks" (
     start_date TEXT NOT NULL,
     end_date TEXT NOT NULL CHECK (end_date >= start_date),
     closed_at INTEGER NOT NULL
-) STRICT;
+, closing INTEGER NOT NULL DEFAULT 0 CHECK (closing IN (0, 1))) STRICT;
 
 CREATE UNIQUE INDEX period_locks_key
-    ON period_locks (org_id, legal_entity_id, coalesce(business_id, ''), start_date, end_date);
+    ON period_locks (org_id, legal_entity_id, coalesce(business_id, ''), start_date, end_date, closing);
+
+CREATE TABLE period_seals (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    period_id TEXT NOT NULL REFERENCES periods (id),
+    number INTEGER NOT NULL CHECK (number >= 1),    -- of the period: 1 for the first
+    sealed_at INTEGER NOT NULL,
+    sealed_by TEXT NOT NULL,
+    size_bytes INTEGER NOT NULL CHECK (size_bytes > 0),
+    sha256 TEXT NOT NULL,                       -- of the file, hexadecimal
+    contents_sha256 TEXT NOT NULL,              -- of what is in it: the same for the same books
+    key_fingerprint TEXT NOT NULL,
+    files TEXT NOT NULL,                        -- JSON: path, bytes, rows, sha256
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1)
+) STRICT;
+
+CREATE UNIQUE INDEX period_seals_of_period ON period_seals (org_id, period_id, number);
 
 CREATE TABLE periods (
     id TEXT PRIMARY KEY,
@@ -1335,9 +1354,9 @@ CREATE UNIQUE INDEX periods_key ON periods (org_id, legal_entity_id, coalesce(bu
 
 CREATE INDEX periods_of_business ON periods (org_id, business_id, end_date, id);
 
-CREATE INDEX periods_of_entity ON periods (org_id, legal_entity_id, end_date, id);
+CREATE INDEX periods_of_entity ON periods (org_id, legal_entity_id, end_date, id, type);
 
-CREATE INDEX periods_page ON periods (org_id, end_date, id);
+CREATE INDEX periods_page ON periods (org_id, end_date, id, type);
 
 CREATE TABLE recovery_codes (
     user_id TEXT NOT NULL REFERENCES users (id),
@@ -1357,6 +1376,13 @@ CREATE TABLE refresh_tokens (
 ) STRICT, WITHOUT ROWID;
 
 CREATE UNIQUE INDEX refresh_tokens_of_grant ON refresh_tokens (grant_id, generation);
+
+CREATE TABLE seal_keys (
+    kid TEXT PRIMARY KEY,                       -- its thumbprint (RFC 7638)
+    private_sealed BLOB NOT NULL,               -- the private JWK, encrypted at rest
+    public_jwk TEXT NOT NULL,                   -- JSON
+    created_at INTEGER NOT NULL
+) STRICT;
 
 CREATE TABLE sessions (
     id TEXT PRIMARY KEY,

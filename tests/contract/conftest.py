@@ -7,6 +7,7 @@ from typing import Protocol
 
 import pytest
 
+from gatewayd.bundles.engine import Bundles
 from gatewayd.contract.scopes import ALL_SCOPES
 from gatewayd.importing.engine import open_importing
 from gatewayd.importing.parts import ImportParts
@@ -41,6 +42,7 @@ def open_catalogue(database_image: bytes, tmp_path: Path) -> OpenCatalogue:
             ) as engines.importing,
         ):
             engines.prices = PriceImporting(api.store)
+            engines.bundles = Bundles(api.store, tmp_path)
             api.token("org_a", "good", ALL_SCOPES)
             await api.org("org_b", "other", ALL_SCOPES)
             yield api, await seed(api)

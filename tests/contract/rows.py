@@ -118,6 +118,9 @@ async def _add_calendar(api: TestedApi, ids: dict[str, str]) -> None:
     ids["per"], ids["per_b"], *_ = (str(period["id"]) for period in quarters.json()["data"])
     closed = await api("POST", "/periods/close", json={"id": ids["per_b"], "force": True, "reason": "For the test"})
     assert closed.status == 200, closed.body
+    sealed = await api("POST", "/periods/seal", json={"id": ids["per_b"]})
+    assert sealed.status == 200, sealed.body
+    ids["seal"] = str(sealed.json()["id"])
     values = {"legalEntityId": ids["ent"], "name": "Licence", "dueDate": "2026-10-01"}
     ids["obl_b"] = str((await api("POST", "/obligations/create", json=values)).json()["id"])
     met = await api("POST", "/obligations/fulfil", json={"id": ids["obl_b"]})

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from gatewayd.bundles.engine import Bundles
 from gatewayd.importing.engine import Importing
 from gatewayd.importing.prices import PriceImporting
 from gatewayd.tax.proxy import Proxy
@@ -14,6 +15,7 @@ class Engines:
     tax: Proxy | None = None
     importing: Importing | None = None
     prices: PriceImporting | None = None
+    bundles: Bundles | None = None
 
 
 @dataclass

@@ -177,6 +177,40 @@ async def test_updates_are_of_the_business_that_the_authority_knows(open_tax: Op
     assert ("2026-10-05", "receivedDate", "2026-11-06") in told
 
 
+def return_to(start: str, end: str, **values: object) -> Json:
+    return {**RETURN, "start": start, "end": end, **values}
+
+
+async def test_a_predicted_return_that_the_authority_passes_over_is_told(open_tax: OpenTax) -> None:
+    """It names the quarters to June and to December, and none between them; what is to come it need not name yet."""
+    async with open_office(open_tax) as office:
+        company = await office.company()
+        office.says("status=O", return_to("2026-10-01", "2026-12-31"), return_to("2026-04-01", "2026-06-30"))
+        for dry_run in (True, False):
+            found = await office.synced(legalEntityId=company, dryRun=dry_run)
+            missing = [one for one in found["differences"] if one["remote"] is None and one["field"] == "status"]
+            assert [(one["kind"], one["periodEndDate"], one["local"]) for one in missing] == [
+                ("vat_return", "2026-09-30", "open")
+            ]
+        (kept,) = [one for one in await office.obligations("kind=vat_return") if one["periodEndDate"] == "2026-09-30"]
+        assert (missing[0]["obligationId"], kept["confidence"]) == (kept["id"], "predicted")
+
+
+async def test_a_predicted_update_of_a_year_that_the_authority_told_of_is_told(open_tax: OpenTax) -> None:
+    async with open_office(open_tax) as office:
+        oak = await office.house.business()
+        await office.house.known_as(oak, TRADE)
+        update = {**UPDATE, "status": "open", "receivedDate": None}
+        ends = []
+        for said in (update, UPDATE):  # the second was received, and meets the one before it
+            rows = {"typeOfBusiness": "self-employment", "businessId": TRADE, "obligationDetails": [said]}
+            office.says("fromDate=2026-04-06", rows)
+            found = await office.synced(taxes=["income_tax"], dryRun=True)
+            missing = [one for one in found["differences"] if (one["local"], one["remote"]) == ("open", None)]
+            ends.append({one["periodEndDate"] for one in missing})
+        assert ends == [{"2026-07-05", "2027-01-05", "2027-04-05"}, {"2027-01-05", "2027-04-05"}]
+
+
 async def test_a_dry_run_tells_and_changes_nothing(open_tax: OpenTax) -> None:
     async with open_office(open_tax) as office:
         company = await office.company()

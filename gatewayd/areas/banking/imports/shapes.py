@@ -151,12 +151,14 @@ class ImportRunRow(ImportRun, frozen=True, kw_only=True):
     """A run as it is stored.
 
     `stage` is what a process works at, None: nobody does. `moved_to` is the position up to which its staged rows were
-    moved, None: no rows are staged any more. `makes_account`: its account was made for it.
+    moved, None: no rows are staged any more. `makes_account`: its account was made for it. `overrides_closing`: it may
+    bring rows into a period that is being closed.
     """
 
     stage: Stage | None
     moved_to: int | None
     makes_account: bool
+    overrides_closing: bool
 
 
 class ImportRow(Response, frozen=True, kw_only=True):
