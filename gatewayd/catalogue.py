@@ -7,7 +7,7 @@ from inspect import iscoroutinefunction
 import msgspec
 
 from gatewayd import bundles, importing, tax, webhooks
-from gatewayd.areas import accounting, banking, businesses, crm, legal_entities, periods
+from gatewayd.areas import accounting, assets, banking, businesses, crm, legal_entities, periods
 from gatewayd.bundles.engine import Bundles
 from gatewayd.contract import signatures
 from gatewayd.contract.operation import Area, Operation
@@ -16,6 +16,8 @@ from gatewayd.contract.stored_file import StoredFile
 from gatewayd.errors import ERRORS, FIELD_CODES
 from gatewayd.http.openapi import explanation
 from gatewayd.importing.engine import Importing
+from gatewayd.importing.prices import OPERATIONS as OF_PRICES
+from gatewayd.importing.prices import PriceImporting
 from gatewayd.outbound.transport import Policy
 from gatewayd.tax.proxy import Proxy
 
@@ -30,6 +32,7 @@ class Deps:
 
     tax: Proxy
     importing: Importing
+    prices: PriceImporting
     bundles: Bundles
 
 
@@ -55,9 +58,10 @@ def build(
     delivering = webhooks.area(receivers, max_attempts, retention_days)
     of_businesses = replace(businesses.AREA, operations=(*businesses.AREA.operations, *tax.OF_BUSINESSES))
     of_banking = replace(banking.AREA, operations=(*banking.AREA.operations, *importing.OPERATIONS))
+    of_assets = replace(assets.AREA, operations=(*assets.AREA.operations, *OF_PRICES))
     of_periods = periods.area(public_url)
     of_periods = replace(of_periods, operations=(*of_periods.operations, *bundles.OPERATIONS, *tax.OF_PERIODS))
-    stored = (legal_entities.AREA, of_businesses, accounting.AREA, of_banking, of_periods)
+    stored = (legal_entities.AREA, of_businesses, of_assets, accounting.AREA, of_banking, of_periods)
     return checked((*stored, delivering, tax.AREA, crm.AREA))
 
 

@@ -39,6 +39,8 @@ ERRORS: Mapping[str, ErrorKind] = {
     "version_conflict": ErrorKind(409, "It has changed meanwhile"),
     "payload_too_large": ErrorKind(413, "The body is too large"),
     "unsupported_media_type": ErrorKind(415, "The body has a form that is not taken"),
+    "amount_mismatch": ErrorKind(422, "The amounts contradict each other"),
+    "insufficient_quantity": ErrorKind(422, "More would leave than is held"),
     "validation_failed": ErrorKind(422, "Some values are not valid"),
     "rate_limited": ErrorKind(429, "Too many requests"),
     "request_timeout": ErrorKind(408, "The request took too long to arrive"),

@@ -7,7 +7,7 @@ from gatewayd.cli import allocation_rules
 from gatewayd.cli.context import Context
 from gatewayd.cli.output import print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group, add_override, whole_number
-from gatewayd.cli.run_operation import Perform, operation_of, run_operation, run_operations
+from gatewayd.cli.run_operation import operation_of, run_operation, run_operations, walk
 
 Json = dict[str, Any]
 LIST_MAX = 10_000
@@ -97,19 +97,7 @@ def list_allocations(arguments: argparse.Namespace, context: Context) -> int:
         "toDate": arguments.to_date,
     }
     operation = operation_of(AREA, "banking.listAllocations")
-
-    async def work(perform: Perform) -> list[Json]:
-        items: list[Json] = []
-        cursor = None
-        while True:
-            limit = min(_PAGE, arguments.limit - len(items))
-            page = await perform(operation, {**values, "limit": limit, "cursor": cursor})
-            items += page["data"]
-            cursor = page["nextCursor"]
-            if cursor is None or len(items) == arguments.limit:
-                return items
-
-    found = run_operations(context, arguments.org, work)
+    found = walk(context, arguments.org, operation, values, (min(_PAGE, arguments.limit), arguments.limit))
     columns = ("id", "date", "direction", "amount", "currency", "category", "description")
     print_list(arguments, found, columns, [_cells(row) for row in found])
     return 0

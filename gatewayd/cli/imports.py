@@ -1,16 +1,17 @@
 """`gatewayd import`: files that are brought into the books, by the path of the API, and taken out again."""
 
 import argparse
-import hashlib
 import math
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gatewayd.cli import price_imports
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.output import note, print_document, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group, add_override
+from gatewayd.cli.received_files import received
 from gatewayd.cli.run_operation import operation_of, operator_of
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 FORMATS = ("auto", "ofx", "qif", "camt053", "mt940", "csv")
-PART_BYTES = 1 << 20
 PROGRESS_ROWS = 1_000
 
 
@@ -45,6 +45,7 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("--currency", default="GBP", metavar="C", help="of a new account; GBP by default")
     command.add_argument("--mapping", metavar="FILE", type=Path, help="how the columns of a CSV are read, as JSON")
     command.add_argument("--preview", action="store_true", help="only count what would become of its rows")
+    price_imports.add_command_to(group)
     command = add_command(group, "undo", "take out what an import brought", undo, json=True)
     add_override(command)
     command.add_argument("id", metavar="ID")
@@ -53,7 +54,7 @@ def add_commands(subparsers: Subparsers) -> None:
 def bank(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.areas.banking import coverage
 
-    file = _received(arguments.file)
+    file = received(arguments.file)
     mapping = None if arguments.mapping is None else _text(arguments.mapping)
     if arguments.account is None:
         run = _into_new_account(arguments, context, mapping, file)
@@ -201,21 +202,6 @@ class _Progress:
 
 def _quiet(rows: int) -> None:
     """Tell nobody."""
-
-
-def _received(path: Path) -> "ReceivedFile":
-    """The file where it lies. Raises `CommandError`."""
-    from gatewayd.contract.received_file import ReceivedFile
-
-    digest, size = hashlib.sha256(), 0
-    try:
-        with path.open("rb") as file:
-            while part := file.read(PART_BYTES):
-                digest.update(part)
-                size += len(part)
-    except OSError as error:
-        raise CommandError(f"{path} cannot be read: {error.strerror}") from None
-    return ReceivedFile(path.absolute(), size, digest.hexdigest())
 
 
 def _text(path: Path) -> str:

@@ -33,6 +33,7 @@ GROUPS = (
     "businesses",
     "imports",
     "allocations",
+    "assets",
     "calendar",
     "crm",
     "webhooks",

@@ -55,6 +55,25 @@ def run_operation(
     return run_operations(context, org_id, once, deps)
 
 
+def walk(
+    context: "Context", org_id: str, operation: "Operation", values: Mapping[str, object], wanted: tuple[int, int]
+) -> list[dict[str, Any]]:
+    """The items of a list, page by page; `wanted` is how many on a page, and how many at most."""
+    size, most = wanted
+
+    async def work(perform: Perform) -> list[dict[str, Any]]:
+        items: list[dict[str, Any]] = []
+        cursor = None
+        while True:
+            page = await perform(operation, {**values, "limit": min(size, most - len(items)), "cursor": cursor})
+            items += page["data"]
+            cursor = page["nextCursor"]
+            if cursor is None or len(items) == most:
+                return items
+
+    return run_operations(context, org_id, work)
+
+
 def run_operations(
     context: "Context",
     org_id: str,

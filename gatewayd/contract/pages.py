@@ -116,7 +116,7 @@ def cursor_key(request: PageRequest, *types: type) -> tuple[int | str, ...] | No
 
 def next_cursor(request: PageRequest, key: tuple[int | str, ...]) -> str:
     """The cursor of the page that starts after `key`."""
-    raw = msgspec.msgpack.encode((_binding(request), *key))
+    raw = msgspec.msgpack.encode((_binding(request), *key), enc_hook=int)  # an instant is a number of its own kind
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode("ascii")  # goes into a query as it is
 
 

@@ -5,10 +5,12 @@ from typing import NamedTuple
 from gatewayd.store import ReadTx
 
 _SELECT_ONE = """
-SELECT id, type, base_currency, archived_at IS NOT NULL FROM legal_entities WHERE org_id = :org_id AND id = :id
+SELECT id, type, base_currency, archived_at IS NOT NULL, country_code
+FROM legal_entities WHERE org_id = :org_id AND id = :id
 """
 PERSONS = frozenset({"individual", "sole_trader"})
 INCORPORATED = frozenset({"limited_company", "llp"})
+POOLING = PERSONS | {"trust", "partnership"}
 
 
 class Owner(NamedTuple):
@@ -18,6 +20,7 @@ class Owner(NamedTuple):
     type: str
     base_currency: str
     archived: bool
+    country_code: str
 
     @property
     def is_person(self) -> bool:
@@ -29,11 +32,16 @@ class Owner(NamedTuple):
         """True for companies and limited liability partnerships."""
         return self.type in INCORPORATED
 
+    @property
+    def has_pools(self) -> bool:
+        """True where section 104 holdings are: of individuals, trusts and partnerships (Domain C5)."""
+        return self.type in POOLING
+
 
 def find(tx: ReadTx, legal_entity_id: str) -> Owner | None:
     """The legal entity, archived or not; None where the organization has no such one."""
     row = tx.row(_SELECT_ONE, id=legal_entity_id)
     if row is None:
         return None
-    id_, type_, base_currency, archived = row
-    return Owner(id_, type_, base_currency, bool(archived))
+    id_, type_, base_currency, archived, country_code = row
+    return Owner(id_, type_, base_currency, bool(archived), country_code)

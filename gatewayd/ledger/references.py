@@ -21,6 +21,9 @@ Kind = Literal[
     "bank_account",
     "bank_transaction",
     "rule",
+    "portfolio",
+    "asset_account",
+    "instrument",
     "seal",
 ]
 
@@ -28,12 +31,18 @@ _SELECT_LEGAL_ENTITY = "SELECT 1 FROM legal_entities WHERE org_id = :org_id AND 
 _SELECT_BUSINESS = "SELECT 1 FROM businesses WHERE org_id = :org_id AND id = :id"
 _SELECT_CLIENT = "SELECT 1 FROM clients WHERE org_id = :org_id AND id = :id"
 _SELECT_BANK_ACCOUNT = "SELECT 1 FROM bank_accounts WHERE org_id = :org_id AND id = :id"
+_SELECT_PORTFOLIO = "SELECT 1 FROM asset_portfolios WHERE org_id = :org_id AND id = :id"
+_SELECT_ASSET_ACCOUNT = "SELECT 1 FROM asset_accounts WHERE org_id = :org_id AND id = :id"
+_SELECT_INSTRUMENT = "SELECT 1 FROM instruments WHERE org_id = :org_id AND id = :id"
 
 _SELECTS: Mapping[str, str] = {
     "legal_entity": _SELECT_LEGAL_ENTITY,
     "client": _SELECT_CLIENT,
     "business": _SELECT_BUSINESS,
     "bank_account": _SELECT_BANK_ACCOUNT,
+    "portfolio": _SELECT_PORTFOLIO,
+    "asset_account": _SELECT_ASSET_ACCOUNT,
+    "instrument": _SELECT_INSTRUMENT,
 }
 """The statement for each kind. A kind without one has no resources yet, so that every id of it is unknown."""
 

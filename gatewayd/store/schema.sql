@@ -179,7 +179,7 @@ CREATE TABLE asset_holdings (
     instrument_id TEXT NOT NULL REFERENCES instruments (id),
     legal_entity_id TEXT NOT NULL,
     portfolio_id TEXT,                          -- NULL: the pool of a legal entity
-    quantity TEXT NOT NULL,                     -- what is held; a fraction: 100/3
+    quantity TEXT NOT NULL,                     -- what is held; a fraction: 100/3, below 0 when short
     is_open INTEGER NOT NULL CHECK (is_open = 0 OR is_open = 1), -- quantity is not 0
     cost TEXT NOT NULL,                         -- of the pool, or at the account's average; exact, in the base currency
     currency TEXT NOT NULL CHECK (length(currency) = 3), -- the base currency
@@ -276,14 +276,32 @@ CREATE TABLE asset_transactions (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
-) STRICT;
+, income_date TEXT) STRICT;
+
+CREATE INDEX asset_income_by_date ON asset_transactions (org_id, income_date, id) WHERE income_date > '';
+
+CREATE INDEX asset_income_of_account ON asset_transactions (org_id, account_id, income_date, id)
+WHERE income_date IS NOT NULL;
+
+CREATE INDEX asset_income_of_entity ON asset_transactions (org_id, legal_entity_id, income_date, id)
+WHERE income_date IS NOT NULL;
+
+CREATE INDEX asset_income_of_instrument ON asset_transactions (org_id, instrument_id, income_date, id)
+WHERE income_date IS NOT NULL AND instrument_id IS NOT NULL;
+
+CREATE INDEX asset_income_of_portfolio ON asset_transactions (org_id, portfolio_id, income_date, id)
+WHERE income_date IS NOT NULL;
 
 CREATE INDEX asset_transactions_by_change ON asset_transactions (org_id, updated_at, id);
+
+CREATE INDEX asset_transactions_by_date ON asset_transactions (org_id, trade_date, id);
 
 CREATE UNIQUE INDEX asset_transactions_by_external_id ON asset_transactions (org_id, external_id)
 WHERE external_id IS NOT NULL;
 
 CREATE INDEX asset_transactions_of_account ON asset_transactions (org_id, account_id, trade_date, id);
+
+CREATE INDEX asset_transactions_of_account_and_type ON asset_transactions (org_id, account_id, type, trade_date, id);
 
 CREATE INDEX asset_transactions_of_entity ON asset_transactions (org_id, legal_entity_id, trade_date, id);
 
@@ -297,6 +315,15 @@ CREATE INDEX asset_transactions_of_instrument ON asset_transactions (org_id, ins
 WHERE instrument_id IS NOT NULL;
 
 CREATE INDEX asset_transactions_of_portfolio ON asset_transactions (org_id, portfolio_id, trade_date, id);
+
+CREATE INDEX asset_transactions_of_portfolio_and_type ON asset_transactions (org_id, portfolio_id, type, trade_date, id);
+
+CREATE INDEX asset_transactions_of_rate ON asset_transactions (org_id, currency, base_currency, trade_date)
+WHERE currency <> base_currency;
+
+CREATE INDEX asset_transactions_of_source ON asset_transactions (org_id, source, trade_date, id);
+
+CREATE INDEX asset_transactions_of_type ON asset_transactions (org_id, type, trade_date, id);
 
 CREATE TABLE audit_log (
     id TEXT PRIMARY KEY,
@@ -647,7 +674,7 @@ CREATE TABLE exchange_rates (
     base_currency TEXT NOT NULL CHECK (length(base_currency) = 3),
     date TEXT NOT NULL,
     rate TEXT NOT NULL,                         -- base currency for 1 of currency
-    source TEXT NOT NULL CHECK (source = 'manual' OR source = 'import' OR source = 'feed'),
+    source TEXT NOT NULL CHECK (source = 'manual' OR source = 'import' OR source = 'feed'), import_id TEXT,
     PRIMARY KEY (org_id, currency, base_currency, date)
 ) STRICT;
 
@@ -796,6 +823,15 @@ CREATE INDEX import_runs_of_account ON import_runs (org_id, account_id, id);
 
 CREATE INDEX import_runs_staged ON import_runs (id) WHERE moved_to IS NOT NULL;
 
+CREATE TABLE instrument_words (
+    org_id TEXT NOT NULL,
+    word TEXT NOT NULL,
+    instrument_id TEXT NOT NULL REFERENCES instruments (id),
+    PRIMARY KEY (org_id, word, instrument_id)
+) STRICT;
+
+CREATE INDEX instrument_words_of_instrument ON instrument_words (org_id, instrument_id, word);
+
 CREATE TABLE instruments (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -821,11 +857,10 @@ CREATE TABLE instruments (
     last_price_date TEXT,
     price_source TEXT CHECK (price_source = 'manual' OR price_source = 'import' OR price_source = 'feed'),
     is_active INTEGER NOT NULL CHECK (is_active = 0 OR is_active = 1),
-    search_text TEXT NOT NULL,                  -- case-folded: name, symbol, identifiers
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
-) STRICT;
+, name_folded TEXT NOT NULL DEFAULT '') STRICT;
 
 CREATE INDEX instruments_by_change ON instruments (org_id, updated_at, id);
 
@@ -836,6 +871,8 @@ CREATE UNIQUE INDEX instruments_by_figi ON instruments (org_id, figi) WHERE figi
 CREATE INDEX instruments_by_id ON instruments (org_id, id);
 
 CREATE UNIQUE INDEX instruments_by_isin ON instruments (org_id, isin) WHERE isin IS NOT NULL;
+
+CREATE INDEX instruments_by_name ON instruments (org_id, name_folded, id);
 
 CREATE UNIQUE INDEX instruments_by_sedol ON instruments (org_id, sedol) WHERE sedol IS NOT NULL;
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.bench import (
+    assets,
     backlog,
     banking,
     deliveries,
@@ -31,7 +32,7 @@ from tests.bench.seeding import Seeded, seed
 
 PARTS = (
     *("reads", "writes", "flat", "footprint", "oauth", "tax", "deliveries", "latency", "isolation", "backlog"),
-    "banking",
+    *("assets", "banking"),
 )
 SMALL = 1_000
 BYTES_PER_INVOICE = 5_500  # on disk, indexes included
@@ -187,6 +188,8 @@ def _run(parts: Sequence[str], scale: Scale, bench: servers.Bench, report: Repor
     if "backlog" in parts:
         size = backlog.Size(webhooks.backlog, webhooks.backlog_delivered, webhooks.backlog_rounds)
         backlog.measure_backlog(bench, size, report)
+    if "assets" in parts:
+        assets.measure_assets(scale.effort, report)
     if "banking" in parts:
         banking.measure_banking(bench, scale.banking, report)
 

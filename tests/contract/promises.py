@@ -35,21 +35,6 @@ def extensions() -> dict[str, Promise]:
 
 PENDING = frozenset(
     {
-        "assets.listPortfolios",
-        "assets.getPortfolio",
-        "assets.listAccounts",
-        "assets.getAccount",
-        "assets.listInstruments",
-        "assets.searchInstruments",
-        "assets.listPositions",
-        "assets.listTransactions",
-        "assets.listIncomeEvents",
-        "assets.createPortfolio",
-        "assets.updatePortfolio",
-        "assets.archivePortfolio",
-        "assets.createAccount",
-        "assets.updateAccount",
-        "assets.createTransaction",
         "landlord.getDashboardSummary",
         "landlord.listProperties",
         "landlord.listLinkedTransactions",

@@ -35,6 +35,9 @@ _SEED: tuple[tuple[str, Mapping[str, object]], ...] = (
     ("businesses.create", {"type": "self_employment", "name": "Joinery", "commencementDate": "2024-05-01"}),
     ("accounting.createClient", {"name": "Birch & Co", "email": "accounts@birch.example"}),
     ("accounting.createInvoice", {"lines": [{"description": "Work", "quantity": "1", "unitPrice": "100.00"}]}),
+    ("assets.createPortfolio", {"name": "Savings", "isDefault": True}),
+    ("assets.createAccount", {"name": "General account", "type": "brokerage", "currency": "GBP"}),
+    ("assets.createTransaction", {"type": "buy", "tradeDate": "2026-04-07", "quantity": "500", "unitPrice": "0.72"}),
     ("obligations.create", {"name": "Insurance renewal", "dueDate": "2026-11-01"}),
     ("banking.createAccount", {"name": "Current account", "sortCode": "20-45-00", "accountNumber": "31926810"}),
     ("obligations.createFeed", {"name": "Deadlines"}),
@@ -47,6 +50,7 @@ _SEED: tuple[tuple[str, Mapping[str, object]], ...] = (
 SEED_STATEMENT = statement([line(2, "2026-10-01", -1250, "STATIONERY")], opening=10_000, closing=8_750)
 PREVIEWED_STATEMENT = statement([line(2, "2026-10-02", -700, "COFFEE"), line(3, "2026-10-02", 50_000, "RENT")])
 SENT_STATEMENT = statement([line(2, "2026-10-03", -4200, "DIESEL")])
+SENT_PRICES = b"date,isin,price,currency\n2026-10-01,GB00BH4HKS39,81.22,GBX\n2026-10-01,USD/GBP,0.76,\n"
 
 _EXHAUST = """
 UPDATE deliveries SET status = 'exhausted', attempts = 1, due_at = NULL, completed_at = :now, last_attempt_at = :now,
@@ -61,14 +65,20 @@ async def seed(api: TestedApi) -> dict[str, str]:
     for operation_id, values in _SEED:
         operation = BY_ID[operation_id]
         values = dict(values)
-        if operation_id in ("businesses.create", "obligations.create"):
+        if operation_id in ("businesses.create", "obligations.create", "assets.createPortfolio"):
             values["legalEntityId"] = ids["ent"]
+        if operation_id == "assets.createAccount":
+            values["portfolioId"] = ids["prt"]
+        if operation_id == "assets.createTransaction":
+            values |= {"accountId": ids["acc"], "instrument": {"isin": "GB00BH4HKS39", "name": "Vodafone Group"}}
         if operation_id == "accounting.createInvoice":
             values["clientId"] = ids["cli"]
         reply = await api(operation.method, operation.path, json=values)
         assert reply.status == 200, (operation_id, reply.body)
         made = str(reply.json()["id"])
         ids[made.partition("_")[0]] = made
+        if operation_id == "assets.createTransaction":
+            ids["ins"] = str(reply.json()["instrumentId"])
     ids["inv_b"] = await _invoice(api, ids["cli"])
     ids["inv_c"] = await _invoice(api, ids["cli"])
     paid = await api("POST", f"/invoices/{ids['inv_c']}/payments", json={})
@@ -90,6 +100,9 @@ async def seed(api: TestedApi) -> dict[str, str]:
     allocated = await api("POST", "/allocations", json=body)
     assert allocated.status == 200, allocated.body
     ids["alc"] = allocated.json()["allocations"][0]["id"]
+    empty = await api("POST", "/assets/createPortfolio", json={"name": "Empty", "legalEntityId": ids["ent"]})
+    assert empty.status == 200, empty.body
+    ids["prt_b"] = empty.json()["id"]
     await _add_calendar(api, ids)
     await _import(api, ids)
     # The subscription comes last and has a delivery of its own, which did not arrive.
@@ -208,7 +221,7 @@ async def send(
     for name in address.in_path:
         path = path.replace(f":{name}", str(rest.pop(name, "x")))
     if operation.takes_file:
-        file = SENT_STATEMENT
+        file = SENT_PRICES if operation.id == "assets.importPrices" else SENT_STATEMENT
         return await api(address.method, path, query=query_of(rest), token=token, headers=headers, body=file)
     if address.method in ("POST", "PATCH"):
         return await api(address.method, path, json=rest, token=token, headers=headers)

@@ -218,10 +218,25 @@ def _is_target(operation: Operation, name: str) -> bool:
 
 def _changed(operation: Operation, values: dict[str, object]) -> tuple[str, object]:
     """A text of the request with another value that decodes as well."""
-    names = ("name", "email", "reference", "id", "url", "pattern", "bankTransactionId", "accountId", "legalEntityId")
-    for name in (*names, *operation.parameters):
+    names = (
+        "name",
+        "email",
+        "reference",
+        "id",
+        "url",
+        "pattern",
+        "bankTransactionId",
+        "accountId",
+        "legalEntityId",
+        "instrumentId",
+    )
+    for name in (*names, "instrumentId", *operation.parameters):
         if isinstance(values.get(name), str):
             return name, f"{values[name]}x"
+    if isinstance(values.get("fileName"), str):
+        return "fileName", f"{values['fileName']}x"
+    if isinstance(values.get("rate"), str):
+        return "rate", f"{values['rate']}1"
     raise AssertionError(f"{operation.id} has no text to change")
 
 

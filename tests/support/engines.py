@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from gatewayd.bundles.engine import Bundles
 from gatewayd.importing.engine import Importing
+from gatewayd.importing.prices import PriceImporting
 from gatewayd.tax.proxy import Proxy
 
 
@@ -13,6 +14,7 @@ class Engines:
 
     tax: Proxy | None = None
     importing: Importing | None = None
+    prices: PriceImporting | None = None
     bundles: Bundles | None = None
 
 

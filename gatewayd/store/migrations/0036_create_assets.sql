@@ -193,7 +193,7 @@ CREATE TABLE asset_holdings (
     instrument_id TEXT NOT NULL REFERENCES instruments (id),
     legal_entity_id TEXT NOT NULL,
     portfolio_id TEXT,                          -- NULL: the pool of a legal entity
-    quantity TEXT NOT NULL,                     -- what is held; a fraction: 100/3
+    quantity TEXT NOT NULL,                     -- what is held; a fraction: 100/3, below 0 when short
     is_open INTEGER NOT NULL CHECK (is_open = 0 OR is_open = 1), -- quantity is not 0
     cost TEXT NOT NULL,                         -- of the pool, or at the account's average; exact, in the base currency
     currency TEXT NOT NULL CHECK (length(currency) = 3), -- the base currency

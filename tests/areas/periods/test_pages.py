@@ -87,3 +87,17 @@ def test_ten_thousand_obligations_are_read_page_by_page(desk: Desk) -> None:
         following = desk.ask("obligations.list", f"{query}&cursor={first['nextCursor']}")
         assert [one["dueDate"] for one in first["data"]] < [one["dueDate"] for one in following["data"]]
     assert max(steps) < 1000, "pages of the file that one page of the list looks at"
+
+
+@pytest.mark.parametrize("operation", ["periods.list", "obligations.list"])
+def test_a_list_in_the_order_of_change_goes_on_after_its_first_page(desk: Desk, operation: str) -> None:
+    desk.vat_company()
+    query = "updatedSince=2026-01-01T00:00:00Z&limit=100"
+    whole = desk.ask(operation, query)["data"]
+    page = desk.ask(operation, "updatedSince=2026-01-01T00:00:00Z&limit=1")
+    found = page["data"]
+    while page["nextCursor"] is not None:
+        page = desk.ask(operation, f"updatedSince=2026-01-01T00:00:00Z&limit=1&cursor={page['nextCursor']}")
+        found += page["data"]
+    assert len(whole) > 1
+    assert found == whole

@@ -2,8 +2,9 @@
 
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
+from gatewayd.contract.pages import SyncRequest
 from gatewayd.contract.wire import (
     CanonicalDecimal,
     CountryCode,
@@ -14,6 +15,7 @@ from gatewayd.contract.wire import (
     Request,
     Response,
     Timestamp,
+    Version,
 )
 
 AssetClass = Literal["equity", "fixed_income", "fund", "cash", "commodity", "real_estate", "crypto", "alternative"]
@@ -39,7 +41,7 @@ Mic = Annotated[str, Meta(pattern="^[A-Z0-9]{4}$", description="ISO 10383.", exa
 Isin = Annotated[str, Meta(pattern="^[A-Z]{2}[A-Z0-9]{9}[0-9]$", examples=["GB00BH4HKS39"])]
 Sedol = Annotated[str, Meta(pattern="^[0-9BCDFGHJKLMNPQRSTVWXYZ]{6}[0-9]$", examples=["BH4HKS3"])]
 Figi = Annotated[str, Meta(pattern="^[0-9A-Z]{12}$", examples=["BBG000C6K6G9"])]
-Cusip = Annotated[str, Meta(pattern="^[0-9A-Z*@#]{8}[0-9]$")]
+Cusip = Annotated[str, Meta(pattern="^[0-9A-Z*@#]{8}[0-9]$", examples=["037833100"])]
 
 
 class Ratio(Part, frozen=True, kw_only=True):
@@ -104,3 +106,67 @@ class InlineInstrument(Request, frozen=True, kw_only=True):
     domicile_country: CountryCode | None = None
     reporting_fund: bool | None = None
     cgt_exempt: bool | None = None
+
+
+class ListInstruments(SyncRequest, frozen=True, kw_only=True):
+    """Filters of the list. `held`: only those that a transaction names."""
+
+    asset_class: AssetClass | None = None
+    currency: Currency | None = None
+    held: bool = False
+
+
+class GetInstrument(Request, frozen=True, kw_only=True):
+    """Which instrument."""
+
+    id: Id
+
+
+MatchField = Literal["isin", "sedol", "figi", "cusip", "symbol", "name"]
+
+
+class InstrumentMatch(Response, frozen=True, kw_only=True):
+    """What of an instrument is like the text that was looked for. A score of 100 is the very identifier."""
+
+    field: MatchField
+    score: Annotated[int, Meta(ge=1, le=100)]
+
+
+class FoundInstrument(Instrument, frozen=True, kw_only=True):
+    """An instrument that a search found."""
+
+    match: InstrumentMatch
+
+
+class FoundInstruments(Response, frozen=True, kw_only=True):
+    """What a search found, the best first."""
+
+    data: list[FoundInstrument]
+
+
+class SearchInstruments(Request, frozen=True, kw_only=True):
+    """What to look for: an identifier, a ticker (`VOD`, `XLON:VOD` or `VOD.XLON`), or words of a name."""
+
+    q: Annotated[str, Meta(min_length=2, max_length=64, examples=["vodafone"])]
+    asset_class: AssetClass | None = None
+    limit: Annotated[int, Meta(ge=1, le=25)] = 10
+
+
+class UpdateInstrument(Request, frozen=True, kw_only=True):
+    """The fields to change. An absent field stays, null clears."""
+
+    id: Id
+    expected_version: Version | None = None
+    name: InstrumentName | UnsetType = UNSET
+    symbol: Symbol | UnsetType | None = UNSET
+    exchange_mic: Mic | UnsetType | None = UNSET
+    isin: Isin | UnsetType | None = UNSET
+    sedol: Sedol | UnsetType | None = UNSET
+    figi: Figi | UnsetType | None = UNSET
+    cusip: Cusip | UnsetType | None = UNSET
+    asset_class: AssetClass | UnsetType = UNSET
+    asset_sub_class: AssetSubClass | UnsetType | None = UNSET
+    domicile_country: CountryCode | UnsetType | None = UNSET
+    reporting_fund: bool | UnsetType | None = UNSET
+    cgt_exempt: bool | UnsetType = UNSET
+    is_active: bool | UnsetType = UNSET

@@ -11,6 +11,25 @@ Rule = Literal["same_day", "thirty_days", "pool", "later"]
 """What a disposal is identified with (Domain C5): acquisitions of the day, of the 30 days after it, the pool; and of a
 short position, which nothing covers yet, the next acquisitions whenever they come."""
 
+Departure = Literal["passed", "moved", "removed", "spun_off"]
+"""How cost leaves other than by a sale: to the spouse, to another account of one's own, by a merger, by a spin-off."""
+
+
+class Leaving(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A part of what is held that leaves at cost, and where the cost goes. `to_scope` None: out of our sight.
+
+    `passed` takes part in matching as a disposal does. Of `spun_off` no quantity leaves: `quantity` is what the report
+    was about, and its part of the cost leaves by `share`, or as the `amount` that was told.
+    """
+
+    transaction_id: str
+    kind: Departure
+    quantity: str
+    share: str | None = None
+    amount: str | None = None
+    to_scope: str | None = None
+    to_instrument: str | None = None
+
 
 class Inputs(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the transactions of one day bring to a scope, merged: costs and proceeds in the base currency."""
@@ -19,17 +38,12 @@ class Inputs(Struct, frozen=True, kw_only=True, omit_defaults=True):
     acquired_cost: str = "0"
     disposed: str = "0"  # sold, or given to somebody else
     proceeds: str = "0"
-    passed: str = "0"  # to the spouse: leaves as a disposal does, without gain or loss
-    added: str = (
-        "0"  # of bonus and rights issues, spin-offs and mergers: joins what is held, and is matched with nothing
-    )
+    bonus: str = "0"  # restates what is held at the start of the day (TCGA 1992 s127)
+    added: str = "0"  # rights, spin-offs, mergers, own transfers: joins what is held, and is matched with nothing
     added_cost: str = "0"
-    adjustment: str = "0"  # of the pool's cost: notional distributions +, equalisation and returns of capital -
-    moved_in: str = "0"  # between own accounts: of account scopes alone
-    moved_in_cost: str = "0"
-    moved_out: str = "0"
-    removed: str = "0"  # what a merger takes away, with its cost
-    removed_cost_shares: list[str] = []  # what spin-offs take of the cost, each a part of what is left
+    lot_difference: str = "0"  # what came at cost: how much more it cost first in, first out, than on average
+    adjustment: str = "0"  # of the cost: notional distributions +, equalisation and returns of capital -
+    leaving: list[Leaving] = []  # by transaction
     transactions: int = 0  # how many there are; a day without any is deleted
 
 
@@ -42,19 +56,47 @@ class Match(Struct, frozen=True, kw_only=True):
     cost: str
 
 
-class Outcome(Struct, frozen=True, kw_only=True):
-    """What follows from a day. `quantity` is what is held after it.
+class Carried(Struct, frozen=True, kw_only=True):
+    """The cost that one `Leaving` took along: of the pool or on average, and by lots."""
+
+    cost: str
+    lot_cost: str
+
+
+class Lots(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What first in, first out makes of an account's day. A day's acquisitions are one lot.
+
+    Quantities are in units of the very first day. `base` is the cost of the day's lot before any adjustment, as the
+    index `scale` has it: what is left of a lot costs base x scale. Adjustments of the cost change the index alone.
+    """
+
+    lot: str = "0"
+    base: str = "0"
+    first: str | None = None  # the day of the first lot that is not used up
+    taken: str = "0"  # how much of it is
+    cost: str = "0"  # of all that is left
+    loose: str = "0"  # the part of it that is of no lot: an adjustment of what had no cost
+    scale: str | None = None  # in units of 1e-40; None: 1
+    worthless: str | None = None  # lots up to this day have no cost left
+    disposal_cost: str = "0"  # what the day's disposals cost
+
+
+class Outcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What follows from a day. `quantity` is what is held after it, of a short position below 0.
 
     `pool_quantity` and `pool_cost` are those of the section 104 holding, which nothing enters or leaves that is matched
-    by days; of an account they are what it holds and what that cost on average. `cost` is what the day's disposals
-    cost, by `matches`.
+    by days; below 0 is a short position that nothing covers yet. Of an account they are what it holds and what that
+    cost on average. `matches` are of all that the day's inputs dispose of and pass on, `cost` is of what they dispose
+    of: its gain counts as far as it is matched.
     """
 
     quantity: str
     pool_quantity: str
     pool_cost: str
-    disposed: str
-    proceeds: str
-    cost: str
-    matches: list[Match]
+    factor: str = "1"  # units of this day for one of the very first: by splits and bonus issues
+    since: str | None = None  # when what is held was first acquired, after nothing was
+    cost: str = "0"
+    matches: list[Match] = []
+    carried: list[Carried] = []  # one for each of `leaving`
     capital_gain: str = "0"  # what a return of capital was beyond the cost that was left
+    lots: Lots | None = None  # of accounts alone

@@ -1,7 +1,9 @@
 """Portfolios as they are stored. Owns the table `asset_portfolios`."""
 
+from msgspec.structs import replace
+
 from gatewayd.areas.assets.portfolios.shapes import Portfolio, PortfolioStatus
-from gatewayd.store import ReadTx, Table
+from gatewayd.store import ReadTx, Table, WriteTx
 
 
 def _status(_: ReadTx, row: Portfolio) -> PortfolioStatus:
@@ -9,3 +11,20 @@ def _status(_: ReadTx, row: Portfolio) -> PortfolioStatus:
 
 
 PORTFOLIOS = Table("asset_portfolios", Portfolio, kind="portfolio", prefix="prt", derived={"status": _status})
+_SELECT_DEFAULT = f"{PORTFOLIOS.select} AND legal_entity_id = :legal_entity_id AND id <> :id AND is_default = 1"
+_SELECT_ANY_TRANSACTION = """
+SELECT 1 FROM asset_transactions WHERE org_id = :org_id AND portfolio_id = :portfolio_id LIMIT 1
+"""
+
+
+def has_transactions(tx: ReadTx, portfolio_id: str) -> bool:
+    """True where anything was ever entered in an account of the portfolio."""
+    return tx.row(_SELECT_ANY_TRANSACTION, portfolio_id=portfolio_id) is not None
+
+
+def clear_default(tx: WriteTx, row: Portfolio) -> None:
+    """Let no other portfolio of the legal entity be its default, where this one is."""
+    if not row.is_default:
+        return
+    for values in tx.rows(_SELECT_DEFAULT, legal_entity_id=row.legal_entity_id, id=row.id):
+        PORTFOLIOS.update(tx, replace(PORTFOLIOS.read(tx, values), is_default=False))

@@ -132,7 +132,7 @@ class CreateTransaction(Request, frozen=True, kw_only=True):
     external_id: ExternalId | None = None
 
 
-class ListTransactions(SyncRequest, frozen=True, kw_only=True):
+class ListAssetTransactions(SyncRequest, frozen=True, kw_only=True):
     """Filters of the list: latest trade first, or in the order of change with `updatedSince`."""
 
     account_id: Id | None = None

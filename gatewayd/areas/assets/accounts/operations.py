@@ -1,0 +1,170 @@
+"""The asset account resource (Spec §4, Domain A3 and B3): its operations."""
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from gatewayd.areas.assets.accounts import rows, rules
+from gatewayd.areas.assets.accounts.rows import ACCOUNTS
+from gatewayd.areas.assets.accounts.shapes import (
+    AssetAccount,
+    AssetAccountRow,
+    AssetAccountWithValue,
+    CreateAssetAccount,
+    GetAssetAccount,
+    ListAssetAccounts,
+    UpdateAssetAccount,
+)
+from gatewayd.areas.assets.pools import reading
+from gatewayd.areas.assets.portfolios.rows import PORTFOLIOS
+from gatewayd.areas.assets.positions import choosing, totals
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.wire import project
+from gatewayd.errors import invalid, invalid_state
+from gatewayd.ledger.lists import sync_page
+from gatewayd.ledger.references import unknown_reference
+from gatewayd.money import Money
+from gatewayd.store import ReadTx, WriteTx
+
+
+def list_accounts(tx: ReadTx, caller: Caller, request: ListAssetAccounts) -> Listing[AssetAccount]:
+    """List accounts with assets, newest first, or in the order of change with `updatedSince`."""
+    filters = {
+        "portfolio_id = :portfolio_id": request.portfolio_id,
+        "legal_entity_id = :legal_entity_id": request.legal_entity_id,
+        "type = :type": request.type,
+        "tax_wrapper = :tax_wrapper": request.tax_wrapper,
+        "status = :status": request.status,
+        "external_id = :external_id": request.external_id,
+    }
+    return sync_page(tx, request, ACCOUNTS.select, filters, lambda row: rows.item(ACCOUNTS.read(tx, row)))
+
+
+def get_account(tx: ReadTx, caller: Caller, request: GetAssetAccount) -> AssetAccountWithValue:
+    """Get one account with assets, and what is in it on a day, today by default."""
+    row = ACCOUNTS.get(tx, request.id)
+    day = choosing.day_of(tx, request.as_of_date)
+    value, unpriced, balances = totals.of_account(tx, row, day)
+    own = next((one for one in balances if one.currency == row.currency), Money(0, row.currency))
+    return project(
+        row,
+        AssetAccountWithValue,
+        account_number_masked=rows.masked(row.account_number),
+        as_of_date=day,
+        cash_balance=own,
+        cash_balances=totals.shown(balances),
+        base_currency=value.currency,
+        value=value,
+        unpriced_positions=unpriced,
+    )
+
+
+def create_account(tx: WriteTx, caller: Caller, request: CreateAssetAccount) -> AssetAccount:
+    """Create an account with a broker, a platform or a pension provider, or a wallet, in a portfolio."""
+    portfolio = PORTFOLIOS.find(tx, request.portfolio_id)
+    if portfolio is None:
+        raise invalid(unknown_reference("portfolioId", "portfolio"))
+    if portfolio.archived_at is not None:
+        raise invalid_state("The portfolio is archived: bring it back first.", "archived", ("active",))
+    row = ACCOUNTS.new(tx, request, legal_entity_id=portfolio.legal_entity_id, status="open")
+    return rows.shown(ACCOUNTS.insert(tx, rules.checked(tx, None, row)))
+
+
+def update_account(tx: WriteTx, caller: Caller, request: UpdateAssetAccount) -> AssetAccount:
+    """Change the given fields of an account; `status` closes it, today unless `closedDate` says when, or opens it.
+
+    Currency and wrapper are fixed once there are transactions. An account is closed once it holds nothing.
+    """
+    before = ACCOUNTS.get(tx, request.id, request.expected_version)
+    after = ACCOUNTS.changed(before, request)
+    if after.status == "closed" and before.status == "open":
+        _refuse_holding(tx, before)
+        after = replace(after, closed_date=after.closed_date or tx.today)
+    elif after.status == "open" and before.status == "closed":
+        _refuse_archived(tx, before)
+        if request.closed_date is UNSET:
+            after = replace(after, closed_date=None)
+    _refuse_fixed(tx, before, after)
+    return rows.shown(ACCOUNTS.update(tx, rules.checked(tx, before, after)))
+
+
+def _refuse_holding(tx: ReadTx, row: AssetAccountRow) -> None:
+    instrument_id = reading.open_position(tx, row.id)
+    if instrument_id is not None:
+        raise invalid_state(f"It holds {instrument_id}: sell or transfer it first.", row.status, ())
+
+
+def _refuse_archived(tx: ReadTx, row: AssetAccountRow) -> None:
+    if PORTFOLIOS.get(tx, row.portfolio_id).archived_at is not None:
+        raise invalid_state("Its portfolio is archived: bring that back first.", row.status, ())
+
+
+def _refuse_fixed(tx: ReadTx, before: AssetAccountRow, after: AssetAccountRow) -> None:
+    fixed = (("currency", "currency"), ("tax_wrapper", "wrapper"))
+    changed = [word for name, word in fixed if getattr(before, name) != getattr(after, name)]
+    if changed and rows.has_transactions(tx, before.id):
+        raise invalid_state(f"It has transactions: its {changed[0]} stays as it is.", before.status, ())
+    if before.allow_short and not after.allow_short:
+        instrument_id = reading.short_position(tx, before.id)
+        if instrument_id is not None:
+            raise invalid_state(f"It has sold more of {instrument_id} than it held.", before.status, ())
+
+
+OPERATIONS = (
+    Operation(
+        id="assets.listAccounts",
+        kind="read",
+        method="GET",
+        path="/assets/listAccounts",
+        scopes=("accounting:read",),
+        request=ListAssetAccounts,
+        response=Page[AssetAccount],
+        handler=list_accounts,
+        example={"status": "open", "limit": 20},
+    ),
+    Operation(
+        id="assets.getAccount",
+        kind="read",
+        method="GET",
+        path="/assets/getAccount",
+        scopes=("accounting:read",),
+        request=GetAssetAccount,
+        response=AssetAccountWithValue,
+        handler=get_account,
+        long=True,
+        example={"id": "acc_01k0000000000000000000000a"},
+    ),
+    Operation(
+        id="assets.createAccount",
+        kind="write",
+        method="POST",
+        path="/assets/createAccount",
+        scopes=("accounting:write",),
+        request=CreateAssetAccount,
+        response=AssetAccount,
+        handler=create_account,
+        errors=("already_exists", "invalid_state"),
+        example={
+            "portfolioId": "prt_01k0000000000000000000000a",
+            "name": "Stocks and shares ISA",
+            "type": "brokerage",
+            "currency": "GBP",
+            "taxWrapper": "isa",
+            "institutionName": "Harbour Brokers",
+            "accountNumber": "ISA-4417723",
+        },
+    ),
+    Operation(
+        id="assets.updateAccount",
+        kind="write",
+        method="POST",
+        path="/assets/updateAccount",
+        scopes=("accounting:write",),
+        request=UpdateAssetAccount,
+        response=AssetAccount,
+        handler=update_account,
+        errors=("already_exists", "invalid_state", "version_conflict"),
+        example={"id": "acc_01k0000000000000000000000a", "name": "General account", "expectedVersion": 1},
+    ),
+)

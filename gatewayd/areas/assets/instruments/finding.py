@@ -1,0 +1,157 @@
+"""An instrument by what somebody knows of it: identifiers, a ticker, a name. Reads only."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from gatewayd.areas.assets.instruments import names, rules
+from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
+from gatewayd.areas.assets.instruments.shapes import InlineInstrument, Instrument
+from gatewayd.errors import FieldError, invalid
+from gatewayd.store import ReadTx
+
+ALIKE_MAX: Final = 50  # Chosen: instruments of one ticker or name that are looked at
+
+_FIND_ISIN = f"{INSTRUMENTS.select} AND isin = :value"
+_FIND_SEDOL = f"{INSTRUMENTS.select} AND sedol = :value"
+_FIND_FIGI = f"{INSTRUMENTS.select} AND figi = :value"
+_FIND_CUSIP = f"{INSTRUMENTS.select} AND cusip = :value ORDER BY id LIMIT 1"
+_FIND_LISTING = f"{INSTRUMENTS.select} AND symbol = :symbol AND exchange_mic = :exchange_mic"
+_FIND_SYMBOL = f"{INSTRUMENTS.select} AND symbol = :value ORDER BY id LIMIT :count"
+_FIND_NAME = f"{INSTRUMENTS.select} AND name_folded = :value ORDER BY id LIMIT :count"
+
+_LISTING: Final = re.compile(
+    r"(?P<mic>[0-9A-Z]{4}):(?P<symbol>.+)|(?P<symbol_before>.+)[./](?P<mic_behind>[0-9A-Z]{4})"
+)
+_FINDS: Final[Mapping[str, str]] = {
+    "isin": _FIND_ISIN,
+    "sedol": _FIND_SEDOL,
+    "figi": _FIND_FIGI,
+    "cusip": _FIND_CUSIP,
+}
+
+
+class _Claim(NamedTuple):
+    """An instrument that has the field of this name as it was given."""
+
+    name: str
+    instrument: Instrument
+
+
+def by_identifier(tx: ReadTx, name: str, value: str) -> Instrument | None:
+    """The instrument whose isin, sedol, figi or cusip this is."""
+    row = tx.row(_FINDS[name], value=value)
+    return None if row is None else INSTRUMENTS.read(tx, row)
+
+
+def by_listing(tx: ReadTx, symbol: str, exchange_mic: str) -> Instrument | None:
+    """The instrument of this ticker at this exchange."""
+    row = tx.row(_FIND_LISTING, symbol=symbol, exchange_mic=exchange_mic)
+    return None if row is None else INSTRUMENTS.read(tx, row)
+
+
+def by_symbol(tx: ReadTx, symbol: str) -> list[Instrument]:
+    """The instruments of this ticker, at whatever exchange, oldest first."""
+    return [INSTRUMENTS.read(tx, row) for row in tx.rows(_FIND_SYMBOL, value=symbol, count=ALIKE_MAX)]
+
+
+def listing_of(text: str) -> tuple[str, str] | None:
+    """Ticker and exchange of `XLON:VOD`, `VOD.XLON` or `VOD/XLON`, in upper case; None where it is none of them."""
+    found = _LISTING.fullmatch(text)
+    if found is None:
+        return None
+    return found["symbol"] or found["symbol_before"], found["mic"] or found["mic_behind"]
+
+
+def named(tx: ReadTx, text: str, exchange_mic: str = "") -> str:
+    """The id of the instrument that a text names: an identifier, or a ticker with an exchange or alone.
+
+    Raises `LookupError` with a sentence.
+    """
+    upper = text.upper()
+    for name in rules.IDENTIFIERS:
+        found = by_identifier(tx, name, upper.replace(" ", ""))
+        if found is not None:
+            return found.id
+    listing = (upper, exchange_mic) if exchange_mic else listing_of(upper)
+    found = None if listing is None else by_listing(tx, *listing)
+    if found is not None:
+        return found.id
+    alike = [one for one in by_symbol(tx, upper) if exchange_mic in ("", one.exchange_mic or exchange_mic)]
+    if len(alike) > 1:
+        raise LookupError(f"several instruments have the ticker {upper[:40]!r}: give an exchange, or an ISIN")
+    if not alike:
+        raise LookupError(f"there is no instrument {text[:40]!r}")
+    return alike[0].id
+
+
+def find(tx: ReadTx, given: InlineInstrument, path: str) -> Instrument | None:
+    """The instrument that is meant; None where there is none yet.
+
+    Raises `Problem` `validation_failed` where identifiers are those of two instruments, or a ticker or a name is that
+    of several.
+    """
+    claims = list(_claims(tx, given))
+    if claims:
+        return _agreed(given, claims, path)
+    if given.symbol is not None:
+        alike = [one for one in by_symbol(tx, given.symbol) if _may_be(one, given)]
+        found = _only(alike, rules.member(path, "symbol"), "ticker")
+        if found is not None:
+            return found
+    if given.name is None:
+        return None
+    rows = tx.rows(_FIND_NAME, value=names.folded(given.name), count=ALIKE_MAX)
+    alike = [one for row in rows if _may_be(one := INSTRUMENTS.read(tx, row), given)]
+    return _only(alike, rules.member(path, "name"), "name")
+
+
+def _claims(tx: ReadTx, given: InlineInstrument) -> Iterator[_Claim]:
+    """What the identifiers lead to, the surest first."""
+    for name in rules.IDENTIFIERS:
+        value = getattr(given, name)
+        found = None if value is None else by_identifier(tx, name, value)
+        if found is not None:
+            yield _Claim(name, found)
+    if given.symbol is not None and given.exchange_mic is not None:
+        found = by_listing(tx, given.symbol, given.exchange_mic)
+        if found is not None:
+            yield _Claim("symbol", found)
+
+
+def _agreed(given: InlineInstrument, claims: list[_Claim], path: str) -> Instrument:
+    """The instrument that all identifiers lead to.
+
+    One that leads to another, or that is surer than what led there and differs, says that two are meant.
+    """
+    first, *others = claims
+    for other in others:
+        if other.instrument.id != first.instrument.id:
+            message = f"It is that of {other.instrument.id}, and the {first.name} that of {first.instrument.id}."
+            raise invalid(FieldError(rules.member(path, other.name), "conflict", message))
+    for name in rules.IDENTIFIERS[: _rank(first.name)]:
+        asked, known = getattr(given, name), getattr(first.instrument, name)
+        if asked is not None and known is not None and asked != known:
+            message = f"The {first.name} is that of {first.instrument.id}, whose {name} is {known}."
+            raise invalid(FieldError(rules.member(path, name), "conflict", message))
+    return first.instrument
+
+
+def _rank(name: str) -> int:
+    return rules.IDENTIFIERS.index(name) if name in rules.IDENTIFIERS else len(rules.IDENTIFIERS)
+
+
+def _may_be(one: Instrument, given: InlineInstrument) -> bool:
+    """Whether nothing that is known of both differs: a ticker and a name are not one instrument's alone."""
+    for name in (*rules.IDENTIFIERS, "symbol", "exchange_mic", "currency"):
+        asked, known = getattr(given, name), getattr(one, name)
+        if asked is not None and known is not None and asked != known:
+            return False
+    return True
+
+
+def _only(alike: list[Instrument], path: str, what: str) -> Instrument | None:
+    if len(alike) > 1:
+        message = f"Several instruments have this {what}, such as {alike[0].id} and {alike[1].id}: give an ISIN."
+        raise invalid(FieldError(path, "conflict", message))
+    return alike[0] if alike else None

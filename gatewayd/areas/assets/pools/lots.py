@@ -1,0 +1,176 @@
+"""First in, first out: what an account's disposals and what it holds cost by lots. Pure.
+
+A day's acquisitions are one lot. Adjustments of the cost are spread over the lots in proportion to what they cost, by
+an index (`Lots.scale`), so that no lot is rewritten: a day needs the day before it, and the lots it uses up.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Final, NamedTuple
+
+from gatewayd.areas.assets.pools.days import ZERO
+from gatewayd.areas.assets.pools.exact import cost_of, cost_text, part, quantity_of, quantity_text
+from gatewayd.areas.assets.pools.matching import ONE
+from gatewayd.areas.assets.pools.shapes import Lots
+from gatewayd.areas.assets.pools.walking import Walked, spun_off
+
+SCALE: Final = 10**40
+
+
+class Lot(NamedTuple):
+    """What was acquired on an ISO date, in shares of the very first day, and its cost as `Lots.base`."""
+
+    date: str
+    quantity: Fraction
+    base: int
+
+
+class LotDay(NamedTuple):
+    """What the lots make of a day: what is left, the costs of its `leaving`, its disposals' cost, and its gain."""
+
+    lots: Lots
+    carried: list[int]
+    disposal_cost: int
+    capital_gain: int
+
+
+Earlier = Callable[[str], Iterator[Lot]]
+"""The lots of days before the computed ones, from this date on."""
+
+
+class LotWalk:
+    """The lots of an account from a day on. `before` is the day before's, None where there is none."""
+
+    def __init__(self, before: Lots | None, earlier: Earlier, unit: int) -> None:
+        before = before or Lots()
+        self._unit = unit
+        self._first, self._taken = before.first, quantity_of(before.taken)
+        self._cost, self._loose = cost_of(before.cost), cost_of(before.loose)
+        self._scale = SCALE if before.scale is None else int(before.scale)
+        self._worthless = before.worthless
+        self._earlier: Iterator[Lot] = iter(()) if before.first is None else earlier(before.first)
+        self._new: deque[Lot] = deque()
+        self._current: Lot | None = None
+        self._carried: list[int] = []
+
+    def day(self, walked: Walked) -> LotDay:
+        """One day more, in the order of its walk."""
+        entered = Fraction(walked.entered, self._unit)
+        base = self._enter(walked, entered)
+        capital_gain = max(0, -(self._cost + walked.step.day.adjustment))
+        self._adjust(walked)
+        self._carried = [0] * len(walked.carried)
+        self._spin_off(walked)
+        held = walked.units + walked.pooled + sum(walked.left)
+        for index, units in enumerate(walked.left):
+            if units:
+                self._carried[index] = self._take(units, held)
+                held -= units
+        cost = self._take(walked.pooled, held) if walked.pooled else 0
+        cost += sum(take.cost for take in walked.step.takes if take.rule == "later")
+        cost = self._pass_on(walked, cost)
+        return LotDay(self._lots(entered, base, cost), self._carried, cost, capital_gain)
+
+    def _enter(self, walked: Walked, quantity: Fraction) -> int:
+        cost = walked.cost_entered + walked.step.day.lot_difference
+        self._cost += cost
+        if not quantity:
+            self._loose += cost
+            return 0
+        lot = Lot(walked.step.day.date, quantity, cost * SCALE // self._scale)
+        self._new.append(lot)
+        if self._first is None:
+            self._first, self._taken = lot.date, ZERO
+        return lot.base
+
+    def _adjust(self, walked: Walked) -> None:
+        """Chosen: an adjustment of what has no cost left is spread over all that is held, in equal parts."""
+        adjustment = walked.step.day.adjustment
+        if self._cost:
+            self._rescale(max(0, self._cost + adjustment), walked.step.day.date)
+        elif adjustment > 0:
+            self._cost, self._loose = adjustment, self._loose + adjustment
+
+    def _rescale(self, cost: int, date: str) -> None:
+        if cost == self._cost:
+            return
+        if cost:
+            self._scale = part(self._scale, cost, self._cost)
+            self._loose = part(self._loose, cost, self._cost)
+        else:
+            self._scale, self._loose, self._worthless = SCALE, 0, date
+        self._cost = cost
+
+    def _spin_off(self, walked: Walked) -> None:
+        whole, cost = max(walked.step.held, 0) + walked.step.brought, self._cost
+        for index, one in enumerate(walked.step.day.leaving):
+            if one.kind == "spun_off" and self._cost:
+                portion = Fraction(walked.step.departures[index], whole) if whole else ZERO
+                self._carried[index] = gone = min(self._cost, spun_off(one, cost, portion))
+                self._rescale(self._cost - gone, walked.step.day.date)
+
+    def _take(self, units: int, held: int) -> int:
+        """The cost of the units that came first, of as many as are held."""
+        if units >= held:
+            cost, self._cost, self._loose = self._cost, 0, 0
+            self._new.clear()
+            self._earlier = iter(())
+            self._current, self._first, self._taken = None, None, ZERO
+            return cost
+        loose = part(self._loose, units, held)
+        cost = min(self._cost, loose + self._use_up(Fraction(units, self._unit)))
+        self._loose -= loose
+        self._cost -= cost
+        return cost
+
+    def _use_up(self, quantity: Fraction) -> int:
+        cost = 0
+        while quantity:
+            lot = self._next()
+            used = min(quantity, lot.quantity - self._taken)
+            end = self._taken + used
+            base = _part(lot.base, end, lot.quantity) - _part(lot.base, self._taken, lot.quantity)
+            if self._worthless is None or lot.date > self._worthless:
+                cost += base * self._scale // SCALE
+            quantity -= used
+            self._taken = end
+            if end == lot.quantity:
+                self._current, self._taken = None, ZERO
+                self._next()
+        return cost
+
+    def _next(self) -> Lot:
+        """The first lot that is not used up. There is one, for more is held than is taken."""
+        if self._current is None:
+            self._current = next(self._earlier, None) or self._new.popleft()
+            self._first = self._current.date
+        return self._current
+
+    def _pass_on(self, walked: Walked, cost: int) -> int:
+        """What was passed on shares the cost of the day's disposals pro rata. Returns the cost of the others."""
+        units = walked.step.disposed
+        for index, one in enumerate(walked.step.day.leaving):
+            if one.kind == "passed":
+                passed = walked.step.departures[index]
+                self._carried[index] = gone = part(cost, passed, units)
+                cost, units = cost - gone, units - passed
+        return cost
+
+    def _lots(self, lot: Fraction, base: int, disposal_cost: int) -> Lots:
+        return Lots(
+            lot=quantity_text(lot),
+            base=cost_text(base),
+            first=self._first,
+            taken=quantity_text(self._taken),
+            cost=cost_text(self._cost),
+            loose=cost_text(self._loose),
+            scale=None if self._scale == SCALE else str(self._scale),
+            worthless=self._worthless,
+            disposal_cost=cost_text(disposal_cost),
+        )
+
+
+def _part(cost: int, quantity: Fraction, whole: Fraction) -> int:
+    ratio = quantity / whole if quantity != whole else ONE
+    return part(cost, ratio.numerator, ratio.denominator)

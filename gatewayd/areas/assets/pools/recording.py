@@ -1,0 +1,170 @@
+"""Transactions enter the holdings they concern, or are taken out of them again, in one transaction (decision 0022).
+
+Days, holdings and cash are whole when this returns. What a transfer, a spin-off or a merger carries to another holding
+is computed after that from which it comes: by date, until nothing differs any more.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from msgspec.structs import replace
+
+from gatewayd.areas.assets.pools import cash, contributions, holding_rows, reading, scopes, splits
+from gatewayd.areas.assets.pools.computing import Computed
+from gatewayd.areas.assets.pools.day_rows import Key
+from gatewayd.areas.assets.pools.days import Day
+from gatewayd.areas.assets.pools.exact import quantity_of, quantity_text
+from gatewayd.areas.assets.pools.recomputing import Changes, Shift, recompute
+from gatewayd.areas.assets.pools.scopes import Concerned, Scope
+from gatewayd.areas.assets.transactions.shapes import AssetTransaction
+from gatewayd.errors import Problem, invalid_field
+from gatewayd.store import WriteTx
+
+ROUNDS: Final = 8  # Chosen: a day that differs again so often depends on itself
+_SELLING: Final = frozenset({"sell", "transfer_out", "merger"})
+
+
+def record(tx: WriteTx, rows: Sequence[AssetTransaction]) -> None:
+    """Enter stored transactions: any number, of any instruments, each once.
+
+    Raises `Problem` `insufficient_quantity` where an account that may not be short would hold less than nothing at the
+    end of any day; `transactionId` names the first row at fault. `validation_failed`: two splits of one day differ, or
+    transfers go in a circle.
+    """
+    waiting: list[AssetTransaction] = []
+    for row in sorted(rows, key=lambda row: (row.trade_date, row.id)):
+        if row.type in ("spin_off", "merger") and row.from_quantity is None:
+            _enter(tx, waiting, 1)  # what is held by then
+            waiting = []
+            row = replace(row, from_quantity=_held(tx, row))
+        waiting.append(row)
+    _enter(tx, waiting, 1)
+    cash.add(tx, rows, 1)
+
+
+def take_back(tx: WriteTx, rows: Sequence[AssetTransaction]) -> None:
+    """Take out what recorded transactions brought, as if they had never been. Raises as `record` does."""
+    _enter(tx, sorted(rows, key=lambda row: (row.trade_date, row.id)), -1)
+    cash.add(tx, rows, -1)
+
+
+def _held(tx: WriteTx, row: AssetTransaction) -> str:
+    """All that the account holds of the old instrument at the end of the day."""
+    held = reading.quantity_held(tx, row.account_id, row.from_instrument_id or "", row.trade_date)
+    return quantity_text(held)
+
+
+@dataclass(slots=True)
+class _Pending:
+    """Holdings that are to be computed anew, with what their days get."""
+
+    scope_of: dict[str, Scope] = field(default_factory=dict)
+    changes: dict[Key, Changes] = field(default_factory=lambda: defaultdict(dict))
+
+    def add(self, scope: Scope, instrument_id: str, day: Day, sign: int = 1) -> None:
+        self.scope_of[scope.id] = scope
+        days = self.changes[Key(scope.id, instrument_id)]
+        days.setdefault(day.date, Day(day.date)).add(day, sign)
+
+    def pop(self) -> tuple[Key, Changes]:
+        """The holding with the earliest change: what cost leaves goes before what it may come to."""
+
+        def order(key: Key) -> tuple[str, bool]:
+            days = self.changes[key]
+            first = min(days)
+            return first, not (days[first].leaving or days[first].staying)
+
+        key = min(self.changes, key=order)
+        return key, self.changes.pop(key)
+
+
+def _enter(tx: WriteTx, rows: Sequence[AssetTransaction], sign: int) -> None:
+    known: dict[str, Concerned] = {}
+
+    def concerned(account_id: str) -> Concerned:
+        if account_id not in known:
+            known[account_id] = scopes.concerned(tx, account_id)
+        return known[account_id]
+
+    pending = _Pending()
+    for row in rows:
+        for one in contributions.contributions(row, concerned(row.account_id), concerned):
+            pending.add(one.scope, one.instrument_id, one.day, sign)
+    _retell_splits(tx, rows, sign, pending)
+    _settle(tx, pending, rows)
+
+
+def _retell_splits(tx: WriteTx, rows: Iterable[AssetTransaction], sign: int, pending: _Pending) -> None:
+    told = [row for row in rows if row.type == "split" and row.instrument_id is not None]
+    without = [row.id for row in told] if sign < 0 else []
+    for instrument_id in sorted({row.instrument_id or "" for row in told}):
+        changed = splits.retell(tx, instrument_id, without)
+        if changed is None:
+            continue
+        for scope in holding_rows.holders(tx, instrument_id):
+            known = scope if scope.is_pool else scopes.concerned(tx, scope.id).account
+            pending.add(known, instrument_id, Day(changed))
+
+
+def _settle(tx: WriteTx, pending: _Pending, rows: Sequence[AssetTransaction]) -> None:
+    rounds: Counter[tuple[Key, str]] = Counter()
+    while pending.changes:
+        key, changes = pending.pop()
+        scope = pending.scope_of[key.scope_id]
+        rounds[key, min(changes)] += 1
+        if rounds[key, min(changes)] > ROUNDS:
+            raise invalid_field(
+                "counterAccountId", "conflict", f"What is transferred around {min(changes)} goes in a circle."
+            )
+        done = recompute(tx, scope, key.instrument_id, changes)
+        if not scope.is_pool:
+            _refuse_short(scope, key, done.days, rows)
+        for shift in done.shifts:
+            _pass_on(tx, pending, scope, shift)
+
+
+def _pass_on(tx: WriteTx, pending: _Pending, giver: Scope, shift: Shift) -> None:
+    """Let the holding that cost goes to take over what has become more."""
+    to_scope, instrument_id = shift.leaving.to_scope or "", shift.leaving.to_instrument or ""
+    scope = pending.scope_of.get(to_scope)
+    if scope is None:
+        scope = scopes.pool_of(to_scope) if giver.is_pool else scopes.concerned(tx, to_scope).account
+    day = Day(shift.date, lot_difference=0 if scope.is_pool else shift.lot_cost - shift.cost)
+    if shift.leaving.kind == "passed":
+        day.acquired_cost = shift.cost
+    else:
+        day.added_cost = shift.cost
+    pending.add(scope, instrument_id, day)
+
+
+def _refuse_short(
+    scope: Scope, key: Key, days: Sequence[tuple[Day, Computed]], rows: Sequence[AssetTransaction]
+) -> None:
+    """Chosen: what is short cannot be handed on, whatever the account allows."""
+    for day, one in days:
+        if one.outcome.quantity.startswith("-") and (not scope.allow_short or day.departed or day.passed):
+            raise _insufficient(key, day, one, rows)
+
+
+def _insufficient(key: Key, day: Day, one: Computed, rows: Sequence[AssetTransaction]) -> Problem:
+    asked = day.disposed + day.passed + day.departed
+    held = quantity_of(one.outcome.quantity) + asked
+    named = [row for row in rows if key.instrument_id in (row.instrument_id, row.from_instrument_id)]
+    named = [row for row in named if row.account_id == key.scope_id] or named or list(rows)
+    selling = [row for row in named if row.type in _SELLING and row.trade_date <= day.date]
+    at_fault = selling[-1] if selling else named[0]
+    return Problem(
+        "insufficient_quantity",
+        f"The account {key.scope_id} holds {quantity_text(held)} of {key.instrument_id} on {day.date}, and "
+        f"{quantity_text(asked)} would leave.",
+        extra={
+            "accountId": key.scope_id,
+            "instrumentId": key.instrument_id,
+            "date": day.date,
+            "held": quantity_text(held),
+            "asked": quantity_text(asked),
+            "transactionId": at_fault.id,
+        },
+    )

@@ -1,0 +1,80 @@
+"""Splits: a fact of an instrument on one day, for all who hold it, told by any number of transactions (Domain B3)."""
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
+from gatewayd.areas.assets.instruments.shapes import InstrumentSplit, Ratio
+from gatewayd.areas.assets.pools.matching import Split
+from gatewayd.clock import days_after
+from gatewayd.errors import invalid_field
+from gatewayd.store import ReadTx, WriteTx
+
+SAME_WITHIN_DAYS: Final = 7  # Chosen: brokers book a split on its day, or when they come to it
+
+_SELECT = "SELECT splits FROM instruments WHERE org_id = :org_id AND id = :id"
+_SELECT_TOLD = """
+SELECT id, trade_date, split_ratio FROM asset_transactions
+WHERE org_id = :org_id AND instrument_id = :instrument_id AND type = 'split' AND reversed_by_id IS NULL ORDER BY id
+"""
+
+_splits = msgspec.json.Decoder(list[InstrumentSplit]).decode
+_ratio = msgspec.json.Decoder(Ratio).decode
+
+
+def of_instrument(tx: ReadTx, instrument_id: str) -> list[Split]:
+    """The splits of an instrument of the organization, oldest first."""
+    text = tx.value(_SELECT, id=instrument_id)
+    if text is None or text == "[]":
+        return []
+    return [Split(one.date, Fraction(one.numerator, one.denominator)) for one in _splits(text)]
+
+
+def retell(tx: WriteTx, instrument_id: str, without: Iterable[str] = ()) -> str | None:
+    """Let an instrument have the splits that its transactions tell, but for some of these.
+
+    Returns the ISO date from which holdings change by that; None where nothing does. Raises `Problem`
+    `validation_failed` where two of them tell another ratio for the same day.
+    """
+    left_out = set(without)
+    told = [
+        (date, _ratio(ratio))
+        for id_, date, ratio in tx.rows(_SELECT_TOLD, instrument_id=instrument_id)
+        if id_ not in left_out
+    ]
+    instrument = INSTRUMENTS.get(tx, instrument_id)
+    facts = _facts(told)
+    differing = {_key(one) for one in facts} ^ {_key(one) for one in instrument.splits}
+    if not differing:
+        return None
+    INSTRUMENTS.update(tx, replace(instrument, splits=facts))
+    return min(date for date, _ in differing)
+
+
+def _facts(told: list[tuple[str, Ratio]]) -> list[InstrumentSplit]:
+    """What transactions tell, in the order in which they came: the first to tell a split gives it its day."""
+    facts: list[InstrumentSplit] = []
+    for date, ratio in told:
+        near = [one for one in facts if _are_near(one.date, date)]
+        if any(one.date == date and _value(one) != _value(ratio) for one in facts):
+            raise invalid_field("splitRatio", "conflict", f"Another split of the instrument is known for {date}.")
+        if not any(_value(one) == _value(ratio) for one in near):
+            facts.append(InstrumentSplit(date=date, numerator=ratio.numerator, denominator=ratio.denominator))
+    return sorted(facts, key=lambda one: one.date)
+
+
+def _are_near(date: str, other: str) -> bool:
+    """Whether two ISO dates are so near that they may be of one split."""
+    return days_after(date, -SAME_WITHIN_DAYS) <= other <= days_after(date, SAME_WITHIN_DAYS)
+
+
+def _value(ratio: InstrumentSplit | Ratio) -> Fraction:
+    return Fraction(ratio.numerator, ratio.denominator)
+
+
+def _key(one: InstrumentSplit) -> tuple[str, Fraction]:
+    return one.date, _value(one)

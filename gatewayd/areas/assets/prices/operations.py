@@ -1,0 +1,134 @@
+"""Prices and rates that are entered by hand, and the list of an instrument's prices (Domain B3): extensions."""
+
+import datetime
+
+from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
+from gatewayd.areas.assets.instruments.shapes import Instrument
+from gatewayd.areas.assets.prices import rows, rules
+from gatewayd.areas.assets.prices.rows import PRICES
+from gatewayd.areas.assets.prices.shapes import AssetPrice, ExchangeRate, ListPrices, RecordExchangeRate, RecordPrice
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.pages import Listing, Page, cursor_key, fill, next_cursor
+from gatewayd.contract.wire import encode
+from gatewayd.errors import FieldError, invalid, invalid_field
+from gatewayd.ledger.references import unknown_reference
+from gatewayd.money import canonical
+from gatewayd.store import ReadTx, WriteTx
+
+FIRST_DAY = "0000-00-00"
+LAST_DAY = "9999-99-99"
+
+_SELECT_PAGE = f"""
+SELECT {PRICES.sql} FROM asset_prices
+WHERE org_id = :org_id AND instrument_id = :instrument_id AND date >= :from_date AND date <= :to_date AND date < :before
+ORDER BY date DESC LIMIT :count
+"""
+
+
+def list_prices(tx: ReadTx, caller: Caller, request: ListPrices) -> Listing[AssetPrice]:
+    """List the prices of an instrument, latest first."""
+    _instrument(tx, request.instrument_id)
+    if request.from_date is not None and request.to_date is not None and request.to_date < request.from_date:
+        raise invalid_field("toDate", "date_order", "It is before fromDate.")
+    key = cursor_key(request, str)
+    found = tx.rows(
+        _SELECT_PAGE,
+        instrument_id=request.instrument_id,
+        from_date=FIRST_DAY if request.from_date is None else request.from_date.isoformat(),
+        to_date=LAST_DAY if request.to_date is None else request.to_date.isoformat(),
+        before=LAST_DAY if key is None else key[0],
+        count=request.limit + 1,
+    )
+    prices = [PRICES.load(row) for row in found]
+    page, more = fill(prices, request.limit, lambda price: len(encode(price)))
+    return Listing.of(map(encode, page), next_cursor(request, (page[-1].date,)) if more else None)
+
+
+def record_price(tx: WriteTx, caller: Caller, request: RecordPrice) -> AssetPrice:
+    """Record the price of an instrument on a day, in the place of the one that there is.
+
+    Pence (`GBX`) become pounds.
+    """
+    instrument = _instrument(tx, request.instrument_id)
+    quote = rules.quote(request.price, request.currency or instrument.currency)
+    if quote is None:
+        raise invalid_field("currency", "invalid_enum", "There is no such currency.")
+    if quote.price.startswith("-"):
+        raise invalid_field("price", "out_of_range", "Expected 0 or more.")
+    day = _past_day(tx, request.date)
+    price = AssetPrice(
+        instrument_id=instrument.id, date=day, price=quote.price, currency=quote.currency, source="manual"
+    )
+    rows.put_price(tx, price)
+    return price
+
+
+def record_exchange_rate(tx: WriteTx, caller: Caller, request: RecordExchangeRate) -> ExchangeRate:
+    """Record what 1 of a currency is in another on a day, in the place of the rate that there is."""
+    rate = canonical(request.rate)
+    if rate == "0" or rate.startswith("-"):
+        raise invalid_field("rate", "out_of_range", "Expected a rate above 0.")
+    if request.currency == request.base_currency:
+        raise invalid_field("baseCurrency", "conflict", "The two currencies are one.")
+    day = _past_day(tx, request.date)
+    recorded = ExchangeRate(
+        currency=request.currency, base_currency=request.base_currency, date=day, rate=rate, source="manual"
+    )
+    rows.put_rate(tx, recorded)
+    return recorded
+
+
+def _instrument(tx: ReadTx, instrument_id: str) -> Instrument:
+    instrument = INSTRUMENTS.find(tx, instrument_id)
+    if instrument is None:
+        raise invalid(unknown_reference("instrumentId", "instrument"))
+    return instrument
+
+
+def _past_day(tx: ReadTx, given: datetime.date | None) -> str:
+    """The ISO date, today by default. Raises `Problem` `validation_failed` for one that is to come."""
+    day = tx.today if given is None else given.isoformat()
+    if day > tx.today:
+        raise invalid(FieldError("date", "out_of_range", "The day is still to come."))
+    return day
+
+
+OPERATIONS = (
+    Operation(
+        id="assets.listPrices",
+        kind="read",
+        method="GET",
+        path="/assets/listPrices",
+        scopes=("accounting:read",),
+        request=ListPrices,
+        response=Page[AssetPrice],
+        handler=list_prices,
+        extension=True,
+        example={"instrumentId": "ins_01k0000000000000000000000a", "limit": 100},
+    ),
+    Operation(
+        id="assets.recordPrice",
+        kind="write",
+        method="POST",
+        path="/assets/recordPrice",
+        scopes=("accounting:write",),
+        request=RecordPrice,
+        response=AssetPrice,
+        handler=record_price,
+        extension=True,
+        example={"instrumentId": "ins_01k0000000000000000000000a", "price": "81.22", "currency": "GBX"},
+    ),
+    Operation(
+        id="assets.recordExchangeRate",
+        kind="write",
+        method="POST",
+        path="/assets/recordExchangeRate",
+        scopes=("accounting:write",),
+        request=RecordExchangeRate,
+        response=ExchangeRate,
+        handler=record_exchange_rate,
+        extension=True,
+        example={"currency": "USD", "baseCurrency": "GBP", "rate": "0.7614"},
+    ),
+)

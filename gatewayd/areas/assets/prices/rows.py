@@ -1,0 +1,66 @@
+"""Prices and rates as they are stored: one for a day. Owns the tables `asset_prices` and `exchange_rates`."""
+
+from typing import Literal
+
+from gatewayd.areas.assets.instruments import rows as instruments
+from gatewayd.areas.assets.prices.shapes import AssetPrice, ExchangeRate
+from gatewayd.store import Columns, WriteTx
+
+PRICES = Columns(AssetPrice)
+RATES = Columns(ExchangeRate)
+
+_SELECT_PRICE = f"""
+SELECT {PRICES.sql}, import_id FROM asset_prices
+WHERE org_id = :org_id AND instrument_id = :instrument_id AND date = :date
+"""
+_PUT_PRICE = """
+INSERT INTO asset_prices (org_id, instrument_id, date, price, currency, source, import_id)
+VALUES (:org_id, :instrument_id, :date, :price, :currency, :source, :import_id)
+ON CONFLICT (org_id, instrument_id, date) DO UPDATE SET price = excluded.price, currency = excluded.currency,
+    source = excluded.source, import_id = excluded.import_id
+"""
+_SELECT_RATE = f"""
+SELECT {RATES.sql}, import_id FROM exchange_rates
+WHERE org_id = :org_id AND currency = :currency AND base_currency = :base_currency AND date = :date
+"""
+_PUT_RATE = """
+INSERT INTO exchange_rates (org_id, currency, base_currency, date, rate, source, import_id)
+VALUES (:org_id, :currency, :base_currency, :date, :rate, :source, :import_id)
+ON CONFLICT (org_id, currency, base_currency, date) DO UPDATE SET rate = excluded.rate, source = excluded.source,
+    import_id = excluded.import_id
+"""
+
+Outcome = Literal["added", "same", "replaced", "contradicted"]
+"""What became of a price or rate. `contradicted`: the same file has another one for the day, which stays."""
+
+
+def put_price(tx: WriteTx, price: AssetPrice, import_id: str | None = None) -> Outcome:
+    """Store the price of a day, in the place of the one there is.
+
+    `import_id` names the file that it is from, by content. The instrument shows its latest price in its own currency.
+    """
+    row = tx.row(_SELECT_PRICE, instrument_id=price.instrument_id, date=price.date)
+    stored = None if row is None else PRICES.load(row[:-1])
+    if stored is not None and (stored.price, stored.currency) == (price.price, price.currency):
+        return "same"
+    if row is not None and import_id is not None and row[-1] == import_id:
+        return "contradicted"
+    tx.run(_PUT_PRICE, import_id=import_id, **_values(PRICES, price))
+    instruments.show_price(tx, price.instrument_id, price.date, (price.price, price.currency, price.source))
+    return "added" if stored is None else "replaced"
+
+
+def put_rate(tx: WriteTx, rate: ExchangeRate, import_id: str | None = None) -> Outcome:
+    """Store the rate of a day, as `put_price` does a price."""
+    row = tx.row(_SELECT_RATE, currency=rate.currency, base_currency=rate.base_currency, date=rate.date)
+    stored = None if row is None else RATES.load(row[:-1])
+    if stored is not None and stored.rate == rate.rate:
+        return "same"
+    if row is not None and import_id is not None and row[-1] == import_id:
+        return "contradicted"
+    tx.run(_PUT_RATE, import_id=import_id, **_values(RATES, rate))
+    return "added" if stored is None else "replaced"
+
+
+def _values(columns: Columns[AssetPrice] | Columns[ExchangeRate], row: AssetPrice | ExchangeRate) -> dict[str, object]:
+    return {name: getattr(row, name) for name in columns.names}

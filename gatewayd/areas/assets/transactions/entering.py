@@ -1,0 +1,182 @@
+"""Transactions on their way into the books: checked against accounts and instruments, then stored.
+
+What they make of holdings is computed by whoever stored them, once for all of them (`pools.recording`).
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gatewayd.areas.assets.accounts.rows import ACCOUNTS
+from gatewayd.areas.assets.accounts.shapes import AssetAccountRow
+from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
+from gatewayd.areas.assets.instruments.shapes import Instrument
+from gatewayd.areas.assets.instruments.upserting import find_or_create
+from gatewayd.areas.assets.portfolios.rows import PORTFOLIOS
+from gatewayd.areas.assets.transactions import amounts, rules, transfers
+from gatewayd.areas.assets.transactions.amounts import Rate
+from gatewayd.areas.assets.transactions.rows import TRANSACTIONS
+from gatewayd.areas.assets.transactions.shapes import AssetTransaction, CreateTransaction, TransactionSource
+from gatewayd.areas.assets.transactions.transfers import Place
+from gatewayd.errors import FieldError, Problem, invalid, invalid_state
+from gatewayd.ledger import owners, period_locks
+from gatewayd.money import canonical
+from gatewayd.store import ReadTx, WriteTx
+
+
+class Origin(NamedTuple):
+    """Where transactions come from. `import_id` None: from no import."""
+
+    source: TransactionSource
+    import_id: str | None = None
+
+
+class _Subject(NamedTuple):
+    """What a request names: where it happens, where its other half does, and what it is about."""
+
+    place: Place | None
+    counter: Place | None
+    instrument: Instrument | None
+
+
+def store(tx: WriteTx, request: CreateTransaction, origin: Origin) -> list[AssetTransaction]:
+    """Check and store a transaction that is no reversal, and the other half of a transfer behind it.
+
+    Raises `Problem`: `validation_failed` with every field that is wrong, `invalid_state` for an account that is closed
+    or a portfolio that is archived, `amount_mismatch`, `period_closed`, `already_exists`.
+    """
+    errors = list(rules.field_errors(request, tx.today))
+    subject, unknown = _subject(tx, request)
+    errors += unknown
+    rate = _rate(request, subject)
+    if subject.place is not None and rate is not None:
+        errors += _errors_of_places(tx, request, subject)
+        errors += _money_errors(request, rate)
+    if errors:
+        raise invalid(*errors)
+    assert subject.place is not None
+    assert rate is not None
+    places = [place for place in (subject.place, subject.counter) if place is not None]
+    refuse_places(tx, places, request.trade_date.isoformat())
+    amounts.refuse_mismatch(request, rate.currency)
+    rows = _rows(tx, request, subject, rate, origin)
+    return [TRANSACTIONS.insert(tx, row) for row in rows]
+
+
+def refuse_places(tx: ReadTx, places: list[Place], date: str) -> None:
+    """Raises `Problem` where nothing can be entered: `invalid_state`, or `period_closed` on that ISO date."""
+    for account, portfolio in places:
+        if portfolio.archived_at is not None:
+            raise invalid_state("The portfolio is archived: make it active first.", "archived", ("active",))
+        if account.status == "closed":
+            raise invalid_state(f"The account {account.name} is closed: open it first.", "closed", ("open",))
+    for legal_entity_id in dict.fromkeys(account.legal_entity_id for account, _ in places):
+        period_locks.refuse_closed(tx, legal_entity_id, date)
+
+
+def place_of(tx: ReadTx, account_id: str) -> Place | None:
+    """An account with its portfolio; None where the organization has no such account."""
+    account = ACCOUNTS.find(tx, account_id)
+    return None if account is None else Place(account, PORTFOLIOS.get(tx, account.portfolio_id))
+
+
+# -- parts
+
+
+def _subject(tx: WriteTx, request: CreateTransaction) -> tuple[_Subject, list[FieldError]]:
+    """What the request names, and an error for each that there is not."""
+    errors: list[FieldError] = []
+    place, counter = place_of(tx, request.account_id), None
+    if place is None:
+        errors.append(_unknown("accountId", ACCOUNTS.kind))
+    if request.counter_account_id is not None:
+        counter = place_of(tx, request.counter_account_id)
+        if counter is None:
+            errors.append(_unknown("counterAccountId", ACCOUNTS.kind))
+    if request.from_instrument_id is not None and INSTRUMENTS.find(tx, request.from_instrument_id) is None:
+        errors.append(_unknown("fromInstrumentId", INSTRUMENTS.kind))
+    instrument = None
+    if request.instrument_id is not None:
+        instrument = INSTRUMENTS.find(tx, request.instrument_id)
+        if instrument is None:
+            errors.append(_unknown("instrumentId", INSTRUMENTS.kind))
+    elif request.instrument is not None and place is not None:
+        try:
+            currency = request.currency or place.account.currency
+            instrument = find_or_create(tx, request.instrument, "instrument", currency)
+        except Problem as problem:
+            if not problem.errors:
+                raise
+            errors += problem.errors
+    if instrument is not None and instrument.id == request.from_instrument_id:
+        errors.append(FieldError("fromInstrumentId", "conflict", "It is the new instrument itself."))
+    return _Subject(place, counter, instrument), errors
+
+
+def _unknown(path: str, kind: str) -> FieldError:
+    return FieldError(path, "unknown_reference", f"There is no such {kind}.")
+
+
+def _rate(request: CreateTransaction, subject: _Subject) -> Rate | None:
+    """In what the amounts are. Without any amount it is the base currency, in which nothing is counted."""
+    if subject.place is None:
+        return None
+    account, portfolio = subject.place
+    if not rules.has_amount(request):
+        return Rate(portfolio.base_currency, portfolio.base_currency, "1")
+    quoted = account.currency if subject.instrument is None else subject.instrument.currency
+    currency = request.currency or quoted
+    fx_rate = "1" if currency == portfolio.base_currency else request.fx_rate or "1"
+    return Rate(currency, portfolio.base_currency, fx_rate)
+
+
+def _money_errors(request: CreateTransaction, rate: Rate) -> Iterator[FieldError]:
+    if rules.has_amount(request):
+        yield from amounts.rate_errors(request, rate)
+        yield from amounts.amount_errors(request, rate)
+
+
+def _errors_of_places(tx: ReadTx, request: CreateTransaction, subject: _Subject) -> Iterator[FieldError]:
+    """What the accounts do not take."""
+    assert subject.place is not None
+    for path, place in (("type", subject.place), ("counterAccountId", subject.counter)):
+        if place is not None and _is_refused(place.account, request):
+            message = f"The account {place.account.name} tracks holdings: it takes balances, not {request.type}."
+            yield FieldError(path, "conflict", message)
+    if request.spouse_transfer and request.type in rules.TRANSFERS:
+        owner = owners.find(tx, subject.place.account.legal_entity_id)
+        if owner is None or not owner.is_person:
+            yield FieldError("spouseTransfer", "conflict", "The account is no person's.")
+    if subject.counter is not None:
+        yield from transfers.errors(tx, request, subject.place, subject.counter)
+
+
+def _is_refused(account: AssetAccountRow, request: CreateTransaction) -> bool:
+    return account.tracking_mode == "holdings" and request.type not in rules.OF_HOLDINGS
+
+
+def _rows(
+    tx: WriteTx, request: CreateTransaction, subject: _Subject, rate: Rate, origin: Origin
+) -> list[AssetTransaction]:
+    assert subject.place is not None
+    account, portfolio = subject.place
+    come_to = amounts.amounts(request, rate)
+    row = TRANSACTIONS.new(
+        tx,
+        request,
+        portfolio_id=portfolio.id,
+        legal_entity_id=account.legal_entity_id,
+        instrument_id=None if subject.instrument is None else subject.instrument.id,
+        gross_amount=come_to.gross,
+        fees=come_to.fees,
+        taxes=come_to.taxes,
+        net_amount=come_to.net,
+        currency=rate.currency,
+        fx_rate=canonical(rate.fx_rate),
+        base_currency=rate.base_currency,
+        gross_base=come_to.gross_base,
+        source=origin.source,
+        import_id=origin.import_id,
+    )
+    if subject.counter is None:
+        return [row]
+    return transfers.pair(tx, row, subject.counter)

@@ -1,0 +1,200 @@
+"""What each type of transaction takes, and what it does to cash (Domain B3). Pure.
+
+A type needs some fields, may have others, and is refused with the rest: what would be ignored is a mistake of whoever
+sent it. `instrument` stands for `instrumentId` or `instrument`, and `amount` for `grossAmount` or what gives it, a
+quantity with its price.
+"""
+
+import datetime
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Final, NamedTuple
+
+from gatewayd.areas.assets.transactions.shapes import CreateTransaction, TransactionType
+from gatewayd.errors import FieldError, with_article
+
+
+class Takes(NamedTuple):
+    """The fields of a type, as the wire spells them. `cash` is what its gross amount does to cash: -1, 0 or 1.
+
+    Fees and taxes are paid in cash whatever the type, so that `netAmount` is cash x gross - fees - taxes.
+    """
+
+    needs: frozenset[str]
+    may: frozenset[str]
+    cash: int
+
+
+def _takes(needs: str, may: str, cash: int = 0) -> Takes:
+    allowed = may.replace("costs", "fees taxes").split()
+    return Takes(frozenset(needs.split()), frozenset((*allowed, "tradeTime", "settlementDate")), cash)
+
+
+_TRANSFER = _takes(
+    "instrument quantity", "unitPrice amount costs currency fxRate counterAccountId spouseTransfer", cash=0
+)
+TAKES: Final[Mapping[TransactionType, Takes]] = {
+    "buy": _takes("instrument quantity amount", "unitPrice costs currency fxRate", cash=-1),
+    "sell": _takes("instrument quantity amount", "unitPrice costs currency fxRate", cash=1),
+    "transfer_in": _TRANSFER,
+    "transfer_out": _TRANSFER,
+    "deposit": _takes("amount", "fees currency fxRate", cash=1),
+    "withdrawal": _takes("amount", "fees currency fxRate", cash=-1),
+    "dividend": _takes("instrument amount", "quantity unitPrice costs currency fxRate exDate", cash=1),
+    "interest": _takes("amount", "instrument quantity unitPrice costs currency fxRate exDate", cash=1),
+    "distribution": _takes("instrument amount", "quantity unitPrice costs currency fxRate exDate", cash=1),
+    "notional_distribution": _takes("instrument amount", "quantity unitPrice currency fxRate exDate"),
+    # Chosen: equalisation comes in cash, beside the distribution it is a part of. Where it stays in the fund nothing is
+    # entered: the notional distribution is then told without it.
+    "equalisation": _takes("instrument amount", "quantity unitPrice currency fxRate exDate", cash=1),
+    "return_of_capital": _takes("instrument amount", "quantity unitPrice costs currency fxRate exDate", cash=1),
+    "fee": _takes("amount", "instrument currency fxRate", cash=-1),
+    "tax": _takes("amount", "instrument currency fxRate", cash=-1),
+    "split": _takes("instrument splitRatio", ""),
+    "bonus_issue": _takes("instrument quantity", "exDate"),
+    "rights_issue": _takes("instrument quantity amount", "unitPrice costs currency fxRate exDate", cash=-1),
+    "spin_off": _takes("instrument quantity fromInstrumentId", "costShare amount unitPrice currency fxRate exDate"),
+    "merger": _takes("instrument quantity fromInstrumentId", "fromQuantity grossAmount currency fxRate exDate", cash=1),
+    "stock_dividend": _takes("instrument quantity amount", "unitPrice currency fxRate exDate"),
+    "excess_reportable_income": _takes("instrument amount", "quantity unitPrice currency fxRate"),
+    "opening_position": _takes("instrument quantity amount", "unitPrice currency fxRate"),
+    # what it reverses has all the rest
+    "reversal": Takes(frozenset({"reversesTransactionId"}), frozenset(), 0),
+}
+
+# Chosen: of an account with holdings balances alone are told: what it holds, and what went in and out in money.
+OF_HOLDINGS: Final = frozenset({"opening_position", "deposit", "withdrawal", "reversal"})
+"""The types that an account takes of which balances alone are kept."""
+
+EARLIEST: Final = datetime.date(1900, 1, 1)  # Chosen: nothing that somebody holds was bought before
+
+TRANSFERS: Final = frozenset({"transfer_in", "transfer_out"})
+
+
+def field_errors(request: CreateTransaction, today: str) -> Iterator[FieldError]:
+    """What is wrong with a request whatever the account, field by field. `today` is ISO."""
+    takes, given = TAKES[request.type], _given(request)
+    yield from _missing(request, takes, given)
+    yield from _unwanted(request, takes, given)
+    yield from _out_of_range(request)
+    yield from _dates(request, today)
+    if request.type == "spin_off" and ("costShare" in given) == _has_amount(given):
+        message = "A spin-off takes a part of the cost, costShare, or an amount of it, grossAmount: one of the two."
+        yield FieldError("costShare", "conflict" if "costShare" in given else "required", message)
+
+
+def has_amount(request: CreateTransaction) -> bool:
+    """Whether it has any amount of money, and so a currency."""
+    return _has_amount(_given(request)) or request.fees is not None or request.taxes is not None
+
+
+def _has_amount(given: frozenset[str]) -> bool:
+    return "grossAmount" in given or {"quantity", "unitPrice"} <= given
+
+
+_NAMES: Final[Mapping[str, str]] = {
+    "instrument_id": "instrumentId",
+    "instrument": "instrument",
+    "quantity": "quantity",
+    "unit_price": "unitPrice",
+    "gross_amount": "grossAmount",
+    "fees": "fees",
+    "taxes": "taxes",
+    "currency": "currency",
+    "fx_rate": "fxRate",
+    "settlement_date": "settlementDate",
+    "ex_date": "exDate",
+    "trade_time": "tradeTime",
+    "split_ratio": "splitRatio",
+    "from_instrument_id": "fromInstrumentId",
+    "from_quantity": "fromQuantity",
+    "cost_share": "costShare",
+    "counter_account_id": "counterAccountId",
+    "spouse_transfer": "spouseTransfer",
+    "reverses_transaction_id": "reversesTransactionId",
+}
+"""The fields that not every type takes."""
+
+
+def _given(request: CreateTransaction) -> frozenset[str]:
+    """The fields of `_NAMES` that were given; a spouseTransfer that is false says nothing."""
+    return frozenset(wire for name, wire in _NAMES.items() if getattr(request, name) not in (None, False))
+
+
+def _missing(request: CreateTransaction, takes: Takes, given: frozenset[str]) -> Iterator[FieldError]:
+    what = with_article(request.type)
+    for name in sorted(takes.needs):
+        if name == "instrument":
+            if not given & {"instrument", "instrumentId"}:
+                yield FieldError("instrumentId", "required", f"{what.capitalize()} is of an instrument.")
+        elif name == "amount":
+            if not _has_amount(given):
+                message = f"{what.capitalize()} needs it, or a quantity with its unitPrice."
+                yield FieldError("grossAmount", "required", message)
+        elif name not in given:
+            yield FieldError(name, "required", f"{what.capitalize()} needs it.")
+    if {"instrument", "instrumentId"} <= given:
+        yield FieldError("instrument", "conflict", "Give instrumentId or an instrument, not both.")
+    if "amount" in takes.needs and "unitPrice" in given and "quantity" not in given and "quantity" in takes.may:
+        yield FieldError("quantity", "required", "A unitPrice is the price of a quantity.")
+    if request.type in TRANSFERS and request.counter_account_id is None and not _has_amount(given):
+        yield from _transfer_without_amount(request)
+
+
+def _transfer_without_amount(request: CreateTransaction) -> Iterator[FieldError]:
+    """Alone, a transfer is an acquisition or a disposal; only what goes to a spouse leaves at its cost."""
+    if request.type == "transfer_in":
+        message = "What comes in has a cost: what was paid for it, or what it was worth."
+        yield FieldError("grossAmount", "required", message)
+    elif not request.spouse_transfer:
+        yield FieldError("grossAmount", "required", "What goes to somebody else is disposed of: at what worth?")
+
+
+def _unwanted(request: CreateTransaction, takes: Takes, given: frozenset[str]) -> Iterator[FieldError]:
+    taken = takes.needs | takes.may
+    allowed = set(taken)
+    if "instrument" in taken:
+        allowed.add("instrumentId")
+    if "amount" in taken:
+        allowed.add("grossAmount")
+    for name in sorted(given - allowed):
+        yield FieldError(name, "conflict", f"{with_article(request.type).capitalize()} takes none.")
+    if "amount" not in takes.needs and not has_amount(request):
+        for name in sorted(given & {"currency", "fxRate"} & allowed):
+            yield FieldError(name, "conflict", "Without an amount nothing is in a currency.")
+
+
+def _out_of_range(request: CreateTransaction) -> Iterator[FieldError]:
+    above = (("quantity", request.quantity), ("fromQuantity", request.from_quantity), ("fxRate", request.fx_rate))
+    for path, text in above:
+        if text is not None and Decimal(text) <= 0:
+            yield FieldError(path, "out_of_range", "It is above zero: the type says which way it goes.")
+    amounts = (
+        ("unitPrice", request.unit_price),
+        ("grossAmount", request.gross_amount),
+        ("fees", request.fees),
+        ("taxes", request.taxes),
+    )
+    for path, text in amounts:
+        if text is not None and Decimal(text) < 0:
+            yield FieldError(path, "out_of_range", "It is zero or more: the type says which way it goes.")
+    if request.cost_share is not None and not 0 <= Decimal(request.cost_share) <= 1:
+        yield FieldError("costShare", "out_of_range", "A part of the cost is from 0 to 1.")
+    ratio = request.split_ratio
+    if ratio is not None and ratio.numerator == ratio.denominator:
+        yield FieldError("splitRatio", "out_of_range", "A split as one for one changes nothing.")
+
+
+def _dates(request: CreateTransaction, today: str) -> Iterator[FieldError]:
+    dates = (
+        ("tradeDate", request.trade_date),
+        ("settlementDate", request.settlement_date),
+        ("exDate", request.ex_date),
+    )
+    for path, date in dates:
+        if date is not None and date < EARLIEST:
+            yield FieldError(path, "out_of_range", f"It lies before {EARLIEST}: a year is missing digits.")
+    if request.trade_date.isoformat() > today:
+        yield FieldError("tradeDate", "out_of_range", f"It lies after today, {today}: what is to come is not booked.")
+    if request.settlement_date is not None and request.settlement_date < request.trade_date:
+        yield FieldError("settlementDate", "date_order", "It lies before tradeDate.")

@@ -1,0 +1,1 @@
+"""Transactions of accounts with assets, and the income that follows from them."""
