@@ -31,6 +31,9 @@ CLIENTS := tests/clients/node_modules/.installed
 export PYTEST_DEBUG_TEMPROOT ?= $(shell test -w /dev/shm && \
   df --output=avail /dev/shm 2>/dev/null | awk 'NR == 2 && $$1 > 4000000 { print "/dev/shm" }')
 
+# What Python compiles is kept, whatever the shell says: each worker and each daemon would compile all of it anew.
+export PYTHONDONTWRITEBYTECODE :=
+
 # pip may neither ask nor look for newer versions of itself; the locks decide, and each file must have a known hash.
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
