@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from gatewayd.errors import Problem
 from gatewayd.ledger import allocations, period_locks
@@ -186,6 +187,21 @@ def test_a_bill_of_a_closed_period_is_refused_too(books: BankBooks) -> None:
     books.write(lambda tx: period_locks.close(tx, entity, "2026-10-01", "2026-10-31"))
     assert refused(books, line, Part("adminCosts", document_date="2026-10-31")).code == "period_closed"
     books.allocate(line, Part("adminCosts"))
+
+
+@pytest.mark.parametrize(("billed", "moved"), [("2026-10-31", None), (None, "2026-10-31")])
+def test_nothing_is_changed_out_of_a_closed_period_or_into_it(
+    books: BankBooks, billed: str | None, moved: str | None
+) -> None:
+    entity = books.entity()
+    business = books.business(entity)
+    line = books.line(books.account(entity, business), -1000)
+    (row,) = books.allocate(line, Part("adminCosts", document_date=billed))
+    books.write(lambda tx: period_locks.close(tx, entity, "2026-10-01", "2026-10-31"))
+    with pytest.raises(Problem) as kept:
+        books.write(lambda tx: allocations.change(tx, row, replace(row, document_date=moved)))
+    assert kept.value.code == "period_closed"
+    assert books.of_line(line) == [row]
 
 
 def test_half_of_a_split_does_not_go_alone(books: BankBooks, trade: tuple[str, str]) -> None:
