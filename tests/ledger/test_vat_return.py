@@ -125,6 +125,21 @@ def test_what_a_contractor_withholds_counts_as_paid(books: LedgerBooks) -> None:
     assert figures_of(books, owner, OCTOBER) == (-20_00, 0, 0, -100_00, 0, 0, 0)
 
 
+@pytest.mark.parametrize(("labour", "notes", "half"), [(False, 2, "600.00"), (True, 1, "500.00")])
+def test_what_is_credited_of_the_unpaid_half_takes_back_nothing(
+    books: LedgerBooks, labour: bool, notes: int, half: str
+) -> None:
+    """Half is paid, of labour beside what is withheld: after a credit as much has come in as before."""
+    owner = books.entity(vat=CASH, cis={"subcontractor": True, "verifiedRate": 20})
+    client = books.client(cisContractor=labour)
+    line = {"description": "Work", "vatCode": "standard", "cisLabour": labour}
+    sold = paid(books, half, legalEntityId=owner, clientId=client, lines=[{**line, "unitPrice": "1000.00"}])
+    for _ in range(notes):
+        books.credit(sold, issueDate="2026-10-01", lines=[{**line, "unitPrice": "100.00"}])
+    assert figures_of(books, owner) == (100_00, 0, 0, 500_00, 0, 0, 0)
+    assert figures_of(books, owner, OCTOBER) == (0,) * 7
+
+
 @pytest.mark.parametrize("scheme", ["standard", "cash"])
 def test_each_foreign_sale_counts_at_its_own_rate(books: LedgerBooks, scheme: str) -> None:
     """100.00 at 0.85 and 100.00 at 0.80, of one line each, paid on one day; of each 10.00 is credited in October."""
