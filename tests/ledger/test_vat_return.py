@@ -174,6 +174,39 @@ def test_the_flat_rate_is_of_what_was_paid_where_all_keep_cash_basis(books: Ledg
     assert return_of(books, owner) == (105_66, 0, 105_66, 0, 105_66, 880_00, 0, 0, 0)
 
 
+FLAT = {"status": "registered", "effectiveDate": "2000-01-01", "scheme": "flat_rate"}
+
+
+def test_a_flat_rate_of_ones_own_goes_before_that_of_the_category(books: LedgerBooks) -> None:
+    """16.5 % of a limited cost trader, and not the 4 % of a shop that sells food."""
+    owner = books.entity(vat={**FLAT, "flatRateCategory": "042", "flatRatePercent": "16.5"})
+    books.enter(books.trade(owner), "turnover", 100_00, "2026-09-01")
+    assert figures_of(books, owner).output_vat == 16_50
+
+
+def test_a_flat_rate_that_nobody_knows_is_taken_of_nothing(books: LedgerBooks) -> None:
+    owner = books.entity(vat=FLAT)
+    books.enter(books.trade(owner), "turnover", 100_00, "2026-09-01")
+    assert figures_of(books, owner) == (0, 0, 0, 100_00, 0, 0, 0)
+
+
+def test_the_percentages_of_categories_hold_from_a_day(books: LedgerBooks) -> None:
+    """4 % of the second 100.00: nobody knows what held on the day before."""
+    shop = books.entity(vat={**FLAT, "flatRateCategory": "042"})
+    trade = books.trade(shop)
+    for date in ("2022-03-31", "2022-04-01"):
+        books.enter(trade, "turnover", 100_00, date)
+    assert figures_of(books, shop, DateRange("2022-03-01", "2022-05-31")) == (4_00, 0, 0, 200_00, 0, 0, 0)
+
+
+def test_what_comes_back_of_a_purchase_is_taken_off(books: LedgerBooks) -> None:
+    owner = books.entity(vat=CASH)
+    trade = books.trade(owner)
+    books.enter(trade, "adminCosts", 120_00, "2026-09-01", vat_amount=20_00, direction="in")
+    books.enter(trade, "turnover", 60_00, "2026-09-01", vat_amount=10_00, direction="out")
+    assert figures_of(books, owner) == (-10_00, 0, -20_00, -50_00, -100_00, 0, 0)
+
+
 def test_the_first_year_is_a_point_cheaper_up_to_its_end(books: LedgerBooks) -> None:
     """Registered on 15 August 2025: 11 % of 100.00 and 12 % of 100.00."""
     vat = {"status": "registered", "effectiveDate": "2025-08-15", "scheme": "flat_rate", "flatRatePercent": "12"}
