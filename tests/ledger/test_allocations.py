@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from gatewayd.errors import Problem
-from gatewayd.ledger import allocations, period_locks
+from gatewayd.ledger import allocation_checks, allocations, period_locks
 from gatewayd.ledger.allocation_shapes import Entry, Part
 from tests.areas.accounting.books import fields_of
 from tests.ledger.bank_books import BankBooks
@@ -246,3 +246,16 @@ def test_another_organizations_line_is_not_there(store: MemoryStore, books: Bank
     line = books.line(trade[1], -1000)
     problem = refused(BankBooks(store, "Other Ltd"), line, Part("adminCosts"))
     assert problem.code == "not_found"
+
+
+def test_there_was_no_vat_before_1973() -> None:
+    assert [allocation_checks.most_vat(120_00, date) for date in ("1950-01-01", "2026-01-01")] == [0, 20_00]
+
+
+def test_an_entry_may_be_as_old_as_1900(books: BankBooks, trade: tuple[str, str]) -> None:
+    part = Part("adminCosts", business_id=trade[0], direction="out", amount=100, description="Stamps")
+    (row,) = books.write(lambda tx: allocations.enter(tx, [part], Entry("1900-01-01", None)))
+    assert row.date == "1900-01-01"
+    with pytest.raises(Problem) as caught:
+        books.write(lambda tx: allocations.enter(tx, [part], Entry("1899-12-31", None)))
+    assert [(error.path, error.code) for error in caught.value.errors] == [("date", "out_of_range")]
