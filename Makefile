@@ -6,7 +6,7 @@
 #   make run     the daemon with your configuration       ARGS="--config FILE"
 #   make test    the whole suite, or a part of it         ARGS="tests/config -q", WORKERS=0: in one process
 #   make check   lint, formatting, types, structure
-#   make soak    the tests that kill the daemon or crowd its door, at length
+#   make soak    the tests that kill the daemon, crowd its door or take chances, at length
 #   make bench   the benchmarks, side by side in one run    ARGS="--quick"
 #   make mutants change the code and see a test fail        ARGS="gatewayd/money.py"
 #   make generate, make lock, make clients, make clean
@@ -30,6 +30,9 @@ CLIENTS := tests/clients/node_modules/.installed
 # What tests write is gone after them. In memory, where there is room, nothing waits for a disk.
 export PYTEST_DEBUG_TEMPROOT ?= $(shell test -w /dev/shm && \
   df --output=avail /dev/shm 2>/dev/null | awk 'NR == 2 && $$1 > 4000000 { print "/dev/shm" }')
+
+# What Python compiles is kept, whatever the shell says: each worker and each daemon would compile all of it anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 # pip may neither ask nor look for newer versions of itself; the locks decide, and each file must have a known hash.
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -71,8 +74,10 @@ test: $(DEV) $(CLIENTS)
 	@$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=worksteal $(ARGS)
 
 soak: $(DEV)
-	@GATEWAYD_KILL_ROUNDS=50 GATEWAYD_WEBHOOK_KILLS=20 \
-	  $(BIN)/python -m pytest tests/daemon/test_kill.py tests/daemon/test_webhooks_killed.py $(ARGS)
+	@GATEWAYD_KILL_ROUNDS=50 GATEWAYD_WEBHOOK_KILLS=20 GATEWAYD_STORE_KILLS=60 \
+	  $(BIN)/python -m pytest tests/daemon/test_kill.py tests/daemon/test_webhooks_killed.py tests/store/test_durability.py $(ARGS)
+	@GATEWAYD_SCHEDULES=100 GATEWAYD_EXAMPLES=30 \
+	  $(BIN)/python -m pytest tests/webhooks/test_random_schedules.py tests/clients/test_schemathesis.py $(ARGS)
 	@GATEWAYD_CROWD=16 $(BIN)/python -m pytest -s tests/daemon/test_crowds.py $(ARGS)
 
 check: lint

@@ -26,7 +26,7 @@ def main(argv: Sequence[str] | None = None, root: Path = ROOT) -> int:
     if given[:1] == [ENTRY]:
         return _read_statement(*given[1:])
     try:
-        arguments = build_parser().parse_args(given)
+        arguments = build_parser(given).parse_args(given)
     except SystemExit as stop:  # argparse has printed help, version or what is wrong
         return stop.code if isinstance(stop.code, int) else WRONG_USAGE
     context = Context(arguments.config, os.environ, SystemClock(), root)

@@ -2,45 +2,46 @@
 
 import argparse
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeAlias, cast
 
 import gatewayd
 from gatewayd.cli.context import Context
 
-GROUPS = (
-    "serve",
-    "demo",
-    "description",
-    "completion",
-    "manual",
-    "configuration",
-    "store",
-    "init",
-    "doctor",
-    "clock",
-    "backup",
-    "restored",
-    "instance_key",
-    "organizations",
-    "users",
-    "members",
-    "keys",
-    "tax",
-    "oauth_clients",
-    "invoices",
-    "periods",
-    "businesses",
-    "imports",
-    "allocations",
-    "assets",
-    "calendar",
-    "crm",
-    "webhooks",
-    "listen",
-    "dev",
-)
-"""Modules of this package that add commands, in the order of the help text. They import what is heavy when run."""
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "serve": ("serve",),
+    "demo": ("demo",),
+    "description": ("openapi", "operations"),
+    "completion": ("completion",),
+    "manual": ("man",),
+    "configuration": ("check-config",),
+    "store": ("migrate",),
+    "init": ("init",),
+    "doctor": ("doctor",),
+    "clock": ("accept-clock",),
+    "backup": ("backup", "restore", "verify"),
+    "restored": ("after-restore",),
+    "instance_key": ("instance-key",),
+    "organizations": ("org",),
+    "users": ("unlock", "user"),
+    "members": ("member",),
+    "keys": ("key",),
+    "tax": ("tax",),
+    "oauth_clients": ("client",),
+    "invoices": ("invoice",),
+    "periods": ("period", "obligation"),
+    "businesses": ("business",),
+    "imports": ("import",),
+    "allocations": ("allocation",),
+    "assets": ("asset",),
+    "calendar": ("calendar",),
+    "crm": ("lead", "opportunity", "event"),
+    "webhooks": ("webhook",),
+    "listen": ("listen",),
+    "dev": ("dev",),
+}
+"""Modules of this package and the commands they add, in the order of the help text. They import what is heavy when
+run."""
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 Command = Callable[[argparse.Namespace, Context], int]
@@ -55,17 +56,31 @@ class Group(Protocol):
         ...
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The whole tree; every leaf sets `run`."""
+def build_parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """The tree of commands; every leaf sets `run`. Of a line that names a command it is that branch alone: all of them
+    take longer to build than most commands to run.
+    """
     parser = argparse.ArgumentParser(
         prog="gatewayd", description="Self-hosted API gateway of accounting and tax compliance.", allow_abbrev=False
     )
     parser.add_argument("--version", action="version", version=f"gatewayd {gatewayd.__version__}")
     parser.add_argument("--config", metavar="FILE", help="the settings; else $GATEWAYD_CONFIG, else the usual places")
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for name in GROUPS:
+    command = _command(argv)
+    for name in [name for name, commands in GROUPS.items() if command in commands] or GROUPS:
         cast(Group, importlib.import_module(f"gatewayd.cli.{name}")).add_commands(subparsers)
     return parser
+
+
+def _command(argv: Sequence[str]) -> str | None:
+    """The first word that is neither a flag nor the settings' file."""
+    words = iter(argv)
+    for word in words:
+        if word == "--config":
+            next(words, None)
+        elif not word.startswith("-"):
+            return word
+    return None
 
 
 def add_group(subparsers: Subparsers, name: str, summary: str) -> Subparsers:

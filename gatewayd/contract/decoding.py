@@ -19,6 +19,7 @@ MAX_QUERY_FIELDS = 200
 _INT64 = range(-(1 << 63), 1 << 63)  # what the database holds
 _NOTHING: Mapping[str, str] = {}
 _SPACED_COLON = re.compile(rb"[ \n\r\t]:")
+_fields = functools.cache(msgspec.structs.fields)  # of the program's own requests
 
 
 class RequestDecoder:
@@ -82,9 +83,8 @@ class RequestDecoder:
 @functools.cache  # of the program's own requests
 def _special(request: type[msgspec.Struct]) -> tuple[frozenset[str], frozenset[str]]:
     """The names of a request's lists, and of the fields for which msgspec takes more than we do."""
-    fields = msgspec.structs.fields(request)
-    lists = frozenset(f.encode_name for f in fields if _is_list(f.type))
-    return lists, frozenset(f.encode_name for f in fields if _takes_more_than_we_do(f.type))
+    lists = frozenset(f.encode_name for f in _fields(request) if _is_list(f.type))
+    return lists, frozenset(f.encode_name for f in _fields(request) if _takes_more_than_we_do(f.type))
 
 
 def _read_pairs(pairs: list[tuple[str, str]], lists: frozenset[str], values: dict[str, Any]) -> None:
@@ -229,7 +229,7 @@ def _join(prefix: str, name: str) -> str:
 
 
 def _unknown(values: dict[str, Any], struct: type[msgspec.Struct], prefix: str) -> Iterator[FieldError]:
-    fields = {f.encode_name: f.type for f in msgspec.structs.fields(struct)}
+    fields = {f.encode_name: f.type for f in _fields(struct)}
     for name, value in values.items():
         path = _join(prefix, name)
         if name not in fields:
@@ -246,7 +246,7 @@ def _unknown(values: dict[str, Any], struct: type[msgspec.Struct], prefix: str) 
 
 
 def _mistakes(values: dict[str, Any], struct: type[msgspec.Struct], prefix: str, strict: bool) -> Iterator[FieldError]:
-    for f in msgspec.structs.fields(struct):
+    for f in _fields(struct):
         path = _join(prefix, f.encode_name)
         if f.encode_name in values:
             yield from _mistakes_of(values[f.encode_name], f.type, path, strict)
@@ -316,8 +316,8 @@ def _explain(message: str, value: Any, hint: Any, path: str) -> FieldError:
         return FieldError(path, "out_of_range", f"Expected {bound}.")
     if "matching regex" in message:
         return _formless(hint, path)
-    expected = " or ".join(_NAMES.get(getattr(m, "__name__", ""), "an object") for m in members)
-    expected = "a list" if _is_list(hint) else expected
+    names = (_NAMES.get(getattr(member, "__name__", ""), "an object") for member in members)
+    expected = "a list" if _is_list(hint) else " or ".join(names)
     given = _NAMES.get({"NoneType": "null", "dict": "object", "list": "array"}.get(n := type(value).__name__, n), n)
     return FieldError(path, "invalid_format", f"Expected {expected}, got {given}.")
 

@@ -35,10 +35,12 @@ COMMON = frozenset(_COMMON.split())
 
 
 class Hasher:
-    """argon2id with today's parameters. Each call takes tens of milliseconds: on the event loop use `Passwords`."""
+    """argon2id, with today's parameters unless told. Each call takes tens of milliseconds: on the event loop use
+    `Passwords`.
+    """
 
-    def __init__(self) -> None:
-        self._argon2 = PasswordHasher(PASSES, MEMORY_KIBIBYTES, LANES, type=Type.ID)
+    def __init__(self, memory_kibibytes: int = MEMORY_KIBIBYTES, passes: int = PASSES) -> None:
+        self._argon2 = PasswordHasher(passes, memory_kibibytes, LANES, type=Type.ID)
 
     def hash(self, password: str) -> str:
         """The PHC string to store."""

@@ -1,7 +1,10 @@
 """What the tests of the command line share: a configuration of their own, and commands run in this process."""
 
+import io
 import json
+import shutil
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,11 +29,14 @@ class CommandResult(NamedTuple):
 
 Run = Callable[..., CommandResult]
 
+CONFIG = '[store]\ndirectory = "data"\n'
+ANN = "ann@example.com"
+
 
 @pytest.fixture
 def config_file(tmp_path: Path) -> Path:
     path = tmp_path / "gatewayd.toml"
-    path.write_text('[store]\ndirectory = "data"\n')
+    path.write_text(CONFIG)
     return path
 
 
@@ -45,21 +51,56 @@ def run(config_file: Path, capsys: pytest.CaptureFixture[str]) -> Run:
     return run_command
 
 
+class Prepared(NamedTuple):
+    """Data directories that commands have made, once: with an empty database, then with Acme, then with Ann too."""
+
+    empty: Path
+    acme: Path
+    ann: Path
+    org_id: str
+
+
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+    directory = tmp_path_factory.mktemp("prepared")
+    config = directory / "gatewayd.toml"
+    config.write_text(CONFIG)
+
+    def ran(*arguments: str) -> str:
+        with redirect_stdout(io.StringIO()) as printed:
+            assert main([*arguments, "--config", str(config)]) == 0
+        return printed.getvalue()
+
+    def kept(name: str) -> Path:
+        return Path(shutil.copytree(directory / "data", directory / name))
+
+    ran("migrate")
+    empty = kept("empty")
+    org_id = str(json.loads(ran("org", "create", "--name", "Acme", "--json"))["id"])
+    acme = kept("acme")
+    ran("user", "create", "--email", ANN, "--name", "Ann", "--org", org_id, "--role", "owner")
+    return Prepared(empty, acme, kept("ann"), org_id)
+
+
+def lay_out(config_file: Path, data: Path) -> None:
+    shutil.copytree(data, config_file.with_name("data"), dirs_exist_ok=True)
+
+
 @pytest.fixture
-def database(run: Run) -> None:
+def database(config_file: Path, prepared: Prepared) -> None:
     """A database in which nothing is yet."""
-    assert run("migrate").code == 0
+    lay_out(config_file, prepared.empty)
 
 
 @pytest.fixture
-def org_id(run: Run) -> str:
-    return str(run("org", "create", "--name", "Acme", "--json").document["id"])
+def org_id(config_file: Path, prepared: Prepared) -> str:
+    """An organization, Acme."""
+    lay_out(config_file, prepared.acme)
+    return prepared.org_id
 
 
 @pytest.fixture
-def email(run: Run, org_id: str) -> str:
+def email(config_file: Path, prepared: Prepared, org_id: str) -> str:
     """The address of an owner of `org_id`."""
-    address = "ann@example.com"
-    created = run("user", "create", "--email", address, "--name", "Ann", "--org", org_id, "--role", "owner")
-    assert created.code == 0, created.err
-    return address
+    lay_out(config_file, prepared.ann)
+    return ANN

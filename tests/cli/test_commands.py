@@ -11,7 +11,7 @@ import pytest
 
 from gatewayd.cli import main
 from gatewayd.cli.output import print_list
-from gatewayd.cli.parser import build_parser
+from gatewayd.cli.parser import GROUPS, build_parser
 from gatewayd.store.directory import locked
 from tests.cli.conftest import Run
 
@@ -53,6 +53,27 @@ def test_every_command_takes_config_and_says_what_it_does() -> None:
         assert "--config" in parser._option_string_actions or groups, parser.prog
         assert parser.description, parser.prog
     assert leaves >= 11
+
+
+def branches(*argv: str) -> set[str]:
+    """The commands that the parser of a line knows."""
+    actions = build_parser(argv)._actions
+    (tree,) = (action for action in actions if isinstance(action, argparse._SubParsersAction))
+    return set(tree.choices)
+
+
+@pytest.mark.parametrize(("module", "commands"), GROUPS.items())
+def test_a_module_adds_the_commands_that_it_is_said_to(module: str, commands: tuple[str, ...]) -> None:
+    for command in commands:
+        assert branches(command) == set(commands), module
+
+
+def test_a_line_builds_what_it_names_and_another_builds_all() -> None:
+    everything = {command for commands in GROUPS.values() for command in commands}
+    assert branches("--config", "invoice", "org", "list") == {"org"}
+    assert branches("--config=invoice", "org", "invoice") == {"org"}
+    for argv in ((), ("--help",), ("--config", "org"), ("nothing", "org")):
+        assert branches(*argv) == everything
 
 
 def test_config_may_stand_before_the_command(config_file: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,7 @@
 """`docs/gatewayd.1`: fresh, whole, and sound without a program that reads it."""
 
 import ast
+import functools
 import re
 import shlex
 from pathlib import Path
@@ -27,9 +28,15 @@ def plain(text: str) -> str:
     return re.sub(r"\\f[BIR]", "", text)
 
 
+@functools.cache
+def page() -> str:
+    return manual()
+
+
+@functools.cache
 def parts(macro: str) -> dict[str, str]:
     """What follows each heading, by its words."""
-    found = re.split(rf"^\.{macro} (.*)\n", manual(), flags=re.MULTILINE)[1:]
+    found = re.split(rf"^\.{macro} (.*)\n", page(), flags=re.MULTILINE)[1:]
     return {plain(title): plain(text) for title, text in zip(found[::2], found[1::2], strict=True)}
 
 

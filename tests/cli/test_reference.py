@@ -9,7 +9,8 @@ from gatewayd.cli.reference import EXAMPLES, commands, example, reference
 from tests.cli.conftest import Run
 from tests.daemon.instance import ROOT
 
-NAMES = [name for name, _ in commands(build_parser())]
+PARSER = build_parser()
+COMMANDS = dict(commands(PARSER))
 
 
 def words(name: str) -> list[str]:
@@ -23,17 +24,17 @@ def test_the_file_is_what_the_parser_says() -> None:
 
 
 def test_every_command_has_one_example() -> None:
-    assert sorted(EXAMPLES) == sorted(NAMES)
+    assert sorted(EXAMPLES) == sorted(COMMANDS)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_an_example_is_understood(name: str) -> None:
-    assert build_parser().parse_args(words(name)).run is dict(commands(build_parser()))[name].get_default("run")
+    assert PARSER.parse_args(words(name)).run is COMMANDS[name].get_default("run")
 
 
 def test_every_flag_of_a_command_is_in_its_section() -> None:
     sections = dict(section.split("`\n", 1) for section in reference().split("## `gatewayd ")[1:])
-    for name, parser in commands(build_parser()):
+    for name, parser in COMMANDS.items():
         for flag in set(parser._option_string_actions) - {"-h", "--help", "--config"}:
             assert f"| `{flag}" in sections[name], (name, flag)
     assert "| `--role ROLE` | yes | one of owner, admin, member |" in sections["user create"]

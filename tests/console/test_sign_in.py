@@ -7,12 +7,13 @@ from gatewayd.clock import MINUTE
 from gatewayd.console.browser import local_path
 from gatewayd.identity import passkeys, sessions, throttling, users
 from gatewayd.identity.passkeys import RelyingParty
-from gatewayd.identity.passwords import Hasher, Passwords
+from gatewayd.identity.passwords import Passwords
 from gatewayd.identity.sessions import Visitor
 from gatewayd.identity.sign_in import NewSession, SignIn, WrongCredentials
 from gatewayd.identity.throttling import Limits
 from tests.console.visiting import ATTEMPTS, EMAIL, ISSUER, PASSWORD, Answer, Browser, Site
 from tests.identity.test_passkeys import CHALLENGE, as_json, options_of
+from tests.support.passwords import quick_hasher
 
 PARTY = RelyingParty(id="books.example", origin=ISSUER, name="gatewayd")
 
@@ -95,7 +96,7 @@ async def test_two_hundred_wrong_passwords_of_others_keep_nobody_out(site: Site)
     for n in range(215):
         email = f"user{n}@example.com"
         await site.store.write(lambda tx, email=email: throttling.note_try(tx, email, crowd, limits))
-    sign_in = SignIn(site.store, Passwords(Hasher()), limits)
+    sign_in = SignIn(site.store, Passwords(quick_hasher()), limits)
     for address in ("198.51.100.1", crowd.address):
         elsewhere = Visitor(user_agent="Test", address=address)
         assert isinstance(await sign_in.with_password(EMAIL, PASSWORD, elsewhere), NewSession)

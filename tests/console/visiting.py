@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 import pyotp
 import trio
+from jinja2.bccache import Bucket, BytecodeCache
 
 from gatewayd.clock import SECOND, SettableClock
 from gatewayd.console.app import create
@@ -26,7 +27,7 @@ from gatewayd.identity import (
 from gatewayd.identity.oauth_clients import Client
 from gatewayd.identity.oauth_parameters import Audiences
 from gatewayd.identity.passkeys import Challenges
-from gatewayd.identity.passwords import Hasher, Passwords
+from gatewayd.identity.passwords import Passwords
 from gatewayd.identity.sign_in import SignIn
 from gatewayd.identity.throttling import Limits
 from gatewayd.store import Store, WriteTx
@@ -34,6 +35,7 @@ from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
 from gatewayd.tax.settings import TaxSettings
 from tests.console.reading import Document, fields_of
 from tests.support.consents import CHALLENGE, REDIRECT, SCOPE
+from tests.support.passwords import quick_hasher
 from tests.support.scopes import request_of
 from tests.support.store import START
 
@@ -43,11 +45,28 @@ MCP = "https://mcp.example/mcp"
 EMAIL, PASSWORD, NAME = "ann@example.com", "correct horse battery", "Ann Oak"
 ATTEMPTS = 3
 SECONDS = 30.0  # nothing is measured with it
-PASSWORD_HASH = Hasher().hash(PASSWORD)
+PASSWORD_HASH = quick_hasher().hash(PASSWORD)
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
 )
+
+
+class CompiledTemplates(BytecodeCache):
+    """What Jinja made of the templates, which each application would compile anew."""
+
+    def __init__(self) -> None:
+        self._by_key: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        if bucket.key in self._by_key:
+            bucket.bytecode_from_string(self._by_key[bucket.key])
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self._by_key[bucket.key] = bucket.bytecode_to_string()
+
+
+COMPILED_TEMPLATES = CompiledTemplates()
 
 
 @dataclass
@@ -246,7 +265,7 @@ async def open_site(directory: Path, image: bytes, tax: TaxSettings | None = Non
     (directory / DATABASE_NAME).write_bytes(image)
     clock, log, challenges = SettableClock(START), Written(), Challenges()
     async with open_store(StoreSettings(directory=directory), clock) as store:
-        passwords = Passwords(Hasher())
+        passwords = Passwords(quick_hasher())
         parts = ConsoleParts(
             store=store,
             sign_in=SignIn(store, passwords, Limits(ATTEMPTS)),
@@ -258,6 +277,7 @@ async def open_site(directory: Path, image: bytes, tax: TaxSettings | None = Non
             log=log,
         )
         site = Site(create(parts), store, clock, log, challenges)
+        site.app.jinja_env.bytecode_cache = COMPILED_TEMPLATES
         site.user_id = await site.add_user(EMAIL)
         site.org_id = await site.add_org("Oak & Son", site.user_id)
         yield site

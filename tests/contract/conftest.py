@@ -1,11 +1,13 @@
 """The whole catalogue over a real store, with one of everything in it."""
 
+import shutil
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import pytest
+import trio
 
 from gatewayd.bundles.engine import Bundles
 from gatewayd.contract.scopes import ALL_SCOPES
@@ -15,7 +17,7 @@ from gatewayd.importing.prices import PriceImporting
 from gatewayd.tax import engine
 from gatewayd.tax.settings import TaxSettings
 from tests.contract.rows import OPERATIONS, seed
-from tests.support.api import TestedApi, Tuning, open_api
+from tests.support.api import TestedApi, Tuning, open_api, reopen_api
 from tests.support.engines import Engines, TaxLog
 from tests.support.statement_files import read_parts
 
@@ -26,25 +28,58 @@ class OpenCatalogue(Protocol):
     def __call__(self) -> AbstractAsyncContextManager[tuple[TestedApi, dict[str, str]]]: ...
 
 
+class Seeded(NamedTuple):
+    """A directory with the files of a store that has one of everything, and the ids by prefix. Only ever copied."""
+
+    directory: Path
+    ids: dict[str, str]
+
+
+@asynccontextmanager
+async def engines_of(api: TestedApi, directory: Path, engines: Engines) -> AsyncIterator[None]:
+    """What rows of kind `call` are given."""
+    settings = TaxSettings(mode="sandbox", fraud_headers="off")
+    engines.prices, engines.bundles = PriceImporting(api.store), Bundles(api.store, directory)
+    parts = ImportParts(store=api.store, directory=directory, read_apart=read_parts, log=TaxLog(), max_bytes=1 << 20)
+    async with (
+        engine.open_tax(api.store, settings, api.clock, TaxLog(), "gatewayd/test") as engines.tax,
+        open_importing(parts) as engines.importing,
+    ):
+        yield
+
+
+@pytest.fixture(scope="session")
+def seeded(database_image: bytes, tmp_path_factory: pytest.TempPathFactory) -> Seeded:
+    """Made through the API, once."""
+    directory = tmp_path_factory.mktemp("seeded")
+
+    async def make() -> dict[str, str]:
+        engines = Engines()
+        async with (
+            open_api(directory, database_image, OPERATIONS, Tuning(deps=engines)) as api,
+            engines_of(api, directory, engines),
+        ):
+            api.token("org_a", "good", ALL_SCOPES)
+            await api.org("org_b", "other", ALL_SCOPES)
+            return await seed(api)
+
+    return Seeded(directory, trio.run(make))
+
+
 @pytest.fixture
-def open_catalogue(database_image: bytes, tmp_path: Path) -> OpenCatalogue:
+def open_catalogue(seeded: Seeded, tmp_path: Path) -> OpenCatalogue:
     """Organization `org_a` (token `good`) has one of everything; `org_b` (token `other`) has nothing."""
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[tuple[TestedApi, dict[str, str]]]:
+        shutil.copytree(seeded.directory, tmp_path, dirs_exist_ok=True)
         engines = Engines()
-        settings = TaxSettings(mode="sandbox", fraud_headers="off")
         async with (
-            open_api(tmp_path, database_image, OPERATIONS, Tuning(deps=engines)) as api,
-            engine.open_tax(api.store, settings, api.clock, TaxLog(), "gatewayd/test") as engines.tax,
-            open_importing(
-                ImportParts(store=api.store, directory=tmp_path, read_apart=read_parts, log=TaxLog(), max_bytes=1 << 20)
-            ) as engines.importing,
+            reopen_api(tmp_path, OPERATIONS, Tuning(deps=engines)) as api,
+            engines_of(api, tmp_path, engines),
         ):
-            engines.prices = PriceImporting(api.store)
-            engines.bundles = Bundles(api.store, tmp_path)
             api.token("org_a", "good", ALL_SCOPES)
-            await api.org("org_b", "other", ALL_SCOPES)
-            yield api, await seed(api)
+            api.token("org_b", "other", ALL_SCOPES)
+            yield api, dict(seeded.ids)
 
     return opened

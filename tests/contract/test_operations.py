@@ -1,8 +1,11 @@
-"""What every row promises, derived from the rows: each test runs for each operation there is."""
+"""What every row promises, derived from the rows: one test for each operation, one function for each promise."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 import pytest
-from jsonschema import Draft202012Validator, FormatChecker
+from jsonschema import Draft202012Validator, FormatChecker, ValidationError
 
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.scopes import ALL_SCOPES, narrower
@@ -10,205 +13,219 @@ from gatewayd.http.render import PROBLEM_JSON
 from tests.contract.conftest import OpenCatalogue
 from tests.contract.description import DESCRIPTION, ROWS, standing_alone
 from tests.contract.rows import OPERATIONS, addresses, example, fields, references, send
-from tests.support.api import Reply
-
-PROBLEM = standing_alone(DESCRIPTION["components"]["schemas"]["Problem"])
-
-each = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)
-each_write = pytest.mark.parametrize(
-    "operation",
-    [o for o in OPERATIONS if o.takes_key],
-    ids=lambda operation: operation.id,
-)
-each_plain_list = pytest.mark.parametrize(
-    "operation",
-    [o for o in OPERATIONS if "cursor" in fields(o) and not references(o)],
-    ids=lambda operation: operation.id,
-)
-each_list = pytest.mark.parametrize(
-    "operation", [o for o in OPERATIONS if "cursor" in fields(o)], ids=lambda operation: operation.id
-)
-each_with_references = pytest.mark.parametrize(
-    "operation", [o for o in OPERATIONS if references(o)], ids=lambda operation: operation.id
-)
+from tests.support.api import Reply, TestedApi
 
 
-def conforms(document: object, schema: dict[str, object]) -> None:
-    Draft202012Validator(schema, format_checker=FormatChecker()).validate(document)
+def validator(schema: dict[str, object]) -> Draft202012Validator:
+    return Draft202012Validator(schema, format_checker=FormatChecker())
+
+
+PROBLEM = validator(standing_alone(DESCRIPTION["components"]["schemas"]["Problem"]))
+KEYED = [(b"idempotency-key", b"k1"), (b"content-type", b"application/json")]
+
+
+class Given(NamedTuple):
+    """A row, and the API over one of everything. Sent is the row's own example, but for what is said."""
+
+    operation: Operation
+    api: TestedApi
+    ids: dict[str, str]
+
+    @property
+    def values(self) -> dict[str, Any]:
+        return example(self.operation, self.ids)
+
+    async def send(self, values: dict[str, Any] | None = None, **how: Any) -> Reply:
+        return await send(self.api, self.operation, self.values if values is None else values, **how)
+
+
+Promise = Callable[[Given], Awaitable[None]]
 
 
 def is_problem(reply: Reply, status: int, code: str) -> None:
     assert (reply.status, reply.code) == (status, code), reply.body
     assert (b"content-type", PROBLEM_JSON[1]) in reply.headers
     assert reply.json()["requestId"] == reply["x-request-id"]
-    conforms(reply.json(), PROBLEM)
+    PROBLEM.validate(reply.json())
 
 
-@each
-async def test_the_example_is_answered_as_described(open_catalogue: OpenCatalogue, operation: Operation) -> None:
-    async with open_catalogue() as (api, ids):
-        reply = await send(api, operation, example(operation, ids))
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)
+async def test_a_row_keeps_its_promises(open_catalogue: OpenCatalogue, operation: Operation) -> None:
+    """What changes nothing shares a catalogue: all of a GET, and the refusals of the others."""
+    reads = operation.method == "GET"
+    broken = []
+    for together in [(*REFUSALS, *ANSWERS)] if reads else [REFUSALS, *((answer,) for answer in ANSWERS)]:
+        async with open_catalogue() as (api, ids):
+            broken += await broken_of(together, Given(operation, api, ids))
+    if broken:
+        raise ExceptionGroup(f"{operation.id}: {', '.join(name for name, _ in broken)}", [why for _, why in broken])
+
+
+async def broken_of(promises: Sequence[Promise], given: Given) -> list[tuple[str, Exception]]:
+    """The promises that are not kept, by name."""
+    broken: list[tuple[str, Exception]] = []
+    for promise in promises:
+        try:
+            await promise(given)
+        except (AssertionError, ValidationError) as error:
+            broken.append((promise.__name__, error))
+    return broken
+
+
+# -- what is answered
+
+
+async def the_example_is_answered_as_described(given: Given) -> None:
+    reply = await given.send()
     assert reply.status == 200, reply.body
-    assert reply["content-type"] == (operation.gives_file or "application/json")
-    if not operation.gives_file:
-        conforms(reply.json(), ROWS[operation.id].answer)
+    assert reply["content-type"] == (given.operation.gives_file or "application/json")
+    if not given.operation.gives_file:
+        validator(ROWS[given.operation.id].answer).validate(reply.json())
 
 
-@each
-async def test_the_example_conforms_to_the_request_schema(operation: Operation) -> None:
-    values = {n: v for n, v in operation.example.items() if n not in operation.parameters or not operation.has_body}
-    conforms(msgspec.to_builtins(values), ROWS[operation.id].request)
+async def no_other_scope_is_needed(given: Given) -> None:
+    given.api.token("org_a", "just", given.operation.scopes)
+    assert (await given.send(token="just")).status == 200
 
 
-@each
-async def test_no_token_is_401(open_catalogue: OpenCatalogue, operation: Operation) -> None:
-    async with open_catalogue() as (api, ids):
-        for address in addresses(operation):
-            reply = await send(api, operation, example(operation, ids), at=address, token=None)
-            is_problem(reply, 401, "authentication_required")
-            assert reply["www-authenticate"].startswith("Bearer")
-
-
-@each
-async def test_an_unknown_token_is_401(open_catalogue: OpenCatalogue, operation: Operation) -> None:
-    async with open_catalogue() as (api, ids):
-        reply = await send(api, operation, example(operation, ids), token="unknown")
-        is_problem(reply, 401, "invalid_token")
-        assert 'error="invalid_token"' in reply["www-authenticate"]
-
-
-@each
-async def test_each_scope_is_needed(open_catalogue: OpenCatalogue, operation: Operation) -> None:
-    needed = " ".join(operation.scopes)
-    async with open_catalogue() as (api, ids):
-        for scope in operation.scopes:
-            api.token("org_a", "lacking", set(ALL_SCOPES) - {scope, narrower(operation.area, scope)})
-            reply = await send(api, operation, example(operation, ids), token="lacking")
-            is_problem(reply, 403, "insufficient_scope")
-            assert reply["www-authenticate"] == f'Bearer error="insufficient_scope", scope="{needed}"'
-
-
-@each
-async def test_no_other_scope_is_needed(open_catalogue: OpenCatalogue, operation: Operation) -> None:
-    async with open_catalogue() as (api, ids):
-        api.token("org_a", "just", operation.scopes)
-        assert (await send(api, operation, example(operation, ids), token="just")).status == 200
-
-
-@each_with_references
-async def test_another_organizations_id_looks_unknown(open_catalogue: OpenCatalogue, operation: Operation) -> None:
-    async with open_catalogue() as (api, ids):
-        for name, prefix in references(operation).items():
-            values = example(operation, ids)
-            foreign = await send(api, operation, values, token="other")
-            unknown = await send(api, operation, {**values, name: f"{prefix}_{'0' * 26}"})
-            for reply in (foreign, unknown):
-                if _is_target(operation, name):
-                    is_problem(reply, 404, "not_found")
-                else:
-                    is_problem(reply, 422, "validation_failed")
-                    assert (name, "unknown_reference") in {(e["path"], e["code"]) for e in reply.json()["errors"]}
-            assert _said_of(foreign, name) == _said_of(unknown, name)
-
-
-@each_with_references
-async def test_an_id_of_another_kind_is_not_found(open_catalogue: OpenCatalogue, operation: Operation) -> None:
-    async with open_catalogue() as (api, ids):
-        for name, prefix in references(operation).items():
-            wrong = next(id_ for other, id_ in ids.items() if other != prefix)
-            reply = await send(api, operation, {**example(operation, ids), name: wrong})
-            assert reply.status == (404 if _is_target(operation, name) else 422), reply.body
-
-
-@each_plain_list
-async def test_lists_hold_nothing_of_another_organization(open_catalogue: OpenCatalogue, operation: Operation) -> None:
-    async with open_catalogue() as (api, _):
-        assert (await send(api, operation, {})).json()["data"] != []
-        assert (await send(api, operation, {}, token="other")).json() == {"data": [], "nextCursor": None}
-
-
-@each_list
-async def test_a_cursor_of_nothing_is_refused(open_catalogue: OpenCatalogue, operation: Operation) -> None:
-    async with open_catalogue() as (api, ids):
-        values = {name: ids[prefix] for name, prefix in references(operation).items()}
-        is_problem(await send(api, operation, {**values, "cursor": "AAAA"}), 400, "invalid_cursor")
-
-
-@each
-async def test_an_unknown_name_is_400(open_catalogue: OpenCatalogue, operation: Operation) -> None:
-    async with open_catalogue() as (api, ids):
-        for address in addresses(operation):
-            reply = await send(api, operation, {**example(operation, ids), "noSuchField": "x"}, at=address)
-            is_problem(reply, 400, "unknown_parameter")
-            assert [error["path"] for error in reply.json()["errors"]] == ["noSuchField"]
-
-
-@each
-async def test_a_bad_value_of_any_field_is_422(open_catalogue: OpenCatalogue, operation: Operation) -> None:
-    bad: object = [[]] if operation.has_body else "x" * 5_000
-    async with open_catalogue() as (api, ids):
-        for name in fields(operation):
-            reply = await send(api, operation, {**example(operation, ids), name: bad})
-            is_problem(reply, 422, "validation_failed")
-            paths = [error["path"] for error in reply.json()["errors"]]
-            assert paths, name
-            assert all(path.partition("[")[0].partition(".")[0] == name for path in paths), (name, paths)
-
-
-@each
-async def test_every_required_field_is_asked_for(open_catalogue: OpenCatalogue, operation: Operation) -> None:
-    required = set(ROWS[operation.id].request.get("required", [])) - set(operation.parameters)
-    async with open_catalogue() as (api, ids):
-        for name in required:
-            values = {n: v for n, v in example(operation, ids).items() if n != name}
-            reply = await send(api, operation, values)
-            is_problem(reply, 422, "validation_failed")
-            assert (name, "required") in {(e["path"], e["code"]) for e in reply.json()["errors"]}
-
-
-@each
-async def test_a_wrong_method_is_405(open_catalogue: OpenCatalogue, operation: Operation) -> None:
-    async with open_catalogue() as (api, ids):
-        for address in addresses(operation):
-            path = address.path
-            for name in address.in_path:
-                path = path.replace(f":{name}", str(example(operation, ids)[name]))
-            reply = await api("PUT", path)
-            is_problem(reply, 405, "method_not_allowed")
-            assert address.method in reply["allow"].split(", ")
-
-
-@each
-async def test_mounts_and_aliases_answer_the_same(open_catalogue: OpenCatalogue, operation: Operation) -> None:
+async def mounts_and_aliases_answer_the_same_and_a_key_stands_for_one_request(given: Given) -> None:
     """A write is repeated under its key, so that the same answer proves the same row."""
-    headers = [(b"idempotency-key", b"k1"), (b"content-type", b"application/json")]
-    async with open_catalogue() as (api, ids):
-        values = example(operation, ids)
-        replies = [await send(api, operation, values, at=a, headers=headers) for a in addresses(operation)]
+    replies = [await given.send(at=address, headers=KEYED) for address in addresses(given.operation)]
     assert {reply.status for reply in replies} == {200}
     assert {reply.body for reply in replies} == {replies[0].body}
-    if operation.takes_key:
+    if given.operation.takes_key:
         assert all("idempotent-replayed" in reply for reply in replies[1:])
+        name, other = _changed(given.operation, given.values)
+        is_problem(await given.send({**given.values, name: other}, headers=KEYED), 409, "idempotency_conflict")
 
 
-@each_write
-async def test_a_key_with_another_body_is_a_conflict(open_catalogue: OpenCatalogue, operation: Operation) -> None:
-    headers = [(b"idempotency-key", b"k1"), (b"content-type", b"application/json")]
-    async with open_catalogue() as (api, ids):
-        values = example(operation, ids)
-        assert (await send(api, operation, values, headers=headers)).status == 200
-        name, other = _changed(operation, values)
-        reply = await send(api, operation, {**values, name: other}, headers=headers)
-        is_problem(reply, 409, "idempotency_conflict")
-
-
-@pytest.mark.parametrize(
-    "operation", [o for o in OPERATIONS if o.takes_key and not o.takes_file], ids=lambda operation: operation.id
+ANSWERS: tuple[Promise, ...] = (
+    the_example_is_answered_as_described,
+    no_other_scope_is_needed,
+    mounts_and_aliases_answer_the_same_and_a_key_stands_for_one_request,
 )
-async def test_a_body_that_is_no_json_is_400(open_catalogue: OpenCatalogue, operation: Operation) -> None:
-    async with open_catalogue() as (api, _):
-        path = addresses(operation)[-1].path  # the alias, which takes a body in any case
-        is_problem(await api(addresses(operation)[-1].method, path, body=b"{]"), 400, "invalid_json")
+
+
+# -- what is refused, or changes nothing
+
+
+async def the_example_conforms_to_the_request_schema(given: Given) -> None:
+    operation = given.operation
+    values = {n: v for n, v in operation.example.items() if n not in operation.parameters or not operation.has_body}
+    validator(ROWS[operation.id].request).validate(msgspec.to_builtins(values))
+
+
+async def no_token_is_401(given: Given) -> None:
+    for address in addresses(given.operation):
+        reply = await given.send(at=address, token=None)
+        is_problem(reply, 401, "authentication_required")
+        assert reply["www-authenticate"].startswith("Bearer")
+
+
+async def an_unknown_token_is_401(given: Given) -> None:
+    reply = await given.send(token="unknown")
+    is_problem(reply, 401, "invalid_token")
+    assert 'error="invalid_token"' in reply["www-authenticate"]
+
+
+async def each_scope_is_needed(given: Given) -> None:
+    operation = given.operation
+    needed = " ".join(operation.scopes)
+    for scope in operation.scopes:
+        given.api.token("org_a", "lacking", set(ALL_SCOPES) - {scope, narrower(operation.area, scope)})
+        reply = await given.send(token="lacking")
+        is_problem(reply, 403, "insufficient_scope")
+        assert reply["www-authenticate"] == f'Bearer error="insufficient_scope", scope="{needed}"'
+
+
+async def another_organizations_id_looks_unknown(given: Given) -> None:
+    for name, prefix in references(given.operation).items():
+        foreign = await given.send(token="other")
+        unknown = await given.send({**given.values, name: f"{prefix}_{'0' * 26}"})
+        for reply in (foreign, unknown):
+            if _is_target(given.operation, name):
+                is_problem(reply, 404, "not_found")
+            else:
+                is_problem(reply, 422, "validation_failed")
+                assert (name, "unknown_reference") in {(e["path"], e["code"]) for e in reply.json()["errors"]}
+        assert _said_of(foreign, name) == _said_of(unknown, name)
+
+
+async def an_id_of_another_kind_is_not_found(given: Given) -> None:
+    for name, prefix in references(given.operation).items():
+        wrong = next(id_ for other, id_ in given.ids.items() if other != prefix)
+        reply = await given.send({**given.values, name: wrong})
+        assert reply.status == (404 if _is_target(given.operation, name) else 422), reply.body
+
+
+async def lists_hold_nothing_of_another_organization(given: Given) -> None:
+    if "cursor" in fields(given.operation) and not references(given.operation):
+        assert (await given.send({})).json()["data"] != []
+        assert (await given.send({}, token="other")).json() == {"data": [], "nextCursor": None}
+
+
+async def a_cursor_of_nothing_is_refused(given: Given) -> None:
+    if "cursor" in fields(given.operation):
+        values = {name: given.ids[prefix] for name, prefix in references(given.operation).items()}
+        is_problem(await given.send({**values, "cursor": "AAAA"}), 400, "invalid_cursor")
+
+
+async def an_unknown_name_is_400(given: Given) -> None:
+    for address in addresses(given.operation):
+        reply = await given.send({**given.values, "noSuchField": "x"}, at=address)
+        is_problem(reply, 400, "unknown_parameter")
+        assert [error["path"] for error in reply.json()["errors"]] == ["noSuchField"]
+
+
+async def a_bad_value_of_any_field_is_422(given: Given) -> None:
+    bad: object = [[]] if given.operation.has_body else "x" * 5_000
+    for name in fields(given.operation):
+        reply = await given.send({**given.values, name: bad})
+        is_problem(reply, 422, "validation_failed")
+        paths = [error["path"] for error in reply.json()["errors"]]
+        assert paths, name
+        assert all(path.partition("[")[0].partition(".")[0] == name for path in paths), (name, paths)
+
+
+async def every_required_field_is_asked_for(given: Given) -> None:
+    required = set(ROWS[given.operation.id].request.get("required", [])) - set(given.operation.parameters)
+    for name in required:
+        reply = await given.send({n: v for n, v in given.values.items() if n != name})
+        is_problem(reply, 422, "validation_failed")
+        assert (name, "required") in {(e["path"], e["code"]) for e in reply.json()["errors"]}
+
+
+async def a_wrong_method_is_405(given: Given) -> None:
+    for address in addresses(given.operation):
+        path = address.path
+        for name in address.in_path:
+            path = path.replace(f":{name}", str(given.values[name]))
+        reply = await given.api("PUT", path)
+        is_problem(reply, 405, "method_not_allowed")
+        assert address.method in reply["allow"].split(", ")
+
+
+async def a_body_that_is_no_json_is_400(given: Given) -> None:
+    if given.operation.takes_key and not given.operation.takes_file:
+        alias = addresses(given.operation)[-1]  # which takes a body in any case
+        is_problem(await given.api(alias.method, alias.path, body=b"{]"), 400, "invalid_json")
+
+
+REFUSALS: tuple[Promise, ...] = (
+    the_example_conforms_to_the_request_schema,
+    no_token_is_401,
+    an_unknown_token_is_401,
+    each_scope_is_needed,
+    another_organizations_id_looks_unknown,
+    an_id_of_another_kind_is_not_found,
+    lists_hold_nothing_of_another_organization,
+    a_cursor_of_nothing_is_refused,
+    an_unknown_name_is_400,
+    a_bad_value_of_any_field_is_422,
+    every_required_field_is_asked_for,
+    a_wrong_method_is_405,
+    a_body_that_is_no_json_is_400,
+)
 
 
 def _is_target(operation: Operation, name: str) -> bool:
@@ -218,23 +235,10 @@ def _is_target(operation: Operation, name: str) -> bool:
 
 def _changed(operation: Operation, values: dict[str, object]) -> tuple[str, object]:
     """A text of the request with another value that decodes as well."""
-    names = (
-        "name",
-        "email",
-        "reference",
-        "id",
-        "url",
-        "pattern",
-        "bankTransactionId",
-        "accountId",
-        "legalEntityId",
-        "instrumentId",
-    )
-    for name in (*names, "instrumentId", *operation.parameters):
+    names = ("name", "email", "reference", "id", "url", "pattern", "bankTransactionId", "accountId", "legalEntityId")
+    for name in (*names, "instrumentId", *operation.parameters, "fileName"):
         if isinstance(values.get(name), str):
             return name, f"{values[name]}x"
-    if isinstance(values.get("fileName"), str):
-        return "fileName", f"{values['fileName']}x"
     if isinstance(values.get("rate"), str):
         return "rate", f"{values['rate']}1"
     raise AssertionError(f"{operation.id} has no text to change")

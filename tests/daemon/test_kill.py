@@ -21,7 +21,7 @@ from tests.daemon.instance import SECONDS, Firm, Instance, serving, until
 from tests.daemon.test_start_and_stop import subscribe
 
 # `make soak` asks for fifty
-ROUNDS = int(os.environ.get("GATEWAYD_KILL_ROUNDS", "12"))
+ROUNDS = int(os.environ.get("GATEWAYD_KILL_ROUNDS", "6"))
 WRITERS = 4
 WRITES_PER_ROUND = 40
 # A lease is soon over, so that what was in flight comes back soon; nothing is exhausted by being killed.

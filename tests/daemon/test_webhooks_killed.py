@@ -36,7 +36,7 @@ from tests.support import sink
 from tests.support.receivers import receiving
 from tests.support.tenants import LOOPBACK_SETTINGS, Tenant, add_tenants, emit
 
-KILLS = int(os.environ.get("GATEWAYD_WEBHOOK_KILLS", "6"))
+KILLS = int(os.environ.get("GATEWAYD_WEBHOOK_KILLS", "4"))
 WIDE, NARROW = 4, 12  # organizations with two subscriptions, and with one: 20 receivers
 BATCH = 10  # events of one transaction beside the daemon
 API_WRITERS = 2

@@ -16,6 +16,7 @@ from gatewayd.identity.sign_in import FIRST_FACTOR_LIFE, NewSession, SecondFacto
 from gatewayd.identity.throttling import Limits, Locked
 from gatewayd.store import WriteTx
 from tests.identity.test_passkeys import CHALLENGE, PARTY, created, registered, signed
+from tests.support.passwords import quick_hasher
 from tests.support.store import MemoryStore
 
 T = TypeVar("T")
@@ -40,11 +41,11 @@ class Database:
 class Firm:
     """One person who can sign in."""
 
-    def __init__(self, store: MemoryStore) -> None:
+    def __init__(self, store: MemoryStore, hasher: Hasher) -> None:
         self.store = store
         self.user_id = store.user(store.org(), email=EMAIL)
-        store.write(lambda tx: users.rehash_password(tx, self.user_id, Hasher().hash(PASSWORD)))
-        self.sign_in = SignIn(Database(store), Passwords(Hasher()), Limits(ATTEMPTS))
+        store.write(lambda tx: users.rehash_password(tx, self.user_id, hasher.hash(PASSWORD)))
+        self.sign_in = SignIn(Database(store), Passwords(hasher), Limits(ATTEMPTS))
 
     async def password(self, password: str = PASSWORD, email: str = EMAIL) -> NewSession | SecondFactorStep:
         with trio.fail_after(30):
@@ -65,7 +66,7 @@ class Firm:
 
 @pytest.fixture
 def firm(store: MemoryStore) -> Firm:
-    return Firm(store)
+    return Firm(store, quick_hasher())
 
 
 async def test_a_right_password_signs_in(firm: Firm) -> None:
@@ -183,10 +184,9 @@ async def test_proving_the_password_again(firm: Firm) -> None:
         await firm.sign_in.prove_password(user, PASSWORD, HERE)
 
 
-async def test_an_old_hash_is_made_anew(firm: Firm) -> None:
-    from argon2 import PasswordHasher
-
-    weak = PasswordHasher(1, 8 * 1024, 1).hash(PASSWORD)
+async def test_an_old_hash_is_made_anew(store: MemoryStore) -> None:
+    firm = Firm(store, Hasher())
+    weak = quick_hasher().hash(PASSWORD)
     firm.store.write(lambda tx: users.rehash_password(tx, firm.user_id, weak))
     assert isinstance(await firm.password(), NewSession)
     known = firm.store.read(lambda tx: users.credentials(tx, EMAIL))
@@ -218,7 +218,7 @@ async def test_a_reset_takes_every_way_in_away(firm: Firm) -> None:
     for _ in range(ATTEMPTS):
         with pytest.raises(WrongCredentials):
             await firm.password("wrong")
-    hashed = Hasher().hash("another good password")
+    hashed = quick_hasher().hash("another good password")
     firm.store.write(lambda tx: password_resets.reset(tx, firm.user_id, hashed, "operator"))
     assert firm.store.read(lambda tx: sessions.find(tx, signed.token)) is None
     assert firm.store.read(lambda tx: one_time_links.find(tx, link, "sign_in")) is None
@@ -226,7 +226,7 @@ async def test_a_reset_takes_every_way_in_away(firm: Firm) -> None:
 
 
 async def test_who_is_disabled_is_refused_as_by_a_wrong_password(store: MemoryStore) -> None:
-    firm = Firm(store)
+    firm = Firm(store, quick_hasher())
     store.write(lambda tx: users.disable(tx, firm.user_id, "operator"))
     for password in (PASSWORD, "another password"):
         with pytest.raises(WrongCredentials):
@@ -237,7 +237,7 @@ async def test_who_is_disabled_is_refused_as_by_a_wrong_password(store: MemorySt
 
 async def test_nothing_that_was_left_signs_in_who_is_disabled(store: MemoryStore) -> None:
     """Disabling a person ends all of these: each is refused by itself too."""
-    firm = Firm(store)
+    firm = Firm(store, quick_hasher())
     device = registered(store, store.read(lambda tx: users.get(tx, firm.user_id)))
     link = store.write(lambda tx: one_time_links.make(tx, firm.user_id, "sign_in"))
     code = firm.second_factor()

@@ -3,9 +3,10 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from gatewayd.errors import Problem
-from gatewayd.ledger import allocations, period_locks
+from gatewayd.ledger import allocation_checks, allocations, period_locks
 from gatewayd.ledger.allocation_shapes import Entry, Part
 from tests.areas.accounting.books import fields_of
 from tests.ledger.bank_books import BankBooks
@@ -188,6 +189,21 @@ def test_a_bill_of_a_closed_period_is_refused_too(books: BankBooks) -> None:
     books.allocate(line, Part("adminCosts"))
 
 
+@pytest.mark.parametrize(("billed", "moved"), [("2026-10-31", None), (None, "2026-10-31")])
+def test_nothing_is_changed_out_of_a_closed_period_or_into_it(
+    books: BankBooks, billed: str | None, moved: str | None
+) -> None:
+    entity = books.entity()
+    business = books.business(entity)
+    line = books.line(books.account(entity, business), -1000)
+    (row,) = books.allocate(line, Part("adminCosts", document_date=billed))
+    books.write(lambda tx: period_locks.close(tx, entity, "2026-10-01", "2026-10-31"))
+    with pytest.raises(Problem) as kept:
+        books.write(lambda tx: allocations.change(tx, row, replace(row, document_date=moved)))
+    assert kept.value.code == "period_closed"
+    assert books.of_line(line) == [row]
+
+
 def test_half_of_a_split_does_not_go_alone(books: BankBooks, trade: tuple[str, str]) -> None:
     line = books.line(trade[1], 9500)
     rows = books.allocate(line, Part("turnover", amount=10000), Part("financeCharges", direction="out", amount=500))
@@ -230,3 +246,16 @@ def test_another_organizations_line_is_not_there(store: MemoryStore, books: Bank
     line = books.line(trade[1], -1000)
     problem = refused(BankBooks(store, "Other Ltd"), line, Part("adminCosts"))
     assert problem.code == "not_found"
+
+
+def test_there_was_no_vat_before_1973() -> None:
+    assert [allocation_checks.most_vat(120_00, date) for date in ("1950-01-01", "2026-01-01")] == [0, 20_00]
+
+
+def test_an_entry_may_be_as_old_as_1900(books: BankBooks, trade: tuple[str, str]) -> None:
+    part = Part("adminCosts", business_id=trade[0], direction="out", amount=100, description="Stamps")
+    (row,) = books.write(lambda tx: allocations.enter(tx, [part], Entry("1900-01-01", None)))
+    assert row.date == "1900-01-01"
+    with pytest.raises(Problem) as caught:
+        books.write(lambda tx: allocations.enter(tx, [part], Entry("1899-12-31", None)))
+    assert [(error.path, error.code) for error in caught.value.errors] == [("date", "out_of_range")]

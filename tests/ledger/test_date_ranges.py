@@ -12,6 +12,8 @@ from gatewayd.ledger.date_ranges import (
     QuarterlyType,
     after,
     buckets,
+    cut,
+    days,
     is_longer,
     period_before,
     year_before,
@@ -30,6 +32,8 @@ DAYS = st.dates(datetime.date(1999, 1, 1), datetime.date(2030, 12, 31)).map(date
         ("2024-02-01", "2024-02-29", ("2024-01-01", "2024-01-31"), ("2023-02-01", "2023-02-28")),
         ("2026-11-02", "2026-11-10", ("2026-10-24", "2026-11-01"), ("2025-11-02", "2025-11-10")),
         ("2026-11-02", "2026-11-02", ("2026-11-01", "2026-11-01"), ("2025-11-02", "2025-11-02")),
+        ("2026-12-01", "2027-02-28", ("2026-09-01", "2026-11-30"), ("2025-12-01", "2026-02-28")),
+        ("2026-10-15", "2026-11-20", ("2026-09-08", "2026-10-14"), ("2025-10-15", "2025-11-20")),
     ],
 )
 def test_what_came_before(first: str, last: str, earlier: tuple[str, str], a_year_earlier: tuple[str, str]) -> None:
@@ -38,18 +42,33 @@ def test_what_came_before(first: str, last: str, earlier: tuple[str, str], a_yea
 
 
 @given(st.tuples(DAYS, DAYS).map(sorted), st.sampled_from(["total", "month", "quarter"]))
-def test_buckets_tile_the_range(days: list[str], group_by: GroupBy) -> None:
-    whole = DateRange(*days)
+def test_buckets_tile_the_range(ends: list[str], group_by: GroupBy) -> None:
+    whole = DateRange(*ends)
     starts: dict[QuarterlyType, str] = {"standard": "06", "calendar": "01"}
     for kind, start in starts.items():
         found = buckets(whole, group_by, kind)
         assert (found[0].first, found[-1].last) == whole
         assert [after(one.last) for one in found[:-1]] == [one.first for one in found[1:]]
+        if group_by == "total":
+            assert found == [whole]
         if group_by == "quarter":
             assert all(one.first[5:7] in ("01", "04", "07", "10") and one.first[8:] == start for one in found[1:])
         if group_by == "month":
             assert all(one.first[8:] == "01" for one in found[1:])
         assert all(not is_longer(one, {"total": 400, "month": 1, "quarter": 3}[group_by]) for one in found)
+
+
+def test_a_range_is_cut_before_its_last_day_too() -> None:
+    parts = cut(DateRange("2026-01-01", "2026-01-31"), ["2026-01-31", "2026-01-01", "2026-02-01"])
+    assert parts == [("2026-01-01", "2026-01-30"), ("2026-01-31", "2026-01-31")]
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "count"),
+    [("2026-11-02", "2026-11-02", 1), ("2026-11-02", "2026-11-10", 9), ("2024-01-01", "2024-12-31", 366)],
+)
+def test_both_ends_of_a_range_are_counted(first: str, last: str, count: int) -> None:
+    assert days(DateRange(first, last)) == count
 
 
 @given(DAYS, st.integers(0, 800))

@@ -141,6 +141,24 @@ def test_staggers(stagger: int, ends: list[str]) -> None:
     assert [period.end.isoformat() for period in found] == ends
 
 
+def test_months_of_a_year_are_twelve() -> None:
+    monthly = Registration(None, None, vat.EVERY_MONTH, annual=False)
+    found = vat.periods(monthly, day("2026-01-31"), day("2026-02-10"))
+    assert [(str(one.start), str(one.end)) for one in found] == [
+        ("2026-01-01", "2026-01-31"),
+        ("2026-02-01", "2026-02-28"),
+    ]
+
+
+def test_a_registration_that_ends_on_the_first_day_of_a_period_has_a_period_of_one_day() -> None:
+    registration = Registration(day("2026-05-20"), day("2026-07-01"), vat.STAGGERS[1], annual=False)
+    found = vat.periods(registration, day("2026-01-01"), day("2026-12-31"))
+    assert [(str(one.start), str(one.end)) for one in found] == [
+        ("2026-05-20", "2026-06-30"),
+        ("2026-07-01", "2026-07-01"),
+    ]
+
+
 def test_the_first_period_begins_with_the_registration_and_the_last_ends_with_it() -> None:
     registration = Registration(day("2026-05-20"), day("2026-11-10"), vat.STAGGERS[1], annual=False)
     found = [tuple(map(str, period)) for period in vat.periods(registration, day("2026-01-01"), day("2027-12-31"))]
@@ -265,6 +283,20 @@ def test_financial_years_tile_and_the_first_is_of_more_than_six_months(
         assert all(one.end + DAY == other.start for one, other in pairwise(periods))
         assert (periods[0].start, periods[-1].end) == (year.start, year.end)
         assert all(p.end < following(p.start, 12) for p in periods)
+
+
+def test_a_year_ends_on_its_day_of_the_month() -> None:
+    assert [YearEnd(4, 5).of(2026), YearEnd(3, 31).of(2026)] == [day("2026-04-05"), day("2026-03-31")]
+
+
+def test_years_that_end_on_the_first_day_or_begin_on_the_last_are_among_them() -> None:
+    april = day("2026-04-01")
+    years = companies.financial_years(YearEnd(3, 31), None, day("2026-03-31"), april)
+    assert [str(year.start) for year in years] == ["2025-04-01", "2026-04-01"]
+    (first,) = companies.financial_years(YearEnd(3, 31), april, april, april)
+    assert first == (april, day("2027-03-31"), april)
+    reviews = companies.review_periods(day("2024-06-17"), day("2025-06-16"), day("2025-06-17"))
+    assert [str(period.start) for period in reviews] == ["2024-06-17", "2025-06-17"]
 
 
 def test_a_confirmation_statement_is_due_14_days_after_the_review_period() -> None:

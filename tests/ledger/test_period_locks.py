@@ -39,6 +39,18 @@ def test_both_ends_of_a_closed_range_are_closed(store: MemoryStore) -> None:
     assert [closed(books, entity, day) for day in days] == [False, True, True, True, False]
 
 
+def test_ranges_in_which_all_of_an_entity_is_closed(store: MemoryStore) -> None:
+    firm = Firm(store)
+    business = firm.create()["id"]
+    ranges = [("2026-01-01", "2026-03-31"), ("2026-02-01", "2026-02-01")]
+    for first, last in reversed(ranges):
+        assert store.write(lambda tx, f=first, e=last: period_locks.close(tx, firm.person, f, e), firm.org_id)
+    store.write(lambda tx: period_locks.close(tx, firm.person, "2025-01-01", "2025-12-31", business), firm.org_id)
+    asked = [firm.person, None]
+    found = [store.read(lambda tx, one=one: period_locks.closed_ranges(tx, one), firm.org_id) for one in asked]
+    assert found == [ranges, []]
+
+
 def test_closing_twice_changes_nothing(store: MemoryStore) -> None:
     books = Books(store)
     entity = books.entity()

@@ -53,6 +53,13 @@ def test_which_way_money_raises_a_line(category: str, direction: Direction, sign
     assert sign_of(category, direction, "uk_property") == sign
 
 
+def test_what_is_posted_to_a_line_adds_up_with_what_tax_does_not_allow_of_it() -> None:
+    books = Books()
+    for posting in (Posting("travelCosts", 100, 30), Posting("travelCosts", 50), Posting("travelCosts", 20, 5)):
+        books.post(posting)
+    assert [tuple(line) for line in books.statement("self_employment").expenses] == [("travelCosts", 170, 35)]
+
+
 def test_a_sale_is_no_memorandum() -> None:
     assert sales_category("taxDeducted", "uk_property") == "periodAmount"
     assert sales_category("otherIncome", "uk_property") == "otherIncome"

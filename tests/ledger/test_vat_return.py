@@ -29,6 +29,15 @@ def test_values_are_whole_pounds_without_their_pence() -> None:
     assert found[5:] == (1_00, -1_00, 100_00, 0)
 
 
+def test_what_is_not_said_is_nothing() -> None:
+    assert VatFigures() == (0,) * 7
+
+
+def figures_of(books: LedgerBooks, entity_id: str, whole: DateRange = QUARTER) -> VatFigures:
+    """To the penny: the boxes drop what is below a pound."""
+    return books.store.read(lambda tx: vat_figures.of_period(tx, entity_id, whole), books.org_id)
+
+
 def return_of(books: LedgerBooks, entity_id: str, whole: DateRange = QUARTER) -> VatBoxes:
     return boxes(books.store.read(lambda tx: vat_figures.of_period(tx, entity_id, whole), books.org_id))
 
@@ -63,6 +72,7 @@ def test_the_standard_scheme_goes_by_supplies_and_bills(books: LedgerBooks) -> N
     """Output 200.00 + 40.00; input 20.00 + 2,000.00; sales 1,080.99 + 200.00; purchases 100.00 + 10,000.00."""
     owner = filled(books)
     assert return_of(books, owner) == (240_00, 0, 240_00, 2_020_00, 1_780_00, 1_280_00, 10_100_00, 0, 0)
+    assert figures_of(books, owner) == (240_00, 0, 2_020_00, 1_280_99, 10_100_00, 0, 0)
     october = return_of(books, owner, DateRange("2026-10-01", "2026-12-31"))
     assert october == (-20_00, 0, -20_00, 0, 20_00, -100_00, 0, 0, 0)
 
@@ -80,17 +90,121 @@ def test_the_cash_scheme_goes_by_money(books: LedgerBooks) -> None:
     assert return_of(books, owner) == (140_00, 0, 140_00, 2_000_00, 1_860_00, 740_00, 10_000_00, 0, 0)
 
 
+CASH = {"status": "registered", "effectiveDate": "2000-01-01", "scheme": "cash"}
+JULY, OCTOBER = "2026-07-01", DateRange("2026-10-01", "2026-12-31")
+
+
+def paid(books: LedgerBooks, amount: str, date: str = JULY, **invoice: object) -> str:
+    """The id of an invoice of June, paid on a day."""
+    sold: str = books.invoice(issueDate="2026-06-30", supplyDate="2026-06-30", **invoice)["id"]
+    books.post("recordPayment", invoiceId=sold, amount=amount, date=date)
+    return sold
+
+
+def test_what_is_credited_after_it_was_paid_is_taken_back_when_it_is_credited(books: LedgerBooks) -> None:
+    """Sold 1,000.00 and paid 1,200.00 in July; 100.00 of it is credited in October, when nothing else moves."""
+    owner = books.entity(vat=CASH)
+    work = [{"description": "Work", "unitPrice": "1000.00"}]
+    sold = paid(books, "1200.00", legalEntityId=owner, lines=work)
+    books.credit(sold, issueDate="2026-10-01", lines=[{"description": "Back", "unitPrice": "100.00"}])
+    assert figures_of(books, owner) == (200_00, 0, 0, 1_000_00, 0, 0, 0)
+    assert figures_of(books, owner, OCTOBER) == (-20_00, 0, 0, -100_00, 0, 0, 0)
+
+
+def test_what_a_contractor_withholds_counts_as_paid(books: LedgerBooks) -> None:
+    """Of 1,200.00 for labour 200.00 is withheld: 500.00 is half of it, and its VAT is due on the full value."""
+    owner = books.entity(vat=CASH, cis={"subcontractor": True, "verifiedRate": 20})
+    client = books.client(cisContractor=True)
+    labour = [{"description": "Work", "unitPrice": "1000.00", "vatCode": "standard", "cisLabour": True}]
+    sold = paid(books, "500.00", legalEntityId=owner, clientId=client, lines=labour)
+    assert figures_of(books, owner) == (100_00, 0, 0, 500_00, 0, 0, 0)
+    books.post("recordPayment", invoiceId=sold, amount="500.00", date="2026-09-30")
+    back = [{"description": "Back", "unitPrice": "100.00", "vatCode": "standard", "cisLabour": True}]
+    books.credit(sold, issueDate="2026-10-01", lines=back)
+    assert figures_of(books, owner) == (200_00, 0, 0, 1_000_00, 0, 0, 0)
+    assert figures_of(books, owner, OCTOBER) == (-20_00, 0, 0, -100_00, 0, 0, 0)
+
+
+@pytest.mark.parametrize(("labour", "notes", "half"), [(False, 2, "600.00"), (True, 1, "500.00")])
+def test_what_is_credited_of_the_unpaid_half_takes_back_nothing(
+    books: LedgerBooks, labour: bool, notes: int, half: str
+) -> None:
+    """Half is paid, of labour beside what is withheld: after a credit as much has come in as before."""
+    owner = books.entity(vat=CASH, cis={"subcontractor": True, "verifiedRate": 20})
+    client = books.client(cisContractor=labour)
+    line = {"description": "Work", "vatCode": "standard", "cisLabour": labour}
+    sold = paid(books, half, legalEntityId=owner, clientId=client, lines=[{**line, "unitPrice": "1000.00"}])
+    for _ in range(notes):
+        books.credit(sold, issueDate="2026-10-01", lines=[{**line, "unitPrice": "100.00"}])
+    assert figures_of(books, owner) == (100_00, 0, 0, 500_00, 0, 0, 0)
+    assert figures_of(books, owner, OCTOBER) == (0,) * 7
+
+
+@pytest.mark.parametrize("scheme", ["standard", "cash"])
+def test_each_foreign_sale_counts_at_its_own_rate(books: LedgerBooks, scheme: str) -> None:
+    """100.00 at 0.85 and 100.00 at 0.80, of one line each, paid on one day; of each 10.00 is credited in October."""
+    owner = books.entity(vat={**CASH, "scheme": scheme})
+    more = {"legalEntityId": owner, "currency": "EUR", "lines": [{"description": "Work", "unitPrice": "100.00"}]}
+    sold = [paid(books, "120.00", fxRate=rate, **more) for rate in ("0.85", "0.80")]
+    june = DateRange("2026-06-01", "2026-06-30")
+    assert figures_of(books, owner, QUARTER if scheme == "cash" else june) == (33_00, 0, 0, 165_00, 0, 0, 0)
+    for invoice_id in sold:
+        books.credit(invoice_id, issueDate="2026-10-01", lines=[{"description": "Back", "unitPrice": "10.00"}])
+    assert figures_of(books, owner, OCTOBER) == (-3_30, 0, 0, -16_50, 0, 0, 0)
+
+
+def test_what_is_paid_before_the_first_day_and_after_the_last_is_of_other_returns(books: LedgerBooks) -> None:
+    owner = books.entity(vat=CASH)
+    for date in ("2026-06-30", JULY, "2026-09-30", "2026-10-01"):
+        paid(books, "120.00", date, legalEntityId=owner, lines=[{"description": "Work", "unitPrice": "100.00"}])
+    assert figures_of(books, owner) == (40_00, 0, 0, 200_00, 0, 0, 0)
+
+
 def test_the_flat_rate_is_of_gross_turnover(books: LedgerBooks) -> None:
     """12 % of 1,280.99 and 240.00 gross, rounded once, by supplies where a business keeps accruals."""
     owner = filled(books, scheme="flat_rate", flatRatePercent="12")
     books.trade(owner, name="Carving", accountingBasis="accruals")
     assert return_of(books, owner) == (182_52, 0, 182_52, 0, 182_52, 1_520_00, 0, 0, 0)
+    assert figures_of(books, owner) == (182_52, 0, 0, 1_520_99, 0, 0, 0)
 
 
 def test_the_flat_rate_is_of_what_was_paid_where_all_keep_cash_basis(books: LedgerBooks) -> None:
     """12 % of 600.00, 25.50 and 15.00, the halves rounded up, and of 240.00."""
     owner = filled(books, scheme="flat_rate", flatRatePercent="12")
     assert return_of(books, owner) == (105_66, 0, 105_66, 0, 105_66, 880_00, 0, 0, 0)
+
+
+FLAT = {"status": "registered", "effectiveDate": "2000-01-01", "scheme": "flat_rate"}
+
+
+def test_a_flat_rate_of_ones_own_goes_before_that_of_the_category(books: LedgerBooks) -> None:
+    """16.5 % of a limited cost trader, and not the 4 % of a shop that sells food."""
+    owner = books.entity(vat={**FLAT, "flatRateCategory": "042", "flatRatePercent": "16.5"})
+    books.enter(books.trade(owner), "turnover", 100_00, "2026-09-01")
+    assert figures_of(books, owner).output_vat == 16_50
+
+
+def test_a_flat_rate_that_nobody_knows_is_taken_of_nothing(books: LedgerBooks) -> None:
+    owner = books.entity(vat=FLAT)
+    books.enter(books.trade(owner), "turnover", 100_00, "2026-09-01")
+    assert figures_of(books, owner) == (0, 0, 0, 100_00, 0, 0, 0)
+
+
+def test_the_percentages_of_categories_hold_from_a_day(books: LedgerBooks) -> None:
+    """4 % of the second 100.00: nobody knows what held on the day before."""
+    shop = books.entity(vat={**FLAT, "flatRateCategory": "042"})
+    trade = books.trade(shop)
+    for date in ("2022-03-31", "2022-04-01"):
+        books.enter(trade, "turnover", 100_00, date)
+    assert figures_of(books, shop, DateRange("2022-03-01", "2022-05-31")) == (4_00, 0, 0, 200_00, 0, 0, 0)
+
+
+def test_what_comes_back_of_a_purchase_is_taken_off(books: LedgerBooks) -> None:
+    owner = books.entity(vat=CASH)
+    trade = books.trade(owner)
+    books.enter(trade, "adminCosts", 120_00, "2026-09-01", vat_amount=20_00, direction="in")
+    books.enter(trade, "turnover", 60_00, "2026-09-01", vat_amount=10_00, direction="out")
+    assert figures_of(books, owner) == (-10_00, 0, -20_00, -50_00, -100_00, 0, 0)
 
 
 def test_the_first_year_is_a_point_cheaper_up_to_its_end(books: LedgerBooks) -> None:

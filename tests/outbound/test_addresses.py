@@ -250,14 +250,14 @@ def test_every_row_of_the_registries_is_refused(name: str) -> None:
         assert refusal(network[offset]) is not None, network[offset]
 
 
-@pytest.mark.parametrize("name", [name for name in REGISTRIES if not name.startswith("v6")])
 @pytest.mark.parametrize("form", FORMS)
-def test_every_row_is_refused_in_every_embedding(form: str, name: str) -> None:
-    network = ip_network(REGISTRIES[name])
-    for inner in {network[0], network[-1], network[network.num_addresses // 2]}:
-        address = FORMS[form](int(inner))
-        assert refusal(address) is not None
-        assert inner in embedded_ipv4(address)
+def test_every_row_is_refused_in_every_embedding(form: str) -> None:
+    for name in (name for name in REGISTRIES if not name.startswith("v6")):
+        network = ip_network(REGISTRIES[name])
+        for inner in {network[0], network[-1], network[network.num_addresses // 2]}:
+            address = FORMS[form](int(inner))
+            assert refusal(address) is not None, (name, inner)
+            assert inner in embedded_ipv4(address), (name, inner)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -1,6 +1,7 @@
 """Processes that are killed, and processes that write side by side."""
 
 import contextlib
+import os
 import random
 from pathlib import Path
 
@@ -10,7 +11,8 @@ from gatewayd.store import connections
 from gatewayd.store.database import DATABASE_NAME
 from tests.store.opening import child
 
-ROUNDS = 20
+KILLS_EACH = 3
+ROUNDS = int(os.environ.get("GATEWAYD_STORE_KILLS", "9"))
 
 
 def _ids(directory: Path) -> set[str]:
@@ -22,11 +24,11 @@ def _ids(directory: Path) -> set[str]:
         connection.close()
 
 
-@pytest.mark.parametrize("start", range(0, ROUNDS, 5))
+@pytest.mark.parametrize("start", range(0, ROUNDS, KILLS_EACH))
 def test_what_was_acknowledged_outlives_a_kill(tmp_path: Path, start: int) -> None:
     chance = random.Random(start)
     printed: set[str] = set()
-    for number in range(start, start + 5):
+    for number in range(start, start + KILLS_EACH):
         with child("tests.store.writing_child", str(tmp_path), f"r{number}", "8", "0") as process:
             assert process.stdout is not None
             for _ in range(chance.randrange(1, 300)):

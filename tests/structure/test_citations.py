@@ -4,6 +4,7 @@ A section of somebody else's is cited after it was looked up: `cited_sections.ts
 tell a slip (`RFC 9110 §5.3`, Field Order) without leaving the tree. Cite a new one, and add its line.
 """
 
+import functools
 import re
 from collections.abc import Iterator
 
@@ -15,9 +16,17 @@ from tests.structure.sources import ROOT
 DOCS = ROOT / "docs"
 OURS = {name: sections((DOCS / f"{name.lower()}.md").read_text("utf-8")) for name in ("Spec", "Domain")}
 LOOKED_UP = frozenset((row.document, row.section) for row in table())
-TEXTS = tuple(texts())
-CITED = tuple(citation for text in TEXTS for citation in citations(text))
 _BARE_LABEL = re.compile(r"(?<![\w.-])[A-D]\d{1,2}(?![\w-])")
+
+
+@functools.cache
+def every_text() -> tuple[Text, ...]:
+    return tuple(texts())
+
+
+@functools.cache
+def found_in(text: Text) -> tuple[Citation, ...]:
+    return tuple(citations(text))
 
 
 def resolves(citation: Citation) -> bool:
@@ -36,7 +45,7 @@ def resolves(citation: Citation) -> bool:
 
 def faults(text: Text) -> Iterator[str]:
     """Every citation of a file that leads nowhere."""
-    for citation in citations(text):
+    for citation in found_in(text):
         if not resolves(citation):
             within = [word for word in (citation.part, citation.point) if word is not None]
             what = " ".join([citation.document or "no document", citation.section or "without a section", *within])
@@ -51,18 +60,19 @@ def faults(text: Text) -> Iterator[str]:
 
 
 def test_every_citation_resolves() -> None:
-    assert [fault for text in TEXTS for fault in faults(text)] == []
+    assert [fault for text in every_text() for fault in faults(text)] == []
 
 
 def test_there_are_citations_of_every_kind() -> None:
-    assert {"Spec", "Domain", "RFC 9110", "OpenID Connect Core"} <= {citation.document for citation in CITED}
-    assert any(citation.part for citation in CITED)
-    assert any(citation.point for citation in CITED)
-    assert [where for text in TEXTS for where, _ in decisions(text)] != []
+    cited = [citation for text in every_text() for citation in found_in(text)]
+    assert {"Spec", "Domain", "RFC 9110", "OpenID Connect Core"} <= {citation.document for citation in cited}
+    assert any(citation.part for citation in cited)
+    assert any(citation.point for citation in cited)
+    assert [where for text in every_text() for where, _ in decisions(text)] != []
 
 
 def test_the_table_of_sections_holds_what_is_cited_and_no_more() -> None:
-    cited = {(citation.document, citation.section) for citation in CITED}
+    cited = {(citation.document, citation.section) for text in every_text() for citation in found_in(text)}
     documents = {document for document, _ in cited}
     stale = [row for row in table() if (row.document, row.section) not in cited and row.section]
     assert stale + [row for row in table() if row.document not in documents] == []

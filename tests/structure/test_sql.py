@@ -78,7 +78,6 @@ def constants() -> Iterator[Constant]:
 
 
 CONSTANTS = tuple(constants())
-each = pytest.mark.parametrize("constant", CONSTANTS, ids=lambda constant: constant.where)
 
 
 @pytest.fixture(scope="module")
@@ -106,32 +105,54 @@ def test_there_are_statements_to_look_at() -> None:
     assert {"gatewayd/areas/legal_entities/rows.py", "gatewayd/events.py"} <= {c.module for c in CONSTANTS}
 
 
-@pytest.mark.parametrize("constant", [c for c in CONSTANTS if c.module.startswith(OPERATED)], ids=lambda c: c.where)
-def test_a_read_asks_the_transaction_for_the_time(constant: Constant) -> None:
+def test_a_read_asks_the_transaction_for_the_time() -> None:
     """Or its answer would be kept as one that does not depend on it: `:now` in a statement is not noticed."""
-    if re.match(r"\s*(SELECT|WITH)\b", constant.sql):
-        assert ":now" not in _PARAMETER.findall(constant.bare), "give it `tx.now` or `tx.today` under another name"
+    operated = [constant for constant in CONSTANTS if constant.module.startswith(OPERATED)]
+    reads = [constant for constant in operated if re.match(r"\s*(SELECT|WITH)\b", constant.sql)]
+    asked = [constant.where for constant in reads if ":now" in _PARAMETER.findall(constant.bare)]
+    assert asked == [], "give them `tx.now` or `tx.today` under another name"
+    assert reads != []
 
 
-@each
-def test_a_statement_is_written_in_the_house_style(constant: Constant) -> None:
+def style_faults(constant: Constant) -> Iterator[str]:
     lower = _KEYWORDS.findall(_PARAMETER.sub("", constant.bare))
-    assert lower == [], f"{constant.where} has keywords in lower case"
-    assert "?" not in constant.bare, f"{constant.where} has parameters without names"
-    assert not re.search(r"\bINSERT OR\b|\bREPLACE INTO\b|\browid\b", constant.bare, re.IGNORECASE), constant.where
-    assert not re.search(r"\bSELECT\s+\*", constant.bare), f"{constant.where} does not name its columns"
+    if lower:
+        yield f"{constant.where} has keywords in lower case: {lower}"
+    if "?" in constant.bare:
+        yield f"{constant.where} has parameters without names"
+    if found := re.search(r"\bINSERT OR\b|\bREPLACE INTO\b|\browid\b", constant.bare, re.IGNORECASE):
+        yield f"{constant.where} has {found[0]}"
+    if re.search(r"\bSELECT\s+\*", constant.bare):
+        yield f"{constant.where} does not name its columns"
 
 
-@pytest.mark.parametrize("constant", [c for c in CONSTANTS if not c.is_template], ids=lambda constant: constant.where)
-def test_a_statement_runs_on_the_schema(constant: Constant, database_image: bytes) -> None:
+def test_statements_are_written_in_the_house_style() -> None:
+    assert [fault for constant in CONSTANTS for fault in style_faults(constant)] == []
+
+
+def schema_fault(connection: apsw.Connection, constant: Constant) -> str | None:
+    """What SQLite says against a statement."""
+    names = dict.fromkeys(name[1:] for name in _PARAMETER.findall(constant.bare))
+    try:
+        connection.execute(f"EXPLAIN {constant.sql}", names)
+    except apsw.Error as error:
+        return f"{constant.where}: {error}"
+    return None
+
+
+@pytest.fixture
+def empty(database_image: bytes) -> Iterator[apsw.Connection]:
+    """A database after all migrations."""
     connection = apsw.Connection(":memory:")
     connection.deserialize("main", database_image)
-    try:
-        connection.execute(
-            f"EXPLAIN {constant.sql}", dict.fromkeys(name[1:] for name in _PARAMETER.findall(constant.bare))
-        )
-    finally:
-        connection.close()
+    yield connection
+    connection.close()
+
+
+def test_statements_run_on_the_schema(empty: apsw.Connection) -> None:
+    whole = [constant for constant in CONSTANTS if not constant.is_template]
+    faults = [schema_fault(empty, constant) for constant in whole]
+    assert [fault for fault in faults if fault is not None] == []
 
 
 def written_table(statement: exp.Expression) -> str | None:
@@ -194,6 +215,25 @@ def test_tables_are_strict() -> None:
 
 
 # -- the tests' own eyes
+
+
+@pytest.mark.parametrize(
+    ("sql", "fault"),
+    [
+        ("SELECT id from users", "x.py Y has keywords in lower case: ['from']"),
+        ("SELECT id FROM users WHERE id = ?", "x.py Y has parameters without names"),
+        ("INSERT OR IGNORE INTO users (id) VALUES (:id)", "x.py Y has INSERT OR"),
+        ("SELECT rowid FROM users", "x.py Y has rowid"),
+        ("SELECT * FROM users", "x.py Y does not name its columns"),
+    ],
+)
+def test_a_statement_in_another_style_is_named(sql: str, fault: str) -> None:
+    assert list(style_faults(Constant("x.py", "Y", sql))) == [fault]
+
+
+def test_a_statement_that_does_not_run_is_named(empty: apsw.Connection) -> None:
+    fault = schema_fault(empty, Constant("x.py", "Y", "SELECT absent FROM users"))
+    assert fault == "x.py Y: no such column: absent"
 
 
 def test_sql_inside_a_function_is_seen() -> None:

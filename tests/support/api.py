@@ -209,6 +209,16 @@ async def open_api(
 ) -> AsyncIterator[TestedApi]:
     """The API over an empty migrated store in `directory`, with one organization `org_a` and its token `good`."""
     (directory / DATABASE_NAME).write_bytes(image)
+    async with reopen_api(directory, operations, tuning) as tested:
+        await tested.org("org_a", "good")
+        yield tested
+
+
+@asynccontextmanager
+async def reopen_api(
+    directory: Path, operations: Iterable[Operation], tuning: Tuning = Tuning()
+) -> AsyncIterator[TestedApi]:
+    """The API over the store that `directory` holds. No token is given out yet."""
     clock = SettableClock(START)
     authenticator, errors = FakeAuthenticator(), Errors()
     observed: list[tuple[ApiCall, Response]] = []
@@ -238,6 +248,5 @@ async def open_api(
             uploads=Uploads(folder=incoming_folder(directory), max_bytes={"banking": 1 << 20, "probe": 4_000}),
         )
         tested = TestedApi(Api(parts), store, clock, authenticator, errors, limits, observed)
-        await tested.org("org_a", "good")
         yield tested
         assert errors.logged == []

@@ -1,0 +1,7 @@
+"""Passwords at the least cost that argon2id has, for tests that are about something else."""
+
+from gatewayd.identity.passwords import Hasher
+
+
+def quick_hasher() -> Hasher:
+    return Hasher(memory_kibibytes=8, passes=1)
