@@ -47,7 +47,10 @@ def test_ranges_in_which_all_of_an_entity_is_closed(store: MemoryStore) -> None:
         assert store.write(lambda tx, f=first, e=last: period_locks.close(tx, firm.person, f, e), firm.org_id)
     store.write(lambda tx: period_locks.close(tx, firm.person, "2025-01-01", "2025-12-31", business), firm.org_id)
     asked = [firm.person, None]
-    found = [store.read(lambda tx, one=one: period_locks.closed_ranges(tx, one), firm.org_id) for one in asked]
+    found = [
+        store.read(lambda tx, one=one: period_locks.closed_ranges(tx, one, overrides=False), firm.org_id)
+        for one in asked
+    ]
     assert found == [ranges, []]
 
 
