@@ -15,7 +15,7 @@ from gatewayd.contract.stored_file import StoredFile
 from gatewayd.contract.wire import Id, Request, Response, Version
 from gatewayd.ledger.period_seals import PeriodSeal
 
-MEDIA_TYPE: Final = "application/zip"
+MEDIA_TYPE: Final = "application/octet-stream"  # Chosen: generators of clients know none of archives
 _READING: Final = ("periods:read", "accounting:read", "banking:read")
 
 

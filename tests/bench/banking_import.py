@@ -283,7 +283,8 @@ def _neighbour(server: ServerProcess, seeded: BankBooks, waits: Waits) -> Iterat
 
 def _ask_once(program: _Program, seeded: BankBooks, turn: int, kind: Kind) -> None:
     if kind == "POST":
-        program.post("/api/rpc/invoices", {**INVOICE, "clientId": seeded.client_id})
+        sold = {**INVOICE, "clientId": seeded.client_id, "legalEntityId": seeded.entity_id}
+        program.post("/api/rpc/invoices", sold)
     elif turn % 2:
         program.get(f"/api/rpc/legalEntity/getLegalEntity?id={seeded.entity_id}")
     else:

@@ -22,7 +22,7 @@ def measure_writes(bench: Bench, seeded: Seeded, peer_data: PeerData, effort: Ef
         ours = stack.enter_context(daemon(bench, seeded))
         theirs = stack.enter_context(peer(bench, "FastAPI accounting", "accounting", peer_data.database))
         subjects = [
-            Subject(name=name, server=server, request=post_invoice(path, data.key, data.client_id), connections=at_once)
+            Subject(name=name, server=server, request=post_invoice(path, data), connections=at_once)
             for name, server, path, data, at_once in (
                 (POST, ours, "/api/rpc/invoices", seeded, CONNECTIONS),
                 (POST_ALONE, ours, "/api/rpc/invoices", seeded, 1),

@@ -30,7 +30,7 @@ INVOICE = {
         {"description": "Fitting", "quantity": "6.5", "unit": "hours", "unitPrice": "42.50"},
     ],
 }
-"""What every seeded invoice is, and what POST creates; `clientId` is added."""
+"""What every seeded invoice is, and what POST creates; `clientId` and `legalEntityId` are added."""
 
 STEP_MICROSECONDS = 1000  # between two copies: what the wire form shows of a time
 _ID = "'inv_00' || printf('%024x', {n})"  # before every id of the present
@@ -90,14 +90,12 @@ async def _seed_by_operations(directory: Path, count: int) -> tuple[Seeded, _Tem
         def books(tx: WriteTx) -> tuple[str, _Templates]:
             small = _do(tx, caller, _operation(clients.OPERATIONS, "createClient"), {"name": "Ash Studio"})
             create = _operation(invoices.OPERATIONS, "createInvoice")
-            usual = _do(tx, caller, create, {**INVOICE, "clientId": firm.client_id})
-            draft = _do(tx, caller, create, {**INVOICE, "clientId": firm.client_id, "status": "draft"})
-            return small, _Templates(usual, draft, _do(tx, caller, create, {**INVOICE, "clientId": small}))
+            sold = {**INVOICE, "legalEntityId": firm.entity_id, "clientId": firm.client_id}
+            usual = _do(tx, caller, create, sold)
+            draft = _do(tx, caller, create, {**sold, "status": "draft"})
+            return small, _Templates(usual, draft, _do(tx, caller, create, {**sold, "clientId": small}))
 
         small_id, templates = await store.write(books, firm.org_id)
-        entity_id = store.read_now(
-            lambda tx: tx.value("SELECT id FROM legal_entities WHERE org_id = :org_id"), firm.org_id
-        )
         began = store.now() // STEP_MICROSECONDS * STEP_MICROSECONDS - (count + 1) * STEP_MICROSECONDS
     seeded = Seeded(
         directory=directory,
@@ -105,7 +103,7 @@ async def _seed_by_operations(directory: Path, count: int) -> tuple[Seeded, _Tem
         key=firm.key,
         client_id=firm.client_id,
         small_client_id=small_id,
-        entity_id=entity_id,
+        entity_id=firm.entity_id,
         began=began,
     )
     return seeded, templates

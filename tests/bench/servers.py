@@ -50,10 +50,12 @@ def get(path: str, key: str) -> bytes:
     return request_bytes("GET", path, {"Authorization": f"Bearer {key}"})
 
 
-def post_invoice(path: str, key: str, client_id: str) -> bytes:
+def post_invoice(path: str, data: Seeded | PeerData) -> bytes:
     """An authenticated POST of an invoice with two lines."""
-    body = json.dumps({**INVOICE, "clientId": client_id}).encode()
-    return request_bytes("POST", path, {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}, body)
+    body = json.dumps({**INVOICE, "clientId": data.client_id, "legalEntityId": data.entity_id}).encode()
+    return request_bytes(
+        "POST", path, {"Authorization": f"Bearer {data.key}", "Content-Type": "application/json"}, body
+    )
 
 
 def configure(seeded: Seeded) -> list[str]:

@@ -20,7 +20,7 @@ def context(config_file: Path) -> Context:
 
 
 @pytest.fixture
-def client_id(context: Context, database: None) -> str:
+def client_id(context: Context, email: str) -> str:
     return context.write(lambda tx: oauth_clients.register(tx, client_metadata.validate(METADATA))).id
 
 
