@@ -334,3 +334,35 @@ def test_a_day_looks_later_as_it_looked_then(holder: Shareholder, store: MemoryS
         seen[today] = look(today)
     for day, then in seen.items():
         assert look(day) == then, day
+
+
+def test_a_position_is_explained_by_the_days_that_made_it(holder: Shareholder) -> None:
+    """Domain C5, T-CGT-2: 500 of the 4,000 sold are those of 12 days later, and 3,500 come out of the pool."""
+    holder.trade("opening_position", "2019-01-01", "9500", "14250")
+    holder.trade("sell", "2020-08-30", "4000", "6000")
+    holder.trade("buy", "2020-09-11", "500", "850", account=holder.second)
+    holder.trade("buy", "2020-09-11", "10", "20", account=holder.isa)
+    of_isa, pooled = sorted(
+        holder.positions(f"portfolioId={holder.portfolio_id}&explain=true"), key=lambda one: one["poolScope"]
+    )
+    assert [day["date"] for day in of_isa["explanation"]["days"]] == ["2020-09-11"]
+    assert not pooled["explanation"]["more"]
+    opened, sold, bought = pooled["explanation"]["days"]
+    assert [(one["rule"], one["date"], one["quantity"], one["cost"]) for one in sold["matches"]] == [
+        ("thirty_days", "2020-09-11", "500", "850.00"),
+        ("pool", None, "3500", "5250.00"),
+    ]
+    pools = [(day["poolBefore"]["quantity"], day["poolAfter"]["cost"]) for day in (opened, sold, bought)]
+    assert pools == [("0", "14250.00"), ("9500", "9000.00"), ("6000", "9000.00")]
+    assert (sold["gain"], pooled["quantity"], pooled["costBasisBase"]) == ("-100.00", "6000", "9000.00")
+    assert [len(day["transactionIds"]) for day in (opened, sold, bought)] == [1, 1, 1]
+
+
+def test_what_is_of_several_accounts_or_lots_is_not_explained(holder: Shareholder) -> None:
+    holder.trade("buy", "2020-01-01", "10", "100")
+    holder.trade("buy", "2020-01-02", "10", "100", account=holder.second)
+    assert holder.one_position("&method=average_cost&explain=true")["explanation"] is None
+    assert holder.one_position("&method=fifo&explain=true")["explanation"] is None
+    assert holder.one_position()["explanation"] is None
+    (of_first,) = holder.positions(f"accountId={holder.first}&method=average_cost&explain=true")
+    assert [day["poolAfter"]["quantity"] for day in of_first["explanation"]["days"]] == ["10"]

@@ -142,6 +142,7 @@ def _position(books: _Books, group: Group) -> Position:
         first_acquired_date=min((one.since for one in group.held if one.since is not None), default=None),
         method=cost.method,
         pool_scope="entity" if cost.is_pooled else "account",
+        explanation=None,
     )
 
 

@@ -1,6 +1,7 @@
 """Positions (Spec §4, Domain A3, B3 and C5): their operation."""
 
 from gatewayd.areas.assets.positions import building, choosing
+from gatewayd.areas.assets.positions.explanations import explained
 from gatewayd.areas.assets.positions.shapes import ListPositions, Position
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
@@ -14,14 +15,16 @@ def list_positions(tx: ReadTx, caller: Caller, request: ListPositions) -> Listin
 
     Of a portfolio or legal entity, accounts without a wrapper are one position of an instrument, and each account with
     one is a position of its own. A missing price is null, and one of more than 7 days before is stale. What happened
-    after the day is not known to it, also not to the identification of disposals.
+    after the day is not known to it, also not to the identification of disposals. `explain` adds the days that made
+    each: their transactions, what disposals were matched with, and the pool before and after.
     """
     choice = choosing.choose(tx, request)
     key = cursor_key(request, str, int)
     after, skipped = ("", 0) if key is None else (str(key[0]), int(key[1]))
     count = request.limit + skipped + 1
     built = building.build(tx, choice, after=after, closed=request.include_closed, count=count)
-    items = [encode(position) for position in built[skipped:]]
+    shown = built[skipped:]
+    items = (encode(explained(tx, choice, position) if request.explain else position) for position in shown)
     page, more = fill(items, request.limit, len)
     cursor = None
     if more:

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from gatewayd.areas.assets.accounts.shapes import TaxWrapper
+from gatewayd.areas.assets.gains.shapes import ExplainedDay
 from gatewayd.areas.assets.portfolios.shapes import CostBasisMethod
 from gatewayd.contract.pages import LongLimit, PageRequest
 from gatewayd.contract.wire import Amount, CanonicalDecimal, Date, DateText, Id, Response
@@ -22,12 +23,20 @@ class PositionInstrument(Response, frozen=True, kw_only=True):
     currency: str
 
 
+class Explanation(Response, frozen=True, kw_only=True):
+    """The first days that made a position, oldest first. `more`: `assets.explainPosition` goes on."""
+
+    days: list[ExplainedDay]
+    more: bool
+
+
 class Position(Response, frozen=True, kw_only=True):
     """An instrument in an account, or in all accounts without a wrapper together.
 
     `accountId` null: in several accounts. `poolScope` entity: cost and gain are by the pool of the person over all
     accounts, of which `realisedGainTaxYear` is that of all. `price` is in `currency`, in units of `asOfDate`; null
-    where there is none. `costBasis` is null in another currency than the base, in which cost is kept.
+    where there is none. `costBasis` is null in another currency than the base, in which cost is kept. `explanation` is
+    null unless it was asked for, and by `fifo`, or where several accounts are one position outside of a pool.
     """
 
     instrument_id: Id
@@ -55,6 +64,7 @@ class Position(Response, frozen=True, kw_only=True):
     first_acquired_date: DateText | None
     method: CostBasisMethod
     pool_scope: PoolScope
+    explanation: Explanation | None
 
 
 class ListPositions(PageRequest, frozen=True, kw_only=True):
@@ -66,4 +76,7 @@ class ListPositions(PageRequest, frozen=True, kw_only=True):
     as_of_date: Date | None = None
     method: CostBasisMethod | None = None
     include_closed: bool = False
+    explain: Annotated[bool, Meta(description="With the days that made each: matches, and the pool around them.")] = (
+        False
+    )
     limit: LongLimit = 50
