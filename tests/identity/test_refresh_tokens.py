@@ -113,6 +113,24 @@ def test_the_answers_of_older_generations_are_emptied(flow: Flow) -> None:
     assert lengths[2] > len(token)
 
 
+def test_an_answer_that_was_given_up_is_not_given_again(flow: Flow) -> None:
+    (one, first), (other, others) = flow.connect(), flow.connect()
+    refreshed(flow, first)
+    kept = refreshed(flow, others)
+    flow.store.write(lambda tx: refresh_tokens.forget_answer(tx, one, 1))
+    assert refused(flow.refresh(first)) == "invalid_grant"
+    assert not living(flow, one)  # whoever lost it signs in again
+    assert (refreshed(flow, others), living(flow, other)) == (kept, True)
+
+
+def test_who_has_an_answer_that_was_given_up_goes_on(flow: Flow) -> None:
+    grant_id, first = flow.connect()
+    second = refreshed(flow, first)
+    flow.store.write(lambda tx: refresh_tokens.forget_answer(tx, grant_id, 1))
+    refreshed(flow, second)
+    assert living(flow, grant_id)
+
+
 def test_without_a_window_the_second_use_ends_the_family(store: MemoryStore) -> None:
     flow = Flow(store, grace_seconds=0)
     grant_id, first = flow.connect()

@@ -7,6 +7,7 @@ import apsw
 import pytest
 
 from gatewayd.store import StoreFailure, WriteTx, connections
+from gatewayd.store.faults import Exchanged, Faults
 from gatewayd.store.writer import Job, Writer, WriterParts
 from tests.store.opening import insert, writer_parts
 
@@ -19,9 +20,13 @@ class Batches:
     def __init__(self, path: Path) -> None:
         made = writer_parts(path)
         self.announced = 0
+        self.faults = Faults()
+        self.gone: StoreFailure | None = None  # what is found before a transaction
         self.connection = made.connection
         self.connection.execute(_PAGES)
-        parts = WriterParts(made.connection, made.clock, made.sealer, made.new_id, self._committed)
+        parts = WriterParts(
+            made.connection, made.clock, made.sealer, made.new_id, self._committed, self._require_file, self.faults
+        )
         self.writer = Writer(parts, lambda batch: None, 10)
         self._other = connections.open_writer(path, 0)
 
@@ -43,6 +48,10 @@ class Batches:
 
     def _committed(self) -> None:
         self.announced += 1
+
+    def _require_file(self) -> None:
+        if self.gone is not None:
+            raise self.gone
 
 
 @pytest.fixture
@@ -154,3 +163,62 @@ def test_a_job_that_ends_the_transaction_takes_all_with_it(batches: Batches) -> 
 def test_a_batch_that_changes_nothing_is_told_to_nobody_else(batches: Batches) -> None:
     (job,) = batches.write(lambda tx: tx.value("SELECT 1"))
     assert (job.result, batches.writer.commits, batches.announced) == (1, 1, 0)
+
+
+def test_the_error_of_one_that_was_alone_comes_out_as_it_is(batches: Batches) -> None:
+    def raises(tx: WriteTx) -> None:
+        raise LookupError(adding("half")(tx))
+
+    (broken,) = batches.write(raises)
+    assert isinstance(broken.error, LookupError)
+    assert (broken.result, broken.topics, batches.names()) == (None, set(), [])
+    assert batches.faults.sentence is None
+
+
+def test_of_two_the_one_that_raises_takes_nothing_of_the_other_along(batches: Batches) -> None:
+    def raises(tx: WriteTx) -> None:
+        raise LookupError(adding("half")(tx))
+
+    before, broken = batches.write(adding("a"), raises)
+    assert (before.error, before.result) == (None, "a")
+    assert isinstance(broken.error, LookupError)
+    assert batches.names() == ["a"]
+
+
+def test_what_was_committed_changed_and_decided_is_counted(batches: Batches) -> None:
+    def counts() -> tuple[int, int, int]:
+        return batches.writer.commits, batches.writer.changes, batches.writer.decided
+
+    assert counts() == (0, 0, 0)
+    batches.write(adding("a"), adding("b"))
+    assert counts() == (1, 1, 2)
+    batches.write(lambda tx: tx.value("SELECT 1"))
+    assert counts() == (2, 1, 3)
+    refuse_once(batches.connection, "COMMIT")
+    batches.write(adding("c"), adding("d"))
+    assert counts() == (2, 1, 5)
+    batches.write(adding("e"))
+    assert counts() == (3, 2, 6)
+
+
+def test_where_the_file_was_exchanged_nothing_is_written_until_it_is_back(batches: Batches) -> None:
+    batches.gone = Exchanged("a.db is gone")
+    (job,) = batches.write(adding("a"))
+    assert isinstance(job.error, StoreFailure)
+    assert job.error.__cause__ is batches.gone
+    assert (batches.faults.sentence, batches.writer.commits) == ("takes no writes: a.db is gone", 0)
+    batches.gone = None
+    assert batches.write(adding("b"))[0].result == "b"
+    assert (batches.faults.sentence, batches.names()) == (None, ["b"])
+
+
+def test_what_the_disk_refused_is_known_until_something_was_written(batches: Batches, tmp_path: Path) -> None:
+    def cannot_open(tx: WriteTx) -> None:
+        tx.run("ATTACH :path AS other", path=str(tmp_path / "missing" / "other.db"))
+
+    batches.write(cannot_open)
+    assert batches.faults.refuses
+    batches.write(lambda tx: tx.value("SELECT 1"))  # commits, and writes nothing
+    assert batches.faults.refuses
+    batches.write(adding("a"))
+    assert not batches.faults.refuses

@@ -42,6 +42,13 @@ def test_what_is_pending_is_applied_once(connection: apsw.Connection) -> None:
     assert connection.execute("SELECT count(*) FROM one").get == 1
 
 
+def test_of_a_new_database_all_is_pending_and_to_ask_makes_nothing(connection: apsw.Connection) -> None:
+    assert schema.pending(connection, (_ONE, _TWO)) == (_ONE, _TWO)
+    assert _tables(connection) == set()
+    schema.migrate(connection, (_ONE,), START)
+    assert schema.pending(connection, (_ONE, _TWO)) == (_TWO,)
+
+
 def test_a_migration_that_was_changed_is_refused(connection: apsw.Connection) -> None:
     schema.migrate(connection, (_ONE,), START)
     with pytest.raises(MigrationError, match=r"0001_create_one\.sql is not the one that was applied"):

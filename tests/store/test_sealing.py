@@ -1,5 +1,7 @@
 """Sealed secrets open with the key and context they were sealed with, and with nothing else."""
 
+import errno
+import os
 import stat
 import threading
 from pathlib import Path
@@ -9,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatewayd.store import StoreFailure
-from gatewayd.store.sealing import KEY_BYTES, Sealer, load_key
+from gatewayd.store.sealing import KEY_BYTES, Sealer, load_key, read_key
 
 _SEALER = Sealer(bytes(range(KEY_BYTES)))
 
@@ -98,3 +100,21 @@ def test_a_key_that_cannot_be_read_or_made_is_a_failure(tmp_path: Path, name: st
     (tmp_path / "directory").mkdir()
     with pytest.raises(StoreFailure, match="cannot be read"):
         load_key(tmp_path / name)
+
+
+def test_a_key_that_is_to_be_there_is_missing_or_unreadable(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        read_key(tmp_path / "key")
+    assert not (tmp_path / "key").exists()
+    with pytest.raises(StoreFailure, match="cannot be read: Is a directory"):
+        read_key(tmp_path)
+
+
+def test_a_full_disk_leaves_no_key_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(StoreFailure, match="cannot be read or made: No space left on device"):
+        load_key(tmp_path / "key")
+    assert list(tmp_path.iterdir()) == []

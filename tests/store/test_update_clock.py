@@ -157,6 +157,22 @@ def test_what_a_lost_commit_would_have_written_down_is_written_with_the_next(tmp
     memory.close()
 
 
+def test_a_lock_that_another_process_holds_keeps_no_writer_from_its_end(tmp_path: Path) -> None:
+    (tmp_path / "a.db").write_bytes(migrated_image())
+    connection, other = (connections.open_writer(tmp_path / "a.db", 0) for _ in range(2))
+    memory = MemoryStore(migrated_image())
+    writer = Writer(WriterParts(connection, SettableClock(START), memory.sealer, memory.ids.new), lambda batch: None, 1)
+    job = Job(lambda tx: tx.updated_at, None, lambda done: None)
+    writer.write([job])
+    assert job.result == START
+    other.execute("BEGIN IMMEDIATE")
+    writer.close()
+    with pytest.raises(apsw.ConnectionClosedError):
+        connection.execute("SELECT 1")
+    other.close()
+    memory.close()
+
+
 @pytest.mark.parametrize("count", [3])
 async def test_jobs_of_one_batch_are_in_order(tmp_path: Path, count: int) -> None:
     clock = SettableClock(START)
