@@ -7,7 +7,16 @@ from typing import get_args
 import pytest
 
 from gatewayd.ledger import vat_rates
-from gatewayd.ledger.vat_rates import DOMESTIC_REVERSE_CHARGES, NEEDS_REGISTRATION, VatCode, VatRate, rate_on
+from gatewayd.ledger.vat_rates import (
+    DOMESTIC_REVERSE_CHARGES,
+    NEEDS_REGISTRATION,
+    AllocationVatCode,
+    VatCode,
+    VatRate,
+    purchase_rate_on,
+    rate_on,
+    rate_within,
+)
 
 
 @pytest.mark.parametrize(
@@ -37,6 +46,51 @@ from gatewayd.ledger.vat_rates import DOMESTIC_REVERSE_CHARGES, NEEDS_REGISTRATI
 def test_rate_on_a_day(code: VatCode, date: str, percent: str | None) -> None:
     rate = rate_on(code, date)
     assert (None if rate is None else rate.percent) == (None if percent is None else Decimal(percent))
+
+
+@pytest.mark.parametrize(
+    ("code", "date", "borne", "within"),
+    [
+        ("standard", "2011-01-03", "17.5", "17.5"),
+        ("reduced", "2026-11-20", "5", "5"),
+        ("zero", "2026-11-20", "0", "0"),
+        ("reverse_charge_domestic_standard", "2021-03-01", "20", "0"),
+        ("reverse_charge_domestic_standard", "2021-02-28", None, None),
+        ("reverse_charge_domestic_reduced", "2026-11-20", "5", "0"),
+        ("reverse_charge_services_overseas", "2026-11-20", "20", "0"),
+        ("reverse_charge_services_overseas", "2011-01-03", "17.5", "0"),
+        ("postponed_import_standard", "2021-01-01", "20", "0"),
+        ("postponed_import_standard", "2020-12-31", None, None),
+        ("postponed_import_reduced", "2021-01-01", "5", "0"),
+        ("postponed_import_reduced", "2020-12-31", None, None),
+        ("ni_eu_acquisition_standard", "2021-01-01", "20", "0"),
+        ("ni_eu_acquisition_standard", "2020-12-31", None, None),
+        ("ni_eu_acquisition_reduced", "2021-01-01", "5", "0"),
+        ("ni_eu_acquisition_zero", "2021-01-01", "0", "0"),
+        ("ni_eu_acquisition_zero", "2020-12-31", None, None),
+    ],
+)
+def test_what_a_purchase_bears_and_what_of_it_was_paid(
+    code: AllocationVatCode, date: str, borne: str | None, within: str | None
+) -> None:
+    """Domain B5: where the customer accounts for the VAT, none stands in what was paid."""
+    expected = tuple(None if percent is None else Decimal(percent) for percent in (borne, within))
+    assert (purchase_rate_on(code, date), rate_within(code, date)) == expected
+
+
+def test_no_flat_rate_is_taken_of_what_the_customer_accounts_for() -> None:
+    assert {
+        "outside_scope",
+        "margin_scheme",
+        "reverse_charge_domestic_standard",
+        "reverse_charge_domestic_reduced",
+        "reverse_charge_services_overseas",
+    } == vat_rates.OUTSIDE_FLAT_RATE
+
+
+def test_what_comes_in_is_never_sold() -> None:
+    """Domain B5: of goods that come in, a purchase alone has codes."""
+    assert set(get_args(AllocationVatCode)) - set(get_args(VatCode)) == vat_rates.PURCHASES_ONLY
 
 
 def test_only_domestic_codes_reverse_the_charge() -> None:

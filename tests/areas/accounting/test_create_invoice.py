@@ -142,6 +142,16 @@ def test_an_archived_entity_sells_no_more(registered: Books) -> None:
 # -- whom to
 
 
+def test_every_line_says_what_it_is_for_and_what_one_costs(registered: Books) -> None:
+    each = [LINE, {"unitPrice": "1"}, LINE, {"description": "Boards"}, {}]
+    assert fields_of(refused(registered, lines=each)) == [
+        ("lines[1].description", "required"),
+        ("lines[3].unitPrice", "required"),
+        ("lines[4].description", "required"),
+        ("lines[4].unitPrice", "required"),
+    ]
+
+
 def test_client_or_client_id(registered: Books) -> None:
     client = registered.client()
     both = {"clientId": client, "client": {"name": "Ann"}}

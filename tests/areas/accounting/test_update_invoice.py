@@ -113,6 +113,15 @@ def test_parties_that_a_draft_has_may_be_archived_and_new_ones_may_not(registere
     ]
 
 
+def test_the_seller_that_a_draft_has_may_be_archived(registered: Books) -> None:
+    old = registered.unregistered_entity(name="Elm")
+    draft = registered.invoice(status="draft", legalEntityId=old)
+    other = registered.invoice(status="draft", legalEntityId=registered.unregistered_entity(name="Ash"))
+    registered.store.write(lambda tx: tx.run("UPDATE legal_entities SET archived_at = :now WHERE id = :id", id=old))
+    assert update(registered, draft, notes="n")["legalEntityId"] == old
+    assert fields_of(refused(registered, invoiceId=other["id"], legalEntityId=old)) == [("legalEntityId", "conflict")]
+
+
 def test_terms_move_the_due_date(registered: Books) -> None:
     draft = registered.invoice(status="draft")
     assert update(registered, draft, paymentTermsDays=3)["dueDate"] == "2026-11-23"
