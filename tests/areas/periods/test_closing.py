@@ -274,6 +274,19 @@ def test_a_tax_year_locks_all_that_the_person_has(desk: Desk) -> None:
     assert refused.value.code == "period_closed"
 
 
+@pytest.mark.parametrize(
+    ("end", "which"), [("2026-10-05", "businessId={id}&type=itsa_quarter"), ("2026-04-05", "type=tax_year")]
+)
+def test_what_names_no_business_counts_in_the_only_one(desk: Desk, end: str, which: str) -> None:
+    trade = desk.create()
+    close_all(desk, end, which.format(id=trade["id"]))
+    with pytest.raises(Problem) as refused:
+        invoice(desk, desk.person, end, status="issued")
+    assert refused.value.code == "period_closed"
+    desk.create(**LETS)
+    assert invoice(desk, desk.person, "2026-10-06", status="issued")["status"] == "issued"
+
+
 def test_the_basis_of_another_business_may_change(desk: Desk) -> None:
     trade, lets = desk.create(), desk.create(**LETS)
     close_all(desk, "2025-07-05", f"businessId={trade['id']}&type=itsa_quarter")
