@@ -12,6 +12,7 @@ from typing import Any
 
 from gatewayd.areas.assets.accounts.rows import ACCOUNTS
 from gatewayd.areas.assets.pools import reading, recording
+from gatewayd.areas.assets.pools.held import HeldOn, Whose
 from gatewayd.areas.assets.transactions.operations import create_transaction
 from gatewayd.areas.assets.transactions.rows import TRANSACTIONS
 from gatewayd.areas.assets.transactions.shapes import CreateTransaction
@@ -98,9 +99,8 @@ def measure_assets(effort: Effort, report: Report) -> None:
 
 def _held(subject: Subject) -> None:
     holdings = subject.holdings
-    found = holdings.store.read(
-        lambda tx: reading.of_portfolio(tx, holdings.person, holdings.portfolio), holdings.org_id
-    )
+    whose = Whose(holdings.person, portfolio_id=holdings.portfolio)
+    found = holdings.store.read(lambda tx: list(HeldOn(tx, whose, tx.today).accounts()), holdings.org_id)
     assert len(found) == INSTRUMENTS
 
 

@@ -5,12 +5,13 @@ from typing import Any
 
 from gatewayd.areas.assets.pools import reading
 from gatewayd.areas.assets.pools.exact import COST_UNIT
+from gatewayd.areas.assets.pools.held import Held, HeldOn, Whose
 from gatewayd.areas.assets.pools.reading import Holding
 from gatewayd.store import ReadTx
 from tests.areas.assets.holdings import Holdings
 
 
-def _told(holdings: list[Holding]) -> list[Any]:
+def _told(holdings: list[Holding] | list[Held]) -> list[Any]:
     return [(one.scope_id, one.quantity, Fraction(one.cost, COST_UNIT)) for one in holdings]
 
 
@@ -26,7 +27,8 @@ def test_holdings_of_accounts_portfolios_and_persons(holdings: Holdings) -> None
     def ask(tx: ReadTx) -> None:
         own, wrapped = (holdings.account, 100, 1000), (isa, 50, 600)
         assert _told(reading.of_scope(tx, holdings.account)) == [own]
-        assert _told(reading.of_portfolio(tx, holdings.person, holdings.portfolio)) == sorted([own, wrapped])
+        of_portfolio = HeldOn(tx, Whose(holdings.person, portfolio_id=holdings.portfolio), tx.today)
+        assert _told(list(of_portfolio.accounts())) == sorted([own, wrapped])
         assert _told(reading.of_entity(tx, holdings.person)) == sorted([own, wrapped, (other, 10, 130)])
         assert _told(reading.of_scope(tx, holdings.person)) == [(holdings.person, 110, 1130)]
         assert len(reading.of_scope(tx, holdings.person, closed=True)) == 2
@@ -42,16 +44,16 @@ def test_a_past_day_knows_no_later_trade_and_matches_none(holdings: Holdings) ->
 
     def ask(tx: ReadTx) -> None:
         def past(date: str) -> list[Any]:
-            return _told(reading.as_of(tx, reading.of_scope(tx, holdings.person), date))
+            return _told(list(HeldOn(tx, Whose(holdings.person), date).pools().values()))
 
         assert past("2025-01-09") == []
         assert past("2025-01-10") == [(holdings.person, 100, 1000)]
         assert past("2025-03-09") == [(holdings.person, 50, 500)]
         assert past("2025-03-10") == past("2025-03-31") == [(holdings.person, 100, 1000)]
         assert past("2025-04-01") == past("2026-01-01") == [(holdings.person, 200, 1000)]
-        account = reading.of_scope(tx, holdings.account)
-        assert _told(reading.as_of(tx, account, "2025-03-09")) == [(holdings.account, 50, 500)]
-        assert _told(reading.as_of(tx, account, "2025-12-31")) == [(holdings.account, 200, 800)]
+        whose = Whose(holdings.person, account_id=holdings.account)
+        assert _told(list(HeldOn(tx, whose, "2025-03-09").accounts())) == [(holdings.account, 50, 500)]
+        assert _told(list(HeldOn(tx, whose, "2025-12-31").accounts())) == [(holdings.account, 200, 800)]
 
     holdings.store.read(ask, holdings.org_id)
 
@@ -67,11 +69,12 @@ def test_gains_of_a_tax_year_by_instrument(holdings: Holdings) -> None:
 
     def ask(tx: ReadTx) -> None:
         year = ("2025-04-06", "2026-04-05")
-        assert reading.realised(tx, holdings.account, *year) == {
-            holdings.share: (50_00, 100_00),
-            other: (-10_00, -10_00),
+        assert HeldOn(tx, Whose(holdings.person), year[1]).gains(year[0]) == {
+            (holdings.account, holdings.share): (50_00, 100_00),
+            (holdings.account, other): (-10_00, -10_00),
+            (holdings.person, holdings.share): (50_00, 0),
+            (holdings.person, other): (-10_00, 0),
         }
-        assert reading.realised(tx, holdings.person, *year) == {holdings.share: (50_00, None), other: (-10_00, None)}
         assert [day.date for _, day in reading.disposals(tx, holdings.person, *year)] == ["2025-04-06", "2025-04-07"]
 
     holdings.store.read(ask, holdings.org_id)

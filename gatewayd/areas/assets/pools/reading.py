@@ -1,6 +1,5 @@
-"""What others read of holdings: today's, those of a past day, the gains of a range of days. Reads only."""
+"""What others read of holdings one by one: what is held, days with disposals, a pool as it was seen. Reads only."""
 
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -28,20 +27,10 @@ _SELECT_OF_SCOPE = f"""
 SELECT {_COLUMNS} FROM asset_holdings
 WHERE org_id = :org_id AND scope_id = :scope_id AND is_open >= :least ORDER BY instrument_id
 """
-_SELECT_OF_PORTFOLIO = f"""
-SELECT {_COLUMNS} FROM asset_holdings
-WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND portfolio_id = :portfolio_id AND is_open >= :least
-ORDER BY instrument_id, scope_id
-"""
 _SELECT_OF_ENTITY = f"""
 SELECT {_COLUMNS} FROM asset_holdings
 WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND portfolio_id IS NOT NULL AND is_open >= :least
 ORDER BY instrument_id, scope_id
-"""
-_SELECT_REALISED = """
-SELECT instrument_id, sum(gain), sum(fifo_gain) FROM asset_days
-WHERE org_id = :org_id AND scope_id = :scope_id AND disposes = 1 AND date >= :first AND date <= :last
-GROUP BY instrument_id
 """
 _SELECT_DISPOSALS = """
 SELECT instrument_id, date, inputs, outcome, gain, fifo_gain FROM asset_days
@@ -85,13 +74,6 @@ class Days(NamedTuple):
     before: Outcome | None
 
 
-class Realised(NamedTuple):
-    """Gains of a range of days in minor units: by the pool or on average, and first in, first out. None: none."""
-
-    gain: int | None
-    lot_gain: int | None
-
-
 def open_position(tx: ReadTx, account_id: str) -> str | None:
     """The id of an instrument that the account holds, or owes; None where it is empty."""
     found: str | None = tx.value(_SELECT_OPEN, scope_id=account_id)
@@ -109,30 +91,9 @@ def of_scope(tx: ReadTx, scope_id: str, *, closed: bool = False) -> list[Holding
     return [_holding(row) for row in tx.rows(_SELECT_OF_SCOPE, scope_id=scope_id, least=int(not closed))]
 
 
-def of_portfolio(tx: ReadTx, legal_entity_id: str, portfolio_id: str, *, closed: bool = False) -> list[Holding]:
-    """What the accounts of a portfolio hold today, each for itself."""
-    named = {"legal_entity_id": legal_entity_id, "portfolio_id": portfolio_id}
-    return [_holding(row) for row in tx.rows(_SELECT_OF_PORTFOLIO, least=int(not closed), **named)]
-
-
 def of_entity(tx: ReadTx, legal_entity_id: str, *, closed: bool = False) -> list[Holding]:
     """What the accounts of a legal entity hold today, each for itself; its pool is not among them."""
     return [_holding(row) for row in tx.rows(_SELECT_OF_ENTITY, legal_entity_id=legal_entity_id, least=int(not closed))]
-
-
-def as_of(tx: ReadTx, holdings: Sequence[Holding], date: str) -> list[Holding]:
-    """These holdings as they were at the end of an ISO date; those that were not there yet are left out.
-
-    What was entered since counts, what happened since does not: a later acquisition matches nothing yet.
-    """
-    found = [_past(tx, one, date) for one in holdings]
-    return [one for one in found if one is not None]
-
-
-def realised(tx: ReadTx, scope_id: str, first: str, last: str) -> dict[str, Realised]:
-    """The gains of a scope from one ISO date to another, by instrument."""
-    rows = tx.rows(_SELECT_REALISED, scope_id=scope_id, first=first, last=last)
-    return {instrument_id: Realised(gain, lot_gain) for instrument_id, gain, lot_gain in rows}
 
 
 def disposals(tx: ReadTx, scope_id: str, first: str, last: str) -> list[tuple[str, StoredDay]]:
@@ -209,20 +170,3 @@ def _holding(row: Row) -> Holding:
     lots = None if lot_cost is None else cost_of(lot_cost)
     held = quantity_of(quantity)
     return Holding(scope_id, instrument_id, portfolio_id, currency, held, cost_of(cost), lots, since, last_date)
-
-
-def _past(tx: ReadTx, today: Holding, date: str) -> Holding | None:
-    key = Key(today.scope_id, today.instrument_id)
-    if today.portfolio_id is None:
-        days = replayed(tx, key, date, date)
-        last = (days[-1][0].date, days[-1][1].outcome) if days else next(day_rows.backwards(tx, key, date), None)
-    else:
-        last = next(day_rows.backwards(tx, key, days_after(date, 1)), None)
-    if last is None:
-        return None
-    day, outcome = last
-    quantity = quantity_of(holding_rows.quantity_after(outcome, day, _facts(tx, key, date), date))
-    lots = None if outcome.lots is None else cost_of(outcome.lots.cost)
-    return today._replace(
-        quantity=quantity, cost=cost_of(outcome.pool_cost), lot_cost=lots, since=outcome.since, last_date=day
-    )
