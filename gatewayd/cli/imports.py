@@ -68,7 +68,7 @@ def bank(arguments: argparse.Namespace, context: Context) -> int:
 
 
 def undo(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.areas.banking.imports.rows import RUNS
+    from gatewayd.ledger.import_runs import RUNS
 
     org_id = context.read(lambda tx: RUNS.organization_of(tx, arguments.id))
     run = _perform(context, org_id, ("banking.undoImport", {"importId": arguments.id}))
@@ -115,7 +115,8 @@ def _run(context: Context, work: "Callable[[Store], Awaitable[object]]") -> obje
 
 async def _with_engine(context: Context, store: "Store", ask: "Callable[[Importing], Awaitable[object]]") -> object:
     from gatewayd.http1.log import NoLog
-    from gatewayd.importing.engine import ImportParts, open_importing
+    from gatewayd.importing.engine import open_importing
+    from gatewayd.importing.parts import ImportParts
     from gatewayd.statements.child import read_apart
 
     parts = ImportParts(

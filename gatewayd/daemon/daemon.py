@@ -34,7 +34,8 @@ from gatewayd.daemon.reload import Install, Prepare, Reloader
 from gatewayd.daemon.restored_store import open_decided_store
 from gatewayd.http.observer import Observer
 from gatewayd.http.request_counters import RequestCounters
-from gatewayd.importing.engine import Importing, ImportParts, open_importing
+from gatewayd.importing.engine import Importing, open_importing
+from gatewayd.importing.parts import ImportParts
 from gatewayd.logs import AccessLog, Level, LogFormat, Logger, Threshold, make_logger, make_writer
 from gatewayd.logs.standard_error import QueuedStandardError
 from gatewayd.metrics.snapshot import Watched

@@ -11,7 +11,7 @@ holds the lock of its account; a run with a stage whose lock is free was left by
 
 import contextlib
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,51 +21,26 @@ from typing import Final
 import trio
 from msgspec.structs import replace
 
-from gatewayd.areas.banking.imports import rows
-from gatewayd.areas.banking.imports.rows import RUNS
-from gatewayd.areas.banking.imports.shapes import ImportRunRow, RunSource
 from gatewayd.clock import DAY
 from gatewayd.contract.received_file import ReceivedFile
 from gatewayd.errors import FieldError, Problem
-from gatewayd.http1.log import Log
-from gatewayd.importing import allocating, moves, reading, runs
+from gatewayd.importing import reading, runs
 from gatewayd.importing.account_locks import AccountLock, AccountLocks
-from gatewayd.importing.pace import Pace
-from gatewayd.importing.reading import FileReader, Progress, ReadApart, Source
-from gatewayd.ledger import hidden_imports
+from gatewayd.importing.bank.imports import BankImports
+from gatewayd.importing.kinds import Kind
+from gatewayd.importing.parts import ImportParts
+from gatewayd.importing.reading import Source
+from gatewayd.ledger import import_runs
+from gatewayd.ledger.import_runs import RUNS
+from gatewayd.ledger.import_shapes import ImportKind, ImportRunRow
 from gatewayd.statements.shapes import Unreadable
-from gatewayd.store import Store, StoreFailure
+from gatewayd.store import StoreFailure
 
-ANSWER_SECONDS: Final = 20.0  # Chosen: a request is answered by then; clients often give up after 30
 AT_ONCE: Final = 3  # Chosen: runs that are worked on at a time
 PREVIEW_DAYS: Final = 7  # Chosen: how long a preview waits to be applied
-TRIES: Final = 3  # Chosen: comparisons, where periods are closed meanwhile
 RECOVERED_AT_ONCE: Final = 100
 _INTERRUPTED: Final = "The program was ended while the file was read: import it again."
 _EXPIRED: Final = f"The preview was not applied within {PREVIEW_DAYS} days: import the file again."
-
-
-def _silent(rows_read: int) -> None:
-    """Tell nobody."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportParts:
-    """What the engine works with.
-
-    `patience` is how many seconds a request waits for its run; infinite: until it has ended, and then its file may be
-    read where it lies. `max_bytes` is the largest file.
-    """
-
-    store: Store
-    directory: Path
-    read_apart: ReadApart
-    log: Log
-    max_bytes: int
-    patience: float = ANSWER_SECONDS
-    source: RunSource = "api"
-    progress: Progress = _silent
-    sizes: moves.Sizes = moves.SIZES
 
 
 @dataclass(slots=True, eq=False)
@@ -74,6 +49,7 @@ class _Job:
 
     org_id: str
     run_id: str
+    kind: Kind
     lock: AccountLock
     work: Callable[[], Awaitable[None]]
     done: trio.Event = field(default_factory=trio.Event)
@@ -97,6 +73,7 @@ class Importing:
         self._nursery = nursery
         self._locks = AccountLocks(parts.directory)
         self._places = trio.CapacityLimiter(AT_ONCE)
+        self._kinds: Mapping[ImportKind, Kind] = {"bank": BankImports(parts)}
 
     # -- what is asked for
 
@@ -105,10 +82,11 @@ class Importing:
 
         Raises `Problem`: `not_found`, `invalid_state`, and `validation_failed` for a file that cannot be read.
         """
-        await self._store.read(lambda tx: runs.open_account(tx, order.account_id), org_id)
+        kind = self._kinds[order.kind]
+        await self._store.read(lambda tx: kind.open_account(tx, order.account_id), org_id)
         lock = await self._take(org_id, order.account_id)
         try:
-            run = await self._store.write(lambda tx: runs.begin(tx, order, file, self._parts.source), org_id)
+            run = await self._store.write(lambda tx: runs.begin(tx, order, kind, file, self._parts.source), org_id)
             if run.stage is None:
                 lock.release()
                 return run
@@ -123,29 +101,31 @@ class Importing:
             mapping=order.mapping,
             max_bytes=self._parts.max_bytes,
         )
-        return await self._do(_Job(org_id, run.id, lock, lambda: self._bring(org_id, run, source, order.preview)))
+        return await self._do(_Job(org_id, run.id, kind, lock, lambda: self._bring(org_id, run, source, order.preview)))
 
     async def apply(self, org_id: str, import_id: str) -> ImportRunRow:
         """Apply a preview. Raises `Problem`: `not_found`, `invalid_state`."""
         run = await self._store.read(lambda tx: RUNS.get(tx, import_id), org_id)
+        kind = self._kinds[run.kind]
         lock = await self._take(org_id, run.account_id)
         try:
-            run = await self._store.write(lambda tx: runs.begin_applying(tx, import_id), org_id)
+            run = await self._store.write(lambda tx: runs.begin_applying(tx, import_id, kind), org_id)
         except BaseException:
             lock.release()
             raise
-        return await self._do(_Job(org_id, run.id, lock, lambda: self._apply(org_id, run)))
+        return await self._do(_Job(org_id, run.id, kind, lock, lambda: kind.apply(org_id, run)))
 
     async def undo(self, org_id: str, import_id: str) -> ImportRunRow:
         """Take out what an import brought. Raises `Problem`: `not_found`, `invalid_state`, `period_closed`."""
         run = await self._store.read(lambda tx: RUNS.get(tx, import_id), org_id)
+        kind = self._kinds[run.kind]
         lock = await self._take(org_id, run.account_id)
         try:
-            run = await self._store.write(lambda tx: runs.begin_undoing(tx, import_id, self._parts.sizes), org_id)
+            run = await self._store.write(lambda tx: runs.begin_undoing(tx, import_id, kind), org_id)
         except BaseException:
             lock.release()
             raise
-        return await self._do(_Job(org_id, run.id, lock, lambda: self._undo(org_id, run)))
+        return await self._do(_Job(org_id, run.id, kind, lock, lambda: self._undo(org_id, run)))
 
     # -- jobs
 
@@ -155,7 +135,7 @@ class Importing:
         if lock is None:
             raise runs.busy()
         try:
-            left = await self._store.read(lambda tx: rows.at_work(tx, account_id), org_id)
+            left = await self._store.read(lambda tx: import_runs.at_work(tx, account_id), org_id)
         except BaseException:
             lock.release()
             raise
@@ -203,14 +183,13 @@ class Importing:
             run = await self._store.read(lambda tx: RUNS.find(tx, import_id), org_id)
             if run is None or run.moved_to is None or run.stage is not None or run.status == "previewed":
                 return
-            forget = reading.forget_applied if run.status == "applied" else reading.forget_all
-            await forget(self._store, org_id, import_id)
-            await self._store.write(lambda tx: rows.note_moved(tx, import_id, None), org_id)
+            await self._kinds[run.kind].forget(org_id, run)
+            await self._store.write(lambda tx: import_runs.note_moved(tx, import_id, None), org_id)
 
     async def _give_up(self, job: _Job) -> None:
         """Let a run fail whose rows have not begun to come in; others are gone on with."""
         with contextlib.suppress(StoreFailure):
-            await self._store.write(lambda tx: runs.fail_unless_hidden(tx, job.run_id), job.org_id)
+            await self._store.write(lambda tx: runs.fail_unless_begun(tx, job.run_id, job.kind), job.org_id)
 
     def _keep(self, file: ReceivedFile, import_id: str) -> Path:
         """Where the file can be read until its run has; `file` itself is removed with its request."""
@@ -224,9 +203,9 @@ class Importing:
     # -- the work
 
     async def _bring(self, org_id: str, run: ImportRunRow, source: Source, preview: bool) -> None:
-        reader = FileReader(self._store, self._parts.read_apart, run, org_id, self._parts.progress)
+        kind = self._kinds[run.kind]
         try:
-            run = await reader.read(source)
+            run = await kind.read(org_id, run, source)
         except Unreadable as error:
             await self._refuse(org_id, run, error)
             return
@@ -234,15 +213,15 @@ class Importing:
             if source.path.parent == self._locks.folder:
                 source.path.unlink(missing_ok=True)
         if preview:
-            run = await reading.compare(self._store, org_id, run)
+            run = await kind.compare(org_id, run)
             await self._store.write(lambda tx: runs.move(tx, run, "previewed", None), org_id)
             return
         await self._store.write(lambda tx: runs.move(tx, run, "applying", "applying"), org_id)
-        await self._apply(org_id, replace(run, status="applying", stage="applying"))
+        await kind.apply(org_id, replace(run, status="applying", stage="applying"))
 
     async def _refuse(self, org_id: str, run: ImportRunRow, error: Unreadable) -> None:
         """Raises `Problem` `validation_failed` for a file that no mapping would make readable."""
-        await reading.forget_all(self._store, org_id, run.id)
+        await self._kinds[run.kind].forget_all(org_id, run.id)
         if error.proposal is not None:
             waiting = replace(reading.waiting_for_mapping(run, error), moved_to=None)
             await self._store.write(lambda tx: RUNS.update(tx, waiting), org_id)
@@ -256,78 +235,31 @@ class Importing:
             extra={"importId": run.id},
         )
 
-    async def _apply(self, org_id: str, run: ImportRunRow) -> None:
-        for _ in range(TRIES):
-            run = await reading.compare(self._store, org_id, run)
-            try:
-                if run.added + run.replaced <= self._parts.sizes.whole:
-                    await self._store.write(partial(moves.apply_whole, run=run), org_id)
-                else:
-                    await self._store.write(partial(moves.begin_hidden, run=run), org_id)
-                    await self._apply_hidden(org_id, run)
-            except moves.PeriodsChanged:
-                continue
-            await allocating.allocate(self._store, org_id, run.id)
-            return
-        await self._store.write(lambda tx: runs.fail(tx, run.id, "Periods were closed while it was applied."), org_id)
-
-    async def _apply_hidden(self, org_id: str, run: ImportRunRow) -> None:
-        """Bring the rows in that have not come in yet. Raises `PeriodsChanged`, and then none of them has."""
-        position = run.moved_to or 0
-        staged = await self._store.read_later(lambda tx: rows.last_position(tx, run.id), org_id)
-        pace = Pace(self._store, org_id)
-        while position < staged:
-            position = await pace.write(
-                partial(moves.apply_chunk, run=run, after=position, count=self._parts.sizes.chunk)
-            )
-        try:
-            await self._store.write(lambda tx: moves.end_hidden(tx, run), org_id)
-        except moves.PeriodsChanged:
-            await self._empty(org_id, run)
-            await self._store.write(lambda tx: moves.take_back(tx, run), org_id)
-            raise
-
     async def _undo(self, org_id: str, run: ImportRunRow) -> None:
         if run.stage == "reverting":
-            await self._empty(org_id, run)
-            await self._store.write(lambda tx: moves.end_undoing(tx, run), org_id)
-
-    async def _empty(self, org_id: str, run: ImportRunRow) -> None:
-        await Pace(self._store, org_id).drain(partial(moves.undo_chunk, run=run, count=self._parts.sizes.chunk))
+            await self._kinds[run.kind].undo(org_id, run)
 
     # -- what was left
 
     def _recovery(self, org_id: str, run: ImportRunRow, lock: AccountLock) -> _Job:
         """The job of going on with a run that was left."""
+        kind = self._kinds[run.kind]
 
         async def work() -> None:
             if run.stage == "reverting":
-                await self._undo(org_id, run)
+                await kind.undo(org_id, run)
             elif run.stage == "reading":
                 (self._locks.folder / run.id).unlink(missing_ok=True)
-                await reading.forget_all(self._store, org_id, run.id)
+                await kind.forget_all(org_id, run.id)
                 await self._store.write(lambda tx: runs.fail(tx, run.id, _INTERRUPTED), org_id)
-            elif run.stage == "allocating":
-                await allocating.allocate(self._store, org_id, run.id)
-            elif await self._store.read(lambda tx: hidden_imports.is_hidden(tx, run.id), org_id):
-                await self._go_on(org_id, run)
             else:
-                await self._apply(org_id, run)
+                await kind.go_on(org_id, run)
 
-        return _Job(org_id, run.id, lock, work)
-
-    async def _go_on(self, org_id: str, run: ImportRunRow) -> None:
-        """Bring in what is left of a large import."""
-        try:
-            await self._apply_hidden(org_id, run)
-        except moves.PeriodsChanged:
-            await self._apply(org_id, replace(run, moved_to=0))
-        else:
-            await allocating.allocate(self._store, org_id, run.id)
+        return _Job(org_id, run.id, kind, lock, work)
 
     async def recover(self) -> int:
         """Go on with runs that were left by processes that have ended; answers how many that were."""
-        found = await self._store.read_later(lambda tx: rows.all_at_work(tx, RECOVERED_AT_ONCE), None)
+        found = await self._store.read_later(lambda tx: import_runs.all_at_work(tx, RECOVERED_AT_ONCE), None)
         recovered = 0
         for org_id, account_id, import_id in found:
             lock = self._locks.take(account_id)
@@ -345,6 +277,8 @@ class Importing:
         """Go on with what was left, give up previews that nobody applied, and forget staged rows."""
         await self.recover()
         before = self._store.now() - PREVIEW_DAYS * DAY
-        await self._store.sweep(lambda tx: rows.expire(tx, before, _EXPIRED, RECOVERED_AT_ONCE), RECOVERED_AT_ONCE)
-        for org_id, import_id in await self._store.read_later(lambda tx: rows.to_forget(tx, 10), None):
+        await self._store.sweep(
+            lambda tx: import_runs.expire(tx, before, _EXPIRED, RECOVERED_AT_ONCE), RECOVERED_AT_ONCE
+        )
+        for org_id, import_id in await self._store.read_later(lambda tx: import_runs.to_forget(tx, 10), None):
             await self._tidy(org_id, import_id)

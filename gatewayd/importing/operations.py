@@ -5,8 +5,6 @@ from typing import Annotated, Literal, Protocol
 import msgspec
 from msgspec import Meta
 
-from gatewayd.areas.banking.imports import rows
-from gatewayd.areas.banking.imports.shapes import ColumnMapping, ImportRun
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.received_file import ReceivedFile
@@ -14,6 +12,8 @@ from gatewayd.contract.wire import Id, Request
 from gatewayd.errors import invalid_field
 from gatewayd.importing.engine import Importing
 from gatewayd.importing.runs import Order
+from gatewayd.ledger.import_runs import shown
+from gatewayd.ledger.import_shapes import ColumnMapping, ImportRun
 from gatewayd.statements.shapes import Mapping
 
 FileName = Annotated[
@@ -69,18 +69,19 @@ async def import_statement(deps: Deps, caller: Caller, request: ImportStatement,
     whose columns nobody knows is `uploaded` with a `proposal`: send it again with a `mapping`.
     """
     order = Order(
+        kind="bank",
         account_id=request.account_id,
         file_name=request.file_name,
         format=None if request.format == "auto" else request.format,
         mapping=_mapping(request.mapping),
         preview=request.preview,
     )
-    return rows.shown(await deps.importing.import_file(caller.org_id, order, file))
+    return shown(await deps.importing.import_file(caller.org_id, order, file))
 
 
 async def apply_import(deps: Deps, caller: Caller, request: ApplyImport) -> ImportRun:
     """Apply a preview. Its rows are compared anew with what the account has by now."""
-    return rows.shown(await deps.importing.apply(caller.org_id, request.import_id))
+    return shown(await deps.importing.apply(caller.org_id, request.import_id))
 
 
 async def undo_import(deps: Deps, caller: Caller, request: UndoImport) -> ImportRun:
@@ -88,7 +89,7 @@ async def undo_import(deps: Deps, caller: Caller, request: UndoImport) -> Import
 
     Refused while any of it is allocated, or lies in a closed period.
     """
-    return rows.shown(await deps.importing.undo(caller.org_id, request.import_id))
+    return shown(await deps.importing.undo(caller.org_id, request.import_id))
 
 
 def _mapping(text: str | None) -> Mapping | None:

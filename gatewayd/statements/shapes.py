@@ -8,6 +8,9 @@ from typing import Literal
 
 from msgspec import Struct
 
+FileKind = Literal["bank", "broker"]
+"""Whose file it is."""
+
 Format = Literal["ofx", "qif", "camt053", "mt940", "csv"]
 
 TransactionType = Literal[
@@ -80,6 +83,7 @@ class Hints(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What is known of a file before it is read."""
 
     file_name: str  # for reasons alone: content decides
+    kind: FileKind = "bank"
     format: Format | None = None  # None: found out by content
     mapping: Mapping | None = None  # None: a profile's, or found out where there is no doubt
     currency: str | None = None  # of what names none itself; None: then it is unreadable

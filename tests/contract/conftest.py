@@ -8,7 +8,8 @@ from typing import Protocol
 import pytest
 
 from gatewayd.contract.scopes import ALL_SCOPES
-from gatewayd.importing.engine import ImportParts, open_importing
+from gatewayd.importing.engine import open_importing
+from gatewayd.importing.parts import ImportParts
 from gatewayd.tax import engine
 from gatewayd.tax.settings import TaxSettings
 from tests.contract.rows import OPERATIONS, seed

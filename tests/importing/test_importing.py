@@ -12,11 +12,11 @@ from gatewayd.areas.banking.accounts.operations import get_account_details, upda
 from gatewayd.areas.banking.accounts.shapes import BankAccount, GetAccountDetails, UpdateAccount
 from gatewayd.areas.banking.coverage import GetCoverage, get_coverage
 from gatewayd.areas.banking.imports.operations import list_import_rows
-from gatewayd.areas.banking.imports.shapes import ListImportRows
 from gatewayd.errors import Problem
-from gatewayd.importing import moves
-from gatewayd.importing.moves import SIZES, Sizes
+from gatewayd.importing.bank import moves
+from gatewayd.importing.parts import SIZES, Sizes
 from gatewayd.ledger import period_locks
+from gatewayd.ledger.import_shapes import ListImportRows
 from gatewayd.statements.shapes import Hints, Mapping, Part, Proposal, Unreadable
 from gatewayd.store import Store
 from tests.importing.conftest import DEADLINE, ORG, Bank, OpenBank

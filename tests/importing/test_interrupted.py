@@ -6,8 +6,8 @@ from typing import Any, cast
 import pytest
 import trio
 
-from gatewayd.areas.banking.imports.shapes import ImportRunRow
-from gatewayd.importing.moves import Sizes
+from gatewayd.importing.parts import Sizes
+from gatewayd.ledger.import_shapes import ImportRunRow
 from gatewayd.store import Store
 from tests.importing.conftest import DEADLINE, ORG, Bank, OpenBank
 from tests.support.statement_files import line, statement

@@ -11,11 +11,10 @@ from msgspec.structs import replace
 
 from gatewayd.areas.banking.accounts.rows import ACCOUNTS
 from gatewayd.areas.banking.accounts.shapes import AccountBalance, BalanceType, Coverage, DateRange
-from gatewayd.areas.banking.imports import rows as imports
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.wire import Amount, DateText, Id, Request, Response
-from gatewayd.ledger import bank_statements
+from gatewayd.ledger import bank_statements, import_runs
 from gatewayd.ledger.bank_statements import ALWAYS
 from gatewayd.ledger.date_ranges import after, before
 from gatewayd.money import Money, from_minor
@@ -125,7 +124,7 @@ def mark(tx: WriteTx, account_id: str, import_id: str, *, applied: bool) -> None
     tx.run(_MARK, import_id=import_id, applied=int(applied))
     account = ACCOUNTS.get(tx, account_id)
     ranges = [(row[0], row[1]) for row in tx.rows(_SELECT_RANGES, account_id=account_id)]
-    last_id, last_at = (import_id, tx.now) if applied else imports.latest(tx, account_id, import_id)
+    last_id, last_at = (import_id, tx.now) if applied else import_runs.latest(tx, account_id, import_id)
     account = replace(
         account,
         coverage=merged(ranges),
