@@ -17,10 +17,15 @@ RunSource = Literal["api", "command_line"]
 REFUSED_SHOWN: Final = 500  # Chosen: refused lines that a run lists; all of them are counted
 
 
+_SEVERAL: Final = ("description", "fees", "taxes")
+"""The fields of a mapping that name several columns."""
+
+
 class ColumnMapping(Part, frozen=True, kw_only=True, omit_defaults=True):
     """How the columns of a CSV are read: each by its heading, or by its number from 0.
 
-    `amount` is one signed column, or an unsigned one beside `direction`; else `paidIn` and `paidOut` are given.
+    `amount` is one signed column, or an unsigned one beside `direction`; else `paidIn` and `paidOut` are given. Columns
+    from `quantity` on are of brokers' files: there the amount is what moved in cash, fees and taxes included.
     """
 
     delimiter: Annotated[str, Meta(min_length=1, max_length=1)] = ","
@@ -52,12 +57,26 @@ class ColumnMapping(Part, frozen=True, kw_only=True, omit_defaults=True):
     date_format: Annotated[str, Meta(examples=["dd/mm/yyyy"])] | None = None
     decimal_comma: bool = False
     negate: Annotated[bool, Meta(description="Of cards: what was spent is positive.")] = False
-    pence: Annotated[bool, Meta(description="Amounts are whole numbers of pence.")] = False
+    pence: Annotated[
+        bool, Meta(description="Amounts are whole numbers of pence. Of a broker's file: prices are in pence.")
+    ] = False
+    quantity: Column | None = None
+    price: Column | None = None
+    price_currency: Column | None = None
+    isin: Column | None = None
+    sedol: Column | None = None
+    symbol: Column | None = None
+    instrument: Column | None = None
+    fees: list[Column] = msgspec.field(default_factory=list)
+    taxes: list[Column] = msgspec.field(default_factory=list)
+    exchange_rate: Column | None = None
+    ex_date: Column | None = None
     profile: str | None = None
 
     def as_told(self) -> Mapping:
         """As the reader of statements takes it."""
-        values = {**msgspec.structs.asdict(self), "description": tuple(self.description)}
+        values = msgspec.structs.asdict(self)
+        values |= {name: tuple(values[name]) for name in _SEVERAL}
         if not values.pop("has_headings"):
             values["header_row"] = None
         return Mapping(**values)
@@ -65,7 +84,8 @@ class ColumnMapping(Part, frozen=True, kw_only=True, omit_defaults=True):
     @classmethod
     def of(cls, mapping: Mapping) -> "ColumnMapping":
         """As the API shows it."""
-        values = {**msgspec.structs.asdict(mapping), "description": list(mapping.description)}
+        values = msgspec.structs.asdict(mapping)
+        values |= {name: list(values[name]) for name in _SEVERAL}
         if mapping.header_row is None:
             values |= {"has_headings": False, "header_row": 0}
         return cls(**values)

@@ -1,6 +1,7 @@
 """Amounts as banks write them: `1,234.56`, `1.234,56`, `(123.45)`, `123.45-`, `12.50 CR`, `£5`, pence."""
 
 import re
+from decimal import Decimal
 
 from gatewayd.money import CURRENCIES, exponent
 
@@ -16,6 +17,7 @@ _MARKED = re.compile(
 _WITH_POINT = re.compile(r"(?P<whole>[0-9]{1,3}(,[0-9]{3})+|[0-9]*)(\.(?P<fraction>[0-9]*))?")
 _WITH_COMMA = re.compile(r"(?P<whole>[0-9]{1,3}(\.[0-9]{3})+|[0-9]*)(,(?P<fraction>[0-9]*))?")
 _COMMA_IS_DECIMAL = re.compile(r"[^,]*,[0-9]{1,2}(?![0-9,.]).*")
+_SCIENTIFIC = re.compile(r"-?[0-9](\.[0-9]{1,20})?E-[0-9]{1,2}")
 _LONGEST = 64  # what is longer is no amount, and costs no time
 _WHOLE_DIGITS = 13  # as amounts of the API
 
@@ -38,6 +40,23 @@ def parse_amount(text: str, currency: str, *, decimal_comma: bool = False, pence
 
 def _marked(text: str) -> re.Match[str] | None:
     return _MARKED.fullmatch(_SPACES.sub("", text.translate(_MINUS)).upper()) if len(text) <= _LONGEST else None
+
+
+def parse_decimal(text: str, *, decimal_comma: bool = False) -> Decimal:
+    """The signed number, with whatever fraction it has: `1,234.5678`, `(12.5)`, `£5.38`, `-2.6E-4`.
+
+    Raises `ValueError` with a sentence for what is no number, or one of more than 13 whole digits.
+    """
+    if _SCIENTIFIC.fullmatch(text.strip()):
+        return Decimal(text.strip())
+    found = _marked(text)
+    if found is None or (found["open"] is None) != (found["close"] is None):
+        raise ValueError(f"{text.strip()[:40]!r} is no number")
+    whole, fraction = _written_digits(found["number"], text, decimal_comma)
+    if len(whole.lstrip("0")) > _WHOLE_DIGITS:
+        raise ValueError(f"{text.strip()[:40]!r} has more than {_WHOLE_DIGITS} digits before the decimal sign")
+    number = Decimal(f"{whole or '0'}.{fraction or '0'}")
+    return -number if _is_negative(found, text) else number
 
 
 _HUNDREDTHS = frozenset(currency for currency in CURRENCIES if exponent(currency) == 2)
