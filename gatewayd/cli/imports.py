@@ -4,7 +4,7 @@ import argparse
 import hashlib
 import math
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +12,7 @@ from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.output import note, print_document, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group
 from gatewayd.cli.run_operation import operation_of, operator_of, run_operation
+from gatewayd.money import from_minor
 
 if TYPE_CHECKING:
     from gatewayd.contract.received_file import ReceivedFile
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 FORMATS = ("auto", "ofx", "qif", "camt053", "mt940", "csv")
+OF_BROKERS = ("auto", "csv", "ibkr_flex")
+WRAPPERS = ("none", "isa", "lisa", "jisa", "sipp", "ssas", "workplace_pension", "other")
 PART_BYTES = 1 << 20
 PROGRESS_ROWS = 1_000
 
@@ -34,22 +37,56 @@ def add_commands(subparsers: Subparsers) -> None:
     """Add the commands of imports."""
     group = add_group(subparsers, "import", "files that are brought into the books")
     command = add_command(group, "bank", "import a bank statement: OFX, QIF, CAMT.053, MT940 or CSV", bank, json=True)
+    _add_file(command, FORMATS, "bank account")
+    command.add_argument("--currency", default="GBP", metavar="C", help="of a new account; GBP by default")
+    command = add_command(group, "broker", "import a broker's file: CSV, or a Flex query of IBKR", broker, json=True)
+    _add_file(command, OF_BROKERS, "account")
+    command.add_argument("--portfolio", metavar="ID", help="of a new account")
+    command.add_argument("--wrapper", choices=WRAPPERS, default="none", help="of a new account; none by default")
+    command.add_argument("--currency", default="GBP", metavar="C", help="of a new account; GBP by default")
+    command = add_command(group, "undo", "take out what an import brought", undo, json=True)
+    command.add_argument("id", metavar="ID")
+
+
+def _add_file(command: argparse.ArgumentParser, formats: Sequence[str], what: str) -> None:
     command.add_argument("file", metavar="FILE", type=Path)
     command.add_argument("--org", required=True, metavar="ID")
     account = command.add_mutually_exclusive_group(required=True)
-    account.add_argument("--account", metavar="ID", help="the bank account it is of")
-    account.add_argument("--new-account", metavar="NAME", help="make a bank account for it")
-    command.add_argument("--format", choices=FORMATS, default="auto", help="auto: found out by content")
-    command.add_argument("--currency", default="GBP", metavar="C", help="of a new account; GBP by default")
+    account.add_argument("--account", metavar="ID", help=f"the {what} it is of")
+    account.add_argument(
+        "--new-account", metavar="NAME", help=f"make {'an' if what[0] in 'aeiou' else 'a'} {what} for it"
+    )
+    command.add_argument("--format", choices=formats, default="auto", help="auto: found out by content")
     command.add_argument("--mapping", metavar="FILE", type=Path, help="how the columns of a CSV are read, as JSON")
     command.add_argument("--preview", action="store_true", help="only count what would become of its rows")
-    command = add_command(group, "undo", "take out what an import brought", undo, json=True)
-    command.add_argument("id", metavar="ID")
 
 
 def bank(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.areas.banking import coverage
 
+    run = _bring(arguments, context, "banking.importStatement", _new_account)
+    balance = context.read(lambda tx: str(coverage.balance_now(tx, run["accountId"])), arguments.org)
+    print_result(arguments, _document(run, balance), _lines(run, balance))
+    return 0
+
+
+def broker(arguments: argparse.Namespace, context: Context) -> int:
+    from gatewayd.areas.assets.pools import cash
+
+    run = _bring(arguments, context, "assets.importTransactions", _new_asset_account)
+    held = context.read(lambda tx: cash.balances(tx, run["accountId"]), arguments.org)
+    balance = next((str(one) for one in held if one.currency == run["currency"]), from_minor(0, run["currency"]))
+    print_result(arguments, _document(run, balance), _lines(run, balance))
+    return 0
+
+
+def _bring(
+    arguments: argparse.Namespace,
+    context: Context,
+    operation_id: str,
+    make_account: Callable[[argparse.Namespace, Context], str],
+) -> Json:
+    """The run of a file. Raises `CommandError` where it waits for a mapping."""
     file = _received(arguments.file)
     values: Json = {
         "fileName": arguments.file.name[:255],
@@ -57,21 +94,21 @@ def bank(arguments: argparse.Namespace, context: Context) -> int:
         "preview": arguments.preview,
         "mapping": None if arguments.mapping is None else _text(arguments.mapping),
     }
-    values["accountId"] = arguments.account or _new_account(arguments, context)
-    run = _perform(context, arguments.org, ("banking.importStatement", values), file)
+    values["accountId"] = arguments.account or make_account(arguments, context)
+    run = _perform(context, arguments.org, (operation_id, values), file)
     if run["proposal"] is not None:
         print_document({"importId": run["id"], "accountId": run["accountId"], "proposal": run["proposal"]})
         raise CommandError(f"{run['error']} Put the mapping into a file, and give it with --mapping.")
-    balance = context.read(lambda tx: str(coverage.balance_now(tx, run["accountId"])), arguments.org)
-    print_result(arguments, _document(run, balance), _lines(run, balance))
-    return 0
+    return run
 
 
 def undo(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.ledger.import_runs import RUNS
 
     org_id = context.read(lambda tx: RUNS.organization_of(tx, arguments.id))
-    run = _perform(context, org_id, ("banking.undoImport", {"importId": arguments.id}))
+    kind = context.read(lambda tx: RUNS.get(tx, arguments.id).kind, org_id)
+    operation_id = "banking.undoImport" if kind == "bank" else "assets.undoImport"
+    run = _perform(context, org_id, (operation_id, {"importId": arguments.id}))
     print_result(arguments, run, [f"Took out {run['added']} transactions of {run['fileName']}."])
     return 0
 
@@ -84,11 +121,11 @@ def _perform(
 
     from gatewayd.contract.wire import encode
     from gatewayd.identity import organizations
-    from gatewayd.importing import OPERATIONS
+    from gatewayd.importing import OF_ASSETS, OF_BANKING
     from gatewayd.performing.performer import Performer
     from gatewayd.performing.prepared import prepare
 
-    operation = next(row for row in OPERATIONS if row.id == asked[0])
+    operation = next(row for row in (*OF_BANKING, *OF_ASSETS) if row.id == asked[0])
     given = {name: value for name, value in asked[1].items() if value is not None}
     request = prepare(operation).decoder.body(msgspec.json.encode(given))
 
@@ -178,6 +215,24 @@ def _new_account(arguments: argparse.Namespace, context: Context) -> str:
     values = {"name": arguments.new_account, "currency": arguments.currency}
     made = run_operation(context, operation_of(AREA, "banking.createAccount"), arguments.org, values)
     note(f"made the bank account {made['id']}")
+    return str(made["id"])
+
+
+def _new_asset_account(arguments: argparse.Namespace, context: Context) -> str:
+    """The id of an account with assets that is made for the file. Raises `CommandError` without its portfolio."""
+    from gatewayd.areas.assets import AREA
+
+    if arguments.portfolio is None:
+        raise CommandError("a new account is of a portfolio: give --portfolio")
+    values = {
+        "name": arguments.new_account,
+        "type": "brokerage",
+        "currency": arguments.currency,
+        "portfolioId": arguments.portfolio,
+        "taxWrapper": arguments.wrapper,
+    }
+    made = run_operation(context, operation_of(AREA, "assets.createAccount"), arguments.org, values)
+    note(f"made the account {made['id']}")
     return str(made["id"])
 
 

@@ -27,10 +27,11 @@ from gatewayd.errors import FieldError, Problem
 from gatewayd.importing import reading, runs
 from gatewayd.importing.account_locks import AccountLock, AccountLocks
 from gatewayd.importing.bank.imports import BankImports
+from gatewayd.importing.broker.imports import BrokerImports
 from gatewayd.importing.kinds import Kind
 from gatewayd.importing.parts import ImportParts
 from gatewayd.importing.reading import Source
-from gatewayd.ledger import import_runs
+from gatewayd.ledger import import_lists, import_runs
 from gatewayd.ledger.import_runs import RUNS
 from gatewayd.ledger.import_shapes import ImportKind, ImportRunRow
 from gatewayd.statements.shapes import Unreadable
@@ -73,7 +74,7 @@ class Importing:
         self._nursery = nursery
         self._locks = AccountLocks(parts.directory)
         self._places = trio.CapacityLimiter(AT_ONCE)
-        self._kinds: Mapping[ImportKind, Kind] = {"bank": BankImports(parts)}
+        self._kinds: Mapping[ImportKind, Kind] = {"bank": BankImports(parts), "broker": BrokerImports(parts)}
 
     # -- what is asked for
 
@@ -103,9 +104,9 @@ class Importing:
         )
         return await self._do(_Job(org_id, run.id, kind, lock, lambda: self._bring(org_id, run, source, order.preview)))
 
-    async def apply(self, org_id: str, import_id: str) -> ImportRunRow:
+    async def apply(self, org_id: str, import_id: str, of_kind: ImportKind) -> ImportRunRow:
         """Apply a preview. Raises `Problem`: `not_found`, `invalid_state`."""
-        run = await self._store.read(lambda tx: RUNS.get(tx, import_id), org_id)
+        run = await self._store.read(lambda tx: import_lists.run_of(tx, of_kind, import_id), org_id)
         kind = self._kinds[run.kind]
         lock = await self._take(org_id, run.account_id)
         try:
@@ -115,12 +116,13 @@ class Importing:
             raise
         return await self._do(_Job(org_id, run.id, kind, lock, lambda: kind.apply(org_id, run)))
 
-    async def undo(self, org_id: str, import_id: str) -> ImportRunRow:
-        """Take out what an import brought. Raises `Problem`: `not_found`, `invalid_state`, `period_closed`."""
-        run = await self._store.read(lambda tx: RUNS.get(tx, import_id), org_id)
+    async def undo(self, org_id: str, import_id: str, of_kind: ImportKind) -> ImportRunRow:
+        """Take out what an import brought. Raises `Problem` as `Kind.begin_undoing`, and `not_found`."""
+        run = await self._store.read(lambda tx: import_lists.run_of(tx, of_kind, import_id), org_id)
         kind = self._kinds[run.kind]
         lock = await self._take(org_id, run.account_id)
         try:
+            await kind.check_undoing(org_id, run)
             run = await self._store.write(lambda tx: runs.begin_undoing(tx, import_id, kind), org_id)
         except BaseException:
             lock.release()

@@ -35,10 +35,13 @@ class Kind(Protocol):
     def has_begun(self, tx: ReadTx, run: ImportRunRow) -> bool:
         """Whether any row has come in: such a run is gone on with, and does not fail."""
 
+    async def check_undoing(self, org_id: str, run: ImportRunRow) -> None:
+        """Look, before anything is taken out, whether all of it can be. Raises `Problem` as `begin_undoing`."""
+
     def begin_undoing(self, tx: WriteTx, run: ImportRunRow) -> ImportRunRow:
         """Take out what a run brought; what is left to do of it is in its `stage`.
 
-        Raises `Problem`: `invalid_state`, `period_closed`.
+        Raises `Problem`: `invalid_state`, `period_closed`, `insufficient_quantity`.
         """
 
     async def undo(self, org_id: str, run: ImportRunRow) -> None:

@@ -68,7 +68,7 @@ def begin_applying(tx: WriteTx, import_id: str, kind: Kind) -> ImportRunRow:
 def begin_undoing(tx: WriteTx, import_id: str, kind: Kind) -> ImportRunRow:
     """An import that is to be undone. Raises `Problem` as the kind does, `not_found`, `invalid_state`."""
     run = RUNS.get(tx, import_id)
-    if run.status != "applied":
+    if run.status != "applied" and not (run.status == "reverting" and run.stage is None):
         raise invalid_state(f"The import is {run.status}.", run.status, ())
     return kind.begin_undoing(tx, run)
 

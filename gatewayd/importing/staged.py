@@ -1,5 +1,6 @@
 """What happens to staged rows of any kind: decisions are taken back, counted, and in the end the rows are deleted."""
 
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final, get_args
 
@@ -33,6 +34,18 @@ def counted(tx: ReadTx, staged: StagedRows, run: ImportRunRow) -> ImportRunRow:
         refused_rows=unstaged + found.get("refuse", 0),
         refused=sorted([*from_file, *refused], key=lambda one: one.line)[:REFUSED_SHOWN],
     )
+
+
+def spans(days: Sequence[tuple[str, int]]) -> Iterator[tuple[str, str]]:
+    """Ranges of days with some hundred rows each; a day with more has one of its own."""
+    first, count = "", 0
+    for index, (day, rows_of_day) in enumerate(days):
+        first = first or day
+        count += rows_of_day
+        following = days[index + 1][1] if index + 1 < len(days) else AT_ONCE
+        if count + following > AT_ONCE:
+            yield first, day
+            first, count = "", 0
 
 
 async def forget_all(store: Store, staged: StagedRows, org_id: str, import_id: str) -> None:

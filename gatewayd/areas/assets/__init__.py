@@ -1,6 +1,7 @@
 """Portfolios: what is held, what it cost, what it earned and gained (Spec §4)."""
 
 from gatewayd.areas.assets.accounts import operations as accounts
+from gatewayd.areas.assets.imports import operations as imports
 from gatewayd.areas.assets.instruments import operations as instruments
 from gatewayd.areas.assets.portfolios import operations as portfolios
 from gatewayd.areas.assets.prices import operations as prices
@@ -16,5 +17,6 @@ AREA = Area(
         *transactions.OPERATIONS,
         *instruments.OPERATIONS,
         *prices.OPERATIONS,
+        *imports.OPERATIONS,
     ),
 )

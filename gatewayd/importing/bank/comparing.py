@@ -1,8 +1,6 @@
 """Staged lines of a statement are compared with those of the account: the step before they are applied."""
 
-from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Final
 
 from gatewayd.areas.banking.accounts.rows import ACCOUNTS
 from gatewayd.areas.banking.imports import planning, rows
@@ -15,8 +13,6 @@ from gatewayd.ledger.import_runs import RUNS
 from gatewayd.ledger.import_shapes import ImportRunRow
 from gatewayd.store import ReadTx, Store
 
-COMPARED_AT_ONCE: Final = 500
-
 
 async def compare(store: Store, org_id: str, run: ImportRunRow) -> ImportRunRow:
     """Decide on every staged row, and count what would become of them."""
@@ -24,7 +20,7 @@ async def compare(store: Store, org_id: str, run: ImportRunRow) -> ImportRunRow:
     await staged.reset(pace, STAGED, run.id)
     plan, pending = await store.read_later(lambda tx: _begin_plan(tx, run), org_id)
     days = await store.read_later(lambda tx: planning.days(tx, run.id), org_id)
-    for first, last in _spans(days):
+    for first, last in staged.spans(days):
         decisions = await store.read_later(
             partial(_decide, run=run, plan=plan, pending=pending, span=(first, last)), org_id
         )
@@ -50,15 +46,3 @@ def _decide(
     of_days = planning.candidates(tx, run.id, *span)
     known = planning.known(tx, run.account_id, run.id, of_days, pending)
     return [decision for day, candidates in of_days.items() for decision in plan.day(candidates, known[day])]
-
-
-def _spans(days: Sequence[tuple[str, int]]) -> Iterator[tuple[str, str]]:
-    """Ranges of days with some hundred rows each; a day with more has one of its own."""
-    first, count = "", 0
-    for index, (day, rows_of_day) in enumerate(days):
-        first = first or day
-        count += rows_of_day
-        following = days[index + 1][1] if index + 1 < len(days) else COMPARED_AT_ONCE
-        if count + following > COMPARED_AT_ONCE:
-            yield first, day
-            first, count = "", 0

@@ -110,6 +110,9 @@ class BankImports:
 
     # -- out
 
+    async def check_undoing(self, org_id: str, run: ImportRunRow) -> None:
+        """All of it can: `begin_undoing` looks at it once more."""
+
     def begin_undoing(self, tx: WriteTx, run: ImportRunRow) -> ImportRunRow:
         return moves.begin_undoing(tx, run, self._parts.sizes)
 
