@@ -8,13 +8,14 @@ from msgspec.structs import replace
 from gatewayd.areas.assets.accounts.rows import ACCOUNTS
 from gatewayd.areas.assets.imports import rows
 from gatewayd.areas.assets.imports.requests import request_of
-from gatewayd.areas.assets.imports.rows import Decision, Waiting
+from gatewayd.areas.assets.imports.rows import STAGED, Decision, Waiting
 from gatewayd.areas.assets.pools import recording
 from gatewayd.areas.assets.portfolios.rows import PORTFOLIOS
 from gatewayd.areas.assets.transactions import entering
 from gatewayd.areas.assets.transactions.entering import Origin
 from gatewayd.areas.assets.transactions.shapes import AssetTransaction, CreateTransaction
 from gatewayd.errors import Problem
+from gatewayd.importing import staged
 from gatewayd.ledger import import_runs
 from gatewayd.ledger.import_runs import RUNS
 from gatewayd.ledger.import_shapes import ImportRunRow
@@ -85,6 +86,7 @@ def _note(tx: WriteTx, run: ImportRunRow, count: int, *, is_last: bool) -> None:
     now = RUNS.get(tx, run.id)
     moved_to = (now.moved_to or 0) + count
     if is_last:
+        now = staged.counted(tx, STAGED, now)  # anew: rows may have been refused on the way
         RUNS.update(tx, replace(now, status="applied", stage=None, applied_at=tx.now, moved_to=moved_to))
     else:
         import_runs.note_moved(tx, run.id, moved_to)

@@ -113,7 +113,6 @@ class BrokerImports:
                 came_in = await pace.write(partial(entering.enter, run=run, count=count))
             except entering.Unfit as unfit:
                 await self._decide(pace, run, [unfit.decision])
-        await self._store.write(partial(_count, import_id=run.id), org_id)
 
     def has_begun(self, tx: ReadTx, run: ImportRunRow) -> bool:
         return rows.moved(tx, run.id) > 0
@@ -170,8 +169,3 @@ def _keep(tx: WriteTx, *, run: ImportRunRow, found: TradeRows, mapping: Mapping 
             to_date=found.to_date,
         ),
     )
-
-
-def _count(tx: WriteTx, *, import_id: str) -> ImportRunRow:
-    """Count anew what came in, for rows may have been refused on the way."""
-    return RUNS.save(tx, staged.counted(tx, STAGED, RUNS.get(tx, import_id)))
