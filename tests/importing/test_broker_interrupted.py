@@ -1,5 +1,6 @@
 """A process that is ended at any moment of a broker's import: the next one goes on, and nothing comes in twice."""
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
 
@@ -112,6 +113,32 @@ async def test_a_large_import_that_something_needs_since_stays_whole(open_broker
             await one.undo(run)
         assert await one.books() == before
         assert (await one.run(run.id)).status == "applied"
+
+
+async def test_no_write_of_a_large_import_is_long(open_brokerage: Open) -> None:
+    """Nor of one that is undone: two rows at a time come and go here."""
+    counts: list[int] = [0]
+
+    class Watching:
+        def __init__(self, store: Store) -> None:
+            self._store = store
+
+        async def write(self, *arguments: Any) -> Any:
+            result = await self._store.write(*arguments)
+            counts.append(len((await outside.books())["rows"]))
+            return result
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._store, name)
+
+    async with open_brokerage(sizes=SMALL) as outside:
+        account = await outside.account()
+        async with open_brokerage(sizes=SMALL, watch=lambda store: cast(Store, Watching(store))) as one:
+            run = await one.bring(account, LARGE)
+            assert max(counts) == run.added == 12
+            await one.undo(run)
+    assert counts[-1] == 0
+    assert {abs(later - sooner) for sooner, later in pairwise(counts)} == {0, 2}
 
 
 TRADES = st.lists(

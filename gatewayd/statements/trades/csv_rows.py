@@ -160,7 +160,10 @@ class RowReader:
         cash, is_signed = self._cash(cells) if self._has_cash(cells) else (None, False)
         price, price_currency = self._price(cells)
         named = self._cell(cells, "currency")
-        currency = major(named)[0] if named else self._currency
+        currency, per_major = major(named) if named else (self._currency, 1)
+        cash = None if cash is None else cash / per_major
+        if price is not None and price_currency is None and not self._is_pence(cells):
+            price /= per_major
         if cash is None and price_currency is not None:
             currency = price_currency
         if currency is None:
@@ -175,8 +178,8 @@ class RowReader:
             is_signed=is_signed,
             quantity=None if quantity is None else abs(quantity),
             price=per_unit,
-            fees=self._costs(cells, self._fees, currency, foreign),
-            taxes=self._costs(cells, self._taxes, currency, foreign),
+            fees=self._costs(cells, self._fees, named or currency, foreign),
+            taxes=self._costs(cells, self._taxes, named or currency, foreign),
         )
 
     def _has_cash(self, cells: Sequence[str]) -> bool:
@@ -197,11 +200,14 @@ class RowReader:
     def _price(self, cells: Sequence[str]) -> tuple[Decimal | None, str | None]:
         """The price of a unit in the major unit of its currency; None for the latter: that of the cash."""
         text = self._cell(cells, "price")
-        is_pence = self._mapping.pence or text.lower().endswith("p")
         price = self._parsed(text.rstrip("pP ")) if text else None
         named = self._cell(cells, "price_currency")
-        currency, per_major = major(named) if named else (None, 100 if is_pence else 1)
+        currency, per_major = major(named) if named else (None, 100 if self._is_pence(cells) else 1)
         return (None if price is None else abs(price) / per_major), currency
+
+    def _is_pence(self, cells: Sequence[str]) -> bool:
+        """Whether a price without a currency of its own is in pence."""
+        return self._mapping.pence or self._cell(cells, "price").lower().endswith("p")
 
     def _foreign(
         self, cells: Sequence[str], type_: TradeType, cash: Decimal | None, quantity: Decimal | None
@@ -222,15 +228,16 @@ class RowReader:
         return abs(cash) / paid if paid else None
 
     def _costs(
-        self, cells: Sequence[str], columns: Sequence[tuple[int, int | None]], currency: str, foreign: Decimal | None
+        self, cells: Sequence[str], columns: Sequence[tuple[int, int | None]], named: str, foreign: Decimal | None
     ) -> int:
+        """What some costs come to, in minor units of the currency of this name, in which are those that name none."""
         total = 0
+        currency, _ = major(named)
         for at, currency_at in columns:
             text = self._cell_of(cells, at)
             amount = abs(self._parsed(text)) if text else Decimal(0)
-            named = self._cell_of(cells, currency_at)
-            if amount and named:
-                told, per_major = major(named)
+            if amount:
+                told, per_major = major(self._cell_of(cells, currency_at) or named)
                 amount /= per_major
                 if told != currency:
                     if foreign is None:
