@@ -17,14 +17,16 @@ SELECT trade_date FROM asset_transactions
 WHERE org_id = :org_id AND import_id = :import_id AND trade_date >= :first AND trade_date <= :last
 ORDER BY trade_date LIMIT 1
 """
-_SELECT_MIXED = """
-SELECT DISTINCT ours.instrument_id FROM asset_transactions AS ours
-WHERE ours.org_id = :org_id AND ours.import_id = :import_id AND ours.instrument_id IS NOT NULL AND EXISTS (
+_SELECT_SHARED = """
+SELECT named.instrument_id FROM (
+    SELECT DISTINCT ours.instrument_id FROM asset_transactions AS ours
+    WHERE ours.org_id = :org_id AND ours.import_id = :import_id AND ours.instrument_id IS NOT NULL
+) AS named
+WHERE EXISTS (
     SELECT 1 FROM asset_transactions AS others
-    WHERE others.org_id = :org_id AND others.instrument_id = ours.instrument_id
+    WHERE others.org_id = :org_id AND others.instrument_id = named.instrument_id
         AND (others.import_id IS NULL OR others.import_id <> :import_id)
 )
-ORDER BY ours.instrument_id
 """
 _SELECT_OF_INSTRUMENT = f"{TRANSACTIONS.select} AND import_id = :import_id AND instrument_id = :instrument_id"
 _DELETE = "DELETE FROM asset_transactions WHERE org_id = :org_id AND id = :id"
@@ -55,7 +57,7 @@ def first_within(tx: ReadTx, import_id: str, ranges: Iterable[tuple[str, str]]) 
 
 def shared_instruments(tx: ReadTx, import_id: str) -> list[str]:
     """The instruments of an import of which there are other transactions too."""
-    return [row[0] for row in tx.rows(_SELECT_MIXED, import_id=import_id)]
+    return sorted(row[0] for row in tx.rows(_SELECT_SHARED, import_id=import_id))
 
 
 def of_import_and_instrument(tx: ReadTx, import_id: str, instrument_id: str) -> list[AssetTransaction]:
