@@ -6,14 +6,18 @@ from inspect import iscoroutinefunction
 
 import msgspec
 
-from gatewayd import importing, tax, webhooks
+from gatewayd import bundles, importing, tax, webhooks
 from gatewayd.areas import accounting, assets, banking, businesses, crm, legal_entities, periods
+from gatewayd.bundles.engine import Bundles
 from gatewayd.contract import signatures
 from gatewayd.contract.operation import Area, Operation
 from gatewayd.contract.scopes import ALL_SCOPES
+from gatewayd.contract.stored_file import StoredFile
 from gatewayd.errors import ERRORS, FIELD_CODES
 from gatewayd.http.openapi import explanation
 from gatewayd.importing.engine import Importing
+from gatewayd.importing.prices import OPERATIONS as OF_PRICES
+from gatewayd.importing.prices import PriceImporting
 from gatewayd.outbound.transport import Policy
 from gatewayd.tax.proxy import Proxy
 
@@ -28,6 +32,8 @@ class Deps:
 
     tax: Proxy
     importing: Importing
+    prices: PriceImporting
+    bundles: Bundles
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +57,10 @@ def build(
     """
     delivering = webhooks.area(receivers, max_attempts, retention_days)
     of_businesses = replace(businesses.AREA, operations=(*businesses.AREA.operations, *tax.OF_BUSINESSES))
-    of_assets = replace(assets.AREA, operations=(*assets.AREA.operations, *importing.OF_ASSETS))
+    of_assets = replace(assets.AREA, operations=(*assets.AREA.operations, *importing.OF_ASSETS, *OF_PRICES))
     of_banking = replace(banking.AREA, operations=(*banking.AREA.operations, *importing.OF_BANKING))
     of_periods = periods.area(public_url)
-    of_periods = replace(of_periods, operations=(*of_periods.operations, *tax.OF_PERIODS))
+    of_periods = replace(of_periods, operations=(*of_periods.operations, *bundles.OPERATIONS, *tax.OF_PERIODS))
     stored = (legal_entities.AREA, of_businesses, of_assets, accounting.AREA, of_banking, of_periods)
     return checked((*stored, delivering, tax.AREA, crm.AREA))
 
@@ -88,6 +94,8 @@ def _faults(operation: Operation) -> Iterator[str]:
         yield f"{name} takes the incoming request and is not of kind call"
     if operation.takes_file and (operation.kind, operation.method) != ("call", "POST"):
         yield f"{name} takes a file and is no POST of kind call"
+    if operation.gives_file and (operation.kind, operation.method, operation.response) != ("call", "GET", StoredFile):
+        yield f"{name} gives a file and is no GET of kind call that answers one"
     if operation.takes_file and operation.takes_incoming:
         yield f"{name} takes a file and the incoming request"
     fields = {field.encode_name for field in msgspec.structs.fields(operation.request)}

@@ -11,6 +11,7 @@ from gatewayd.cli.parser import build_parser
 from gatewayd.clock import SystemClock
 from gatewayd.config import ROOT, ConfigError
 from gatewayd.errors import Problem
+from gatewayd.statements import ENTRY
 
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
 INTERRUPTED = 130  # as shells report a command that SIGINT ended
@@ -21,11 +22,25 @@ def main(argv: Sequence[str] | None = None, root: Path = ROOT) -> int:
 
     `root` is where /etc and /var/lib are.
     """
+    given = sys.argv[1:] if argv is None else argv
+    if given[:1] == [ENTRY]:
+        return _read_statement(*given[1:])
     try:
-        arguments = build_parser().parse_args(argv)
+        arguments = build_parser().parse_args(given)
     except SystemExit as stop:  # argparse has printed help, version or what is wrong
         return stop.code if isinstance(stop.code, int) else WRONG_USAGE
-    return _run(arguments, Context(arguments.config, os.environ, SystemClock(), root))
+    context = Context(arguments.config, os.environ, SystemClock(), root)
+    if getattr(arguments, "override", False):
+        context.overrides = frozenset({"closing"})
+    return _run(arguments, context)
+
+
+def _read_statement(hints: str, cpu_seconds: str) -> int:
+    """Be the child that reads one statement file, of a program that has no interpreter beside it."""
+    from gatewayd.statements.worker import main as read
+
+    read(hints, int(cpu_seconds))
+    return DONE
 
 
 def _run(arguments: argparse.Namespace, context: Context) -> int:

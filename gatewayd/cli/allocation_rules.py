@@ -6,7 +6,7 @@ from typing import Any
 
 from gatewayd.cli.context import Context
 from gatewayd.cli.output import print_list, print_result
-from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
+from gatewayd.cli.parser import Subparsers, add_command, add_group, add_override, whole_number
 from gatewayd.cli.run_operation import Perform, operation_of, run_operation, run_operations
 
 Json = dict[str, Any]
@@ -48,6 +48,7 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("--name")
     command.add_argument("--mode", choices=_MODES)
     command = add_command(group, "apply", "apply rules to what is unallocated", apply, json=True)
+    add_override(command)
     command.add_argument("--org", required=True, metavar="ID")
     command.add_argument("--account", metavar="ID")
     command.add_argument("--rule", metavar="ID", help="this one alone, whatever its mode")

@@ -6,8 +6,8 @@ from typing import Any
 from gatewayd.cli import allocation_rules
 from gatewayd.cli.context import Context
 from gatewayd.cli.output import print_list, print_result
-from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
-from gatewayd.cli.run_operation import Perform, operation_of, run_operation, run_operations
+from gatewayd.cli.parser import Subparsers, add_command, add_group, add_override, whole_number
+from gatewayd.cli.run_operation import operation_of, run_operation, run_operations, walk
 
 Json = dict[str, Any]
 LIST_MAX = 10_000
@@ -29,6 +29,7 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("--limit", type=whole_number(1, LIST_MAX), default=50, metavar="N")
     summary = "take an allocation back; both halves where it is a transfer"
     command = add_command(group, "remove", summary, remove, json=True)
+    add_override(command)
     command.add_argument("id", metavar="ID")
     _add_match(group)
     allocation_rules.add_commands(group)
@@ -36,22 +37,26 @@ def add_commands(subparsers: Subparsers) -> None:
 
 def _add_add(group: Subparsers) -> None:
     command = add_command(group, "add", "say what a bank transaction, or a part of it, is for", add, json=True)
+    add_override(command)
     command.add_argument("bank_transaction", metavar="BANK_TRANSACTION")
     command.add_argument("--business", metavar="ID", help="by default the one that the account names")
     command.add_argument("--category", required=True, metavar="C", help="such as adminCosts, or not_pnl")
     command.add_argument("--purpose", metavar="P", help="of not_pnl, such as drawings")
     command.add_argument("--amount", metavar="A", help="a decimal such as 1234.50; all that is left by default")
     command.add_argument("--direction", choices=_DIRECTIONS, help="by default the way the money went")
-    command.add_argument("--vat", metavar="A", help="the VAT in it")
+    command.add_argument("--vat-code", metavar="CODE", help="such as standard, which says the VAT in it")
+    command.add_argument("--vat", metavar="A", help="the VAT in it, where no code says it")
     command.add_argument("--disallowable", metavar="A", help="the part that tax doesn't allow")
     command.add_argument("--property", metavar="ID")
     command.add_argument("--tenancy", metavar="ID")
     command.add_argument("--description", metavar="D")
+    command.add_argument("--external-id", metavar="ID", help="its key in another system")
 
 
 def _add_match(group: Subparsers) -> None:
     summary = "show what bank transactions probably are, and allocate those that are sure enough"
     command = add_command(group, "match", summary, match, json=True)
+    add_override(command)
     command.add_argument("--org", required=True, metavar="ID")
     of = command.add_mutually_exclusive_group(required=True)
     of.add_argument("--account", metavar="ID")
@@ -69,7 +74,8 @@ def add(arguments: argparse.Namespace, context: Context) -> int:
     org_id = context.read(lambda tx: bank_lines.organization_of(tx, line_id))
     same = ("category", "purpose", "amount", "direction", "description")
     part = {name: getattr(arguments, name) for name in same}
-    part |= {"vatAmount": arguments.vat, "disallowableAmount": arguments.disallowable}
+    part |= {"vatCode": arguments.vat_code, "vatAmount": arguments.vat}
+    part |= {"disallowableAmount": arguments.disallowable, "externalId": arguments.external_id}
     part |= {f"{name}Id": getattr(arguments, name) for name in ("business", "property", "tenancy")}
     part = {name: value for name, value in part.items() if value is not None}
     values = {"bankTransactionId": line_id, "parts": [part]}
@@ -91,19 +97,7 @@ def list_allocations(arguments: argparse.Namespace, context: Context) -> int:
         "toDate": arguments.to_date,
     }
     operation = operation_of(AREA, "banking.listAllocations")
-
-    async def work(perform: Perform) -> list[Json]:
-        items: list[Json] = []
-        cursor = None
-        while True:
-            limit = min(_PAGE, arguments.limit - len(items))
-            page = await perform(operation, {**values, "limit": limit, "cursor": cursor})
-            items += page["data"]
-            cursor = page["nextCursor"]
-            if cursor is None or len(items) == arguments.limit:
-                return items
-
-    found = run_operations(context, arguments.org, work)
+    found = walk(context, arguments.org, operation, values, (min(_PAGE, arguments.limit), arguments.limit))
     columns = ("id", "date", "direction", "amount", "currency", "category", "description")
     print_list(arguments, found, columns, [_cells(row) for row in found])
     return 0

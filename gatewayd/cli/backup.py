@@ -53,8 +53,8 @@ def restore(arguments: argparse.Namespace, context: Context) -> int:
     _print_manifest(arguments, manifest, f"Restored to {directory}")
     if decision is None:
         note(
-            f"sessions, keys and grants that were ended since {manifest.made_at} live again, and invoice numbers would"
-            " be given again: no daemon serves it until you decide, with gatewayd after-restore"
+            f"sessions, keys, grants and calendar feeds that were ended since {manifest.made_at} live again, and"
+            " invoice numbers would be given again: no daemon serves it until you decide, with gatewayd after-restore"
         )
         note(AS_THEY_WERE)
     if not manifest.with_key:

@@ -30,6 +30,9 @@ class Context:
     A daemon that runs beside it sees within a moment what is written: see `Store.watch_other_processes`.
     """
 
+    overrides: frozenset[str] = frozenset()
+    """What its operations are done in spite of: see `Caller`."""
+
     def __init__(self, config_flag: str | None, environ: Mapping[str, str], clock: Clock, root: Path = ROOT) -> None:
         """`root` is where /etc and /var/lib are: another folder than / is for looking at a machine from outside."""
         self._config_flag = config_flag

@@ -35,6 +35,7 @@ _ENTITY = {
     "email": "office@oakandson.example",
     "cis": {"subcontractor": True, "verifiedRate": 20},
 }
+_PERSON = {"name": "Ann Oak", "type": "individual"}
 _CLIENTS = (
     {
         "name": "Birch Interiors Ltd",
@@ -100,11 +101,13 @@ class Firm:
     entity_id: str
     business_id: str
     client_id: str
+    person_id: str
+    person_name: str
     people: tuple[Person, ...]
 
 
 def seed(tx: WriteTx, password_hash: str | None = None) -> Firm:
-    """Two organizations, three people, a legal entity, clients, invoices and leads. None: nobody has a password."""
+    """Two organizations, three people, a company, its owner, clients, invoices, leads. None: nobody has a password."""
     firm = organizations.create(tx, "Oak & Son", audit.OPERATOR)
     practice = organizations.create(tx, "Fern Bookkeeping", audit.OPERATOR)
     tx.bind(firm.id)
@@ -120,11 +123,11 @@ def seed(tx: WriteTx, password_hash: str | None = None) -> Firm:
     tx.bind(practice.id)
     memberships.add(tx, fay, "owner", audit.OPERATOR)
     tx.bind(firm.id)
-    entity_id, business_id, client_id = _books(tx, firm.id, ann)
+    books = _books(tx, firm.id, ann)
     key = api_keys.create(
         tx, api_keys.NewKey(name="Demo shop", user_id=ann, scopes=_SCOPES), secrets.token_bytes(32), audit.OPERATOR
     )
-    return Firm(firm.id, firm.name, key.id, key.key, entity_id, business_id, client_id, people)
+    return Firm(firm.id, firm.name, key.id, key.key, *books, _PERSON["name"], people)
 
 
 _SCOPES = (
@@ -146,10 +149,10 @@ def _user(tx: WriteTx, person: Person, password_hash: str | None) -> str:
     return users.create(tx, new, audit.OPERATOR).id
 
 
-def _books(tx: WriteTx, org_id: str, user_id: str) -> tuple[str, str, str]:
-    """The entity, its trade, its clients with an invoice each, and two leads.
+def _books(tx: WriteTx, org_id: str, user_id: str) -> tuple[str, str, str, str]:
+    """The entity, its trade, its clients with an invoice each, its owner as a person, and two leads.
 
-    Returns the ids of entity, trade and first client.
+    Returns the ids of entity, trade, first client and owner.
     """
     caller = Caller(
         kind="operator", credential_id="operator", org_id=org_id, user_id=user_id, role="owner", scopes=FULL_ACCESS
@@ -167,7 +170,10 @@ def _books(tx: WriteTx, org_id: str, user_id: str) -> tuple[str, str, str]:
         client_ids.append(client_id)
     for lead in ({"source": "referral", "name": "Larch & Co"}, {"source": "fair", "name": "Willow House"}):
         _run_operation(tx, caller, _operation_of(leads.OPERATIONS, "crm.createLead"), lead)
-    return entity_id, business_id, client_ids[0]
+    person_id = _run_operation(
+        tx, caller, _operation_of(legal_entities.OPERATIONS, "legalEntity.createLegalEntity"), _PERSON
+    )
+    return entity_id, business_id, client_ids[0], person_id
 
 
 def _operation_of(operations: tuple[Operation, ...], operation_id: str) -> Operation:

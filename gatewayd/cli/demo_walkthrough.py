@@ -1,4 +1,4 @@
-"""The main job, step by step, over real HTTP: a sign-in, a key, an invoice, a lead, a signed webhook, taxes, books."""
+"""The main job, step by step, over real HTTP: a sign-in, a key, an invoice, a lead, a webhook, taxes, books, shares."""
 
 import io
 import secrets
@@ -15,6 +15,7 @@ from gatewayd.cli.demo_books import BooksScene
 from gatewayd.cli.demo_firm import Firm, seed
 from gatewayd.cli.demo_http import DemoFailed, HttpClient
 from gatewayd.cli.demo_receiver import Receiver
+from gatewayd.cli.demo_shares import SharesScene
 from gatewayd.cli.demo_sign_in import AppConnection
 from gatewayd.cli.demo_tax import TaxScene
 from gatewayd.clock import Clock, london_date
@@ -105,6 +106,7 @@ class _Walkthrough:
         self._step_seconds = options.step_seconds
         self._clock = options.clock
         self._books = BooksScene(self._base_url, firm)
+        self._shares = SharesScene(self._base_url, firm)
         self._taxes = TaxScene(self._base_url, firm, running.store, options.directory)
 
     async def run(self, hook_url: str) -> None:
@@ -121,14 +123,21 @@ class _Walkthrough:
         self._say(f"4. The shop subscribes to lead.created at {hook_url}; the secret is shown this once.")
         await self._lead(subscription["id"])
         await self._taxes.run(self._clock, self._say)
-        await self._books.run(london_date(self._clock.now()), self._say)
+        today = london_date(self._clock.now())
+        await self._books.run(today, self._say)
+        await self._shares.run(today, self._say)
         people = "\n".join(f"  {each.email:<23} {each.name}, {each.place}" for each in firm.people)
         pages = _PAGES.format(base=self._base_url, password=self._password, people=people)
         headers = shlex.quote(f"@{self._taxes.headers_file.absolute()}")
         self._say(
             pages
             + _EPILOGUE.format(
-                base=self._base_url, key=firm.key, client=firm.client_id, taxes=self._taxes.url, headers=headers
+                base=self._base_url,
+                key=firm.key,
+                entity=firm.entity_id,
+                client=firm.client_id,
+                taxes=self._taxes.url,
+                headers=headers,
             )
         )
 
@@ -137,8 +146,8 @@ class _Walkthrough:
             {"description": "Oak front door", "unitPrice": "1240.00"},
             {"description": "Fitting", "quantity": "6.5", "unit": "hours", "unitPrice": "42.50"},
         ]
-        client = {"clientId": self._firm.client_id, "businessId": self._firm.business_id}
-        request = {**client, "status": "issued", "lines": lines}
+        seller = {"legalEntityId": self._firm.entity_id, "businessId": self._firm.business_id}
+        request = {**seller, "clientId": self._firm.client_id, "status": "issued", "lines": lines}
         invoice = await self._post("/api/rpc/invoices", request, {"Idempotency-Key": "demo-1"})
         again = await self._post("/api/rpc/invoices", request, {"Idempotency-Key": "demo-1"})
         listed = await self._get("/api/rpc/invoices?status=issued")
@@ -203,7 +212,8 @@ The key of the demo is {key}
   curl -s {base}/api/rpc/invoices?limit=2 -H 'Authorization: Bearer {key}'
 
   curl -s {base}/api/rpc/invoices -H 'Authorization: Bearer {key}' -H 'Content-Type: application/json' \\
-       -d '{{"clientId": "{client}", "lines": [{{"description": "Oak shelf", "unitPrice": "95.00"}}]}}'
+       -d '{{"legalEntityId": "{entity}", "clientId": "{client}",
+            "lines": [{{"description": "Oak shelf", "unitPrice": "95.00"}}]}}'
 
   curl -s '{taxes}' -H 'Authorization: Bearer {key}' \\
        -H {headers}

@@ -1,20 +1,22 @@
 """`gatewayd import`: files that are brought into the books, by the path of the API, and taken out again."""
 
 import argparse
-import hashlib
 import math
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gatewayd.cli import price_imports
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.output import note, print_document, print_result
-from gatewayd.cli.parser import Subparsers, add_command, add_group
+from gatewayd.cli.parser import Subparsers, add_command, add_group, add_override
+from gatewayd.cli.received_files import received
 from gatewayd.cli.run_operation import operation_of, operator_of, run_operation
 from gatewayd.money import from_minor
 
 if TYPE_CHECKING:
+    from gatewayd.contract.operation import Operation
     from gatewayd.contract.received_file import ReceivedFile
     from gatewayd.importing.engine import Importing
     from gatewayd.store import Store
@@ -23,7 +25,6 @@ Json = dict[str, Any]
 FORMATS = ("auto", "ofx", "qif", "camt053", "mt940", "csv")
 OF_BROKERS = ("auto", "csv", "ibkr_flex")
 WRAPPERS = ("none", "isa", "lisa", "jisa", "sipp", "ssas", "workplace_pension", "other")
-PART_BYTES = 1 << 20
 PROGRESS_ROWS = 1_000
 
 
@@ -36,7 +37,7 @@ class _Deps(NamedTuple):
 def add_commands(subparsers: Subparsers) -> None:
     """Add the commands of imports."""
     group = add_group(subparsers, "import", "files that are brought into the books")
-    command = add_command(group, "bank", "import a bank statement: OFX, QIF, CAMT.053, MT940 or CSV", bank, json=True)
+    command = add_command(group, "bank", "import a bank statement: OFX, QIF, CAMT, MT940 or CSV", bank, json=True)
     _add_file(command, FORMATS, "bank account")
     command.add_argument("--currency", default="GBP", metavar="C", help="of a new account; GBP by default")
     command = add_command(group, "broker", "import a broker's file: CSV, or a Flex query of IBKR", broker, json=True)
@@ -44,11 +45,14 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("--portfolio", metavar="ID", help="of a new account")
     command.add_argument("--wrapper", choices=WRAPPERS, default="none", help="of a new account; none by default")
     command.add_argument("--currency", default="GBP", metavar="C", help="of a new account; GBP by default")
+    price_imports.add_command_to(group)
     command = add_command(group, "undo", "take out what an import brought", undo, json=True)
+    add_override(command)
     command.add_argument("id", metavar="ID")
 
 
 def _add_file(command: argparse.ArgumentParser, formats: Sequence[str], what: str) -> None:
+    add_override(command)
     command.add_argument("file", metavar="FILE", type=Path)
     command.add_argument("--org", required=True, metavar="ID")
     account = command.add_mutually_exclusive_group(required=True)
@@ -64,7 +68,7 @@ def _add_file(command: argparse.ArgumentParser, formats: Sequence[str], what: st
 def bank(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.areas.banking import coverage
 
-    run = _bring(arguments, context, "banking.importStatement", _new_account)
+    run = _bring(arguments, context, "banking.importStatement", _into_new_account)
     balance = context.read(lambda tx: str(coverage.balance_now(tx, run["accountId"])), arguments.org)
     print_result(arguments, _document(run, balance), _lines(run, balance))
     return 0
@@ -73,7 +77,7 @@ def bank(arguments: argparse.Namespace, context: Context) -> int:
 def broker(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.areas.assets.pools import cash
 
-    run = _bring(arguments, context, "assets.importTransactions", _new_asset_account)
+    run = _bring(arguments, context, "assets.importTransactions", _into_new_asset_account)
     held = context.read(lambda tx: cash.balances(tx, run["accountId"]), arguments.org)
     balance = next((str(one) for one in held if one.currency == run["currency"]), from_minor(0, run["currency"]))
     print_result(arguments, _document(run, balance), _lines(run, balance))
@@ -84,21 +88,24 @@ def _bring(
     arguments: argparse.Namespace,
     context: Context,
     operation_id: str,
-    make_account: Callable[[argparse.Namespace, Context], str],
+    into_new_account: "Callable[[argparse.Namespace, Context, Json, ReceivedFile], Json]",
 ) -> Json:
     """The run of a file. Raises `CommandError` where it waits for a mapping."""
-    file = _received(arguments.file)
+    file = received(arguments.file)
     values: Json = {
         "fileName": arguments.file.name[:255],
         "format": arguments.format,
         "preview": arguments.preview,
         "mapping": None if arguments.mapping is None else _text(arguments.mapping),
     }
-    values["accountId"] = arguments.account or make_account(arguments, context)
-    run = _perform(context, arguments.org, (operation_id, values), file)
+    if arguments.account is None:
+        run = into_new_account(arguments, context, values, file)
+    else:
+        run = _perform(context, arguments.org, (operation_id, {"accountId": arguments.account, **values}), file)
     if run["proposal"] is not None:
         print_document({"importId": run["id"], "accountId": run["accountId"], "proposal": run["proposal"]})
-        raise CommandError(f"{run['error']} Put the mapping into a file, and give it with --mapping.")
+        again = f"--account {run['accountId']} --mapping FILE"
+        raise CommandError(f"{run['error']} Put the mapping into a file, and give it with {again}.")
     return run
 
 
@@ -113,29 +120,93 @@ def undo(arguments: argparse.Namespace, context: Context) -> int:
     return 0
 
 
+def _into_new_account(arguments: argparse.Namespace, context: Context, values: Json, file: "ReceivedFile") -> Json:
+    """The import into an account that is made for it, and is there only if the import is. Raises `Problem`."""
+    from gatewayd.areas.banking import AREA
+    from gatewayd.importing.operations import mapping_of
+    from gatewayd.importing.runs import Order
+    from gatewayd.ledger.period_locks import CLOSING
+
+    order = Order(
+        kind="bank",
+        file_name=values["fileName"],
+        format=None if values["format"] == "auto" else values["format"],
+        mapping=mapping_of(values["mapping"]),
+        preview=values["preview"],
+        overrides_closing=CLOSING in context.overrides,
+        new_account=_request(
+            operation_of(AREA, "banking.createAccount"),
+            {"name": arguments.new_account, "currency": arguments.currency},
+        ),
+    )
+
+    async def ask(store: "Store", importing: "Importing") -> object:
+        from gatewayd.ledger.import_runs import shown
+
+        return shown(await importing.import_file(arguments.org, order, file))
+
+    run = _ask(context, arguments.org, ask)
+    note(f"made the bank account {run['accountId']}")
+    return run
+
+
+def _into_new_asset_account(
+    arguments: argparse.Namespace, context: Context, values: Json, file: "ReceivedFile"
+) -> Json:
+    """The import into an account with assets that is made before. Raises `CommandError` without its portfolio."""
+    from gatewayd.areas.assets import AREA
+
+    if arguments.portfolio is None:
+        raise CommandError("a new account is of a portfolio: give --portfolio")
+    account = {
+        "name": arguments.new_account,
+        "type": "brokerage",
+        "currency": arguments.currency,
+        "portfolioId": arguments.portfolio,
+        "taxWrapper": arguments.wrapper,
+    }
+    made = run_operation(context, operation_of(AREA, "assets.createAccount"), arguments.org, account)
+    note(f"made the account {made['id']}")
+    asked = ("assets.importTransactions", {"accountId": made["id"], **values})
+    return _perform(context, arguments.org, asked, file)
+
+
 def _perform(
     context: Context, org_id: str, asked: tuple[str, Mapping[str, object]], file: "ReceivedFile | None" = None
 ) -> Json:
     """What an operation of imports answers, once its run has ended. Raises `Problem`."""
+    from gatewayd.importing import OF_ASSETS, OF_BANKING
+    from gatewayd.performing.performer import Performer
+
+    operation = next(row for row in (*OF_BANKING, *OF_ASSETS) if row.id == asked[0])
+    request = _request(operation, asked[1])
+
+    async def ask(store: "Store", importing: "Importing") -> object:
+        performer = Performer(store, _Deps(importing))
+        return await performer.perform(operation, operator_of(org_id, context.overrides), request, None, file)
+
+    return _ask(context, org_id, ask)
+
+
+def _request(operation: "Operation", values: Mapping[str, object]) -> Any:
+    """The request of a row; values that are None are left out. Raises `Problem`."""
+    import msgspec
+
+    from gatewayd.performing.prepared import prepare
+
+    given = {name: value for name, value in values.items() if value is not None}
+    return prepare(operation).decoder.body(msgspec.json.encode(given))
+
+
+def _ask(context: Context, org_id: str, ask: "Callable[[Store, Importing], Awaitable[object]]") -> Json:
+    """What the engine answers on the store of the command. Raises `Problem`, also for an unknown organization."""
     import msgspec
 
     from gatewayd.contract.wire import encode
     from gatewayd.identity import organizations
-    from gatewayd.importing import OF_ASSETS, OF_BANKING
-    from gatewayd.performing.performer import Performer
-    from gatewayd.performing.prepared import prepare
-
-    operation = next(row for row in (*OF_BANKING, *OF_ASSETS) if row.id == asked[0])
-    given = {name: value for name, value in asked[1].items() if value is not None}
-    request = prepare(operation).decoder.body(msgspec.json.encode(given))
 
     async def perform(store: "Store") -> object:
         await store.read(lambda tx: organizations.get(tx, org_id), org_id)
-
-        async def ask(importing: "Importing") -> object:
-            performer = Performer(store, _Deps(importing))
-            return await performer.perform(operation, operator_of(org_id), request, None, file)
-
         return await _with_engine(context, store, ask)
 
     return msgspec.json.decode(encode(_run(context, perform)), type=Json)
@@ -150,16 +221,18 @@ def _run(context: Context, work: "Callable[[Store], Awaitable[object]]") -> obje
         raise cause_of(group) from None
 
 
-async def _with_engine(context: Context, store: "Store", ask: "Callable[[Importing], Awaitable[object]]") -> object:
+async def _with_engine(
+    context: Context, store: "Store", ask: "Callable[[Store, Importing], Awaitable[object]]"
+) -> object:
     from gatewayd.http1.log import NoLog
     from gatewayd.importing.engine import open_importing
     from gatewayd.importing.parts import ImportParts
-    from gatewayd.statements.child import read_apart
+    from gatewayd.statements.child import reader_of
 
     parts = ImportParts(
         store=store,
         directory=Path(context.config.store.directory),
-        read_apart=read_apart,
+        read_apart=reader_of(context.environ),
         log=NoLog(),
         max_bytes=context.config.banking.max_import_bytes,
         patience=math.inf,
@@ -167,7 +240,7 @@ async def _with_engine(context: Context, store: "Store", ask: "Callable[[Importi
         progress=_Progress() if sys.stderr.isatty() else _quiet,
     )
     async with open_importing(parts) as importing:
-        return await ask(importing)
+        return await ask(store, importing)
 
 
 class _Progress:
@@ -186,54 +259,11 @@ def _quiet(rows: int) -> None:
     """Tell nobody."""
 
 
-def _received(path: Path) -> "ReceivedFile":
-    """The file where it lies. Raises `CommandError`."""
-    from gatewayd.contract.received_file import ReceivedFile
-
-    digest, size = hashlib.sha256(), 0
-    try:
-        with path.open("rb") as file:
-            while part := file.read(PART_BYTES):
-                digest.update(part)
-                size += len(part)
-    except OSError as error:
-        raise CommandError(f"{path} cannot be read: {error.strerror}") from None
-    return ReceivedFile(path.absolute(), size, digest.hexdigest())
-
-
 def _text(path: Path) -> str:
     try:
         return path.read_text("utf-8")
     except (OSError, UnicodeError) as error:
         raise CommandError(f"{path} cannot be read: {error}") from None
-
-
-def _new_account(arguments: argparse.Namespace, context: Context) -> str:
-    """The id of a bank account that is made for the file."""
-    from gatewayd.areas.banking import AREA
-
-    values = {"name": arguments.new_account, "currency": arguments.currency}
-    made = run_operation(context, operation_of(AREA, "banking.createAccount"), arguments.org, values)
-    note(f"made the bank account {made['id']}")
-    return str(made["id"])
-
-
-def _new_asset_account(arguments: argparse.Namespace, context: Context) -> str:
-    """The id of an account with assets that is made for the file. Raises `CommandError` without its portfolio."""
-    from gatewayd.areas.assets import AREA
-
-    if arguments.portfolio is None:
-        raise CommandError("a new account is of a portfolio: give --portfolio")
-    values = {
-        "name": arguments.new_account,
-        "type": "brokerage",
-        "currency": arguments.currency,
-        "portfolioId": arguments.portfolio,
-        "taxWrapper": arguments.wrapper,
-    }
-    made = run_operation(context, operation_of(AREA, "assets.createAccount"), arguments.org, values)
-    note(f"made the account {made['id']}")
-    return str(made["id"])
 
 
 def _document(run: Json, balance: str) -> Json:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gatewayd.cli.context import Context
 from gatewayd.cli.output import note, print_document, print_list, print_result
-from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
+from gatewayd.cli.parser import Subparsers, add_command, add_group, add_override, whole_number
 from gatewayd.cli.run_operation import operation_of, run_operation
 from gatewayd.cli.time_arguments import civil_date
 
@@ -24,11 +24,14 @@ def add_commands(subparsers: Subparsers) -> None:
     """Add the commands of invoices."""
     group = add_group(subparsers, "invoice", "invoices and credit notes")
     command = _add(group, "issue", "issue a draft and give it its number", issue)
+    add_override(command)
     command.add_argument("--fx-rate", metavar="R", help="units of the seller's currency for one of the invoice's")
     _add(group, "send", "record that an issued invoice went out", send)
     command = _add(group, "void", "void an invoice that was issued by mistake", void)
+    add_override(command)
     command.add_argument("--reason", required=True)
     command = _add(group, "pay", "record money received", pay)
+    add_override(command)
     command.add_argument("--amount", metavar="A", help="a decimal such as 1234.50; all that is due by default")
     command.add_argument("--date", metavar="D", type=civil_date, help="YYYY-MM-DD, today by default")
     command.add_argument("--method", metavar="M", help="such as bank_transfer")
@@ -36,6 +39,7 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("--bank-transaction", metavar="ID", help="the bank transaction that it is a part of")
     command.add_argument("--charges", metavar="A", help="what a payment provider kept of the amount")
     command = _add(group, "unpay", "take back a payment that bounced or was matched wrongly", unpay)
+    add_override(command)
     command.add_argument("--payment", required=True, type=whole_number(1, 10**6), metavar="N", help="1 is the first")
     _add(group, "delete", "delete a draft", delete)
     _add(group, "show", "show one invoice", show)
@@ -157,6 +161,7 @@ def _move(arguments: argparse.Namespace, context: Context, work: "Callable[[Writ
     """Make one move and print the invoice as it then is."""
 
     def move(tx: "WriteTx") -> Json:
+        tx.overrides = context.overrides
         work(tx)
         return _read(tx, arguments.id)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from gatewayd.areas.legal_entities.rows import LEGAL_ENTITIES, forget_nino
-from gatewayd.identity import audit, refresh_tokens, second_factors, signing_keys, users
+from gatewayd.identity import audit, refresh_tokens, seal_keys, second_factors, signing_keys, users
 from gatewayd.performing import idempotency
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.store.sealed_columns import SealedValue
@@ -29,6 +29,15 @@ def _tell_signing_key(tx: ReadTx, value: SealedValue) -> str:
 
 def _give_up_signing_key(tx: WriteTx, value: SealedValue) -> None:
     signing_keys.forget(tx, value.row["kid"])
+
+
+def _tell_seal_key(tx: ReadTx, value: SealedValue) -> str:
+    kid = value.row["kid"]
+    return f"key of sealed periods {kid}: bundles that it signed stay good; the next period is sealed with another key"
+
+
+def _give_up_seal_key(tx: WriteTx, value: SealedValue) -> None:
+    seal_keys.forget(tx, value.row["kid"])
 
 
 def _tell_webhook_secret(tx: ReadTx, value: SealedValue) -> str:
@@ -101,6 +110,7 @@ LOSSES: Final[Mapping[str, Loss]] = {  # numbers first: an entity whose number d
     "webhook_subscriptions.secret_sealed": Loss(_tell_webhook_secret, _give_up_webhook_secret),
     "webhook_subscriptions.previous_secret_sealed": Loss(_tell_previous_secret, _give_up_previous_secret),
     "signing_keys.private_sealed": Loss(_tell_signing_key, _give_up_signing_key),
+    "seal_keys.private_sealed": Loss(_tell_seal_key, _give_up_seal_key),
     "refresh_tokens.answer_sealed": Loss(
         None, _give_up_refresh_answer, "answers kept for apps that lost theirs: those have to be connected again"
     ),

@@ -7,6 +7,7 @@ from gatewayd.cli.run_operation import Perform, operation_of
 
 Json = dict[str, Any]
 _PAGE = 100
+_TWO_CURRENCIES = "A transfer between two currencies is for people to match: look at its rate."
 
 
 async def matched(perform: Perform, of: Mapping[str, object], limit: int, least_score: int | None) -> list[Json]:
@@ -43,6 +44,8 @@ async def _applied(perform: Perform, line: Json, least_score: int | None) -> Jso
     best = line["proposals"][0] if line["proposals"] else None
     if best is None or least_score is None or best["score"] < least_score:
         return {"applied": None, "refusal": None}
+    if best["impliedRate"] is not None:
+        return {"applied": None, "refusal": _TWO_CURRENCIES}
     try:
         await _do(perform, line["bankTransactionId"], best)
     except Problem as problem:  # its other end, or the invoice, went with a line before it
@@ -62,7 +65,13 @@ async def _do(perform: Perform, line_id: str, proposal: Json) -> None:
     elif proposal["counterpartId"] is not None:
         values |= {"counterpartId": proposal["counterpartId"]}
         await perform(operation_of(BANKING, "banking.matchTransfer"), values)
-    else:
-        part = {name: value for name, value in proposal["allocation"].items() if value is not None}
-        values["parts"] = [{**part, "amount": proposal["amount"]}]
+    elif proposal["parts"] is not None:
+        values["parts"] = [_given(part) for part in proposal["parts"]]
         await perform(operation_of(BANKING, "banking.allocate"), values)
+    else:
+        values["parts"] = [{**_given(proposal["allocation"]), "amount": proposal["amount"]}]
+        await perform(operation_of(BANKING, "banking.allocate"), values)
+
+
+def _given(part: Json) -> Json:
+    return {name: value for name, value in part.items() if value is not None}

@@ -30,8 +30,10 @@ GROUPS = (
     "oauth_clients",
     "invoices",
     "periods",
+    "businesses",
     "imports",
     "allocations",
+    "assets",
     "calendar",
     "crm",
     "webhooks",
@@ -82,6 +84,11 @@ def add_command(
         parser.add_argument("--json", action="store_true", help="print exactly one JSON document")
     parser.set_defaults(run=run)
     return parser
+
+
+def add_override(parser: argparse.ArgumentParser) -> None:
+    """`--override`, of a command that writes in the books."""
+    parser.add_argument("--override", action="store_true", help="also in a period that is being closed")
 
 
 def whole_number(low: int, high: int) -> Callable[[str], int]:

@@ -3,6 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from gatewayd.cli import obligation_sync, sealed_periods
 from gatewayd.cli.context import Context
 from gatewayd.cli.output import print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from gatewayd.store import Table
 
 Json = dict[str, Any]
+PERIOD_TYPES = ("vat_period", "itsa_quarter", "tax_year", "financial_year", "month")
 PERIOD_STATUSES = ("open", "closing", "closed")
 STATUSES = ("open", "overdue", "fulfilled", "not_required")
 LIST_MAX = 100  # one page of the API
@@ -24,6 +26,7 @@ def add_commands(subparsers: Subparsers) -> None:
     group = add_group(subparsers, "period", "periods of the books, and their closing")
     command = add_command(group, "list", "list periods by their last day", list_periods, json=True)
     _add_list(command, PERIOD_STATUSES)
+    command.add_argument("--type", action="append", choices=PERIOD_TYPES, help="months are listed where asked for")
     command = add_command(group, "close", "close a period, so that what is dated in it stays", close, json=True)
     command.add_argument("id", metavar="ID")
     command.add_argument("--begin", action="store_true", help="only mark it as closing")
@@ -32,12 +35,14 @@ def add_commands(subparsers: Subparsers) -> None:
     command = add_command(group, "reopen", "open a closed period again", reopen, json=True)
     command.add_argument("id", metavar="ID")
     command.add_argument("--reason", default="Reopened from the command line")
+    sealed_periods.add_to(group)
     group = add_group(subparsers, "obligation", "what is due to the authorities, and when")
     command = add_command(group, "list", "list obligations by due date", list_obligations, json=True)
     _add_list(command, STATUSES)
     command = add_command(group, "fulfil", "mark an obligation as met", fulfil, json=True)
     command.add_argument("id", metavar="ID")
     command.add_argument("--date", metavar="D", type=civil_date, help="YYYY-MM-DD, today by default")
+    obligation_sync.add_to(group)
 
 
 def close(arguments: argparse.Namespace, context: Context) -> int:
@@ -85,6 +90,7 @@ def _list(arguments: argparse.Namespace, context: Context, shown: tuple[str, tup
 
     operation, columns, names = shown
     values = {"legalEntityId": arguments.entity, "status": arguments.status, "limit": arguments.limit}
+    values["type"] = getattr(arguments, "type", None)
     found = run_operation(context, operation_of(AREA, operation), arguments.org, values)["data"]
     cells = [tuple("" if one[name] is None else str(one[name]) for name in names) for one in found]
     print_list(arguments, found, columns, cells)

@@ -25,7 +25,9 @@ def add_decision(command: argparse.ArgumentParser, *, required: bool) -> None:
     """The arguments that decide it."""
     access = command.add_mutually_exclusive_group(required=required)
     access.add_argument(
-        "--end-everything", action="store_true", help="sessions, keys and apps end: some were ended since the backup"
+        "--end-everything",
+        action="store_true",
+        help="sessions, keys, apps and calendar feeds end: some were ended since the backup",
     )
     access.add_argument("--keep-access", action="store_true", help="what held at the time of the backup holds again")
     command.add_argument(

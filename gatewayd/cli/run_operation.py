@@ -14,7 +14,7 @@ Perform = Callable[["Operation", Mapping[str, object]], Awaitable[dict[str, Any]
 """`perform(row, values)`: runs a row and answers its JSON."""
 
 
-def operator_of(org_id: str) -> "Caller":
+def operator_of(org_id: str, overrides: frozenset[str] = frozenset()) -> "Caller":
     """The command line as a caller that acts for one organization."""
     from gatewayd.contract.caller import Caller
     from gatewayd.contract.scopes import ALL_SCOPES
@@ -27,6 +27,7 @@ def operator_of(org_id: str) -> "Caller":
         user_id=None,
         role="owner",
         scopes=frozenset(ALL_SCOPES),
+        overrides=overrides,
     )
 
 
@@ -36,20 +37,49 @@ def operation_of(area: "Area", operation_id: str) -> "Operation":
 
 
 def run_operation(
-    context: "Context", operation: "Operation", org_id: str, values: Mapping[str, object]
+    context: "Context",
+    operation: "Operation",
+    org_id: str,
+    values: Mapping[str, object],
+    deps: "Callable[[Store], object] | None" = None,
 ) -> dict[str, Any]:
-    """Run one read or write row; `values` are spelled as on the wire, those that are None are left out.
+    """Run one row; `values` are spelled as on the wire, those that are None are left out.
 
-    Answers the row's JSON. Raises `Problem` as the API would, and for an organization that does not exist.
+    `deps` makes what a row of kind `call` is given to work with. Answers the row's JSON. Raises `Problem` as the API
+    would, and for an organization that does not exist.
     """
 
     async def once(perform: Perform) -> dict[str, Any]:
         return await perform(operation, values)
 
-    return run_operations(context, org_id, once)
+    return run_operations(context, org_id, once, deps)
 
 
-def run_operations(context: "Context", org_id: str, work: Callable[[Perform], Awaitable[T]]) -> T:
+def walk(
+    context: "Context", org_id: str, operation: "Operation", values: Mapping[str, object], wanted: tuple[int, int]
+) -> list[dict[str, Any]]:
+    """The items of a list, page by page; `wanted` is how many on a page, and how many at most."""
+    size, most = wanted
+
+    async def work(perform: Perform) -> list[dict[str, Any]]:
+        items: list[dict[str, Any]] = []
+        cursor = None
+        while True:
+            page = await perform(operation, {**values, "limit": min(size, most - len(items)), "cursor": cursor})
+            items += page["data"]
+            cursor = page["nextCursor"]
+            if cursor is None or len(items) == most:
+                return items
+
+    return run_operations(context, org_id, work)
+
+
+def run_operations(
+    context: "Context",
+    org_id: str,
+    work: Callable[[Perform], Awaitable[T]],
+    deps: "Callable[[Store], object] | None" = None,
+) -> T:
     """Run rows of one organization, one after the other, on one opened store. See `run_operation`."""
     import msgspec
 
@@ -59,7 +89,8 @@ def run_operations(context: "Context", org_id: str, work: Callable[[Perform], Aw
 
     async def run(store: "Store") -> T:
         await store.read(lambda tx: organizations.get(tx, org_id), org_id)
-        performer, caller = Performer(store), operator_of(org_id)
+        performer = Performer(store, None if deps is None else deps(store))
+        caller = operator_of(org_id, context.overrides)
 
         async def perform(operation: "Operation", values: Mapping[str, object]) -> dict[str, Any]:
             given = {name: value for name, value in values.items() if value is not None}

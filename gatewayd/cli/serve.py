@@ -31,6 +31,7 @@ def serve(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.cli.runner import run
     from gatewayd.daemon.daemon import Daemon, Surroundings, run_until_signalled
     from gatewayd.service_manager import from_environ
+    from gatewayd.statements.child import reader_of
 
     gc.freeze()
     gc.enable()
@@ -40,6 +41,7 @@ def serve(arguments: argparse.Namespace, context: Context) -> int:
         load=context.load_config,
         clock=context.clock,
         notifier=from_environ(context.environ),
+        read_apart=reader_of(context.environ),
     )
     daemon = Daemon(context.config, surroundings)
     try:

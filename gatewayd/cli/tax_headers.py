@@ -54,6 +54,11 @@ def check(arguments: argparse.Namespace, context: Context) -> int:
     return 1 if verdict.faults or refused else 0
 
 
+def header_lines(path: str) -> "list[Header]":
+    """The header fields in a file of lines `Name: value`, names in lower case. Raises `CommandError`."""
+    return [(name.lower(), value) for name, value in _fields(_text(path))]
+
+
 def _told(authority: dict[str, object] | None) -> list[str]:
     """The authority's words; None: it was not asked."""
     if authority is None:

@@ -39,7 +39,9 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("email", metavar="EMAIL")
     command.add_argument("--password-stdin", action="store_true", help="set the one that standard input holds, now")
     command.add_argument(
-        "--end-everything", action="store_true", help="end sessions, passkeys, second factor, keys and apps too, now"
+        "--end-everything",
+        action="store_true",
+        help="end sessions, passkeys, second factor, keys, apps and calendar feeds too, now",
     )
     add_unlock(group)
     add_access_commands(group)

@@ -11,6 +11,7 @@ Role = Literal["owner", "admin", "member"]
 class Caller(msgspec.Struct, frozen=True, kw_only=True):
     """One authenticated caller. Every request acts on behalf of exactly one organization (Spec §1).
 
+    `overrides` names the rules that this one request is to be done in spite of: `closing`, of a period.
     `operator` is the command line on the machine itself; it has no user and holds every scope.
     """
 
@@ -20,6 +21,7 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
     user_id: str | None
     role: Role
     scopes: frozenset[str]
+    overrides: frozenset[str] = frozenset()
 
     @property
     def is_admin(self) -> bool:

@@ -28,6 +28,9 @@ class Operation:
     `example` is a request that is valid but for the ids in it. `cost` is what one call takes from the rate limit.
     `takes_incoming` marks a row of kind `call` whose handler is given the request as it came; `relays` one of those, a
     GET, that passes somebody else's answer on: see `Handler`.
+    `gives_file` is the media type of the file that a GET of kind `call` answers, a `StoredFile`; empty: JSON.
+    `takes_override`: it writes in days that are being closed where its caller says so, as what may answer
+    `period_closed` does.
     `takes_file` marks a POST of kind `call` whose body is a file of any media type, and whose request is the query.
     A call that raises a `Problem` says that it did nothing which may not be done again; whatever else ends it leaves
     its `Idempotency-Key` with an unknown outcome.
@@ -48,6 +51,8 @@ class Operation:
     takes_incoming: bool = False
     relays: bool = False
     takes_file: bool = False
+    takes_override: bool = False
+    gives_file: str = ""
     cost: int = 1
     example: Mapping[str, object] = field(default_factory=dict)
 
@@ -70,6 +75,11 @@ class Operation:
     def has_body(self) -> bool:
         """True where the request is a JSON body; otherwise it is the query."""
         return self.method in ("POST", "PATCH") and not self.takes_file
+
+    @property
+    def overrides_closing(self) -> bool:
+        """True where a caller may say that it writes in a period that is being closed (domain model B9)."""
+        return self.takes_override or "period_closed" in self.errors
 
     @property
     def takes_key(self) -> bool:

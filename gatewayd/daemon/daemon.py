@@ -35,7 +35,7 @@ from gatewayd.daemon.restored_store import open_decided_store
 from gatewayd.http.observer import Observer
 from gatewayd.http.request_counters import RequestCounters
 from gatewayd.importing.engine import Importing, open_importing
-from gatewayd.importing.parts import ImportParts
+from gatewayd.importing.parts import ImportParts, ReadApart
 from gatewayd.logs import AccessLog, Level, LogFormat, Logger, Threshold, make_logger, make_writer
 from gatewayd.logs.standard_error import QueuedStandardError
 from gatewayd.metrics.snapshot import Watched
@@ -71,6 +71,7 @@ class Surroundings:
     clock: Clock = field(default_factory=SystemClock)
     notifier: Notifier = field(default_factory=Notifier)
     access_log: bool = True
+    read_apart: ReadApart = read_apart
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,7 +245,7 @@ class Daemon:
         return ImportParts(
             store=store,
             directory=Path(self.config.store.directory),
-            read_apart=read_apart,
+            read_apart=self._outside.read_apart,
             log=self._log,
             max_bytes=self.config.banking.max_import_bytes,
         )

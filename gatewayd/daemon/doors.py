@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from msgspec.json import encode
 
 from gatewayd.areas.periods.feeds import PATH as CALENDARS
+from gatewayd.bundles.engine import Bundles
 from gatewayd.catalogue import Catalogue, Deps
 from gatewayd.clock import Clock
 from gatewayd.config import Config, is_loopback
@@ -31,6 +32,7 @@ from gatewayd.http1.server import Server
 from gatewayd.http1.settings import ServerSettings
 from gatewayd.identity.throttling import Limits
 from gatewayd.importing.engine import Importing
+from gatewayd.importing.prices import PriceImporting
 from gatewayd.metrics.page import page as metrics_page
 from gatewayd.metrics.snapshot import Watched
 from gatewayd.oauth.addresses import NO_ENDPOINT, PREFIX, metric_labels
@@ -140,7 +142,12 @@ def _create_api(parts: DoorParts, offered: Catalogue, limits: RateLimits, cors: 
             cors=cors,
             log=parts.log,
             observe=parts.observer.note_call,
-            deps=Deps(tax=parts.tax, importing=parts.importing),
+            deps=Deps(
+                tax=parts.tax,
+                importing=parts.importing,
+                prices=PriceImporting(parts.provider.store),
+                bundles=_create_bundles(parts),
+            ),
             json_body_bytes=config.limits.json_body_bytes,
             call_seconds=config.tax.timeout_seconds,
             public_url=config.server.public_url,
@@ -149,11 +156,16 @@ def _create_api(parts: DoorParts, offered: Catalogue, limits: RateLimits, cors: 
     )
 
 
+def _create_bundles(parts: DoorParts) -> Bundles:
+    """Raises `OSError`."""
+    return Bundles(parts.provider.store, Path(parts.config.store.directory))
+
+
 def _create_uploads(config: Config) -> Uploads:
     """Raises `StoreFailure`."""
     folder = incoming_folder(Path(config.store.directory))
     sweep(folder)
-    return Uploads(folder=folder, max_bytes={"banking": config.banking.max_import_bytes})
+    return Uploads(folder=folder, max_bytes=dict.fromkeys(("banking", "assets"), config.banking.max_import_bytes))
 
 
 def _observed_calendars(parts: DoorParts) -> App:

@@ -26,9 +26,9 @@ async def open_decided_store(config: Config, clock: Clock, log: Log) -> AsyncIte
     restored = find_restored(directory)
     if restored is not None and restored.decision is None:
         raise StoreFailure(
-            f"{directory} was restored from a backup of {restored.backup_made_at}: sessions, keys and grants that were"
-            " ended since live again, and invoice numbers would be given again; decide with gatewayd after-restore"
-            " --end-everything or --keep-access, and perhaps --numbers-after N"
+            f"{directory} was restored from a backup of {restored.backup_made_at}: sessions, keys, grants and calendar"
+            " feeds that were ended since live again, and invoice numbers would be given again; decide with gatewayd"
+            " after-restore --end-everything or --keep-access, and perhaps --numbers-after N"
         )
     async with open_store(StoreSettings.of(config.store), clock, Path(config.store.key_file)) as store:
         if restored is not None and restored.decision is not None and not restored.done:

@@ -19,7 +19,7 @@ from gatewayd.contract.operation import Operation
 from gatewayd.errors import Problem
 from gatewayd.http import bearer
 from gatewayd.http.render import ALWAYS, problem, render
-from gatewayd.http.requests import check_accept, read_fields, read_json
+from gatewayd.http.requests import NOTHING, check_accept, read_fields, read_json, requested_overrides
 from gatewayd.http.response_cache import ApiResponseCache, CacheKey
 from gatewayd.http.routes import Route, Routes
 from gatewayd.http.uploads import Uploads
@@ -154,8 +154,8 @@ class Api:
         route = call.route = routes.get("GET" if request.method == "HEAD" else request.method)
         if route is None:
             return self._other_method(request, routes)
-        check_accept(request.fields.get(b"accept"))
         operation = route.prepared.operation
+        check_accept(request.fields.get(b"accept"), operation.gives_file)
         if operation.kind != "read" or operation.long or route.in_body:
             return None
         try:
@@ -197,11 +197,12 @@ class Api:
             value = await self._performer.read_on_thread(operation, caller, _decoded(call, route, None))
             return render(value, call.request)
         key = call.request.text(b"idempotency-key") if operation.takes_key else None
+        overrides = requested_overrides(call.request) if operation.overrides_closing else NOTHING
         if operation.takes_file:
             assert self._uploads is not None
             request = _decoded(call, route, None)  # before the file: what is wrong with it is told at once
             async with self._uploads.receive(call.request, receive, operation) as file:
-                caller = self._still(call, caller)
+                caller = _overriding(self._still(call, caller), overrides)
                 return render(await self._performer.perform(operation, caller, request, key, file), call.request)
         body = None
         if route.in_body:
@@ -209,6 +210,7 @@ class Api:
             caller = self._still(call, caller)
         request = _decoded(call, route, body)
         incoming = call.request if operation.takes_incoming else None
+        caller = _overriding(caller, overrides)
         value = await self._performer.perform(operation, caller, request, key, incoming)
         return render(value, call.request)
 
@@ -232,6 +234,10 @@ _UNAVAILABLE = Problem("unavailable", "The database cannot do it now. Try again.
 
 def _open(request: Request) -> ApiCall:
     return ApiCall(trio.current_time(), request.peer, request)
+
+
+def _overriding(caller: Caller, overrides: frozenset[str]) -> Caller:
+    return msgspec.structs.replace(caller, overrides=overrides) if overrides else caller
 
 
 def _decoded(call: ApiCall, route: Route, body: bytes | None) -> msgspec.Struct:

@@ -43,7 +43,8 @@ def describe(areas: Iterable[Area], public_url: str, events: Mapping[str, Any], 
     """The whole document. `events` maps each event kind to the struct of a delivery's body and a sample of it."""
     areas = tuple(areas)
     operations = [operation for area in areas for operation in area.operations]
-    types = [t for o in operations for t in (o.request, o.response)] + [body for body, _ in events.values()]
+    types = [o.request for o in operations] + [o.response for o in operations if not o.gives_file]
+    types += [body for body, _ in events.values()]
     found, components = schemas.described(types)
     names = dict(zip(map(_key, types), found, strict=True))
     paths: Json = {}
@@ -101,7 +102,7 @@ def _operation(operation: Operation, tag: str, names: Mapping[str, Json], compon
             "200": {
                 "description": "Done.",
                 "headers": {"X-Request-Id": {"schema": {"type": "string"}}},
-                "content": {"application/json": {"schema": names[_key(operation.response)]}},
+                "content": _answer(operation, names),
             },
             **{str(status): {"$ref": f"#/components/responses/{name}"} for status, name in _statuses(operation)},
         },
@@ -118,9 +119,17 @@ def _operation(operation: Operation, tag: str, names: Mapping[str, Json], compon
         described["requestBody"] = _FILE
     if operation.takes_key:
         described["parameters"].append(_IDEMPOTENCY_KEY)
+    if operation.overrides_closing:
+        described["parameters"].append(_PERIOD_OVERRIDE)
     if operation.extension:
         described["x-extension"] = True
     return described
+
+
+def _answer(operation: Operation, names: Mapping[str, Json]) -> Json:
+    if operation.gives_file:
+        return {operation.gives_file: {"schema": {}}}  # bytes as they are have no type in OpenAPI 3.1
+    return {"application/json": {"schema": names[_key(operation.response)]}}
 
 
 def _parameters(operation: Operation, schema: Json, in_path: set[str]) -> list[Json]:
@@ -280,6 +289,13 @@ _IDEMPOTENCY_KEY: Json = {
         "pattern": r"^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$",
     },
 }
+_PERIOD_OVERRIDE: Json = {
+    "name": "Period-Override",
+    "in": "header",
+    "description": "`closing`: it is written also where a period is being closed. Without it that is 409 "
+    "`period_closed` with `state` `closing`; what is closed (`state` `closed`) is refused in any case.",
+    "schema": {"type": "string", "enum": ["closing"]},
+}
 _PROBLEM: Json = {
     "type": "object",
     "title": "Problem",
@@ -298,6 +314,12 @@ _PROBLEM: Json = {
             "enum": ["pending", "unknown"],
             "description": "With `idempotency_conflict`, of the first request under the key: it is still under way, or "
             "broke off and nobody knows whether it was done.",
+        },
+        "state": {
+            "type": "string",
+            "enum": ["closing", "closed"],
+            "description": "With `period_closed`, of the period that holds `date`: one that is being closed takes what "
+            "is sent with `Period-Override: closing`.",
         },
         "errors": {
             "type": "array",

@@ -3,11 +3,12 @@
 from urllib.parse import quote
 
 from gatewayd.contract.pages import Listing
+from gatewayd.contract.stored_file import StoredFile
 from gatewayd.contract.wire import encode
 from gatewayd.errors import ERRORS, Problem
 from gatewayd.http1.header_fields import Header, Headers
 from gatewayd.http1.request import Request
-from gatewayd.http1.response import Response
+from gatewayd.http1.response import FileResponse, Response
 from gatewayd.http1.response_head import render_lines
 from gatewayd.performing.performer import Replayed, encoded
 
@@ -30,9 +31,17 @@ def render(value: object, request: Request) -> Response:
     """200 with what a row answers; what it relays as it is."""
     if type(value) is Response:
         return value.plus(ALWAYS)
+    if type(value) is StoredFile:
+        return _file(value)
     if type(value) is Replayed:
         return success(value.body).plus(_REPLAYED)
     return success(value, None if request.method == "POST" else request)
+
+
+def _file(file: StoredFile) -> Response:
+    disposition = f'attachment; filename="{file.name}"'
+    headers = ((b"content-type", file.media_type.encode()), (b"content-disposition", disposition.encode("ascii")))
+    return FileResponse(200, (*headers, *ALWAYS), file.path, file.size_bytes)
 
 
 def success(value: object, request: Request | None = None) -> Response:

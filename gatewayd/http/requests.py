@@ -1,6 +1,7 @@
 """Requests in: header fields read as a whole, what the caller takes, and JSON bodies."""
 
 import codecs
+from typing import Final
 
 from gatewayd.errors import Problem
 from gatewayd.http1 import bodies
@@ -8,10 +9,15 @@ from gatewayd.http1.asgi import Receive
 from gatewayd.http1.header_fields import RepeatedField
 from gatewayd.http1.request import Request
 
+OVERRIDE: Final = b"period-override"
+CLOSING: Final = "closing"
+NOTHING: Final[frozenset[str]] = frozenset()
+
 _SINGLE_FIELDS = frozenset(
     {
         *(b"authorization", b"content-encoding", b"content-length", b"content-type", b"dpop", b"idempotency-key"),
         b"origin",
+        OVERRIDE,
     }
 )
 """Request header fields that hold one value. Two of them could be read as one by us and as the other by a proxy."""
@@ -25,11 +31,30 @@ def read_fields(request: Request) -> None:
         raise Problem("invalid_request", f"The header {error.name} was sent more than once.") from None
 
 
-def check_accept(accept: bytes | None) -> None:
-    """Raises `Problem` `not_acceptable` where JSON is not among what the caller takes (RFC 9110 §12.5.1)."""
+def requested_overrides(request: Request) -> frozenset[str]:
+    """What the caller wants done in spite of a rule: `Period-Override: closing` (domain model B9).
+
+    Chosen: one header field for every write that a period may refuse, in the place of a member in each of them. Raises
+    `Problem` `invalid_request` for another value.
+    """
+    text = request.text(OVERRIDE)
+    if text is None:
+        return NOTHING
+    if text.strip() != CLOSING:
+        raise Problem("invalid_request", f"Period-Override is {CLOSING}, or is left out.")
+    return frozenset({CLOSING})
+
+
+def check_accept(accept: bytes | None, file_type: str = "") -> None:
+    """Raises `Problem` `not_acceptable` where JSON is not among what the caller takes (RFC 9110 §12.5.1).
+
+    `file_type` is the media type of an operation that answers a file, which will do as well.
+    """
     if not accept or b"*/*" in accept or b"application/json" in accept:
         return
     accept = accept.lower()
+    if file_type and file_type.encode() in accept:
+        return
     if b"json" not in accept and b"application/*" not in accept:
         raise Problem("not_acceptable", "This API answers application/json.")
 

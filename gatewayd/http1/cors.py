@@ -6,7 +6,14 @@ from typing import Final
 
 from gatewayd.http1.header_fields import Header
 
-_ALLOWED_HEADERS: Final = (b"authorization", b"content-type", b"dpop", b"idempotency-key", b"mcp-protocol-version")
+_ALLOWED_HEADERS: Final = (
+    b"authorization",
+    b"content-type",
+    b"dpop",
+    b"idempotency-key",
+    b"mcp-protocol-version",
+    b"period-override",
+)
 _EXPOSED_HEADERS: Final = (
     *(b"idempotent-replayed", b"link", b"ratelimit", b"ratelimit-policy", b"retry-after"),
     *(b"www-authenticate", b"x-request-id"),

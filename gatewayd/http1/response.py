@@ -1,9 +1,17 @@
 """The one response of the program, and the one sender of it."""
 
+from pathlib import Path
+from typing import Final
+
+import trio
+
 from gatewayd.http1.asgi import Send
 from gatewayd.http1.header_fields import Headers
 from gatewayd.http1.request import Request
 from gatewayd.http1.response_head import render_fields, render_lines, status_line
+
+PART_BYTES: Final = 1 << 18
+"""Of a file, in memory for each caller who is being sent one."""
 
 
 class Response:
@@ -39,13 +47,48 @@ class Response:
         return Response(self.status, (*self.headers, *headers), self.body, lines)
 
 
+class FileResponse(Response):
+    """A response whose body is a file, which is sent a part at a time."""
+
+    __slots__ = ("length", "path")
+
+    def __init__(self, status: int, headers: Headers, path: Path, length: int) -> None:
+        """`length` is that of the file, in bytes."""
+        super().__init__(status, headers)
+        self.path = path
+        self.length = length
+
+    def plus(self, headers: Headers) -> "FileResponse":
+        """The same with more header fields."""
+        return FileResponse(self.status, (*self.headers, *headers), self.path, self.length)
+
+
 async def send_response(request: Request, response: Response, send: Send, more: Headers = ()) -> None:
-    """Send a whole response, with the id of its request and perhaps more header fields."""
+    """Send a whole response, with the id of its request and perhaps more header fields.
+
+    Raises `OSError` where a file cannot be read; before anything was sent, where it cannot be opened.
+    """
+    if isinstance(response, FileResponse):
+        return await _send_file(request, response, send, more)
     headers = [*response.headers, *more, (b"x-request-id", request.id.encode())]
     if response.status != 204:  # RFC 9110 §8.6
         headers.append((b"content-length", b"%d" % len(response.body)))
     await send({"type": "http.response.start", "status": response.status, "headers": headers})
     await send({"type": "http.response.body", "body": b"" if request.method == "HEAD" else response.body})
+    return None
+
+
+async def _send_file(request: Request, response: FileResponse, send: Send, more: Headers) -> None:
+    fields = ((b"x-request-id", request.id.encode()), (b"content-length", b"%d" % response.length))
+    thread = trio.CapacityLimiter(1)  # its own: a disk that hangs holds up nobody else
+    headers = [*response.headers, *more, *fields]
+    with await trio.to_thread.run_sync(response.path.open, "rb", limiter=thread) as file:
+        await send({"type": "http.response.start", "status": response.status, "headers": headers})
+        left = 0 if request.method == "HEAD" else response.length
+        while left > 0 and (part := await trio.to_thread.run_sync(file.read, min(PART_BYTES, left), limiter=thread)):
+            left -= len(part)
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 def render_head(

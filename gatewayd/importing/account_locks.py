@@ -29,6 +29,10 @@ class AccountLocks:
     def __init__(self, directory: Path) -> None:
         self.folder = directory / FOLDER_NAME
 
+    def forget(self, account_id: str) -> None:
+        """Remove the file of an account that is gone."""
+        (self.folder / f"{account_id}.lock").unlink(missing_ok=True)
+
     def take(self, account_id: str) -> AccountLock | None:
         """The lock of an account that exists; None where somebody holds it. Raises `StoreFailure`."""
         try:

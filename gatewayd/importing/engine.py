@@ -10,6 +10,7 @@ holds the lock of its account; a run with a stage whose lock is free was left by
 """
 
 import contextlib
+import dataclasses
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -35,13 +36,14 @@ from gatewayd.ledger import import_lists, import_runs
 from gatewayd.ledger.import_runs import RUNS
 from gatewayd.ledger.import_shapes import ImportKind, ImportRunRow
 from gatewayd.statements.shapes import Unreadable
-from gatewayd.store import StoreFailure
+from gatewayd.store import StoreFailure, WriteTx
 
 AT_ONCE: Final = 3  # Chosen: runs that are worked on at a time
 PREVIEW_DAYS: Final = 7  # Chosen: how long a preview waits to be applied
 RECOVERED_AT_ONCE: Final = 100
 _INTERRUPTED: Final = "The program was ended while the file was read: import it again."
-_EXPIRED: Final = f"The preview was not applied within {PREVIEW_DAYS} days: import the file again."
+_EXPIRED: Final = f"Nobody went on with it for {PREVIEW_DAYS} days: import the file again."
+_WAITING: Final = ("previewed", "uploaded")
 
 
 @dataclass(slots=True, eq=False)
@@ -84,10 +86,14 @@ class Importing:
         Raises `Problem`: `not_found`, `invalid_state`, and `validation_failed` for a file that cannot be read.
         """
         kind = self._kinds[order.kind]
-        await self._store.read(lambda tx: kind.open_account(tx, order.account_id), org_id)
-        lock = await self._take(org_id, order.account_id)
+        if order.new_account is None:
+            await self._store.read(lambda tx: kind.open_account(tx, order.account_id), org_id)
+        else:  # so that its lock is held before anybody finds it
+            order = dataclasses.replace(order, account_id=await self._store.write(lambda tx: tx.new_id("bac")))
+        run, lock = await self._begun(
+            org_id, order.account_id, lambda tx: runs.begin(tx, order, kind, file, self._parts.source)
+        )
         try:
-            run = await self._store.write(lambda tx: runs.begin(tx, order, kind, file, self._parts.source), org_id)
             if run.stage is None:
                 lock.release()
                 return run
@@ -104,32 +110,51 @@ class Importing:
         )
         return await self._do(_Job(org_id, run.id, kind, lock, lambda: self._bring(org_id, run, source, order.preview)))
 
-    async def apply(self, org_id: str, import_id: str, of_kind: ImportKind) -> ImportRunRow:
+    async def apply(
+        self, org_id: str, import_id: str, of_kind: ImportKind, *, overrides_closing: bool = False
+    ) -> ImportRunRow:
         """Apply a preview. Raises `Problem`: `not_found`, `invalid_state`."""
-        run = await self._store.read(lambda tx: import_lists.run_of(tx, of_kind, import_id), org_id)
-        kind = self._kinds[run.kind]
-        lock = await self._take(org_id, run.account_id)
-        try:
-            run = await self._store.write(lambda tx: runs.begin_applying(tx, import_id, kind), org_id)
-        except BaseException:
-            lock.release()
-            raise
+        kind = self._kinds[of_kind]
+        account_id = await self._account_of(org_id, import_id, of_kind)
+        begin = partial(runs.begin_applying, import_id=import_id, kind=kind, overrides_closing=overrides_closing)
+        run, lock = await self._begun(org_id, account_id, begin)
         return await self._do(_Job(org_id, run.id, kind, lock, lambda: kind.apply(org_id, run)))
 
-    async def undo(self, org_id: str, import_id: str, of_kind: ImportKind) -> ImportRunRow:
+    async def undo(
+        self, org_id: str, import_id: str, of_kind: ImportKind, *, overrides_closing: bool = False
+    ) -> ImportRunRow:
         """Take out what an import brought. Raises `Problem` as `Kind.begin_undoing`, and `not_found`."""
-        run = await self._store.read(lambda tx: import_lists.run_of(tx, of_kind, import_id), org_id)
-        kind = self._kinds[run.kind]
-        lock = await self._take(org_id, run.account_id)
-        try:
-            await kind.check_undoing(org_id, run)
-            run = await self._store.write(lambda tx: runs.begin_undoing(tx, import_id, kind), org_id)
-        except BaseException:
-            lock.release()
-            raise
+        kind = self._kinds[of_kind]
+        account_id = await self._account_of(org_id, import_id, of_kind)
+        begin = partial(runs.begin_undoing, import_id=import_id, kind=kind, overrides_closing=overrides_closing)
+        run, lock = await self._begun(org_id, account_id, begin, lambda: self._check_undoing(org_id, import_id, kind))
         return await self._do(_Job(org_id, run.id, kind, lock, lambda: self._undo(org_id, run)))
 
     # -- jobs
+
+    async def _account_of(self, org_id: str, import_id: str, of_kind: ImportKind) -> str:
+        return (await self._store.read(lambda tx: import_lists.run_of(tx, of_kind, import_id), org_id)).account_id
+
+    async def _begun(
+        self,
+        org_id: str,
+        account_id: str,
+        begin: Callable[[WriteTx], ImportRunRow],
+        check: Callable[[], Awaitable[None]] | None = None,
+    ) -> tuple[ImportRunRow, AccountLock]:
+        """A run that was begun once it was checked, and the lock of its account."""
+        lock = await self._take(org_id, account_id)
+        try:
+            if check is not None:
+                await check()
+            return await self._store.write(begin, org_id), lock
+        except BaseException:
+            lock.release()
+            raise
+
+    async def _check_undoing(self, org_id: str, import_id: str, kind: Kind) -> None:
+        run = await self._store.read(lambda tx: RUNS.get(tx, import_id), org_id)
+        await kind.check_undoing(org_id, run)
 
     async def _take(self, org_id: str, account_id: str) -> AccountLock:
         """The lock of an account whose last run has ended. Raises `Problem` `invalid_state`."""
@@ -183,10 +208,11 @@ class Importing:
         """Delete the staged rows of a run that has ended: the account is free for the next one meanwhile."""
         with contextlib.suppress(StoreFailure):  # housekeeping does it
             run = await self._store.read(lambda tx: RUNS.find(tx, import_id), org_id)
-            if run is None or run.moved_to is None or run.stage is not None or run.status == "previewed":
+            if run is None or run.moved_to is None or run.stage is not None or run.status in _WAITING:
                 return
             await self._kinds[run.kind].forget(org_id, run)
-            await self._store.write(lambda tx: import_runs.note_moved(tx, import_id, None), org_id)
+            if await self._store.write(partial(runs.end_staging, run=run), org_id):
+                self._locks.forget(run.account_id)
 
     async def _give_up(self, job: _Job) -> None:
         """Let a run fail whose rows have not begun to come in; others are gone on with."""
@@ -225,16 +251,16 @@ class Importing:
         """Raises `Problem` `validation_failed` for a file that no mapping would make readable."""
         await self._kinds[run.kind].forget_all(org_id, run.id)
         if error.proposal is not None:
-            waiting = replace(reading.waiting_for_mapping(run, error), moved_to=None)
+            waiting = reading.waiting_for_mapping(run, error)
+            waiting = replace(waiting, moved_to=0 if run.makes_account else None)
             await self._store.write(lambda tx: RUNS.update(tx, waiting), org_id)
             return
-        failed = replace(run, status="failed", stage=None, error=str(error), moved_to=None)
-        await self._store.write(lambda tx: RUNS.update(tx, failed), org_id)
+        await self._store.write(lambda tx: runs.fail(tx, run.id, str(error)), org_id)
         raise Problem(
             "validation_failed",
             f"The file cannot be read: {error}",
             errors=(FieldError("file", "unreadable_file", str(error)),),
-            extra={"importId": run.id},
+            extra={} if run.makes_account else {"importId": run.id},
         )
 
     async def _undo(self, org_id: str, run: ImportRunRow) -> None:

@@ -12,6 +12,7 @@ from gatewayd.contract.wire import Id, Request
 from gatewayd.errors import invalid_field
 from gatewayd.importing.engine import Importing
 from gatewayd.importing.runs import Order
+from gatewayd.ledger import period_locks
 from gatewayd.ledger.import_runs import shown
 from gatewayd.ledger.import_shapes import ColumnMapping, ImportRun
 from gatewayd.statements.shapes import Mapping
@@ -64,6 +65,9 @@ class UndoImport(Request, frozen=True, kw_only=True):
 async def import_statement(deps: Deps, caller: Caller, request: ImportStatement, file: ReceivedFile) -> ImportRun:
     """Import a bank statement: OFX, QIF, CAMT.053, MT940 or CSV, as the bank gives it.
 
+    Interim reports (CAMT.052 and .054, MT942) are taken too: they have no balance and cover no day, and what
+    MT942 has is pending until a statement brings it.
+
     Rows that the account has already are left out, and pending ones replaced. The same file again changes nothing and
     answers the first import. A large file goes on after the answer: `status` is then `uploaded` or `applying`. A CSV
     whose columns nobody knows is `uploaded` with a `proposal`: send it again with a `mapping`.
@@ -73,8 +77,9 @@ async def import_statement(deps: Deps, caller: Caller, request: ImportStatement,
         account_id=request.account_id,
         file_name=request.file_name,
         format=None if request.format == "auto" else request.format,
-        mapping=_mapping(request.mapping),
+        mapping=mapping_of(request.mapping),
         preview=request.preview,
+        overrides_closing=_overrides(caller),
     )
     return shown(await deps.importing.import_file(caller.org_id, order, file))
 
@@ -105,15 +110,17 @@ async def import_transactions(deps: Deps, caller: Caller, request: ImportTransac
         account_id=request.account_id,
         file_name=request.file_name,
         format=None if request.format == "auto" else request.format,
-        mapping=_mapping(request.mapping),
+        mapping=mapping_of(request.mapping),
         preview=request.preview,
+        overrides_closing=_overrides(caller),
     )
     return shown(await deps.importing.import_file(caller.org_id, order, file))
 
 
 async def apply_import(deps: Deps, caller: Caller, request: ApplyImport) -> ImportRun:
     """Apply a preview. Its rows are compared anew with what the account has by now."""
-    return shown(await deps.importing.apply(caller.org_id, request.import_id, "bank"))
+    overrides = _overrides(caller)
+    return shown(await deps.importing.apply(caller.org_id, request.import_id, "bank", overrides_closing=overrides))
 
 
 async def undo_import(deps: Deps, caller: Caller, request: UndoImport) -> ImportRun:
@@ -121,12 +128,14 @@ async def undo_import(deps: Deps, caller: Caller, request: UndoImport) -> Import
 
     Refused while any of it is allocated, or lies in a closed period.
     """
-    return shown(await deps.importing.undo(caller.org_id, request.import_id, "bank"))
+    overrides = _overrides(caller)
+    return shown(await deps.importing.undo(caller.org_id, request.import_id, "bank", overrides_closing=overrides))
 
 
 async def apply_asset_import(deps: Deps, caller: Caller, request: ApplyImport) -> ImportRun:
     """Apply a preview. Its rows are compared anew with what the account has by now."""
-    return shown(await deps.importing.apply(caller.org_id, request.import_id, "broker"))
+    overrides = _overrides(caller)
+    return shown(await deps.importing.apply(caller.org_id, request.import_id, "broker", overrides_closing=overrides))
 
 
 async def undo_asset_import(deps: Deps, caller: Caller, request: UndoImport) -> ImportRun:
@@ -135,11 +144,16 @@ async def undo_asset_import(deps: Deps, caller: Caller, request: UndoImport) -> 
     Refused where something that was entered since needs it, or any of it was reversed, or lies in a closed period. The
     instruments that it named stay.
     """
-    return shown(await deps.importing.undo(caller.org_id, request.import_id, "broker"))
+    overrides = _overrides(caller)
+    return shown(await deps.importing.undo(caller.org_id, request.import_id, "broker", overrides_closing=overrides))
 
 
-def _mapping(text: str | None) -> Mapping | None:
-    """Raises `Problem` `validation_failed`."""
+def _overrides(caller: Caller) -> bool:
+    return period_locks.CLOSING in caller.overrides
+
+
+def mapping_of(text: str | None) -> Mapping | None:
+    """The mapping that a request gives as JSON. Raises `Problem` `validation_failed`."""
     if text is None:
         return None
     try:
@@ -160,6 +174,7 @@ OF_BANKING = (
         handler=import_statement,
         errors=("invalid_state", "unreadable_file"),
         takes_file=True,
+        takes_override=True,
         extension=True,
         example={"accountId": "bac_01k0000000000000000000000a", "fileName": "march.csv"},
     ),
@@ -173,6 +188,7 @@ OF_BANKING = (
         response=ImportRun,
         handler=apply_import,
         errors=("invalid_state",),
+        takes_override=True,
         extension=True,
         example={"importId": "imp_01k0000000000000000000000b"},
     ),
@@ -203,6 +219,7 @@ OF_ASSETS = (
         handler=import_transactions,
         errors=("invalid_state", "unreadable_file"),
         takes_file=True,
+        takes_override=True,
         extension=True,
         example={"accountId": "acc_01k0000000000000000000000a", "fileName": "trades.csv"},
     ),
@@ -216,6 +233,7 @@ OF_ASSETS = (
         response=ImportRun,
         handler=apply_asset_import,
         errors=("invalid_state",),
+        takes_override=True,
         extension=True,
         example={"importId": "imp_01k0000000000000000000000d"},
     ),

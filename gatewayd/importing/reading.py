@@ -103,7 +103,7 @@ class FileReader(Generic[F]):
         pace = Pace(self._store, self._org_id)
         async with contextlib.aclosing(_closable(self._parts.read_apart(source.path, hints))) as batches:
             async for batch in batches:
-                for few in _in_pieces(batch):
+                for few in _in_pieces(batch, pace):
                     await pace.write(partial(found.stage, parts=few))
                 self._parts.progress(found.rows)
         if found.is_empty:
@@ -128,9 +128,12 @@ async def _closable(batches: AsyncIterator[list[Part]]) -> AsyncGenerator[list[P
             await batches.aclose()
 
 
-def _in_pieces(batch: Sequence[Part]) -> Iterator[Sequence[Part]]:
-    for start in range(0, len(batch), STAGED_AT_ONCE):
-        yield batch[start : start + STAGED_AT_ONCE]
+def _in_pieces(batch: Sequence[Part], pace: Pace) -> Iterator[Sequence[Part]]:
+    start = 0
+    while start < len(batch):
+        end = start + pace.rows(STAGED_AT_ONCE)
+        yield batch[start:end]
+        start = end
 
 
 def waiting_for_mapping(run: ImportRunRow, error: Unreadable) -> ImportRunRow:

@@ -7,11 +7,10 @@ from typing import Final, get_args
 from msgspec.structs import replace
 
 from gatewayd.importing.pace import Pace
-from gatewayd.ledger.import_shapes import REFUSED_SHOWN, Action, ImportRunRow, RefusedLine
+from gatewayd.ledger.import_shapes import DUPLICATES_KEPT, REFUSED_SHOWN, Action, ImportRunRow, RefusedLine
 from gatewayd.store import ReadTx, StagedRows, Store
 
 AT_ONCE: Final = 500  # Chosen: rows of one transaction
-DUPLICATES_KEPT: Final = 10_000  # Chosen: so many can still be listed once the import is applied
 
 
 async def reset(pace: Pace, staged: StagedRows, import_id: str) -> None:
@@ -36,14 +35,14 @@ def counted(tx: ReadTx, staged: StagedRows, run: ImportRunRow) -> ImportRunRow:
     )
 
 
-def spans(days: Sequence[tuple[str, int]]) -> Iterator[tuple[str, str]]:
+def spans(days: Sequence[tuple[str, int]], pace: Pace) -> Iterator[tuple[str, str]]:
     """Ranges of days with some hundred rows each; a day with more has one of its own."""
     first, count = "", 0
     for index, (day, rows_of_day) in enumerate(days):
         first = first or day
         count += rows_of_day
         following = days[index + 1][1] if index + 1 < len(days) else AT_ONCE
-        if count + following > AT_ONCE:
+        if count + following > pace.rows(AT_ONCE):
             yield first, day
             first, count = "", 0
 

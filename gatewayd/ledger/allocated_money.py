@@ -17,6 +17,7 @@ from gatewayd.ledger import profit_and_loss
 from gatewayd.ledger.date_ranges import DateRange
 from gatewayd.ledger.profit_and_loss import Books, Direction, Posting
 from gatewayd.ledger.rounding import half_up
+from gatewayd.ledger.vat_rates import OUTSIDE_FLAT_RATE
 from gatewayd.ledger.vat_standing import Treatment, VatStanding
 from gatewayd.money import exponent
 from gatewayd.store import ReadTx, Row
@@ -39,7 +40,7 @@ category, direction, sum(amount), sum(disallowable_amount), sum(vat_amount),
 """
 FIGURES = (
     "id, date, document_date, category, direction, amount, vat_amount, disallowable_amount, currency, fx_rate,"
-    " document_ids <> '[]'"
+    " document_ids <> '[]', vat_code"
 )
 """Columns, in the order that `money_of` reads."""
 _GROUPS = "GROUP BY category, direction"
@@ -95,6 +96,7 @@ class Allocated(NamedTuple):
     currency: str
     fx_rate: str | None
     documented: bool
+    vat_code: str | None = None
 
 
 class Evidence:
@@ -131,10 +133,11 @@ def add_span(tx: ReadTx, account: Account, span: DateRange, books: Books, eviden
 
 def money_of(row: Row, basis: Basis) -> Allocated:
     """The allocation of a row of the columns above."""
-    id_, date, document_date, category, direction, amount, vat, disallowable, currency, fx_rate, documented = row
+    id_, date, document_date, category, direction, amount, vat, disallowable, currency, fx_rate, *others = row
+    documented, vat_code = others
     counted_on = document_date if basis == "accruals" and document_date is not None else date
     return Allocated(
-        id_, counted_on, category, direction, amount, vat, disallowable, currency, fx_rate, bool(documented)
+        id_, counted_on, category, direction, amount, vat, disallowable, currency, fx_rate, bool(documented), vat_code
     )
 
 
@@ -147,18 +150,20 @@ def posting_of(account: Account, money: Allocated) -> Posting:
         disallowable = half_up(disallowable * amount, money.amount)
     if money.currency != account.currency:
         amount, disallowable = (_converted(account, money, part) for part in (amount, disallowable))
-    if treatment == "flat_rate" and bears_flat_rate(account.business_type, money.category):
+    if treatment == "flat_rate" and bears_flat_rate(account.business_type, money.category, money.vat_code):
         amount -= account.vat.flat_rate_vat(amount, money.counted_on)
     sign = profit_and_loss.sign_of(money.category, money.direction, account.business_type)
     return Posting(money.category, sign * amount, sign * disallowable)
 
 
-def bears_flat_rate(business_type: str, category: str) -> bool:
+def bears_flat_rate(business_type: str, category: str, vat_code: str | None = None) -> bool:
     """True for income that a flat rate of VAT is taken of.
 
-    Chosen: all income but `other` of a trade, such as interest and grants, which nothing is supplied for.
+    Chosen: all income but `other` of a trade, such as interest and grants, which nothing is supplied for, and what a
+    code says is outside of it.
     """
-    return profit_and_loss.kind_of(category, business_type) == "income" and category != "other"
+    is_income = profit_and_loss.kind_of(category, business_type) == "income"
+    return is_income and category != "other" and vat_code not in OUTSIDE_FLAT_RATE
 
 
 def convert(amount: int, fx_rate: str, currency: str, to: str) -> int:

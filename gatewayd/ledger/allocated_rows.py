@@ -9,7 +9,7 @@ from gatewayd.ledger.date_ranges import DateRange
 from gatewayd.store import ReadTx, Row
 
 _DETAILS = "date, source_id, import_id, description, matched_by, rule_id, reason, document_ids"
-_FIGURE_COUNT = 11
+_FIGURE_COUNT = 12
 _NEXT = """
     AND (CAST(:category AS TEXT) IS NULL OR category = :category) AND (date > :start OR id > :after_id)
 ORDER BY date, id LIMIT :count

@@ -1,16 +1,17 @@
 """What an allocation must keep (Domain B4, C1, C2). Reads only."""
 
 from collections.abc import Iterator
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from typing import NamedTuple
 
 from gatewayd.errors import FieldError
-from gatewayd.ledger import references, vat_rates
+from gatewayd.ledger import coded_vat, profit_and_loss, references
 from gatewayd.ledger.allocation_shapes import Allocation, Part
 from gatewayd.ledger.bank_lines import BankLine
 from gatewayd.ledger.businesses import Business
 from gatewayd.ledger.categories import NOT_PNL, expenses_of, income_of
 from gatewayd.ledger.references import Kind, Reference
+from gatewayd.ledger.vat_rates import PURCHASES_ONLY, SALES_ONLY
 from gatewayd.money import Money
 from gatewayd.store import ReadTx
 
@@ -40,6 +41,7 @@ def mistakes(tx: ReadTx, row: Allocation, setting: Setting, before: Allocation |
     business = setting.business
     for path, code, message in (
         *_amount_mistakes(row, business),
+        *_code_mistakes(row, business),
         *(() if business is None else _business_mistakes(row, business, setting.line, stays)),
         *_category_mistakes(row, business),
     ):
@@ -82,9 +84,18 @@ def sum_mistakes(line: BankLine, allocated: int, path: str) -> Iterator[FieldErr
 
 def most_vat(amount: int, date: str) -> int:
     """The VAT that stands in a gross amount at the standard rate of an ISO date. Minor units, half up."""
-    rate = vat_rates.rate_on("standard", date)
-    percent = Decimal(0) if rate is None else rate.percent
-    return int((amount * percent / (100 + percent)).quantize(Decimal(1), ROUND_HALF_UP))
+    return coded_vat.within("standard", amount, date) or 0
+
+
+def is_sale(row: Allocation, business: Business | None) -> bool | None:
+    """True for what was sold or given back of it, False for what was bought; None for what is neither.
+
+    What is not_pnl, such as equipment, is sold where money comes in. What is told beside the account is neither.
+    """
+    if row.category == NOT_PNL:
+        return row.direction == "in" if row.purpose == "other" else None
+    kind = None if business is None else profit_and_loss.kind_of(row.category, business.type)
+    return None if kind in (None, "memorandum") else kind == "income"
 
 
 def _amount_mistakes(row: Allocation, business: Business | None) -> Iterator[tuple[str, str, str]]:
@@ -92,7 +103,7 @@ def _amount_mistakes(row: Allocation, business: Business | None) -> Iterator[tup
     if row.amount <= zero:
         yield "amount", "out_of_range", "An amount is above zero; `direction` says which way the money went."
         return
-    most = Money(most_vat(row.amount.minor, row.document_date or row.date), row.currency)
+    most = Money(most_vat(row.amount.minor, row.tax_point), row.currency)
     if not zero <= row.vat_amount <= most:
         yield "vatAmount", "out_of_range", f"At the standard rate of that day it holds {most} of VAT at most."
     elif row.vat_amount and row.category == NOT_PNL and row.purpose != "other":
@@ -101,6 +112,25 @@ def _amount_mistakes(row: Allocation, business: Business | None) -> Iterator[tup
         yield "disallowableAmount", "out_of_range", f"It is a part of {row.amount}."
     elif row.disallowable_amount and business is not None and row.category not in expenses_of(business.type):
         yield "disallowableAmount", "conflict", "It is for expenses."
+
+
+def _code_mistakes(row: Allocation, business: Business | None) -> Iterator[tuple[str, str, str]]:
+    """What is wrong with a VAT code, or with the VAT beside it."""
+    code = row.vat_code
+    if code is None:
+        return
+    sale = is_sale(row, business)
+    if sale is None:
+        if row.category == NOT_PNL or business is not None:
+            yield "vatCode", "conflict", "Only what was bought or sold has one."
+    elif code in (PURCHASES_ONLY if sale else SALES_ONLY):
+        yield "vatCode", "conflict", f"It is for what was {'bought' if sale else 'sold'}."
+    vat = coded_vat.within(code, row.amount.minor, row.tax_point)
+    if vat is None:
+        yield "vatCode", "vat_rate_invalid_on_date", f"{code} had no rate on {row.tax_point}."
+    elif abs(row.vat_amount.minor - vat) > coded_vat.tolerance(vat):
+        message = f"At the rate of {code} on {row.tax_point} it holds {Money(vat, row.currency)} of VAT."
+        yield "vatAmount", "conflict", message
 
 
 def _business_mistakes(

@@ -39,10 +39,10 @@ class Choice(NamedTuple):
 
     def described(self, match_key: str) -> str:
         """The choice in words: `12 of 13 lines of TESCO STORES were adminCosts, last on 3 Oct 2026`."""
-        what = self.outcome.purpose or self.outcome.category
+        purpose = self.outcome.purpose or self.outcome.category
         lines = "line" if self.lines == 1 else "lines"
         were = "was" if self.lines == 1 else "were"
-        return f"{self.times} of {self.lines} {lines} of {match_key.upper()} {were} {what}, last on {_day(self.last)}"
+        return f"{self.times} of {self.lines} {lines} of {match_key.upper()} {were} {purpose}, last on {day(self.last)}"
 
 
 def choice_for(tx: ReadTx, match_key: str, direction: Direction) -> Choice | None:
@@ -54,23 +54,25 @@ def choice_for(tx: ReadTx, match_key: str, direction: Direction) -> Choice | Non
     if not rows:
         return None
     rows.sort(key=lambda row: (row.date, row.id), reverse=True)
-    (what, times), *_ = Counter(map(_what, rows)).most_common(1)
-    latest = next(row for row in rows if _what(row) == what)
-    return Choice(_outcome(latest), times, len(rows), latest.date)
+    (most, times), *_ = Counter(map(what, rows)).most_common(1)
+    latest = next(row for row in rows if what(row) == most)
+    return Choice(outcome_of(latest), times, len(rows), latest.date)
 
 
-def _what(row: Allocation) -> tuple[str | None, ...]:
+def what(row: Allocation) -> tuple[str | None, ...]:
+    """What an allocation is for, as far as two are for the same."""
     places = (row.property_id, row.unit_id, row.tenancy_id, row.mortgage_id)
     return (row.category, row.purpose, row.business_id, *places)
 
 
-def _outcome(row: Allocation) -> RuleOutcome:
-    """What a rule would say that made this of the line."""
+def outcome_of(row: Allocation) -> RuleOutcome:
+    """What a rule would say that made this of a line."""
     return RuleOutcome(
         category=row.category,
         purpose=row.purpose,
         business_id=row.business_id,
-        vat_percent=_vat_percent(row),
+        vat_code=row.vat_code,
+        vat_percent=_vat_percent(row) if row.vat_code is None else None,
         disallowable_percent=_disallowable_percent(row),
         property_id=row.property_id,
         unit_id=row.unit_id,
@@ -98,7 +100,7 @@ def _disallowable_percent(row: Allocation) -> str | None:
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
-def _day(date: str) -> str:
+def day(date: str) -> str:
     """An ISO date for people: `3 Oct 2026`."""
     year, month, day = date.split("-")
     return f"{int(day)} {_MONTHS[int(month) - 1]} {year}"

@@ -12,16 +12,16 @@ from msgspec import Meta
 from gatewayd.contract.wire import AmountText, DecimalText, Id, Name, Part, Response, Timestamp
 from gatewayd.errors import Problem
 from gatewayd.ledger import allocation_shapes as shapes
-from gatewayd.ledger import allocations, vat_rates
+from gatewayd.ledger import allocations, coded_vat
 from gatewayd.ledger.allocation_shapes import Allocation, Direction, Origin
 from gatewayd.ledger.bank_lines import BankLine, LineType
 from gatewayd.ledger.categories import Category, Purpose
+from gatewayd.ledger.vat_rates import AllocationVatCode
 from gatewayd.money import exponent
 from gatewayd.store import ReadTx, Table, WriteTx
 
 MAX_PER_ORGANIZATION = 200  # Chosen: all of them are held against each line
 Mode = Literal["propose", "apply"]
-RuleVatCode = Literal["standard", "reduced", "zero", "exempt", "outside_scope"]
 Words = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"\S", description="In any letter case.")]
 Percent = Annotated[DecimalText, Meta(description="A percentage.", examples=["25"])]
 
@@ -44,7 +44,7 @@ class RuleConditions(Part, frozen=True, kw_only=True):
 
 
 class RuleOutcome(Part, frozen=True, kw_only=True):
-    """What a rule makes of a line. The VAT is that of a code on the day of the line, or of a percentage in the amount.
+    """What a rule makes of a line. Its VAT code gives the VAT of that day, or a percentage what is in the amount.
 
     `businessId` null is the business that the account names.
     """
@@ -52,7 +52,7 @@ class RuleOutcome(Part, frozen=True, kw_only=True):
     category: Category
     purpose: Purpose | None = None
     business_id: Id | None = None
-    vat_code: RuleVatCode | None = None
+    vat_code: AllocationVatCode | None = None
     vat_percent: Percent | None = None
     disallowable_percent: Percent | None = None
     property_id: Id | None = None
@@ -177,16 +177,17 @@ def reason(rule: AllocationRule) -> str:
     return f'The rule "{rule.name}": {", ".join(_described(rule.conditions))}.'
 
 
-def part_of(outcome: RuleOutcome, line: BankLine) -> shapes.Part:
-    """What a rule makes of all that is left of a line."""
-    amount = line.rest.minor
-    disallowable = outcome.disallowable_percent
+def part_of(outcome: RuleOutcome, line: BankLine, signed: int | None = None) -> shapes.Part:
+    """What an outcome makes of an amount of a line, signed minor units; None: of all that is left of it."""
+    signed = line.unallocated if signed is None else signed
+    amount, disallowable = abs(signed), outcome.disallowable_percent
     return shapes.Part(
         category=outcome.category,
         purpose=outcome.purpose,
         business_id=outcome.business_id,
-        direction=line.direction,
+        direction="in" if signed > 0 else "out",
         amount=amount,
+        vat_code=outcome.vat_code,
         vat_amount=_vat(outcome, amount, line.date),
         disallowable_amount=None if disallowable is None else share(amount, Decimal(disallowable), Decimal(100)),
         property_id=outcome.property_id,
@@ -202,12 +203,9 @@ def share(amount: int, part: Decimal, whole: Decimal) -> int:
 
 
 def _vat(outcome: RuleOutcome, amount: int, date: str) -> int:
-    percent = Decimal(0)
-    if outcome.vat_percent is not None:
-        percent = Decimal(outcome.vat_percent)
-    elif outcome.vat_code is not None:
-        rate = vat_rates.rate_on(outcome.vat_code, date)
-        percent = percent if rate is None else rate.percent
+    if outcome.vat_code is not None:
+        return coded_vat.within(outcome.vat_code, amount, date) or 0
+    percent = Decimal(outcome.vat_percent or 0)
     return share(amount, percent, 100 + percent)
 
 

@@ -4,6 +4,7 @@ from typing import Literal, NamedTuple
 
 from gatewayd.contract.wire import Amount, CanonicalDecimal, DateText, Id, Response, Timestamp
 from gatewayd.ledger.categories import Category, Purpose
+from gatewayd.ledger.vat_rates import AllocationVatCode
 
 Direction = Literal["in", "out"]
 SourceType = Literal["bank", "invoice", "manual", "import"]
@@ -14,11 +15,13 @@ class Allocation(Response, frozen=True, kw_only=True):
     """What a part of a bank line, or a manual entry, is for.
 
     `amount` is gross. `disallowableAmount` is the part of it that tax doesn't allow, and `allowable` is false where
-    that is all of it. `counterpartId` is the bank transaction at the other end of a transfer, `invoiceId` the invoice
-    that it pays. `importId` is the import that brought the bank transaction.
+    that is all of it. `vatCode` null: nobody said, and `vatAmount` is all that is known. `counterpartId` is the bank
+    transaction at the other end of a transfer, `invoiceId` the invoice that it pays. `importId` is the import that
+    brought the bank transaction.
     """
 
     id: Id
+    external_id: str | None
     source_type: SourceType
     source_id: str | None
     import_id: str | None
@@ -34,6 +37,7 @@ class Allocation(Response, frozen=True, kw_only=True):
     document_date: DateText | None
     direction: Direction
     amount: Amount
+    vat_code: AllocationVatCode | None
     vat_amount: Amount
     disallowable_amount: Amount
     allowable: bool
@@ -51,6 +55,11 @@ class Allocation(Response, frozen=True, kw_only=True):
     version: int
 
     @property
+    def tax_point(self) -> str:
+        """The ISO date whose rates of VAT it has: of the bill where it is known, else of the money."""
+        return self.document_date or self.date
+
+    @property
     def signed(self) -> int:
         """Minor units, + in and - out."""
         return self.amount.minor if self.direction == "in" else -self.amount.minor
@@ -61,7 +70,7 @@ class Part(NamedTuple):
 
     None: `business_id` is the account's where that names one; `direction` is the line's; `amount` is what is left of
     the line; `disallowable_amount` goes by the category, and is all where it is
-    `wholly_disallowable`; `description` is the line's;
+    `wholly_disallowable`; `vat_amount` is what `vat_code` says, else none; `description` is the line's;
     `legal_entity_id` is the business's, else the account's.
     """
 
@@ -70,7 +79,8 @@ class Part(NamedTuple):
     business_id: str | None = None
     direction: Direction | None = None
     amount: int | None = None
-    vat_amount: int = 0
+    vat_code: AllocationVatCode | None = None
+    vat_amount: int | None = None
     disallowable_amount: int | None = None
     wholly_disallowable: bool = False
     property_id: str | None = None
@@ -84,6 +94,7 @@ class Part(NamedTuple):
     invoice_id: str | None = None
     counterpart_id: str | None = None
     legal_entity_id: str | None = None
+    external_id: str | None = None
 
 
 class Origin(NamedTuple):

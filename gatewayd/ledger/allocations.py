@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from gatewayd.errors import FieldError, Problem, invalid, invalid_state
-from gatewayd.ledger import allocation_checks, bank_lines, businesses, period_locks
+from gatewayd.ledger import allocation_checks, bank_lines, businesses, coded_vat, period_locks
 from gatewayd.ledger.allocation_checks import Setting
 from gatewayd.ledger.allocation_shapes import BY_PERSON, Allocation, Entry, Origin, Part
 from gatewayd.ledger.bank_lines import BankLine
@@ -136,6 +136,12 @@ def remove(tx: WriteTx, *rows: Allocation) -> None:
             bank_lines.set_allocated(tx, line, allocated)
 
 
+def with_coded_vat(row: Allocation) -> Allocation:
+    """The allocation with the VAT that its code says, on the date that decides; as it was without a code."""
+    vat = None if row.vat_code is None else coded_vat.within(row.vat_code, row.amount.minor, row.tax_point)
+    return row if vat is None else replace(row, vat_amount=Money(vat, row.currency))
+
+
 def refuse_unbooked(line: BankLine) -> None:
     """Raises `Problem` `invalid_state` for a bank line that is not booked."""
     if line.status != "booked":
@@ -190,14 +196,15 @@ def _row(tx: WriteTx, part: Part, currency: str, **values: object) -> Allocation
     defaults: dict[str, object] = {
         "source_type": "manual",
         "amount": Money(amount, currency),
-        "vat_amount": Money(part.vat_amount, currency),
+        "vat_amount": Money(part.vat_amount or 0, currency),
         "disallowable_amount": Money(disallowable or 0, currency),
         "allowable": (disallowable or 0) < amount,
         "currency": currency,
         "description": part.description or "",
         "document_ids": list(part.document_ids),
     }
-    return ALLOCATIONS.new(tx, None, **{**given, **BY_PERSON._asdict(), **defaults, **values})
+    row = ALLOCATIONS.new(tx, None, **{**given, **BY_PERSON._asdict(), **defaults, **values})
+    return with_coded_vat(row) if part.vat_amount is None else row
 
 
 def _business(tx: ReadTx, business_id: str | None) -> Business | None:

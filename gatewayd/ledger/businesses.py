@@ -1,29 +1,69 @@
 """A business, a source of income: facts about it on which money that is allocated to it depends. Reads only."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from gatewayd.store import ReadTx
+from gatewayd.clock import Instant, london_date
+from gatewayd.store import ReadTx, Row
 
-_SELECT_ONE = """
-SELECT id, legal_entity_id, type, currency, archived_at IS NOT NULL FROM businesses
-WHERE org_id = :org_id AND id = :id
+_COLUMNS = "id, legal_entity_id, type, currency, status, commencement_date, cessation_date, archived_at"
+_SELECT_ONE = f"SELECT {_COLUMNS} FROM businesses WHERE org_id = :org_id AND id = :id"
+_SELECT_OF_ENTITY = f"""
+SELECT {_COLUMNS} FROM businesses WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id ORDER BY id
 """
 
 
 class Business(NamedTuple):
-    """A business of the caller's organization."""
+    """A business of the caller's organization. Dates are ISO; `archived_on` is the day it went into the archive.
+
+    None: nobody said when it commenced; it goes on; it is not archived.
+    """
 
     id: str
     legal_entity_id: str
     type: str
     currency: str
-    archived: bool
+    status: str
+    commenced_on: str | None
+    ceased_on: str | None
+    archived_on: str | None
+
+    @property
+    def archived(self) -> bool:
+        """True while it is in the archive."""
+        return self.archived_on is not None
+
+    @property
+    def is_live(self) -> bool:
+        """True for what is neither ceased nor archived."""
+        return not self.archived and self.status != "ceased"
+
+    def is_live_on(self, date: str) -> bool:
+        """True where it had commenced on an ISO date, had not ceased before, and was not in the archive."""
+        return (
+            (self.commenced_on is None or self.commenced_on <= date)
+            and (self.ceased_on is None or date <= self.ceased_on)
+            and (self.archived_on is None or date < self.archived_on)
+        )
 
 
 def find(tx: ReadTx, business_id: str) -> Business | None:
     """The business, archived or not; None where the organization has no such one."""
     row = tx.row(_SELECT_ONE, id=business_id)
-    if row is None:
-        return None
-    id_, legal_entity_id, type_, currency, archived = row
-    return Business(id_, legal_entity_id, type_, currency, bool(archived))
+    return None if row is None else _business(row)
+
+
+def of_entity(tx: ReadTx, legal_entity_id: str) -> list[Business]:
+    """The businesses of a legal entity, archived or not."""
+    return [_business(row) for row in tx.rows(_SELECT_OF_ENTITY, legal_entity_id=legal_entity_id)]
+
+
+def sole_on(of_entity: Iterable[Business], date: str) -> str | None:
+    """The id of the one business of an entity that is live on an ISO date; None where none is, or several are."""
+    live = [business.id for business in of_entity if business.is_live_on(date)]
+    return live[0] if len(live) == 1 else None
+
+
+def _business(row: Row) -> Business:
+    business, archived_at = Business(*row), row[-1]
+    return business if archived_at is None else business._replace(archived_on=london_date(Instant(archived_at)))

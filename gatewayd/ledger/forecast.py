@@ -10,6 +10,7 @@ import datetime
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
+from gatewayd.clock import months_later
 from gatewayd.ledger import tax_calendar
 from gatewayd.ledger.due_dates import companies, income_tax, vat
 from gatewayd.ledger.due_dates.months import DuePeriod
@@ -102,11 +103,16 @@ def horizon(created: datetime.date, today: datetime.date) -> Horizon:
 
 
 def forecast(taxpayer: Taxpayer, said: Iterable[Said], seen: Horizon, business_id: str | None = None) -> Forecast:
-    """What there should be; nothing for an archived entity. `business_id` leaves out what is of other businesses."""
+    """What there should be; nothing for an archived entity.
+
+    `business_id` leaves out what is of other businesses, and months.
+    """
     found = Forecast([], [])
     if taxpayer.is_archived:
         return found
     named = list(said)
+    if business_id is None:
+        _add_months(found, seen)
     _add_vat(found, taxpayer, [one for one in named if one.kind == "vat_return"], seen)
     if taxpayer.is_person:
         updates = [one for one in named if one.kind == "itsa_quarterly_update"]
@@ -222,6 +228,24 @@ def _add_corporation_tax(found: Forecast, taxpayer: Taxpayer, year: companies.Fi
         _add_obligation(found, "corporation_tax_return", None, dates, key)
         dates = DuePeriod(period.start, period.end, period.payment_due)
         _add_obligation(found, "corporation_tax_payment", None, dates, key)
+
+
+# -- months
+
+
+def _add_months(found: Forecast, seen: Horizon) -> None:
+    """The calendar months of the horizon, of the entity as a whole.
+
+    Chosen: every entity has them, ready to be closed, and nothing is filed for one. They lie across tax years, so that
+    they are of none. Who asks about one business has not asked for them: they follow from the entity alone.
+    """
+    first = seen.first.replace(day=1)
+    while first <= seen.last:
+        following = months_later(first, 1)
+        end = (following - datetime.timedelta(days=1)).isoformat()
+        dates = DuePeriod(first, following - datetime.timedelta(days=1), first)
+        _add_period(found, PeriodKey("month", None, end), (end[:7], None), dates, files=False)
+        first = following
 
 
 # -- what all of them share

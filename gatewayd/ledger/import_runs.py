@@ -33,7 +33,8 @@ SELECT org_id, account_id, id FROM import_runs WHERE stage IS NOT NULL ORDER BY 
 """
 _SELECT_FORGOTTEN_ANY_ORG = """
 SELECT org_id, id FROM import_runs
-WHERE moved_to IS NOT NULL AND stage IS NULL AND status <> 'previewed' ORDER BY id LIMIT :count
+WHERE moved_to IS NOT NULL AND stage IS NULL AND status <> 'previewed' AND status <> 'uploaded'
+ORDER BY id LIMIT :count
 """
 _SELECT_LATEST = """
 SELECT id, applied_at FROM import_runs
@@ -45,9 +46,13 @@ _EXPIRE_ANY_ORG = """
 UPDATE import_runs SET status = 'failed', error = :error, updated_at = :updated_at, version = version + 1
 WHERE id IN (
     SELECT id FROM import_runs
-    WHERE moved_to IS NOT NULL AND status = 'previewed' AND updated_at < :before ORDER BY id LIMIT :count
+    WHERE moved_to IS NOT NULL AND stage IS NULL AND (status = 'previewed' OR status = 'uploaded')
+        AND updated_at < :before
+    ORDER BY id LIMIT :count
 )
 """
+_DELETE = "DELETE FROM import_runs WHERE org_id = :org_id AND id = :id"
+_COUNT = "SELECT count(id) FROM import_runs WHERE org_id = :org_id AND account_id = :account_id"
 _NOTE_MOVED = "UPDATE import_runs SET moved_to = :moved_to WHERE org_id = :org_id AND id = :id"
 _SELECT_MAPPING = "SELECT mapping FROM csv_mappings WHERE org_id = :org_id AND headings = :headings"
 _LEARN = """
@@ -113,8 +118,21 @@ def status_of(tx: ReadTx, import_id: str) -> str | None:
     return found
 
 
+def is_only_one(tx: ReadTx, account_id: str) -> bool:
+    """Whether the account has one run and no more."""
+    return int(tx.value(_COUNT, account_id=account_id)) == 1
+
+
+def delete(tx: WriteTx, import_id: str) -> None:
+    """Delete a run that has no staged rows and no statements."""
+    tx.run(_DELETE, id=import_id)
+
+
 def expire(tx: WriteTx, before: int, error: str, count: int) -> int:
-    """Give up previews that were left alone since `before`; answers how many."""
+    """Give up what was left alone since `before`: previews, and files for new accounts that wait for a mapping.
+
+    Answers how many.
+    """
     return tx.run(_EXPIRE_ANY_ORG, before=before, error=error, count=count, updated_at=tx.updated_at)
 
 

@@ -15,6 +15,7 @@ Stage = Literal["reading", "applying", "allocating", "reverting"]
 Action = Literal["add", "duplicate", "replace", "refuse"]
 RunSource = Literal["api", "command_line"]
 REFUSED_SHOWN: Final = 500  # Chosen: refused lines that a run lists; all of them are counted
+DUPLICATES_KEPT: Final = 10_000  # Chosen: so many can still be listed once the import is applied
 
 
 _SEVERAL: Final = ("description", "fees", "taxes")
@@ -173,11 +174,14 @@ class ImportRunRow(ImportRun, frozen=True, kw_only=True):
     """A run as it is stored.
 
     `stage` is what a process works at, None: nobody does. `moved_to` is the position up to which its staged rows were
-    moved, None: no rows are staged any more.
+    moved, None: no rows are staged any more. `makes_account`: its account was made for it. `overrides_closing`: it may
+    bring rows into a period that is being closed.
     """
 
     stage: Stage | None
     moved_to: int | None
+    makes_account: bool
+    overrides_closing: bool
 
 
 class ListImports(SyncRequest, frozen=True, kw_only=True):

@@ -2,54 +2,59 @@
 
 Drafts and what is void count nowhere. A credit note belongs to the business of the invoice that it credits. Foreign
 invoices count at their own rate. Each entry is one category of one invoice, payment or credit note.
+
+Chosen: an invoice that names no business is that of the one which its legal entity has on the supply date, where there
+is one alone.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from gatewayd.ledger import profit_and_loss
+from gatewayd.clock import days_after
+from gatewayd.ledger import businesses, profit_and_loss
 from gatewayd.ledger.allocated_money import Account, bears_flat_rate, convert, currency_mismatch
+from gatewayd.ledger.businesses import Business
 from gatewayd.ledger.date_ranges import DateRange
 from gatewayd.ledger.invoice_shares import Credit, Figures, PaidInvoice, Payment, Share, walk
 from gatewayd.ledger.profit_and_loss import Posting
+from gatewayd.ledger.vat_rates import OUTSIDE_FLAT_RATE
 from gatewayd.store import ReadTx, Row
 
-OUTSIDE_FLAT_RATE = frozenset(
-    {"outside_scope", "margin_scheme", "reverse_charge_services_overseas"}
-    | {"reverse_charge_domestic_standard", "reverse_charge_domestic_reduced"}
-)
-"""Chosen: codes that no flat rate is taken of: what is outside the scope, and what the customer accounts for."""
-
 _HEAD = "i.id, coalesce(i.credits_invoice_id, i.id), i.supply_date, i.currency, i.base_currency, i.fx_rate"
+_WHOSE = "{0}.business_id, {0}.supply_date"
+_OF_BUSINESS = (
+    "({0}.business_id = :business_id OR ({0}.business_id IS NULL AND {0}.legal_entity_id = :legal_entity_id))"
+)
+"""The business's own invoices, and those of its legal entity that name none."""
 _LINE = "l.category, l.vat_code, l.net, l.gross"
 _LINES = "JOIN invoice_lines AS l ON l.invoice_id = i.id AND l.org_id = i.org_id"
 _IN_FORCE = "i.status <> 'draft' AND i.status <> 'void'"
 _SELECT_SUPPLIED = f"""
-SELECT {_HEAD}, i.cis_deduction, {_LINE}
+SELECT {_HEAD}, {_WHOSE.format("i")}, i.cis_deduction, {_LINE}
 FROM invoices AS i {_LINES}
-WHERE i.org_id = :org_id AND i.business_id = :business_id AND i.supply_date BETWEEN :first AND :last
+WHERE i.org_id = :org_id AND {_OF_BUSINESS.format("i")} AND i.supply_date BETWEEN :first AND :last
     AND i.kind = 'invoice' AND {_IN_FORCE}
 """
 _SELECT_CREDITED = f"""
-SELECT {_HEAD}, i.cis_deduction, {_LINE}
+SELECT {_HEAD}, {_WHOSE.format("o")}, i.cis_deduction, {_LINE}
 FROM invoices AS i {_LINES}
 JOIN invoices AS o ON o.id = i.credits_invoice_id AND o.org_id = i.org_id
 WHERE i.org_id = :org_id AND i.credits_invoice_id IS NOT NULL AND i.supply_date BETWEEN :first AND :last
-    AND o.business_id = :business_id AND {_IN_FORCE}
+    AND {_OF_BUSINESS.format("o")} AND {_IN_FORCE}
 """
-_TOUCHED = """(
+_TOUCHED = f"""(
     SELECT p.invoice_id AS id
     FROM invoice_payments AS p JOIN invoices AS o ON o.id = p.invoice_id AND o.org_id = p.org_id
-    WHERE p.org_id = :org_id AND p.date BETWEEN :first AND :last AND o.business_id = :business_id
+    WHERE p.org_id = :org_id AND p.date BETWEEN :first AND :last AND {_OF_BUSINESS.format("o")}
     UNION
     SELECT c.credits_invoice_id AS id
     FROM invoices AS c JOIN invoices AS o ON o.id = c.credits_invoice_id AND o.org_id = c.org_id
     WHERE c.org_id = :org_id AND c.credits_invoice_id IS NOT NULL AND c.issue_date BETWEEN :first AND :last
-        AND o.business_id = :business_id AND c.status <> 'draft' AND c.status <> 'void'
+        AND {_OF_BUSINESS.format("o")} AND c.status <> 'draft' AND c.status <> 'void'
 ) AS touched"""
 """Invoices that a payment or a credit note of the range stands against. A cross join keeps them in front."""
 _SELECT_PAID = f"""
-SELECT {_HEAD}, i.gross_total - i.cis_deduction, i.cis_deduction, {_LINE}
+SELECT {_HEAD}, {_WHOSE.format("i")}, i.gross_total - i.cis_deduction, i.cis_deduction, {_LINE}
 FROM {_TOUCHED} CROSS JOIN invoices AS i {_LINES}
 WHERE i.id = touched.id AND i.org_id = :org_id
 """
@@ -63,13 +68,11 @@ SELECT i.credits_invoice_id, i.id, i.issue_date, i.gross_total - i.cis_deduction
 FROM {_TOUCHED} CROSS JOIN invoices AS i {_LINES}
 WHERE i.credits_invoice_id = touched.id AND i.org_id = :org_id AND {_IN_FORCE}
 """
-_COUNT_WITHOUT_BUSINESS = """
-SELECT count(*) FROM (
-    SELECT id FROM invoices
-    WHERE org_id = :org_id AND issue_date BETWEEN :first AND :last AND business_id IS NULL
-        AND legal_entity_id = :legal_entity_id AND kind = 'invoice' AND status <> 'draft' AND status <> 'void'
-    LIMIT :most
-) AS found
+_SELECT_WITHOUT_BUSINESS = """
+SELECT supply_date FROM invoices
+WHERE org_id = :org_id AND issue_date BETWEEN :first AND :last AND business_id IS NULL
+    AND legal_entity_id = :legal_entity_id AND kind = 'invoice' AND status <> 'draft' AND status <> 'void'
+LIMIT :most
 """
 
 
@@ -94,23 +97,61 @@ class _Head(NamedTuple):
     currency: str
     base_currency: str
     fx_rate: str | None
+    business_id: str | None  # that the invoice names, or the one that is credited
+    supplied_on: str  # its day
+
+
+_FIRST_FIGURE = len(_Head._fields)
+
+
+class WithoutBusiness(NamedTuple):
+    """How many invoices name no business: of those, how many count in this one, and how many nowhere."""
+
+    here: int
+    nowhere: int
 
 
 def entries(tx: ReadTx, account: Account, whole: DateRange) -> Iterator[Entry]:
     """What invoices count for in a range, in no order. Raises `Problem` `currency_mismatch`."""
-    asked = {"business_id": account.business_id, **whole._asdict()}
+    counts = _Counting(tx, account)
+    asked = {"business_id": account.business_id, "legal_entity_id": counts.legal_entity_id, **whole._asdict()}
     if account.basis == "accruals":
         for sql, sign in ((_SELECT_SUPPLIED, 1), (_SELECT_CREDITED, -1)):
-            for rows in together(tx.each(sql, **asked), 0).values():
+            for rows in together(filter(counts.counts, tx.each(sql, **asked)), 0).values():
                 yield from _supplied(account, rows, sign)
         return
     payments = together(tx.each(_SELECT_PAYMENTS, **asked), 0)
     credited = together(tx.each(_SELECT_CREDITS, **asked), 0)
-    for invoice_id, rows in together(tx.each(_SELECT_PAID, **asked), 0).items():
+    for invoice_id, rows in together(filter(counts.counts, tx.each(_SELECT_PAID, **asked)), 0).items():
         paid = [Payment(*row[1:]) for row in payments.get(invoice_id, ())]
         for entry in _paid(account, rows, paid, together(credited.get(invoice_id, ()), 1).values()):
             if whole.first <= entry.date <= whole.last:
                 yield entry
+
+
+class _Counting:
+    """Which invoices count in a business. `legal_entity_id` None: those that name no business never do."""
+
+    def __init__(self, tx: ReadTx, account: Account) -> None:
+        entity_id = account.vat.seller.legal_entity_id or ""
+        self._business_id = account.business_id
+        self._of_entity = businesses.of_entity(tx, entity_id)
+        self.legal_entity_id = entity_id if _is_ever_sole(self._of_entity, account.business_id) else None
+
+    def counts(self, row: Row) -> bool:
+        """Whether a row that begins with a head counts."""
+        business_id, supplied_on = row[_FIRST_FIGURE - 2 : _FIRST_FIGURE]
+        return business_id is not None or businesses.sole_on(self._of_entity, supplied_on) == self._business_id
+
+
+def _is_ever_sole(of_entity: Sequence[Business], business_id: str) -> bool:
+    """Whether there is a day on which a business is its entity's only one: the only one changes on these days alone."""
+    changes = {"0001-01-01"}
+    for one in of_entity:
+        changes.update(day for day in (one.commenced_on, one.archived_on) if day is not None)
+        if one.ceased_on is not None:
+            changes.add(days_after(one.ceased_on, 1))
+    return any(businesses.sole_on(of_entity, day) == business_id for day in changes)
 
 
 def together(rows: Iterable[Row], column: int) -> Mapping[str, list[Row]]:
@@ -122,10 +163,10 @@ def together(rows: Iterable[Row], column: int) -> Mapping[str, list[Row]]:
 
 
 def _supplied(account: Account, rows: Sequence[Row], sign: int) -> Iterator[Entry]:
-    head, withheld = _Head(*rows[0][:6]), rows[0][6]
+    head, withheld = _Head(*rows[0][:_FIRST_FIGURE]), rows[0][_FIRST_FIGURE]
     postings = [
         Posting(category, sign * _counted(account, head, figures, head.supply_date))
-        for category, figures in _lines(account, head, [row[7:] for row in rows]).items()
+        for category, figures in _lines(account, head, [row[_FIRST_FIGURE + 1 :] for row in rows]).items()
     ]
     if withheld:
         held = profit_and_loss.withheld_category(account.business_type)
@@ -137,9 +178,9 @@ def _supplied(account: Account, rows: Sequence[Row], sign: int) -> Iterator[Entr
 def _paid(
     account: Account, rows: Sequence[Row], payments: Sequence[Payment], credited: Iterable[Sequence[Row]]
 ) -> Iterator[Entry]:
-    head = _Head(*rows[0][:6])
-    payable, withheld = rows[0][6:8]
-    lines = _lines(account, head, [row[8:] for row in rows])
+    head = _Head(*rows[0][:_FIRST_FIGURE])
+    payable, withheld = rows[0][_FIRST_FIGURE : _FIRST_FIGURE + 2]
+    lines = _lines(account, head, [row[_FIRST_FIGURE + 2 :] for row in rows])
     credits_ = [_credit(account, head, credit) for credit in credited]
     held = profit_and_loss.withheld_category(account.business_type)
     for part in walk(PaidInvoice(payable, _in_books(account, head, withheld), lines, payments, credits_)):
@@ -188,7 +229,14 @@ def _counted(account: Account, head: _Head, figures: Figures, date: str) -> int:
     return figures.net
 
 
-def without_business(tx: ReadTx, legal_entity_id: str, whole: DateRange, most: int) -> int:
-    """How many invoices of a legal entity that were issued in a range name no business: `most` or more are `most`."""
+def without_business(tx: ReadTx, account: Account, whole: DateRange, most: int) -> WithoutBusiness:
+    """How many invoices of an account's legal entity that were issued in a range name no business.
+
+    `most` of them are looked at. Those that count in another business are in neither number.
+    """
+    legal_entity_id = account.vat.seller.legal_entity_id or ""
     asked = {"legal_entity_id": legal_entity_id, "first": whole.first, "last": whole.last, "most": most}
-    return int(tx.value(_COUNT_WITHOUT_BUSINESS, **asked))
+    dates = [row[0] for row in tx.rows(_SELECT_WITHOUT_BUSINESS, **asked)]
+    of_entity = businesses.of_entity(tx, legal_entity_id) if dates else []
+    whose = [businesses.sole_on(of_entity, date) for date in dates]
+    return WithoutBusiness(whose.count(account.business_id), whose.count(None))

@@ -50,7 +50,7 @@ PERIODS = Table("periods", PeriodRow, kind="period", prefix="per")
 
 _SELECT_OF_ENTITY = f"{PERIODS.select} AND legal_entity_id = :legal_entity_id ORDER BY end_date, id"
 _SELECT_BESIDE_BUSINESSES = f"""{PERIODS.select} AND legal_entity_id = :legal_entity_id
-    AND (business_id IS NULL OR business_id = :business_id)
+    AND (business_id IS NULL OR business_id = :business_id) AND type <> 'month'
 ORDER BY end_date, id"""
 _SELECT_BY_KEY = f"""{PERIODS.select} AND legal_entity_id = :legal_entity_id
     AND coalesce(business_id, '') = :of AND type = :type AND end_date = :end_date"""
@@ -62,9 +62,9 @@ _SELECT_LATER_CLOSED = f"""{PERIODS.select} AND legal_entity_id = :legal_entity_
     AND coalesce(business_id, '') = :of AND type = :type AND end_date > :end_date AND status = 'closed'
 ORDER BY end_date, id LIMIT 1"""
 
-_SELECT_CLOSED_ALIKE = f"""{PERIODS.select} AND legal_entity_id = :legal_entity_id
+_SELECT_ALIKE = f"""{PERIODS.select} AND legal_entity_id = :legal_entity_id
     AND coalesce(business_id, '') = :of AND type <> :type AND start_date = :start_date AND end_date = :end_date
-    AND status = 'closed'
+    AND status = :status
 ORDER BY id LIMIT 1"""
 
 
@@ -74,7 +74,7 @@ def key_of(row: PeriodRow) -> PeriodKey:
 
 
 def of_entity(tx: ReadTx, legal_entity_id: str, business_id: str | None = None) -> dict[PeriodKey, PeriodRow]:
-    """All periods of a legal entity, archived ones too; with a business, without those of the others."""
+    """All periods of a legal entity, archived ones too; with a business, without those of the others and months."""
     select = _SELECT_OF_ENTITY if business_id is None else _SELECT_BESIDE_BUSINESSES
     rows = tx.rows(select, legal_entity_id=legal_entity_id, business_id=business_id)
     found = (PERIODS.read(tx, row) for row in rows)
@@ -99,9 +99,9 @@ def later_closed(tx: ReadTx, row: PeriodRow) -> PeriodRow | None:
     return None if found is None else PERIODS.read(tx, found)
 
 
-def closed_alike(tx: ReadTx, row: PeriodRow) -> PeriodRow | None:
-    """Another closed period of the very same days, whose lock is the same."""
-    found = tx.row(_SELECT_CLOSED_ALIKE, start_date=row.start_date, **_siblings(row))
+def alike(tx: ReadTx, row: PeriodRow) -> PeriodRow | None:
+    """Another period of the very same days in the same state, whose lock is the same."""
+    found = tx.row(_SELECT_ALIKE, start_date=row.start_date, status=row.status, **_siblings(row))
     return None if found is None else PERIODS.read(tx, found)
 
 

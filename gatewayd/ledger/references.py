@@ -24,6 +24,7 @@ Kind = Literal[
     "portfolio",
     "asset_account",
     "instrument",
+    "seal",
 ]
 
 _SELECT_LEGAL_ENTITY = "SELECT 1 FROM legal_entities WHERE org_id = :org_id AND id = :id"

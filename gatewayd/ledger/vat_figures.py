@@ -2,11 +2,10 @@
 
     standard, annual  invoices by supply date, credit notes by issue date, purchases by the date of the bill
     cash              invoices by their payments, purchases by the date of the money
-    flat_rate         the rate of gross turnover; no VAT is reclaimed
+    flat_rate         the rate of gross turnover; no VAT is reclaimed, and none accounted for of purchases
 
 Chosen: turnover under the flat rate is by payments where all businesses of the entity keep cash basis, else by supply
-date. Days on which the entity is not registered count for nothing. Allocations know no VAT code: purchases under the
-reverse charge and acquisitions in Northern Ireland are not among them.
+date. Days on which the entity is not registered count for nothing.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,8 +16,9 @@ from gatewayd.ledger import allocated_vat, vat_standing
 from gatewayd.ledger.allocated_money import Basis, convert, currency_mismatch
 from gatewayd.ledger.date_ranges import DateRange
 from gatewayd.ledger.invoice_shares import Credit, Figures, PaidInvoice, Payment, Share, walk
-from gatewayd.ledger.invoiced_income import OUTSIDE_FLAT_RATE, together
+from gatewayd.ledger.invoiced_income import together
 from gatewayd.ledger.rounding import half_up
+from gatewayd.ledger.vat_rates import OUTSIDE_FLAT_RATE
 from gatewayd.ledger.vat_return import VatFigures
 from gatewayd.ledger.vat_standing import VatStanding
 from gatewayd.store import ReadTx, Row
@@ -96,13 +96,27 @@ def of_period(tx: ReadTx, legal_entity_id: str, whole: DateRange) -> VatFigures:
     for sale in sales:
         figures = figures.plus(_of_sale(vat, sale, turnover))
     for entry in allocated_vat.entries(tx, vat, legal_entity_id, whole, basis):
-        if vat.treatment_on(entry.span.first) == "registered":
-            figures = figures.plus(VatFigures(entry.output_vat, 0, entry.input_vat, entry.sales, entry.purchases))
-        elif vat.treatment_on(entry.span.first) == "flat_rate":
+        treatment = vat.treatment_on(entry.span.first)
+        if treatment == "registered":
+            figures = figures.plus(entry.figures)
+        elif treatment == "flat_rate":
+            figures = figures.plus(entry.beside_flat_rate)
             _add_turnover(vat, entry.span.first, entry.flat_turnover, turnover)
     exact = sum((percent * gross / 100 for percent, gross in turnover.items()), Fraction(0))
     flat = VatFigures(output_vat=half_up(exact.numerator, exact.denominator), sales=sum(turnover.values()))
     return figures.plus(flat)
+
+
+def leaves_purchases_out(tx: ReadTx, legal_entity_id: str, whole: DateRange) -> bool:
+    """Whether there are purchases under the flat rate whose VAT the customer accounts for: no figures hold them.
+
+    Raises `Problem` `currency_mismatch`.
+    """
+    vat = vat_standing.of_entity(tx, legal_entity_id)
+    if vat.scheme != "flat_rate":
+        return False
+    found = allocated_vat.entries(tx, vat, legal_entity_id, whole, _basis(tx, legal_entity_id, vat))
+    return any(entry.is_self_accounted and vat.treatment_on(entry.span.first) == "flat_rate" for entry in found)
 
 
 def _basis(tx: ReadTx, legal_entity_id: str, vat: VatStanding) -> Basis:

@@ -91,13 +91,15 @@ class Record:
 def record_of(key: str, operation: Operation, caller: Caller, request: msgspec.Struct, file: str = "") -> Record:
     """The record a request would leave. Raises `Problem` `invalid_request` for a key that is too long or not text.
 
-    Two requests are the same when they name the same operation, decode to the same values and bring the same file, of
-    which `file` is the digest.
+    Two requests are the same when they name the same operation, decode to the same values, override the same and bring
+    the same file, of which `file` is the digest.
     """
     text = key.strip()
     if not 0 < len(text) <= MAX_KEY_CHARACTERS or not text.isprintable():
         raise Problem("invalid_request", f"An Idempotency-Key is 1 to {MAX_KEY_CHARACTERS} printable characters.")
-    digest = hashlib.sha256(operation.id.encode() + b"\0" + msgspec.json.encode(request) + file.encode()).digest()
+    said = b"".join(b"\0" + name.encode() for name in sorted(caller.overrides))
+    asked = operation.id.encode() + b"\0" + msgspec.json.encode(request) + file.encode() + said
+    digest = hashlib.sha256(asked).digest()
     return Record(caller.credential_id, text, digest, operation.id, operation.secret)
 
 

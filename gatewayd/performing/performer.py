@@ -82,6 +82,7 @@ class Performer:
         def work(tx: WriteTx) -> bytes:
             if record is not None:
                 idempotency.begin(tx, record)
+            tx.overrides = caller.overrides
             body = encoded(operation.handler(tx, caller, request))
             if record is not None:
                 idempotency.keep(tx, record, body)

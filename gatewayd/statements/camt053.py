@@ -1,4 +1,4 @@
-"""CAMT.053 and .052 of ISO 20022, versions .02 to .08: statements and interim reports (Domain E).
+"""CAMT.053, .052 and .054 of ISO 20022, versions .02 to .08: statements, reports and notifications (Domain E).
 
 Elements are dropped as soon as they have been read, so that memory does not grow with the file.
 """
@@ -13,9 +13,9 @@ from defusedxml.ElementTree import iterparse
 from gatewayd.statements.camt_entries import Entry, TransactionDetails, without_namespace
 from gatewayd.statements.camt_statement import StatementHeader
 from gatewayd.statements.running import Tally
-from gatewayd.statements.shapes import Hints, Part, Refused, Unreadable
+from gatewayd.statements.shapes import Format, Hints, Part, Refused, Unreadable
 
-_STATEMENTS = frozenset({"Stmt", "Rpt"})
+_STATEMENTS: dict[str, Format] = {"Stmt": "camt053", "Rpt": "camt052", "Ntfctn": "camt054"}
 _DETAILS_OF_ONE_ENTRY = 100_000
 
 
@@ -28,7 +28,8 @@ def read_camt053(stream: BinaryIO, hints: Hints) -> Iterator[Part]:
         else:
             yield from reader.end(element)
     if reader.statements == 0:
-        raise Unreadable(None, "the file holds no statement (BkToCstmrStmt) and no account report (BkToCstmrAcctRpt)")
+        kinds = "statement (BkToCstmrStmt), account report (BkToCstmrAcctRpt) or notification (BkToCstmrDbtCdtNtfctn)"
+        raise Unreadable(None, f"the file holds no {kinds}")
 
 
 def _events(stream: BinaryIO) -> Iterator[tuple[str, Element]]:
@@ -63,7 +64,7 @@ class _Reader:
         if len(self._path) > 64:
             raise Unreadable(None, "elements stand deeper within each other than any statement has them")
         if name in _STATEMENTS and len(self._path) == 3:
-            self._header, self._tally = StatementHeader(self._hints.currency), None
+            self._header, self._tally = StatementHeader(_STATEMENTS[name], self._hints.currency), None
         elif name == "Ntry":
             self._details = []
 

@@ -7,7 +7,7 @@ from gatewayd.money import CURRENCIES
 from gatewayd.statements.camt_entries import amount_of, date_of, text_at
 from gatewayd.statements.identifiers import identifiers
 from gatewayd.statements.running import Tally
-from gatewayd.statements.shapes import Closed, Opened, Unreadable
+from gatewayd.statements.shapes import Closed, Format, Opened, Unreadable
 from gatewayd.statements.text import cleaned
 
 _OPENING, _CLOSING, _AVAILABLE = ("OPBD", "PRCD"), ("CLBD", "ITBD"), ("CLAV", "ITAV")
@@ -16,7 +16,8 @@ _OPENING, _CLOSING, _AVAILABLE = ("OPBD", "PRCD"), ("CLBD", "ITBD"), ("CLAV", "I
 class StatementHeader:
     """Account, period and balances, as they come. `currency`: of a statement that names none."""
 
-    def __init__(self, currency: str | None) -> None:
+    def __init__(self, format_: Format, currency: str | None) -> None:
+        self._format = format_
         self._hint = currency
         self._currency: str | None = None
         self._account: Element | None = None
@@ -43,7 +44,7 @@ class StatementHeader:
         opening, day = self._balance(_OPENING)
         return Opened(
             statement=statement,
-            format="camt053",
+            format=self._format,
             account_name=_name(account, "Nm"),
             sort_code=found.sort_code,
             account_number=found.account_number,
@@ -67,7 +68,13 @@ class StatementHeader:
             closing_date=day,
             available=self._balance(_AVAILABLE)[0],
             dates=self._dates,
+            is_interim=self._is_interim,
         )
+
+    @property
+    def _is_interim(self) -> bool:
+        """Chosen: a report with a booked closing balance is of a whole day, as a statement is."""
+        return self._format != "camt053" and self._balance(("CLBD", "CLBD"))[0] is None
 
     @property
     def currency(self) -> str:

@@ -1,14 +1,18 @@
 """A stranger's file is read apart: in a child process with limits, a clean environment and a deadline."""
 
+import functools
 import math
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
+from typing import Final
 
 import msgspec
 import trio
 
+from gatewayd.statements import ENTRY
 from gatewayd.statements.frames import LENGTH_BYTES, Failure, Frame, largest_frame, unframed
 from gatewayd.statements.shapes import Hints, Part, Unreadable
 
@@ -17,18 +21,28 @@ sys.path[:] = sys.argv[3:]
 from gatewayd.statements.worker import main
 main(sys.argv[1], int(sys.argv[2]))
 """
+NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+_UNPACKED = "_PYI_"  # names of variables by which PyInstaller tells a child of the same program
 _CHUNK = 64 * 1024
 _COMPLAINT = 4096
 
 
-async def read_apart(path: Path, hints: Hints, *, deadline_seconds: float = 600.0) -> AsyncIterator[list[Part]]:
+def reader_of(environ: Mapping[str, str]) -> Callable[[Path, Hints], AsyncIterator[list[Part]]]:
+    """`read_apart` of a program with this environment: one that unpacked itself is not unpacked again for each file."""
+    unpacked = {name: value for name, value in environ.items() if name.startswith(_UNPACKED)}
+    return functools.partial(read_apart, unpacked=unpacked)
+
+
+async def read_apart(
+    path: Path, hints: Hints, *, deadline_seconds: float = 600.0, unpacked: Mapping[str, str] = NOTHING
+) -> AsyncIterator[list[Part]]:
     """The parts of a file in batches of about 500. Wrap it in `contextlib.aclosing`, which ends the child.
 
     `deadline_seconds` is how long the child may take altogether; the time between batches does not count.
     Raises `Unreadable` as `read` does, also after batches, and for a child that dies, or needs more memory or time
     than it has.
     """
-    process = await _started(path, hints, deadline_seconds)
+    process = await _started(path, hints, deadline_seconds, unpacked)
     frames = _Frames(process, hints, deadline_seconds)
     try:
         while (frame := await frames.next()) is not None:
@@ -44,15 +58,24 @@ async def read_apart(path: Path, hints: Hints, *, deadline_seconds: float = 600.
             await frames.aclose()
 
 
-async def _started(path: Path, hints: Hints, deadline_seconds: float) -> trio.Process:
-    """The child: this interpreter, without its environment, on the modules of this process."""
-    cpu_seconds = str(math.ceil(deadline_seconds))
-    places = [place for place in sys.path if Path(place).is_absolute()]
-    command = [sys.executable, "-I", "-S", "-c", _BOOT, msgspec.json.encode(hints).decode(), cpu_seconds, *places]
+async def _started(path: Path, hints: Hints, deadline_seconds: float, unpacked: Mapping[str, str]) -> trio.Process:
+    """The child, without the environment of this process."""
+    told = [msgspec.json.encode(hints).decode(), str(math.ceil(deadline_seconds))]
+    command = [sys.executable, ENTRY, *told] if _is_one_file() else _from_modules(told)
     with path.open("rb") as file:
         return await trio.lowlevel.open_process(
-            command, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={}, cwd="/"
+            command, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=unpacked, cwd="/"
         )
+
+
+def _is_one_file() -> bool:
+    return bool(getattr(sys, "frozen", False))  # as PyInstaller and its like say it
+
+
+def _from_modules(told: list[str]) -> list[str]:
+    """This interpreter on the modules of this process, but for those of the folder where it happens to be."""
+    places = [str(Path(place).absolute()) for place in sys.path if place]
+    return [sys.executable, "-I", "-S", "-c", _BOOT, *told, *places]
 
 
 class _Frames:

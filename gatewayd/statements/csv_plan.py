@@ -20,7 +20,7 @@ from gatewayd.statements.csv_sample import (
     trimmed,
 )
 from gatewayd.statements.dates import DAY_FIRST, DateOrder
-from gatewayd.statements.shapes import Hints, Limits, Mapping, Proposal, Unreadable
+from gatewayd.statements.shapes import Hints, Limits, Mapping, Unreadable
 from gatewayd.statements.text import TextLines, encoding_of
 
 
@@ -80,13 +80,6 @@ def _found(
         questions = " ".join(doubt.question for doubt in proposal.doubts)
         raise Unreadable(None, f"the columns of this CSV have to be confirmed. {questions}", proposal)
     return proposal.mapping, table, None
-
-
-def proposal_for(stream: BinaryIO, limits: Limits) -> Proposal:
-    """The proposal for a CSV by its first lines, whether a profile knows it or not."""
-    encoding = encoding_of(stream)
-    sample = sample_of(stream, encoding, limits)
-    return proposal_of(cut(sample, delimiter_of(sample)))
 
 
 def _date_format(stream: BinaryIO, encoding: str, mapping: Mapping, columns: Columns, limits: Limits) -> str:

@@ -1,4 +1,4 @@
-"""MT940 of SWIFT: customer statements (Domain E).
+"""MT940 and MT942 of SWIFT: customer statements, and interim reports of what has come in since (Domain E).
 
 The mt-940 package reads the fields; it would take a whole file at once, so the file is cut into messages, and these
 into runs of statement lines, which it is given one after the other.
@@ -7,6 +7,8 @@ into runs of statement lines, which it is given one after the other.
 import re
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
+
+from msgspec.structs import replace
 
 from gatewayd.money import CURRENCIES
 from gatewayd.statements.identifiers import identifiers
@@ -90,7 +92,7 @@ class _Message:
         self._tally: Tally | None = None
         self._run: list[Field] = []
         self._first_line = 0
-        self._is_interim = False
+        self._limit_currency: str | None = None  # of :34F:, which interim reports alone have
 
     def take(self, field: Field) -> Iterator[Part]:
         """One field more."""
@@ -103,8 +105,10 @@ class _Message:
         elif tag in _CLOSINGS:
             yield from self._lines()
             self._closing = self._balance(field)
-        elif tag in ("13D", "34F"):
-            self._is_interim = True
+        elif tag == "34F":
+            self._limit_currency = field.text.strip()[:3]
+        elif tag in ("90C", "90D"):
+            yield from self._lines()  # what follows is of the message
         elif tag == "64":
             self._available = self._balance(field)
         elif tag == "61" or (tag in ("86", "NS") and self._run and self._closing is None):
@@ -120,13 +124,15 @@ class _Message:
             self._run[-1] = _longer(last, f":{field.tag}:{field.text}")
 
     def closed(self) -> Iterator[Part]:
-        """The end of the message. Raises `Unreadable` where its closing balance is missing."""
-        if self._closing is None:
-            why = ", as interim reports (MT942) have none" if self._is_interim else ": is the file cut off?"
-            raise Unreadable(None, f"message {self._statement + 1} has no closing balance (:62F:){why}")
+        """The end of the message. Raises `Unreadable` where the closing balance of a statement is missing."""
+        if self._closing is None and not self._is_interim:
+            reason = f"message {self._statement + 1} has no closing balance (:62F:): is the file cut off?"
+            raise Unreadable(None, reason)
         yield from self._lines()
         yield from self._opened()
-        if self._tally is not None:
+        if self._tally is not None and self._closing is None:
+            yield self._tally.closed(is_interim=True)
+        elif self._tally is not None and self._closing is not None:
             yield self._tally.closed(
                 opening=self._opening.amount if self._opening else None,
                 closing=self._closing.amount,
@@ -141,8 +147,18 @@ class _Message:
             yield from self._opened()
             tally = self._tally
             for part in lines_of([(field.line, field.text) for field in self._run], self._currency, self._statement):
-                yield tally.add(part) if tally is not None and isinstance(part, Line) else part
+                yield tally.add(self._as_told(part)) if tally is not None and isinstance(part, Line) else part
             self._run = []
+
+    def _as_told(self, line: Line) -> Line:
+        """Chosen: a line of an interim report is pending, until a statement brings it."""
+        if not self._is_interim:
+            return line
+        return replace(line, status="pending", booking_date=None, value_date=line.value_date or line.booking_date)
+
+    @property
+    def _is_interim(self) -> bool:
+        return self._limit_currency is not None and self._opening is None and self._closing is None
 
     def _opened(self) -> Iterator[Part]:
         if self._tally is not None:
@@ -151,7 +167,7 @@ class _Message:
         account = identifiers(re.sub(r"\s+[A-Z]{3}$|(?<=[0-9])(GBP|EUR|USD)$", "", self._account))
         yield Opened(
             statement=self._statement,
-            format="mt940",
+            format="mt942" if self._is_interim else "mt940",
             sort_code=account.sort_code,
             account_number=account.account_number,
             iban=account.iban,
@@ -164,7 +180,7 @@ class _Message:
     @property
     def _currency(self) -> str:
         known = self._opening or self._closing
-        currency = known.currency if known is not None else (self._hints.currency or "")
+        currency = known.currency if known is not None else (self._limit_currency or self._hints.currency or "")
         if currency not in CURRENCIES:
             reason = (
                 f"{currency!r} is no currency" if currency else "the statement has no balance that names a currency"

@@ -1,18 +1,16 @@
 """The one way in: a statement file of any format, or a broker's file, becomes parts (Domain E)."""
 
-import io
 import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import BinaryIO
 
 from gatewayd.statements.camt053 import read_camt053
-from gatewayd.statements.csv_plan import proposal_for
 from gatewayd.statements.csv_statements import read_csv
 from gatewayd.statements.detection import format_of
 from gatewayd.statements.mt940 import read_mt940
 from gatewayd.statements.ofx import read_ofx
 from gatewayd.statements.qif import read_qif
-from gatewayd.statements.shapes import Format, Hints, Limits, Line, Part, Proposal, Refused, Trade, Unreadable
+from gatewayd.statements.shapes import Format, Hints, Line, Part, Refused, Trade, Unreadable
 from gatewayd.statements.trades.csv_trades import read_csv_trades
 from gatewayd.statements.trades.flex import read_flex
 
@@ -20,7 +18,10 @@ READERS: Mapping[Format, Callable[[BinaryIO, Hints], Iterator[Part]]] = {
     "ofx": read_ofx,
     "qif": read_qif,
     "camt053": read_camt053,
+    "camt052": read_camt053,
+    "camt054": read_camt053,
     "mt940": read_mt940,
+    "mt942": read_mt940,
     "csv": read_csv,
 }
 OF_BROKERS: Mapping[Format, Callable[[BinaryIO, Hints], Iterator[Part]]] = {
@@ -54,15 +55,3 @@ def _reader(hints: Hints, found: Format) -> Callable[[BinaryIO, Hints], Iterator
         whose = "no bank's statement" if hints.kind == "bank" else "no list of a broker's transactions"
         raise Unreadable(None, f"the file is {found}, which is {whose}")
     return reader
-
-
-def propose_mapping(sample: bytes) -> Proposal:
-    """How the CSV that begins with `sample` could be read; some 64 kB are plenty, a last line that is cut is no matter.
-
-    Raises `Unreadable` for what is no CSV.
-    """
-    stream = io.BytesIO(sample)
-    found = format_of(stream)
-    if found != "csv":
-        raise Unreadable(None, f"the file is {found}, which needs no mapping of columns")
-    return proposal_for(stream, Limits())

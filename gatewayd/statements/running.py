@@ -33,6 +33,7 @@ class Tally:
         closing_date: str | None = None,
         available: int | None = None,
         dates: tuple[str | None, str | None] = (None, None),
+        is_interim: bool = False,
     ) -> Closed:
         """The end of the statement; `dates` are those that the file gives for it."""
         return Closed(
@@ -45,6 +46,7 @@ class Tally:
             available_balance=available,
             from_date=dates[0] or self.first,
             to_date=dates[1] or self.last,
+            is_interim=is_interim,
         )
 
 

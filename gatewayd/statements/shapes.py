@@ -11,7 +11,7 @@ from msgspec import Struct
 FileKind = Literal["bank", "broker"]
 """Whose file it is."""
 
-Format = Literal["ofx", "qif", "camt053", "mt940", "csv", "ibkr_flex"]
+Format = Literal["ofx", "qif", "camt053", "camt052", "camt054", "mt940", "mt942", "csv", "ibkr_flex"]
 
 TransactionType = Literal[
     "faster_payment",
@@ -179,6 +179,8 @@ class Refused(Struct, frozen=True, kw_only=True, tag_field="part", tag="refused"
 class Closed(Struct, frozen=True, kw_only=True, tag_field="part", tag="closed"):
     """A statement ends. What is known only now is here, what `Opened` had already is repeated.
 
+    `is_interim`: it was a report within the day, such as MT942, which holds some lines of its days and no balance.
+
     Of a CSV the balances are those of its running balance, and None where that does not add up from row to row.
     """
 
@@ -191,6 +193,7 @@ class Closed(Struct, frozen=True, kw_only=True, tag_field="part", tag="closed"):
     available_balance: int | None = None
     from_date: str | None = None  # else of the first and the last booked line
     to_date: str | None = None
+    is_interim: bool = False
 
 
 class Instrument(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from gatewayd.store.failures import StoreFailure
-from gatewayd.store.private_files import sync_directory
+from gatewayd.store.private_files import make_folder, make_private, sync_directory
 
 _DIGEST = re.compile("[0-9a-f]{64}")
 CHUNK_BYTES = 1 << 20
@@ -37,7 +37,7 @@ class BlobDraft:
         self._hash = hashlib.sha256()
         self._size = 0
         try:
-            self._file: BinaryIO = os.fdopen(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+            self._file: BinaryIO = os.fdopen(make_private(self._path, os.O_WRONLY, folder), "wb")
         except OSError as error:
             raise _refused(error) from error
 
@@ -69,7 +69,7 @@ class BlobDraft:
             self._file.flush()
             os.fsync(self._file.fileno())
             self._file.close()
-            target.parent.mkdir(mode=0o700, exist_ok=True)
+            make_folder(target.parent, self._folder)
             sync_directory(self._folder)  # also where another draft made it: its own sync may be yet to come
             os.rename(self._path, target)
             sync_directory(target.parent)
@@ -95,7 +95,8 @@ class Blobs:
     def __init__(self, directory: Path) -> None:
         self._folder = directory / "blobs"
         self._drafts = directory / "blobs" / "drafts"
-        self._drafts.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(self._folder, directory)
+        make_folder(self._drafts, directory)
 
     def draft(self, max_bytes: int) -> BlobDraft:
         """Begin to store at most `max_bytes`."""

@@ -117,6 +117,11 @@ class Store:
         return self._writer.changes
 
     @property
+    def decided(self) -> int:
+        """How many writes were decided since the start, of whoever it was."""
+        return self._writer.decided
+
+    @property
     def fault(self) -> str | None:
         """What is wrong with the store, to be read after "the store". None: nothing that is known."""
         return self._faults.sentence

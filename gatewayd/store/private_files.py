@@ -29,6 +29,21 @@ def make_private(path: Path, flags: int, owned_like: Path | None) -> int:
     return descriptor
 
 
+def make_folder(path: Path, owned_like: Path) -> None:
+    """A folder, where it is not there yet. Raises `OSError`."""
+    try:
+        path.mkdir(mode=0o700)
+    except FileExistsError:
+        return
+    if os.geteuid() == 0:
+        owner = owned_like.stat()
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            os.fchown(descriptor, owner.st_uid, owner.st_gid)
+        finally:
+            os.close(descriptor)
+
+
 def create_file(path: Path, content: bytes, owned_like: Path) -> None:
     """A new file, its content on disk. Raises `OSError`, also where it is there."""
     descriptor = make_private(path, os.O_WRONLY, owned_like)

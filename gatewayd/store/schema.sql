@@ -53,11 +53,11 @@ CREATE TABLE allocations (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
-) STRICT;
+, vat_code TEXT, external_id TEXT) STRICT;
 
 CREATE INDEX allocations_by_bill ON allocations (
     org_id, business_id, document_date, category, direction, currency, amount, vat_amount, disallowable_amount,
-    document_ids
+    document_ids, vat_code
 ) WHERE document_date IS NOT NULL;
 
 CREATE INDEX allocations_by_business ON allocations (org_id, business_id, date, id, currency, direction, amount);
@@ -70,13 +70,15 @@ CREATE INDEX allocations_by_date ON allocations (org_id, date, id, currency, dir
 
 CREATE INDEX allocations_by_direction ON allocations (org_id, direction, date, id, currency, amount);
 
+CREATE UNIQUE INDEX allocations_by_external_id ON allocations (org_id, external_id) WHERE external_id IS NOT NULL;
+
 CREATE INDEX allocations_by_invoice ON allocations (org_id, invoice_id, date, id) WHERE invoice_id IS NOT NULL;
 
 CREATE INDEX allocations_by_matching ON allocations (org_id, matched_by, date, id, currency, direction, amount);
 
 CREATE INDEX allocations_by_money ON allocations (
     org_id, business_id, date, id, document_date, category, direction, currency, amount, vat_amount,
-    disallowable_amount, document_ids
+    disallowable_amount, document_ids, vat_code
 );
 
 CREATE INDEX allocations_by_property ON allocations (org_id, property_id, date, id, currency, direction, amount)
@@ -274,7 +276,21 @@ CREATE TABLE asset_transactions (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
-) STRICT;
+, income_date TEXT) STRICT;
+
+CREATE INDEX asset_income_by_date ON asset_transactions (org_id, income_date, id) WHERE income_date > '';
+
+CREATE INDEX asset_income_of_account ON asset_transactions (org_id, account_id, income_date, id)
+WHERE income_date IS NOT NULL;
+
+CREATE INDEX asset_income_of_entity ON asset_transactions (org_id, legal_entity_id, income_date, id)
+WHERE income_date IS NOT NULL;
+
+CREATE INDEX asset_income_of_instrument ON asset_transactions (org_id, instrument_id, income_date, id)
+WHERE income_date IS NOT NULL AND instrument_id IS NOT NULL;
+
+CREATE INDEX asset_income_of_portfolio ON asset_transactions (org_id, portfolio_id, income_date, id)
+WHERE income_date IS NOT NULL;
 
 CREATE INDEX asset_transactions_by_change ON asset_transactions (org_id, updated_at, id);
 
@@ -301,6 +317,9 @@ WHERE instrument_id IS NOT NULL;
 CREATE INDEX asset_transactions_of_portfolio ON asset_transactions (org_id, portfolio_id, trade_date, id);
 
 CREATE INDEX asset_transactions_of_portfolio_and_type ON asset_transactions (org_id, portfolio_id, type, trade_date, id);
+
+CREATE INDEX asset_transactions_of_rate ON asset_transactions (org_id, currency, base_currency, trade_date)
+WHERE currency <> base_currency;
 
 CREATE INDEX asset_transactions_of_source ON asset_transactions (org_id, source, trade_date, id);
 
@@ -793,6 +812,8 @@ CREATE TABLE "import_runs" (
     balanced INTEGER CHECK (balanced = 0 OR balanced = 1), -- NULL: the file does not tell
     error TEXT,
     proposal TEXT,                              -- JSON: what has to be settled before it can be read
+    makes_account INTEGER NOT NULL DEFAULT 0 CHECK (makes_account = 0 OR makes_account = 1),
+    overrides_closing INTEGER NOT NULL DEFAULT 0 CHECK (overrides_closing = 0 OR overrides_closing = 1),
     applied_at INTEGER,
     reverted_at INTEGER,
     created_at INTEGER NOT NULL,
@@ -1127,7 +1148,7 @@ CREATE TABLE legal_entities (
     search_text TEXT NOT NULL,                  -- names and numbers, case-folded
     wire BLOB NOT NULL                          -- the JSON without utr, nino and the closing brace
 , numbered_as_organization INTEGER NOT NULL DEFAULT 0
-    CHECK (numbered_as_organization IN (0, 1)), incorporation_date TEXT) STRICT;
+    CHECK (numbered_as_organization IN (0, 1)), incorporation_date TEXT, itsa_status_tax_year TEXT, itsa_status_status TEXT, itsa_status_reason TEXT, itsa_status_fetched_at INTEGER) STRICT;
 
 CREATE INDEX legal_entities_changes ON legal_entities (org_id, updated_at, id);
 
@@ -1309,10 +1330,29 @@ CREATE TABLE "period_locks" (
     start_date TEXT NOT NULL,
     end_date TEXT NOT NULL CHECK (end_date >= start_date),
     closed_at INTEGER NOT NULL
-) STRICT;
+, closing INTEGER NOT NULL DEFAULT 0 CHECK (closing IN (0, 1))) STRICT;
 
 CREATE UNIQUE INDEX period_locks_key
-    ON period_locks (org_id, legal_entity_id, coalesce(business_id, ''), start_date, end_date);
+    ON period_locks (org_id, legal_entity_id, coalesce(business_id, ''), start_date, end_date, closing);
+
+CREATE TABLE period_seals (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    period_id TEXT NOT NULL REFERENCES periods (id),
+    number INTEGER NOT NULL CHECK (number >= 1),    -- of the period: 1 for the first
+    sealed_at INTEGER NOT NULL,
+    sealed_by TEXT NOT NULL,
+    size_bytes INTEGER NOT NULL CHECK (size_bytes > 0),
+    sha256 TEXT NOT NULL,                       -- of the file, hexadecimal
+    contents_sha256 TEXT NOT NULL,              -- of what is in it: the same for the same books
+    key_fingerprint TEXT NOT NULL,
+    files TEXT NOT NULL,                        -- JSON: path, bytes, rows, sha256
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1)
+) STRICT;
+
+CREATE UNIQUE INDEX period_seals_of_period ON period_seals (org_id, period_id, number);
 
 CREATE TABLE periods (
     id TEXT PRIMARY KEY,
@@ -1348,9 +1388,9 @@ CREATE UNIQUE INDEX periods_key ON periods (org_id, legal_entity_id, coalesce(bu
 
 CREATE INDEX periods_of_business ON periods (org_id, business_id, end_date, id);
 
-CREATE INDEX periods_of_entity ON periods (org_id, legal_entity_id, end_date, id);
+CREATE INDEX periods_of_entity ON periods (org_id, legal_entity_id, end_date, id, type);
 
-CREATE INDEX periods_page ON periods (org_id, end_date, id);
+CREATE INDEX periods_page ON periods (org_id, end_date, id, type);
 
 CREATE TABLE recovery_codes (
     user_id TEXT NOT NULL REFERENCES users (id),
@@ -1370,6 +1410,13 @@ CREATE TABLE refresh_tokens (
 ) STRICT, WITHOUT ROWID;
 
 CREATE UNIQUE INDEX refresh_tokens_of_grant ON refresh_tokens (grant_id, generation);
+
+CREATE TABLE seal_keys (
+    kid TEXT PRIMARY KEY,                       -- its thumbprint (RFC 7638)
+    private_sealed BLOB NOT NULL,               -- the private JWK, encrypted at rest
+    public_jwk TEXT NOT NULL,                   -- JSON
+    created_at INTEGER NOT NULL
+) STRICT;
 
 CREATE TABLE sessions (
     id TEXT PRIMARY KEY,
@@ -1408,6 +1455,14 @@ CREATE TABLE signing_keys (
     signs_until INTEGER,                                -- NULL: until the next one is made
     published_until INTEGER,                            -- NULL with signs_until; then later by the longest token's life
     created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE statement_gaps (
+    org_id TEXT NOT NULL,
+    account_id TEXT NOT NULL REFERENCES bank_accounts (id),
+    import_id TEXT NOT NULL REFERENCES import_runs (id),
+    date TEXT NOT NULL,
+    PRIMARY KEY (org_id, account_id, import_id, date)
 ) STRICT;
 
 CREATE TABLE tax_calls (

@@ -67,6 +67,7 @@ class SealedValue(NamedTuple):
 
 SEALED_COLUMNS: Final = (  # those that every store in use has are first: one of them is opened at each start
     SealedColumn("signing_keys", "private_sealed", ("kid",), "signing_keys.private_sealed:{kid}"),
+    SealedColumn("seal_keys", "private_sealed", ("kid",), "seal_keys.private_sealed:{kid}"),
     SealedColumn("webhook_subscriptions", "secret_sealed", ("id",), "webhook_subscriptions.secret:{id}"),
     SealedColumn("webhook_subscriptions", "previous_secret_sealed", ("id",), "webhook_subscriptions.secret:{id}"),
     SealedColumn("totp_secrets", "secret_sealed", ("user_id",), "totp_secrets.secret:{user_id}"),

@@ -43,6 +43,8 @@ class ReadTx:
         self._sealer = sealer
         self._now = bindings.now
         self.used_now = self.used_today = False
+        self.overrides: frozenset[str] = frozenset()
+        """What its caller wants done in spite of a rule that may be overridden, by the name of the rule."""
 
     def bind(self, org_id: str) -> None:
         """Act for this organization from now on: once the caller is known."""

@@ -72,7 +72,7 @@ class Writer:
         self._queue_lock = threading.Lock()  # so that no job is queued after the end
         self._open = True
         self._update_clock = UpdateClock(parts.connection)
-        self.commits = self.changes = 0
+        self.commits = self.changes = self.decided = 0
         self._thread = threading.Thread(target=self._run, name="gatewayd-writer", daemon=True)
 
     @property
@@ -163,6 +163,7 @@ class Writer:
             self._abandon(batch, error)
         for job in batch:
             job.decided = True
+        self.decided += len(batch)
 
     def _begin(self) -> None:
         self._parts.connection.execute("BEGIN IMMEDIATE")

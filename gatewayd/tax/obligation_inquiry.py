@@ -1,5 +1,7 @@
 """A taxpayer's obligations as the tax authority has them: VAT 1.0 and Obligations 3.0 (domain model §D1).
 
+With those of Income Tax goes the standing in Making Tax Digital: SA Individual Details 2.0.
+
 What is read here is written to the books: it is checked for form, and what has another form is refused as a whole.
 """
 
@@ -28,7 +30,10 @@ VAT_DAYS_BACK: Final = 365  # of the 366 that one question may span
 _VAT: Final = ENDPOINTS["vat.getObligations"]._replace(fresh=True)
 _UPDATES: Final = ENDPOINTS["itsaObligations.list"]._replace(fresh=True)
 _DECLARATIONS: Final = ENDPOINTS["itsaObligations.list:final_declaration"]._replace(fresh=True)
-_SCENARIOS: Final = vat.OBLIGATION_SCENARIOS | itsa.OBLIGATION_SCENARIOS | itsa.DECLARATION_SCENARIOS
+_STATUS: Final = ENDPOINTS["itsaStatus.get"]._replace(fresh=True)
+_SCENARIOS: Final = (
+    vat.OBLIGATION_SCENARIOS | itsa.OBLIGATION_SCENARIOS | itsa.DECLARATION_SCENARIOS | itsa.STATUS_SCENARIOS
+)
 
 Shape = TypeVar("Shape")
 
@@ -80,6 +85,29 @@ class _Declarations(msgspec.Struct):
     obligations: Annotated[list[_Row], Meta(max_length=ROWS_MAX)]
 
 
+class _StatusDetail(msgspec.Struct, rename="camel"):
+    submitted_on: Annotated[str, Meta(max_length=40)]
+    status: Annotated[str, Meta(min_length=1, max_length=60)]
+    status_reason: Annotated[str, Meta(max_length=200)] | None = None
+
+
+class _YearStatus(msgspec.Struct, rename="camel"):
+    tax_year: Annotated[str, Meta(pattern=r"^\d{4}-\d{2}\Z")]
+    itsa_status_details: Annotated[list[_StatusDetail], Meta(max_length=ROWS_MAX)]
+
+
+class _Statuses(msgspec.Struct, rename="camel"):
+    itsa_statuses: Annotated[list[_YearStatus], Meta(max_length=ROWS_MAX)]
+
+
+class Standing(NamedTuple):
+    """How a taxpayer stands towards Making Tax Digital for Income Tax in a tax year, in the authority's words."""
+
+    tax_year: str
+    status: str
+    reason: str | None
+
+
 class Told(NamedTuple):
     """One obligation as the authority has it. `tax_business_id` None: of the taxpayer as a whole."""
 
@@ -126,6 +154,24 @@ class ObligationInquiry:
         declared = self._read(response, _Declarations)
         rows = [] if declared is None else declared.obligations
         return [*told, *(Told(_confirmed("itsa_final_declaration", row)) for row in rows)]
+
+    async def itsa_status(self) -> Standing | None:
+        """The latest status of this tax year. None without a National Insurance number, or where none is told.
+
+        Chosen: a refusal is none too. An application may have the obligations and not this.
+        """
+        nino = self._taxpayer.nino
+        if nino is None:
+            return None
+        asked = {"nino": nino, "taxYear": tax_year_of(self._today.isoformat())}
+        response = await self._ask(_STATUS, asked, itsa.STATUS_SCENARIOS)
+        found = self._read(response, _Statuses) if response.status == 200 else None
+        years = [] if found is None else found.itsa_statuses
+        details = [one for year in years if year.tax_year == asked["taxYear"] for one in year.itsa_status_details]
+        if not details:
+            return None
+        latest = max(details, key=lambda one: one.submitted_on)
+        return Standing(asked["taxYear"], latest.status, latest.status_reason)
 
     async def _ask(self, endpoint: Endpoint, values: Mapping[str, str], scenarios: Collection[str]) -> Response:
         """A test scenario goes to those questions that document it (§D4), and one that none documents to all."""

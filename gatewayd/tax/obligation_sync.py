@@ -11,6 +11,8 @@ from typing import Annotated, Final, Literal, NamedTuple, Protocol
 from msgspec import Meta
 
 from gatewayd.areas.businesses import rows as businesses
+from gatewayd.areas.legal_entities import rows as legal_entities
+from gatewayd.areas.legal_entities.shapes import ItsaStatus
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.wire import Id, Request, Response, Timestamp
@@ -20,9 +22,10 @@ from gatewayd.ledger import confirmations, obligations, owners
 from gatewayd.ledger.confirmations import Confirmed
 from gatewayd.ledger.obligations import Obligation, ObligationKey, ObligationRow
 from gatewayd.ledger.references import unknown_reference
+from gatewayd.ledger.tax_calendar import tax_year_of
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.tax import taxpayers
-from gatewayd.tax.obligation_inquiry import ObligationInquiry, Told
+from gatewayd.tax.obligation_inquiry import ObligationInquiry, Standing, Told
 from gatewayd.tax.proxy import Proxy
 from gatewayd.tax.taxpayers import Taxpayer
 
@@ -48,7 +51,8 @@ class SyncObligations(Request, frozen=True, kw_only=True):
 class ObligationDifference(Response, frozen=True, kw_only=True):
     """One member in which the books and the authority differed. `obligationId` null: it was not in the books.
 
-    `field` is `dueDate`, `periodStartDate`, `status` or `receivedDate`.
+    `field` is `dueDate`, `periodStartDate`, `status` or `receivedDate`. With `status`, `remote` null: the authority has
+    no such obligation, though it told of others of this kind about these days.
     """
 
     obligation_id: str | None
@@ -90,8 +94,8 @@ async def sync_obligations(
 
     VAT returns, quarterly updates and final declarations: what the authority has takes the place of what the calendar
     predicted, and its due dates hold. Where the two differed is answered. Quarterly updates are taken over for
-    businesses that have a taxBusinessId: compare these first (`businesses.syncTaxBusiness`). Needs fraud-prevention
-    headers, as every request that reaches the authority does.
+    businesses that have a taxBusinessId: compare these first (`businesses.syncTaxBusiness`). With Income Tax goes the
+    `itsaStatus` of the entity. Needs fraud-prevention headers, as every request that reaches the authority does.
     """
     async with deps.tax.open_session(ID, caller, incoming) as session:
         store, org_id = deps.tax.store, caller.org_id
@@ -100,11 +104,13 @@ async def sync_obligations(
         inquiry = ObligationInquiry(session, taxpayer, today)
         taxes = request.taxes or ["vat", "income_tax"]
         told = await inquiry.vat() if "vat" in taxes else []
+        standing = None
         if "income_tax" in taxes:
             told += await inquiry.income_tax()
+            standing = await inquiry.itsa_status()
         if request.dry_run:
             return await store.read(lambda tx: _compare(tx, request, taxpayer, told), org_id)
-        return await store.write(lambda tx: _take_over(tx, request, taxpayer, told), org_id)
+        return await store.write(lambda tx: _take_over(tx, request, taxpayer, told, standing), org_id)
 
 
 def _taxpayer(tx: ReadTx, request: SyncObligations) -> Taxpayer:
@@ -133,11 +139,16 @@ def _compare(tx: ReadTx, request: SyncObligations, taxpayer: Taxpayer, told: lis
     return _answer(tx, [row for row in found if row is not None], differences, matched.unknown)
 
 
-def _take_over(tx: WriteTx, request: SyncObligations, taxpayer: Taxpayer, told: list[Told]) -> ObligationSync:
+def _take_over(
+    tx: WriteTx, request: SyncObligations, taxpayer: Taxpayer, told: list[Told], standing: Standing | None
+) -> ObligationSync:
     """Raises `Problem` `version_conflict`; then nothing is changed."""
     matched = _match(tx, request, taxpayer, told)
     differences = _differences(tx, request.legal_entity_id, matched.said)
     after = confirmations.confirm(tx, request.legal_entity_id, matched.said)
+    if standing is not None:
+        status = ItsaStatus(**standing._asdict(), fetched_at=tx.now)
+        legal_entities.keep_itsa_status(tx, request.legal_entity_id, status)
     return _answer(tx, after, differences, matched.unknown)
 
 
@@ -165,7 +176,43 @@ def _find(tx: ReadTx, legal_entity_id: str, one: Confirmed) -> ObligationRow | N
 
 def _differences(tx: ReadTx, legal_entity_id: str, said: list[Confirmed]) -> list[ObligationDifference]:
     pairs = ((_find(tx, legal_entity_id, one), one) for one in said)
-    return [found for row, one in pairs for found in _differing(row, one)]
+    found = [difference for row, one in pairs for difference in _differing(row, one)]
+    return [*found, *_unmentioned(tx, legal_entity_id, said)]
+
+
+def _unmentioned(tx: ReadTx, legal_entity_id: str, said: list[Confirmed]) -> Iterator[ObligationDifference]:
+    """What the calendar predicts between periods that the authority named, and it did not name (Domain F.8).
+
+    Chosen: of quarterly updates it is asked for whole tax years, so that each of a year counts of which it named one;
+    of others what ends before the first or after the last that it named is not missing yet, or not any more.
+    """
+    named: dict[tuple[str, str | None], list[Confirmed]] = {}
+    for one in said:
+        named.setdefault((one.kind, one.business_id), []).append(one)
+    for row in obligations.of_entity(tx, legal_entity_id).values():
+        others = named.get((row.kind, row.business_id))
+        if others is not None and row.source == "local" and row.status == "open" and _is_missing(row, others):
+            yield ObligationDifference(
+                obligation_id=row.id,
+                kind=row.kind,
+                business_id=row.business_id,
+                period_end_date=row.period_end_date,
+                field="status",
+                local=row.status,
+                remote=None,
+            )
+
+
+def _is_missing(row: ObligationRow, others: list[Confirmed]) -> bool:
+    """Whether the authority would have named a period, where it named the others of its kind and business."""
+    ends = {one.period_end_date for one in others}
+    if row.period_end_date in ends:
+        return False
+    if row.kind != "itsa_quarterly_update":
+        return min(ends) < row.period_end_date < max(ends)
+    of_year = [one for one in others if tax_year_of(one.period_end_date) == tax_year_of(row.period_end_date)]
+    is_met = any(one.is_fulfilled and one.period_end_date > row.period_end_date for one in of_year)  # Domain C7
+    return bool(of_year) and not is_met
 
 
 def _differing(row: ObligationRow | None, one: Confirmed) -> Iterator[ObligationDifference]:

@@ -6,11 +6,13 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.bench import (
+    assets,
     backlog,
+    banking,
     deliveries,
     durable,
     flatness,
@@ -22,15 +24,20 @@ from tests.bench import (
     speed,
     tax,
 )
+from tests.bench.banking_import import ImportSize
 from tests.bench.measure import Effort
 from tests.bench.processes import pick_cores
 from tests.bench.report import Report
 from tests.bench.seeding import Seeded, seed
 
-PARTS = ("reads", "writes", "flat", "footprint", "oauth", "tax", "deliveries", "latency", "isolation", "backlog")
+PARTS = (
+    *("reads", "writes", "flat", "footprint", "oauth", "tax", "deliveries", "latency", "isolation", "backlog"),
+    *("assets", "banking"),
+)
 SMALL = 1_000
 BYTES_PER_INVOICE = 5_500  # on disk, indexes included
 BYTES_PER_DELIVERY = 1_500
+BYTES_PER_LINE = 2_500  # with its allocation
 RESULTS = servers.ROOT / "build" / "bench.json"
 
 
@@ -58,6 +65,7 @@ class Scale:
     starts: int
     redeemed: int  # codes, and refresh tokens, of one sample at most
     webhooks: WebhookScale
+    banking: banking.BankingSize
 
 
 FULL = Scale(
@@ -76,6 +84,12 @@ FULL = Scale(
         backlog_delivered=10_000,
         backlog_rounds=9,
     ),
+    banking=banking.BankingSize(
+        lines=1_000_000,
+        effort=Effort(rounds=3, cpu_seconds=0.12),
+        reports=20,
+        imports=ImportSize(rows=30_000, rounds=3, quiet_seconds=6.0),
+    ),
 )
 QUICK = Scale(
     effort=Effort(rounds=3, cpu_seconds=0.3, wall_seconds=1.5),
@@ -93,6 +107,12 @@ QUICK = Scale(
         backlog_delivered=2_000,
         backlog_rounds=5,
     ),
+    banking=banking.BankingSize(
+        lines=50_000,
+        effort=Effort(rounds=3, cpu_seconds=0.1, wall_seconds=1.5),
+        reports=5,
+        imports=ImportSize(rows=10_000, rounds=1, quiet_seconds=3.0),
+    ),
 )
 
 
@@ -100,6 +120,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, write the results. 0 however the figures are; 2 where the run cannot be made."""
     options = _parser().parse_args(arguments)
     scale = QUICK if options.quick else FULL
+    if options.statement_rows is not None:
+        scale = _with_statement(scale, options.statement_rows)
     parts = options.only or PARTS
     parent = servers.ROOT / "build"
     parent.mkdir(exist_ok=True)
@@ -119,10 +141,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _with_statement(scale: Scale, rows: int) -> Scale:
+    """One import of so many rows in the place of several."""
+    imports = replace(scale.banking.imports, rows=rows, rounds=1)
+    return replace(scale, banking=replace(scale.banking, imports=imports))
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Ratios measured side by side.")
     parser.add_argument("--quick", action="store_true", help="less of everything: for a look, not for a judgement")
     parser.add_argument("--only", action="append", choices=PARTS, help="one part; may be repeated")
+    parser.add_argument("--statement-rows", type=int, metavar="N", help="of banking: one import of so many rows")
     parser.add_argument("--json", type=Path, default=RESULTS, help="where the results go (default: build/bench.json)")
     return parser
 
@@ -134,6 +163,8 @@ def _complaint(parent: Path, scale: Scale, parts: Sequence[str]) -> str | None:
         needed += scale.large * BYTES_PER_INVOICE
     if "backlog" in parts:
         needed += scale.webhooks.backlog * BYTES_PER_DELIVERY
+    if "banking" in parts:
+        needed += scale.banking.lines * BYTES_PER_LINE + scale.banking.imports.rows * BYTES_PER_LINE
     free = shutil.disk_usage(parent).free
     if free < needed:
         return f"{parent} has {free >> 20} MiB free, {needed >> 20} MiB are needed: try --quick"
@@ -157,6 +188,10 @@ def _run(parts: Sequence[str], scale: Scale, bench: servers.Bench, report: Repor
     if "backlog" in parts:
         size = backlog.Size(webhooks.backlog, webhooks.backlog_delivered, webhooks.backlog_rounds)
         backlog.measure_backlog(bench, size, report)
+    if "assets" in parts:
+        assets.measure_assets(scale.effort, report)
+    if "banking" in parts:
+        banking.measure_banking(bench, scale.banking, report)
 
 
 def _run_requests(parts: Sequence[str], scale: Scale, bench: servers.Bench, report: Report) -> None:

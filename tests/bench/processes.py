@@ -88,6 +88,17 @@ def tree_cpu_time(pid: int) -> CpuTime:
     return CpuTime(sum(time.user for time in its), sum(time.system for time in its))
 
 
+def children_of(pid: int) -> list[int]:
+    """The processes that any thread of this one has started and that are still there."""
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        try:
+            found += (int(child) for child in (task / "children").read_text().split())
+        except (FileNotFoundError, ProcessLookupError):  # the thread has just ended
+            continue
+    return found
+
+
 def resident_mib(pid: int) -> float:
     """VmRSS."""
     line = next(line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmRSS:"))

@@ -98,6 +98,30 @@ def test_add_fails_with_its_reason_in_one_line(run: Run, bank: Bank) -> None:
     failed(run("allocation", "rule", "learn", line), "Nothing was chosen")
 
 
+def test_a_vat_code_says_the_vat(run: Run, bank: Bank) -> None:
+    words = ("--business", bank.business, "--category", "adminCosts", "--vat-code")
+    row = run("allocation", "add", bank.line(-12000), *words, "standard", "--external-id", "bill-7", "--json").document
+    assert (row["vatCode"], row["vatAmount"], row["externalId"]) == ("standard", "20.00", "bill-7")
+    ran = run("allocation", "add", bank.line(-12000), *words, "export_goods_zero")
+    assert (ran.code, "vatCode" in ran.err) == (1, True)
+
+
+def test_match_splits_a_line_by_habit(run: Run, bank: Bank) -> None:
+    parts = (("not_pnl", "50.00", "--purpose", "loan_capital"), ("interestOnBankOtherLoans", "10.00"))
+    for _ in range(2):
+        line = bank.line(-6000)
+        for category, amount, *more in parts:
+            business = () if category == "not_pnl" else ("--business", bank.business)
+            words = ("--category", category, "--amount", amount, *business, *more)
+            assert run("allocation", "add", line, *words, "--json").document
+    line = bank.line(-6000)
+    of = ("--org", bank.org_id, "--bank-transaction", line)
+    (found,) = run("allocation", "match", *of, "--apply", "60", "--json").document
+    assert (found["applied"]["kind"], found["refusal"]) == ("split", None)
+    listed = run("allocation", "list", *of, "--json").document
+    assert {(row["category"], row["amount"]) for row in listed} == {part[:2] for part in parts}
+
+
 def test_what_is_neither_income_nor_expense(run: Run, bank: Bank) -> None:
     words = ("--category", "not_pnl", "--purpose", "drawings", "--description", "Cash")
     row = run("allocation", "add", bank.line(-1000), *words, "--json").document

@@ -39,7 +39,7 @@ def test_once_plays_the_main_job_and_leaves_nothing(tmp_path: Path) -> None:
     ran = demo("--once", "--port", "0", directory=tmp_path)
     assert (ran.returncode, ran.stderr) == (0, "")
     steps = [line.split(".")[0] for line in ran.stdout.splitlines() if line[:1].isdigit()]
-    assert steps == ["1", "2", "3", "4", "5", "6", "7", "8", "9"]
+    assert steps == ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"]
     assert "An app, Cash Calendar, registers itself as an OAuth client: app_" in ran.stdout
     assert "the app reads 3 invoices" in ran.stdout
     assert "INV-000004: 1516.25 + VAT 303.25 = 1819.50 GBP" in ran.stdout
@@ -53,6 +53,11 @@ def test_once_plays_the_main_job_and_leaves_nothing(tmp_path: Path) -> None:
     # 5,530.00 + 1,600.00 + 1,025.00 + 1,516.25; 96.40, 38.15 and 512.40 less a sixth of each
     assert "income 9671.25, expenses 539.12, profit 9132.13." in ran.stdout
     assert "The next deadline: " in ran.stdout
+    # 600 at 5.00, of which 100 had cost 4.90, 200 cost 4.50, and 300 of 1,500 for 6,300.00 are 1,260.00
+    for cost in ("they cost 490.00", "they cost 900.00", "they cost 1260.00"):
+        assert cost in ran.stdout
+    assert "Her gain is 350.00." in ran.stdout
+    assert "the first would call it 600.00." in ran.stdout
     assert list(tmp_path.iterdir()) == []
 
 

@@ -16,9 +16,8 @@ from gatewayd.cli.demo_http import DemoFailed, HttpClient
 from gatewayd.cli.demo_sign_in import CALLBACK, INVOICES, METADATA, AppConnection
 
 SECONDS = 30
-FIRM = Firm(
-    "org_1", "Oak & Son", "key_1", "k", "ent_1", "biz_1", "cli_1", (Person("ann@oak.example", "Ann Oak", "owner"),)
-)
+PEOPLE = (Person("ann@oak.example", "Ann Oak", "owner"),)
+FIRM = Firm("org_1", "Oak & Son", "key_1", "k", "ent_1", "biz_1", "cli_1", "ent_2", "Ann Oak", PEOPLE)
 
 Fields = Mapping[str, str]
 SiteResponse = tuple[int, Mapping[str, str], str]

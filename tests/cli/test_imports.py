@@ -81,3 +81,23 @@ def test_what_is_no_statement_is_told_in_one_line(run: Run, org_id: str, tmp_pat
 def test_a_file_that_is_not_there(run: Run, org_id: str, tmp_path: Path) -> None:
     told = run("import", "bank", str(tmp_path / "x"), "--org", org_id, "--new-account", "Current")
     assert (told.code, "No such file" in told.err) == (1, True)
+
+
+def test_prices_come_in_and_bad_rows_are_told(run: Run, org_id: str, tmp_path: Path) -> None:
+    file = tmp_path / "prices.csv"
+    file.write_text("date,identifier,price,currency\n2026-10-01,USD/GBP,0.76,\n2026-10-01,NOBODY,1,GBP\n")
+    told = run("import", "prices", str(file), "--org", org_id, "--json").document
+    refused = [{"line": 3, "reason": "there is no instrument 'NOBODY'"}]
+    assert told == {
+        "importId": None,
+        "format": "csv",
+        "added": 1,
+        "duplicates": 0,
+        "replaced": 0,
+        "refused": refused,
+    }
+    again = run("import", "prices", str(file), "--org", org_id, "--json").document
+    assert (again["added"], again["duplicates"], again["refused"]) == (0, 1, refused)
+    file.write_text("no prices")
+    wrong = run("import", "prices", str(file), "--org", org_id)
+    assert (wrong.code, "there are no columns" in wrong.err) == (1, True)

@@ -96,6 +96,7 @@ def test_what_is_lost_is_named_one_by_one_and_given_up_when_told_to(
         f"webhook secret of {sealed.subscription_id} ({sealed.org_id})",
         f"previous webhook secret of {sealed.subscription_id}",
         f"signing key {sealed.store.read(lambda tx: tx.value('SELECT kid FROM signing_keys'))}",
+        f"key of sealed periods {sealed.seal_key.fingerprint}",
         "1 answers kept for apps that lost theirs",
         "1 answers kept under an Idempotency-Key",
     ]

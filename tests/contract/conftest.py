@@ -7,9 +7,11 @@ from typing import Protocol
 
 import pytest
 
+from gatewayd.bundles.engine import Bundles
 from gatewayd.contract.scopes import ALL_SCOPES
 from gatewayd.importing.engine import open_importing
 from gatewayd.importing.parts import ImportParts
+from gatewayd.importing.prices import PriceImporting
 from gatewayd.tax import engine
 from gatewayd.tax.settings import TaxSettings
 from tests.contract.rows import OPERATIONS, seed
@@ -39,6 +41,8 @@ def open_catalogue(database_image: bytes, tmp_path: Path) -> OpenCatalogue:
                 ImportParts(store=api.store, directory=tmp_path, read_apart=read_parts, log=TaxLog(), max_bytes=1 << 20)
             ) as engines.importing,
         ):
+            engines.prices = PriceImporting(api.store)
+            engines.bundles = Bundles(api.store, tmp_path)
             api.token("org_a", "good", ALL_SCOPES)
             await api.org("org_b", "other", ALL_SCOPES)
             yield api, await seed(api)

@@ -35,8 +35,6 @@ def extensions() -> dict[str, Promise]:
 
 PENDING = frozenset(
     {
-        "assets.listPositions",
-        "assets.listIncomeEvents",
         "landlord.getDashboardSummary",
         "landlord.listProperties",
         "landlord.listLinkedTransactions",

@@ -53,6 +53,8 @@ SEED_TRADES = file_of([opened(), trade(2, "buy", "2026-10-01", 10_000, "BRCH"), 
 PREVIEWED_TRADES = file_of([opened(), trade(2, "buy", "2026-10-05", 2_000, "BRCH")])
 SENT_STATEMENT = statement([line(2, "2026-10-03", -4200, "DIESEL")])
 SENT_TRADES = file_of([opened(), trade(2, "deposit", "2026-10-06", 50_000)])
+SENT_PRICES = b"date,isin,price,currency\n2026-10-01,GB00BH4HKS39,81.22,GBX\n2026-10-01,USD/GBP,0.76,\n"
+_FILES = {"assets.importTransactions": SENT_TRADES, "assets.importPrices": SENT_PRICES}
 
 _EXHAUST = """
 UPDATE deliveries SET status = 'exhausted', attempts = 1, due_at = NULL, completed_at = :now, last_attempt_at = :now,
@@ -120,6 +122,9 @@ async def _add_calendar(api: TestedApi, ids: dict[str, str]) -> None:
     ids["per"], ids["per_b"], *_ = (str(period["id"]) for period in quarters.json()["data"])
     closed = await api("POST", "/periods/close", json={"id": ids["per_b"], "force": True, "reason": "For the test"})
     assert closed.status == 200, closed.body
+    sealed = await api("POST", "/periods/seal", json={"id": ids["per_b"]})
+    assert sealed.status == 200, sealed.body
+    ids["seal"] = str(sealed.json()["id"])
     values = {"legalEntityId": ids["ent"], "name": "Licence", "dueDate": "2026-10-01"}
     ids["obl_b"] = str((await api("POST", "/obligations/create", json=values)).json()["id"])
     met = await api("POST", "/obligations/fulfil", json={"id": ids["obl_b"]})
@@ -224,7 +229,7 @@ async def send(
     for name in address.in_path:
         path = path.replace(f":{name}", str(rest.pop(name, "x")))
     if operation.takes_file:
-        file = SENT_TRADES if operation.area == "assets" else SENT_STATEMENT
+        file = _FILES.get(operation.id, SENT_STATEMENT)
         return await api(address.method, path, query=query_of(rest), token=token, headers=headers, body=file)
     if address.method in ("POST", "PATCH"):
         return await api(address.method, path, json=rest, token=token, headers=headers)

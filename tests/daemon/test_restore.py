@@ -99,12 +99,12 @@ def living_sessions(instance: Instance) -> int:
 
 def test_nobody_is_served_before_it_is_decided(lost: Restored) -> None:
     said = lost.restore()
-    assert "sessions, keys and grants that were ended since 20" in said
+    assert "sessions, keys, grants and calendar feeds that were ended since 20" in said
     assert "gatewayd after-restore" in said
     made_at = json.loads((lost.backup / "manifest.json").read_text())["madeAt"]
     code, _, said = lost.run("serve")
     assert (code, len(said.splitlines())) == (1, 1)
-    assert f"data was restored from a backup of {made_at}: sessions, keys and grants" in said
+    assert f"data was restored from a backup of {made_at}: sessions, keys, grants and calendar" in said
     assert "and nobody has decided what holds: gatewayd after-restore" in lost.run("doctor")[1]
     assert lost.run("org", "list")[0] == 0  # the operator goes in and out
 

@@ -83,8 +83,8 @@ class Brokerage:
         with trio.fail_after(DEADLINE):
             return await self.importing.import_file(ORG, order, received(self.directory, data))
 
-    async def undo(self, run: ImportRunRow) -> ImportRunRow:
-        return await self.importing.undo(ORG, run.id, "broker")
+    async def undo(self, run: ImportRunRow, *, overrides_closing: bool = False) -> ImportRunRow:
+        return await self.importing.undo(ORG, run.id, "broker", overrides_closing=overrides_closing)
 
     async def run(self, import_id: str) -> ImportRunRow:
         return await self.store.read(lambda tx: RUNS.get(tx, import_id), ORG)

@@ -278,6 +278,22 @@ async def test_what_lies_in_a_closed_period_is_refused(open_brokerage: Open) -> 
         assert caught.value.code == "period_closed"
 
 
+async def test_a_period_that_is_being_closed_takes_what_overrides_that(open_brokerage: Open) -> None:
+    async with open_brokerage() as one:
+        account = await one.account()
+        await one.store.write(lambda tx: period_locks.begin_closing(tx, one.entity, "2025-01-01", "2025-01-31"), ORG)
+        preview = await one.bring(account, GENERIC, preview=True)
+        assert (preview.added, preview.refused_rows) == (0, 2)
+        assert "being closed" in preview.refused[0].reason
+        run = await one.importing.apply(ORG, preview.id, "broker", overrides_closing=True)
+        assert (run.status, run.added, run.refused_rows) == ("applied", 2, 0)
+        with pytest.raises(Problem) as caught:
+            await one.undo(run)
+        assert (caught.value.code, caught.value.extra["state"]) == ("period_closed", "closing")
+        assert (await one.undo(run, overrides_closing=True)).status == "reverted"
+        assert (await one.bring(account, GENERIC, overrides_closing=True)).added == 2
+
+
 async def test_a_file_of_something_else_is_told_what_it_is(open_brokerage: Open) -> None:
     async with open_brokerage() as one:
         account = await one.account()

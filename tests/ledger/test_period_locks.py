@@ -4,13 +4,19 @@ import pytest
 
 from gatewayd.errors import Problem
 from gatewayd.ledger import period_locks
-from gatewayd.store import connections, schema
+from gatewayd.store import WriteTx, connections, schema
 from tests.areas.accounting.books import Books
 from tests.areas.businesses.trades import Firm
 from tests.support.store import START, MemoryStore
 
 QUARTER = ("2026-01-01", "2026-03-31")
 BEFORE_LOCKS_OF_BUSINESSES = 29  # migrations
+BEFORE_LOCKS_OF_CLOSING = 37
+_CLOSING_PERIOD = """
+INSERT INTO periods (id, org_id, legal_entity_id, type, label, start_date, end_date, cumulative, status, reopened_count,
+    created_at, updated_at, version)
+VALUES ('per_1', :org_id, :person, 'vat_period', 'VAT 03/26', '2026-01-01', '2026-03-31', 0, 'closing', 0, 1, 1, 1)
+"""
 
 
 def closed(books: Books, entity: str | None, date: str) -> bool:
@@ -135,4 +141,48 @@ def test_locks_of_before_are_the_entitys(store: MemoryStore) -> None:
     old.close()
     assert after.read(lambda tx: period_locks.is_closed(tx, firm.person, "2026-03-31"), firm.org_id)
     assert after.write(lambda tx: period_locks.reopen(tx, firm.person, "2026-01-01", "2026-03-31"), firm.org_id)
+    after.close()
+
+
+def test_a_range_that_is_being_closed_is_refused_unless_that_is_overridden(store: MemoryStore) -> None:
+    books = Books(store)
+    entity = books.entity()
+
+    def refusal(*overrides: str) -> object:
+        def look(tx: WriteTx) -> None:
+            tx.overrides = frozenset(overrides)
+            period_locks.refuse_closed(tx, entity, "2026-02-14")
+
+        try:
+            store.write(look, books.org_id)
+        except Problem as problem:
+            return problem.code, problem.extra["state"]
+        return None
+
+    assert store.write(lambda tx: period_locks.begin_closing(tx, entity, *QUARTER), books.org_id)
+    assert not store.write(lambda tx: period_locks.begin_closing(tx, entity, *QUARTER), books.org_id)
+    assert not closed(books, entity, "2026-02-14")
+    assert (refusal(), refusal("closing")) == (("period_closed", "closing"), None)
+    close(books, entity, "2026-01-01", "2026-12-31")  # another that overlaps it, and is closed
+    assert refusal("closing") == ("period_closed", "closed")
+    reopen(books, entity, "2026-01-01", "2026-12-31")
+    assert store.write(lambda tx: period_locks.end_closing(tx, entity, *QUARTER), books.org_id)
+    assert refusal() is None
+
+
+def test_what_was_being_closed_before_is_locked_by_the_migration(store: MemoryStore) -> None:
+    firm = Firm(store)
+    old = connections.open_writer(connections.MEMORY, 0)
+    schema.migrate(old, schema.packaged()[:BEFORE_LOCKS_OF_CLOSING], START)
+    old.execute("INSERT INTO organizations (id, name, created_at) VALUES (?, 'Oak', 0)", (firm.org_id,))
+    columns = [row[1] for row in old.execute("PRAGMA table_info(legal_entities)")]
+    (row,) = store.connection.execute(f"SELECT {', '.join(columns)} FROM legal_entities")
+    old.execute(f"INSERT INTO legal_entities ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})", row)
+    old.execute(_CLOSING_PERIOD, {"org_id": firm.org_id, "person": firm.person})
+    schema.migrate(old, schema.packaged(), START)
+    after = MemoryStore(old.serialize("main"))
+    old.close()
+    with pytest.raises(Problem) as refused:
+        after.read(lambda tx: period_locks.refuse_closed(tx, firm.person, "2026-03-31"), firm.org_id)
+    assert refused.value.extra == {"date": "2026-03-31", "state": "closing"}
     after.close()

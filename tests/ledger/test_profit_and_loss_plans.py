@@ -23,7 +23,6 @@ OTHERS = [
     *((allocated_money, name) for name in vars(allocated_money) if name.startswith(("_HARD_BY", "_LINE_"))),
     *((invoiced_income, name) for name in vars(invoiced_income) if name.startswith("_SELECT")),
     *((vat_figures, name) for name in vars(vat_figures) if name.startswith("_SELECT")),
-    (invoiced_income, "_COUNT_WITHOUT_BUSINESS"),
     (allocated_rows, "_PAGE_BY_MONEY"),
     (allocated_rows, "_PAGE_BY_BILL"),
     *((unallocated, name) for name in ("_SELECT_LINES", "_SELECT_MONEY")),

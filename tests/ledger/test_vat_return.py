@@ -67,6 +67,13 @@ def test_the_standard_scheme_goes_by_supplies_and_bills(books: LedgerBooks) -> N
     assert october == (-20_00, 0, -20_00, 0, 20_00, -100_00, 0, 0, 0)
 
 
+def test_tax_that_was_deducted_is_neither_sold_nor_bought(books: LedgerBooks) -> None:
+    owner = books.entity(vat={"status": "registered", "effectiveDate": "2000-01-01"})
+    let = books.trade(owner, type="uk_property", name="Lets")
+    books.enter(let, "taxDeducted", 20_00, "2026-09-01", direction="in")
+    assert return_of(books, owner) == (0, 0, 0, 0, 0, 0, 0, 0, 0)
+
+
 def test_the_cash_scheme_goes_by_money(books: LedgerBooks) -> None:
     """Half of the sales is paid: output 100.00 + 40.00, sales 540.50 + 200.00; the bill of September is not paid."""
     owner = filled(books, scheme="cash")

@@ -1,4 +1,4 @@
-"""CAMT.053 and .052, as ISO 20022 has them and banks send them (Domain E)."""
+"""CAMT.053, .052 and .054, as ISO 20022 has them and banks send them (Domain E)."""
 
 import pytest
 
@@ -20,8 +20,15 @@ def entry(amount: str, direction: str, inner: str = "", status: str = "<Sts>BOOK
     )
 
 
+KINDS = {
+    "052": ("BkToCstmrAcctRpt", "Rpt"),
+    "053": ("BkToCstmrStmt", "Stmt"),
+    "054": ("BkToCstmrDbtCdtNtfctn", "Ntfctn"),
+}
+
+
 def message(entries: str, balances: str = "", version: str = "053.001.02") -> str:
-    root, inner = ("BkToCstmrAcctRpt", "Rpt") if version.startswith("052") else ("BkToCstmrStmt", "Stmt")
+    root, inner = KINDS[version[:3]]
     return (
         f"<?xml version='1.0' encoding='UTF-8'?><Document xmlns='urn:iso:std:iso:20022:tech:xsd:camt.{version}'>"
         f"<{root}><GrpHdr><MsgId>M</MsgId></GrpHdr><{inner}><Id>S1</Id>"
@@ -197,3 +204,26 @@ def test_encodings_of_the_declaration_are_read() -> None:
 def test_an_encoding_that_cannot_be_read_is_told(encoding: str) -> None:
     declared = message(entry("1.00", "CRDT")).replace("encoding='UTF-8'", f"encoding='{encoding}'")
     assert "encoding that cannot be read" in reason_of(declared)
+
+
+# -- what is no statement of a whole day
+
+
+@pytest.mark.parametrize("version", ["052.001.02", "052.001.08", "054.001.02", "054.001.08"])
+def test_a_report_without_a_closing_balance_is_interim(version: str) -> None:
+    status = "<Sts><Cd>{}</Cd></Sts>" if version.endswith("08") else "<Sts>{}</Sts>"
+    entries = entry("1.00", "DBIT", status=status.format("BOOK")) + entry("2.00", "DBIT", status=status.format("PDNG"))
+    found = read_parts(message(entries, balance("OPBD", "5.00") + balance("ITBD", "4.00"), version))
+    assert [one.format for one in found.opened] == [f"camt{version[:3]}"]
+    assert [(one.amount, one.status) for one in found.lines] == [(-100, "booked"), (-200, "pending")]
+    assert [one.is_interim for one in found.closed] == [True]
+
+
+def test_a_report_with_a_closing_balance_is_of_its_whole_day() -> None:
+    balances = balance("OPBD", "5.00") + balance("CLBD", "4.00")
+    found = read_parts(message(entry("1.00", "DBIT"), balances, "052.001.08"))
+    assert [(one.is_interim, one.closing_balance) for one in found.closed] == [(False, 400)]
+
+
+def test_a_statement_is_never_interim() -> None:
+    assert [one.is_interim for one in read_parts(message(entry("1.00", "DBIT"))).closed] == [False]

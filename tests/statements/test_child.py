@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from gatewayd.statements.child import read_apart
+from gatewayd.statements.child import read_apart, reader_of
 from gatewayd.statements.shapes import Hints, Limits, Mapping, Part, Unreadable
 from tests.statements.parts import Parts, read_parts
 from tests.statements.test_camt053 import entry, message
@@ -167,3 +167,45 @@ async def test_nothing_of_the_environment_comes_over(tmp_path: Path, monkeypatch
             (child,) = children() - before
             assert Path(f"/proc/{child}/environ").read_bytes() == b""
             assert os.readlink(f"/proc/{child}/cwd") == "/"
+
+
+PROGRAM = """#!{interpreter} -I
+import sys
+sys.path[:] = {places!r}
+from gatewayd.cli import main
+sys.exit(main())
+"""
+
+
+async def test_a_program_of_one_file_reads_by_its_own_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has no interpreter that could be given modules: whatever it starts is itself."""
+    program = tmp_path / "gatewayd"
+    program.write_text(PROGRAM.format(interpreter=sys.executable, places=[place for place in sys.path if place]))
+    program.chmod(0o700)
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    monkeypatch.setattr(sys, "executable", str(program))
+    found = [part for batch in await batches_of(written(tmp_path, MESSAGE), hints()) for part in batch]
+    assert found == read_parts(MESSAGE).all
+
+
+async def test_a_program_of_one_file_is_told_where_it_was_unpacked_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "gatewayd"
+    program.write_text(f"#!{sys.executable} -I\nimport os, sys\nsys.exit(str(dict(os.environ)))\n")
+    program.chmod(0o700)
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    monkeypatch.setattr(sys, "executable", str(program))
+    reader = reader_of({"_PYI_PLACE": "/tmp/x", "SECRET": "abc"})
+    with pytest.raises(Unreadable, match=r"'_PYI_PLACE': '/tmp/x'") as told:
+        async for _ in reader(written(tmp_path, MESSAGE), hints()):
+            pass
+    assert "SECRET" not in str(told.value)
+
+
+async def test_modules_named_from_here_are_found_by_the_child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of `python gatewayd.pyz`, whose first place is that name."""
+    monkeypatch.chdir(Path(__file__).parents[2])
+    monkeypatch.setattr(sys, "path", ["", ".", *(place for place in sys.path if place != os.getcwd())])
+    found = [part for batch in await batches_of(written(tmp_path, MESSAGE), hints()) for part in batch]
+    assert found == read_parts(MESSAGE).all

@@ -5,8 +5,6 @@ import zipfile
 
 import pytest
 
-from gatewayd.statements.reading import propose_mapping
-from gatewayd.statements.shapes import Unreadable
 from tests.statements.parts import read_parts, reason_of
 from tests.statements.test_camt053 import entry, message
 from tests.statements.test_csv_profiles import LLOYDS
@@ -55,8 +53,3 @@ def archive() -> bytes:
 def test_what_is_something_else_is_refused_by_what_it_is(content: bytes, reason: str) -> None:
     assert reason in reason_of(content, file_name="statement.ofx")
     assert reason in reason_of(content, file_name="statement.ofx", format="ofx")
-
-
-def test_other_formats_need_no_mapping() -> None:
-    with pytest.raises(Unreadable, match="needs no mapping of columns"):
-        propose_mapping(SGML.encode())

@@ -96,7 +96,7 @@ def test_references_longer_than_swift_has_them_are_read(caplog: pytest.LogCaptur
     ("text", "reason"),
     [
         (MESSAGE[: MESSAGE.index(":62F:")], "message 1 has no closing balance (:62F:): is the file cut off?"),
-        (MESSAGE.replace(":62F:C261105GBP2200,00", ":34F:GBPD0,"), "as interim reports (MT942) have none"),
+        (MESSAGE.replace(":62F:C261105GBP2200,00", ":34F:GBPD0,"), "message 1 has no closing balance"),
         (MESSAGE.replace(":60F:C261101GBP1000,00", ":60F:C261101DEM1000,00"), "line 5: the balance :60F:"),
         (MESSAGE.replace(":62F:C261105GBP2200,00", ":62F:nothing"), "the balance :62F:"),
         (MESSAGE.replace("Northern", "North\0ern"), "NUL byte"),
@@ -110,3 +110,51 @@ def test_what_is_cut_off_or_breaks_a_limit_is_unreadable(
 ) -> None:
     assert reason in reason_of(text)
     assert {record.name.partition(".")[0] for record in caplog.records} <= {"mt940"}
+
+
+# -- MT942: what has come in since the last statement
+
+INTERIM = """:20:STARTDISPE
+:25:GB33BUKB20201555555555
+:28C:00000/001
+:34F:GBPD0,
+:34F:GBPC0,
+:13D:2611051200+0000
+:61:2611051105DR40,00NDDTNORTHWATER//B-77
+:86:Northern Water
+:61:261105CR1250,NTRFNONREF//B-78
+:86:Brook and Co
+:90D:1GBP40,00
+:90C:1GBP1250,00
+:86:of the report, and of no line
+-
+"""
+
+
+def test_an_interim_report_has_pending_lines_and_no_balance() -> None:
+    found = read_parts(INTERIM)
+    (opened,) = found.opened
+    assert (opened.format, opened.iban, opened.currency) == ("mt942", "GB33BUKB20201555555555", "GBP")
+    assert [(one.status, one.booking_date, one.value_date) for one in found.lines] == [
+        ("pending", None, "2026-11-05"),
+        ("pending", None, "2026-11-05"),
+    ]
+    assert [(one.amount, one.description, one.bank_reference) for one in found.lines] == [
+        (-4000, "Northern Water", "B-77"),
+        (125000, "Brook and Co", "B-78"),
+    ]
+    (closed,) = found.closed
+    assert (closed.is_interim, closed.lines, closed.sum) == (True, 2, 0)
+    assert (closed.opening_balance, closed.closing_balance, closed.from_date, closed.to_date) == (None,) * 4
+
+
+def test_an_interim_report_names_its_currency_in_its_limit() -> None:
+    assert read_parts(INTERIM.replace("GBP", "EUR"), currency="GBP").lines[0].currency == "EUR"
+    assert "'XXQ' is no currency" in reason_of(INTERIM.replace("GBP", "XXQ"))
+
+
+def test_statements_and_interim_reports_stand_in_one_file() -> None:
+    found = read_parts(MESSAGE + INTERIM)
+    assert [(one.format, one.statement) for one in found.opened] == [("mt940", 0), ("mt942", 1)]
+    assert [one.is_interim for one in found.closed] == [False, True]
+    assert [one.status for one in found.lines] == ["booked"] * 3 + ["pending"] * 2

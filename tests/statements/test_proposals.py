@@ -2,7 +2,6 @@
 
 from msgspec import structs
 
-from gatewayd.statements.reading import propose_mapping
 from tests.statements.parts import proposal_in, read_parts, reason_of
 
 CLEAR = "Transaction Date,Details,Money Out (£),Money In (£),Running Balance\n25/11/2026,Timber,40.00,,960.00\n"
@@ -18,12 +17,12 @@ def test_headings_that_leave_no_doubt_are_read_at_once() -> None:
 
 
 def test_a_proposal_shows_what_it_rests_on() -> None:
-    proposal = propose_mapping(CLEAR.encode() * 40)
+    proposal = proposal_in(CLEAR.replace("25/11", "05/11") * 40)
     assert proposal.headings == ("Transaction Date", "Details", "Money Out (£)", "Money In (£)", "Running Balance")
     assert len(proposal.rows) == 20
-    assert proposal.rows[0] == ("25/11/2026", "Timber", "40.00", "", "960.00")
-    assert proposal.mapping.date_format == "dd/mm/yyyy"
-    assert proposal.doubts == ()
+    assert proposal.rows[0] == ("05/11/2026", "Timber", "40.00", "", "960.00")
+    assert proposal.mapping.paid_out == "Money Out (£)"
+    assert [doubt.field for doubt in proposal.doubts] == ["date_format"]
 
 
 def test_an_order_of_dates_is_looked_for_in_the_whole_file() -> None:

@@ -13,6 +13,7 @@ from tests.support.store import columns_of
 SEALING = {
     "gatewayd/areas/legal_entities/rows.py": 1,
     "gatewayd/identity/refresh_tokens.py": 1,
+    "gatewayd/identity/seal_keys.py": 1,
     "gatewayd/identity/second_factors.py": 1,
     "gatewayd/identity/sign_in.py": 1,  # a note between two steps of a sign-in, which the browser keeps
     "gatewayd/identity/signing_keys.py": 1,

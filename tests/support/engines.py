@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass, field
 
+from gatewayd.bundles.engine import Bundles
 from gatewayd.importing.engine import Importing
+from gatewayd.importing.prices import PriceImporting
 from gatewayd.tax.proxy import Proxy
 
 
@@ -12,6 +14,8 @@ class Engines:
 
     tax: Proxy | None = None
     importing: Importing | None = None
+    prices: PriceImporting | None = None
+    bundles: Bundles | None = None
 
 
 @dataclass

@@ -8,7 +8,7 @@ import pytest
 
 from gatewayd.areas.legal_entities.operations import create_legal_entity, get_legal_entity
 from gatewayd.areas.legal_entities.shapes import CreateLegalEntity, GetLegalEntity
-from gatewayd.identity import audit, second_factors, signing_keys
+from gatewayd.identity import audit, seal_keys, second_factors, signing_keys
 from gatewayd.outbound.transport import Policy
 from gatewayd.performing import idempotency
 from gatewayd.tax import connections
@@ -37,6 +37,7 @@ class Sealed:
     entity_id: str
     refresh_token: str
     successor: str
+    seal_key: seal_keys.SealKey
 
     @property
     def org_id(self) -> str:
@@ -60,6 +61,7 @@ class Sealed:
         keys = signing_keys.SigningKeys()
         store.read(keys.load)
         assert len(keys.kids) == 1
+        assert store.read(seal_keys.find) == self.seal_key
         receiver = store.read(lambda tx: find_receiver(tx, self.org_id, self.subscription_id, tx.now))
         assert receiver is not None
         assert receiver.secrets == self.secrets
@@ -100,6 +102,8 @@ def seal_everything(image: bytes) -> Sealed:
     _, first = flow.connect()
     second = flow.refresh(first)
     assert isinstance(second, str)
+    key = seal_keys.generate()
+    store.write(lambda tx: seal_keys.add(tx, key))
     sealed = Sealed(
         store=store,
         flow=flow,
@@ -109,6 +113,7 @@ def seal_everything(image: bytes) -> Sealed:
         entity_id=entity.id,
         refresh_token=first,
         successor=second,
+        seal_key=key,
     )
     store.write(lambda tx: idempotency.keep(tx, sealed.record, ANSWER), org_id)
     return sealed

@@ -140,9 +140,11 @@ async def test_the_requests_are_those_of_the_interfaces(open_tax: OpenTax) -> No
         f"/obligations/details/{NINO}/income-and-expenditure?fromDate=2025-04-06&toDate=2026-04-05",
         f"/obligations/details/{NINO}/income-and-expenditure?fromDate=2026-04-06&toDate=2027-04-05",
         f"/obligations/details/{NINO}/crystallisation",
+        f"/individuals/person/itsa-status/{NINO}/2026-27",
     ]
     versions = [request.values("accept")[0].decode() for request in requests]
-    assert versions == 2 * ["application/vnd.hmrc.1.0+json"] + 3 * ["application/vnd.hmrc.3.0+json"]
+    of_vat, of_income_tax = 2 * ["application/vnd.hmrc.1.0+json"], 3 * ["application/vnd.hmrc.3.0+json"]
+    assert versions == [*of_vat, *of_income_tax, "application/vnd.hmrc.2.0+json"]
     assert {request.values("authorization")[0] for request in requests} == {b"Bearer first"}
     assert all(request.values("gov-client-device-id") for request in requests)
 
@@ -175,6 +177,40 @@ async def test_updates_are_of_the_business_that_the_authority_knows(open_tax: Op
     assert ("2026-10-05", "receivedDate", "2026-11-06") in told
 
 
+def return_to(start: str, end: str, **values: object) -> Json:
+    return {**RETURN, "start": start, "end": end, **values}
+
+
+async def test_a_predicted_return_that_the_authority_passes_over_is_told(open_tax: OpenTax) -> None:
+    """It names the quarters to June and to December, and none between them; what is to come it need not name yet."""
+    async with open_office(open_tax) as office:
+        company = await office.company()
+        office.says("status=O", return_to("2026-10-01", "2026-12-31"), return_to("2026-04-01", "2026-06-30"))
+        for dry_run in (True, False):
+            found = await office.synced(legalEntityId=company, dryRun=dry_run)
+            missing = [one for one in found["differences"] if one["remote"] is None and one["field"] == "status"]
+            assert [(one["kind"], one["periodEndDate"], one["local"]) for one in missing] == [
+                ("vat_return", "2026-09-30", "open")
+            ]
+        (kept,) = [one for one in await office.obligations("kind=vat_return") if one["periodEndDate"] == "2026-09-30"]
+        assert (missing[0]["obligationId"], kept["confidence"]) == (kept["id"], "predicted")
+
+
+async def test_a_predicted_update_of_a_year_that_the_authority_told_of_is_told(open_tax: OpenTax) -> None:
+    async with open_office(open_tax) as office:
+        oak = await office.house.business()
+        await office.house.known_as(oak, TRADE)
+        update = {**UPDATE, "status": "open", "receivedDate": None}
+        ends = []
+        for said in (update, UPDATE):  # the second was received, and meets the one before it
+            rows = {"typeOfBusiness": "self-employment", "businessId": TRADE, "obligationDetails": [said]}
+            office.says("fromDate=2026-04-06", rows)
+            found = await office.synced(taxes=["income_tax"], dryRun=True)
+            missing = [one for one in found["differences"] if (one["local"], one["remote"]) == ("open", None)]
+            ends.append({one["periodEndDate"] for one in missing})
+        assert ends == [{"2026-07-05", "2027-01-05", "2027-04-05"}, {"2027-01-05", "2027-04-05"}]
+
+
 async def test_a_dry_run_tells_and_changes_nothing(open_tax: OpenTax) -> None:
     async with open_office(open_tax) as office:
         company = await office.company()
@@ -194,14 +230,87 @@ async def test_a_dry_run_tells_and_changes_nothing(open_tax: OpenTax) -> None:
 async def test_one_tax_alone_is_asked_for(open_tax: OpenTax) -> None:
     async with open_office(open_tax) as office:
         await office.synced(taxes=["income_tax"])
-        assert len(office.asked) == 3
+        assert len(office.asked) == 4
         reply = await office.sync(taxes=["income_tax", "vat"])
         assert [(error["path"], error["code"]) for error in reply.json()["errors"]] == [("taxes[1]", "required")]
         nobody = {"name": "Ash", "type": "sole_trader"}
         without = (await office.house.make("legalEntity/createLegalEntity", **nobody))["id"]
         reply = await office.sync(legalEntityId=without)
         assert [(error["path"], error["code"]) for error in reply.json()["errors"]] == [("legalEntityId", "required")]
-        assert len(office.asked) == 3
+        assert len(office.asked) == 4
+
+
+def status(*details: Json, year: str = "2026-27") -> bytes:
+    return answer(json.dumps({"itsaStatuses": [{"taxYear": year, "itsaStatusDetails": details}]}).encode())
+
+
+def detail(submitted_on: str, status: str, reason: str | None = "Sign up - return available") -> Json:
+    return {"submittedOn": submitted_on, "status": status, "statusReason": reason}
+
+
+async def entity(office: Office) -> Json:
+    query = f"id={office.house.person}"
+    reply = await office.house.tax.api("GET", "/legalEntity/getLegalEntity", query=query, token="deadlines")
+    found: Json = reply.json()
+    return found
+
+
+STATUS = "/itsa-status/"
+
+
+async def test_the_latest_status_of_the_year_is_kept_with_its_time(open_tax: OpenTax) -> None:
+    async with open_office(open_tax) as office:
+        assert (await entity(office))["itsaStatus"] is None
+        office.answers[STATUS] = status(
+            detail("2026-06-01T08:00:00.000Z", "MTD Mandated"), detail("2026-02-01T08:00:00.000Z", "No Status", None)
+        )
+        await office.synced(dryRun=True)
+        assert (await entity(office))["itsaStatus"] is None
+        await office.synced()
+        found = await entity(office)
+        await office.synced()
+        again = await entity(office)
+        office.answers[STATUS] = status(detail("2026-07-01T08:00:00.000Z", "MTD Exempt", None))
+        await office.synced()
+        changed = await entity(office)
+    assert found["itsaStatus"] == {
+        "taxYear": "2026-27",
+        "status": "MTD Mandated",
+        "reason": "Sign up - return available",
+        "fetchedAt": "2026-11-20T09:30:00.000Z",
+    }
+    assert again["version"] == found["version"]
+    assert (changed["itsaStatus"]["status"], changed["itsaStatus"]["reason"]) == ("MTD Exempt", None)
+    assert changed["version"] == found["version"] + 1
+
+
+async def test_a_status_goes_with_the_number_that_it_was_said_of(open_tax: OpenTax) -> None:
+    async with open_office(open_tax) as office:
+        office.answers[STATUS] = status(detail("2026-06-01T08:00:00.000Z", "MTD Voluntary"))
+        await office.synced()
+        change = {"id": office.house.person, "name": "Ash"}
+        assert (await office.house.make("legalEntity/updateLegalEntity", **change))["itsaStatus"] is not None
+        change["nino"] = "AA123459A"
+        assert (await office.house.make("legalEntity/updateLegalEntity", **change))["itsaStatus"] is None
+
+
+@pytest.mark.parametrize(
+    "said", [answer(b'{"code":"CLIENT_NOT_MTD_ENROLLED"}', "403 X"), NOTHING, status(), status(year="2025-26")]
+)
+async def test_a_status_that_is_not_told_leaves_what_was_kept(open_tax: OpenTax, said: bytes) -> None:
+    async with open_office(open_tax) as office:
+        office.answers[STATUS] = status(detail("2026-06-01T08:00:00.000Z", "MTD Voluntary"))
+        await office.synced()
+        office.answers[STATUS] = said
+        office.says(DECLARATIONS, DECLARATION)
+        assert len((await office.synced())["obligations"]) == 1
+        assert (await entity(office))["itsaStatus"]["status"] == "MTD Voluntary"
+
+
+async def test_a_status_that_cannot_be_read_is_the_answer_to_the_whole(open_tax: OpenTax) -> None:
+    async with open_office(open_tax) as office:
+        office.answers[STATUS] = answer(b'{"itsaStatuses":[{"taxYear":7}]}')
+        await refused(office, "tax_upstream_error")
 
 
 async def test_no_answer_that_was_kept_will_do(open_tax: OpenTax) -> None:

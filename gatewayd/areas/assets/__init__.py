@@ -1,9 +1,12 @@
 """Portfolios: what is held, what it cost, what it earned and gained (Spec §4)."""
 
 from gatewayd.areas.assets.accounts import operations as accounts
+from gatewayd.areas.assets.gains import operations as gains
 from gatewayd.areas.assets.imports import operations as imports
+from gatewayd.areas.assets.income import operations as income
 from gatewayd.areas.assets.instruments import operations as instruments
 from gatewayd.areas.assets.portfolios import operations as portfolios
+from gatewayd.areas.assets.positions import operations as positions
 from gatewayd.areas.assets.prices import operations as prices
 from gatewayd.areas.assets.transactions import operations as transactions
 from gatewayd.contract.operation import Area
@@ -18,5 +21,8 @@ AREA = Area(
         *instruments.OPERATIONS,
         *prices.OPERATIONS,
         *imports.OPERATIONS,
+        *income.OPERATIONS,
+        *positions.OPERATIONS,
+        *gains.OPERATIONS,
     ),
 )

@@ -1,7 +1,7 @@
 """Which days of an account its statements hold, and whether they add up (domain model B6, C10 and F 5).
 
 Owns the table `bank_statements`. A statement that does not add up leaves a gap. Statements of a run count once it is
-applied, and until it is undone.
+applied, and until it is undone; days whose lines went with another run (`statement_gaps`) do not.
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,14 +9,16 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from gatewayd.areas.banking import statement_gaps
 from gatewayd.areas.banking.accounts.rows import ACCOUNTS
-from gatewayd.areas.banking.accounts.shapes import AccountBalance, BalanceType, Coverage, DateRange
+from gatewayd.areas.banking.accounts.shapes import AccountBalance, BalanceType, Coverage
+from gatewayd.areas.banking.accounts.shapes import DateRange as CoverageGap
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.wire import Amount, DateText, Id, Request, Response
 from gatewayd.ledger import bank_statements, import_runs
 from gatewayd.ledger.bank_statements import ALWAYS
-from gatewayd.ledger.date_ranges import after, before
+from gatewayd.ledger.date_ranges import DateRange, after, before
 from gatewayd.money import Money, from_minor
 from gatewayd.store import ReadTx, WriteTx
 
@@ -29,11 +31,11 @@ VALUES (:org_id, :import_id, :statement, :account_id, 0, :from_date, :to_date, :
     :available_balance, :balanced)
 """
 _MARK = "UPDATE bank_statements SET applied = :applied WHERE org_id = :org_id AND import_id = :import_id"
+_DELETE = "DELETE FROM bank_statements WHERE org_id = :org_id AND import_id = :import_id"
 _SELECT_RANGES = """
-SELECT from_date, to_date FROM bank_statements
+SELECT import_id, from_date, to_date FROM bank_statements
 WHERE org_id = :org_id AND account_id = :account_id AND applied = 1 AND from_date IS NOT NULL
     AND to_date IS NOT NULL AND (balanced IS NULL OR balanced = 1)
-ORDER BY from_date
 """
 _SELECT_LAST = """
 SELECT to_date, closing_balance, available_balance FROM bank_statements
@@ -87,7 +89,7 @@ class AccountCoverage(Response, frozen=True, kw_only=True):
     currency: str
     from_date: DateText | None
     to_date: DateText | None
-    gaps: list[DateRange]
+    gaps: list[CoverageGap]
     statements: list[CoveredStatement]
     ledger: LedgerBalance | None
 
@@ -98,16 +100,16 @@ class GetCoverage(Request, frozen=True, kw_only=True):
     account_id: Id
 
 
-def merged(ranges: Iterable[tuple[str, str]]) -> Coverage:
-    """What ranges of ISO dates, by their first days, cover together."""
-    gaps: list[DateRange] = []
+def merged(ranges: Iterable[DateRange]) -> Coverage:
+    """What ranges, by their first days, cover together."""
+    gaps: list[CoverageGap] = []
     first = last = None
     for start, end in ranges:
         if first is None or last is None:
             first, last = start, end
             continue
         if start > after(last):
-            gaps.append(DateRange(from_date=after(last), to_date=before(start)))
+            gaps.append(CoverageGap(from_date=after(last), to_date=before(start)))
         last = max(last, end)
     return Coverage(from_date=first, to_date=last, gaps=gaps)
 
@@ -119,20 +121,37 @@ def add(tx: WriteTx, account_id: str, import_id: str, statements: Sequence[State
         tx.run(_INSERT, account_id=account_id, import_id=import_id, **values)
 
 
+def forget(tx: WriteTx, import_id: str) -> None:
+    """Delete the statements of a run that never counted."""
+    tx.run(_DELETE, import_id=import_id)
+
+
 def mark(tx: WriteTx, account_id: str, import_id: str, *, applied: bool) -> None:
     """Let the statements of a run count from now on, or no more, and say so on their account."""
     tx.run(_MARK, import_id=import_id, applied=int(applied))
+    if not applied:
+        statement_gaps.forget(tx, account_id, import_id)
     account = ACCOUNTS.get(tx, account_id)
-    ranges = [(row[0], row[1]) for row in tx.rows(_SELECT_RANGES, account_id=account_id)]
     last_id, last_at = (import_id, tx.now) if applied else import_runs.latest(tx, account_id, import_id)
     account = replace(
         account,
-        coverage=merged(ranges),
+        coverage=merged(_ranges(tx, account_id)),
         balances=_balances(tx, account_id, account.currency),
         last_import_id=last_id,
         last_import_at=last_at,
     )
     ACCOUNTS.save(tx, account)  # Chosen: not a new version, for nobody has edited it
+
+
+def _ranges(tx: ReadTx, account_id: str) -> list[DateRange]:
+    """The days of the statements that count, by their first days."""
+    gone = statement_gaps.of_account(tx, account_id)
+    found = tx.rows(_SELECT_RANGES, account_id=account_id)
+    return sorted(
+        part
+        for import_id, first, last in found
+        for part in statement_gaps.without(DateRange(first, last), gone.get(import_id, ()))
+    )
 
 
 def _balances(tx: ReadTx, account_id: str, currency: str) -> list[AccountBalance]:

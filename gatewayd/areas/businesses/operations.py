@@ -25,7 +25,7 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import Rendered
 from gatewayd.errors import FieldError, archived_already, invalid, invalid_field, invalid_state, not_found
-from gatewayd.ledger import obligations, owners, references, unallocated
+from gatewayd.ledger import entries, obligations, owners, references, unallocated
 from gatewayd.ledger.date_ranges import DateRange
 from gatewayd.ledger.lists import archive_filter, sync_page
 from gatewayd.ledger.owners import Owner
@@ -99,6 +99,9 @@ def update_business(tx: WriteTx, caller: Caller, request: UpdateBusiness) -> Bus
         _refuse_late_choice(tx, before)
         after = replace(after, quarterly_period_tax_year=tax_year_of(tx.today))
     errors = [*rules.date_mistakes(before, after, tx.today)]
+    if not errors and after.cessation_date not in (None, before.cessation_date):
+        last = _entry_after(tx, after, after.cessation_date)
+        errors += [] if last is None else [FieldError("cessationDate", "date_order", last)]
     if after.type != before.type:
         errors += _type_mistakes(owners.find(tx, before.legal_entity_id), after.type)
     if request.owner_share_percent is not UNSET:
@@ -130,9 +133,10 @@ def archive_business(tx: WriteTx, caller: Caller, request: ArchiveBusiness) -> B
 def set_status(tx: WriteTx, caller: Caller, request: SetStatus) -> Business:
     """Move a business to another state.
 
-    Active and dormant ones change into each other, and cease on `effectiveDate`, which has come; income of the tax year
-    that is not allocated yet refuses dormancy. One that ceased becomes active again within the same tax year; an
-    archived one becomes what it was before. A pending one becomes active by itself on its commencement date.
+    Active and dormant ones change into each other, and cease on `effectiveDate`, which has come and is not before the
+    last entry; income of the tax year that is not allocated yet refuses dormancy. One that ceased becomes active again
+    within the same tax year; an archived one becomes what it was before. A pending one becomes active by itself on its
+    commencement date.
     """
     before = BUSINESSES.get(tx, request.id, request.expected_version)
     current = rules.shown_status(before, tx.today)
@@ -229,9 +233,18 @@ def _cessation_date(tx: ReadTx, before: BusinessRow, request: SetStatus) -> str 
         raise invalid_field("effectiveDate", "required", "The business ceases: when?")
     if rules.ends_before_it_begins(before.commencement_date, given):
         raise invalid_field("effectiveDate", "date_order", f"The business began on {before.commencement_date}.")
+    last = _entry_after(tx, before, given)
+    if last is not None:
+        raise invalid_field("effectiveDate", "date_order", last)
     if given > tx.today:  # Chosen: the state would say today what is so later
         raise invalid_field("effectiveDate", "out_of_range", "The day is still to come.")
     return given
+
+
+def _entry_after(tx: ReadTx, row: BusinessRow, cessation_date: str) -> str | None:
+    """What is wrong with a cessation before the last entry (domain model B2); None: there is none after it."""
+    last = entries.last_date(tx, row.id, row.accounting_basis)
+    return f"The business has an entry of {last}." if last is not None and last > cessation_date else None
 
 
 OPERATIONS = (
@@ -311,6 +324,6 @@ OPERATIONS = (
         response=Business,
         handler=set_status,
         errors=("already_exists", "invalid_state", "version_conflict"),
-        example={"id": "biz_01k0000000000000000000000a", "status": "ceased", "effectiveDate": "2026-10-31"},
+        example={"id": "biz_01k0000000000000000000000a", "status": "ceased", "effectiveDate": "2026-11-15"},
     ),
 )

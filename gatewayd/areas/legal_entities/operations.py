@@ -21,7 +21,7 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import Rendered, project
 from gatewayd.errors import archived_already, invalid_state, not_found
-from gatewayd.ledger import owners, period_locks, schedule
+from gatewayd.ledger import businesses, owners, period_locks, schedule
 from gatewayd.ledger.lists import archive_filter, contains, sync_page
 from gatewayd.store import ReadTx, Row, WriteTx
 
@@ -87,6 +87,8 @@ def update_legal_entity(tx: WriteTx, caller: Caller, request: UpdateLegalEntity)
     before = LEGAL_ENTITIES.get(tx, request.id, request.expected_version)
     back = {"archived_at": None} if request.status == "active" else {}
     after = rules.checked(LEGAL_ENTITIES.changed(before, request, **back))
+    if after.nino != before.nino:
+        after = replace(after, itsa_status=None)  # what was said was said of another person
     _refuse_fixed(tx, before, after)
     _refuse_type(tx, before, after)
     rows.refuse_clash(tx, after)
@@ -105,9 +107,9 @@ def archive_legal_entity(tx: WriteTx, caller: Caller, request: ArchiveLegalEntit
     before = LEGAL_ENTITIES.get(tx, request.id, request.expected_version)
     if before.archived_at is not None:
         raise archived_already(LEGAL_ENTITIES.kind)
-    business_id = owners.live_business(tx, before.id)
-    if business_id is not None and not request.force:  # Chosen: as open obligations refuse to archive a business
-        raise invalid_state(f"It has a business that is neither ceased nor archived: {business_id}.", "active", ())
+    live = next((one for one in businesses.of_entity(tx, before.id) if one.is_live), None)
+    if live is not None and not request.force:  # Chosen: as open obligations refuse to archive a business
+        raise invalid_state(f"It has a business that is neither ceased nor archived: {live.id}.", "active", ())
     after = LEGAL_ENTITIES.update(tx, replace(before, archived_at=tx.now))
     schedule.refresh(tx, after.id)
     return project(after, LegalEntity)
@@ -128,7 +130,7 @@ def _refuse_type(tx: ReadTx, before: EntityRow, after: EntityRow) -> None:
     """Raises `Problem` `invalid_state` where the businesses of an entity are not those of its new type."""
     if after.type == before.type:
         return
-    types = owners.live_types(tx, before.id)
+    types = [business.type for business in businesses.of_entity(tx, before.id) if business.is_live]
     if after.type in owners.INCORPORATED and "self_employment" in types:
         raise invalid_state("It has a self-employment, which is a person's: let it cease first.", before.type, ())
     if after.type in owners.PERSONS and types.count("uk_property") > 1:

@@ -9,7 +9,7 @@ rest.
 from msgspec.structs import replace
 
 from gatewayd.areas.legal_entities import tax_standings
-from gatewayd.areas.legal_entities.shapes import EntityRow, StoredEntity, TaxConnection
+from gatewayd.areas.legal_entities.shapes import EntityRow, ItsaStatus, StoredEntity, TaxConnection
 from gatewayd.areas.legal_entities.tax_standings import TaxStanding
 from gatewayd.contract.wire import encode, open_wire
 from gatewayd.errors import Problem
@@ -42,7 +42,6 @@ LEGAL_ENTITIES = Table(
     prefix="ent",
     derived={
         "status": lambda tx, row: "active" if row.archived_at is None else "archived",
-        "itsa_status": lambda tx, row: None,
         "tax_connection": _tax_connection,
         "nino": lambda tx, row: opened_nino(tx, row.id, row.nino_sealed),
     },
@@ -104,6 +103,14 @@ def change_tax_standing(tx: WriteTx, standing: TaxStanding | None, legal_entity_
             if tax_standings.find(tx, row.id) is None:
                 LEGAL_ENTITIES.update(tx, row)
         after = found[-1].id if len(found) == RENDERED_AT_ONCE else None
+
+
+def keep_itsa_status(tx: WriteTx, entity_id: str, status: ItsaStatus) -> None:
+    """Keep what the tax authority said of an entity's Income Tax; a new version where it said another thing."""
+    before = LEGAL_ENTITIES.get(tx, entity_id)
+    after = replace(before, itsa_status=status)
+    same = before.itsa_status is not None and replace(before.itsa_status, fetched_at=status.fetched_at) == status
+    (LEGAL_ENTITIES.save if same else LEGAL_ENTITIES.update)(tx, after)
 
 
 def served(wire: bytes, utr: str | None, nino: str | None) -> bytes:

@@ -161,7 +161,10 @@ class TaxConnection(Response, frozen=True, kw_only=True):
 
 
 class ItsaStatus(Response, frozen=True, kw_only=True):
-    """The entity's standing in Making Tax Digital for Income Tax, as last fetched."""
+    """The entity's standing in Making Tax Digital for Income Tax in a tax year, as HMRC said last.
+
+    `obligations.sync` asks for it.
+    """
 
     tax_year: str
     status: str
@@ -191,7 +194,7 @@ class StoredEntity(Response, frozen=True, kw_only=True):
     phone: str | None
     website: str | None
     cis: Flat[Cis]
-    itsa_status: ItsaStatus | None
+    itsa_status: Flat[ItsaStatus] | None
     tax_connection: TaxConnection
     archived_at: Timestamp | None
     created_at: Timestamp

@@ -25,7 +25,7 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import encode, project
 from gatewayd.errors import FieldError, Problem, invalid, invalid_field, invalid_state
-from gatewayd.ledger import confirmations, obligations, owners, periods, schedule
+from gatewayd.ledger import businesses, confirmations, obligations, owners, periods, schedule
 from gatewayd.ledger.due_dates import income_tax
 from gatewayd.ledger.forecast import PeriodKey
 from gatewayd.ledger.obligations import OBLIGATIONS, Obligation, ObligationKey, ObligationRow
@@ -153,7 +153,8 @@ def _refuse_mistakes(tx: ReadTx, request: CreateObligation) -> None:
         errors.append(unknown_reference("legalEntityId", "legal_entity"))
     elif owner.archived:
         errors.append(FieldError("legalEntityId", "conflict", "The legal entity is archived."))
-    if request.business_id is not None and not owners.has_business(tx, request.legal_entity_id, request.business_id):
+    business = None if request.business_id is None else businesses.find(tx, request.business_id)
+    if request.business_id is not None and (business is None or business.legal_entity_id != request.legal_entity_id):
         errors.append(unknown_reference("businessId", "business"))
     start, end = request.period_start_date, request.period_end_date or request.due_date
     if start is not None and start > end:

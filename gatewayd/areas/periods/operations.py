@@ -3,7 +3,8 @@
     open --close, begin--> closing --close--> closed --reopen, an administrator--> open
     open --close--> closed
 
-Closed days are refused with `period_closed`, by `ledger.period_locks`.
+Closed days are refused with `period_closed`, and those of a period that is closing unless that is overridden, by
+`ledger.period_locks`.
 """
 
 import msgspec
@@ -26,7 +27,7 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import encode, project
 from gatewayd.errors import Problem, archived_already, invalid_field, invalid_state
-from gatewayd.ledger import obligations, period_locks, periods, schedule
+from gatewayd.ledger import obligations, period_locks, period_seals, periods, schedule
 from gatewayd.ledger.periods import PERIODS, PeriodRow
 from gatewayd.store import ReadTx, WriteTx
 
@@ -35,7 +36,8 @@ def list_periods(tx: ReadTx, caller: Caller, request: ListPeriods) -> Listing[Pe
     """List periods.
 
     By their last day, earliest first, or in the order of change with `updatedSince`. Those that apply no more, because
-    the entity or the business became another, are left out unless `includeArchived` or `updatedSince` is given.
+    the entity or the business became another, are left out unless `includeArchived` or `updatedSince` is given, and
+    months always unless `type` asks for them.
     """
     filters = {
         "legal_entity_id = :legal_entity_id": request.legal_entity_id,
@@ -45,27 +47,36 @@ def list_periods(tx: ReadTx, caller: Caller, request: ListPeriods) -> Listing[Pe
         "start_date <= :to_date": request.to_date,
     }
     conditions = [*matching(filters), *one_of("type", request.type), *one_of("status", request.status)]
+    if not request.type:  # Chosen: who does not ask for months is not flooded with them
+        conditions.append(Condition("type <> 'month'", {}))
     if not request.include_archived and request.updated_since is None:
         conditions.append(Condition("archived_at IS NULL", {}))
     return dated_page(tx, request, BY_END, conditions, lambda row: encode(_shown(tx, row)))
 
 
 def get_period(tx: ReadTx, caller: Caller, request: GetPeriod) -> PeriodDetail:
-    """Get one period, with what is to be done before it is closed, and what came together in it.
+    """Get one period, with what is to be done before it is closed, what came together in it, and its seals.
 
     `totals` are of its days: what was invoiced, of a VAT period the boxes of its return, of others the profit and loss
     of each business.
     """
     row = PERIODS.get(tx, request.id)
     ids = obligations.ids_of_period(tx, row.id)
-    return project(row, PeriodDetail, obligation_ids=ids, checklist=checklist(tx, row), totals=totals(tx, row))
+    return project(
+        row,
+        PeriodDetail,
+        obligation_ids=ids,
+        checklist=checklist(tx, row),
+        totals=totals(tx, row),
+        seals=period_seals.of_period(tx, row.id),
+    )
 
 
 def close_period(tx: WriteTx, caller: Caller, request: ClosePeriod) -> Period:
     """Close a period: what is dated in it stays as it is.
 
     Every point of the checklist has to be done, or `force` given with a `reason`. The answer `invalid_state` names the
-    points. `begin` marks it as closing, for others to see, and refuses nothing yet.
+    points. `begin` marks it as closing: from then on its days take what is sent with `Period-Override: closing` alone.
     """
     row = PERIODS.get(tx, request.id, request.expected_version)
     if row.archived_at is not None:
@@ -74,13 +85,15 @@ def close_period(tx: WriteTx, caller: Caller, request: ClosePeriod) -> Period:
         allowed = ("open",) if row.status == "closed" else ("closed",)
         raise invalid_state(f"The period is {row.status} already.", row.status, allowed)
     if request.begin:
+        period_locks.begin_closing(tx, *_days(row))
         return _shown(tx, PERIODS.update(tx, replace(row, status="closing")))
     undone = [check for check in checklist(tx, row) if not check.done]
     if undone and not request.force:
         raise _undone(row, undone)
     if undone and request.reason is None:
         raise invalid_field("reason", "required", "Points of the checklist are not done: why is it closed?")
-    period_locks.close(tx, row.legal_entity_id, row.start_date, row.end_date, row.business_id)
+    _unlock(tx, row)
+    period_locks.close(tx, *_days(row))
     after = replace(
         row,
         status="closed",
@@ -105,8 +118,7 @@ def reopen_period(tx: WriteTx, caller: Caller, request: ReopenPeriod) -> Period:
         raise invalid_state("The period is open already.", "open", ("closing", "closed"))
     if row.status == "closed":
         _refuse_reopening(tx, row)
-        if periods.closed_alike(tx, row) is None:
-            period_locks.reopen(tx, row.legal_entity_id, row.start_date, row.end_date, row.business_id)
+    _unlock(tx, row)
     after = replace(
         row,
         status="open",
@@ -124,6 +136,19 @@ def reopen_period(tx: WriteTx, caller: Caller, request: ReopenPeriod) -> Period:
 
 def _shown(tx: ReadTx, row: PeriodRow) -> Period:
     return project(row, Period, obligation_ids=obligations.ids_of_period(tx, row.id))
+
+
+def _days(row: PeriodRow) -> tuple[str, str, str, str | None]:
+    """What its lock is of."""
+    return row.legal_entity_id, row.start_date, row.end_date, row.business_id
+
+
+def _unlock(tx: WriteTx, row: PeriodRow) -> None:
+    """Take away the lock of a period that is closed or closing, unless another has the same."""
+    if row.status == "open" or periods.alike(tx, row) is not None:
+        return
+    unlock = period_locks.reopen if row.status == "closed" else period_locks.end_closing
+    unlock(tx, *_days(row))
 
 
 def _undone(row: PeriodRow, undone: list[Check]) -> Problem:

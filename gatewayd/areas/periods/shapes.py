@@ -9,6 +9,7 @@ from gatewayd.contract.wire import Amount, AmountText, Date, ExternalId, Id, Req
 from gatewayd.ledger.allocated_money import Basis
 from gatewayd.ledger.forecast import ObligationKind, PeriodType
 from gatewayd.ledger.obligations import Obligation, ObligationEvent, Source, Status
+from gatewayd.ledger.period_seals import PeriodSeal
 from gatewayd.ledger.periods import PeriodRow, PeriodStatus
 
 TaxYear = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}$", examples=["2026-27"])]
@@ -129,9 +130,11 @@ class ProfitTotals(Response, frozen=True, kw_only=True):
 
 
 class TotalsWarning(Response, frozen=True, kw_only=True):
-    """What the totals leave out: a VAT return or a business with foreign money that has no rate of exchange."""
+    """What the totals leave out: a VAT return or a business with foreign money that has no rate of exchange; under the
+    flat rate of VAT, purchases whose VAT the customer accounts for.
+    """
 
-    code: Literal["currency_mismatch"]
+    code: Literal["currency_mismatch", "flat_rate_purchases"]
     message: str
 
 
@@ -149,10 +152,11 @@ class PeriodTotals(Response, frozen=True, kw_only=True):
 
 
 class PeriodDetail(Period, frozen=True, kw_only=True):
-    """A period with what is to be done before it is closed, and what came together in it."""
+    """A period with what is to be done before it is closed, what came together in it, and its seals, oldest first."""
 
     checklist: list[Check]
     totals: PeriodTotals
+    seals: list[PeriodSeal]
 
 
 class ListObligations(SyncRequest, frozen=True, kw_only=True):

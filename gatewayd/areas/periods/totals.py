@@ -29,6 +29,11 @@ WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id
 ORDER BY id
 """
 
+_FLAT_RATE_PURCHASES = (
+    "Purchases whose VAT the customer accounts for are left out under the flat rate. Of goods from abroad, and under"
+    " the domestic reverse charge, look up what is due beside it."
+)
+
 
 def totals(tx: ReadTx, row: PeriodRow) -> PeriodTotals:
     """The sums of a period. What cannot be added up, for want of a rate of exchange, is left out and told."""
@@ -64,6 +69,8 @@ def _vat_return(
     except Problem as problem:
         warnings.append(_warning(problem))
         return None
+    if vat_figures.leaves_purchases_out(tx, legal_entity_id, whole):
+        warnings.append(TotalsWarning(code="flat_rate_purchases", message=_FLAT_RATE_PURCHASES))
     return VatReturnTotals(currency=currency, **_amounts(found._asdict(), currency))
 
 

@@ -6,7 +6,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from gatewayd.importing.pace import Pace
-from gatewayd.ledger import allocation_rules, bank_lines
+from gatewayd.ledger import allocation_rules, bank_lines, period_locks
 from gatewayd.ledger.bank_lines import Position
 from gatewayd.ledger.import_runs import RUNS
 from gatewayd.ledger.import_shapes import ImportRunRow
@@ -23,13 +23,15 @@ async def allocate(store: Store, org_id: str, import_id: str) -> None:
     pace = Pace(store, org_id)
     after: Position | None = Position(run.account_id, "", "")
     while after is not None:
-        after = await pace.write(partial(_allocate_next, import_id=import_id, after=after))
+        after = await pace.write(partial(_allocate_next, run=run, after=after))
     await store.write(lambda tx: _end(tx, import_id), org_id)
 
 
-def _allocate_next(tx: WriteTx, import_id: str, after: Position) -> Position | None:
+def _allocate_next(tx: WriteTx, run: ImportRunRow, after: Position) -> Position | None:
     """The position of the last line that was looked at; None: none follow."""
-    lines = bank_lines.of_import(tx, import_id, after, AT_ONCE)
+    if run.overrides_closing:
+        tx.overrides = frozenset({period_locks.CLOSING})
+    lines = bank_lines.of_import(tx, run.id, after, AT_ONCE)
     allocation_rules.apply_rules(tx, lines)
     return lines[-1].position if len(lines) == AT_ONCE else None
 

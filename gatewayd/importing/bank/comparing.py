@@ -20,10 +20,8 @@ async def compare(store: Store, org_id: str, run: ImportRunRow) -> ImportRunRow:
     await staged.reset(pace, STAGED, run.id)
     plan, pending = await store.read_later(lambda tx: _begin_plan(tx, run), org_id)
     days = await store.read_later(lambda tx: planning.days(tx, run.id), org_id)
-    for first, last in staged.spans(days):
-        decisions = await store.read_later(
-            partial(_decide, run=run, plan=plan, pending=pending, span=(first, last)), org_id
-        )
+    for span in staged.spans(days, pace):
+        decisions = await pace.read(partial(_decide, run=run, plan=plan, pending=pending, span=span))
         if decisions:
             await pace.write(partial(rows.decide, import_id=run.id, decisions=decisions))
     counted = await store.read_later(lambda tx: staged.counted(tx, STAGED, run), org_id)
@@ -32,7 +30,7 @@ async def compare(store: Store, org_id: str, run: ImportRunRow) -> ImportRunRow:
 
 def _begin_plan(tx: ReadTx, run: ImportRunRow) -> tuple[Plan, dict[int, list[Stored]]]:
     account = ACCOUNTS.get(tx, run.account_id)
-    closed = period_locks.closed_ranges(tx, account.legal_entity_id)
+    closed = period_locks.closed_ranges(tx, account.legal_entity_id, run.overrides_closing)
 
     def is_closed(date: str) -> bool:
         return any(first <= date <= last for first, last in closed)

@@ -26,6 +26,7 @@ from gatewayd.statements.shapes import Column, Mapping
 from gatewayd.store import ReadTx, WriteTx
 
 TRIES: Final = 3  # Chosen: comparisons, where periods are closed meanwhile
+_PERIODS_CLOSED: Final = "Periods were closed while it was applied."
 _COLUMNS: Final = frozenset(one.name for one in msgspec.structs.fields(Mapping) if one.type == Column | None)
 
 
@@ -74,7 +75,9 @@ class BankImports:
                 continue
             await allocating.allocate(self._store, org_id, run.id)
             return
-        await self._store.write(lambda tx: runs.fail(tx, run.id, "Periods were closed while it was applied."), org_id)
+        await self._store.write(lambda tx: runs.fail(tx, run.id, _PERIODS_CLOSED), org_id)
+        if run.makes_account:  # and nobody can read there why
+            raise invalid_state(_PERIODS_CLOSED, "failed", ())
 
     async def _apply_hidden(self, org_id: str, run: ImportRunRow) -> None:
         """Bring the rows in that have not come in yet. Raises `PeriodsChanged`, and then none of them has."""
@@ -82,9 +85,8 @@ class BankImports:
         last = await self._store.read_later(lambda tx: STAGED.last_position(tx, run.id), org_id)
         pace = Pace(self._store, org_id)
         while position < last:
-            position = await pace.write(
-                partial(moves.apply_chunk, run=run, after=position, count=self._parts.sizes.chunk)
-            )
+            count = pace.rows(self._parts.sizes.chunk)
+            position = await pace.write(partial(moves.apply_chunk, run=run, after=position, count=count))
         try:
             await self._store.write(lambda tx: moves.end_hidden(tx, run), org_id)
         except moves.PeriodsChanged:

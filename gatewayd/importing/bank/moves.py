@@ -9,17 +9,18 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from gatewayd.areas.banking import coverage
+from gatewayd.areas.banking import coverage, statement_gaps
 from gatewayd.areas.banking.accounts.rows import ACCOUNTS
+from gatewayd.areas.banking.accounts.shapes import BankAccountRow
 from gatewayd.areas.banking.imports import rows
 from gatewayd.areas.banking.transactions import rows as transactions
 from gatewayd.areas.banking.transactions.shapes import TransactionRow
-from gatewayd.errors import Problem, invalid_state
+from gatewayd.errors import invalid_state
 from gatewayd.importing.parts import Sizes
 from gatewayd.ledger import allocation_rules, hidden_imports, import_runs, period_locks
 from gatewayd.ledger.import_runs import RUNS
 from gatewayd.ledger.import_shapes import ImportRunRow, Stage
-from gatewayd.store import WriteTx
+from gatewayd.store import ReadTx, WriteTx
 
 _EVERY_POSITION: Final = 1 << 62
 
@@ -70,7 +71,7 @@ def _end_applying(tx: WriteTx, run: ImportRunRow) -> ImportRunRow:
         if before is not None:
             rows.remember(tx, run.id, one.position, msgspec.json.encode(_kept(before)).decode())
             transactions.replace_with(tx, one.transaction_id, run.id, one.values)
-    if transactions.first_within(tx, run.id, period_locks.closed_ranges(tx, account.legal_entity_id)) is not None:
+    if transactions.first_within(tx, run.id, _closed_ranges(tx, account, run)) is not None:
         raise PeriodsChanged
     coverage.mark(tx, account.id, run.id, applied=True)
     stage: Stage | None = "allocating" if allocation_rules.apply_by_themselves(tx) else None
@@ -89,9 +90,11 @@ def begin_undoing(tx: WriteTx, run: ImportRunRow, sizes: Sizes) -> ImportRunRow:
     account = ACCOUNTS.get(tx, run.account_id)
     if transactions.is_in_use(tx, account.id, run.id):
         raise invalid_state("Transactions of it are allocated: remove their allocations first.", run.status, ())
-    closed = transactions.first_within(tx, run.id, period_locks.closed_ranges(tx, account.legal_entity_id))
+    closed = transactions.first_within(tx, run.id, _closed_ranges(tx, account, run))
     if closed is not None:
-        raise Problem("period_closed", f"The period that holds {closed} is closed.", extra={"date": closed})
+        is_closed = period_locks.is_closed(tx, account.legal_entity_id, closed)
+        raise period_locks.refusal(closed, "closed" if is_closed else "closing")
+    statement_gaps.note(tx, account.id, run.id)
     _put_back(tx, run)
     if run.added + run.replaced <= sizes.whole:
         transactions.move_out(tx, run.id, sizes.whole)
@@ -112,6 +115,10 @@ def end_undoing(tx: WriteTx, run: ImportRunRow) -> ImportRunRow:
     """Nothing of it is left."""
     hidden_imports.show(tx, run.id)
     return RUNS.update(tx, replace(run, status="reverted", stage=None, reverted_at=tx.now))
+
+
+def _closed_ranges(tx: ReadTx, account: BankAccountRow, run: ImportRunRow) -> list[tuple[str, str]]:
+    return period_locks.closed_ranges(tx, account.legal_entity_id, run.overrides_closing)
 
 
 def _put_back(tx: WriteTx, run: ImportRunRow) -> None:

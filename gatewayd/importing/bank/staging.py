@@ -130,7 +130,7 @@ class StatementRows:
 
     def _close(self, closed: Closed) -> None:
         found = self._found.get(closed.statement)
-        if found is None or found.foreign is not None:
+        if found is None or found.foreign is not None or closed.is_interim:  # which covers no day, and has no balance
             return
         opened = found.opened
         opening = closed.opening_balance if closed.opening_balance is not None else opened.opening_balance

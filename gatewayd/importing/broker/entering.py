@@ -16,7 +16,7 @@ from gatewayd.areas.assets.transactions.entering import Origin
 from gatewayd.areas.assets.transactions.shapes import AssetTransaction, CreateTransaction
 from gatewayd.errors import Problem
 from gatewayd.importing import staged
-from gatewayd.ledger import import_runs
+from gatewayd.ledger import import_runs, period_locks
 from gatewayd.ledger.import_runs import RUNS
 from gatewayd.ledger.import_shapes import ImportRunRow
 from gatewayd.store import ReadTx, WriteTx
@@ -40,6 +40,7 @@ class Unfit(Exception):
 
 def try_out(tx: WriteTx, *, run: ImportRunRow, waiting: Sequence[Waiting]) -> None:
     """Enter rows, and raise `Tried` with those that were refused."""
+    _override(tx, run)
     base_currency = base_currency_of(tx, run.account_id)
     refused = []
     for row in waiting:
@@ -55,6 +56,7 @@ def enter(tx: WriteTx, *, run: ImportRunRow, count: int) -> int:
 
     Raises `Unfit`, and then none has.
     """
+    _override(tx, run)
     base_currency = base_currency_of(tx, run.account_id)
     waiting = rows.waiting(tx, run.id, count)
     became: list[tuple[int, AssetTransaction]] = []
@@ -73,6 +75,12 @@ def enter(tx: WriteTx, *, run: ImportRunRow, count: int) -> int:
     rows.keep_records(tx, run.account_id, kept)
     _note(tx, run, len(waiting), is_last=len(waiting) < count)
     return len(waiting)
+
+
+def _override(tx: WriteTx, run: ImportRunRow) -> None:
+    """Write in a period that is being closed, where that was asked for."""
+    if run.overrides_closing:
+        tx.overrides = frozenset({period_locks.CLOSING})
 
 
 def base_currency_of(tx: ReadTx, account_id: str) -> str:

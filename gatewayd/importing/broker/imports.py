@@ -63,10 +63,10 @@ class BrokerImports:
         pace, finder = Pace(self._store, org_id), Finder(run)
         await staged.reset(pace, STAGED, run.id)
         days = await self._store.read_later(lambda tx: rows.days(tx, run.id), org_id)
-        for first, last in staged.spans(days):
-            found = await self._store.read_later(partial(finder.of_days, first=first, last=last), org_id)
+        for first, last in staged.spans(days, pace):
+            found = await pace.read(partial(finder.of_days, first=first, last=last))
             await self._decide(pace, run, found)
-        await self._try_out(pace, org_id, run)
+        await self._try_out(pace, run)
         short = await self._store.read_later(partial(quantities.short, run=run, finder=finder), org_id)
         for start in range(0, len(short), staged.AT_ONCE):
             await self._decide(pace, run, short[start : start + staged.AT_ONCE])
@@ -77,12 +77,12 @@ class BrokerImports:
         if decisions:
             await pace.write(partial(rows.decide, import_id=run.id, decisions=decisions))
 
-    async def _try_out(self, pace: Pace, org_id: str, run: ImportRunRow) -> None:
+    async def _try_out(self, pace: Pace, run: ImportRunRow) -> None:
         """Enter every row for a moment: what is refused then is refused with the words of the API."""
         after = 0
         while True:
-            read = partial(rows.to_add, import_id=run.id, after=after, count=self._sizes.chunk)
-            waiting = await self._store.read_later(read, org_id)
+            count = pace.rows(self._sizes.chunk)
+            waiting = await pace.read(partial(rows.to_add, import_id=run.id, after=after, count=count))
             if not waiting:
                 return
             after = waiting[-1].position
@@ -106,13 +106,14 @@ class BrokerImports:
         """Bring in what has not come in yet. A row that no longer fits is refused, and the others come in."""
         pace = Pace(self._store, org_id)
         is_small = run.added <= self._sizes.whole
-        count = self._sizes.whole + 1 if is_small else self._sizes.chunk
-        came_in = count
+        came_in, count = 0, 0
         while came_in == count:
+            count = self._sizes.whole + 1 if is_small else pace.rows(self._sizes.chunk)
             try:
                 came_in = await pace.write(partial(entering.enter, run=run, count=count))
             except entering.Unfit as unfit:
                 await self._decide(pace, run, [unfit.decision])
+                came_in = count
 
     def has_begun(self, tx: ReadTx, run: ImportRunRow) -> bool:
         return rows.moved(tx, run.id) > 0

@@ -9,7 +9,7 @@ from gatewayd.areas.assets.imports import rows
 from gatewayd.areas.assets.pools import recording
 from gatewayd.areas.assets.transactions import rows as transactions
 from gatewayd.areas.assets.transactions.shapes import AssetTransaction
-from gatewayd.errors import Problem, invalid_state
+from gatewayd.errors import invalid_state
 from gatewayd.importing.parts import Sizes
 from gatewayd.ledger import period_locks
 from gatewayd.ledger.import_runs import RUNS
@@ -29,9 +29,11 @@ def begin(tx: WriteTx, run: ImportRunRow, sizes: Sizes) -> ImportRunRow:
     account = ACCOUNTS.get(tx, run.account_id)
     if transactions.reversed_of_import(tx, run.id) is not None:
         raise invalid_state("Transactions of it were reversed: the import cannot be undone any more.", run.status, ())
-    closed = transactions.first_within(tx, run.id, period_locks.closed_ranges(tx, account.legal_entity_id))
+    ranges = period_locks.closed_ranges(tx, account.legal_entity_id, run.overrides_closing)
+    closed = transactions.first_within(tx, run.id, ranges)
     if closed is not None:
-        raise Problem("period_closed", f"The period that holds {closed} is closed.", extra={"date": closed})
+        is_closed = period_locks.is_closed(tx, account.legal_entity_id, closed)
+        raise period_locks.refusal(closed, "closed" if is_closed else "closing")
     if run.added > sizes.whole:
         return RUNS.update(tx, replace(run, status="reverting", stage="reverting", error=None))
     take_some(tx, run=run, count=sizes.whole)

@@ -1,7 +1,11 @@
+"""Fixtures of assets."""
+
+from collections.abc import Callable
+
 import pytest
 
 from tests.areas.assets.holdings import Holdings
-from tests.areas.assets.shelf import Shelf
+from tests.areas.assets.shelves import Shelves
 from tests.support.store import MemoryStore
 
 
@@ -12,6 +16,12 @@ def holdings(store: MemoryStore) -> Holdings:
 
 
 @pytest.fixture
-def shelf(store: MemoryStore) -> Shelf:
-    """An organization with one person."""
-    return Shelf(store)
+def fresh_store(database_image: bytes) -> Callable[[], MemoryStore]:
+    """For properties: an empty store for each example."""
+    return lambda: MemoryStore(database_image)
+
+
+@pytest.fixture
+def shelves(store: MemoryStore) -> Shelves:
+    """An organization that keeps portfolios."""
+    return Shelves(store)

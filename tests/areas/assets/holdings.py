@@ -4,11 +4,13 @@ import itertools
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, TypeVar
+from urllib.parse import urlencode
 
 import msgspec
 from msgspec.structs import replace
 
 from gatewayd.areas.assets.accounts.rows import ACCOUNTS
+from gatewayd.areas.assets.gains import operations
 from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
 from gatewayd.areas.assets.instruments.shapes import Ratio
 from gatewayd.areas.assets.pools import recording
@@ -18,11 +20,16 @@ from gatewayd.areas.assets.transactions.rows import TRANSACTIONS
 from gatewayd.areas.assets.transactions.shapes import AssetTransaction
 from gatewayd.areas.legal_entities.operations import create_legal_entity
 from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
+from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.money import Money
+from gatewayd.performing.performer import encoded
 from gatewayd.store import WriteTx
 from tests.support.store import MemoryStore, make_caller
+from tests.support.wire import expect_form
 
 T = TypeVar("T")
+_OPERATIONS = {row.id.partition(".")[2]: row for row in operations.OPERATIONS}
+_DECODERS = {name: RequestDecoder(row) for name, row in _OPERATIONS.items()}
 
 _TABLES = {
     "asset_days": "scope_id, instrument_id, date, inputs, outcome, disposes, gain, fifo_gain",
@@ -173,7 +180,16 @@ class Holdings:
 
     # -- what is there
 
-    def pool(self, instrument: str | None = None, scope: str | None = None) -> tuple[Fraction, Fraction]:
+    def ask(self, operation: str, **query: object) -> Any:
+        """What a read of gains answers to a query; of a list its items and the cursor."""
+        row = _OPERATIONS[operation]
+        request = _DECODERS[operation].query(urlencode(query))
+        found = self.store.read(lambda tx: row.handler(tx, self.caller, request), self.org_id)
+        answer = msgspec.json.decode(encoded(found))
+        expect_form(answer, row.response)
+        return answer
+
+    def pool(self, instrument: str | None = None, scope: str | None = None) -> tuple[Any, Any]:
         """Quantity and cost of the pool, or of an account on average, after the last day."""
         found = self.holding("quantity, cost", instrument, scope)
         return (Fraction(0), Fraction(0)) if found is None else (quantity_of(found[0]), _money(found[1]))

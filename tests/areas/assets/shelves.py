@@ -36,3 +36,11 @@ class Shelves(Books):
     def instrument(self, currency: str = "GBP", **given: Any) -> Instrument:
         request = InlineInstrument(**given)
         return self.store.write(lambda tx: find_or_create(tx, request, "instrument", currency), self.org_id)
+
+    def enter(self, account_id: str, kind: str, date: str, **fields: object) -> Json:
+        """Enter a transaction."""
+        return self.post("createTransaction", accountId=account_id, type=kind, tradeDate=date, **fields)
+
+    def positions(self, query: str) -> list[Json]:
+        """Every position, page by page."""
+        return self.walk("listPositions", query)

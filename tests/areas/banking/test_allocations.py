@@ -53,11 +53,14 @@ def test_an_allocation_is_answered_whole(trading: Trading) -> None:
         "importId": "imp_1",
         "legalEntityId": trading.owner,
         "businessId": trading.trade,
-        **dict.fromkeys(("propertyId", "unitId", "tenancyId", "mortgageId", "invoiceId", "counterpartId")),
+        **dict.fromkeys(
+            ("externalId", "propertyId", "unitId", "tenancyId", "mortgageId", "invoiceId", "counterpartId")
+        ),
         "date": "2026-11-02",
         "documentDate": "2026-10-30",
         "direction": "out",
         "amount": "100.00",
+        "vatCode": None,
         "vatAmount": "16.67",
         "disallowableAmount": "25.00",
         "allowable": True,
@@ -622,3 +625,22 @@ def test_totals_come_from_an_index_alone(trading: Trading, query: str) -> None:
 
     trading.store.read(explain, trading.org_id)
     assert "USING COVERING INDEX" in plans[0], plans
+
+
+@pytest.mark.parametrize("query", ["", "businessId=x&", "category=turnover&fromDate=2026-01-01&"])
+def test_a_page_of_a_range_begins_at_its_last_day(trading: Trading, query: str) -> None:
+    """Else it would pass over all that lies behind it: an index is entered at one place."""
+    given: list[dict[str, object]] = []
+
+    class Noting(ReadTx):
+        def each(self, sql: str, /, **values: object) -> Iterator[tuple[object, ...]]:
+            given.append(values)
+            return super().each(sql, **values)
+
+    def note(tx: ReadTx) -> None:
+        noting = object.__new__(Noting)
+        noting.__dict__.update(tx.__dict__)
+        pages.page(noting, trading.decoders["listAllocations"].query(f"{query}toDate=2026-03-31"))
+
+    trading.store.read(note, trading.org_id)
+    assert [("to_date" in values, values["after_at"]) for values in given] == [(False, "2026-03-31")]

@@ -1,5 +1,6 @@
 """Which lines of a file are new (Domain C10): worked cases, and that importing is a union of what banks listed."""
 
+import tracemalloc
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -152,3 +153,20 @@ def test_what_is_made_of_texts() -> None:
     assert match_key("M. O'Brien & Sons", "REF 12") == "m o'brien sons"
     assert match_key(None, "1234") == ""
     assert search_text(["TESCO", None, "", "Tesco", "Ref 1"]) == "tesco\nref 1"
+
+
+def test_a_plan_keeps_nothing_of_days_that_are_done() -> None:
+    """However many lines with ids a file has."""
+
+    def kept(days: int) -> int:
+        plan = Plan(ACCOUNT, "GBP", "ofx", lambda date: False)
+        tracemalloc.start()
+        for day in range(days):
+            lines = [candidate(n, n, date=f"{2000 + day}-01-01", fit_id=f"{day}-{n}") for n in range(50)]
+            assert list(plan.day(lines, known([]))) == []
+        grown = tracemalloc.get_traced_memory()[0]
+        tracemalloc.stop()
+        return grown
+
+    kept(1)  # what is made once
+    assert kept(100) < kept(2) + 20_000  # 5,000 ids take half a megabyte

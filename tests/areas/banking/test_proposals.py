@@ -42,7 +42,8 @@ def test_what_a_rule_says(trading: Trading) -> None:
     made = rule(trading, mode="propose", outcome={"category": "adminCosts", "vatCode": "standard"})
     (proposal,) = proposed(trading, trading.line(trading.current, -1200))
     nothing = ("purpose", "disallowableAmount", "propertyId", "unitId", "tenancyId", "mortgageId")
-    allocation = {"category": "adminCosts", "businessId": trading.trade, "vatAmount": "2.00", **dict.fromkeys(nothing)}
+    vat = {"vatCode": "standard", "vatAmount": "2.00"}
+    allocation = {"category": "adminCosts", "businessId": trading.trade, **vat, **dict.fromkeys(nothing)}
     assert proposal == {
         "kind": "rule",
         "score": 95,
@@ -51,8 +52,8 @@ def test_what_a_rule_says(trading: Trading) -> None:
         "currency": "GBP",
         "ruleId": made["id"],
         "allocation": allocation,
-        "invoiceId": None,
-        "counterpartId": None,
+        **dict.fromkeys(("parts", "invoiceId", "counterpartId", "counterpartAmount", "counterpartCurrency")),
+        "impliedRate": None,
     }
 
 
@@ -225,6 +226,7 @@ def test_one_of_both_is_asked_for(store: MemoryStore, trading: Trading) -> None:
 
 def test_no_statement_scans_and_the_work_is_bounded(trading: Trading) -> None:
     saving = trading.account(trading.owner)
+    trading.line(trading.account(trading.owner, currency="EUR"), 1100, currency="EUR", type="transfer")
     chosen(trading, 2)
     invoice(trading)
     for account, amount in ((trading.current, -900), (saving, 900), (trading.current, 12000)):
@@ -252,7 +254,12 @@ def test_no_statement_scans_and_the_work_is_bounded(trading: Trading) -> None:
     assert scans == []
     used = " ".join(step for _, step in steps)
     assert {step.split()[4] for _, step in steps if step.startswith("SEARCH allocations ")} == {"allocations_by_source"}
-    for index in ("bank_transactions_unallocated", "bank_transactions_by_match_key", "bank_transactions_to_pair"):
+    for index in (
+        "bank_transactions_allocated",
+        "bank_transactions_unallocated",
+        "bank_transactions_by_match_key",
+        "bank_transactions_to_pair",
+    ):
         assert index in used, used
     for index in ("invoices_open_by_balance", "invoices_open_by_date"):
         assert index in used, used

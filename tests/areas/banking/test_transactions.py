@@ -216,3 +216,24 @@ def test_a_page_comes_from_the_index_with_its_order(march: Lines, query: str) ->
     march.store.read(explain, march.org_id)
     assert not [step for step in plans if "TEMP B-TREE" in step or "SCAN" in step], plans
     assert any(f"bank_transactions USING INDEX {INDEXES[query]} " in step for step in plans), plans
+
+
+@pytest.mark.parametrize("query", ["", "direction=in&", "unallocated=true&fromDate=2026-03-01&"])
+def test_a_page_of_a_range_begins_at_its_last_day(march: Lines, query: str) -> None:
+    """Else it would pass over all that lies behind it: an index is entered at one place."""
+    given: list[dict[str, object]] = []
+
+    class Noting(ReadTx):
+        def each(self, sql: str, /, **values: object) -> Iterator[tuple[object, ...]]:
+            given.append(values)
+            return super().each(sql, **values)
+
+    request: Any = DECODER.query(f"{query}toDate=2026-03-31", {"accountId": march.account_id})
+
+    def note(tx: ReadTx) -> None:
+        noting = object.__new__(Noting)
+        noting.__dict__.update(tx.__dict__)
+        get_transactions(noting, make_caller(march.org_id), request)
+
+    march.store.read(note, march.org_id)
+    assert [("to_date" in values, values["after_at"]) for values in given] == [(False, "2026-03-31")]

@@ -263,6 +263,7 @@ def test_on_the_flat_rate_an_invoice_is_gross_less_flat_rate_vat(books: LedgerBo
 def test_an_invoice_without_a_business_is_told_of(books: LedgerBooks) -> None:
     owner = books.unregistered_entity()
     trade = books.trade(owner)
+    books.trade(owner, name="Carving")
     books.invoice(legalEntityId=owner)
     (warning,) = books.pnl(trade)["warnings"]
     assert (warning["code"], " 1 name no business" in warning["message"]) == ("invoices_without_business", True)

@@ -261,7 +261,7 @@ def test_a_quarter_locks_its_business_alone(desk: Desk) -> None:
     assert not is_closed(desk, desk.person, "2026-10-05")
     with pytest.raises(Problem) as refused:
         invoice(desk, desk.person, "2026-10-01", businessId=trade["id"], status="issued")
-    assert (refused.value.code, refused.value.extra) == ("period_closed", {"date": "2026-10-01"})
+    assert (refused.value.code, refused.value.extra) == ("period_closed", {"date": "2026-10-01", "state": "closed"})
     assert invoice(desk, desk.person, "2026-10-01", businessId=lets["id"], status="issued")["status"] == "issued"
 
 

@@ -114,3 +114,16 @@ def test_what_has_no_rate_of_exchange_is_told_and_the_rest_is_served(books: Ledg
         (warning,) = found["warnings"]
         assert warning["code"] == "currency_mismatch"
         assert foreign.id in warning["message"]
+
+
+def test_purchases_that_the_flat_rate_leaves_out_are_told(books: LedgerBooks) -> None:
+    vat = {"status": "registered", "effectiveDate": "2000-01-01", "scheme": "flat_rate", "flatRatePercent": "10"}
+    owner = books.entity(vat={**vat, "staggerGroup": 1})
+    trade = books.trade(owner)
+    query = "type=vat_period&fromDate=2026-07-01&toDate=2026-09-30"
+    books.enter(trade, "turnover", 120_00, "2026-08-01", vat_code="standard")
+    assert totals(books, query)["warnings"] == []
+    books.enter(trade, "costOfGoods", 120_00, "2026-08-01", vat_code="postponed_import_standard")
+    found = totals(books, query)
+    assert [warning["code"] for warning in found["warnings"]] == ["flat_rate_purchases"]
+    assert (found["vatReturn"]["vatDueSales"], found["vatReturn"]["vatReclaimedCurrPeriod"]) == ("12.00", "0.00")

@@ -26,12 +26,13 @@ from gatewayd.areas.accounting.invoices.states import Settlement
 from gatewayd.areas.accounting.invoices.totals import fits
 from gatewayd.contract.wire import Address, project
 from gatewayd.errors import invalid_field, invalid_state, not_found
-from gatewayd.ledger import invoice_payments, period_locks
+from gatewayd.ledger import businesses, invoice_payments, period_locks
 from gatewayd.ledger.bank_lines import BankLine
 from gatewayd.ledger.invoice_payments import Taking
+from gatewayd.ledger.period_locks import LockState
 from gatewayd.ledger.sellers import Seller
 from gatewayd.money import Money, exponent, is_decimal
-from gatewayd.store import WriteTx
+from gatewayd.store import ReadTx, WriteTx
 
 MAX_REASON_CHARACTERS = 500  # Chosen
 
@@ -177,9 +178,8 @@ def void(tx: WriteTx, invoice_id: str, reason: str) -> InvoiceRow:
     if not reason.strip() or len(reason) > MAX_REASON_CHARACTERS:
         raise invalid_field("reason", "out_of_range", f"Expected 1 to {MAX_REASON_CHARACTERS} characters.")
     days = (row.issue_date, row.supply_date)
-    states.refuse_void(
-        row.status, any(period_locks.is_closed(tx, row.legal_entity_id, day, row.business_id) for day in days)
-    )
+    states.refuse_void(row.status, any(_lock_on(tx, row, day) == "closed" for day in days))
+    _refuse_closed(tx, row, *days)  # what is being closed
     row = rows.update(
         tx, replace(row, status="void", balance_due=Money(0, row.currency), voided_at=tx.now, void_reason=reason)
     )
@@ -196,7 +196,20 @@ def delete_draft(tx: WriteTx, invoice_id: str) -> None:
 
 def _refuse_closed(tx: WriteTx, row: InvoiceRow, *days: str) -> None:
     """Raises `Problem` `period_closed` where one of the ISO days is in a closed period of the seller or business."""
-    period_locks.refuse_closed(tx, row.legal_entity_id, *days, business_id=row.business_id)
+    for day in dict.fromkeys(days):
+        period_locks.refuse_lock(tx, day, _lock_on(tx, row, day))
+
+
+def _lock_on(tx: ReadTx, row: InvoiceRow, day: str) -> LockState | None:
+    """The lock on an ISO day of the seller, or of the business that the invoice counts in.
+
+    That is the one it names, else the only one of the seller on the supply date.
+    """
+    locks = period_locks.locks_on(tx, row.legal_entity_id, day)
+    business_id = row.business_id
+    if locks and business_id is None and row.legal_entity_id is not None:
+        business_id = businesses.sole_on(businesses.of_entity(tx, row.legal_entity_id), row.supply_date)
+    return period_locks.strictest(locks, business_id)
 
 
 def _anew(tx: WriteTx, row: InvoiceRow, found: Parties) -> InvoiceRow:

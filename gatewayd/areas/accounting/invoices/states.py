@@ -89,7 +89,8 @@ def refuse_void(status: Status, is_filed: bool) -> None:
     """
     check("void", status)
     if is_filed:
-        raise Problem("period_closed", "The period of the invoice is closed: make out a credit note instead.")
+        message = "The period of the invoice is closed: make out a credit note instead."
+        raise Problem("period_closed", message, extra={"state": "closed"})
 
 
 _VERBS: dict[Move, str] = {

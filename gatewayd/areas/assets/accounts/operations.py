@@ -8,6 +8,7 @@ from gatewayd.areas.assets.accounts.rows import ACCOUNTS
 from gatewayd.areas.assets.accounts.shapes import (
     AssetAccount,
     AssetAccountRow,
+    AssetAccountWithValue,
     CreateAssetAccount,
     GetAssetAccount,
     ListAssetAccounts,
@@ -15,12 +16,15 @@ from gatewayd.areas.assets.accounts.shapes import (
 )
 from gatewayd.areas.assets.pools import reading
 from gatewayd.areas.assets.portfolios.rows import PORTFOLIOS
+from gatewayd.areas.assets.positions import choosing, totals
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.wire import project
 from gatewayd.errors import invalid, invalid_state
 from gatewayd.ledger.lists import sync_page
 from gatewayd.ledger.references import unknown_reference
+from gatewayd.money import Money
 from gatewayd.store import ReadTx, WriteTx
 
 
@@ -37,9 +41,23 @@ def list_accounts(tx: ReadTx, caller: Caller, request: ListAssetAccounts) -> Lis
     return sync_page(tx, request, ACCOUNTS.select, filters, lambda row: rows.item(ACCOUNTS.read(tx, row)))
 
 
-def get_account(tx: ReadTx, caller: Caller, request: GetAssetAccount) -> AssetAccount:
-    """Get one account with assets."""
-    return rows.shown(ACCOUNTS.get(tx, request.id))
+def get_account(tx: ReadTx, caller: Caller, request: GetAssetAccount) -> AssetAccountWithValue:
+    """Get one account with assets, and what is in it on a day, today by default."""
+    row = ACCOUNTS.get(tx, request.id)
+    day = choosing.day_of(tx, request.as_of_date)
+    value, unpriced, balances = totals.of_account(tx, row, day)
+    own = next((one for one in balances if one.currency == row.currency), Money(0, row.currency))
+    return project(
+        row,
+        AssetAccountWithValue,
+        account_number_masked=rows.masked(row.account_number),
+        as_of_date=day,
+        cash_balance=own,
+        cash_balances=totals.shown(balances),
+        base_currency=value.currency,
+        value=value,
+        unpriced_positions=unpriced,
+    )
 
 
 def create_account(tx: WriteTx, caller: Caller, request: CreateAssetAccount) -> AssetAccount:
@@ -112,8 +130,9 @@ OPERATIONS = (
         path="/assets/getAccount",
         scopes=("accounting:read",),
         request=GetAssetAccount,
-        response=AssetAccount,
+        response=AssetAccountWithValue,
         handler=get_account,
+        long=True,
         example={"id": "acc_01k0000000000000000000000a"},
     ),
     Operation(

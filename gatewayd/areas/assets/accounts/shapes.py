@@ -5,7 +5,18 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from gatewayd.contract.pages import SyncRequest
-from gatewayd.contract.wire import Currency, Date, DateText, ExternalId, Id, Request, Response, Timestamp, Version
+from gatewayd.contract.wire import (
+    Amount,
+    Currency,
+    Date,
+    DateText,
+    ExternalId,
+    Id,
+    Request,
+    Response,
+    Timestamp,
+    Version,
+)
 
 AssetAccountType = Literal["brokerage", "savings", "cash", "pension", "crypto", "property", "other"]
 TaxWrapper = Literal[
@@ -59,6 +70,28 @@ class AssetAccount(_Shared, frozen=True, kw_only=True):
     """An account with a broker, a platform or a pension provider, or a wallet."""
 
     account_number_masked: str | None
+
+
+class CashBalance(Response, frozen=True, kw_only=True):
+    """What there is of one currency; below 0 it is owed."""
+
+    currency: str
+    balance: Amount
+
+
+class AssetAccountWithValue(AssetAccount, frozen=True, kw_only=True):
+    """An account and what is in it on a day.
+
+    `cashBalance` is of the account's currency, `cashBalances` of each. `value` is of positions with a price, in
+    `baseCurrency`; `unpricedPositions` counts the others.
+    """
+
+    as_of_date: DateText
+    cash_balance: Amount
+    cash_balances: list[CashBalance]
+    base_currency: str
+    value: Annotated[Amount, Meta(extra={"currency": "base_currency"})]
+    unpriced_positions: int
 
 
 class AssetAccountRow(_Shared, frozen=True, kw_only=True):

@@ -1,5 +1,6 @@
 """An instrument by what somebody knows of it: identifiers, a ticker, a name. Reads only."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
@@ -19,6 +20,9 @@ _FIND_LISTING = f"{INSTRUMENTS.select} AND symbol = :symbol AND exchange_mic = :
 _FIND_SYMBOL = f"{INSTRUMENTS.select} AND symbol = :value ORDER BY id LIMIT :count"
 _FIND_NAME = f"{INSTRUMENTS.select} AND name_folded = :value ORDER BY id LIMIT :count"
 
+_LISTING: Final = re.compile(
+    r"(?P<mic>[0-9A-Z]{4}):(?P<symbol>.+)|(?P<symbol_before>.+)[./](?P<mic_behind>[0-9A-Z]{4})"
+)
 _FINDS: Final[Mapping[str, str]] = {
     "isin": _FIND_ISIN,
     "sedol": _FIND_SEDOL,
@@ -49,6 +53,36 @@ def by_listing(tx: ReadTx, symbol: str, exchange_mic: str) -> Instrument | None:
 def by_symbol(tx: ReadTx, symbol: str) -> list[Instrument]:
     """The instruments of this ticker, at whatever exchange, oldest first."""
     return [INSTRUMENTS.read(tx, row) for row in tx.rows(_FIND_SYMBOL, value=symbol, count=ALIKE_MAX)]
+
+
+def listing_of(text: str) -> tuple[str, str] | None:
+    """Ticker and exchange of `XLON:VOD`, `VOD.XLON` or `VOD/XLON`, in upper case; None where it is none of them."""
+    found = _LISTING.fullmatch(text)
+    if found is None:
+        return None
+    return found["symbol"] or found["symbol_before"], found["mic"] or found["mic_behind"]
+
+
+def named(tx: ReadTx, text: str, exchange_mic: str = "") -> str:
+    """The id of the instrument that a text names: an identifier, or a ticker with an exchange or alone.
+
+    Raises `LookupError` with a sentence.
+    """
+    upper = text.upper()
+    for name in rules.IDENTIFIERS:
+        found = by_identifier(tx, name, upper.replace(" ", ""))
+        if found is not None:
+            return found.id
+    listing = (upper, exchange_mic) if exchange_mic else listing_of(upper)
+    found = None if listing is None else by_listing(tx, *listing)
+    if found is not None:
+        return found.id
+    alike = [one for one in by_symbol(tx, upper) if exchange_mic in ("", one.exchange_mic or exchange_mic)]
+    if len(alike) > 1:
+        raise LookupError(f"several instruments have the ticker {upper[:40]!r}: give an exchange, or an ISIN")
+    if not alike:
+        raise LookupError(f"there is no instrument {text[:40]!r}")
+    return alike[0].id
 
 
 def find(tx: ReadTx, given: InlineInstrument, path: str) -> Instrument | None:

@@ -1,7 +1,6 @@
 """A search for instruments: the very identifier or ticker first, then what begins so, then words of names."""
 
 import functools
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -23,7 +22,6 @@ _IDENTIFIER_PREFIX: Final = 3  # Chosen: characters of an identifier that are wo
 _LAST: Final = "\U0010ffff"  # sorts after whatever may follow a prefix
 
 _CLASS = "coalesce(:asset_class, asset_class) = asset_class"
-_LISTED = re.compile(r"(?P<mic>[0-9A-Z]{4}):(?P<symbol>.+)|(?P<symbol_before>.+)\.(?P<mic_behind>[0-9A-Z]{4})")
 
 _BY_SYMBOL = f"""{INSTRUMENTS.select} AND symbol >= :low AND symbol < :high AND {_CLASS}
 ORDER BY symbol, id LIMIT :count"""
@@ -87,12 +85,10 @@ def _exact(tx: ReadTx, upper: str, compact: str) -> Iterator[_Hit]:
         instrument = finding.by_identifier(tx, field, compact)
         if instrument is not None:
             yield instrument, field, 100
-    listed = _LISTED.fullmatch(upper)
-    if listed is not None:
-        symbol = listed["symbol"] or listed["symbol_before"]
-        instrument = finding.by_listing(tx, symbol, listed["mic"] or listed["mic_behind"])
-        if instrument is not None:
-            yield instrument, "symbol", 100
+    listing = finding.listing_of(upper)
+    instrument = None if listing is None else finding.by_listing(tx, *listing)
+    if instrument is not None:
+        yield instrument, "symbol", 100
     yield from ((one, "symbol", 90) for one in finding.by_symbol(tx, upper))
 
 

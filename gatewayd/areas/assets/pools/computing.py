@@ -8,9 +8,9 @@ holding on the day before r depends on what disposals before r have left of acqu
 all that a computation needs are the days from r on, the outcome of the day before r, and what disposals before r have
 taken of acquisitions from r on (`Kept`): they chose first, and keep it.
 
-The same holds for any later r, if every disposal from x - 30 days to r is matched with days before x alone: those days
-come first for it, and do not change (`restart`). A short position is covered by whatever comes, so that r is never
-while one is open that was there before.
+The same holds for any later r, if every disposal from x - 30 days to r is matched by days, and with days before x
+alone: those days come first for it, and do not change (`restart`). A short position is covered by whatever comes, so
+that r is never while one is open that was there before.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -61,9 +61,14 @@ def restart(changed: str, days: Iterable[tuple[str, Outcome]]) -> str:
     for date, outcome in days:
         if date >= changed:
             break
-        if date >= earliest and any(match.date is None or match.date >= changed for match in outcome.matches):
+        if date >= earliest and any(_may_change(match, changed) for match in outcome.matches):
             return date
     return changed
+
+
+def _may_change(match: Match, changed: str) -> bool:
+    """Acquisitions of the 30 days go before the pool, and before what covers a short position."""
+    return match.rule in ("pool", "later") or match.date is None or match.date >= changed
 
 
 def kept_of(days: Iterable[tuple[str, Outcome]], first: str) -> list[Kept]:

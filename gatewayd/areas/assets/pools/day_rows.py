@@ -17,6 +17,12 @@ SELECT date, inputs, outcome, gain, fifo_gain FROM asset_days {_OF} AND date >= 
 ), :first)
 ORDER BY date
 """
+_SELECT_BETWEEN = f"""
+SELECT date, inputs, outcome, gain, fifo_gain FROM asset_days {_OF} AND date <= :last AND date >= coalesce((
+    SELECT max(date) FROM asset_days {_OF} AND date < :first
+), :first)
+ORDER BY date
+"""
 _SELECT_BACKWARDS = f"SELECT date, outcome FROM asset_days {_OF} AND date < :first ORDER BY date DESC"
 _SELECT_LOTS = f"""
 SELECT date, outcome FROM asset_days {_OF} AND date >= :first AND date < :until ORDER BY date
@@ -66,10 +72,25 @@ def since(tx: ReadTx, key: Key, first: str) -> list[StoredDay]:
     return [stored_day(row) for row in tx.rows(_SELECT_FROM, first=first, **key._asdict())]
 
 
+def between(tx: ReadTx, key: Key, first: str, last: str) -> list[StoredDay]:
+    """The same up to another ISO date, for those who look at the past."""
+    return [stored_day(row) for row in tx.rows(_SELECT_BETWEEN, first=first, last=last, **key._asdict())]
+
+
 def backwards(tx: ReadTx, key: Key, first: str) -> Iterator[tuple[str, Outcome]]:
     """The days before an ISO date, latest first, for those who stop early."""
     for date, outcome in tx.each(_SELECT_BACKWARDS, first=first, **key._asdict()):
         yield date, _outcome(outcome)
+
+
+def short_since(tx: ReadTx, key: Key, date: str) -> str:
+    """The first day of the short position that is open on a day of the holding."""
+    first = date
+    for earlier, outcome in backwards(tx, key, date):
+        if not outcome.pool_quantity.startswith("-"):
+            break
+        first = earlier
+    return first
 
 
 def lots(tx: ReadTx, key: Key, first: str, until: str) -> Iterator[Lot]:

@@ -11,7 +11,10 @@ ZERO = Fraction(0)
 
 @dataclass(slots=True)
 class Day:
-    """What `Inputs` tells, in numbers that add up. Costs are in 1e-20 of the base currency."""
+    """What `Inputs` tells, in numbers that add up. Costs are in 1e-20 of the base currency.
+
+    Of a change of a day, `staying` are the transactions by which nothing leaves any more.
+    """
 
     date: str
     acquired: Fraction = ZERO
@@ -24,6 +27,7 @@ class Day:
     lot_difference: int = 0
     adjustment: int = 0
     leaving: list[Leaving] = field(default_factory=list)
+    staying: set[str] = field(default_factory=set)
     transactions: int = 0
 
     def add(self, other: "Day", sign: int = 1) -> None:
@@ -38,13 +42,16 @@ class Day:
         self.lot_difference += sign * other.lot_difference
         self.adjustment += sign * other.adjustment
         self.transactions += sign * other.transactions
-        if other.leaving:
-            self._change_leaving(other.leaving, sign)
+        if other.leaving or other.staying:
+            self._change_leaving(other, sign)
 
-    def _change_leaving(self, leaving: list[Leaving], sign: int) -> None:
-        changed = {one.transaction_id for one in leaving}
-        left = [one for one in self.leaving if one.transaction_id not in changed]
-        self.leaving = sorted([*left, *leaving] if sign > 0 else left, key=lambda one: one.transaction_id)
+    def _change_leaving(self, other: "Day", sign: int) -> None:
+        if sign < 0:
+            self.staying |= {one.transaction_id for one in other.leaving}
+            return
+        self.staying |= other.staying
+        left = [one for one in self.leaving if one.transaction_id not in other.staying]
+        self.leaving = sorted([*left, *other.leaving], key=lambda one: one.transaction_id)
 
     @property
     def passed(self) -> Fraction:

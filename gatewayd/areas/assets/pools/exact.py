@@ -16,6 +16,9 @@ COST_UNIT = 10**COST_PLACES
 _NOISE = 10 ** (COST_PLACES - 12)  # Chosen: 0.004999999999999999 of a penny's half is that half (decision 0022)
 
 
+_UNWRITTEN = {0: "0", 1: "1"}  # these very texts are defaults of `Inputs` and `Outcome`, and left out
+
+
 def cost_of(text: str) -> int:
     """The cost of a decimal text, which has at most 20 places."""
     sign, text = (-1, text[1:]) if text[0] == "-" else (1, text)
@@ -25,6 +28,8 @@ def cost_of(text: str) -> int:
 
 def cost_text(cost: int) -> str:
     """The shortest decimal text of a cost."""
+    if not cost:
+        return _UNWRITTEN[0]
     if cost % COST_UNIT == 0:
         return str(cost // COST_UNIT)
     digits = str(abs(cost)).rjust(COST_PLACES + 1, "0")
@@ -52,7 +57,7 @@ def quantity_text(quantity: Fraction) -> str:
     """The text of a quantity: a decimal where it is one of at most 12 places, else `100/3`."""
     denominator = quantity.denominator
     if denominator == 1:
-        return str(quantity.numerator)
+        return _UNWRITTEN.get(quantity.numerator) or str(quantity.numerator)
     if 10**12 % denominator:
         return f"{quantity.numerator}/{denominator}"
     digits = str(abs(quantity.numerator) * (10**12 // denominator)).rjust(13, "0")

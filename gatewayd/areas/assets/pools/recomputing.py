@@ -11,7 +11,7 @@ from gatewayd.areas.assets.pools.exact import cost_of
 from gatewayd.areas.assets.pools.lots import Lot
 from gatewayd.areas.assets.pools.matching import WINDOW_DAYS, Kept, Split
 from gatewayd.areas.assets.pools.scopes import Scope
-from gatewayd.areas.assets.pools.shapes import Carried, Leaving
+from gatewayd.areas.assets.pools.shapes import Carried, Inputs, Leaving
 from gatewayd.clock import days_after
 from gatewayd.store import WriteTx
 
@@ -53,7 +53,7 @@ def recompute(tx: WriteTx, scope: Scope, instrument_id: str, changes: Mapping[st
     days, gone = _changed(stored, changes)
     computed = _compute(tx, scope, key, window, days, facts)
     written = [
-        StoredDay(day.date, inputs_of(day), one.outcome, one.gain, one.lot_gain)
+        StoredDay(day.date, _inputs(day, stored, changes), one.outcome, one.gain, one.lot_gain)
         for day, one in zip(days, computed, strict=True)
         if day.date in changes or one.outcome != stored[day.date].outcome
     ]
@@ -73,23 +73,13 @@ def _window(tx: WriteTx, key: Key, changed: str, *, matched: bool) -> Window:
         first = computing.restart(changed, [(day.date, day.outcome) for day in found])
     before = next((day for day in reversed(found) if day.date < first), None)
     if before is not None and before.outcome.pool_quantity.startswith("-"):
-        first = _opened(tx, key, before.date)
+        first = day_rows.short_since(tx, key, before.date)
         found = day_rows.since(tx, key, days_after(first, -WINDOW_DAYS))
         before = next((day for day in reversed(found) if day.date < first), None)
     earlier = [(day.date, day.outcome) for day in found if day.date < first]
     kept = computing.kept_of(earlier, first) if matched else []
     since = [day for day in found if day.date >= first]
     return Window(first, NOTHING if before is None else Before(before.date, before.outcome), kept, since)
-
-
-def _opened(tx: WriteTx, key: Key, short: str) -> str:
-    """The first day of the short position that is open on an ISO date."""
-    first = short
-    for date, outcome in day_rows.backwards(tx, key, short):
-        if not outcome.pool_quantity.startswith("-"):
-            break
-        first = date
-    return first
 
 
 def _changed(stored: Mapping[str, StoredDay], changes: Mapping[str, Day]) -> tuple[list[Day], list[str]]:
@@ -99,10 +89,15 @@ def _changed(stored: Mapping[str, StoredDay], changes: Mapping[str, Day]) -> tup
     for date, change in changes.items():
         day = days.setdefault(date, Day(date))
         day.add(change)
+        day.staying = set()
         if day == Day(date):
             gone.append(date)
             del days[date]
     return [days[date] for date in sorted(days)], gone
+
+
+def _inputs(day: Day, stored: Mapping[str, StoredDay], changes: Mapping[str, Day]) -> Inputs:
+    return inputs_of(day) if day.date in changes else stored[day.date].inputs
 
 
 def _compute(

@@ -74,7 +74,7 @@ class _Pending:
         def order(key: Key) -> tuple[str, bool]:
             days = self.changes[key]
             first = min(days)
-            return first, not days[first].leaving
+            return first, not (days[first].leaving or days[first].staying)
 
         key = min(self.changes, key=order)
         return key, self.changes.pop(key)

@@ -2,10 +2,9 @@
 
 from typing import Final, NamedTuple
 
+from gatewayd.ledger.owners import POOLING
 from gatewayd.store import ReadTx
 
-POOLED_TYPES: Final = frozenset({"individual", "sole_trader", "partnership", "trust"})
-"""Legal entities whose disposals are identified as Domain C5 says; companies have other rules, and so no pool."""
 POOL_CURRENCY: Final = "GBP"  # Decision 0022: pools are kept in pounds
 
 _SELECT_ACCOUNT = """
@@ -49,7 +48,7 @@ def concerned(tx: ReadTx, account_id: str) -> Concerned:
     entity_id, portfolio_id, wrapper, allow_short, currency, entity_type = row
     account = Scope(account_id, entity_id, portfolio_id, currency, bool(allow_short))
     wrapped = wrapper != "none"
-    if wrapped or currency != POOL_CURRENCY or entity_type not in POOLED_TYPES:
+    if wrapped or currency != POOL_CURRENCY or entity_type not in POOLING:
         return Concerned(account, None, wrapped)
     return Concerned(account, pool_of(entity_id), wrapped)
 

@@ -11,11 +11,14 @@ from gatewayd.areas.assets.portfolios.shapes import (
     GetPortfolio,
     ListPortfolios,
     Portfolio,
+    PortfolioWithTotals,
     UpdatePortfolio,
 )
+from gatewayd.areas.assets.positions import choosing, totals
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.wire import project
 from gatewayd.errors import invalid, invalid_state
 from gatewayd.ledger import owners
 from gatewayd.ledger.lists import archive_filter, table_page
@@ -35,9 +38,11 @@ def list_portfolios(tx: ReadTx, caller: Caller, request: ListPortfolios) -> List
     return table_page(tx, request, PORTFOLIOS, filters)
 
 
-def get_portfolio(tx: ReadTx, caller: Caller, request: GetPortfolio) -> Portfolio:
-    """Get one portfolio, archived or not."""
-    return PORTFOLIOS.get(tx, request.id)
+def get_portfolio(tx: ReadTx, caller: Caller, request: GetPortfolio) -> PortfolioWithTotals:
+    """Get one portfolio, archived or not, and what it comes to on a day, today by default."""
+    portfolio = PORTFOLIOS.get(tx, request.id)
+    day = choosing.day_of(tx, request.as_of_date)
+    return project(portfolio, PortfolioWithTotals, totals=totals.of_portfolio(tx, portfolio, day))
 
 
 def create_portfolio(tx: WriteTx, caller: Caller, request: CreatePortfolio) -> Portfolio:
@@ -116,8 +121,9 @@ OPERATIONS = (
         path="/assets/getPortfolio",
         scopes=("accounting:read",),
         request=GetPortfolio,
-        response=Portfolio,
+        response=PortfolioWithTotals,
         handler=get_portfolio,
+        long=True,
         example={"id": "prt_01k0000000000000000000000a"},
     ),
     Operation(

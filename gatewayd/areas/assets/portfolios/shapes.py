@@ -4,8 +4,21 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
+from gatewayd.areas.assets.accounts.shapes import CashBalance
+from gatewayd.areas.assets.instruments.shapes import AssetClass
 from gatewayd.contract.pages import SyncRequest
-from gatewayd.contract.wire import Currency, Date, ExternalId, Id, Request, Response, Timestamp, Version
+from gatewayd.contract.wire import (
+    Amount,
+    Currency,
+    Date,
+    DateText,
+    ExternalId,
+    Id,
+    Request,
+    Response,
+    Timestamp,
+    Version,
+)
 
 CostBasisMethod = Literal["section_104", "average_cost", "fifo"]
 PortfolioStatus = Literal["active", "archived"]
@@ -29,6 +42,40 @@ class Portfolio(Response, frozen=True, kw_only=True):
     created_at: Timestamp
     updated_at: Timestamp
     version: int
+
+
+class AssetClassTotals(Response, frozen=True, kw_only=True):
+    """What the positions of one class of assets come to."""
+
+    asset_class: AssetClass
+    currency: str
+    value: Amount
+    cost: Amount
+
+
+class PortfolioTotals(Response, frozen=True, kw_only=True):
+    """What a portfolio comes to on a day, all in `currency`.
+
+    `value` and `unrealisedGain` are of positions with a price; `unpricedPositions` counts the others. `cash` is null
+    where a currency has no rate of exchange.
+    """
+
+    as_of_date: DateText
+    currency: str
+    value: Amount
+    cost: Amount
+    unrealised_gain: Amount
+    unpriced_positions: int
+    cash: Amount | None
+    cash_balances: list[CashBalance]
+    income_tax_year_to_date: Amount
+    by_asset_class: list[AssetClassTotals]
+
+
+class PortfolioWithTotals(Portfolio, frozen=True, kw_only=True):
+    """A portfolio and what it comes to."""
+
+    totals: PortfolioTotals
 
 
 class ListPortfolios(SyncRequest, frozen=True, kw_only=True):

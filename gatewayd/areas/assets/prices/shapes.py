@@ -63,3 +63,32 @@ class ListPrices(PageRequest, frozen=True, kw_only=True):
     from_date: Date | None = None
     to_date: Date | None = None
     limit: LongLimit = 50
+
+
+class ImportPrices(Request, frozen=True, kw_only=True):
+    """A file of prices and rates of exchange. The file is the body."""
+
+    file_name: Annotated[
+        str,
+        Meta(min_length=1, max_length=255, description="What the file is called, for people.", examples=["prices.csv"]),
+    ] = "prices"
+
+
+class RefusedPrice(Response, frozen=True, kw_only=True):
+    """A line of the file that is not taken, and why. `line` counts from 1."""
+
+    line: int
+    reason: str
+
+
+class PriceImport(Response, frozen=True, kw_only=True):
+    """What became of the rows of a file. `refused` lists the first 500 of `refusedRows`."""
+
+    file_name: str
+    sha256: str
+    rows: int
+    added: int
+    duplicates: int
+    replaced: int
+    refused_rows: int
+    refused: list[RefusedPrice]

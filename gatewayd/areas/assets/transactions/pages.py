@@ -44,7 +44,8 @@ def page(tx: ReadTx, request: ListAssetTransactions) -> Listing[AssetTransaction
 
 def _latest(tx: ReadTx, request: ListAssetTransactions) -> Iterator[AssetTransaction]:
     """Latest trade first. What was reversed, and what reversed it, is left out unless it is asked for."""
-    key = cursor_key(request, str, str) or (_LAST_DATE, MAX_KEY)
+    last = _LAST_DATE if request.to_date is None else request.to_date.isoformat()
+    key = cursor_key(request, str, str) or (last, MAX_KEY)
     sql, values = _filters(request)
     if not request.include_reversed:
         sql += _NOT_REVERSED

@@ -2,10 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 
+from gatewayd.areas.assets.income.rules import income_date
 from gatewayd.areas.assets.transactions.shapes import AssetTransaction
 from gatewayd.store import ReadTx, Table, WriteTx
 
-TRANSACTIONS = Table("asset_transactions", AssetTransaction, kind="transaction", prefix="txn")
+
+def _income_date(row: AssetTransaction) -> str | None:
+    return income_date(row.type, row.trade_date)
+
+
+TRANSACTIONS = Table(
+    "asset_transactions", AssetTransaction, kind="transaction", prefix="txn", written={"income_date": _income_date}
+)
 
 _SELECT_LAST = f"{TRANSACTIONS.select} AND import_id = :import_id ORDER BY id DESC LIMIT :count"
 _SELECT_REVERSED = """

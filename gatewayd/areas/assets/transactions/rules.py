@@ -5,6 +5,7 @@ sent it. `instrument` stands for `instrumentId` or `instrument`, and `amount` fo
 quantity with its price.
 """
 
+import datetime
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Final, NamedTuple
@@ -64,6 +65,8 @@ TAKES: Final[Mapping[TransactionType, Takes]] = {
 # Chosen: of an account with holdings balances alone are told: what it holds, and what went in and out in money.
 OF_HOLDINGS: Final = frozenset({"opening_position", "deposit", "withdrawal", "reversal"})
 """The types that an account takes of which balances alone are kept."""
+
+EARLIEST: Final = datetime.date(1900, 1, 1)  # Chosen: nothing that somebody holds was bought before
 
 TRANSFERS: Final = frozenset({"transfer_in", "transfer_out"})
 
@@ -183,6 +186,14 @@ def _out_of_range(request: CreateTransaction) -> Iterator[FieldError]:
 
 
 def _dates(request: CreateTransaction, today: str) -> Iterator[FieldError]:
+    dates = (
+        ("tradeDate", request.trade_date),
+        ("settlementDate", request.settlement_date),
+        ("exDate", request.ex_date),
+    )
+    for path, date in dates:
+        if date is not None and date < EARLIEST:
+            yield FieldError(path, "out_of_range", f"It lies before {EARLIEST}: a year is missing digits.")
     if request.trade_date.isoformat() > today:
         yield FieldError("tradeDate", "out_of_range", f"It lies after today, {today}: what is to come is not booked.")
     if request.settlement_date is not None and request.settlement_date < request.trade_date:

@@ -1,5 +1,7 @@
 """The bank account resource (Spec §4, domain model A6 and B6): its operations."""
 
+from msgspec.structs import replace
+
 from gatewayd.areas.banking.accounts import rows, rules
 from gatewayd.areas.banking.accounts.rows import ACCOUNTS
 from gatewayd.areas.banking.accounts.shapes import (
@@ -39,6 +41,11 @@ def create_account(tx: WriteTx, caller: Caller, request: CreateAccount) -> BankA
 
     Two open accounts cannot have the same sort code and number.
     """
+    return rows.shown(make(tx, request, tx.new_id("bac")))
+
+
+def make(tx: WriteTx, request: CreateAccount, account_id: str) -> BankAccountRow:
+    """The new account under an id. Raises `Problem`: `validation_failed`, `already_exists`."""
     row = ACCOUNTS.new(
         tx,
         request,
@@ -47,9 +54,9 @@ def create_account(tx: WriteTx, caller: Caller, request: CreateAccount) -> BankA
         balances=[],
         coverage=rows.NOTHING_COVERED,
     )
-    row = rules.checked(tx, None, row)
+    row = rules.checked(tx, None, replace(row, id=account_id))
     _refuse_same(tx, row)
-    return rows.shown(ACCOUNTS.insert(tx, row))
+    return ACCOUNTS.insert(tx, row)
 
 
 def update_account(tx: WriteTx, caller: Caller, request: UpdateAccount) -> BankAccount:

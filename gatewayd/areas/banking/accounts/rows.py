@@ -5,7 +5,7 @@ from typing import Final
 from gatewayd.areas.banking import institutions
 from gatewayd.areas.banking.accounts.shapes import AccountIdentifiers, BankAccount, BankAccountRow, Coverage
 from gatewayd.contract.wire import encode, project
-from gatewayd.store import ReadTx, Table
+from gatewayd.store import ReadTx, Table, WriteTx
 
 NOTHING_COVERED: Final = Coverage(from_date=None, to_date=None, gaps=[])
 SHOWN_CHARACTERS: Final = 4  # of an account number (Domain B6)
@@ -17,6 +17,7 @@ SELECT 1 FROM bank_transactions WHERE org_id = :org_id AND account_id = :account
 _SELECT_ANY_ALLOCATED = """
 SELECT 1 FROM bank_transactions WHERE org_id = :org_id AND account_id = :account_id AND allocated <> 0 LIMIT 1
 """
+_DELETE = "DELETE FROM bank_accounts WHERE org_id = :org_id AND id = :id"
 _SELECT_AT_WORK = "SELECT 1 FROM import_runs WHERE org_id = :org_id AND account_id = :account_id AND stage IS NOT NULL"
 
 
@@ -24,6 +25,16 @@ def has_transactions(tx: ReadTx, account_id: str) -> bool:
     """True where the account has any transaction, or an import is about to bring one."""
     found = tx.row(_SELECT_ANY_TRANSACTION, account_id=account_id) or tx.row(_SELECT_AT_WORK, account_id=account_id)
     return found is not None
+
+
+def is_untouched(tx: ReadTx, account_id: str) -> bool:
+    """Whether nobody has edited the account, and it has no transaction."""
+    return ACCOUNTS.get(tx, account_id).version == 1 and tx.row(_SELECT_ANY_TRANSACTION, account_id=account_id) is None
+
+
+def delete_account(tx: WriteTx, account_id: str) -> None:
+    """Delete an account that nothing names."""
+    tx.run(_DELETE, id=account_id)
 
 
 def has_allocated(tx: ReadTx, account_id: str) -> bool:

@@ -83,6 +83,8 @@ def update_allocation(tx: WriteTx, caller: Caller, request: UpdateAllocation) ->
     after = ALLOCATIONS.changed(before, request, matched_by="user", rule_id=None, reason=None)
     if after.category != "not_pnl" and request.purpose is UNSET:
         after = replace(after, purpose=None)
+    if request.vat_amount is UNSET and _moves_vat(before, after):
+        after = allocations.with_coded_vat(after)
     return allocations.change(tx, before, replace(after, disallowable_amount=_disallowable(before, after, request)))
 
 
@@ -167,6 +169,12 @@ def _disallowable(before: Allocation, after: Allocation, request: UpdateAllocati
     return after.amount if not before.allowable else before.disallowable_amount
 
 
+def _moves_vat(before: Allocation, after: Allocation) -> bool:
+    """Whether a change leaves another VAT in the amount; what a bill prints stays under all others."""
+    said = ((row.vat_code, row.amount, row.tax_point) for row in (before, after))
+    return len(set(said)) > 1
+
+
 OPERATIONS = (
     Operation(
         id="banking.allocate",
@@ -177,7 +185,7 @@ OPERATIONS = (
         request=Allocate,
         response=Allocated,
         handler=allocate,
-        errors=("invalid_state", "limit_reached", "period_closed"),
+        errors=("already_exists", "invalid_state", "limit_reached", "period_closed", "vat_rate_invalid_on_date"),
         extension=True,
         example={
             "bankTransactionId": "btx_01k0000000000000000000000a",
@@ -217,7 +225,7 @@ OPERATIONS = (
         request=UpdateAllocation,
         response=Allocation,
         handler=update_allocation,
-        errors=("invalid_state", "period_closed", "version_conflict"),
+        errors=("already_exists", "invalid_state", "period_closed", "version_conflict", "vat_rate_invalid_on_date"),
         extension=True,
         example={"allocationId": "alc_01k0000000000000000000000a", "description": "Stationery", "expectedVersion": 1},
     ),

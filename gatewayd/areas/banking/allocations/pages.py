@@ -23,6 +23,7 @@ from gatewayd.money import Money
 from gatewayd.store import ReadTx
 
 _CONDITIONS: Mapping[str, str] = {
+    "external_id": "external_id = :external_id",
     "bank_transaction_id": "source_id = :bank_transaction_id",
     "invoice_id": "invoice_id = :invoice_id",
     "business_id": "business_id = :business_id",
@@ -50,14 +51,16 @@ def page(tx: ReadTx, request: ListAllocations) -> Listing[Allocation]:
     if request.from_date is not None and request.to_date is not None and request.to_date < request.from_date:
         raise invalid_field("toDate", "date_order", "It is before `fromDate`.")
     filters = _filters(request)
-    sql = _page_sql(tuple(filters), request.updated_since is not None)
+    changes = request.updated_since is not None
+    named = {name: value for name, value in filters.items() if changes or name != "to_date"}
+    sql = _page_sql(tuple(named), changes)
     items: list[bytes] = []
 
     def size(row: Allocation) -> int:
         items.append(encode(row))
         return len(items[-1])
 
-    found = tx.each(sql, count=request.limit + 1, **filters, **_start(request))
+    found = tx.each(sql, count=request.limit + 1, **named, **_start(request))
     rows, more = fill((ALLOCATIONS.read(tx, row) for row in found), request.limit, size)
     cursor = None
     if more:
@@ -86,9 +89,10 @@ def _filters(request: ListAllocations) -> dict[str, object]:
 
 
 def _start(request: ListAllocations) -> dict[str, object]:
-    """Where the page starts."""
+    """Where the page starts: by date at the last day of the range, for an index is entered at one place."""
     if request.updated_since is None:
-        key = cursor_key(request, str, str) or (_LAST_DATE, MAX_KEY)
+        last = _LAST_DATE if request.to_date is None else request.to_date.isoformat()
+        key = cursor_key(request, str, str) or (last, MAX_KEY)
     else:
         key = cursor_key(request, int, str) or (from_moment(request.updated_since), "")
     return {"after_at": key[0], "after_id": key[1]}

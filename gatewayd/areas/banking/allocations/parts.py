@@ -44,7 +44,8 @@ def _part(part: AllocationPart, currency: str, path: str, errors: list[FieldErro
         business_id=part.business_id,
         direction=part.direction,
         amount=amounts["amount"],
-        vat_amount=amounts["vat_amount"] or 0,
+        vat_code=part.vat_code,
+        vat_amount=amounts["vat_amount"],
         disallowable_amount=0 if part.allowable else amounts["disallowable_amount"],
         wholly_disallowable=part.allowable is False,
         property_id=part.property_id,
@@ -55,4 +56,5 @@ def _part(part: AllocationPart, currency: str, path: str, errors: list[FieldErro
         fx_rate=None if part.fx_rate is None else canonical(part.fx_rate),
         description=part.description,
         document_ids=tuple(part.document_ids or ()),
+        external_id=part.external_id,
     )

@@ -11,6 +11,7 @@ from gatewayd.contract.wire import (
     Currency,
     Date,
     DecimalText,
+    ExternalId,
     Id,
     Part,
     Request,
@@ -19,6 +20,7 @@ from gatewayd.contract.wire import (
 )
 from gatewayd.ledger.allocation_shapes import Allocation, Direction, MatchedBy
 from gatewayd.ledger.categories import Category, Purpose
+from gatewayd.ledger.vat_rates import AllocationVatCode
 
 Description = Annotated[str, Meta(max_length=500)]
 DocumentIds = Annotated[list[Id], Meta(max_length=20)]
@@ -33,14 +35,19 @@ class AllocationPart(Part, frozen=True, kw_only=True):
     `category` is a line of the business's type, or `not_pnl` with a `purpose`. By default `businessId` is the business
     that the account names, `direction` the way the money went, `amount` what is left, and only entertainment and
     depreciation are disallowable; `allowable` false says that the whole amount is. Money back for an expense is `in`.
+    `vatCode` says what `vatAmount` is, at the rate of `documentDate`, else of the money's date: a bill may differ from
+    it by a penny, and one more for each pound of VAT. Reverse charges, postponed import VAT and acquisitions hold none:
+    it is accounted for in the VAT return.
     """
 
     category: Category
+    external_id: ExternalId | None = None
     purpose: Purpose | None = None
     business_id: Id | None = None
     direction: Direction | None = None
     amount: AmountText | None = None
-    vat_amount: VatAmount = "0"
+    vat_code: AllocationVatCode | None = None
+    vat_amount: VatAmount | None = None
     disallowable_amount: Disallowable | None = None
     allowable: bool | None = None
     property_id: Id | None = None
@@ -84,15 +91,20 @@ class GetAllocation(Request, frozen=True, kw_only=True):
 
 
 class UpdateAllocation(Request, frozen=True, kw_only=True):
-    """The fields to change. `date` is for what no bank transaction stands behind."""
+    """The fields to change. `date` is for what no bank transaction stands behind.
+
+    Where a `vatCode` is there, another code, amount or date gives `vatAmount` anew, unless the request says it.
+    """
 
     allocation_id: Id
     expected_version: Version | None = None
+    external_id: ExternalId | UnsetType | None = UNSET
     category: Category | UnsetType = UNSET
     purpose: Purpose | UnsetType | None = UNSET
     business_id: Id | UnsetType | None = UNSET
     direction: Direction | UnsetType = UNSET
     amount: AmountText | UnsetType = UNSET
+    vat_code: AllocationVatCode | UnsetType | None = UNSET
     vat_amount: VatAmount | UnsetType = UNSET
     disallowable_amount: Disallowable | UnsetType = UNSET
     allowable: bool | UnsetType = UNSET
@@ -125,6 +137,7 @@ class RemovedAllocation(Response, frozen=True, kw_only=True):
 class ListAllocations(SyncRequest, frozen=True, kw_only=True):
     """Filters of the list. Dates are those of the money, and inclusive. `includeTotals` sums up all that they leave."""
 
+    external_id: ExternalId | None = None
     bank_transaction_id: Id | None = None
     invoice_id: Id | None = None
     business_id: Id | None = None

@@ -79,7 +79,6 @@ class Plan:
         self._format = file_format
         self._is_closed = is_closed
         self._taken: set[str] = set()  # of other days than the line that they are paired with
-        self._seen_ids: dict[tuple[str, str, int], int] = {}
 
     def day(self, candidates: Sequence[Candidate], known: Known) -> Iterator[Decision]:
         """What becomes of the lines of one day, where it is not that they are added as they are."""
@@ -101,8 +100,9 @@ class Plan:
         """Position, reason and stored id of each line that is there already."""
         left = {one.id: one for one in known.booked if one.id not in self._taken}
         waiting: list[Candidate] = []
+        first_in: dict[tuple[str, int], int] = {}  # the statement of each id and amount; of a day, for files are long
         for one in booked:
-            if self._is_repeated(one):
+            if one.fit_id is not None and first_in.setdefault((one.fit_id, one.amount), one.statement) != one.statement:
                 yield one.position, ("The file has it in another statement.", None)
             elif (found := self._by_id(one, known.by_id, left)) is not None:
                 yield one.position, ("It is there, with the same id.", found)
@@ -124,12 +124,6 @@ class Plan:
     def _is_of_another_format(self, stored: Stored) -> bool:
         return stored.format is not None and stored.format != self._format
 
-    def _is_repeated(self, one: Candidate) -> bool:
-        if one.fit_id is None:
-            return False
-        first = self._seen_ids.setdefault((one.fit_id, one.date, one.amount), one.statement)
-        return first != one.statement
-
     def _by_id(self, one: Candidate, by_id: Mapping[str, Sequence[Stored]], left: dict[str, Stored]) -> str | None:
         for stored in by_id.get(one.fit_id or "", ()):
             if stored.amount != one.amount or stored.status == "pending":
@@ -146,7 +140,7 @@ class Plan:
 
     def _new(self, one: Candidate, known: Known, prints: "_Prints") -> Iterator[Decision]:
         if self._is_closed(one.date):
-            reason = f"The period that holds {one.date} is closed."
+            reason = f"The period that holds {one.date} is closed, or being closed."
             yield Decision(one.position, "refuse", reason, None, one.fingerprint)
             return
         free = prints.take(one)

@@ -4,17 +4,25 @@ What a line costs is bounded: of each of them a greatest number is looked at.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from gatewayd.areas.banking.proposals import invoices, transfers
-from gatewayd.areas.banking.proposals.shapes import Proposal, ProposalKind, ProposedAllocation, ProposedFor
+from gatewayd.areas.banking.proposals import exchanges, invoices, transfers
+from gatewayd.areas.banking.proposals.exchanges import Exchanges
+from gatewayd.areas.banking.proposals.shapes import (
+    Proposal,
+    ProposalKind,
+    ProposedAllocation,
+    ProposedFor,
+    ProposedPart,
+)
 from gatewayd.areas.banking.proposals.transfers import Account
-from gatewayd.ledger import allocation_history, allocation_rules, businesses, open_invoices
+from gatewayd.ledger import allocation_history, allocation_rules, businesses, open_invoices, split_history
 from gatewayd.ledger.allocation_history import Choice
 from gatewayd.ledger.allocation_rules import AllocationRule, RuleOutcome, part_of
-from gatewayd.ledger.allocation_shapes import Direction
+from gatewayd.ledger.allocation_shapes import Direction, Part
 from gatewayd.ledger.bank_lines import BankLine
 from gatewayd.ledger.open_invoices import OpenInvoice
+from gatewayd.ledger.split_history import Habit
 from gatewayd.money import Money
 from gatewayd.store import ReadTx
 
@@ -31,8 +39,11 @@ class _Found(NamedTuple):
     amount: Money | None = None
     rule_id: str | None = None
     allocation: ProposedAllocation | None = None
+    parts: list[ProposedPart] | None = None
     invoice_id: str | None = None
     counterpart_id: str | None = None
+    counterpart_amount: Money | None = None
+    implied_rate: str | None = None
 
 
 class Proposer:
@@ -43,11 +54,14 @@ class Proposer:
         self._rules: list[AllocationRule] | None = None
         self._invoices: list[OpenInvoice] | None = None
         self._choices: dict[tuple[str, Direction], Choice | None] = {}
+        self._habits: dict[tuple[str, Direction], Habit | None] = {}
         self._accounts: dict[str, list[Account]] = {}
+        self._exchanges = Exchanges(tx)
 
     def proposed_for(self, line: BankLine) -> ProposedFor:
         """A line with what it probably is."""
-        found = [*self._by_rule(line), *self._by_history(line), *self._by_invoice(line), *self._by_transfer(line)]
+        ways = (self._by_rule, self._by_history, self._by_split, self._by_invoice, self._by_transfer, self._by_exchange)
+        found = [one for way in ways for one in way(line)]
         found.sort(key=lambda proposal: -proposal.score)
         return ProposedFor(
             bank_transaction_id=line.id,
@@ -86,6 +100,22 @@ class Proposer:
                 allocation=_allocation(line, choice.outcome),
             )
 
+    def _by_split(self, line: BankLine) -> Iterator[_Found]:
+        if line.allocated:
+            return
+        key = (line.match_key, line.direction)
+        if key not in self._habits:
+            self._habits[key] = split_history.habit_for(self._tx, *key)
+        habit = self._habits[key]
+        parts = [] if habit is None else habit.parts_of(line.amount)
+        if habit is not None and parts and all(self._may(line, part.outcome) for part in parts):
+            yield _Found(
+                kind="split",
+                score=100 * habit.times // (habit.lines + 1),
+                reason=f"{habit.described(line.match_key)}.",
+                parts=[_part(line, *part) for part in parts],
+            )
+
     def _by_invoice(self, line: BankLine) -> Iterator[_Found]:
         if line.amount < 0:
             return
@@ -110,6 +140,17 @@ class Proposer:
         for match in transfers.matches(self._tx, line, self._accounts[line.currency]):
             yield _Found("transfer", match.score, match.reason, counterpart_id=match.counterpart.id)
 
+    def _by_exchange(self, line: BankLine) -> Iterator[_Found]:
+        for match in self._exchanges.matches(line):
+            yield _Found(
+                kind="transfer",
+                score=match.score,
+                reason=match.reason,
+                counterpart_id=match.counterpart.id,
+                counterpart_amount=match.counterpart.rest,
+                implied_rate=exchanges.implied_rate(line, match.counterpart),
+            )
+
     def _may(self, line: BankLine, outcome: RuleOutcome) -> bool:
         """Whether the line could be allocated so: to a business that is there and belongs to the account's owner."""
         if outcome.business_id is None:
@@ -129,25 +170,40 @@ def _proposal(line: BankLine, found: _Found) -> Proposal:
         currency=line.currency,
         rule_id=found.rule_id,
         allocation=found.allocation,
+        parts=found.parts,
         invoice_id=found.invoice_id,
         counterpart_id=found.counterpart_id,
+        counterpart_amount=found.counterpart_amount,
+        counterpart_currency=None if found.counterpart_amount is None else found.counterpart_amount.currency,
+        implied_rate=found.implied_rate,
     )
 
 
 def _allocation(line: BankLine, outcome: RuleOutcome) -> ProposedAllocation:
-    part = part_of(outcome, line)
+    return ProposedAllocation(**_members(line, part_of(outcome, line)))
+
+
+def _part(line: BankLine, signed: int, outcome: RuleOutcome) -> ProposedPart:
+    part = part_of(outcome, line, signed)
+    direction = part.direction or line.direction
+    return ProposedPart(**_members(line, part), direction=direction, amount=Money(abs(signed), line.currency))
+
+
+def _members(line: BankLine, part: Part) -> dict[str, Any]:
+    """What is proposed of a part, but for how much of the line it is."""
     business_id = part.business_id
     if business_id is None and part.category != "not_pnl":
         (business_id,) = line.business_ids
     disallowable = part.disallowable_amount
-    return ProposedAllocation(
-        category=part.category,
-        purpose=part.purpose,
-        business_id=business_id,
-        vat_amount=Money(part.vat_amount, line.currency),
-        disallowable_amount=None if disallowable is None else Money(disallowable, line.currency),
-        property_id=part.property_id,
-        unit_id=part.unit_id,
-        tenancy_id=part.tenancy_id,
-        mortgage_id=part.mortgage_id,
-    )
+    return {
+        "category": part.category,
+        "purpose": part.purpose,
+        "business_id": business_id,
+        "vat_code": part.vat_code,
+        "vat_amount": Money(part.vat_amount or 0, line.currency),
+        "disallowable_amount": None if disallowable is None else Money(disallowable, line.currency),
+        "property_id": part.property_id,
+        "unit_id": part.unit_id,
+        "tenancy_id": part.tenancy_id,
+        "mortgage_id": part.mortgage_id,
+    }

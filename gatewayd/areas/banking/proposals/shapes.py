@@ -5,10 +5,12 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from gatewayd.contract.pages import PageRequest
-from gatewayd.contract.wire import Amount, DateText, Id, Response
+from gatewayd.contract.wire import Amount, CanonicalDecimal, DateText, Id, Response
+from gatewayd.ledger.allocation_shapes import Direction
 from gatewayd.ledger.categories import Category, Purpose
+from gatewayd.ledger.vat_rates import AllocationVatCode
 
-ProposalKind = Literal["rule", "history", "invoice", "transfer"]
+ProposalKind = Literal["rule", "history", "split", "invoice", "transfer"]
 Score = Annotated[int, Meta(ge=0, le=100, description="How sure it is, of 100.")]
 
 
@@ -25,6 +27,7 @@ class ProposedAllocation(Response, frozen=True, kw_only=True):
     category: Category
     purpose: Purpose | None
     business_id: str | None
+    vat_code: AllocationVatCode | None
     vat_amount: Amount
     disallowable_amount: Amount | None
     property_id: str | None
@@ -33,11 +36,20 @@ class ProposedAllocation(Response, frozen=True, kw_only=True):
     mortgage_id: str | None
 
 
+class ProposedPart(ProposedAllocation, frozen=True, kw_only=True):
+    """One of several parts of a bank transaction."""
+
+    direction: Direction
+    amount: Amount
+
+
 class Proposal(Response, frozen=True, kw_only=True):
     """What a bank transaction probably is, and why.
 
-    `allocation` is for `banking.allocate`, `invoiceId` for `accounting.recordPayment`, `counterpartId` for
-    `banking.matchTransfer`: one of the three is there, and `amount` is how much of the bank transaction it takes.
+    `allocation` or several `parts` are for `banking.allocate`, `invoiceId` for `accounting.recordPayment`,
+    `counterpartId` for `banking.matchTransfer`: one of the four is there, and `amount` is how much of the bank
+    transaction it takes. Where the other end of a transfer is in another currency, `impliedRate` is how much of it one
+    of this currency would be: whether that is likely is for people to say.
     """
 
     kind: ProposalKind
@@ -47,8 +59,12 @@ class Proposal(Response, frozen=True, kw_only=True):
     currency: str
     rule_id: str | None
     allocation: ProposedAllocation | None
+    parts: list[ProposedPart] | None
     invoice_id: str | None
     counterpart_id: str | None
+    counterpart_amount: Amount | None
+    counterpart_currency: str | None
+    implied_rate: CanonicalDecimal | None
 
 
 class ProposedFor(Response, frozen=True, kw_only=True):

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from gatewayd.errors import FieldError
-from gatewayd.ledger import businesses, references
+from gatewayd.ledger import businesses, profit_and_loss, references
 from gatewayd.ledger.allocation_rules import RuleConditions, RuleOutcome
 from gatewayd.ledger.categories import NOT_PNL, expenses_of, income_of
 from gatewayd.ledger.references import Kind, Reference
+from gatewayd.ledger.vat_rates import PURCHASES_ONLY, SALES_ONLY
 from gatewayd.store import ReadTx
 
 _REFERENCES: tuple[tuple[str, str, Kind], ...] = (
@@ -51,6 +52,8 @@ def _purpose_mistakes(outcome: RuleOutcome) -> Iterator[FieldError]:
         yield FieldError("outcome.purpose", "required", "It is neither income nor an expense: what is it?")
     elif outcome.purpose == "invoice_payment":
         yield FieldError("outcome.purpose", "conflict", "Payments are recorded with their invoice.")
+    if outcome.vat_code is not None and outcome.purpose not in (None, "other"):
+        yield FieldError("outcome.vatCode", "conflict", "Only what was bought or sold has one.")
 
 
 def _percent_mistakes(outcome: RuleOutcome) -> Iterator[FieldError]:
@@ -69,3 +72,7 @@ def _business_mistakes(tx: ReadTx, outcome: RuleOutcome) -> Iterator[FieldError]
         yield FieldError("outcome.businessId", "conflict", "The business is archived.")
     if outcome.category not in {NOT_PNL} | income_of(business.type) | expenses_of(business.type):
         yield FieldError("outcome.category", "conflict", f"A business of type {business.type} has no such line.")
+    elif outcome.vat_code is not None and outcome.category != NOT_PNL:
+        kind = profit_and_loss.kind_of(outcome.category, business.type)
+        if outcome.vat_code in {"income": PURCHASES_ONLY, "expense": SALES_ONLY}.get(kind, {outcome.vat_code}):
+            yield FieldError("outcome.vatCode", "conflict", "It is not for what that category holds.")

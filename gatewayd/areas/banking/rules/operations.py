@@ -208,6 +208,7 @@ OPERATIONS = (
         request=ApplyRules,
         response=Page[AppliedRule],
         handler=apply_rules,
+        takes_override=True,
         extension=True,
         example={"accountId": "bac_01k0000000000000000000000m", "dryRun": True, "limit": 20},
     ),

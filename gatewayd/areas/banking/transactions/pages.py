@@ -50,7 +50,7 @@ def page(tx: ReadTx, request: ListTransactions, currency: str) -> Listing[BankTr
     _refuse_turned(request, currency)
     order = _order(request)
     ordering = _ORDERINGS[order]
-    conditions, values = _filters(request, currency)
+    conditions, values = _filters(request, currency, order)
     sql = " AND ".join([rows.SELECT, "account_id = :account_id", *conditions, ordering.after])
     found = tx.each(
         f"{sql} ORDER BY {ordering.by} LIMIT :count",
@@ -91,11 +91,17 @@ def _start(request: ListTransactions, order: Order) -> dict[str, object]:
         return {"after_at": key[0], "after_id": key[1]}
     if request.updated_since is not None:
         return {"after_at": from_moment(request.updated_since), "after_id": ""}
-    return {"after_at": _LEAST, "after_id": ""} if order == "amounts" else {"after_at": _LAST_DATE, "after_id": MAX_KEY}
+    if order == "amounts":
+        return {"after_at": _LEAST, "after_id": ""}
+    last = _LAST_DATE if request.to_date is None else request.to_date.isoformat()
+    return {"after_at": last, "after_id": MAX_KEY}
 
 
-def _filters(request: ListTransactions, currency: str) -> tuple[list[str], dict[str, object]]:
-    """The conditions, and the values that they name. Those that an index is partial by are literal."""
+def _filters(request: ListTransactions, currency: str, order: Order) -> tuple[list[str], dict[str, object]]:
+    """The conditions, and the values that they name. Those that an index is partial by are literal.
+
+    By date a page starts at the last day of the range, for an index is entered at one place.
+    """
     literal = {
         "status = 'booked'": request.status == "booked" and request.unallocated is None,
         "status = 'pending'": request.status == "pending",
@@ -106,7 +112,7 @@ def _filters(request: ListTransactions, currency: str) -> tuple[list[str], dict[
     }
     named = {
         "date >= :from_date": request.from_date and request.from_date.isoformat(),
-        "date <= :to_date": request.to_date and request.to_date.isoformat(),
+        "date <= :to_date": request.to_date.isoformat() if request.to_date and order != "latest" else None,
         "amount >= :min_amount": _minor("minAmount", request.min_amount, currency),
         "amount <= :max_amount": _minor("maxAmount", request.max_amount, currency),
         "search_text LIKE :pattern ESCAPE '!'": contains(request.q),

@@ -14,14 +14,23 @@ _MOST_COUNTED = 1000  # Chosen: that there are many is enough
 def of_result(tx: ReadTx, row: BusinessRow, result: Result, forbidding_year: str | None) -> Iterator[PnlWarning]:
     """The warnings about a result. `forbidding_year` is the tax year whose turnover forbids consolidated expenses."""
     yield from of_choices(row, result, forbidding_year)
-    count = invoiced_income.without_business(tx, row.legal_entity_id, result.whole, _MOST_COUNTED)
-    if count:
-        number = f"{count} or more" if count == _MOST_COUNTED else str(count)
+    here, nowhere = invoiced_income.without_business(tx, result.account, result.whole, _MOST_COUNTED)
+    at_most = here + nowhere == _MOST_COUNTED
+    if nowhere:
         yield PnlWarning(
             code="invoices_without_business",
-            message=f"Of the invoices that the legal entity issued in these days, {number} name no business: they"
-            " count nowhere.",
+            message=f"{_without_business(nowhere, at_most)}: they count nowhere.",
         )
+    if here:
+        yield PnlWarning(
+            code="invoices_of_only_business",
+            message=f"{_without_business(here, at_most)}: they count here, in the only business of their day.",
+        )
+
+
+def _without_business(count: int, at_most: bool) -> str:
+    number = f"{count} or more" if at_most else str(count)
+    return f"Of the invoices that the legal entity issued in these days, {number} name no business"
 
 
 def of_choices(row: BusinessRow, result: Result, forbidding_year: str | None) -> Iterator[PnlWarning]:

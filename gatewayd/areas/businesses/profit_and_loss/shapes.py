@@ -14,7 +14,11 @@ Compare = Literal["none", "previous_period", "previous_year"]
 CategoryName = Annotated[str, Meta(min_length=1, max_length=64, examples=["turnover"])]
 FlatRateCategory = Annotated[str, Meta(pattern=r"^(0[0-4]\d|05[0-5])$", description="HMRC's frsCategory.")]
 WarningCode = Literal[
-    "consolidated_expenses_not_allowed", "flat_rate_percent_unknown", "invoices_without_business", "other_basis"
+    "consolidated_expenses_not_allowed",
+    "flat_rate_percent_unknown",
+    "invoices_of_only_business",
+    "invoices_without_business",
+    "other_basis",
 ]
 Percent = Annotated[str, Meta(description="A decimal of at most one fraction digit.", examples=["87.5"])]
 

@@ -59,7 +59,7 @@ def test_a_closed_tax_year_takes_nothing(broking: Broking) -> None:
     close(broking, broking.owner)
     with pytest.raises(Problem) as caught:
         broking.buy(date="2026-04-05")
-    assert (caught.value.code, caught.value.extra) == ("period_closed", {"date": "2026-04-05"})
+    assert (caught.value.code, caught.value.extra) == ("period_closed", {"date": "2026-04-05", "state": "closed"})
     broking.buy(date="2026-04-06")
 
 

@@ -145,6 +145,8 @@ def test_what_a_type_does_not_take_is_refused_all_at_once(
         ({"taxes": "-0.01"}, "taxes", "out_of_range"),
         ({"fees": "0.001"}, "fees", "invalid_decimal"),
         ({"tradeDate": "2026-11-21"}, "tradeDate", "out_of_range"),
+        ({"tradeDate": "0026-05-06"}, "tradeDate", "out_of_range"),
+        ({"settlementDate": "0026-05-06"}, "settlementDate", "out_of_range"),
         ({"settlementDate": "2026-05-05"}, "settlementDate", "date_order"),
         ({"currency": "USD", "fxRate": "0"}, "fxRate", "out_of_range"),
         ({"currency": "USD"}, "fxRate", "required"),
@@ -178,6 +180,12 @@ def test_everything_that_is_wrong_is_told_in_one_answer(broking: Broking) -> Non
         ("exDate", "conflict"),
         ("fees", "out_of_range"),
     }
+
+
+def test_an_ex_date_of_another_age_is_refused(broking: Broking) -> None:
+    with pytest.raises(Problem) as caught:
+        broking.enter("dividend", DAY, exDate="0001-01-01", **MONEY)
+    assert fields_of(caught.value) == [("exDate", "out_of_range")]
 
 
 def test_today_is_not_to_come(broking: Broking) -> None:

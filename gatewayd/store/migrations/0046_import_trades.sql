@@ -33,6 +33,8 @@ CREATE TABLE import_runs_next (
     balanced INTEGER CHECK (balanced = 0 OR balanced = 1), -- NULL: the file does not tell
     error TEXT,
     proposal TEXT,                              -- JSON: what has to be settled before it can be read
+    makes_account INTEGER NOT NULL DEFAULT 0 CHECK (makes_account = 0 OR makes_account = 1),
+    overrides_closing INTEGER NOT NULL DEFAULT 0 CHECK (overrides_closing = 0 OR overrides_closing = 1),
     applied_at INTEGER,
     reverted_at INTEGER,
     created_at INTEGER NOT NULL,
@@ -42,12 +44,12 @@ CREATE TABLE import_runs_next (
 
 INSERT INTO import_runs_next (id, org_id, account_id, kind, source, file_name, size_bytes, sha256, format, profile,
     mapping, status, stage, moved_to, rows, added, duplicates, replaced, refused_rows, refused, currency, from_date,
-    to_date, opening_balance, closing_balance, balanced, error, proposal, applied_at, reverted_at, created_at,
-    updated_at, version)
+    to_date, opening_balance, closing_balance, balanced, error, proposal, makes_account, overrides_closing,
+    applied_at, reverted_at, created_at, updated_at, version)
 SELECT id, org_id, account_id, kind, source, file_name, size_bytes, sha256, format, profile,
     mapping, status, stage, moved_to, rows, added, duplicates, replaced, refused_rows, refused, currency, from_date,
-    to_date, opening_balance, closing_balance, balanced, error, proposal, applied_at, reverted_at, created_at,
-    updated_at, version
+    to_date, opening_balance, closing_balance, balanced, error, proposal, makes_account, overrides_closing,
+    applied_at, reverted_at, created_at, updated_at, version
 FROM import_runs;
 
 DROP TABLE import_runs;

@@ -1,0 +1,137 @@
+"""Disposals of a person as they are served, from the days of the pool."""
+
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from typing import NamedTuple
+
+from gatewayd.areas.assets.gains.shapes import Disposal, DisposalMatch, Treatment
+from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
+from gatewayd.areas.assets.instruments.shapes import Instrument
+from gatewayd.areas.assets.pools import reading
+from gatewayd.areas.assets.pools.day_rows import StoredDay
+from gatewayd.areas.assets.pools.days import read_day
+from gatewayd.areas.assets.pools.exact import cost_of, minor_of, quantity_of, quantity_text
+from gatewayd.areas.assets.pools.matching import WINDOW_DAYS
+from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY
+from gatewayd.areas.assets.pools.shapes import Match, Outcome
+from gatewayd.clock import days_after
+from gatewayd.errors import invalid, invalid_field
+from gatewayd.ledger import owners
+from gatewayd.ledger.owners import Owner
+from gatewayd.ledger.references import Reference, unknown
+from gatewayd.ledger.tax_calendar import bounds, is_tax_year, tax_year_of
+from gatewayd.money import Money
+from gatewayd.store import ReadTx
+
+ALWAYS = ("0001-01-01", "9999-12-31")
+
+
+class Range(NamedTuple):
+    """From one ISO date to another, both inclusive."""
+
+    first: str
+    last: str
+
+
+def pooling_owner(tx: ReadTx, legal_entity_id: str, instrument_id: str | None = None) -> Owner:
+    """The legal entity. Raises `Problem` `validation_failed` where there is none, no such instrument, or no pools."""
+    named = [Reference("legalEntityId", "legal_entity", legal_entity_id)]
+    errors = list(unknown(tx, [*named, Reference("instrumentId", "instrument", instrument_id)]))
+    owner = owners.find(tx, legal_entity_id)
+    if errors or owner is None:
+        raise invalid(*errors)
+    if not owner.has_pools:
+        message = (
+            "Gains of companies follow other rules, which are not supported: no figure is better than a wrong one."
+        )
+        raise invalid_field("legalEntityId", "conflict", message)
+    return owner
+
+
+def year_range(year: str) -> Range:
+    """The days of a tax year. Raises `Problem` `validation_failed` for a year such as 2026-28."""
+    if not is_tax_year(year):
+        raise invalid_field("taxYear", "invalid_format", "A tax year is written as 2026-27.")
+    return Range(*bounds(year))
+
+
+def listed(tx: ReadTx, legal_entity_id: str, days: Range) -> list[Disposal]:
+    """The disposals of a person from one date to another, oldest first."""
+    known: dict[str, Instrument] = {}
+
+    def instrument(instrument_id: str) -> Instrument:
+        if instrument_id not in known:
+            known[instrument_id] = INSTRUMENTS.get(tx, instrument_id)
+        return known[instrument_id]
+
+    return list(_served(tx, legal_entity_id, reading.disposals(tx, legal_entity_id, *days), instrument))
+
+
+def _served(
+    tx: ReadTx,
+    legal_entity_id: str,
+    found: Iterable[tuple[str, StoredDay]],
+    instrument: Callable[[str], Instrument],
+) -> Iterable[Disposal]:
+    for instrument_id, day in found:
+        yield disposal(legal_entity_id, instrument(instrument_id), day, tx.today)
+
+
+def disposal(legal_entity_id: str, instrument: Instrument, stored: StoredDay, today: str) -> Disposal:
+    """The disposal of a day. Chosen: the gain is what is rounded, and the cost shown is what makes it add up."""
+    day, outcome = read_day(stored.date, stored.inputs), stored.outcome
+    short = short_quantity(day.disposed + day.passed, outcome)
+    proceeds = minor_of(cost_of(outcome.capital_gain), POOL_CURRENCY)
+    if day.disposed:
+        proceeds += minor_of(day.proceeds, POOL_CURRENCY)
+    if short:
+        identified = 1 - short / (day.disposed + day.passed)
+        proceeds = minor_of(int(day.proceeds * identified), POOL_CURRENCY)
+    gain = stored.gain or 0
+    return Disposal(
+        legal_entity_id=legal_entity_id,
+        instrument_id=instrument.id,
+        name=instrument.name,
+        isin=instrument.isin,
+        date=stored.date,
+        tax_year=tax_year_of(stored.date),
+        quantity=stored.inputs.disposed,
+        short_quantity=quantity_text(short),
+        proceeds=_pounds(proceeds),
+        cost=_pounds(proceeds - gain),
+        gain=_pounds(gain),
+        currency=POOL_CURRENCY,
+        treatment=_treatment(instrument),
+        provisional=bool(short) or (bool(day.disposed) and today <= days_after(stored.date, WINDOW_DAYS)),
+        final_after_date=days_after(stored.date, WINDOW_DAYS),
+        matches=matches(outcome.matches, POOL_CURRENCY),
+    )
+
+
+def short_quantity(disposed: Fraction, outcome: Outcome) -> Fraction:
+    """How much of a day's disposals nothing covers yet."""
+    return disposed - sum((quantity_of(match.quantity) for match in outcome.matches), Fraction(0))
+
+
+def matches(found: Iterable[Match], currency: str) -> list[DisposalMatch]:
+    """Matches as they are served: each cost is rounded for itself."""
+    return [
+        DisposalMatch(
+            rule=match.rule,
+            date=match.date,
+            quantity=match.quantity,
+            cost=Money(minor_of(cost_of(match.cost), currency), currency),
+            currency=currency,
+        )
+        for match in found
+    ]
+
+
+def _treatment(instrument: Instrument) -> Treatment:
+    if instrument.cgt_exempt:
+        return "exempt"
+    return "offshore_income" if instrument.reporting_fund is False else "chargeable"
+
+
+def _pounds(minor: int) -> Money:
+    return Money(minor, POOL_CURRENCY)

@@ -1,0 +1,81 @@
+"""Disposals that what is bought next may still be matched with, and what buying again would change (Domain F.3)."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gatewayd.areas.assets.gains.shapes import ForecastDisposal, GainForecast
+from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
+from gatewayd.areas.assets.pools import reading
+from gatewayd.areas.assets.pools.computing import Computed
+from gatewayd.areas.assets.pools.day_rows import Key
+from gatewayd.areas.assets.pools.days import Day
+from gatewayd.areas.assets.pools.exact import cost_of, quantity_of, quantity_text
+from gatewayd.areas.assets.pools.matching import WINDOW_DAYS
+from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY
+from gatewayd.clock import days_after
+from gatewayd.money import Money
+from gatewayd.store import ReadTx
+
+
+class Purchase(NamedTuple):
+    """Something that might be bought today. `cost` in 1e-20 pounds."""
+
+    instrument_id: str
+    quantity: str
+    cost: int
+
+
+def purchase(instrument_id: str, quantity: str, unit_price: str) -> Purchase:
+    """So much of an instrument at a price in pounds, without fees."""
+    cost = quantity_of(quantity) * cost_of(unit_price)
+    return Purchase(instrument_id, quantity, cost.numerator // cost.denominator)
+
+
+def forecast(tx: ReadTx, legal_entity_id: str, instrument_id: str | None, bought: Purchase | None) -> GainForecast:
+    """The disposals of the last 30 days, oldest first, of one instrument or of all."""
+    first = days_after(tx.today, -WINDOW_DAYS)
+    found = reading.disposals(tx, legal_entity_id, first, tx.today)
+    named = sorted({id_ for id_, _ in found if instrument_id in (None, id_)})
+    disposals = [one for id_ in named for one in _of_instrument(tx, Key(legal_entity_id, id_), first, bought)]
+    after = [one.gain_after_rebuy.minor - one.gain.minor for one in disposals if one.gain_after_rebuy is not None]
+    return GainForecast(
+        legal_entity_id=legal_entity_id,
+        currency=POOL_CURRENCY,
+        disposals=sorted(disposals, key=lambda one: (one.date, one.instrument_id)),
+        change=None if bought is None else _pounds(sum(after)),
+    )
+
+
+def _of_instrument(tx: ReadTx, key: Key, first: str, bought: Purchase | None) -> Iterator[ForecastDisposal]:
+    instrument = INSTRUMENTS.get(tx, key.instrument_id)
+    if instrument.cgt_exempt:
+        return
+    now = reading.replayed(tx, key, tx.today, tx.today)
+    imagined: dict[str, int | None] = {}
+    if bought is not None and bought.instrument_id == key.instrument_id:
+        more = Day(tx.today, acquired=quantity_of(bought.quantity), acquired_cost=bought.cost)
+        imagined = {day.date: one.gain for day, one in reading.replayed(tx, key, tx.today, tx.today, more)}
+    for day, one in now:
+        if day.date < first or not day.disposed or one.gain is None:
+            continue
+        after = imagined.get(day.date)
+        yield ForecastDisposal(
+            instrument_id=instrument.id,
+            name=instrument.name,
+            date=day.date,
+            quantity=quantity_text(day.disposed),
+            from_pool=_from_pool(one),
+            do_not_rebuy_before=days_after(day.date, WINDOW_DAYS + 1),
+            gain=_pounds(one.gain),
+            gain_after_rebuy=None if after is None else _pounds(after),
+            currency=POOL_CURRENCY,
+        )
+
+
+def _from_pool(one: Computed) -> str:
+    """What a purchase would be matched with."""
+    return next((match.quantity for match in one.outcome.matches if match.rule == "pool"), "0")
+
+
+def _pounds(minor: int) -> Money:
+    return Money(minor, POOL_CURRENCY)

@@ -1,0 +1,1 @@
+"""Income events: shapes, rules, rows, operations."""

@@ -1,0 +1,188 @@
+"""Positions of holdings, prices, gains and income: one by one, in the order of instruments."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import groupby
+from typing import Final, NamedTuple
+
+from gatewayd.areas.assets.pools.exact import COST_UNIT, minor_of
+from gatewayd.areas.assets.pools.held import Held, HeldOn
+from gatewayd.areas.assets.portfolios.shapes import CostBasisMethod
+from gatewayd.areas.assets.positions import income
+from gatewayd.areas.assets.positions.choosing import Choice, Place
+from gatewayd.areas.assets.positions.shapes import Position, PositionInstrument
+from gatewayd.areas.assets.positions.valuing import Quoted, Rate, Valuing, money_of, text_of
+from gatewayd.clock import days_after
+from gatewayd.ledger.tax_calendar import bounds, tax_year_of
+from gatewayd.money import Money
+from gatewayd.store import ReadTx
+
+STALE_DAYS: Final = 7  # Domain B3
+_AVERAGE_PLACES: Final = 6  # Chosen: of the cost of one unit, which nothing is computed from
+_PERCENT_PLACES: Final = 2
+
+
+class Group(NamedTuple):
+    """Holdings of one instrument that are one position: an account's, or those of all accounts without a wrapper."""
+
+    instrument_id: str
+    place: Place
+    held: list[Held]
+
+
+@dataclass(frozen=True, slots=True)
+class _Books:
+    """What positions are built from, besides holdings. Gains and income are in minor units."""
+
+    choice: Choice
+    valuing: Valuing
+    quoted: dict[str, Quoted]
+    pools: dict[str, Held]
+    gains: dict[tuple[str, str], tuple[int, int]]
+    earned: Counter[tuple[str, str]]
+
+
+class _Cost(NamedTuple):
+    """What a position cost, in 1e-20 of the base currency, and gained, by its method."""
+
+    cost: int
+    gain: int
+    method: CostBasisMethod
+    is_pooled: bool
+
+
+def build(
+    tx: ReadTx, choice: Choice, *, after: str = "", closed: bool = False, count: int | None = None
+) -> list[Position]:
+    """The positions of instruments whose ids come behind `after`, by instrument and account.
+
+    `count`: no more instruments once there are so many positions; None: all of them.
+    """
+    holdings = HeldOn(tx, choice.whose, choice.date, after=after, closed=closed)
+    groups = _enough(_groups(choice, holdings.accounts(), closed=closed), count)
+    if not groups:
+        return []
+    first, _ = bounds(tax_year_of(choice.date))
+    valuing = Valuing(tx, choice.date)
+    pooled = choice.method == "section_104" and any(group.place.in_pool for group in groups)
+    books = _Books(
+        choice=choice,
+        valuing=valuing,
+        quoted=valuing.quoted(groups[0].instrument_id, groups[-1].instrument_id),
+        pools=holdings.pools() if pooled else {},
+        gains=holdings.gains(first),
+        earned=income.since(tx, choice.whose, first, choice.date),
+    )
+    return [_position(books, group) for group in groups]
+
+
+def _groups(choice: Choice, held: Iterable[Held], *, closed: bool) -> Iterator[list[Group]]:
+    """The groups of each instrument."""
+    for instrument_id, holdings in groupby(held, key=lambda one: one.instrument_id):
+        groups: dict[tuple[str, str], Group] = {}
+        for one in holdings:
+            place = choice.places.get(one.scope_id)
+            if place is None:  # its portfolio is archived
+                continue
+            merged = choice.merged and place.wrapper == "none"
+            key = (place.base_currency, "" if merged else one.scope_id)
+            groups.setdefault(key, Group(instrument_id, place, [])).held.append(one)
+        found = [groups[key] for key in sorted(groups, key=lambda key: (key[1], key[0]))]
+        if found := [group for group in found if closed or any(one.quantity for one in group.held)]:
+            yield found
+
+
+def _enough(groups: Iterable[list[Group]], count: int | None) -> list[Group]:
+    found: list[Group] = []
+    for of_instrument in groups:
+        found += of_instrument
+        if count is not None and len(found) >= count:
+            break
+    return found
+
+
+def _position(books: _Books, group: Group) -> Position:
+    base = group.place.base_currency
+    quoted = books.quoted[group.instrument_id]
+    quantity = sum((one.quantity for one in group.held[1:]), group.held[0].quantity)
+    cost = _cost(books, group, quantity)
+    cost_base = Money(minor_of(cost.cost, base), base)
+    rate = books.valuing.rate(quoted.currency, base)
+    value, value_base = _values(quoted, quantity, rate, base)
+    gain = None if value_base is None else value_base - cost_base
+    holding = [one for one in group.held if one.quantity] or group.held
+    earned = sum(books.earned[one.scope_id, group.instrument_id] for one in group.held)
+    return Position(
+        instrument_id=group.instrument_id,
+        instrument=PositionInstrument(
+            name=quoted.name, symbol=quoted.symbol, isin=quoted.isin, currency=quoted.own_currency
+        ),
+        account_id=holding[0].scope_id if len(holding) == 1 else None,
+        tax_wrapper=group.place.wrapper,
+        as_of_date=books.choice.date,
+        quantity=text_of(quantity.numerator, quantity.denominator),
+        average_cost=_average(cost.cost, quantity),
+        cost_basis=cost_base if quoted.currency == base else None,
+        cost_basis_base=cost_base,
+        currency=quoted.currency,
+        base_currency=base,
+        price=None if quoted.price is None else text_of(quoted.price.numerator, quoted.price.denominator),
+        price_date=quoted.price_date,
+        price_stale=quoted.price_date is None or quoted.price_date < days_after(books.choice.date, -STALE_DAYS),
+        fx_rate=None if rate is None else text_of(rate.rate.numerator, rate.rate.denominator),
+        fx_rate_date=None if rate is None else rate.date,
+        market_value=value,
+        market_value_base=value_base,
+        unrealised_gain=gain,
+        unrealised_gain_percent=_percent(gain, cost_base),
+        realised_gain_tax_year=Money(cost.gain, base),
+        income_tax_year=Money(earned, base),
+        first_acquired_date=min((one.since for one in group.held if one.since is not None), default=None),
+        method=cost.method,
+        pool_scope="entity" if cost.is_pooled else "account",
+    )
+
+
+def _cost(books: _Books, group: Group, quantity: Fraction) -> _Cost:
+    """By the pool: a share of what the person's whole holding cost. Else the sum of what the accounts say."""
+    method = books.choice.method
+    if method == "section_104" and group.place.in_pool:
+        pool = books.pools.get(group.instrument_id)
+        gain, _ = books.gains.get((books.choice.whose.legal_entity_id, group.instrument_id), (0, 0))
+        if pool is None or pool.quantity <= 0:
+            return _Cost(0, gain, method, True)
+        part = quantity.numerator * pool.quantity.denominator
+        return _Cost(pool.cost * part // (quantity.denominator * pool.quantity.numerator), gain, method, True)
+    by_lots = method == "fifo"
+    gains = [books.gains.get((one.scope_id, group.instrument_id), (0, 0)) for one in group.held]
+    cost = sum(one.lot_cost if by_lots else one.cost for one in group.held)
+    gain = sum(lots if by_lots else average for average, lots in gains)
+    return _Cost(cost, gain, "fifo" if by_lots else "average_cost", False)
+
+
+def _average(cost: int, quantity: Fraction) -> str | None:
+    """What one unit cost; None of nothing. Of a short position, which has no cost, it is 0."""
+    if not quantity:
+        return None
+    units = abs(quantity.numerator)
+    return text_of(cost * quantity.denominator, units * COST_UNIT, _AVERAGE_PLACES)
+
+
+def _values(quoted: Quoted, quantity: Fraction, rate: Rate | None, base: str) -> tuple[Money | None, Money | None]:
+    """The market value in the currency of the price, and in the base currency."""
+    if quoted.price is None:
+        return None, None
+    units = quoted.price.numerator * quantity.numerator
+    parts = quoted.price.denominator * quantity.denominator
+    value = money_of(units, parts, quoted.currency)
+    if rate is None or quoted.currency == base:
+        return value, None if rate is None else value
+    return value, money_of(units * rate.rate.numerator, parts * rate.rate.denominator, base)
+
+
+def _percent(gain: Money | None, cost: Money) -> str | None:
+    if gain is None or cost.minor <= 0:
+        return None
+    return text_of(gain.minor * 100, cost.minor, _PERCENT_PLACES)

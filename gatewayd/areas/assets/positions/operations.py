@@ -1,0 +1,55 @@
+"""Positions (Spec §4, Domain A3, B3 and C5): their operation."""
+
+from gatewayd.areas.assets.positions import building, choosing
+from gatewayd.areas.assets.positions.shapes import ListPositions, Position
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.pages import Listing, Page, cursor_key, fill, next_cursor
+from gatewayd.contract.wire import encode
+from gatewayd.store import ReadTx
+
+
+def list_positions(tx: ReadTx, caller: Caller, request: ListPositions) -> Listing[Position]:
+    """List what is held on a day, by instrument: of one portfolio, account or legal entity.
+
+    Of a portfolio or legal entity, accounts without a wrapper are one position of an instrument, and each account with
+    one is a position of its own. A missing price is null, and one of more than 7 days before is stale. What happened
+    after the day is not known to it, also not to the identification of disposals.
+    """
+    choice = choosing.choose(tx, request)
+    key = cursor_key(request, str, int)
+    after, skipped = ("", 0) if key is None else (str(key[0]), int(key[1]))
+    count = request.limit + skipped + 1
+    built = building.build(tx, choice, after=after, closed=request.include_closed, count=count)
+    items = [encode(position) for position in built[skipped:]]
+    page, more = fill(items, request.limit, len)
+    cursor = None
+    if more:
+        cursor = next_cursor(request, _key(built, after, skipped + len(page)))
+    return Listing.of(page, cursor)
+
+
+def _key(built: list[Position], after: str, done: int) -> tuple[str, int]:
+    """The instrument whose positions are all on pages, and how many behind it are too."""
+    last = after
+    whole = 0
+    for index in range(1, done + 1):
+        if index == len(built) or built[index].instrument_id != built[index - 1].instrument_id:
+            last, whole = built[index - 1].instrument_id, index
+    return last, done - whole
+
+
+OPERATIONS = (
+    Operation(
+        id="assets.listPositions",
+        kind="read",
+        method="GET",
+        path="/assets/listPositions",
+        scopes=("accounting:read",),
+        request=ListPositions,
+        response=Page[Position],
+        handler=list_positions,
+        long=True,
+        example={"portfolioId": "prt_01k0000000000000000000000a", "asOfDate": "2026-11-01"},
+    ),
+)

@@ -1,0 +1,69 @@
+"""What positions look like (Domain B3): computed, and stored nowhere."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from gatewayd.areas.assets.accounts.shapes import TaxWrapper
+from gatewayd.areas.assets.portfolios.shapes import CostBasisMethod
+from gatewayd.contract.pages import LongLimit, PageRequest
+from gatewayd.contract.wire import Amount, CanonicalDecimal, Date, DateText, Id, Response
+
+PoolScope = Literal["account", "entity"]
+_BASE = Meta(extra={"currency": "base_currency"}, description="Of `baseCurrency`.")
+
+
+class PositionInstrument(Response, frozen=True, kw_only=True):
+    """What is held, for people."""
+
+    name: str
+    symbol: str | None
+    isin: str | None
+    currency: str
+
+
+class Position(Response, frozen=True, kw_only=True):
+    """An instrument in an account, or in all accounts without a wrapper together.
+
+    `accountId` null: in several accounts. `poolScope` entity: cost and gain are by the pool of the person over all
+    accounts, of which `realisedGainTaxYear` is that of all. `price` is in `currency`, in units of `asOfDate`; null
+    where there is none. `costBasis` is null in another currency than the base, in which cost is kept.
+    """
+
+    instrument_id: Id
+    instrument: PositionInstrument
+    account_id: Id | None
+    tax_wrapper: TaxWrapper
+    as_of_date: DateText
+    quantity: CanonicalDecimal
+    average_cost: Annotated[CanonicalDecimal | None, Meta(description="For one unit, in `baseCurrency`.")]
+    cost_basis: Amount | None
+    cost_basis_base: Annotated[Amount, _BASE]
+    currency: str
+    base_currency: str
+    price: CanonicalDecimal | None
+    price_date: DateText | None
+    price_stale: bool
+    fx_rate: CanonicalDecimal | None
+    fx_rate_date: DateText | None
+    market_value: Amount | None
+    market_value_base: Annotated[Amount | None, _BASE]
+    unrealised_gain: Annotated[Amount | None, _BASE]
+    unrealised_gain_percent: CanonicalDecimal | None
+    realised_gain_tax_year: Annotated[Amount, _BASE]
+    income_tax_year: Annotated[Amount, _BASE]
+    first_acquired_date: DateText | None
+    method: CostBasisMethod
+    pool_scope: PoolScope
+
+
+class ListPositions(PageRequest, frozen=True, kw_only=True):
+    """Whose positions: those of one portfolio, account or legal entity; on which day, today by default."""
+
+    portfolio_id: Id | None = None
+    account_id: Id | None = None
+    legal_entity_id: Id | None = None
+    as_of_date: Date | None = None
+    method: CostBasisMethod | None = None
+    include_closed: bool = False
+    limit: LongLimit = 50

@@ -1,0 +1,5 @@
+"""Signed bundles of closed periods (Domain F.14): what is in them, how they are checked, and how two of them differ."""
+
+from gatewayd.bundles.operations import OPERATIONS
+
+__all__ = ["OPERATIONS"]

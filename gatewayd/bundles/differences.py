@@ -1,0 +1,142 @@
+"""How two bundles of a period differ: rows that came, went and changed, by file and id. Reads files alone."""
+
+import hashlib
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+from gatewayd.bundles import csv_text
+from gatewayd.bundles.archive import BundleArchive, BundleFault
+from gatewayd.bundles.manifest import FileEntry, Manifest
+
+TABLES: Final = ".csv"
+Change = Literal["added", "removed", "changed"]
+
+
+class RowChange(NamedTuple):
+    """A row that is in one of two bundles, or differs. `fields` are the columns that do, all where there is one row."""
+
+    path: str
+    id: str
+    change: Change
+    before: dict[str, str] | None
+    after: dict[str, str] | None
+    fields: list[str]
+
+
+class FileChange(NamedTuple):
+    """How many rows of a file differ; a file that is no table has none, and differs as a whole."""
+
+    path: str
+    added: int
+    removed: int
+    changed: int
+
+
+def compare(before: Path, after: Path, first: int, count: int) -> tuple[list[FileChange], list[RowChange]]:
+    """The files that differ, and of all rows that do, `count` from the one at `first` on (0 for the first).
+
+    Raises `BundleFault`.
+    """
+    counts: list[FileChange] = []
+    found: list[RowChange] = []
+    with BundleArchive(before) as old, BundleArchive(after) as new:
+        files = {name: _files(archive.manifest()) for name, archive in (("old", old), ("new", new))}
+        for path in sorted(files["old"].keys() | files["new"].keys()):
+            one, other = files["old"].get(path), files["new"].get(path)
+            if one is not None and other is not None and one.sha256 == other.sha256:
+                continue
+            changes = _changes(path, (old, one), (new, other))
+            counts.append(changes.counted)
+            place = first - sum(_size(each) for each in counts[:-1])
+            wanted = changes.ordered[max(place, 0) : max(place + count, 0)]
+            found += _rows(path, (old, one), (new, other), wanted)
+    return counts, found
+
+
+class _Changes(NamedTuple):
+    counted: FileChange
+    ordered: list[tuple[str, Change]]
+
+
+Side = tuple[BundleArchive, FileEntry | None]
+
+
+def _size(one: FileChange) -> int:
+    return one.added + one.removed + one.changed
+
+
+def _files(manifest: Manifest) -> dict[str, FileEntry]:
+    return {file.path: file for file in manifest.files}
+
+
+def _changes(path: str, old: Side, new: Side) -> _Changes:
+    """The ids of rows that differ, in their order: by digests, so that no more than these are in memory."""
+    if not path.endswith(TABLES):
+        return _Changes(FileChange(path, 0, 0, 0), [])
+    before = {row[0]: _digest(row) for row in _table(old)}
+    found: list[tuple[str, Change]] = []
+    for row in _table(new):
+        digest = before.pop(row[0], None)
+        if digest is None:
+            found.append((row[0], "added"))
+        elif digest != _digest(row):
+            found.append((row[0], "changed"))
+    found += ((id_, "removed") for id_ in before)
+    kinds = [change for _, change in found]
+    counted = FileChange(path, kinds.count("added"), kinds.count("removed"), kinds.count("changed"))
+    return _Changes(counted, sorted(found))
+
+
+def _rows(path: str, old: Side, new: Side, wanted: list[tuple[str, Change]]) -> Iterator[RowChange]:
+    if not wanted:
+        return
+    ids = {id_ for id_, _ in wanted}
+    before, after = ({row[0]: named for row, named in _named(side) if row[0] in ids} for side in (old, new))
+    for id_, change in wanted:
+        one, other = before.get(id_), after.get(id_)
+        fields = [name for name in (other or one or {}) if (one or {}).get(name) != (other or {}).get(name)]
+        yield RowChange(path, id_, change, one, other, fields)
+
+
+def _named(side: Side) -> Iterator[tuple[list[str], dict[str, str]]]:
+    heading = _heading(side)
+    for row in _table(side):
+        yield row, dict(zip(heading, row, strict=False))
+
+
+def _heading(side: Side) -> list[str]:
+    return next(_read(side), [])
+
+
+def _table(side: Side) -> Iterator[list[str]]:
+    """The rows behind the heading. One without a first column names nothing, and is left out."""
+    rows = _read(side)
+    next(rows, None)
+    return (row for row in rows if row)
+
+
+def _read(side: Side) -> Iterator[list[str]]:
+    archive, file = side
+    if file is None:
+        return
+    try:
+        yield from csv_text.rows(_lines(archive, file))
+    except (ValueError, UnicodeError):
+        raise BundleFault(f"{file.path} is no table") from None
+
+
+def _lines(archive: BundleArchive, file: FileEntry) -> Iterator[str]:
+    """The text of a file by lines, ends included: those inside of a quoted cell are joined again by the reader."""
+    rest = b""
+    for chunk in chain(archive.chunks(file.path, file.bytes), [b""]):
+        lines = (rest + chunk).split(b"\n")
+        rest = lines.pop()
+        yield from (line.decode() + "\n" for line in lines)
+    if rest:
+        yield rest.decode()
+
+
+def _digest(row: list[str]) -> bytes:
+    return hashlib.blake2b("\0".join(row).encode(), digest_size=16).digest()

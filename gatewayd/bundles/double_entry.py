@@ -1,0 +1,159 @@
+"""The transactions of a period in double entry, from bank lines, allocations and invoices. Reads only."""
+
+import itertools
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from gatewayd.bundles.beancount_text import (
+    ELSEWHERE,
+    RECEIVABLES,
+    UNALLOCATED,
+    Posting,
+    Transaction,
+    balanced,
+    component,
+)
+from gatewayd.bundles.sheets import Scope
+from gatewayd.ledger import profit_and_loss, vat_standing
+from gatewayd.ledger.hidden_imports import VISIBLE_LINES
+from gatewayd.ledger.vat_standing import VatStanding
+from gatewayd.store import ReadTx, Row
+
+_OF_BUSINESS = "(CAST(:business_id AS TEXT) IS NULL OR {of}.business_id = :business_id)"
+_PARTS = """
+a.id, a.legal_entity_id, a.business_id, a.invoice_id, a.counterpart_id, a.direction, a.amount, a.vat_amount,
+    a.category, a.purpose, a.date
+"""
+_SELECT_LINES = f"""
+SELECT lines.id, lines.date, lines.description, lines.currency, lines.amount, {_PARTS}
+FROM bank_transactions AS lines
+LEFT JOIN allocations AS a ON a.org_id = lines.org_id AND a.source_id = lines.id
+WHERE lines.org_id = :org_id AND lines.account_id = :account_id AND lines.status = 'booked'
+    AND lines.date BETWEEN :first AND :last AND {VISIBLE_LINES}
+ORDER BY lines.date, lines.id
+"""
+_SELECT_ELSEWHERE = f"""
+SELECT lines.account_id, a.description, a.currency, {_PARTS}
+FROM allocations AS a LEFT JOIN bank_transactions AS lines ON lines.org_id = a.org_id AND lines.id = a.source_id
+WHERE a.org_id = :org_id AND a.legal_entity_id = :legal_entity_id AND {_OF_BUSINESS.format(of="a")}
+    AND a.date BETWEEN :first AND :last
+ORDER BY a.date, a.id
+"""
+_SELECT_INVOICES = f"""
+SELECT i.id, i.supply_date, i.number, i.kind, i.currency, i.net_total, i.vat_total, i.gross_total, i.cis_deduction,
+    i.business_id, l.category, l.net
+FROM invoices AS i JOIN invoice_lines AS l ON l.org_id = i.org_id AND l.invoice_id = i.id
+WHERE i.org_id = :org_id AND i.legal_entity_id = :legal_entity_id AND {_OF_BUSINESS.format(of="i")}
+    AND i.supply_date BETWEEN :first AND :last AND i.status <> 'draft' AND i.status <> 'void'
+ORDER BY i.supply_date, i.id, l.position
+"""
+_SELECT_PAID_ELSEWHERE = f"""
+SELECT i.id, p.date, i.number, i.kind, i.currency, p.amount
+FROM invoice_payments AS p JOIN invoices AS i ON i.org_id = p.org_id AND i.id = p.invoice_id
+WHERE p.org_id = :org_id AND i.legal_entity_id = :legal_entity_id AND {_OF_BUSINESS.format(of="i")}
+    AND p.date BETWEEN :first AND :last AND p.bank_transaction_id IS NULL
+ORDER BY p.date, i.id, p.position
+"""
+_SELECT_TYPES = "SELECT id, type, name FROM businesses WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id"
+_SELECT_NAMES = "SELECT id, name FROM bank_accounts WHERE org_id = :org_id"
+_VAT: Final = "Liabilities:VAT"
+_WITHHELD: Final = "Assets:TaxWithheld"
+
+
+class _Part(NamedTuple):
+    """The columns of an allocation."""
+
+    id: str
+    legal_entity_id: str | None
+    business_id: str | None
+    invoice_id: str | None
+    counterpart_id: str | None
+    direction: str
+    amount: int
+    vat_amount: int
+    category: str
+    purpose: str | None
+    date: str
+
+
+class DoubleEntry:
+    """The books of a period's scope as transactions, in the order in which they are written."""
+
+    def __init__(self, tx: ReadTx, scope: Scope) -> None:
+        self._tx = tx
+        self._scope = scope
+        self._vat: VatStanding = vat_standing.of_entity(tx, scope.period.legal_entity_id)
+        found = tx.rows(_SELECT_TYPES, legal_entity_id=scope.period.legal_entity_id)
+        self._types = {id_: type_ for id_, type_, _ in found}
+        self.names = {component(id_): name for id_, _, name in found}
+        self.names |= {component(id_): name for id_, name in tx.rows(_SELECT_NAMES)}
+
+    def transactions(self) -> Iterator[Transaction]:
+        """All of them: by bank account, then what has no line there, then invoices and their other payments."""
+        for account_id in self._scope.accounts:
+            yield from self._lines(account_id)
+        yield from self._elsewhere()
+        rows = self._tx.each(_SELECT_INVOICES, **self._scope.values)
+        for _, lines in itertools.groupby(rows, key=lambda row: row[0]):
+            yield self._invoice(list(lines))
+        for id_, date, number, kind, currency, amount in self._tx.each(_SELECT_PAID_ELSEWHERE, **self._scope.values):
+            paid = amount if kind == "invoice" else -amount
+            postings = (Posting(ELSEWHERE, paid), Posting(RECEIVABLES, -paid))
+            yield Transaction(date, f"Payment of {number}", currency, {"invoice": id_}, postings)
+
+    def _lines(self, account_id: str) -> Iterator[Transaction]:
+        rows = self._tx.each(_SELECT_LINES, account_id=account_id, **self._scope.values)
+        own = f"Assets:Bank:{component(account_id)}"
+        for (id_, date, description, currency, amount), parts in itertools.groupby(rows, key=lambda row: row[:5]):
+            postings = [Posting(own, amount)]
+            for part in sorted(_Part(*row[5:]) for row in parts if row[5] is not None):
+                postings += self._against(part)
+            made = Transaction(date, description, currency, {"bank-transaction": id_}, tuple(postings))
+            yield balanced(made, UNALLOCATED)
+
+    def _elsewhere(self) -> Iterator[Transaction]:
+        for row in self._tx.each(_SELECT_ELSEWHERE, **self._scope.values):
+            account_id, description, currency = row[:3]
+            if account_id in self._scope.accounts:
+                continue
+            part = _Part(*row[3:])
+            made = Transaction(part.date, description, currency, {}, tuple(self._against(part)))
+            yield balanced(made, ELSEWHERE)
+
+    def _against(self, part: _Part) -> Iterator[Posting]:
+        """The side of an allocation that is not the money."""
+        sign = -1 if part.direction == "in" else 1
+        reclaimed = part.vat_amount if self._vat.treatment_on(part.date) == "registered" else 0
+        yield Posting(self._account_of(part), sign * (part.amount - reclaimed), part.id)
+        if reclaimed:
+            yield Posting(_VAT, sign * reclaimed)
+
+    def _account_of(self, part: _Part) -> str:
+        if part.legal_entity_id not in (None, self._scope.period.legal_entity_id):
+            return "Equity:OtherEntities"
+        if part.purpose == "invoice_payment":
+            return RECEIVABLES
+        if part.purpose is not None:
+            return "Assets:Transfers" if part.purpose == "transfer" else f"Equity:{component(part.purpose)}"
+        return self._category(part.business_id, part.category)
+
+    def _category(self, business_id: str | None, category: str) -> str:
+        kind = profit_and_loss.kind_of(category, self._types.get(business_id or "", "other"))
+        root = "Income" if kind == "income" else "Expenses"
+        if category == "taxDeducted":
+            return _WITHHELD
+        return f"{root}:{component(business_id or 'general')}:{component(category)}"
+
+    def _invoice(self, rows: list[Row]) -> Transaction:
+        """Receivables and what was withheld, against the lines; what rounding makes of the total is VAT's."""
+        id_, date, number, kind, currency, _, _, gross, withheld, business_id, *_ = rows[0]
+        sign = 1 if kind == "invoice" else -1
+        postings = [Posting(RECEIVABLES, sign * (gross - withheld))]
+        if withheld:
+            postings.append(Posting(_WITHHELD, sign * withheld))
+        type_ = self._types.get(business_id or "", "other")
+        for row in rows:
+            account = self._category(business_id, profit_and_loss.sales_category(row[10], type_))
+            postings.append(Posting(account, -sign * row[11]))
+        name = "Invoice" if kind == "invoice" else "Credit note"
+        return balanced(Transaction(date, f"{name} {number}", currency, {"invoice": id_}, tuple(postings)), _VAT)

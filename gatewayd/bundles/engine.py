@@ -1,0 +1,186 @@
+"""Seals periods: writes the bundle beside the database, then the row that names it.
+
+The books are read in one snapshot, on a thread. A kill before the row leaves a file that nothing names.
+"""
+
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+import trio
+
+from gatewayd.bundles import differences, writing
+from gatewayd.bundles.archive import BundleFault
+from gatewayd.bundles.differences import FileChange, RowChange
+from gatewayd.bundles.manifest import FileEntry
+from gatewayd.contract.caller import Caller
+from gatewayd.errors import Problem, invalid, invalid_field, invalid_state
+from gatewayd.identity import seal_keys
+from gatewayd.identity.seal_keys import SealKey
+from gatewayd.ledger import period_seals
+from gatewayd.ledger.period_seals import SEALS, PeriodSeal, SealedFile
+from gatewayd.ledger.periods import PERIODS, PeriodRow
+from gatewayd.ledger.references import unknown_reference
+from gatewayd.store import ReadTx, Store, StoreFailure, WriteTx
+from gatewayd.store.blobs import BlobDraft, BlobInfo, Blobs, BlobTooLarge
+from gatewayd.store.directory import free_bytes
+from gatewayd.store.incoming_files import RESERVE_BYTES
+
+MAX_BUNDLE_BYTES: Final = 1 << 30  # Chosen: a hundred times what a busy small firm has in a year
+
+
+class _Written(NamedTuple):
+    """A bundle whose file is durable. `instant` is when its books were read."""
+
+    blob: BlobInfo
+    sealed_at: int
+    contents_sha256: str
+    files: list[FileEntry]
+
+
+class _Sink:
+    """A blob on its way in, as a ZIP is written to it: never into the room that the database needs."""
+
+    def __init__(self, draft: BlobDraft, folder: Path) -> None:
+        self._draft = draft
+        self._folder = folder
+
+    def write(self, part: bytes, /) -> int:
+        """Raises `StoreFailure` and `BlobTooLarge`."""
+        if free_bytes(self._folder) < RESERVE_BYTES + len(part):
+            raise StoreFailure("the disk has no room for the bundle")
+        self._draft.write(bytes(part))
+        return len(part)
+
+    def flush(self) -> None:
+        """Nothing waits here."""
+
+    def close(self) -> None:
+        """Whoever made the draft ends it."""
+
+
+class Bundles:
+    """The bundles of one store. `directory` is the data directory."""
+
+    def __init__(self, store: Store, directory: Path) -> None:
+        self._store = store
+        self._directory = directory
+        self._blobs = Blobs(directory)
+        self._threads = trio.CapacityLimiter(2)
+
+    async def seal_period(self, caller: Caller, period_id: str, expected_version: int | None) -> PeriodSeal:
+        """The seal of a closed period as its books are: a new one, or the last where nothing differs from it.
+
+        Raises `Problem`: `not_found`, `version_conflict`, `invalid_state` (it is not closed), `limit_reached`; or
+        `StoreFailure`.
+        """
+        org_id = caller.org_id
+        period = await self._store.read(lambda tx: _closed(tx, period_id, expected_version), org_id)
+        key = await self._key()
+        written = await self._store.read_later(lambda tx: self._write(tx, period, key), org_id)
+        if isinstance(written, PeriodSeal):
+            return written
+        return await self._store.write(lambda tx: _add(tx, caller, period, key, written), org_id)
+
+    async def file_of(self, org_id: str, seal_id: str) -> tuple[PeriodSeal, PeriodRow, Path]:
+        """A seal, its period, and where its bundle is. Raises `Problem` `not_found`."""
+        seal, period = await self._store.read(lambda tx: _with_period(tx, seal_id), org_id)
+        return seal, period, self._path(seal)
+
+    async def differences(
+        self, org_id: str, seal_id: str, against: str | None, first: int, count: int
+    ) -> tuple[PeriodSeal, PeriodSeal | None, list[FileChange], list[RowChange]]:
+        """What differs between a seal and another of its period, by default the one before it: none has one differ.
+
+        Raises `Problem`: `not_found`, `validation_failed`, `invalid_state` for a bundle that cannot be read any more.
+        """
+        seal, other = await self._store.read(lambda tx: _pair(tx, seal_id, against), org_id)
+        if other is None:
+            return seal, None, [], []
+        paths = self._path(other), self._path(seal)
+        try:
+            found = await trio.to_thread.run_sync(differences.compare, *paths, first, count, limiter=self._threads)
+        except BundleFault as fault:
+            raise invalid_state(f"A bundle is damaged: {fault}.", "damaged", ()) from None
+        return seal, other, *found
+
+    async def _key(self) -> SealKey:
+        """The key of the instance, made at the first seal."""
+        key = await self._store.read(seal_keys.find)
+        if key is not None:
+            return key
+        new = await trio.to_thread.run_sync(seal_keys.generate, limiter=self._threads)
+        return await self._store.write(lambda tx: seal_keys.add(tx, new))
+
+    def _write(self, tx: ReadTx, period: PeriodRow, key: SealKey) -> _Written | PeriodSeal:
+        """The bundle, durable; or the last seal, where it holds the same."""
+        try:
+            with self._blobs.draft(MAX_BUNDLE_BYTES) as draft:
+                bundled = writing.write(tx, period, key, _Sink(draft, self._directory))
+                last = period_seals.last_of(tx, period.id)
+                if last is not None and _is_same(last, bundled.contents_sha256, key) and self._has(last):
+                    return last
+                return _Written(draft.save(), tx.now, bundled.contents_sha256, bundled.files)
+        except BlobTooLarge:
+            message = f"A bundle has at most {MAX_BUNDLE_BYTES} bytes."
+            raise Problem("limit_reached", message, extra={"limit": MAX_BUNDLE_BYTES}) from None
+
+    def _has(self, seal: PeriodSeal) -> bool:
+        try:
+            return self._blobs.path(seal.sha256).stat().st_size == seal.size_bytes
+        except FileNotFoundError:
+            return False
+
+    def _path(self, seal: PeriodSeal) -> Path:
+        try:
+            return self._blobs.path(seal.sha256)
+        except FileNotFoundError:
+            message = "The file of this bundle is gone from the data directory: seal the period again."
+            raise Problem("not_found", message) from None
+
+
+def _is_same(last: PeriodSeal, contents_sha256: str, key: SealKey) -> bool:
+    return (last.contents_sha256, last.key_fingerprint) == (contents_sha256, key.fingerprint)
+
+
+def _closed(tx: ReadTx, period_id: str, expected_version: int | None) -> PeriodRow:
+    row = PERIODS.get(tx, period_id, expected_version)
+    if row.status != "closed":
+        raise invalid_state("Only a closed period can be sealed: its books stay as they are.", row.status, ("closed",))
+    return row
+
+
+def _with_period(tx: ReadTx, seal_id: str) -> tuple[PeriodSeal, PeriodRow]:
+    seal = SEALS.get(tx, seal_id)
+    return seal, PERIODS.get(tx, seal.period_id)
+
+
+def _pair(tx: ReadTx, seal_id: str, against: str | None) -> tuple[PeriodSeal, PeriodSeal | None]:
+    seal = SEALS.get(tx, seal_id)
+    if against is None:
+        return seal, period_seals.before(tx, seal)
+    other = SEALS.find(tx, against)
+    if other is None:
+        raise invalid(unknown_reference("against", "seal"))
+    if other.period_id != seal.period_id:
+        raise invalid_field("against", "conflict", "It is a seal of another period.")
+    return seal, other
+
+
+def _add(tx: WriteTx, caller: Caller, period: PeriodRow, key: SealKey, written: _Written) -> PeriodSeal:
+    """Raises `Problem` `version_conflict` where the period was touched while its books were read."""
+    _closed(tx, period.id, period.version)
+    seal = SEALS.new(
+        tx,
+        None,
+        period_id=period.id,
+        number=1,
+        sealed_at=written.sealed_at,
+        sealed_by=caller.reference,
+        size_bytes=written.blob.size_bytes,
+        sha256=written.blob.sha256,
+        contents_sha256=written.contents_sha256,
+        key_fingerprint=key.fingerprint,
+        files=[msgspec.convert(msgspec.structs.asdict(file), SealedFile) for file in written.files],
+    )
+    return period_seals.add(tx, seal)

@@ -1,0 +1,159 @@
+"""Writes a bundle: a ZIP whose bytes follow from the books alone, but for the time of sealing and the signature."""
+
+import hashlib
+import zipfile
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple, Protocol
+
+from gatewayd.bundles import beancount_text, csv_text, figures, readme, sheets
+from gatewayd.bundles.double_entry import DoubleEntry
+from gatewayd.bundles.manifest import (
+    FORMAT,
+    KEY,
+    MANIFEST,
+    SIGNATURE,
+    FileEntry,
+    Manifest,
+    PeriodFacts,
+    contents_digest,
+)
+from gatewayd.bundles.sheets import Scope
+from gatewayd.clock import to_wire
+from gatewayd.contract.wire import encode
+from gatewayd.errors import Problem
+from gatewayd.identity.seal_keys import SealKey
+from gatewayd.ledger.business_accounts import accounts_of
+from gatewayd.ledger.periods import PeriodRow
+from gatewayd.store import ReadTx
+
+MAX_ROWS: Final = 1_000_000  # Chosen: of all tables together, some years of a large firm
+_MOMENT: Final = (1980, 1, 1, 0, 0, 0)  # the first that a ZIP knows: the time is in the manifest alone
+_PART: Final = 1 << 16  # bytes written at once
+_SELECT_NAME = "SELECT name FROM legal_entities WHERE org_id = :org_id AND id = :legal_entity_id"
+_NO_DOCUMENTS: Final = "documents are not in it: this program keeps none yet"
+
+
+class Sink(Protocol):
+    """Where a bundle goes, from its first byte to its last."""
+
+    def write(self, part: bytes, /) -> int: ...
+
+    def flush(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Bundled(NamedTuple):
+    """What was written."""
+
+    files: list[FileEntry]
+    contents_sha256: str
+
+
+def write(tx: ReadTx, period: PeriodRow, key: SealKey, sink: Sink) -> Bundled:
+    """Write the bundle of a period. Raises `Problem` `limit_reached` for more than `MAX_ROWS`, and as the sink does."""
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
+        files = _Files(archive)
+        notes = _write_books(tx, period, files)
+        bundled = Bundled(files.written, contents_digest(files.written))
+        facts = _facts(tx, period)
+        manifest = Manifest(
+            format=FORMAT,
+            period=facts,
+            organization_id=tx.org_id,
+            sealed_at=to_wire(tx.now),
+            contents_sha256=bundled.contents_sha256,
+            files=bundled.files,
+            notes=[*notes, _NO_DOCUMENTS],
+        )
+        signed = encode(manifest)
+        for name, content in ((MANIFEST, signed), (SIGNATURE, key.sign(signed).encode()), (KEY, key.public.encode())):
+            archive.writestr(_named(name), content)
+    return bundled
+
+
+def _write_books(tx: ReadTx, period: PeriodRow, files: "_Files") -> list[str]:
+    """All but what seals it; answers what is left out."""
+    scope = Scope(period, tuple(accounts_of(tx, period.legal_entity_id, period.business_id)))
+    files.add(readme.NAME, [readme.TEXT.encode()])
+    for sheet in sheets.SHEETS:
+        files.add_table(sheet.path, sheet.heading, sheets.cells(tx, sheet, scope))
+    computed = figures.compute(tx, period)
+    notes = list(computed.notes)
+    files.add_table(figures.PROFIT, figures.PROFIT_HEADING, figures.profit(computed))
+    files.add_table(figures.ROWS, figures.ROWS_HEADING, figures.rows(tx, computed))
+    if period.type == "vat_period":
+        files.add_table(figures.VAT, figures.VAT_HEADING, figures.vat(tx, period, notes))
+    books = DoubleEntry(tx, scope)
+    title = f"{_facts(tx, period).legal_entity_name}, {period.label}"
+    lines = beancount_text.text(period.start_date, title, books.names, books.transactions())
+    files.add("books.beancount", (line.encode() for line in lines))
+    return notes
+
+
+def _facts(tx: ReadTx, period: PeriodRow) -> PeriodFacts:
+    return PeriodFacts(
+        id=period.id,
+        type=period.type,
+        label=period.label,
+        start_date=period.start_date,
+        end_date=period.end_date,
+        legal_entity_id=period.legal_entity_id,
+        legal_entity_name=tx.value(_SELECT_NAME, legal_entity_id=period.legal_entity_id),
+        business_id=period.business_id,
+    )
+
+
+class _Files:
+    """The files of an archive, each written a part at a time."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self.written: list[FileEntry] = []
+        self._rows = 0
+
+    def add_table(self, path: str, heading: list[str], rows: Iterable[list[csv_text.Cell]]) -> None:
+        before = self._rows
+        self.add(path, csv_text.lines(self._counted(heading, rows)))
+        self.written[-1] = _with_rows(self.written[-1], self._rows - before)
+
+    def add(self, path: str, parts: Iterable[bytes]) -> None:
+        digest, size = hashlib.sha256(), 0
+        with self._archive.open(_named(path), "w") as file:
+            for part in _gathered(parts):
+                digest.update(part)
+                size += len(part)
+                file.write(part)
+        self.written.append(FileEntry(path=path, bytes=size, rows=None, sha256=digest.hexdigest()))
+
+    def _counted(self, heading: list[str], rows: Iterable[list[csv_text.Cell]]) -> Iterator[Iterable[csv_text.Cell]]:
+        yield heading
+        for row in rows:
+            self._rows += 1
+            if self._rows > MAX_ROWS:
+                message = f"A bundle holds at most {MAX_ROWS} rows."
+                raise Problem("limit_reached", message, extra={"limit": MAX_ROWS})
+            yield row
+
+
+def _with_rows(entry: FileEntry, rows: int) -> FileEntry:
+    return FileEntry(path=entry.path, bytes=entry.bytes, rows=rows, sha256=entry.sha256)
+
+
+def _gathered(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes in larger parts."""
+    waiting = bytearray()
+    for part in parts:
+        waiting += part
+        if len(waiting) >= _PART:
+            yield bytes(waiting)
+            waiting.clear()
+    yield bytes(waiting)
+
+
+def _named(path: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(path, _MOMENT)
+    info.compress_type = zipfile.ZIP_DEFLATED
+    info.external_attr = 0o100644 << 16
+    info.create_system = 3
+    return info

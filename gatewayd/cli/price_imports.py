@@ -1,0 +1,68 @@
+"""`gatewayd import prices`: prices of instruments and rates of exchange, by the path of the API."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gatewayd.cli.context import CommandError, Context
+from gatewayd.cli.output import print_result
+from gatewayd.cli.parser import Subparsers, add_command
+from gatewayd.cli.received_files import received
+from gatewayd.cli.run_operation import operator_of
+
+if TYPE_CHECKING:
+    from gatewayd.importing.prices import PriceImporting
+    from gatewayd.store import Store
+
+Json = dict[str, Any]
+
+
+class _Deps(NamedTuple):
+    """What the operation is given to work with."""
+
+    prices: "PriceImporting"
+
+
+def add_command_to(group: Subparsers) -> None:
+    """Add the command to those of imports."""
+    help_text = "import prices and rates: a CSV of date, identifier, price and currency"
+    command = add_command(group, "prices", help_text, prices, json=True)
+    command.add_argument("file", metavar="FILE", type=Path)
+    command.add_argument("--org", required=True, metavar="ID")
+
+
+def prices(arguments: argparse.Namespace, context: Context) -> int:
+    import msgspec
+
+    from gatewayd.contract.wire import encode
+    from gatewayd.identity import organizations
+    from gatewayd.importing.prices import OPERATIONS, PriceImporting
+    from gatewayd.performing.performer import Performer
+    from gatewayd.performing.prepared import prepare
+
+    file = received(arguments.file)
+    if file.size_bytes > context.config.banking.max_import_bytes:
+        raise CommandError(f"{arguments.file} is larger than {context.config.banking.max_import_bytes} bytes.")
+    (operation,) = OPERATIONS
+    request = prepare(operation).decoder.body(msgspec.json.encode({"fileName": arguments.file.name[:255]}))
+
+    async def perform(store: "Store") -> object:
+        await store.read(lambda tx: organizations.get(tx, arguments.org), arguments.org)
+        performer = Performer(store, _Deps(PriceImporting(store)))
+        return await performer.perform(operation, operator_of(arguments.org), request, None, file)
+
+    told = msgspec.json.decode(encode(context.run(perform)), type=Json)
+    print_result(arguments, _document(told), _lines(told))
+    return 0
+
+
+def _document(told: Json) -> Json:
+    """In the form of all imports. Chosen: it has no id, for there is nothing to undo: a day has one price."""
+    names = ("added", "duplicates", "replaced", "refused")
+    return {"importId": None, "format": "csv", **{name: told[name] for name in names}}
+
+
+def _lines(told: Json) -> list[str]:
+    counted = f"{told['added']} added, {told['replaced']} replaced, {told['duplicates']} there already"
+    lines = [f"{told['fileName']}: {counted}, {told['refusedRows']} refused."]
+    return lines + [f"  line {one['line']}: {one['reason']}" for one in told["refused"]]

@@ -1,0 +1,207 @@
+"""Imports of prices and rates of exchange: a file is read a piece at a time, and each piece is written before the next.
+
+Nothing is staged: a day has one price, so that the same file again changes nothing, and one that broke off is simply
+imported again.
+"""
+
+import contextlib
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO, Final, Protocol, TypeVar
+
+import trio
+
+from gatewayd.areas.assets.instruments import finding
+from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
+from gatewayd.areas.assets.prices import rows, rules
+from gatewayd.areas.assets.prices.rows import Outcome
+from gatewayd.areas.assets.prices.shapes import AssetPrice, ExchangeRate, ImportPrices, PriceImport, RefusedPrice
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.received_file import ReceivedFile
+from gatewayd.errors import FieldError, Problem
+from gatewayd.importing.pace import Pace
+from gatewayd.money import CURRENCIES, canonical
+from gatewayd.statements.price_files import PriceLine, read_prices
+from gatewayd.statements.shapes import Refused, Unreadable
+from gatewayd.store import Store, StoreFailure, WriteTx
+
+T = TypeVar("T")
+
+ROWS_AT_ONCE: Final = 200  # Chosen: in one transaction, some milliseconds of the writer
+FILES_AT_ONCE: Final = 2  # Chosen: files that are read at a time
+REFUSED_SHOWN: Final = 500  # Chosen: refused lines that are listed; all of them are counted
+
+
+class Deps(Protocol):
+    """What the row is given to work with."""
+
+    @property
+    def prices(self) -> "PriceImporting": ...
+
+
+class PriceImporting:
+    """The imports of prices of one process."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._threads = trio.CapacityLimiter(FILES_AT_ONCE)
+        self._places = trio.CapacityLimiter(FILES_AT_ONCE)
+
+    async def bring(self, org_id: str, file_name: str, file: ReceivedFile) -> PriceImport:
+        """Take the prices of a file. Raises `Problem` `validation_failed` for one that cannot be read.
+
+        Rows before one that ends the reading are taken, and there already when the file is imported again.
+        """
+        told = _Told(file_name, file.sha256)
+        pace = Pace(self._store, org_id)
+        async with self._places:
+            try:
+                stream = await self._apart(partial(_open, file.path))
+                try:
+                    await self._read(stream, pace, told)
+                finally:
+                    stream.close()
+            except Unreadable as error:
+                raise _unreadable(error) from None
+        return told.document()
+
+    async def _read(self, stream: BinaryIO, pace: Pace, told: "_Told") -> None:
+        known: dict[tuple[str, str], str] = {}
+        with contextlib.closing(read_prices(stream)) as parts:
+            while piece := await self._apart(lambda: list(itertools.islice(parts, ROWS_AT_ONCE))):
+                told.add(await pace.write(partial(_enter, piece=piece, import_id=told.sha256, known=known)))
+
+    async def _apart(self, work: Callable[[], T]) -> T:
+        """Work on the file in a thread: it may lie on a slow disk, and a piece takes a millisecond or two."""
+        return await trio.to_thread.run_sync(work, limiter=self._threads)
+
+
+class _Told:
+    """What is known of the rows so far."""
+
+    def __init__(self, file_name: str, sha256: str) -> None:
+        self.sha256 = sha256
+        self._file_name = file_name
+        self._counts: Counter[str] = Counter()
+        self._refused: list[RefusedPrice] = []
+
+    def add(self, outcomes: Iterable[Outcome | RefusedPrice]) -> None:
+        """What became of some more rows."""
+        for one in outcomes:
+            if isinstance(one, RefusedPrice):
+                self._counts["refused"] += 1
+                self._refused += [one] if len(self._refused) < REFUSED_SHOWN else []
+            else:
+                self._counts[one] += 1
+
+    def document(self) -> PriceImport:
+        """What is answered."""
+        return PriceImport(
+            file_name=self._file_name,
+            sha256=self.sha256,
+            rows=self._counts.total(),
+            added=self._counts["added"],
+            duplicates=self._counts["same"],
+            replaced=self._counts["replaced"],
+            refused_rows=self._counts["refused"],
+            refused=self._refused,
+        )
+
+
+def _open(path: Path) -> BinaryIO:
+    """Raises `StoreFailure`."""
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise StoreFailure(f"the file cannot be read: {error.strerror}") from error
+
+
+def _unreadable(error: Unreadable) -> Problem:
+    field = FieldError("file", "unreadable_file", str(error))
+    return Problem("validation_failed", f"The file cannot be read: {error}", errors=(field,))
+
+
+def _enter(
+    tx: WriteTx, piece: Sequence[PriceLine | Refused], import_id: str, known: dict[tuple[str, str], str]
+) -> list[Outcome | RefusedPrice]:
+    """Store the rows of a piece; `known` are the instruments by what the file calls them."""
+    return [_outcome(tx, part, import_id, known) for part in piece]
+
+
+def _outcome(
+    tx: WriteTx, part: PriceLine | Refused, import_id: str, known: dict[tuple[str, str], str]
+) -> Outcome | RefusedPrice:
+    if isinstance(part, Refused):
+        return RefusedPrice(line=part.line, reason=part.reason)
+    try:
+        if part.date > tx.today:
+            raise ValueError(f"{part.date} is still to come")
+        if part.pair is not None:
+            outcome = rows.put_rate(tx, _rate(part, part.pair), import_id)
+        else:
+            outcome = rows.put_price(tx, _price(tx, part, known), import_id)
+    except (ValueError, LookupError) as error:
+        return RefusedPrice(line=part.line, reason=str(error))
+    if outcome == "contradicted":
+        return RefusedPrice(line=part.line, reason=f"the file has another one for {part.date}")
+    return outcome
+
+
+def _price(tx: WriteTx, part: PriceLine, known: dict[tuple[str, str], str]) -> AssetPrice:
+    """The price of a row. Raises `ValueError` or `LookupError` with a sentence."""
+    key = (part.identifier, part.exchange)
+    if key not in known:
+        known[key] = finding.named(tx, *key)
+    currency = part.currency or INSTRUMENTS.get(tx, known[key]).currency
+    quote = rules.quote(part.price, currency if currency == "GBp" else currency.upper())
+    if quote is None:
+        raise ValueError(f"{currency[:20]!r} is no currency")
+    return AssetPrice(
+        instrument_id=known[key], date=part.date, price=quote.price, currency=quote.currency, source="import"
+    )
+
+
+def _rate(part: PriceLine, pair: tuple[str, str]) -> ExchangeRate:
+    """The rate of a row. Raises `ValueError` with a sentence."""
+    currency, base_currency = pair
+    for one in pair:
+        if one not in CURRENCIES:
+            raise ValueError(f"{one!r} is no currency")
+    rate = canonical(part.price)
+    if currency == base_currency or rate == "0":
+        raise ValueError(f"{part.identifier[:20]!r} cannot have the rate {rate}")
+    if part.currency.upper() not in ("", base_currency):
+        raise ValueError(f"a rate of {currency}/{base_currency} is in {base_currency}, not in {part.currency[:20]!r}")
+    return ExchangeRate(currency=currency, base_currency=base_currency, date=part.date, rate=rate, source="import")
+
+
+async def import_prices(deps: Deps, caller: Caller, request: ImportPrices, file: ReceivedFile) -> PriceImport:
+    """Import prices and rates of exchange: a CSV of date, identifier, price and currency.
+
+    An identifier is an ISIN, SEDOL, FIGI, CUSIP or ticker of an instrument that is known, or a pair of currencies such
+    as `USD/GBP`. Prices in pence (GBX) are kept in pounds. A row that cannot be taken is refused with its line, and the
+    others are taken; the same file again changes nothing.
+    """
+    return await deps.prices.bring(caller.org_id, request.file_name, file)
+
+
+OPERATIONS = (
+    Operation(
+        id="assets.importPrices",
+        kind="call",
+        method="POST",
+        path="/assets/importPrices",
+        scopes=("accounting:write",),
+        request=ImportPrices,
+        response=PriceImport,
+        handler=import_prices,
+        errors=("unreadable_file",),
+        takes_file=True,
+        extension=True,
+        example={"fileName": "prices.csv"},
+    ),
+)

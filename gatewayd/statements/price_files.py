@@ -1,0 +1,181 @@
+"""Files of prices and rates of exchange: a CSV of date, identifier, price and currency, by headings or in this order.
+
+Separators are found out, as are the encoding, a decimal comma, and whether the day or the month comes first: the day,
+where nothing shows which.
+"""
+
+import itertools
+import re
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from typing import BinaryIO, Final, NamedTuple
+
+from gatewayd.statements.amounts import has_decimal_comma, parse_decimal
+from gatewayd.statements.csv_headings import folded
+from gatewayd.statements.csv_rows import Row, rows
+from gatewayd.statements.dates import DateOrder, is_date, parse_date
+from gatewayd.statements.shapes import Limits, Refused, Unreadable
+from gatewayd.statements.text import TextLines, encoding_of
+
+LIMITS: Final = Limits(lines=2_000_000, line_bytes=4096)
+SAMPLE_ROWS: Final = 5_000  # Chosen: that the order of dates and the decimal sign are found out from
+HEADING_ROWS: Final = 10  # Chosen: within which the headings are looked for
+
+_PLACES: Final = 12  # what a price has at most
+_PAIR: Final = re.compile(r"([A-Z]{3})\s*/\s*([A-Z]{3})")
+_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "date": ("date", "price date", "as of", "as at", "day", "nav date", "trade date"),
+    "price": ("price", "close", "closing price", "rate", "value", "nav", "last", "mid"),
+    "currency": ("currency", "ccy", "cur", "price currency", "quote currency"),
+    "exchange": ("mic", "exchange", "exchange mic", "market"),
+}
+_IDENTIFIERS: Final = (
+    *("isin", "sedol", "figi", "cusip", "identifier", "pair", "currency pair", "instrument", "symbol", "ticker"),
+    *("epic", "code"),
+)
+
+
+class PriceLine(NamedTuple):
+    """One row. `identifier` is as it is written, `pair` the currencies where it is a pair; `currency` "": none given.
+
+    `price` is a decimal of at most 12 places, of a pair what 1 of the first is in the second.
+    """
+
+    line: int
+    date: str
+    identifier: str
+    pair: tuple[str, str] | None
+    exchange: str
+    price: str
+    currency: str
+
+
+class _Columns(NamedTuple):
+    """Where what stands; `skipped` rows come before the first price."""
+
+    date: int
+    identifiers: tuple[int, ...]
+    price: int
+    currency: int | None
+    exchange: int | None
+    skipped: int
+
+
+class _Form(NamedTuple):
+    """How the cells of a file are read."""
+
+    columns: _Columns
+    date_format: str
+    decimal_comma: bool
+
+
+def read_prices(stream: BinaryIO, limits: Limits = LIMITS) -> Generator[PriceLine | Refused, None, None]:
+    """The rows of a file, in its order; `stream` can seek, and is looked through twice.
+
+    Raises `Unreadable` for what has no such columns or breaks a limit, also after rows have been given.
+    """
+    encoding = encoding_of(stream)
+    first = _sampled(stream, encoding, limits)
+    delimiter = _delimiter(first)
+    form = _form(stream, (encoding, delimiter), limits)
+    lines = TextLines(stream, encoding, limits)
+    try:
+        yield from _body(rows(lines, delimiter), form, limits)
+    finally:
+        lines.detach()
+
+
+def _body(found: Iterator[Row], form: _Form, limits: Limits) -> Iterator[PriceLine | Refused]:
+    for count, row in enumerate(found):
+        if count >= limits.lines:
+            raise Unreadable(row.line, f"the file has more than {limits.lines} rows")
+        if count >= form.columns.skipped and (row.fault is not None or any(cell.strip() for cell in row.cells)):
+            yield _read(row, form)
+
+
+def _read(row: Row, form: _Form) -> PriceLine | Refused:
+    try:
+        return _line(row, form)
+    except ValueError as error:
+        return Refused(line=row.line, reason=str(error))
+
+
+def _line(row: Row, form: _Form) -> PriceLine:
+    if row.fault is not None:
+        raise ValueError(row.fault)
+    columns = form.columns
+    identifier = next((text for at in columns.identifiers if (text := _cell(row, at))), "")
+    if not identifier:
+        raise ValueError("it names no instrument")
+    number = parse_decimal(_cell(row, columns.price), decimal_comma=form.decimal_comma)
+    text = f"{number:f}"
+    if number < 0 or len(text.partition(".")[2].rstrip("0")) > _PLACES:
+        raise ValueError(f"{text[:40]!r} is no price")
+    pair = _PAIR.fullmatch(identifier.upper())
+    return PriceLine(
+        line=row.line,
+        date=parse_date(_cell(row, columns.date), form.date_format),
+        identifier=identifier,
+        pair=None if pair is None else (pair[1], pair[2]),
+        exchange=_cell(row, columns.exchange).upper(),
+        price=text,
+        currency=_cell(row, columns.currency),
+    )
+
+
+def _cell(row: Row, at: int | None) -> str:
+    return row.cells[at].strip().removeprefix("'") if at is not None and at < len(row.cells) else ""
+
+
+def _sampled(stream: BinaryIO, encoding: str, limits: Limits) -> list[str]:
+    lines = TextLines(stream, encoding, limits)
+    try:
+        return [line for line in itertools.islice(lines, HEADING_ROWS) if line.strip()]
+    finally:
+        lines.detach()
+
+
+def _delimiter(first: Sequence[str]) -> str:
+    """What most of the first lines have most of."""
+    if not first:
+        raise Unreadable(None, "the file is empty")
+    return max(";\t|,", key=lambda sign: (sum(sign in line for line in first), sum(line.count(sign) for line in first)))
+
+
+def _form(stream: BinaryIO, text: tuple[str, str], limits: Limits) -> _Form:
+    lines = TextLines(stream, text[0], limits)
+    try:
+        sample = list(itertools.islice(rows(lines, text[1]), SAMPLE_ROWS))
+    finally:
+        lines.detach()
+    columns = _columns(sample)
+    order = DateOrder()
+    body = sample[columns.skipped :]
+    for row in body:
+        order.add(_cell(row, columns.date))
+    comma = any(has_decimal_comma(_cell(row, columns.price)) for row in body)
+    return _Form(columns, order.formats()[0], comma)
+
+
+def _columns(sample: Sequence[Row]) -> _Columns:
+    """By headings within the first rows, else date, identifier, price and currency in this order."""
+    for at, row in enumerate(sample[:HEADING_ROWS]):
+        found = _by_headings([folded(cell) for cell in row.cells], at)
+        if found is not None:
+            return found
+    for at, row in enumerate(sample[:HEADING_ROWS]):
+        if len(row.cells) >= 3 and is_date(row.cells[0]):
+            return _Columns(date=0, identifiers=(1,), price=2, currency=3, exchange=None, skipped=at)
+    raise Unreadable(None, "there are no columns for date, identifier and price")
+
+
+def _by_headings(headings: Sequence[str], at: int) -> _Columns | None:
+    places = {name: _place(headings, words) for name, words in _NAMES.items()}
+    identifiers = tuple(headings.index(word) for word in _IDENTIFIERS if word in headings)
+    date, price = places["date"], places["price"]
+    if date is None or price is None or not identifiers:
+        return None
+    return _Columns(date, identifiers, price, places["currency"], places["exchange"], at + 1)
+
+
+def _place(headings: Sequence[str], words: Sequence[str]) -> int | None:
+    return next((headings.index(word) for word in words if word in headings), None)

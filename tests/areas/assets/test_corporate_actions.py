@@ -1,0 +1,256 @@
+"""What happens to a holding beside trades: bonus issues, spin-offs, mergers, gifts, wrappers, returns of capital."""
+
+from fractions import Fraction
+
+import pytest
+
+from gatewayd.errors import Problem
+from tests.areas.assets.holdings import Holdings
+
+
+def test_a_bonus_issue_restates_across_the_thirty_days(holdings: Holdings) -> None:
+    holdings.buy("2025-01-10", 100, "1000")
+    holdings.sell("2025-03-01", 50, "700")
+    holdings.enter("bonus_issue", "2025-03-10", 50)  # one for one
+    holdings.buy("2025-03-20", 60, "420")  # 30 of the shares that were sold
+    assert holdings.gains() == {"2025-03-01": 700_00 - 420_00 - 200_00}
+    assert holdings.pool() == (160, 800)
+
+
+def test_rights_join_what_is_held_and_are_not_matched(holdings: Holdings) -> None:
+    holdings.buy("2025-01-10", 100, "1000")
+    holdings.sell("2025-03-01", 50, "700")
+    holdings.enter("rights_issue", "2025-03-10", 25, "100", fees="5")
+    assert holdings.gains() == {"2025-03-01": 200_00}
+    assert holdings.pool() == (75, 605)
+
+
+def test_a_return_of_capital_beyond_the_cost_is_a_gain(holdings: Holdings) -> None:
+    holdings.buy("2025-01-10", 100, "1000")
+    holdings.enter("return_of_capital", "2025-02-01", gross="1200")
+    assert holdings.gains() == holdings.gains(scope=holdings.account) == {"2025-02-01": 200_00}
+    assert holdings.pool() == (100, 0)
+
+
+def test_an_adjustment_comes_after_the_days_acquisitions_and_before_its_disposals(holdings: Holdings) -> None:
+    holdings.buy("2025-01-10", 100, "1000")
+    holdings.sell("2025-02-01", 100, "1500")
+    holdings.enter("notional_distribution", "2025-02-01", gross="100")
+    assert holdings.gains() == {"2025-02-01": 400_00}
+
+
+def test_a_spin_off_takes_its_share_of_the_cost(holdings: Holdings) -> None:
+    child = holdings.instrument()
+    holdings.buy("2025-01-10", 100, "1000")
+    spin_off = {"instrument": child, "from_instrument_id": holdings.share, "cost_share": "0.2"}
+    spun = holdings.enter("spin_off", "2025-02-01", 10, **spin_off)
+    for scope in (holdings.person, holdings.account):
+        assert holdings.pool(scope=scope) == (100, 800)
+        assert holdings.pool(child, scope) == (10, 200)
+    holdings.buy("2025-01-05", 100, "500")  # entered later: the cost that went is computed anew
+    assert holdings.pool(child) == (10, Fraction(1500, 10))  # what was told was about 100 of what are now 200
+    holdings.reverse(spun)
+    assert holdings.pool() == (200, 1500)
+    assert holdings.holding("quantity", child) is None
+
+
+def test_two_brokers_report_of_one_spin_off_is_each_about_its_own(holdings: Holdings) -> None:
+    child, other = holdings.instrument(), holdings.new_account()
+    holdings.buy("2025-01-10", 100, "1000")
+    holdings.buy("2025-01-10", 300, "5000", account=other)
+    for account, quantity in ((holdings.account, 10), (other, 30)):
+        holdings.enter(
+            "spin_off",
+            "2025-02-01",
+            quantity,
+            account=account,
+            instrument=child,
+            from_instrument_id=holdings.share,
+            cost_share="0.1",
+        )
+    assert holdings.pool(child) == (40, 600)
+    assert holdings.pool() == (400, 5400)
+
+
+def test_a_merger_takes_all_along_and_its_cash_from_the_cost(holdings: Holdings) -> None:
+    new = holdings.instrument()
+    holdings.buy("2025-01-10", 100, "1000")
+    before = holdings.everything()
+    merger = holdings.enter("merger", "2025-02-01", 50, "150", instrument=new, from_instrument_id=holdings.share)
+    assert holdings.pool() == (0, 0)
+    assert holdings.pool(new) == holdings.pool(new, holdings.account) == (50, 850)
+    holdings.sell("2025-03-01", 50, "1000", instrument=new)
+    assert holdings.gains(new) == {"2025-03-01": 150_00}
+    with pytest.raises(Problem, match="holds 0"):
+        holdings.sell("2025-03-02", 1, "10")
+    with pytest.raises(Problem, match="insufficient_quantity"):
+        holdings.reverse(merger)
+    sale = holdings.store.connection.execute("SELECT id FROM asset_transactions WHERE type = 'sell'").fetchall()
+    holdings.reverse(str(sale[-1][0]), merger)
+    assert holdings.everything() == before
+
+
+def test_a_gift_to_the_spouse_leaves_and_arrives_at_cost(holdings: Holdings) -> None:
+    spouse = holdings.entity("individual", name="Elm Brown")
+    theirs = holdings.new_account(holdings.new_portfolio(spouse))
+    holdings.buy("2025-01-10", 100, "1000")
+    holdings.sell("2025-03-01", 20, "300")
+    holdings.transfer("2025-03-01", 30, holdings.account, theirs, spouse_transfer=True)
+    assert holdings.gains() == {"2025-03-01": 100_00}
+    assert holdings.pool(scope=spouse) == holdings.pool(scope=theirs) == (30, 300)
+    holdings.sell("2025-04-20", 30, "400", account=theirs)
+    assert holdings.gains(scope=spouse) == {"2025-04-20": 100_00}
+    holdings.buy("2025-03-05", 50, "1000")  # matched with all 50 that left on 1 March, pro rata
+    assert holdings.gains() == {"2025-03-01": -100_00}
+    assert holdings.gains(scope=spouse) == {"2025-04-20": -200_00}
+    assert holdings.gains(scope=theirs) == {"2025-04-20": 100_00}, "an account's average is not matched by days"
+
+
+def test_gifts_in_a_circle_within_thirty_days_are_refused(holdings: Holdings) -> None:
+    spouse = holdings.entity("individual", name="Elm Brown")
+    theirs = holdings.new_account(holdings.new_portfolio(spouse))
+    holdings.buy("2025-01-10", 100, "1000")
+    holdings.buy("2025-01-10", 10, "500", account=theirs)
+    holdings.transfer("2025-03-01", 30, holdings.account, theirs, spouse_transfer=True)
+    before = holdings.everything()
+    with pytest.raises(Problem, match="goes in a circle") as refused:
+        holdings.transfer("2025-03-10", 10, theirs, holdings.account, spouse_transfer=True)
+    assert refused.value.status == 422
+    assert holdings.everything() == before
+
+
+def test_transfers_of_a_day_in_a_circle_are_refused(holdings: Holdings) -> None:
+    other = holdings.new_account()
+    holdings.buy("2025-01-10", 100, "1000")
+    holdings.buy("2025-01-10", 100, "1500", account=other)
+    holdings.transfer("2025-03-01", 30, holdings.account, other)
+    with pytest.raises(Problem, match="goes in a circle"):
+        holdings.transfer("2025-03-01", 10, other, holdings.account)
+    holdings.transfer("2025-03-02", 10, other, holdings.account)
+
+
+def test_own_transfers_change_no_gain_and_move_the_average(holdings: Holdings) -> None:
+    other = holdings.new_account()
+    holdings.buy("2025-01-10", 100, "1000")
+    holdings.buy("2025-01-20", 100, "2000", account=other)
+    holdings.sell("2025-03-01", 50, "1000")
+    gains, pool = holdings.gains(), holdings.pool()
+    holdings.transfer("2025-02-01", 40, holdings.account, other)
+    assert (holdings.gains(), holdings.pool()) == (gains, pool)
+    assert holdings.pool(scope=other) == (140, 2400)
+    assert holdings.gains(scope=holdings.account) == {"2025-03-01": 500_00}
+
+
+def test_into_a_wrapper_is_a_disposal_at_market_value(holdings: Holdings) -> None:
+    isa = holdings.new_account(wrapper="isa")
+    holdings.buy("2025-01-10", 100, "1000")
+    holdings.transfer("2025-03-01", 40, holdings.account, isa, gross="600")
+    assert holdings.gains() == {"2025-03-01": 200_00}
+    assert holdings.pool() == (60, 600)
+    assert holdings.pool(scope=isa) == (40, 600)
+
+
+def test_within_wrappers_cost_moves_along_and_no_pool_knows(holdings: Holdings) -> None:
+    isa, pension = holdings.new_account(wrapper="isa"), holdings.new_account(wrapper="sipp")
+    holdings.buy("2025-01-10", 100, "1000", account=isa)
+    holdings.transfer("2025-03-01", 40, isa, pension)
+    assert (holdings.pool(scope=isa), holdings.pool(scope=pension)) == ((60, 600), (40, 400))
+    assert holdings.holding("quantity") is None
+
+
+def test_nothing_is_matched_across_a_wrapper(holdings: Holdings) -> None:
+    isa = holdings.new_account(wrapper="isa")
+    holdings.buy("2025-01-10", 100, "1000")
+    holdings.sell("2025-03-01", 100, "900")
+    holdings.buy("2025-03-02", 100, "850", account=isa)
+    assert holdings.gains() == {"2025-03-01": -100_00}
+
+
+def test_companies_and_other_currencies_have_no_pool(holdings: Holdings) -> None:
+    company = holdings.entity("limited_company", companyNumber="01234567")
+    euros = holdings.new_portfolio(holdings.person, "EUR", "average_cost")
+    for owner, portfolio in ((company, holdings.new_portfolio(company)), (holdings.person, euros)):
+        account = holdings.new_account(portfolio)
+        holdings.buy("2025-01-10", 10, "100", account=account)
+        assert holdings.holding("quantity", scope=owner) is None
+        assert holdings.pool(scope=account) == (10, 100)
+
+
+def test_costs_are_in_the_base_currency_at_the_rate_given(holdings: Holdings) -> None:
+    holdings.buy("2025-01-10", 100, "1000", currency="USD", fx_rate="0.8", fees="10")
+    holdings.sell("2025-03-01", 100, "1500", currency="USD", fx_rate="0.75", fees="10", taxes="2")
+    assert holdings.gains() == {"2025-03-01": (1488 * 75 - 1010 * 80)}
+
+
+def test_more_than_is_held_on_any_day_is_refused_by_name(holdings: Holdings) -> None:
+    holdings.buy("2025-01-10", 100, "1000")
+    holdings.sell("2025-03-01", 80, "900")
+    before = holdings.everything()
+    with pytest.raises(Problem) as refused:
+        holdings.sell("2025-02-01", 30, "900")
+    assert refused.value.code == "insufficient_quantity"
+    extra = dict(refused.value.extra)
+    assert str(extra.pop("transactionId")).startswith("txn_")
+    assert extra == {
+        "accountId": holdings.account,
+        "instrumentId": holdings.share,
+        "date": "2025-03-01",
+        "held": "70",
+        "asked": "80",
+    }
+    assert holdings.everything() == before
+
+
+def test_a_split_is_one_fact_for_all_who_hold_it(holdings: Holdings) -> None:
+    other = holdings.new_account()
+    holdings.buy("2025-01-10", 100, "1000")
+    holdings.buy("2025-01-10", 10, "100", account=other)
+    first = holdings.split("2025-02-01", 2)
+    second = holdings.split("2025-02-04", 2, account=other)
+    assert holdings.pool()[0] == 220
+    assert holdings.pool(scope=other)[0] == 20
+    with pytest.raises(Problem, match="Another split"):
+        holdings.split("2025-02-01", 3)
+    holdings.reverse(first)
+    assert holdings.pool()[0] == 220
+    holdings.reverse(second)
+    assert holdings.pool()[0] == 110
+
+
+def test_a_days_trades_are_in_units_after_its_split(holdings: Holdings) -> None:
+    holdings.buy("2025-01-10", 100, "1000")
+    holdings.split("2025-02-01", 2)
+    holdings.sell("2025-02-01", 200, "1400")
+    assert holdings.gains() == {"2025-02-01": 400_00}
+    with pytest.raises(Problem, match="holds 0"):
+        holdings.sell("2025-02-02", 1, "7")
+
+
+def test_a_short_position_gains_as_it_is_covered(holdings: Holdings) -> None:
+    short = holdings.new_account(short=True)
+    holdings.sell("2025-01-10", 100, "1000", account=short)
+    assert holdings.gains() == {"2025-01-10": 0}
+    assert holdings.pool()[0] == -100
+    holdings.buy("2025-06-01", 40, "200", account=short)
+    assert holdings.gains() == {"2025-01-10": 200_00}
+    holdings.buy("2025-07-01", 100, "1200", account=short)
+    assert holdings.gains() == {"2025-01-10": 80_00}
+    assert holdings.pool() == (40, 480)
+
+
+def test_what_is_bought_within_thirty_days_goes_before_what_covered_a_short_position(holdings: Holdings) -> None:
+    short = holdings.new_account(short=True)
+    holdings.sell("2025-01-10", 10, "100", account=short)
+    holdings.enter("rights_issue", "2025-01-12", 10, "50", account=short)
+    assert holdings.gains() == {"2025-01-10": 50_00}
+    holdings.buy("2025-01-20", 10, "80", account=short)
+    assert holdings.gains() == {"2025-01-10": 20_00}
+    assert holdings.pool() == (10, 50)
+
+
+def test_cash_is_what_transactions_move(holdings: Holdings) -> None:
+    holdings.enter("deposit", "2025-01-01", gross="500", net_amount="500", instrument=None)
+    bought = holdings.buy("2025-01-10", 10, "100", net_amount="-100")
+    assert holdings.everything()["asset_cash"] == [(holdings.account, "GBP", 400_00)]
+    holdings.reverse(bought)
+    assert holdings.everything()["asset_cash"] == [(holdings.account, "GBP", 500_00)]

@@ -1,0 +1,286 @@
+"""Seals of a period: what is in a bundle, when it is another, and who may read it (Domain F.14)."""
+
+import base64
+import hashlib
+import io
+import subprocess
+import sys
+import zipfile
+from collections import defaultdict
+from decimal import Decimal
+from pathlib import Path
+
+import msgspec
+import pytest
+from jwt import PyJWK, PyJWS
+
+from gatewayd.bundles import csv_text, writing
+from gatewayd.bundles.manifest import Manifest
+from tests.bundles.conftest import FORMULA, OpenFirm, table
+
+
+def files_of(bundle: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(bundle)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+async def test_all_that_counts_in_the_period_is_in_the_bundle(open_firm: OpenFirm) -> None:
+    async with open_firm() as firm:
+        await firm.close()
+        bundle = await firm.bundle(await firm.seal())
+        ids = firm.ids
+    assert [(row["id"], row["status"]) for row in table(bundle, "period.csv")] == [(ids["per"], "closed")]
+    assert [row["id"] for row in table(bundle, "businesses.csv")] == [ids["biz"]]
+    assert [(row["id"], row["grossTotal"]) for row in table(bundle, "invoices.csv")] == [(ids["inv"], "300.00")]
+    assert [row["description"] for row in table(bundle, "invoice_lines.csv")] == ['A "table"\nof oak']
+    assert [(row["date"], row["amount"]) for row in table(bundle, "payments.csv")] == [("2025-08-01", "150.00")]
+    assert [row["id"] for row in table(bundle, "bank_transactions.csv")] == [ids["paid"], ids["timber"], ids["left"]]
+    assert [(row["category"], row["amount"]) for row in table(bundle, "allocations.csv")] == [
+        ("not_pnl", "150.00"),
+        ("costOfGoods", "100.00"),
+        ("adminCosts", "20.00"),
+    ]
+    kinds = {row["kind"] for row in table(bundle, "obligations.csv")}
+    assert {"itsa_final_declaration", "itsa_quarterly_update"} & kinds
+
+
+async def test_figures_of_profit_and_loss_add_up_from_the_rows_behind_them(open_firm: OpenFirm) -> None:
+    async with open_firm() as firm:
+        await firm.close()
+        bundle = await firm.bundle(await firm.seal())
+        pnl = await firm.call("businesses.businessPnl", id=firm.ids["biz"], taxYear="2025-26")
+    lines = {row["category"]: row["amount"] for row in table(bundle, "profit_and_loss.csv")}
+    assert (lines["turnover"], lines["income"], lines["expenses"]) == ("150.00", "150.00", "120.00")
+    assert lines["net_profit"] == pnl["totals"]["netProfit"] == "30.00"
+    sums: dict[str, Decimal] = defaultdict(Decimal)
+    for row in table(bundle, "profit_and_loss_rows.csv"):
+        sums[row["category"]] += Decimal(row["amount"])
+    assert {name: str(amount) for name, amount in sums.items()} == {
+        "costOfGoods": "100.00",
+        "adminCosts": "20.00",
+        "turnover": "150.00",
+    }
+
+
+async def test_the_signature_is_checked_by_any_program_that_knows_jose(open_firm: OpenFirm) -> None:
+    async with open_firm() as firm:
+        await firm.close()
+        seal = await firm.seal()
+        files = files_of(await firm.bundle(seal))
+    key = PyJWK.from_json(files["key.json"].decode())
+    head, _, signature = files["manifest.jws"].decode().split(".")
+    payload = base64.urlsafe_b64encode(files["manifest.json"]).rstrip(b"=").decode()
+    assert PyJWS().decode(f"{head}.{payload}.{signature}", key, algorithms=["ES256"]) == files["manifest.json"]
+    assert seal["keyFingerprint"] == thumbprint(msgspec.json.decode(files["key.json"]))
+    manifest = msgspec.json.decode(files["manifest.json"], type=Manifest)
+    listed = {file.path: file.sha256 for file in manifest.files}
+    sealing = {"manifest.json", "manifest.jws", "key.json"}
+    assert listed == {name: hashlib.sha256(text).hexdigest() for name, text in files.items() if name not in sealing}
+    sums = "".join(f"{digest}  {path}\n" for path, digest in sorted(listed.items()))  # as sha256sum writes them
+    assert hashlib.sha256(sums.encode()).hexdigest() == manifest.contents_sha256 == seal["contentsSha256"]
+
+
+def thumbprint(key: dict[str, str]) -> str:
+    """RFC 7638 §3, by hand."""
+    members = {name: key[name] for name in ("crv", "kty", "x", "y")}
+    assert "d" not in key
+    return base64.urlsafe_b64encode(hashlib.sha256(msgspec.json.encode(members)).digest()).rstrip(b"=").decode()
+
+
+async def test_the_same_books_are_the_same_contents(open_firm: OpenFirm) -> None:
+    async with open_firm() as firm:
+        await firm.close()
+        first = await firm.seal()
+        firm.api.clock.advance(60_000_000)
+        assert await firm.seal() == first  # nothing differs from the last
+        detail = await firm.call("periods.get", id=firm.ids["per"])
+        assert detail["seals"] == [first]
+
+
+async def test_two_writings_differ_in_the_time_and_the_signature_alone(open_firm: OpenFirm) -> None:
+    async with open_firm() as firm:
+        await firm.close()
+        first = files_of(await firm.bundle(await firm.seal()))
+        (firm.folder / "blobs").rename(firm.folder / "gone")  # its file is lost: it is written again
+        (firm.folder / "blobs" / "drafts").mkdir(parents=True)
+        firm.api.clock.advance(60_000_000)
+        second = files_of(await firm.bundle(await firm.seal()))
+    assert list(first) == list(second)
+    assert {name for name in first if first[name] != second[name]} == {"manifest.json", "manifest.jws"}
+
+
+async def test_what_reopening_changed_is_told_row_by_row(open_firm: OpenFirm) -> None:
+    async with open_firm() as firm:
+        await firm.close()
+        first = await firm.seal()
+        none = await firm.call("periods.sealDifference", id=first["id"])
+        assert (none["against"], none["files"], none["data"]) == (None, [], [])
+        await firm.reopen()
+        await firm.spend(firm.ids["left"], {"businessId": firm.ids["biz"], "category": "adminCosts"})
+        await firm.close()
+        second = await firm.seal()
+        assert (second["number"], second["contentsSha256"] != first["contentsSha256"]) == (2, True)
+        found = await firm.call("periods.sealDifference", id=second["id"])
+        counted = {one["path"]: (one["added"], one["removed"], one["changed"]) for one in found["files"]}
+        back = await firm.call("periods.sealDifference", id=first["id"], against=second["id"])
+        page = await firm.call("periods.sealDifference", id=second["id"], limit=1)
+        rest = await firm.call("periods.sealDifference", id=second["id"], limit=100, cursor=page["nextCursor"])
+    assert counted["allocations.csv"] == (1, 0, 0)
+    assert counted["profit_and_loss_rows.csv"] == (1, 0, 0)
+    assert counted["period.csv"] == (0, 0, 1)
+    line = next(one for one in found["data"] if one["id"].endswith("/adminCosts") and one["change"] == "changed")
+    assert (line["path"], line["fields"]) == ("profit_and_loss.csv", ["amount"])
+    assert (line["before"]["amount"], line["after"]["amount"]) == ("20.00", "29.99")
+    assert {one["path"]: one["removed"] for one in back["files"]}["allocations.csv"] == 1
+    assert [*page["data"], *rest["data"]] == found["data"]
+
+
+async def test_what_a_spreadsheet_would_run_is_text(open_firm: OpenFirm) -> None:
+    async with open_firm() as firm:
+        await firm.close()
+        bundle = await firm.bundle(await firm.seal())
+    raw = files_of(bundle)["bank_transactions.csv"].decode()
+    assert "'=HYPERLINK" in raw
+    assert ",=HYPERLINK" not in raw
+    assert ',"=HYPERLINK' not in raw
+    assert table(bundle, "bank_transactions.csv")[1]["description"] == FORMULA
+    assert table(bundle, "bank_transactions.csv")[1]["amount"] == "-120.00"
+
+
+@pytest.mark.parametrize(
+    "cell", ["=1+1", "+44 20", "-x", "@sum", "\tx", "\rx", "'quoted", "-5", "plain", "", 'a"b,c\nd']
+)
+def test_a_cell_is_read_as_it_was(cell: str) -> None:
+    (line,) = csv_text.lines([["id", cell]])
+    text = line.decode()
+    assert next(csv_text.rows(io.StringIO(text, newline=""))) == ["id", cell]
+    assert not text.removesuffix("\r\n").partition(",")[2].lstrip('"').startswith(("=", "+", "@", "\t", "\r"))
+
+
+async def test_the_beancount_text_balances(open_firm: OpenFirm) -> None:
+    async with open_firm() as firm:
+        await firm.close()
+        text = files_of(await firm.bundle(await firm.seal()))["books.beancount"].decode()
+    sums = balances(text)
+    assert sums["Assets:Receivables"] == Decimal("150.00")  # invoiced 300.00, paid 150.00
+    bank = next(amount for account, amount in sums.items() if account.startswith("Assets:Bank:"))
+    assert bank == Decimal("20.01")  # 150.00 - 120.00 - 9.99
+    assert sums["Equity:Unallocated"] == Decimal("9.99")
+
+
+def balances(text: str) -> dict[str, Decimal]:
+    """What each account comes to. Every transaction has two sides or more, which come to nothing."""
+    sums: dict[str, Decimal] = defaultdict(Decimal)
+    opened = {line.split()[2] for line in text.splitlines() if " open " in line}
+    for block in text.split("\n\n"):
+        lines = block.splitlines()
+        if not lines or " * " not in lines[0]:
+            continue
+        postings = [line.split() for line in lines[1:] if line.startswith("  ") and line.strip()[0].isupper()]
+        assert len(postings) >= 2, block
+        assert sum(Decimal(amount) for _, amount, _ in postings) == 0, block
+        for account, amount, _ in postings:
+            assert account in opened
+            sums[account] += Decimal(amount)
+    return sums
+
+
+async def test_beancount_takes_the_text(open_firm: OpenFirm, tmp_path: Path) -> None:
+    """Its own checker, in a process apart."""
+    async with open_firm() as firm:
+        await firm.close()
+        text = files_of(await firm.bundle(await firm.seal()))["books.beancount"]
+    book = tmp_path / "books.beancount"
+    book.write_bytes(text)
+    check = (
+        "import sys; from beancount import loader; e = loader.load_file(sys.argv[1])[1]; sys.exit(str(e) if e else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", check, str(book)], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+async def test_an_open_period_is_not_sealed(open_firm: OpenFirm) -> None:
+    async with open_firm() as firm:
+        reply = await firm.ask("periods.seal", id=firm.ids["per"])
+        assert (reply.status, reply.code, reply.json()["currentState"]) == (409, "invalid_state", "open")
+        await firm.close()
+        reply = await firm.ask("periods.seal", id=firm.ids["per"], expectedVersion=1)
+        assert (reply.status, reply.code) == (409, "version_conflict")
+
+
+async def test_a_period_that_is_reopened_while_it_is_read_is_not_sealed(
+    open_firm: OpenFirm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_firm() as firm:
+        await firm.close()
+        bundles = firm.api.api._performer._deps.bundles
+        read = firm.api.store.read_later
+
+        async def read_and_reopen(*arguments: object) -> object:
+            found = await read(*arguments)  # type: ignore[arg-type]
+            await firm.reopen()
+            return found
+
+        monkeypatch.setattr(bundles._store, "read_later", read_and_reopen)
+        reply = await firm.ask("periods.seal", id=firm.ids["per"])
+        assert (reply.status, reply.code) == (409, "version_conflict")
+
+
+async def test_a_bundle_too_large_is_refused_and_leaves_nothing(
+    open_firm: OpenFirm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "MAX_ROWS", 5)
+    async with open_firm() as firm:
+        await firm.close()
+        reply = await firm.ask("periods.seal", id=firm.ids["per"])
+        assert (reply.status, reply.code, reply.json()["limit"]) == (409, "limit_reached", 5)
+        assert [path for path in (firm.folder / "blobs").rglob("*") if path.is_file()] == []
+
+
+async def test_a_disk_without_room_for_the_bundle_is_told(open_firm: OpenFirm, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with open_firm() as firm:
+        await firm.close()
+        monkeypatch.setattr("gatewayd.bundles.engine.free_bytes", lambda _: 1000)
+        reply = await firm.ask("periods.seal", id=firm.ids["per"])
+        assert (reply.status, reply.code) == (503, "unavailable")
+        firm.api.errors.claim("store_failed")
+        assert [path for path in (firm.folder / "blobs").rglob("*") if path.is_file()] == []
+
+
+async def test_a_damaged_bundle_is_not_compared(open_firm: OpenFirm) -> None:
+    async with open_firm() as firm:
+        await firm.close()
+        first = await firm.seal()
+        await firm.reopen()
+        await firm.close()
+        second = await firm.seal()
+        (firm.folder / "blobs" / first["sha256"][:2] / first["sha256"]).write_bytes(b"PK")
+        reply = await firm.ask("periods.sealDifference", id=second["id"])
+        assert (reply.status, reply.code, reply.json()["currentState"]) == (409, "invalid_state", "damaged")
+
+
+async def test_a_bundle_needs_the_scopes_of_all_that_it_holds(open_firm: OpenFirm) -> None:
+    async with open_firm() as firm:
+        await firm.close()
+        seal = await firm.seal()
+        firm.api.token("org_a", "clerk", {"periods:read", "periods:write", "accounting:read"})
+        for operation in ("periods.getBundle", "periods.sealDifference"):
+            reply = await firm.ask(operation, token="clerk", id=seal["id"])
+            assert (reply.status, reply.code) == (403, "insufficient_scope")
+
+
+async def test_a_bundle_is_sent_as_a_file(open_firm: OpenFirm) -> None:
+    async with open_firm() as firm:
+        await firm.close()
+        seal = await firm.seal()
+        for accept in (b"application/zip", b"*/*"):
+            path = "/periods/getBundle"
+            reply = await firm.api("GET", path, query={"id": seal["id"]}, headers=[(b"accept", accept)])
+            assert (reply["content-type"], int(reply["content-length"])) == ("application/zip", seal["sizeBytes"])
+            assert hashlib.sha256(reply.body).hexdigest() == seal["sha256"]
+            assert reply["content-disposition"].startswith('attachment; filename="2025-04-06-2026-04-05-seal_')
+            assert reply["cache-control"] == "no-store"
+        head = await firm.api("HEAD", "/periods/getBundle", query={"id": seal["id"]})
+        assert (head.status, head.body, int(head["content-length"])) == (200, b"", seal["sizeBytes"])
+        (firm.folder / "blobs" / seal["sha256"][:2] / seal["sha256"]).unlink()
+        assert (await firm.ask("periods.getBundle", id=seal["id"])).code == "not_found"
