@@ -57,8 +57,8 @@ def build(
     """
     delivering = webhooks.area(receivers, max_attempts, retention_days)
     of_businesses = replace(businesses.AREA, operations=(*businesses.AREA.operations, *tax.OF_BUSINESSES))
-    of_banking = replace(banking.AREA, operations=(*banking.AREA.operations, *importing.OPERATIONS))
-    of_assets = replace(assets.AREA, operations=(*assets.AREA.operations, *OF_PRICES))
+    of_assets = replace(assets.AREA, operations=(*assets.AREA.operations, *importing.OF_ASSETS, *OF_PRICES))
+    of_banking = replace(banking.AREA, operations=(*banking.AREA.operations, *importing.OF_BANKING))
     of_periods = periods.area(public_url)
     of_periods = replace(of_periods, operations=(*of_periods.operations, *bundles.OPERATIONS, *tax.OF_PERIODS))
     stored = (legal_entities.AREA, of_businesses, of_assets, accounting.AREA, of_banking, of_periods)

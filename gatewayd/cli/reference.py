@@ -81,6 +81,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "obligation list": "--org ORG_ID --status open --status overdue",
     "obligation fulfil": "OBLIGATION_ID --date 2026-11-05",
     "import bank": 'march.ofx --org ORG_ID --new-account "Current account"',
+    "import broker": 'trades.csv --org ORG_ID --new-account "General account" --portfolio PORTFOLIO_ID',
     "import prices": "prices.csv --org ORG_ID",
     "import undo": "IMPORT_ID",
     "allocation add": "BANK_TRANSACTION_ID --business BUSINESS_ID --category adminCosts --amount 42.00 --vat 7.00",

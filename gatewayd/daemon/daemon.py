@@ -35,8 +35,7 @@ from gatewayd.daemon.restored_store import open_decided_store
 from gatewayd.http.observer import Observer
 from gatewayd.http.request_counters import RequestCounters
 from gatewayd.importing.engine import Importing, open_importing
-from gatewayd.importing.parts import ImportParts
-from gatewayd.importing.reading import ReadApart
+from gatewayd.importing.parts import ImportParts, ReadApart
 from gatewayd.logs import AccessLog, Level, LogFormat, Logger, Threshold, make_logger, make_writer
 from gatewayd.logs.standard_error import QueuedStandardError
 from gatewayd.metrics.snapshot import Watched

@@ -12,7 +12,7 @@ holds the lock of its account; a run with a stage whose lock is free was left by
 import contextlib
 import dataclasses
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,28 +22,27 @@ from typing import Final
 import trio
 from msgspec.structs import replace
 
-from gatewayd.areas.banking.imports import rows
-from gatewayd.areas.banking.imports.rows import RUNS
-from gatewayd.areas.banking.imports.shapes import ImportRunRow
 from gatewayd.clock import DAY
 from gatewayd.contract.received_file import ReceivedFile
-from gatewayd.errors import FieldError, Problem, invalid_state
-from gatewayd.importing import allocating, moves, reading, runs
+from gatewayd.errors import FieldError, Problem
+from gatewayd.importing import reading, runs
 from gatewayd.importing.account_locks import AccountLock, AccountLocks
-from gatewayd.importing.pace import Pace
+from gatewayd.importing.bank.imports import BankImports
+from gatewayd.importing.broker.imports import BrokerImports
+from gatewayd.importing.kinds import Kind
 from gatewayd.importing.parts import ImportParts
-from gatewayd.importing.reading import FileReader, Source
-from gatewayd.ledger import hidden_imports
+from gatewayd.importing.reading import Source
+from gatewayd.ledger import import_lists, import_runs
+from gatewayd.ledger.import_runs import RUNS
+from gatewayd.ledger.import_shapes import ImportKind, ImportRunRow
 from gatewayd.statements.shapes import Unreadable
 from gatewayd.store import StoreFailure, WriteTx
 
 AT_ONCE: Final = 3  # Chosen: runs that are worked on at a time
 PREVIEW_DAYS: Final = 7  # Chosen: how long a preview waits to be applied
-TRIES: Final = 3  # Chosen: comparisons, where periods are closed meanwhile
 RECOVERED_AT_ONCE: Final = 100
 _INTERRUPTED: Final = "The program was ended while the file was read: import it again."
 _EXPIRED: Final = f"Nobody went on with it for {PREVIEW_DAYS} days: import the file again."
-_PERIODS_CLOSED: Final = "Periods were closed while it was applied."
 _WAITING: Final = ("previewed", "uploaded")
 
 
@@ -53,6 +52,7 @@ class _Job:
 
     org_id: str
     run_id: str
+    kind: Kind
     lock: AccountLock
     work: Callable[[], Awaitable[None]]
     done: trio.Event = field(default_factory=trio.Event)
@@ -76,6 +76,7 @@ class Importing:
         self._nursery = nursery
         self._locks = AccountLocks(parts.directory)
         self._places = trio.CapacityLimiter(AT_ONCE)
+        self._kinds: Mapping[ImportKind, Kind] = {"bank": BankImports(parts), "broker": BrokerImports(parts)}
 
     # -- what is asked for
 
@@ -84,12 +85,13 @@ class Importing:
 
         Raises `Problem`: `not_found`, `invalid_state`, and `validation_failed` for a file that cannot be read.
         """
+        kind = self._kinds[order.kind]
         if order.new_account is None:
-            await self._store.read(lambda tx: runs.open_account(tx, order.account_id), org_id)
+            await self._store.read(lambda tx: kind.open_account(tx, order.account_id), org_id)
         else:  # so that its lock is held before anybody finds it
             order = dataclasses.replace(order, account_id=await self._store.write(lambda tx: tx.new_id("bac")))
         run, lock = await self._begun(
-            org_id, order.account_id, lambda tx: runs.begin(tx, order, file, self._parts.source)
+            org_id, order.account_id, lambda tx: runs.begin(tx, order, kind, file, self._parts.source)
         )
         try:
             if run.stage is None:
@@ -106,39 +108,53 @@ class Importing:
             mapping=order.mapping,
             max_bytes=self._parts.max_bytes,
         )
-        return await self._do(_Job(org_id, run.id, lock, lambda: self._bring(org_id, run, source, order.preview)))
+        return await self._do(_Job(org_id, run.id, kind, lock, lambda: self._bring(org_id, run, source, order.preview)))
 
-    async def apply(self, org_id: str, import_id: str, *, overrides_closing: bool = False) -> ImportRunRow:
+    async def apply(
+        self, org_id: str, import_id: str, of_kind: ImportKind, *, overrides_closing: bool = False
+    ) -> ImportRunRow:
         """Apply a preview. Raises `Problem`: `not_found`, `invalid_state`."""
-        account_id = await self._account_of(org_id, import_id)
-        begin = partial(runs.begin_applying, import_id=import_id, overrides_closing=overrides_closing)
+        kind = self._kinds[of_kind]
+        account_id = await self._account_of(org_id, import_id, of_kind)
+        begin = partial(runs.begin_applying, import_id=import_id, kind=kind, overrides_closing=overrides_closing)
         run, lock = await self._begun(org_id, account_id, begin)
-        return await self._do(_Job(org_id, run.id, lock, lambda: self._apply(org_id, run)))
+        return await self._do(_Job(org_id, run.id, kind, lock, lambda: kind.apply(org_id, run)))
 
-    async def undo(self, org_id: str, import_id: str, *, overrides_closing: bool = False) -> ImportRunRow:
-        """Take out what an import brought. Raises `Problem`: `not_found`, `invalid_state`, `period_closed`."""
-        account_id = await self._account_of(org_id, import_id)
-        begin = partial(
-            runs.begin_undoing, import_id=import_id, sizes=self._parts.sizes, overrides_closing=overrides_closing
-        )
-        run, lock = await self._begun(org_id, account_id, begin)
-        return await self._do(_Job(org_id, run.id, lock, lambda: self._undo(org_id, run)))
+    async def undo(
+        self, org_id: str, import_id: str, of_kind: ImportKind, *, overrides_closing: bool = False
+    ) -> ImportRunRow:
+        """Take out what an import brought. Raises `Problem` as `Kind.begin_undoing`, and `not_found`."""
+        kind = self._kinds[of_kind]
+        account_id = await self._account_of(org_id, import_id, of_kind)
+        begin = partial(runs.begin_undoing, import_id=import_id, kind=kind, overrides_closing=overrides_closing)
+        run, lock = await self._begun(org_id, account_id, begin, lambda: self._check_undoing(org_id, import_id, kind))
+        return await self._do(_Job(org_id, run.id, kind, lock, lambda: self._undo(org_id, run)))
 
     # -- jobs
 
-    async def _account_of(self, org_id: str, import_id: str) -> str:
-        return (await self._store.read(lambda tx: RUNS.get(tx, import_id), org_id)).account_id
+    async def _account_of(self, org_id: str, import_id: str, of_kind: ImportKind) -> str:
+        return (await self._store.read(lambda tx: import_lists.run_of(tx, of_kind, import_id), org_id)).account_id
 
     async def _begun(
-        self, org_id: str, account_id: str, begin: Callable[[WriteTx], ImportRunRow]
+        self,
+        org_id: str,
+        account_id: str,
+        begin: Callable[[WriteTx], ImportRunRow],
+        check: Callable[[], Awaitable[None]] | None = None,
     ) -> tuple[ImportRunRow, AccountLock]:
-        """A run that was begun, and the lock of its account."""
+        """A run that was begun once it was checked, and the lock of its account."""
         lock = await self._take(org_id, account_id)
         try:
+            if check is not None:
+                await check()
             return await self._store.write(begin, org_id), lock
         except BaseException:
             lock.release()
             raise
+
+    async def _check_undoing(self, org_id: str, import_id: str, kind: Kind) -> None:
+        run = await self._store.read(lambda tx: RUNS.get(tx, import_id), org_id)
+        await kind.check_undoing(org_id, run)
 
     async def _take(self, org_id: str, account_id: str) -> AccountLock:
         """The lock of an account whose last run has ended. Raises `Problem` `invalid_state`."""
@@ -146,7 +162,7 @@ class Importing:
         if lock is None:
             raise runs.busy()
         try:
-            left = await self._store.read(lambda tx: rows.at_work(tx, account_id), org_id)
+            left = await self._store.read(lambda tx: import_runs.at_work(tx, account_id), org_id)
         except BaseException:
             lock.release()
             raise
@@ -194,15 +210,14 @@ class Importing:
             run = await self._store.read(lambda tx: RUNS.find(tx, import_id), org_id)
             if run is None or run.moved_to is None or run.stage is not None or run.status in _WAITING:
                 return
-            forget = reading.forget_applied if run.status == "applied" else reading.forget_all
-            await forget(self._store, org_id, import_id)
+            await self._kinds[run.kind].forget(org_id, run)
             if await self._store.write(partial(runs.end_staging, run=run), org_id):
                 self._locks.forget(run.account_id)
 
     async def _give_up(self, job: _Job) -> None:
         """Let a run fail whose rows have not begun to come in; others are gone on with."""
         with contextlib.suppress(StoreFailure):
-            await self._store.write(lambda tx: runs.fail_unless_hidden(tx, job.run_id), job.org_id)
+            await self._store.write(lambda tx: runs.fail_unless_begun(tx, job.run_id, job.kind), job.org_id)
 
     def _keep(self, file: ReceivedFile, import_id: str) -> Path:
         """Where the file can be read until its run has; `file` itself is removed with its request."""
@@ -216,9 +231,9 @@ class Importing:
     # -- the work
 
     async def _bring(self, org_id: str, run: ImportRunRow, source: Source, preview: bool) -> None:
-        reader = FileReader(self._store, self._parts.read_apart, run, org_id, self._parts.progress)
+        kind = self._kinds[run.kind]
         try:
-            run = await reader.read(source)
+            run = await kind.read(org_id, run, source)
         except Unreadable as error:
             await self._refuse(org_id, run, error)
             return
@@ -226,15 +241,15 @@ class Importing:
             if source.path.parent == self._locks.folder:
                 source.path.unlink(missing_ok=True)
         if preview:
-            run = await reading.compare(self._store, org_id, run)
+            run = await kind.compare(org_id, run)
             await self._store.write(lambda tx: runs.move(tx, run, "previewed", None), org_id)
             return
         await self._store.write(lambda tx: runs.move(tx, run, "applying", "applying"), org_id)
-        await self._apply(org_id, replace(run, status="applying", stage="applying"))
+        await kind.apply(org_id, replace(run, status="applying", stage="applying"))
 
     async def _refuse(self, org_id: str, run: ImportRunRow, error: Unreadable) -> None:
         """Raises `Problem` `validation_failed` for a file that no mapping would make readable."""
-        await reading.forget_all(self._store, org_id, run.id)
+        await self._kinds[run.kind].forget_all(org_id, run.id)
         if error.proposal is not None:
             waiting = reading.waiting_for_mapping(run, error)
             waiting = replace(waiting, moved_to=0 if run.makes_account else None)
@@ -248,79 +263,31 @@ class Importing:
             extra={} if run.makes_account else {"importId": run.id},
         )
 
-    async def _apply(self, org_id: str, run: ImportRunRow) -> None:
-        for _ in range(TRIES):
-            run = await reading.compare(self._store, org_id, run)
-            try:
-                if run.added + run.replaced <= self._parts.sizes.whole:
-                    await self._store.write(partial(moves.apply_whole, run=run), org_id)
-                else:
-                    await self._store.write(partial(moves.begin_hidden, run=run), org_id)
-                    await self._apply_hidden(org_id, run)
-            except moves.PeriodsChanged:
-                continue
-            await allocating.allocate(self._store, org_id, run.id)
-            return
-        await self._store.write(lambda tx: runs.fail(tx, run.id, _PERIODS_CLOSED), org_id)
-        if run.makes_account:  # and nobody can read there why
-            raise invalid_state(_PERIODS_CLOSED, "failed", ())
-
-    async def _apply_hidden(self, org_id: str, run: ImportRunRow) -> None:
-        """Bring the rows in that have not come in yet. Raises `PeriodsChanged`, and then none of them has."""
-        position = run.moved_to or 0
-        staged = await self._store.read_later(lambda tx: rows.last_position(tx, run.id), org_id)
-        pace = Pace(self._store, org_id)
-        while position < staged:
-            count = pace.rows(self._parts.sizes.chunk)
-            position = await pace.write(partial(moves.apply_chunk, run=run, after=position, count=count))
-        try:
-            await self._store.write(lambda tx: moves.end_hidden(tx, run), org_id)
-        except moves.PeriodsChanged:
-            await self._empty(org_id, run)
-            await self._store.write(lambda tx: moves.take_back(tx, run), org_id)
-            raise
-
     async def _undo(self, org_id: str, run: ImportRunRow) -> None:
         if run.stage == "reverting":
-            await self._empty(org_id, run)
-            await self._store.write(lambda tx: moves.end_undoing(tx, run), org_id)
-
-    async def _empty(self, org_id: str, run: ImportRunRow) -> None:
-        await Pace(self._store, org_id).drain(partial(moves.undo_chunk, run=run, count=self._parts.sizes.chunk))
+            await self._kinds[run.kind].undo(org_id, run)
 
     # -- what was left
 
     def _recovery(self, org_id: str, run: ImportRunRow, lock: AccountLock) -> _Job:
         """The job of going on with a run that was left."""
+        kind = self._kinds[run.kind]
 
         async def work() -> None:
             if run.stage == "reverting":
-                await self._undo(org_id, run)
+                await kind.undo(org_id, run)
             elif run.stage == "reading":
                 (self._locks.folder / run.id).unlink(missing_ok=True)
-                await reading.forget_all(self._store, org_id, run.id)
+                await kind.forget_all(org_id, run.id)
                 await self._store.write(lambda tx: runs.fail(tx, run.id, _INTERRUPTED), org_id)
-            elif run.stage == "allocating":
-                await allocating.allocate(self._store, org_id, run.id)
-            elif await self._store.read(lambda tx: hidden_imports.is_hidden(tx, run.id), org_id):
-                await self._go_on(org_id, run)
             else:
-                await self._apply(org_id, run)
+                await kind.go_on(org_id, run)
 
-        return _Job(org_id, run.id, lock, work)
-
-    async def _go_on(self, org_id: str, run: ImportRunRow) -> None:
-        """Bring in what is left of a large import."""
-        try:
-            await self._apply_hidden(org_id, run)
-        except moves.PeriodsChanged:
-            await self._apply(org_id, replace(run, moved_to=0))
-        else:
-            await allocating.allocate(self._store, org_id, run.id)
+        return _Job(org_id, run.id, kind, lock, work)
 
     async def recover(self) -> int:
         """Go on with runs that were left by processes that have ended; answers how many that were."""
-        found = await self._store.read_later(lambda tx: rows.all_at_work(tx, RECOVERED_AT_ONCE), None)
+        found = await self._store.read_later(lambda tx: import_runs.all_at_work(tx, RECOVERED_AT_ONCE), None)
         recovered = 0
         for org_id, account_id, import_id in found:
             lock = self._locks.take(account_id)
@@ -338,6 +305,8 @@ class Importing:
         """Go on with what was left, give up previews that nobody applied, and forget staged rows."""
         await self.recover()
         before = self._store.now() - PREVIEW_DAYS * DAY
-        await self._store.sweep(lambda tx: rows.expire(tx, before, _EXPIRED, RECOVERED_AT_ONCE), RECOVERED_AT_ONCE)
-        for org_id, import_id in await self._store.read_later(lambda tx: rows.to_forget(tx, 10), None):
+        await self._store.sweep(
+            lambda tx: import_runs.expire(tx, before, _EXPIRED, RECOVERED_AT_ONCE), RECOVERED_AT_ONCE
+        )
+        for org_id, import_id in await self._store.read_later(lambda tx: import_runs.to_forget(tx, 10), None):
             await self._tidy(org_id, import_id)

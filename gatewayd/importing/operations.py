@@ -5,8 +5,6 @@ from typing import Annotated, Literal, Protocol
 import msgspec
 from msgspec import Meta
 
-from gatewayd.areas.banking.imports import rows
-from gatewayd.areas.banking.imports.shapes import ColumnMapping, ImportRun
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.received_file import ReceivedFile
@@ -15,6 +13,8 @@ from gatewayd.errors import invalid_field
 from gatewayd.importing.engine import Importing
 from gatewayd.importing.runs import Order
 from gatewayd.ledger import period_locks
+from gatewayd.ledger.import_runs import shown
+from gatewayd.ledger.import_shapes import ColumnMapping, ImportRun
 from gatewayd.statements.shapes import Mapping
 
 FileName = Annotated[
@@ -73,6 +73,7 @@ async def import_statement(deps: Deps, caller: Caller, request: ImportStatement,
     whose columns nobody knows is `uploaded` with a `proposal`: send it again with a `mapping`.
     """
     order = Order(
+        kind="bank",
         account_id=request.account_id,
         file_name=request.file_name,
         format=None if request.format == "auto" else request.format,
@@ -80,14 +81,46 @@ async def import_statement(deps: Deps, caller: Caller, request: ImportStatement,
         preview=request.preview,
         overrides_closing=_overrides(caller),
     )
-    return rows.shown(await deps.importing.import_file(caller.org_id, order, file))
+    return shown(await deps.importing.import_file(caller.org_id, order, file))
+
+
+class ImportTransactions(Request, frozen=True, kw_only=True):
+    """A broker's file for an account. The file is the body."""
+
+    account_id: Id
+    file_name: FileName = "transactions"
+    format: Annotated[
+        Literal["auto", "csv", "ibkr_flex"],
+        Meta(description="auto: found out by content. ibkr_flex: a Flex query of Interactive Brokers, as XML."),
+    ] = "auto"
+    preview: Annotated[bool, Meta(description="Only show what would become of its rows.")] = False
+    mapping: MappingText | None = None
+
+
+async def import_transactions(deps: Deps, caller: Caller, request: ImportTransactions, file: ReceivedFile) -> ImportRun:
+    """Import a broker's file: a CSV export of its transactions, or a Flex query of Interactive Brokers.
+
+    Rows are entered as `assets.createTransaction` would, and refused one by one with the line and the reason. Rows that
+    the account has already are left out; the same file again changes nothing and answers the first import. A large file
+    goes on after the answer: `status` is then `uploaded` or `applying`. A CSV whose columns nobody knows is `uploaded`
+    with a `proposal`: send it again with a `mapping`.
+    """
+    order = Order(
+        kind="broker",
+        account_id=request.account_id,
+        file_name=request.file_name,
+        format=None if request.format == "auto" else request.format,
+        mapping=mapping_of(request.mapping),
+        preview=request.preview,
+        overrides_closing=_overrides(caller),
+    )
+    return shown(await deps.importing.import_file(caller.org_id, order, file))
 
 
 async def apply_import(deps: Deps, caller: Caller, request: ApplyImport) -> ImportRun:
     """Apply a preview. Its rows are compared anew with what the account has by now."""
-    return rows.shown(
-        await deps.importing.apply(caller.org_id, request.import_id, overrides_closing=_overrides(caller))
-    )
+    overrides = _overrides(caller)
+    return shown(await deps.importing.apply(caller.org_id, request.import_id, "bank", overrides_closing=overrides))
 
 
 async def undo_import(deps: Deps, caller: Caller, request: UndoImport) -> ImportRun:
@@ -95,7 +128,24 @@ async def undo_import(deps: Deps, caller: Caller, request: UndoImport) -> Import
 
     Refused while any of it is allocated, or lies in a closed period.
     """
-    return rows.shown(await deps.importing.undo(caller.org_id, request.import_id, overrides_closing=_overrides(caller)))
+    overrides = _overrides(caller)
+    return shown(await deps.importing.undo(caller.org_id, request.import_id, "bank", overrides_closing=overrides))
+
+
+async def apply_asset_import(deps: Deps, caller: Caller, request: ApplyImport) -> ImportRun:
+    """Apply a preview. Its rows are compared anew with what the account has by now."""
+    overrides = _overrides(caller)
+    return shown(await deps.importing.apply(caller.org_id, request.import_id, "broker", overrides_closing=overrides))
+
+
+async def undo_asset_import(deps: Deps, caller: Caller, request: UndoImport) -> ImportRun:
+    """Take out exactly what an import brought.
+
+    Refused where something that was entered since needs it, or any of it was reversed, or lies in a closed period. The
+    instruments that it named stay.
+    """
+    overrides = _overrides(caller)
+    return shown(await deps.importing.undo(caller.org_id, request.import_id, "broker", overrides_closing=overrides))
 
 
 def _overrides(caller: Caller) -> bool:
@@ -112,7 +162,7 @@ def mapping_of(text: str | None) -> Mapping | None:
         raise invalid_field("mapping", "invalid_format", f"It is not a mapping: {error}.") from None
 
 
-OPERATIONS = (
+OF_BANKING = (
     Operation(
         id="banking.importStatement",
         kind="call",
@@ -154,5 +204,50 @@ OPERATIONS = (
         errors=("invalid_state", "period_closed"),
         extension=True,
         example={"importId": "imp_01k0000000000000000000000a"},
+    ),
+)
+
+OF_ASSETS = (
+    Operation(
+        id="assets.importTransactions",
+        kind="call",
+        method="POST",
+        path="/assets/accounts/:accountId/imports",
+        scopes=("accounting:write",),
+        request=ImportTransactions,
+        response=ImportRun,
+        handler=import_transactions,
+        errors=("invalid_state", "unreadable_file"),
+        takes_file=True,
+        takes_override=True,
+        extension=True,
+        example={"accountId": "acc_01k0000000000000000000000a", "fileName": "trades.csv"},
+    ),
+    Operation(
+        id="assets.applyImport",
+        kind="call",
+        method="POST",
+        path="/assets/imports/:importId/apply",
+        scopes=("accounting:write",),
+        request=ApplyImport,
+        response=ImportRun,
+        handler=apply_asset_import,
+        errors=("invalid_state",),
+        takes_override=True,
+        extension=True,
+        example={"importId": "imp_01k0000000000000000000000d"},
+    ),
+    Operation(
+        id="assets.undoImport",
+        kind="call",
+        method="POST",
+        path="/assets/imports/:importId/undo",
+        scopes=("accounting:write",),
+        request=UndoImport,
+        response=ImportRun,
+        handler=undo_asset_import,
+        errors=("insufficient_quantity", "invalid_state", "period_closed"),
+        extension=True,
+        example={"importId": "imp_01k0000000000000000000000c"},
     ),
 )

@@ -1,16 +1,38 @@
-"""What the engine of imports is made of."""
+"""What the engine of imports works with."""
 
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple, Protocol
 
-from gatewayd.areas.banking.imports.shapes import RunSource
 from gatewayd.http1.log import Log
-from gatewayd.importing.moves import SIZES, Sizes
-from gatewayd.importing.reading import Progress, ReadApart
+from gatewayd.ledger.import_shapes import RunSource
+from gatewayd.statements.shapes import Hints, Part
 from gatewayd.store import Store
 
 ANSWER_SECONDS: Final = 20.0  # Chosen: a request is answered by then; clients often give up after 30
+
+Progress = Callable[[int], None]
+"""Told how many rows have been read."""
+
+
+class ReadApart(Protocol):
+    """What reads a file in a process of its own, and answers its parts in batches. Raises `Unreadable`."""
+
+    def __call__(self, path: Path, hints: Hints, /) -> AsyncIterator[list[Part]]: ...
+
+
+class Sizes(NamedTuple):
+    """How many rows one transaction moves: `whole` if there are no more, else `chunk` in each of many.
+
+    Rows of brokers' files take longer, and half as many are moved at a time.
+    """
+
+    whole: int = 2_000  # Chosen: a tenth of a second
+    chunk: int = 250
+
+
+SIZES: Final = Sizes()
 
 
 def _silent(rows_read: int) -> None:

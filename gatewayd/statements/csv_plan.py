@@ -1,9 +1,6 @@
 """How a CSV will be read: by the mapping given, by a bank's profile, or as proposed where nothing is in doubt."""
 
-import csv
-import itertools
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import BinaryIO, NamedTuple
 
 from msgspec import structs
@@ -12,15 +9,19 @@ from gatewayd.statements.csv_headings import mapping_of, profile_of
 from gatewayd.statements.csv_lines import Columns
 from gatewayd.statements.csv_profiles import Profile
 from gatewayd.statements.csv_proposal import Table, proposal_of
-from gatewayd.statements.csv_rows import Row, rows
+from gatewayd.statements.csv_sample import (
+    DELIMITERS,
+    body_rows,
+    currency_in,
+    cut,
+    delimiter_of,
+    row_at,
+    sample_of,
+    trimmed,
+)
 from gatewayd.statements.dates import DAY_FIRST, DateOrder
 from gatewayd.statements.shapes import Hints, Limits, Mapping, Unreadable
 from gatewayd.statements.text import TextLines, encoding_of
-
-_DELIMITERS = (",", ";", "\t", "|")
-_SAMPLE_LINES = 200
-_CURRENCY_IN_HEADING = re.compile(r"\b(GBP|EUR|USD)\b|(£)|(€)")
-_BY_SIGN = {"£": "GBP", "€": "EUR"}
 
 
 class Plan(NamedTuple):
@@ -41,18 +42,18 @@ def plan_of(stream: BinaryIO, hints: Hints) -> Plan:
     """The plan. Raises `Unreadable`, with a proposal where a mapping would settle what the file leaves in doubt."""
     given = hints.mapping
     encoding = (given.encoding if given else None) or encoding_of(stream)
-    sample = _sample(stream, encoding, hints.limits)
+    sample = sample_of(stream, encoding, hints.limits)
     profile = None
     if given is not None and (given.date is not None):
-        mapping, table = given, _cut(sample, given.delimiter)
+        mapping, table = given, cut(sample, given.delimiter)
     else:
         mapping, table, profile = _found(stream, encoding, sample, hints)
-    at = None if mapping.header_row is None else _row_at(table, mapping.header_row)
-    headings = _trimmed(table.rows[at]) if at is not None else []
+    at = None if mapping.header_row is None else row_at(table, mapping.header_row)
+    headings = trimmed(table.rows[at]) if at is not None else []
     columns = Columns(mapping, headings)
     if mapping.date_format is None:
         mapping = structs.replace(mapping, date_format=_date_format(stream, encoding, mapping, columns, hints.limits))
-    currency = _currency_in(headings) or hints.currency or (profile.currency if profile else None)
+    currency = currency_in(headings) or hints.currency or (profile.currency if profile else None)
     return Plan(mapping, encoding, columns, currency, table.rows[: at or 0], profile)
 
 
@@ -60,13 +61,13 @@ def _found(
     stream: BinaryIO, encoding: str, sample: Sequence[str], hints: Hints
 ) -> tuple[Mapping, Table, Profile | None]:
     """The mapping of the profile that the headings belong to, else the proposal's."""
-    for delimiter in _DELIMITERS:
-        table = _cut(sample, delimiter)
+    for delimiter in DELIMITERS:
+        table = cut(sample, delimiter)
         for row, line in zip(table.rows[:30], table.lines, strict=False):
             profile = profile_of(row) if len(row) > 2 else None
             if profile is not None:
                 return mapping_of(profile, row, delimiter, line), table, profile
-    table = _cut(sample, delimiter_of(sample))
+    table = cut(sample, delimiter_of(sample))
     proposal = proposal_of(table)
     if proposal.mapping.date is None and not any(len(row) > 1 for row in table.rows):
         raise Unreadable(None, "the file is no statement: there are neither columns nor another format that is known")
@@ -86,7 +87,7 @@ def _date_format(stream: BinaryIO, encoding: str, mapping: Mapping, columns: Col
     dates = _dates(stream, encoding, mapping, columns, limits)
     formats = dates.formats()
     if len(formats) > 1:
-        proposal = proposal_of(_cut(_sample(stream, encoding, limits), mapping.delimiter), dates)
+        proposal = proposal_of(cut(sample_of(stream, encoding, limits), mapping.delimiter), dates)
         reason = f"nothing shows which is the day and which the month of {dates.doubtful!r}"
         raise Unreadable(None, reason, structs.replace(proposal, mapping=mapping))
     return formats[0] if formats else DAY_FIRST
@@ -105,64 +106,3 @@ def _dates(stream: BinaryIO, encoding: str, mapping: Mapping, columns: Columns, 
     finally:
         lines.detach()
     return dates
-
-
-def body_rows(lines: TextLines, mapping: Mapping) -> Iterator[Row]:
-    """The rows behind the headings."""
-    skipped = 0 if mapping.header_row is None else mapping.header_row + 1
-    for _ in itertools.islice(lines, skipped):
-        pass
-    return rows(lines, mapping.delimiter)
-
-
-def delimiter_of(sample: Sequence[str]) -> str:
-    """The delimiter that cuts most lines into the same number of columns, more than one."""
-
-    def fitness(delimiter: str) -> tuple[int, int]:
-        widths = [len(row) for row in _cut(sample, delimiter).rows]
-        best = max(set(widths), key=lambda width: (widths.count(width), width), default=0)
-        return (widths.count(best), best) if best > 1 else (0, 0)
-
-    return max(_DELIMITERS, key=fitness)
-
-
-def _sample(stream: BinaryIO, encoding: str, limits: Limits) -> list[str]:
-    """The first lines."""
-    lines = TextLines(stream, encoding, limits)
-    try:
-        return list(itertools.islice(lines, _SAMPLE_LINES))
-    finally:
-        lines.detach()
-
-
-def _cut(sample: Sequence[str], delimiter: str) -> Table:
-    """The sample in columns, each line a row of its own."""
-    cut, places = [], []
-    for at, line in enumerate(sample):
-        if line.strip():
-            try:
-                cut.append(next(csv.reader([line], delimiter=delimiter), []))
-            except csv.Error:
-                cut.append([])
-            places.append(at)
-    return Table(delimiter, cut, places)
-
-
-def _row_at(table: Table, line: int) -> int:
-    if line not in table.lines:
-        raise Unreadable(line + 1, "there are no headings on this line")
-    return table.lines.index(line)
-
-
-def _trimmed(cells: Sequence[str]) -> list[str]:
-    found = [cell.replace("\ufeff", "").strip() for cell in cells]
-    while found and not found[-1]:
-        found.pop()
-    return found
-
-
-def _currency_in(headings: Sequence[str]) -> str | None:
-    """The currency that headings name: `Amount (GBP)`, `Paid in £`; None where they name none, or several."""
-    found = {match[0] for heading in headings for match in _CURRENCY_IN_HEADING.finditer(heading)}
-    named = {_BY_SIGN.get(text, text) for text in found}
-    return named.pop() if len(named) == 1 else None

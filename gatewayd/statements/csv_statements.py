@@ -5,8 +5,9 @@ from typing import BinaryIO, NamedTuple
 
 from gatewayd.statements.csv_headings import folded
 from gatewayd.statements.csv_lines import RowReader
-from gatewayd.statements.csv_plan import Plan, body_rows, plan_of
+from gatewayd.statements.csv_plan import Plan, plan_of
 from gatewayd.statements.csv_rows import Row
+from gatewayd.statements.csv_sample import body_rows
 from gatewayd.statements.identifiers import Identifiers, identifiers
 from gatewayd.statements.running import RunningBalance, Tally
 from gatewayd.statements.shapes import Hints, Opened, Part, Refused, Unreadable

@@ -26,6 +26,7 @@ _OTHERS = (
 _OFX = re.compile(r"OFXHEADER|<\?OFX|<OFX[\s>]", re.IGNORECASE)
 _QIF = re.compile(r"!(Type|Account|Option|Clear)\b", re.IGNORECASE)
 _MT940 = re.compile(r"(\{1:|:20:)")
+_FLEX = re.compile(r"<FlexQueryResponse[\s>]")
 _PAGE = re.compile(r"<!doctype html|<html", re.IGNORECASE)
 
 
@@ -49,11 +50,13 @@ def format_of(stream: BinaryIO) -> Format:
 
 
 def _marked_up(text: str) -> Format | None:
-    """OFX and CAMT; None for what is neither and no other XML."""
+    """OFX, Flex queries and CAMT; None for what is none of them and no other XML."""
     if _PAGE.match(text) or (text.startswith("<") and _PAGE.search(text[:500])):
         raise Unreadable(None, "the file is a web page: had the bank's session ended?")
     if _OFX.match(text) or _OFX.search(text[:4096]):
         return "ofx"
+    if text.startswith("<") and _FLEX.search(text[:4096]):
+        return "ibkr_flex"
     if text.startswith("<"):
         return "camt053"
     return None

@@ -1,4 +1,4 @@
-"""The one way in: a statement file of any format becomes parts (Domain E)."""
+"""The one way in: a statement file of any format, or a broker's file, becomes parts (Domain E)."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -10,7 +10,9 @@ from gatewayd.statements.detection import format_of
 from gatewayd.statements.mt940 import read_mt940
 from gatewayd.statements.ofx import read_ofx
 from gatewayd.statements.qif import read_qif
-from gatewayd.statements.shapes import Format, Hints, Line, Part, Refused, Unreadable
+from gatewayd.statements.shapes import Format, Hints, Line, Part, Refused, Trade, Unreadable
+from gatewayd.statements.trades.csv_trades import read_csv_trades
+from gatewayd.statements.trades.flex import read_flex
 
 READERS: Mapping[Format, Callable[[BinaryIO, Hints], Iterator[Part]]] = {
     "ofx": read_ofx,
@@ -21,6 +23,10 @@ READERS: Mapping[Format, Callable[[BinaryIO, Hints], Iterator[Part]]] = {
     "mt940": read_mt940,
     "mt942": read_mt940,
     "csv": read_csv,
+}
+OF_BROKERS: Mapping[Format, Callable[[BinaryIO, Hints], Iterator[Part]]] = {
+    "csv": read_csv_trades,
+    "ibkr_flex": read_flex,
 }
 
 
@@ -33,9 +39,19 @@ def read(stream: BinaryIO, hints: Hints) -> Iterator[Part]:
         raise Unreadable(None, f"the file is larger than {hints.limits.file_bytes} bytes")
     found = format_of(stream)  # also of what the caller names: an archive is none of them
     lines = 0
-    for part in READERS[hints.format or found](stream, hints):
-        if isinstance(part, Line | Refused):
+    for part in _reader(hints, found)(stream, hints):
+        if isinstance(part, Line | Refused | Trade):
             lines += 1
             if lines > hints.limits.lines:
                 raise Unreadable(part.line, f"the file has more than {hints.limits.lines} transactions")
         yield part
+
+
+def _reader(hints: Hints, found: Format) -> Callable[[BinaryIO, Hints], Iterator[Part]]:
+    """Raises `Unreadable` for a format that files of this kind do not have."""
+    readers = READERS if hints.kind == "bank" else OF_BROKERS
+    reader = readers.get(hints.format or found)
+    if reader is None:
+        whose = "no bank's statement" if hints.kind == "bank" else "no list of a broker's transactions"
+        raise Unreadable(None, f"the file is {found}, which is {whose}")
+    return reader

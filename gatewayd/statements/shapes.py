@@ -8,7 +8,10 @@ from typing import Literal
 
 from msgspec import Struct
 
-Format = Literal["ofx", "qif", "camt053", "camt052", "camt054", "mt940", "mt942", "csv"]
+FileKind = Literal["bank", "broker"]
+"""Whose file it is."""
+
+Format = Literal["ofx", "qif", "camt053", "camt052", "camt054", "mt940", "mt942", "csv", "ibkr_flex"]
 
 TransactionType = Literal[
     "faster_payment",
@@ -24,6 +27,24 @@ TransactionType = Literal[
     "chaps",
     "other",
 ]
+
+TradeType = Literal[
+    "buy",
+    "sell",
+    "transfer_in",
+    "transfer_out",
+    "deposit",
+    "withdrawal",
+    "dividend",
+    "interest",
+    "distribution",
+    "return_of_capital",
+    "fee",
+    "tax",
+    "split",
+    "stock_dividend",
+]
+"""What a row of a broker's file can be (Domain B3)."""
 
 Column = str | int
 """A column of a CSV: by its heading (case and outer spaces don't matter), or by its number from 0."""
@@ -63,7 +84,19 @@ class Mapping(Struct, frozen=True, kw_only=True, omit_defaults=True):
     date_format: str | None = None  # dd/mm/yyyy, mm/dd/yyyy, yyyy-mm-dd, dd mon yyyy ...; None: found out by content
     decimal_comma: bool = False  # 1.234,56
     negate: bool = False  # of cards: what was spent is positive
-    pence: bool = False  # whole numbers of the minor unit
+    pence: bool = False  # whole numbers of the minor unit; of a broker's file prices alone
+    # Of a broker's file. `amount`, or `paid_in` and `paid_out`, are what moved in cash; else quantity x price is.
+    quantity: Column | None = None
+    price: Column | None = None
+    price_currency: Column | None = None
+    isin: Column | None = None
+    sedol: Column | None = None
+    symbol: Column | None = None
+    instrument: Column | None = None  # its name
+    fees: tuple[Column, ...] = ()
+    taxes: tuple[Column, ...] = ()  # stamp duty, levies, what was withheld
+    exchange_rate: Column | None = None  # units of the price's currency for one of the account's
+    ex_date: Column | None = None
     profile: str | None = None  # the bank's, where it is one of ours
 
 
@@ -80,6 +113,7 @@ class Hints(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What is known of a file before it is read."""
 
     file_name: str  # for reasons alone: content decides
+    kind: FileKind = "bank"
     format: Format | None = None  # None: found out by content
     mapping: Mapping | None = None  # None: a profile's, or found out where there is no doubt
     currency: str | None = None  # of what names none itself; None: then it is unreadable
@@ -162,7 +196,45 @@ class Closed(Struct, frozen=True, kw_only=True, tag_field="part", tag="closed"):
     is_interim: bool = False
 
 
-Part = Opened | Line | Refused | Closed
+class Instrument(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a file calls an instrument by."""
+
+    isin: str | None = None
+    sedol: str | None = None
+    figi: str | None = None
+    cusip: str | None = None
+    symbol: str | None = None
+    name: str | None = None
+
+
+class Trade(Struct, frozen=True, kw_only=True, tag_field="part", tag="trade", omit_defaults=True):
+    """One transaction of a broker's account. Nothing has a sign: the type gives the direction.
+
+    Amounts are in minor units of `currency`, in which cash moved; quantities, prices and rates are decimals. `gross` is
+    without fees and taxes; None: a split. `fx_rate` is what 1 of `currency` is in `fx_currency`.
+    """
+
+    line: int  # from 1, as that of `Line`
+    type: TradeType
+    date: str
+    currency: str
+    description: str  # as the broker has it, for people
+    instrument: Instrument | None = None
+    time: str | None = None
+    settlement_date: str | None = None
+    ex_date: str | None = None
+    quantity: str | None = None
+    unit_price: str | None = None
+    gross: int | None = None
+    fees: int = 0
+    taxes: int = 0
+    fx_rate: str | None = None
+    fx_currency: str | None = None
+    split: tuple[int, int] | None = None  # new units for old ones
+    record_id: str | None = None  # the broker's own, once for each transaction of the account
+
+
+Part = Opened | Line | Refused | Closed | Trade
 
 
 class Doubt(Struct, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ import msgspec
 
 from gatewayd.statements.frames import CHARACTERS_OF_ONE_FRAME, LINES_OF_ONE_FRAME, Batch, Failure, Frame, framed
 from gatewayd.statements.reading import read
-from gatewayd.statements.shapes import Hints, Limits, Line, Part, Unreadable
+from gatewayd.statements.shapes import Hints, Limits, Line, Part, Trade, Unreadable
 from gatewayd.statements.text import EIGHT_BIT
 
 _NICENESS = 10  # whoever waits for an answer of the daemon comes first
@@ -63,6 +63,13 @@ def _frames(stream: BinaryIO, hints: Hints) -> Iterator[Frame]:
         yield Failure(None, f"reading it takes more memory than {hints.limits.memory_bytes} bytes", None)
 
 
+def _length(part: Part) -> int:
+    """How many characters its texts have, about."""
+    if isinstance(part, Line):
+        return len(part.raw_description) + len(part.description)
+    return len(part.description) if isinstance(part, Trade) else 0
+
+
 def _batches(parts: Iterator[Part]) -> Iterator[list[Part]]:
     """The parts in lists that are neither long nor large. What was read before a fault is given before it is raised."""
     batch: list[Part] = []
@@ -70,7 +77,7 @@ def _batches(parts: Iterator[Part]) -> Iterator[list[Part]]:
     try:
         for part in parts:
             batch.append(part)
-            size += len(part.raw_description) + len(part.description) if isinstance(part, Line) else 0
+            size += _length(part)
             if len(batch) >= LINES_OF_ONE_FRAME or size >= CHARACTERS_OF_ONE_FRAME:
                 yield batch
                 batch, size = [], 0

@@ -3,7 +3,8 @@
 from gatewayd.store.columns import Columns
 from gatewayd.store.database import Store
 from gatewayd.store.failures import OverBudget, StoreFailure
+from gatewayd.store.staged_rows import StagedRows
 from gatewayd.store.tables import Table
 from gatewayd.store.transactions import ReadTx, Row, WriteTx
 
-__all__ = ["Columns", "OverBudget", "ReadTx", "Row", "Store", "StoreFailure", "Table", "WriteTx"]
+__all__ = ["Columns", "OverBudget", "ReadTx", "Row", "StagedRows", "Store", "StoreFailure", "Table", "WriteTx"]

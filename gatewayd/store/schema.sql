@@ -487,6 +487,16 @@ WHERE allocated = 0 AND status = 'booked';
 CREATE INDEX bank_transactions_unallocated ON bank_transactions (org_id, account_id, date, id)
 WHERE allocated <> amount AND status = 'booked';
 
+CREATE TABLE broker_records (
+    org_id TEXT NOT NULL,
+    account_id TEXT NOT NULL REFERENCES asset_accounts (id),
+    record_id TEXT NOT NULL,                    -- the broker's own
+    transaction_id TEXT NOT NULL REFERENCES asset_transactions (id),
+    PRIMARY KEY (org_id, account_id, record_id, transaction_id)
+) STRICT;
+
+CREATE INDEX broker_records_of_transaction ON broker_records (org_id, transaction_id);
+
 CREATE TABLE businesses (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -769,11 +779,11 @@ CREATE INDEX import_rows_by_action ON import_rows (org_id, import_id, action, po
 
 CREATE INDEX import_rows_by_date ON import_rows (org_id, import_id, date, position);
 
-CREATE TABLE import_runs (
+CREATE TABLE "import_runs" (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
-    account_id TEXT NOT NULL REFERENCES bank_accounts (id),
-    kind TEXT NOT NULL CHECK (kind = 'bank'),
+    account_id TEXT NOT NULL,                   -- of bank_accounts or asset_accounts, by the kind
+    kind TEXT NOT NULL CHECK (kind = 'bank' OR kind = 'broker'),
     source TEXT NOT NULL CHECK (source = 'api' OR source = 'command_line'),
     file_name TEXT NOT NULL,
     size_bytes INTEGER NOT NULL CHECK (size_bytes >= 0),
@@ -787,7 +797,7 @@ CREATE TABLE import_runs (
     ),
     -- what is worked at; allocating: rules allocate what was applied; NULL: nothing
     stage TEXT CHECK (stage = 'reading' OR stage = 'applying' OR stage = 'allocating' OR stage = 'reverting'),
-    moved_to INTEGER,                           -- the position up to which staged rows were moved; NULL: none are left
+    moved_to INTEGER,                           -- how far staged rows were moved; NULL: none are left
     rows INTEGER NOT NULL,
     added INTEGER NOT NULL,
     duplicates INTEGER NOT NULL,
@@ -802,14 +812,14 @@ CREATE TABLE import_runs (
     balanced INTEGER CHECK (balanced = 0 OR balanced = 1), -- NULL: the file does not tell
     error TEXT,
     proposal TEXT,                              -- JSON: what has to be settled before it can be read
+    makes_account INTEGER NOT NULL DEFAULT 0 CHECK (makes_account = 0 OR makes_account = 1),
+    overrides_closing INTEGER NOT NULL DEFAULT 0 CHECK (overrides_closing = 0 OR overrides_closing = 1),
     applied_at INTEGER,
     reverted_at INTEGER,
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
-, makes_account INTEGER NOT NULL DEFAULT 0 CHECK (
-    makes_account = 0 OR makes_account = 1
-), overrides_closing INTEGER NOT NULL DEFAULT 0 CHECK (overrides_closing IN (0, 1))) STRICT;
+) STRICT;
 
 CREATE UNIQUE INDEX import_runs_at_work ON import_runs (org_id, account_id) WHERE stage IS NOT NULL;
 
@@ -817,11 +827,35 @@ CREATE INDEX import_runs_by_change ON import_runs (org_id, updated_at, id);
 
 CREATE INDEX import_runs_by_content ON import_runs (org_id, account_id, sha256);
 
-CREATE INDEX import_runs_by_id ON import_runs (org_id, id);
-
 CREATE INDEX import_runs_of_account ON import_runs (org_id, account_id, id);
 
+CREATE INDEX import_runs_of_kind ON import_runs (org_id, kind, id);
+
 CREATE INDEX import_runs_staged ON import_runs (id) WHERE moved_to IS NOT NULL;
+
+CREATE TABLE import_trades (
+    org_id TEXT NOT NULL,
+    import_id TEXT NOT NULL REFERENCES import_runs (id),
+    position INTEGER NOT NULL,                  -- from 1, in the order of the file
+    line INTEGER NOT NULL,
+    action TEXT NOT NULL CHECK (action = 'add' OR action = 'duplicate' OR action = 'replace' OR action = 'refuse'),
+    reason TEXT,
+    transaction_id TEXT,                        -- what it became; NULL: it has not come in
+    existing_transaction_id TEXT,               -- of the transaction that it is
+    date TEXT NOT NULL,
+    holding TEXT NOT NULL,                      -- what the file calls the instrument by; empty: cash alone
+    rank INTEGER NOT NULL,                      -- within a day: splits, then what is acquired, then the rest
+    record_id TEXT,                             -- the broker's own
+    trade TEXT NOT NULL,                        -- JSON: the row as it was read
+    PRIMARY KEY (org_id, import_id, position)
+) STRICT;
+
+CREATE INDEX import_trades_by_action ON import_trades (org_id, import_id, action, position);
+
+CREATE INDEX import_trades_by_date ON import_trades (org_id, import_id, date, position);
+
+CREATE INDEX import_trades_waiting ON import_trades (org_id, import_id, holding, date, rank, position)
+WHERE action = 'add' AND transaction_id IS NULL;
 
 CREATE TABLE instrument_words (
     org_id TEXT NOT NULL,

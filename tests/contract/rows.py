@@ -17,7 +17,7 @@ from gatewayd.webhooks.schedule import MAX_ATTEMPTS
 from gatewayd.webhooks.time_range import RETENTION_DAYS
 from tests.ledger import bank_books
 from tests.support.api import Fields, Reply, TestedApi
-from tests.support.statement_files import line, statement
+from tests.support.statement_files import file_of, line, opened, statement, trade
 
 CATALOGUE = catalogue.build(Policy(), MAX_ATTEMPTS, RETENTION_DAYS)
 OPERATIONS = CATALOGUE.operations
@@ -49,8 +49,12 @@ _SEED: tuple[tuple[str, Mapping[str, object]], ...] = (
 
 SEED_STATEMENT = statement([line(2, "2026-10-01", -1250, "STATIONERY")], opening=10_000, closing=8_750)
 PREVIEWED_STATEMENT = statement([line(2, "2026-10-02", -700, "COFFEE"), line(3, "2026-10-02", 50_000, "RENT")])
+SEED_TRADES = file_of([opened(), trade(2, "buy", "2026-10-01", 10_000, "BRCH"), trade(3, "interest", "2026-10-02", 4)])
+PREVIEWED_TRADES = file_of([opened(), trade(2, "buy", "2026-10-05", 2_000, "BRCH")])
 SENT_STATEMENT = statement([line(2, "2026-10-03", -4200, "DIESEL")])
+SENT_TRADES = file_of([opened(), trade(2, "deposit", "2026-10-06", 50_000)])
 SENT_PRICES = b"date,isin,price,currency\n2026-10-01,GB00BH4HKS39,81.22,GBX\n2026-10-01,USD/GBP,0.76,\n"
+_FILES = {"assets.importTransactions": SENT_TRADES, "assets.importPrices": SENT_PRICES}
 
 _EXHAUST = """
 UPDATE deliveries SET status = 'exhausted', attempts = 1, due_at = NULL, completed_at = :now, last_attempt_at = :now,
@@ -128,12 +132,16 @@ async def _add_calendar(api: TestedApi, ids: dict[str, str]) -> None:
 
 
 async def _import(api: TestedApi, ids: dict[str, str]) -> None:
-    """A statement that is applied, and a preview of another."""
+    """A statement that is applied, and a preview of another; the same of brokers' files."""
     for name, values, content in (
         ("imp", {"fileName": "seed.csv"}, SEED_STATEMENT),
         ("imp_b", {"preview": "true"}, PREVIEWED_STATEMENT),
     ):
         reply = await api("POST", f"/accounts/{ids['bac']}/imports", query=values, body=content)
+        assert reply.status == 200, reply.body
+        ids[name] = str(reply.json()["id"])
+    for name, values, content in (("imp_c", {}, SEED_TRADES), ("imp_d", {"preview": "true"}, PREVIEWED_TRADES)):
+        reply = await api("POST", f"/assets/accounts/{ids['acc']}/imports", query=values, body=content)
         assert reply.status == 200, reply.body
         ids[name] = str(reply.json()["id"])
 
@@ -221,7 +229,7 @@ async def send(
     for name in address.in_path:
         path = path.replace(f":{name}", str(rest.pop(name, "x")))
     if operation.takes_file:
-        file = SENT_PRICES if operation.id == "assets.importPrices" else SENT_STATEMENT
+        file = _FILES.get(operation.id, SENT_STATEMENT)
         return await api(address.method, path, query=query_of(rest), token=token, headers=headers, body=file)
     if address.method in ("POST", "PATCH"):
         return await api(address.method, path, json=rest, token=token, headers=headers)

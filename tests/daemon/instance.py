@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 import httpx
 
-from gatewayd.areas import accounting, banking, businesses, crm, legal_entities
+from gatewayd.areas import accounting, assets, banking, businesses, crm, legal_entities
 from gatewayd.cli.context import Context
 from gatewayd.cli.run_operation import operation_of, run_operation
 from gatewayd.clock import Instant, SystemClock
@@ -40,6 +40,7 @@ AREAS: Mapping[str, Area] = {
     "legalEntity": legal_entities.AREA,
     "businesses": businesses.AREA,
     "accounting": accounting.AREA,
+    "assets": assets.AREA,
     "banking": banking.AREA,
     "crm": crm.AREA,
 }

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 import pytest
 
 from gatewayd.contract.scopes import ALL_SCOPES
-from gatewayd.importing.engine import ImportParts, open_importing
+from gatewayd.importing.engine import open_importing
+from gatewayd.importing.parts import ImportParts
 from tests.contract.rows import OPERATIONS
 from tests.ledger import bank_books
 from tests.support.api import Fields, Reply, TestedApi, Tuning, open_api

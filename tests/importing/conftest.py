@@ -12,8 +12,6 @@ import trio
 
 from gatewayd.areas.banking.accounts.operations import create_account
 from gatewayd.areas.banking.accounts.shapes import CreateAccount
-from gatewayd.areas.banking.imports.rows import RUNS
-from gatewayd.areas.banking.imports.shapes import ImportRunRow
 from gatewayd.areas.banking.rules.operations import create_rule
 from gatewayd.areas.banking.rules.shapes import CreateRule
 from gatewayd.areas.banking.transactions.operations import get_transactions
@@ -22,11 +20,11 @@ from gatewayd.areas.legal_entities.operations import create_legal_entity
 from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
 from gatewayd.clock import SettableClock
 from gatewayd.importing.engine import Importing, open_importing
-from gatewayd.importing.moves import SIZES, Sizes
-from gatewayd.importing.parts import ImportParts
-from gatewayd.importing.reading import ReadApart
+from gatewayd.importing.parts import SIZES, ImportParts, ReadApart, Sizes
 from gatewayd.importing.runs import Order
 from gatewayd.ledger.allocation_rules import RuleConditions, RuleOutcome
+from gatewayd.ledger.import_runs import RUNS
+from gatewayd.ledger.import_shapes import ImportRunRow
 from gatewayd.store import Store
 from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
 from tests.support.api import Errors
@@ -76,7 +74,7 @@ class Bank:
     async def bring(self, account_id: str, content: bytes, *, preview: bool = False, **values: Any) -> ImportRunRow:
         """Import a file."""
         given = {"file_name": "march.csv", "format": None, "mapping": None, **values}
-        order = Order(account_id=account_id, preview=preview, **given)
+        order = Order(kind="bank", account_id=account_id, preview=preview, **given)
         with trio.fail_after(DEADLINE):
             return await self.importing.import_file(ORG, order, received(self.directory, content))
 

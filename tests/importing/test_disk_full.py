@@ -82,7 +82,9 @@ async def test_undoing_that_fills_the_disk_is_gone_on_with(open_bank: OpenBank, 
         account = await bank.account()
         run = await bank.bring(account, LARGE)
         applied = await bank.amounts(account)
-    full, status, then = await filled_up(open_bank, writes, account, lambda bank: bank.importing.undo(ORG, run.id))
+    full, status, then = await filled_up(
+        open_bank, writes, account, lambda bank: bank.importing.undo(ORG, run.id, "bank")
+    )
     assert full in (applied, [])
     assert (status, then) in (("applied", applied), ("reverted", []))
 

@@ -12,11 +12,11 @@ from gatewayd.areas.banking.accounts.operations import get_account_details, upda
 from gatewayd.areas.banking.accounts.shapes import BankAccount, GetAccountDetails, UpdateAccount
 from gatewayd.areas.banking.coverage import GetCoverage, get_coverage
 from gatewayd.areas.banking.imports.operations import list_import_rows
-from gatewayd.areas.banking.imports.shapes import ListImportRows
 from gatewayd.errors import Problem
-from gatewayd.importing import moves
-from gatewayd.importing.moves import SIZES, Sizes
+from gatewayd.importing.bank import moves
+from gatewayd.importing.parts import SIZES, Sizes
 from gatewayd.ledger import period_locks
+from gatewayd.ledger.import_shapes import ListImportRows
 from gatewayd.statements.shapes import Hints, Mapping, Part, Proposal, Unreadable
 from gatewayd.store import Store
 from tests.importing.conftest import DEADLINE, ORG, Bank, OpenBank
@@ -120,7 +120,7 @@ async def test_a_booked_line_takes_the_place_of_the_pending_one(open_bank: OpenB
         (booked,) = await bank.listed(account)
         assert (booked["id"], booked["status"], booked["bookingDate"]) == (pending["id"], "booked", "2026-03-04")
         assert (booked["version"], booked["importId"]) == (2, run.id)
-        undone = await bank.importing.undo(ORG, run.id)
+        undone = await bank.importing.undo(ORG, run.id, "bank")
         assert undone.status == "reverted"
         (again,) = await bank.listed(account)
         assert {**again, "updatedAt": "", "version": 0} == {**pending, "updatedAt": "", "version": 0}
@@ -220,7 +220,7 @@ async def test_a_preview_adds_nothing_until_it_is_applied(open_bank: OpenBank) -
         page = await bank.store.read(lambda tx: list_import_rows(tx, make_caller(ORG), following), ORG)
         (one,) = shown(page)
         assert (one["action"], one["reason"], page.next_cursor) == ("duplicate", "It is there.", None)
-        applied = await bank.importing.apply(ORG, preview.id)
+        applied = await bank.importing.apply(ORG, preview.id, "bank")
         assert (applied.status, applied.added) == ("applied", 2)
         assert len(await bank.listed(account)) == 3
 
@@ -231,9 +231,9 @@ async def test_a_preview_is_compared_anew_when_it_is_applied(open_bank: OpenBank
         preview = await bank.bring(account, statement(MARCH), preview=True)
         other = await bank.bring(account, statement([COFFEE, RENT]))
         assert other.added == 2
-        applied = await bank.importing.apply(ORG, preview.id)
+        applied = await bank.importing.apply(ORG, preview.id, "bank")
         assert (applied.added, applied.duplicates) == (1, 2)
-        await bank.importing.undo(ORG, other.id)
+        await bank.importing.undo(ORG, other.id, "bank")
         assert len(await bank.listed(account)) == 1
 
 
@@ -241,9 +241,9 @@ async def test_a_preview_is_applied_once(open_bank: OpenBank) -> None:
     async with open_bank() as bank:
         account = await bank.account()
         preview = await bank.bring(account, statement(MARCH), preview=True)
-        await bank.importing.apply(ORG, preview.id)
+        await bank.importing.apply(ORG, preview.id, "bank")
         with pytest.raises(Problem) as caught:
-            await bank.importing.apply(ORG, preview.id)
+            await bank.importing.apply(ORG, preview.id, "bank")
         assert caught.value.code == "invalid_state"
 
 
@@ -267,7 +267,7 @@ async def test_undoing_takes_out_exactly_what_was_added(open_bank: OpenBank) -> 
         account = await bank.account()
         first = await bank.bring(account, statement([COFFEE], opening=1000, closing=680))
         second = await bank.bring(account, statement(MARCH, opening=1000, closing=120360))
-        undone = await bank.importing.undo(ORG, second.id)
+        undone = await bank.importing.undo(ORG, second.id, "bank")
         assert undone.status == "reverted"
         assert [one["importId"] for one in await bank.listed(account)] == [first.id]
         after = await account_of(bank, account)
@@ -283,7 +283,7 @@ async def test_a_file_whose_lines_went_with_another_import_comes_anew(open_bank:
         first = await bank.bring(account, statement(MARCH, format="ofx"))
         same = await bank.bring(account, statement(MARCH))
         assert (same.added, same.duplicates) == (0, 3)
-        await bank.importing.undo(ORG, first.id)
+        await bank.importing.undo(ORG, first.id, "bank")
         assert await bank.listed(account) == []
         again = await bank.bring(account, statement(MARCH))
         assert (again.id != same.id, again.added) == (True, 3)
@@ -295,7 +295,7 @@ async def test_what_is_allocated_is_not_taken_out(open_bank: OpenBank) -> None:
         run = await bank.bring(account, statement(MARCH))
         await bank.allocate_one(account)
         with pytest.raises(Problem) as caught:
-            await bank.importing.undo(ORG, run.id)
+            await bank.importing.undo(ORG, run.id, "bank")
         assert caught.value.code == "invalid_state"
         assert len(await bank.listed(account)) == 3
 
@@ -307,7 +307,7 @@ async def test_what_lies_in_a_closed_period_is_not_taken_out(open_bank: OpenBank
         run = await bank.bring(account, statement(MARCH))
         await close_march(bank, entity)
         with pytest.raises(Problem) as caught:
-            await bank.importing.undo(ORG, run.id)
+            await bank.importing.undo(ORG, run.id, "bank")
         assert caught.value.code == "period_closed"
 
 
@@ -315,9 +315,9 @@ async def test_only_what_is_applied_can_be_undone(open_bank: OpenBank) -> None:
     async with open_bank() as bank:
         account = await bank.account()
         run = await bank.bring(account, statement(MARCH))
-        await bank.importing.undo(ORG, run.id)
+        await bank.importing.undo(ORG, run.id, "bank")
         with pytest.raises(Problem) as caught:
-            await bank.importing.undo(ORG, run.id)
+            await bank.importing.undo(ORG, run.id, "bank")
         assert caught.value.code == "invalid_state"
 
 

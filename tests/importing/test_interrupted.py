@@ -6,8 +6,8 @@ from typing import Any, cast
 import pytest
 import trio
 
-from gatewayd.areas.banking.imports.shapes import ImportRunRow
-from gatewayd.importing.moves import Sizes
+from gatewayd.importing.parts import Sizes
+from gatewayd.ledger.import_shapes import ImportRunRow
 from gatewayd.store import Store
 from tests.importing.conftest import DEADLINE, ORG, Bank, OpenBank
 from tests.support.statement_files import line, statement
@@ -106,7 +106,7 @@ async def test_undoing_that_is_ended_is_gone_on_with(open_bank: OpenBank, writes
         run = await bank.bring(account, LARGE)
         assert (run.status, run.added, run.replaced) == ("applied", 8, 1)
         applied = await bank.amounts(account)
-    _, seen = await ended(open_bank, writes, lambda bank: bank.importing.undo(ORG, run.id), account)
+    _, seen = await ended(open_bank, writes, lambda bank: bank.importing.undo(ORG, run.id, "bank"), account)
     assert seen in (before, applied)
     run, seen = await gone_on_with(open_bank, account)
     assert (run.status, seen) == ("reverted", before)
@@ -144,6 +144,6 @@ async def test_nothing_of_a_large_import_is_seen_before_all_of_it(open_bank: Ope
             run = await bank.bring(account, LARGE)
             assert len(seen) > 8
             assert set(seen) == {0, 9}
-            await bank.importing.undo(ORG, run.id)
+            await bank.importing.undo(ORG, run.id, "bank")
             assert set(seen) == {0, 9}
             assert seen[-1] == 0

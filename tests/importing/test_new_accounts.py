@@ -8,12 +8,12 @@ import trio
 
 from gatewayd.areas.banking.accounts.operations import update_account
 from gatewayd.areas.banking.accounts.shapes import CreateAccount, UpdateAccount
-from gatewayd.areas.banking.imports.shapes import ImportRunRow
 from gatewayd.clock import DAY
 from gatewayd.errors import Problem
 from gatewayd.importing.engine import PREVIEW_DAYS
-from gatewayd.importing.moves import Sizes
+from gatewayd.importing.parts import Sizes
 from gatewayd.importing.runs import Order
+from gatewayd.ledger.import_shapes import ImportRunRow
 from gatewayd.statements.shapes import Mapping, Proposal, Unreadable
 from gatewayd.store import Store
 from tests.importing.conftest import DEADLINE, ORG, Bank, OpenBank
@@ -34,6 +34,7 @@ SELECT (SELECT count(*) FROM bank_accounts WHERE org_id = :org_id), (SELECT coun
 
 async def bring(bank: Bank, content: bytes, *, preview: bool = False) -> ImportRunRow:
     order = Order(
+        kind="bank",
         file_name="march.csv",
         format=None,
         mapping=None,
@@ -113,7 +114,7 @@ async def test_a_preview_that_nobody_applies_goes_with_its_account(open_bank: Op
 async def test_a_preview_that_is_applied_keeps_its_account(open_bank: OpenBank) -> None:
     async with open_bank(patience=math.inf) as bank:
         run = await bring(bank, MARCH, preview=True)
-        applied = await bank.importing.apply(ORG, run.id)
+        applied = await bank.importing.apply(ORG, run.id, "bank")
         bank.clock.advance(PREVIEW_DAYS * DAY + 1)
         await bank.importing.keep_house()
         assert (applied.status, len(await bank.listed(run.account_id))) == ("applied", 8)

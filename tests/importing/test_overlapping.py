@@ -5,7 +5,7 @@ import pytest
 from gatewayd.areas.banking import statement_gaps
 from gatewayd.areas.banking.accounts.shapes import DateRange
 from gatewayd.areas.banking.coverage import GetCoverage, get_coverage
-from gatewayd.importing.moves import SIZES, Sizes
+from gatewayd.importing.parts import SIZES, Sizes
 from tests.importing.conftest import ORG, Bank, OpenBank
 from tests.support.statement_files import closed, file_of, line, opened
 from tests.support.store import make_caller
@@ -44,7 +44,7 @@ async def test_days_whose_lines_went_with_the_other_import_are_missing(open_bank
         later = await bank.bring(account, LATER)
         assert (later.added, later.duplicates) == (1, 2)
         assert await covered(bank, account) == ("2026-03-01", "2026-04-14", [])
-        await bank.importing.undo(ORG, march.id)
+        await bank.importing.undo(ORG, march.id, "bank")
         assert [one["bookingDate"] for one in await bank.listed(account)] == ["2026-04-03"]
         missing = [("2026-03-20", "2026-03-20"), ("2026-03-25", "2026-03-25")]
         assert await covered(bank, account) == ("2026-03-15", "2026-04-14", missing)
@@ -55,7 +55,7 @@ async def test_the_first_import_again_covers_its_days(open_bank: OpenBank) -> No
         account = await bank.account()
         march = await bank.bring(account, MARCH)
         await bank.bring(account, LATER)
-        await bank.importing.undo(ORG, march.id)
+        await bank.importing.undo(ORG, march.id, "bank")
         assert (await bank.bring(account, MARCH)).added == 3
         assert await covered(bank, account) == ("2026-03-01", "2026-04-14", [])
 
@@ -65,7 +65,7 @@ async def test_the_other_file_again_covers_its_days(open_bank: OpenBank) -> None
         account = await bank.account()
         march = await bank.bring(account, MARCH)
         await bank.bring(account, LATER)
-        await bank.importing.undo(ORG, march.id)
+        await bank.importing.undo(ORG, march.id, "bank")
         again = await bank.bring(account, LATER)
         assert (again.added, again.duplicates) == (2, 1)
         assert await covered(bank, account) == ("2026-03-15", "2026-04-14", [])
@@ -76,7 +76,7 @@ async def test_undoing_the_later_one_takes_nothing_from_the_first(open_bank: Ope
         account = await bank.account()
         await bank.bring(account, MARCH)
         later = await bank.bring(account, LATER)
-        await bank.importing.undo(ORG, later.id)
+        await bank.importing.undo(ORG, later.id, "bank")
         assert await covered(bank, account) == ("2026-03-01", "2026-03-31", [])
 
 
@@ -87,9 +87,9 @@ async def test_of_three_only_what_rested_on_the_middle_one_is_missing(open_bank:
         later = await bank.bring(account, LATER)
         april = await bank.bring(account, APRIL)
         assert april.duplicates == 1
-        await bank.importing.undo(ORG, later.id)
+        await bank.importing.undo(ORG, later.id, "bank")
         assert await covered(bank, account) == ("2026-03-01", "2026-04-30", [("2026-04-03", "2026-04-03")])
-        await bank.importing.undo(ORG, april.id)
+        await bank.importing.undo(ORG, april.id, "bank")
         assert await covered(bank, account) == ("2026-03-01", "2026-03-31", [])
 
 
@@ -101,7 +101,7 @@ async def test_where_duplicates_are_not_kept_each_day_of_the_lines_is_missing(
         account = await bank.account()
         march = await bank.bring(account, MARCH)
         await bank.bring(account, LATER)
-        await bank.importing.undo(ORG, march.id)
+        await bank.importing.undo(ORG, march.id, "bank")
         missing = [("2026-03-20", "2026-03-20"), ("2026-03-25", "2026-03-25")]
         assert await covered(bank, account) == ("2026-03-15", "2026-04-14", missing)
 

@@ -35,7 +35,7 @@ CONFINED = {
     "argon2": ("gatewayd/identity/passwords.py",),
     "charset_normalizer": ("gatewayd/statements/text.py",),
     "cryptography": ("gatewayd/store/sealing.py", "gatewayd/http1/certificates.py"),
-    "defusedxml": ("gatewayd/statements/camt053.py",),
+    "defusedxml": ("gatewayd/statements/camt053.py", "gatewayd/statements/trades/flex.py"),
     "h11": ("gatewayd/webhooks/sender.py",),
     "httptools": ("gatewayd/http1/",),
     "httpcore": ("gatewayd/outbound/http_client.py",),

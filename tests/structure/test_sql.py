@@ -11,7 +11,7 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from gatewayd.store import Table, connections, schema
+from gatewayd.store import StagedRows, Table, connections, schema
 from tests.structure.sources import PACKAGE, Source, sources
 from tests.support.store import START
 
@@ -73,7 +73,7 @@ def constants() -> Iterator[Constant]:
                 continue
             if isinstance(value, str) and _STATEMENT.match(value):
                 yield Constant(source.name, name, value)
-            elif isinstance(value, Table):
+            elif isinstance(value, Table | StagedRows):
                 yield from (Constant(source.name, f"{name}_{use.upper()}", sql) for use, sql in value.statements())
 
 

@@ -9,9 +9,9 @@ import msgspec
 import trio
 
 from gatewayd.contract.received_file import ReceivedFile
-from gatewayd.statements.shapes import Closed, Hints, Line, Opened, Part, Refused, Unreadable
+from gatewayd.statements.shapes import Closed, Hints, Instrument, Line, Opened, Part, Refused, Trade, Unreadable
 
-_ONE = msgspec.json.Decoder(Opened | Line | Refused | Closed)
+_ONE = msgspec.json.Decoder(Opened | Line | Refused | Closed | Trade)
 BATCH = 500
 
 
@@ -48,6 +48,14 @@ def line(number: int, date: str | None, amount: int, description: str = "TESCO S
             **given,
         }
     )
+
+
+def trade(number: int, type_: Any, date: str, gross: int, symbol: str | None = None, **values: Any) -> Trade:
+    """One transaction of a broker's file; `gross` is pence, and a share is one pound."""
+    given = {"currency": "GBP", "description": type_, **values}
+    if symbol is not None:
+        given |= {"instrument": Instrument(symbol=symbol), "quantity": f"{gross / 100:g}"}
+    return Trade(line=number, type=type_, date=date, gross=gross, **given)
 
 
 def closed(lines: Iterable[Line], opening: int | None = None, closing: int | None = None, **values: Any) -> Closed:

@@ -2,6 +2,7 @@
 
 from gatewayd.areas.assets.accounts import operations as accounts
 from gatewayd.areas.assets.gains import operations as gains
+from gatewayd.areas.assets.imports import operations as imports
 from gatewayd.areas.assets.income import operations as income
 from gatewayd.areas.assets.instruments import operations as instruments
 from gatewayd.areas.assets.portfolios import operations as portfolios
@@ -19,6 +20,7 @@ AREA = Area(
         *transactions.OPERATIONS,
         *instruments.OPERATIONS,
         *prices.OPERATIONS,
+        *imports.OPERATIONS,
         *income.OPERATIONS,
         *positions.OPERATIONS,
         *gains.OPERATIONS,

@@ -13,11 +13,10 @@ from gatewayd.areas.banking import statement_gaps
 from gatewayd.areas.banking.accounts.rows import ACCOUNTS
 from gatewayd.areas.banking.accounts.shapes import AccountBalance, BalanceType, Coverage
 from gatewayd.areas.banking.accounts.shapes import DateRange as CoverageGap
-from gatewayd.areas.banking.imports import rows as imports
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.wire import Amount, DateText, Id, Request, Response
-from gatewayd.ledger import bank_statements
+from gatewayd.ledger import bank_statements, import_runs
 from gatewayd.ledger.bank_statements import ALWAYS
 from gatewayd.ledger.date_ranges import DateRange, after, before
 from gatewayd.money import Money, from_minor
@@ -133,7 +132,7 @@ def mark(tx: WriteTx, account_id: str, import_id: str, *, applied: bool) -> None
     if not applied:
         statement_gaps.forget(tx, account_id, import_id)
     account = ACCOUNTS.get(tx, account_id)
-    last_id, last_at = (import_id, tx.now) if applied else imports.latest(tx, account_id, import_id)
+    last_id, last_at = (import_id, tx.now) if applied else import_runs.latest(tx, account_id, import_id)
     account = replace(
         account,
         coverage=merged(_ranges(tx, account_id)),

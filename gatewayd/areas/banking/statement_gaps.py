@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from gatewayd.areas.banking.imports.duplicates import DAYS_APART
-from gatewayd.areas.banking.imports.rows import DUPLICATES_KEPT
 from gatewayd.clock import days_after
 from gatewayd.ledger.date_ranges import DateRange, after, before
 from gatewayd.ledger.hidden_imports import VISIBLE, VISIBLE_LINES
+from gatewayd.ledger.import_shapes import DUPLICATES_KEPT
 from gatewayd.store import ReadTx, WriteTx
 
 _NEXT_DAY = f"""

@@ -1,33 +1,27 @@
 """The import run resource (domain model E): what can be read of it. The engine of imports has what changes it."""
 
+from typing import Final
+
 from gatewayd.areas.banking.imports import rows
-from gatewayd.areas.banking.imports.rows import RUNS
-from gatewayd.areas.banking.imports.shapes import (
-    GetImport,
-    ImportRow,
-    ImportRun,
-    ListImportRows,
-    ListImports,
-)
+from gatewayd.areas.banking.imports.shapes import ImportRow
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page, cursor_key, fill, next_cursor
-from gatewayd.ledger.lists import sync_page
+from gatewayd.contract.pages import Listing, Page
+from gatewayd.ledger import import_lists, import_runs
+from gatewayd.ledger.import_shapes import GetImport, ImportRun, ListImportRows, ListImports
 from gatewayd.store import ReadTx
 
-_OF_ACTION = " AND action = :action"
-_IN_ORDER = " ORDER BY position LIMIT :count"
+_POSITION: Final = rows.SHOWN.names.index("position")
 
 
 def list_imports(tx: ReadTx, caller: Caller, request: ListImports) -> Listing[ImportRun]:
     """List imports of statements, newest first, or in the order of change with `updatedSince`."""
-    filters = {"account_id = :account_id": request.account_id, "status = :status": request.status}
-    return sync_page(tx, request, RUNS.select, filters, lambda row: rows.item(RUNS.read(tx, row)))
+    return import_lists.runs_page(tx, "bank", request)
 
 
 def get_import(tx: ReadTx, caller: Caller, request: GetImport) -> ImportRun:
     """Get one import: its counts, the lines that were refused, and what it asks where it waits for a mapping."""
-    return rows.shown(RUNS.get(tx, request.import_id))
+    return import_runs.shown(import_lists.run_of(tx, "bank", request.import_id))
 
 
 def list_import_rows(tx: ReadTx, caller: Caller, request: ListImportRows) -> Listing[ImportRow]:
@@ -36,22 +30,8 @@ def list_import_rows(tx: ReadTx, caller: Caller, request: ListImportRows) -> Lis
     Once it is applied, the rows that were added are its transactions; those that were replaced, refused or there
     already can still be listed.
     """
-    run = RUNS.get(tx, request.import_id)
-    key = cursor_key(request, int)
-    sql = rows.SELECT_ROWS + (_IN_ORDER if request.action is None else _OF_ACTION + _IN_ORDER)
-    values = {} if request.action is None else {"action": request.action}
-    after = 0 if key is None else key[0]
-    items: list[bytes] = []
-
-    def size(row: tuple[object, ...]) -> int:
-        items.append(rows.row_item(row))
-        return len(items[-1])
-
-    found = tx.each(sql, import_id=run.id, after=after, count=request.limit + 1, **values)
-    taken, more = fill(found, request.limit, size)
-    position = rows.SHOWN.names.index("position")
-    cursor = next_cursor(request, (taken[-1][position],)) if more else None
-    return Listing.of(items[: len(taken)], cursor)
+    import_lists.run_of(tx, "bank", request.import_id)
+    return import_lists.rows_page(tx, request, rows.SELECT_ROWS, _POSITION, rows.row_item)
 
 
 OPERATIONS = (

@@ -1,19 +1,21 @@
-"""What is read of a file becomes rows of an account: whose they are, and how they are kept. Pure."""
+"""What is read of a statement file becomes rows of an account: whose they are, and how they are kept."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Final
 
 from gatewayd.areas.banking.accounts.shapes import BankAccountRow
 from gatewayd.areas.banking.coverage import Statement
-from gatewayd.areas.banking.imports.rows import REFUSED_SHOWN, Staged
-from gatewayd.areas.banking.imports.shapes import RefusedLine
+from gatewayd.areas.banking.imports import rows
+from gatewayd.areas.banking.imports.rows import Staged
 from gatewayd.areas.banking.transactions.rows import FROM_FILE
 from gatewayd.areas.banking.transactions.texts import fingerprint, match_key, normalised, search_text
+from gatewayd.ledger.import_shapes import REFUSED_SHOWN, RefusedLine
 from gatewayd.money import canonical, is_decimal
 from gatewayd.statements.shapes import Closed, Line, Opened, Part, Refused, Unreadable
+from gatewayd.store import WriteTx
 
 STATEMENTS_MAX: Final = 10_000  # Chosen: of one file; MT940 has one for each day
 _IN_ORDER: Final = itemgetter(*FROM_FILE.split(", "))
@@ -30,9 +32,10 @@ class _Found:
 
 
 @dataclass(slots=True)
-class FileRows:
+class StatementRows:
     """The rows of one file, a few parts at a time, and what is known of it at the end."""
 
+    import_id: str
     account: BankAccountRow
     today: str
     rows: int = 0
@@ -44,6 +47,15 @@ class FileRows:
     _found: dict[int, _Found] = field(default_factory=dict)
     _accounts: set[str] = field(default_factory=set)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no line, and is no statement without lines."""
+        return self.rows == 0 and not self.statements
+
+    def stage(self, tx: WriteTx, parts: Sequence[Part]) -> None:
+        """Keep the rows of some more parts. Raises `Unreadable` as `take` does."""
+        rows.stage(tx, self.import_id, self.take(parts))
+
     def take(self, parts: Iterable[Part]) -> Iterator[Staged]:
         """The rows of some more parts. Raises `Unreadable` for a file that is of several accounts, ours unnamed."""
         for part in parts:
@@ -53,7 +65,7 @@ class FileRows:
                 self._open(part)
             elif isinstance(part, Closed):
                 self._close(part)
-            else:
+            elif isinstance(part, Refused):
                 self._refuse(part)
 
     @property

@@ -5,11 +5,11 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from gatewayd.areas.banking.imports.rows import RUNS
-from gatewayd.areas.banking.imports.shapes import ImportRunRow
 from gatewayd.importing.pace import Pace
 from gatewayd.ledger import allocation_rules, bank_lines, period_locks
 from gatewayd.ledger.bank_lines import Position
+from gatewayd.ledger.import_runs import RUNS
+from gatewayd.ledger.import_shapes import ImportRunRow
 from gatewayd.store import Store, WriteTx
 
 AT_ONCE: Final = 100  # Chosen: lines in one transaction; a rule takes the time of several rows

@@ -4,7 +4,7 @@ A few thousand rows come and go in one transaction. More do so in many short one
 `ledger.hidden_imports`): what a kill leaves in between is seen by nobody, and is gone on with at the next start.
 """
 
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
@@ -13,25 +13,16 @@ from gatewayd.areas.banking import coverage, statement_gaps
 from gatewayd.areas.banking.accounts.rows import ACCOUNTS
 from gatewayd.areas.banking.accounts.shapes import BankAccountRow
 from gatewayd.areas.banking.imports import rows
-from gatewayd.areas.banking.imports.rows import RUNS
-from gatewayd.areas.banking.imports.shapes import ImportRunRow, Stage
 from gatewayd.areas.banking.transactions import rows as transactions
 from gatewayd.areas.banking.transactions.shapes import TransactionRow
 from gatewayd.errors import invalid_state
-from gatewayd.ledger import allocation_rules, hidden_imports, period_locks
+from gatewayd.importing.parts import Sizes
+from gatewayd.ledger import allocation_rules, hidden_imports, import_runs, period_locks
+from gatewayd.ledger.import_runs import RUNS
+from gatewayd.ledger.import_shapes import ImportRunRow, Stage
 from gatewayd.store import ReadTx, WriteTx
 
 _EVERY_POSITION: Final = 1 << 62
-
-
-class Sizes(NamedTuple):
-    """How many rows one transaction moves: `whole` if there are no more, else `chunk` in each of many."""
-
-    whole: int = 2_000  # Chosen: a tenth of a second
-    chunk: int = 250
-
-
-SIZES: Final = Sizes()
 
 
 class PeriodsChanged(Exception):
@@ -56,7 +47,7 @@ def apply_chunk(tx: WriteTx, run: ImportRunRow, after: int, count: int) -> int:
     """Bring the rows of the next `count` positions in; answers the last of them."""
     upto = after + count
     transactions.move_in(tx, run.account_id, run.id, after, upto)
-    rows.note_moved(tx, run.id, upto)
+    import_runs.note_moved(tx, run.id, upto)
     return upto
 
 
@@ -70,7 +61,7 @@ def end_hidden(tx: WriteTx, run: ImportRunRow) -> ImportRunRow:
 def take_back(tx: WriteTx, run: ImportRunRow) -> None:
     """Nothing of what had come in is left: begin again."""
     hidden_imports.show(tx, run.id)
-    rows.note_moved(tx, run.id, 0)
+    import_runs.note_moved(tx, run.id, 0)
 
 
 def _end_applying(tx: WriteTx, run: ImportRunRow) -> ImportRunRow:
@@ -136,7 +127,7 @@ def _put_back(tx: WriteTx, run: ImportRunRow) -> None:
         if one.before is None:
             continue
         before = msgspec.json.decode(one.before, type=_Kept)
-        if before.import_id is None or rows.status_of(tx, before.import_id) == "applied":
+        if before.import_id is None or import_runs.status_of(tx, before.import_id) == "applied":
             transactions.replace_with(tx, one.transaction_id, before.import_id, before.values)
 
 

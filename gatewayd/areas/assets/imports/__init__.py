@@ -1,0 +1,1 @@
+"""Imports of brokers' files: what their rows become, and which of them are there already."""

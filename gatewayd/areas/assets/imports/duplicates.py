@@ -1,0 +1,112 @@
+"""Which rows of a broker's file are there already (domain model E). Reads only.
+
+    1  by the broker's own id
+    2  by day, type, instrument, quantity and effect on cash, where either has no id of the broker
+
+Each stored transaction is paired once, so that two equal rows of a day stay two, the same file again adds nothing, and
+files that overlap add what is new. A transaction that was reversed is still there: its row does not come back.
+"""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from gatewayd.areas.assets.imports import rows
+from gatewayd.areas.assets.imports.requests import inline, net_of
+from gatewayd.areas.assets.imports.rows import Decision, Waiting
+from gatewayd.areas.assets.instruments import finding
+from gatewayd.errors import Problem
+from gatewayd.ledger.import_shapes import ImportRunRow
+from gatewayd.money import canonical
+from gatewayd.statements.shapes import Instrument, Trade
+from gatewayd.store import ReadTx
+
+_SELECT_STORED: Final = """
+SELECT stored.id, stored.trade_date, stored.type, stored.instrument_id, stored.quantity, stored.net_amount,
+    stored.currency, (SELECT count(known.record_id) FROM broker_records AS known
+        WHERE known.org_id = :org_id AND known.transaction_id = stored.id)
+FROM asset_transactions AS stored
+WHERE stored.org_id = :org_id AND stored.account_id = :account_id AND stored.trade_date >= :first
+    AND stored.trade_date <= :last
+ORDER BY stored.trade_date, stored.id
+"""
+
+
+class _Key(NamedTuple):
+    """What two rows share that are the same transaction. `net` is in minor units of the currency."""
+
+    date: str
+    type: str
+    instrument_id: str | None
+    quantity: str | None
+    net: int
+    currency: str
+
+
+class Finder:
+    """Finds the rows of one file that its account has already, some days at a time."""
+
+    def __init__(self, run: ImportRunRow) -> None:
+        self._run = run
+        self._instruments: dict[Instrument, str | None] = {}
+
+    def of_days(self, tx: ReadTx, first: str, last: str) -> list[Decision]:
+        """The rows of some days that are there."""
+        candidates = rows.of_days(tx, self._run.id, first, last)
+        by_record = rows.records(tx, self._run.account_id, self._run.id, first, last)
+        decisions, waiting = _by_record(candidates, by_record)
+        taken = {one.existing_id for one in decisions}
+        stored: dict[_Key, list[tuple[str, bool]]] = {}
+        found = tx.rows(_SELECT_STORED, account_id=self._run.account_id, first=first, last=last)
+        for id_, date, type_, instrument_id, quantity, net, currency, known in reversed(found):
+            if id_ not in taken:
+                key = _Key(date, type_, instrument_id, quantity, 0 if type_ == "split" else net, currency)
+                stored.setdefault(key, []).append((id_, known > 0))
+        return decisions + [one for row in waiting if (one := self._by_content(tx, row, stored)) is not None]
+
+    def instrument_id(self, tx: ReadTx, instrument: Instrument) -> str | None:
+        """The instrument of that name; None: there is none yet, or it is not certain which."""
+        if instrument not in self._instruments:
+            try:
+                found = finding.find(tx, inline(instrument), "instrument")
+            except Problem:
+                found = None
+            self._instruments[instrument] = None if found is None else found.id
+        return self._instruments[instrument]
+
+    def _by_content(self, tx: ReadTx, row: Waiting, stored: dict[_Key, list[tuple[str, bool]]]) -> Decision | None:
+        trade = row.trade
+        instrument_id = None
+        if trade.instrument is not None:
+            instrument_id = self.instrument_id(tx, trade.instrument)
+            if instrument_id is None:
+                return None
+        for key in _keys(trade, instrument_id, self._run.currency):
+            left = stored.get(key, [])
+            for at in range(len(left) - 1, -1, -1):
+                id_, has_record = left[at]
+                if row.record_id is None or not has_record:
+                    del left[at]
+                    return Decision(row.position, "duplicate", "It is there.", id_)
+        return None
+
+
+def _by_record(candidates: Sequence[Waiting], by_record: dict[str, list[str]]) -> tuple[list[Decision], list[Waiting]]:
+    """The rows whose record is there, each paired with another transaction, and the others."""
+    decisions: list[Decision] = []
+    waiting: list[Waiting] = []
+    for row in candidates:
+        left = by_record.get(row.record_id) if row.record_id is not None else None
+        if left:
+            decisions.append(Decision(row.position, "duplicate", "It is there, with the same id.", left.pop(0)))
+        else:
+            waiting.append(row)
+    return decisions, waiting
+
+
+def _keys(trade: Trade, instrument_id: str | None, currency: str) -> list[_Key]:
+    """What it would be stored as."""
+    quantity = None if trade.quantity is None else canonical(trade.quantity)
+    if trade.type == "split":
+        currencies = {trade.currency, currency}
+        return [_Key(trade.date, trade.type, instrument_id, quantity, 0, one) for one in sorted(currencies)]
+    return [_Key(trade.date, trade.type, instrument_id, quantity, net_of(trade), trade.currency)]

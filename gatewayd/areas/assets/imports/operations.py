@@ -1,0 +1,70 @@
+"""Imports of brokers' files (domain model E): what can be read of them. The engine has what changes them."""
+
+from gatewayd.areas.assets.imports import rows
+from gatewayd.areas.assets.imports.shapes import ImportedTrade, ListAssetImports, ListImportedTrades
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.pages import Listing, Page
+from gatewayd.ledger import import_lists, import_runs
+from gatewayd.ledger.import_shapes import GetImport, ImportRun
+from gatewayd.store import ReadTx
+
+
+def list_imports(tx: ReadTx, caller: Caller, request: ListAssetImports) -> Listing[ImportRun]:
+    """List imports of brokers' files, newest first, or in the order of change with `updatedSince`."""
+    return import_lists.runs_page(tx, "broker", request)
+
+
+def get_import(tx: ReadTx, caller: Caller, request: GetImport) -> ImportRun:
+    """Get one import: its counts, the lines that were refused, and what it asks where it waits for a mapping."""
+    return import_runs.shown(import_lists.run_of(tx, "broker", request.import_id))
+
+
+def list_import_rows(tx: ReadTx, caller: Caller, request: ListImportedTrades) -> Listing[ImportedTrade]:
+    """List the rows of a preview in the order of the file, each with what would become of it.
+
+    Once it is applied, the rows that were added are its transactions; those that were refused or there already can
+    still be listed.
+    """
+    import_lists.run_of(tx, "broker", request.import_id)
+    return import_lists.rows_page(tx, request, rows.SELECT_ROWS, rows.POSITION, rows.row_item)
+
+
+OPERATIONS = (
+    Operation(
+        id="assets.listImports",
+        kind="read",
+        method="GET",
+        path="/assets/imports",
+        scopes=("accounting:read",),
+        request=ListAssetImports,
+        response=Page[ImportRun],
+        handler=list_imports,
+        extension=True,
+        example={"status": "applied", "limit": 20},
+    ),
+    Operation(
+        id="assets.getImport",
+        kind="read",
+        method="GET",
+        path="/assets/imports/:importId",
+        scopes=("accounting:read",),
+        request=GetImport,
+        response=ImportRun,
+        handler=get_import,
+        extension=True,
+        example={"importId": "imp_01k0000000000000000000000c"},
+    ),
+    Operation(
+        id="assets.listImportRows",
+        kind="read",
+        method="GET",
+        path="/assets/imports/:importId/rows",
+        scopes=("accounting:read",),
+        request=ListImportedTrades,
+        response=Page[ImportedTrade],
+        handler=list_import_rows,
+        extension=True,
+        example={"importId": "imp_01k0000000000000000000000c", "limit": 20},
+    ),
+)

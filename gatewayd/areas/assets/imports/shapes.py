@@ -1,0 +1,41 @@
+"""What the rows of a broker's file look like (domain model E)."""
+
+from gatewayd.areas.assets.transactions.shapes import TransactionType
+from gatewayd.contract.wire import Amount, CanonicalDecimal, DateText, Id, Response
+from gatewayd.ledger.import_shapes import Action, ListImportRows, ListImports
+
+
+class ImportedTrade(Response, frozen=True, kw_only=True):
+    """A row of a broker's file.
+
+    `transactionId` is the transaction that it became, `existingTransactionId` that which it is. `grossAmount`, `fees`
+    and `taxes` are of `currency`; `fxRate` is null where the file tells none.
+    """
+
+    position: int
+    line: int
+    action: Action
+    reason: str | None
+    transaction_id: Id | None
+    existing_transaction_id: Id | None
+    type: TransactionType
+    trade_date: DateText
+    isin: str | None
+    symbol: str | None
+    instrument_name: str | None
+    quantity: CanonicalDecimal | None
+    unit_price: CanonicalDecimal | None
+    gross_amount: Amount | None
+    fees: Amount
+    taxes: Amount
+    currency: str
+    fx_rate: CanonicalDecimal | None
+    description: str
+
+
+class ListAssetImports(ListImports, frozen=True, kw_only=True):
+    """Filters of the list."""
+
+
+class ListImportedTrades(ListImportRows, frozen=True, kw_only=True, omit_defaults=True):
+    """Filters of the list."""

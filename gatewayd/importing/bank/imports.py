@@ -1,0 +1,181 @@
+"""Imports of bank statements: lines come in, hidden while there are many, and rules allocate them."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from gatewayd.areas.banking import coverage
+from gatewayd.areas.banking.accounts.rows import ACCOUNTS
+from gatewayd.areas.banking.imports.rows import STAGED
+from gatewayd.errors import invalid_state
+from gatewayd.importing import runs, staged
+from gatewayd.importing.bank import allocating, comparing, moves
+from gatewayd.importing.bank.staging import StatementRows
+from gatewayd.importing.kinds import OpenAccount
+from gatewayd.importing.pace import Pace
+from gatewayd.importing.parts import ImportParts
+from gatewayd.importing.reading import FileReader, Source, Steps, remember
+from gatewayd.ledger import hidden_imports
+from gatewayd.ledger.import_runs import RUNS
+from gatewayd.ledger.import_shapes import ColumnMapping, ImportRunRow
+from gatewayd.money import Money
+from gatewayd.statements.shapes import Column, Mapping
+from gatewayd.store import ReadTx, WriteTx
+
+TRIES: Final = 3  # Chosen: comparisons, where periods are closed meanwhile
+_PERIODS_CLOSED: Final = "Periods were closed while it was applied."
+_COLUMNS: Final = frozenset(one.name for one in msgspec.structs.fields(Mapping) if one.type == Column | None)
+
+
+class BankImports:
+    """See `Kind`."""
+
+    def __init__(self, parts: ImportParts) -> None:
+        self._parts = parts
+        self._store = parts.store
+
+    def open_account(self, tx: ReadTx, account_id: str) -> OpenAccount:
+        account = ACCOUNTS.get(tx, account_id)
+        if account.status == "closed":
+            raise invalid_state("The account is closed: open it again to import into it.", "closed", ("active",))
+        return OpenAccount(account.id, account.currency)
+
+    # -- reading
+
+    async def read(self, org_id: str, run: ImportRunRow, source: Source) -> ImportRunRow:
+        def begin(tx: ReadTx) -> StatementRows:
+            return StatementRows(run.id, ACCOUNTS.get(tx, run.account_id), tx.today)
+
+        steps = Steps(
+            begin=begin,
+            known=lambda tx, headings: _known(tx, run.account_id, headings),
+            forget=lambda: self.forget_all(org_id, run.id),
+        )
+        found, mapping = await FileReader(self._parts, org_id, run, steps).read(source)
+        return await self._store.write(partial(_keep, run=run, found=found, mapping=mapping), org_id)
+
+    async def compare(self, org_id: str, run: ImportRunRow) -> ImportRunRow:
+        return await comparing.compare(self._store, org_id, run)
+
+    # -- in
+
+    async def apply(self, org_id: str, run: ImportRunRow) -> None:
+        for _ in range(TRIES):
+            run = await self.compare(org_id, run)
+            try:
+                if run.added + run.replaced <= self._parts.sizes.whole:
+                    await self._store.write(partial(moves.apply_whole, run=run), org_id)
+                else:
+                    await self._store.write(partial(moves.begin_hidden, run=run), org_id)
+                    await self._apply_hidden(org_id, run)
+            except moves.PeriodsChanged:
+                continue
+            await allocating.allocate(self._store, org_id, run.id)
+            return
+        await self._store.write(lambda tx: runs.fail(tx, run.id, _PERIODS_CLOSED), org_id)
+        if run.makes_account:  # and nobody can read there why
+            raise invalid_state(_PERIODS_CLOSED, "failed", ())
+
+    async def _apply_hidden(self, org_id: str, run: ImportRunRow) -> None:
+        """Bring the rows in that have not come in yet. Raises `PeriodsChanged`, and then none of them has."""
+        position = run.moved_to or 0
+        last = await self._store.read_later(lambda tx: STAGED.last_position(tx, run.id), org_id)
+        pace = Pace(self._store, org_id)
+        while position < last:
+            count = pace.rows(self._parts.sizes.chunk)
+            position = await pace.write(partial(moves.apply_chunk, run=run, after=position, count=count))
+        try:
+            await self._store.write(lambda tx: moves.end_hidden(tx, run), org_id)
+        except moves.PeriodsChanged:
+            await self._empty(org_id, run)
+            await self._store.write(lambda tx: moves.take_back(tx, run), org_id)
+            raise
+
+    async def go_on(self, org_id: str, run: ImportRunRow) -> None:
+        if run.stage == "allocating":
+            await allocating.allocate(self._store, org_id, run.id)
+        elif not await self._store.read(lambda tx: self.has_begun(tx, run), org_id):
+            await self.apply(org_id, run)
+        else:
+            try:
+                await self._apply_hidden(org_id, run)
+            except moves.PeriodsChanged:
+                await self.apply(org_id, replace(run, moved_to=0))
+            else:
+                await allocating.allocate(self._store, org_id, run.id)
+
+    def has_begun(self, tx: ReadTx, run: ImportRunRow) -> bool:
+        return hidden_imports.is_hidden(tx, run.id)
+
+    # -- out
+
+    async def check_undoing(self, org_id: str, run: ImportRunRow) -> None:
+        """All of it can: `begin_undoing` looks at it once more."""
+
+    def begin_undoing(self, tx: WriteTx, run: ImportRunRow) -> ImportRunRow:
+        return moves.begin_undoing(tx, run, self._parts.sizes)
+
+    async def undo(self, org_id: str, run: ImportRunRow) -> None:
+        await self._empty(org_id, run)
+        await self._store.write(lambda tx: moves.end_undoing(tx, run), org_id)
+
+    async def _empty(self, org_id: str, run: ImportRunRow) -> None:
+        await Pace(self._store, org_id).drain(partial(moves.undo_chunk, run=run, count=self._parts.sizes.chunk))
+
+    async def forget(self, org_id: str, run: ImportRunRow) -> None:
+        await staged.forget_ended(self._store, STAGED, org_id, run)
+
+    async def forget_all(self, org_id: str, import_id: str) -> None:
+        await staged.forget_all(self._store, STAGED, org_id, import_id)
+
+
+def _known(tx: ReadTx, account_id: str, headings: Sequence[str]) -> Mapping | None:
+    """How the last CSV of the account was read, if a file with these headings has the same columns."""
+    account = ACCOUNTS.get(tx, account_id)
+    if account.csv_mapping is None:
+        return None
+    own = msgspec.json.decode(account.csv_mapping, type=Mapping)
+    return own if _has_columns(headings, own) else None
+
+
+def _has_columns(headings: Sequence[str], mapping: Mapping) -> bool:
+    """Whether a file with these headings has the columns of a mapping: by name, or by number where it has none."""
+    named = {heading.strip().casefold() for heading in headings}
+    columns = [value for name, value in msgspec.structs.asdict(mapping).items() if name in _COLUMNS]
+    wanted = [*(column for column in columns if column is not None), *mapping.description]
+    if not named:
+        return all(isinstance(column, int) for column in wanted)
+    return all(isinstance(column, str) and column.strip().casefold() in named for column in wanted)
+
+
+def _keep(tx: WriteTx, *, run: ImportRunRow, found: StatementRows, mapping: Mapping | None) -> ImportRunRow:
+    """What the file said of itself, and how it was read."""
+    account = ACCOUNTS.get(tx, run.account_id)
+    coverage.add(tx, account.id, run.id, found.statements)
+    if mapping is not None:
+        remember(tx, run, mapping)
+        ACCOUNTS.save(tx, replace(account, csv_mapping=msgspec.json.encode(mapping).decode()))
+    opened = found.first
+    (from_date, to_date), balances = found.span, found.balances
+    opening, closing = (None if minor is None else Money(minor, account.currency) for minor in balances)
+    used = mapping if opened is None or opened.mapping is None else opened.mapping
+    return RUNS.save(
+        tx,
+        replace(
+            run,
+            format=None if opened is None else opened.format,
+            profile=None if opened is None else opened.profile,
+            mapping=None if used is None else ColumnMapping.of(used),
+            rows=found.rows,
+            refused_rows=found.refused_rows,
+            refused=found.refused,
+            from_date=from_date,
+            to_date=to_date,
+            opening_balance=opening,
+            closing_balance=closing,
+            balanced=found.balanced,
+        ),
+    )

@@ -1,0 +1,31 @@
+"""Bank accounts that are made for a file, and go with its import where that fails."""
+
+from gatewayd.areas.banking import coverage
+from gatewayd.areas.banking.accounts import operations as accounts
+from gatewayd.areas.banking.accounts.rows import delete_account, is_untouched
+from gatewayd.areas.banking.accounts.shapes import CreateAccount
+from gatewayd.importing.kinds import OpenAccount
+from gatewayd.ledger import import_runs
+from gatewayd.ledger.import_shapes import ImportRunRow
+from gatewayd.store import ReadTx, WriteTx
+
+
+def make(tx: WriteTx, request: CreateAccount, account_id: str) -> OpenAccount:
+    """The account that is made for a file. Raises `Problem` `validation_failed`, `already_exists`."""
+    account = accounts.make(tx, request, account_id)
+    return OpenAccount(account.id, account.currency)
+
+
+def forget(tx: WriteTx, run: ImportRunRow) -> bool:
+    """Delete a run that failed with the account that was made for it, if nobody has used that; answers whether."""
+    if run.status != "failed" or not run.makes_account or not _is_alone(tx, run.account_id):
+        return False
+    coverage.forget(tx, run.id)
+    import_runs.delete(tx, run.id)
+    delete_account(tx, run.account_id)
+    return True
+
+
+def _is_alone(tx: ReadTx, account_id: str) -> bool:
+    """Whether nobody has used the account but one import."""
+    return import_runs.is_only_one(tx, account_id) and is_untouched(tx, account_id)

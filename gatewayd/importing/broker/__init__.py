@@ -1,0 +1,1 @@
+"""Brokers' files come into accounts with assets."""

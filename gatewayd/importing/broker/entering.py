@@ -1,0 +1,134 @@
+"""Rows of a broker's file are entered as `assets.createTransaction` does, or are tried and leave nothing behind."""
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from gatewayd.areas.assets.accounts.rows import ACCOUNTS
+from gatewayd.areas.assets.imports import rows
+from gatewayd.areas.assets.imports.requests import request_of
+from gatewayd.areas.assets.imports.rows import STAGED, Decision, Waiting
+from gatewayd.areas.assets.pools import recording
+from gatewayd.areas.assets.portfolios.rows import PORTFOLIOS
+from gatewayd.areas.assets.transactions import entering
+from gatewayd.areas.assets.transactions.entering import Origin
+from gatewayd.areas.assets.transactions.shapes import AssetTransaction, CreateTransaction
+from gatewayd.errors import Problem
+from gatewayd.importing import staged
+from gatewayd.ledger import import_runs, period_locks
+from gatewayd.ledger.import_runs import RUNS
+from gatewayd.ledger.import_shapes import ImportRunRow
+from gatewayd.store import ReadTx, WriteTx
+
+
+class Tried(Exception):
+    """What would become of rows: raised, so that nothing of it stays."""
+
+    def __init__(self, decisions: list[Decision]) -> None:
+        super().__init__()
+        self.decisions = decisions
+
+
+class Unfit(Exception):
+    """A row that cannot come in, and why: raised, so that nothing of its piece does."""
+
+    def __init__(self, decision: Decision) -> None:
+        super().__init__()
+        self.decision = decision
+
+
+def try_out(tx: WriteTx, *, run: ImportRunRow, waiting: Sequence[Waiting]) -> None:
+    """Enter rows, and raise `Tried` with those that were refused."""
+    _override(tx, run)
+    base_currency = base_currency_of(tx, run.account_id)
+    refused = []
+    for row in waiting:
+        try:
+            _store(tx, run, row, base_currency)
+        except Problem as problem:
+            refused.append(_refusal(row.position, problem))
+    raise Tried(refused)
+
+
+def enter(tx: WriteTx, *, run: ImportRunRow, count: int) -> int:
+    """Bring the next rows in, and end where none are left behind them; answers how many came in.
+
+    Raises `Unfit`, and then none has.
+    """
+    _override(tx, run)
+    base_currency = base_currency_of(tx, run.account_id)
+    waiting = rows.waiting(tx, run.id, count)
+    became: list[tuple[int, AssetTransaction]] = []
+    stored: list[AssetTransaction] = []
+    for row in waiting:
+        try:
+            made = _store(tx, run, row, base_currency)
+        except Problem as problem:
+            raise Unfit(_refusal(row.position, problem)) from problem
+        became.append((row.position, made[0]))
+        stored += made
+    _record(tx, stored, became)
+    rows.mark(tx, run.id, [(position, one.id) for position, one in became])
+    known = {row.position: row.record_id for row in waiting}
+    kept = [(record, one.id) for position, one in became if (record := known[position]) is not None]
+    rows.keep_records(tx, run.account_id, kept)
+    _note(tx, run, len(waiting), is_last=len(waiting) < count)
+    return len(waiting)
+
+
+def _override(tx: WriteTx, run: ImportRunRow) -> None:
+    """Write in a period that is being closed, where that was asked for."""
+    if run.overrides_closing:
+        tx.overrides = frozenset({period_locks.CLOSING})
+
+
+def base_currency_of(tx: ReadTx, account_id: str) -> str:
+    """The currency of the portfolio of an account."""
+    account = ACCOUNTS.get(tx, account_id)
+    return PORTFOLIOS.get(tx, account.portfolio_id).base_currency
+
+
+def _note(tx: WriteTx, run: ImportRunRow, count: int, *, is_last: bool) -> None:
+    """How far the run has come."""
+    now = RUNS.get(tx, run.id)
+    moved_to = (now.moved_to or 0) + count
+    if is_last:
+        now = staged.counted(tx, STAGED, now)  # anew: rows may have been refused on the way
+        RUNS.update(tx, replace(now, status="applied", stage=None, applied_at=tx.now, moved_to=moved_to))
+    else:
+        import_runs.note_moved(tx, run.id, moved_to)
+
+
+def _store(tx: WriteTx, run: ImportRunRow, row: Waiting, base_currency: str) -> list[AssetTransaction]:
+    """Raises `Problem`."""
+    request = _checked(request_of(row.trade, run.account_id, base_currency))
+    return entering.store(tx, request, Origin("import", run.id))
+
+
+def _checked(request: CreateTransaction) -> CreateTransaction:
+    """The request, if its fields have the form that the API asks for. Raises `Problem` `validation_failed`."""
+    try:
+        return msgspec.json.decode(msgspec.json.encode(request), type=CreateTransaction)
+    except msgspec.ValidationError as error:
+        path = str(error).rpartition("`$.")[2].rstrip("`")
+        value: object = request
+        for name in path.split("."):
+            fields = () if not isinstance(value, msgspec.Struct) else msgspec.structs.fields(value)
+            value = next((getattr(value, one.name) for one in fields if one.encode_name == name), None)
+        raise Problem("validation_failed", f"{str(value)[:60]!r} cannot be its {path or 'value'}.") from None
+
+
+def _record(tx: WriteTx, stored: Sequence[AssetTransaction], became: Sequence[tuple[int, AssetTransaction]]) -> None:
+    """Enter them into what is held. Raises `Unfit`."""
+    try:
+        recording.record(tx, stored)
+    except Problem as problem:
+        at_fault = problem.extra.get("transactionId")
+        ours = [position for position, one in became if one.id == at_fault]
+        raise Unfit(_refusal((ours or [became[0][0]])[0], problem)) from problem
+
+
+def _refusal(position: int, problem: Problem) -> Decision:
+    reasons = [error.message for error in problem.errors] or [problem.message]
+    return Decision(position, "refuse", " ".join(dict.fromkeys(reasons)))

@@ -1,0 +1,172 @@
+"""Imports of brokers' files: rows become transactions of an account, one instrument after the other.
+
+A small file comes in at once. Of a large one each piece is seen as soon as it is in, and its run is `applying` until
+the last: what is held is computed with every piece, and there is nothing to hide it behind (decision 0021).
+"""
+
+from functools import partial
+from typing import Final
+
+from msgspec.structs import replace
+
+from gatewayd.areas.assets.accounts.rows import ACCOUNTS
+from gatewayd.areas.assets.imports import quantities, rows
+from gatewayd.areas.assets.imports.duplicates import Finder
+from gatewayd.areas.assets.imports.rows import STAGED, Decision
+from gatewayd.areas.assets.portfolios.rows import PORTFOLIOS
+from gatewayd.areas.assets.transactions import rows as transactions
+from gatewayd.errors import Problem, invalid_state
+from gatewayd.importing import staged
+from gatewayd.importing.broker import entering, leaving
+from gatewayd.importing.broker.staging import TradeRows
+from gatewayd.importing.kinds import OpenAccount
+from gatewayd.importing.pace import Pace
+from gatewayd.importing.parts import ImportParts, Sizes
+from gatewayd.importing.reading import FileReader, Source, Steps, remember
+from gatewayd.ledger.import_runs import RUNS
+from gatewayd.ledger.import_shapes import ColumnMapping, ImportRunRow
+from gatewayd.statements.shapes import Mapping
+from gatewayd.store import ReadTx, WriteTx
+
+SLOWER: Final = 5  # Chosen: a row takes the time of so many lines of a bank
+
+
+class BrokerImports:
+    """See `Kind`."""
+
+    def __init__(self, parts: ImportParts) -> None:
+        self._parts = parts
+        self._store = parts.store
+        whole, chunk = parts.sizes
+        self._sizes = Sizes(max(1, whole // SLOWER), max(1, chunk // SLOWER))
+
+    def open_account(self, tx: ReadTx, account_id: str) -> OpenAccount:
+        account = ACCOUNTS.get(tx, account_id)
+        if account.status == "closed":
+            raise invalid_state("The account is closed: open it again to import into it.", "closed", ("open",))
+        if PORTFOLIOS.get(tx, account.portfolio_id).archived_at is not None:
+            raise invalid_state("The portfolio is archived: make it active first.", "archived", ("active",))
+        return OpenAccount(account.id, account.currency)
+
+    # -- reading
+
+    async def read(self, org_id: str, run: ImportRunRow, source: Source) -> ImportRunRow:
+        steps = Steps(
+            begin=lambda tx: TradeRows(run.id),
+            known=lambda tx, headings: None,
+            forget=lambda: self.forget_all(org_id, run.id),
+        )
+        found, mapping = await FileReader(self._parts, org_id, run, steps).read(source)
+        return await self._store.write(partial(_keep, run=run, found=found, mapping=mapping), org_id)
+
+    async def compare(self, org_id: str, run: ImportRunRow) -> ImportRunRow:
+        pace, finder = Pace(self._store, org_id), Finder(run)
+        await staged.reset(pace, STAGED, run.id)
+        days = await self._store.read_later(lambda tx: rows.days(tx, run.id), org_id)
+        for first, last in staged.spans(days, pace):
+            found = await pace.read(partial(finder.of_days, first=first, last=last))
+            await self._decide(pace, run, found)
+        await self._try_out(pace, run)
+        short = await self._store.read_later(partial(quantities.short, run=run, finder=finder), org_id)
+        for start in range(0, len(short), staged.AT_ONCE):
+            await self._decide(pace, run, short[start : start + staged.AT_ONCE])
+        counted = await self._store.read_later(lambda tx: staged.counted(tx, STAGED, run), org_id)
+        return await self._store.write(lambda tx: RUNS.save(tx, counted), org_id)
+
+    async def _decide(self, pace: Pace, run: ImportRunRow, decisions: list[Decision]) -> None:
+        if decisions:
+            await pace.write(partial(rows.decide, import_id=run.id, decisions=decisions))
+
+    async def _try_out(self, pace: Pace, run: ImportRunRow) -> None:
+        """Enter every row for a moment: what is refused then is refused with the words of the API."""
+        after = 0
+        while True:
+            count = pace.rows(self._sizes.chunk)
+            waiting = await pace.read(partial(rows.to_add, import_id=run.id, after=after, count=count))
+            if not waiting:
+                return
+            after = waiting[-1].position
+            try:
+                await pace.write(partial(entering.try_out, run=run, waiting=waiting))
+            except entering.Tried as tried:
+                await self._decide(pace, run, tried.decisions)
+
+    # -- in
+
+    async def apply(self, org_id: str, run: ImportRunRow) -> None:
+        await self._move(org_id, await self.compare(org_id, run))
+
+    async def go_on(self, org_id: str, run: ImportRunRow) -> None:
+        if await self._store.read(lambda tx: self.has_begun(tx, run), org_id):
+            await self._move(org_id, run)
+        else:
+            await self.apply(org_id, run)
+
+    async def _move(self, org_id: str, run: ImportRunRow) -> None:
+        """Bring in what has not come in yet. A row that no longer fits is refused, and the others come in."""
+        pace = Pace(self._store, org_id)
+        is_small = run.added <= self._sizes.whole
+        came_in, count = 0, 0
+        while came_in == count:
+            count = self._sizes.whole + 1 if is_small else pace.rows(self._sizes.chunk)
+            try:
+                came_in = await pace.write(partial(entering.enter, run=run, count=count))
+            except entering.Unfit as unfit:
+                await self._decide(pace, run, [unfit.decision])
+                came_in = count
+
+    def has_begun(self, tx: ReadTx, run: ImportRunRow) -> bool:
+        return rows.moved(tx, run.id) > 0
+
+    # -- out
+
+    async def check_undoing(self, org_id: str, run: ImportRunRow) -> None:
+        if run.added <= self._sizes.whole:
+            return
+        shared = await self._store.read_later(lambda tx: transactions.shared_instruments(tx, run.id), org_id)
+        pace = Pace(self._store, org_id)
+        for instrument_id in shared:
+            try:
+                await pace.write(partial(leaving.try_instrument, run=run, instrument_id=instrument_id))
+            except leaving.Tried:
+                continue
+
+    def begin_undoing(self, tx: WriteTx, run: ImportRunRow) -> ImportRunRow:
+        return leaving.begin(tx, run, self._sizes)
+
+    async def undo(self, org_id: str, run: ImportRunRow) -> None:
+        try:
+            await Pace(self._store, org_id).drain(partial(leaving.take_some, run=run, count=self._sizes.chunk))
+        except Problem as problem:
+            reason = problem.message
+            await self._store.write(lambda tx: leaving.stop(tx, run, reason), org_id)
+            raise
+        await self._store.write(lambda tx: leaving.end(tx, run), org_id)
+
+    async def forget(self, org_id: str, run: ImportRunRow) -> None:
+        await staged.forget_ended(self._store, STAGED, org_id, run)
+
+    async def forget_all(self, org_id: str, import_id: str) -> None:
+        await staged.forget_all(self._store, STAGED, org_id, import_id)
+
+
+def _keep(tx: WriteTx, *, run: ImportRunRow, found: TradeRows, mapping: Mapping | None) -> ImportRunRow:
+    """What the file said of itself, and how it was read."""
+    if mapping is not None:
+        remember(tx, run, mapping)
+    opened = found.first
+    used = mapping if opened is None or opened.mapping is None else opened.mapping
+    return RUNS.save(
+        tx,
+        replace(
+            run,
+            format=None if opened is None else opened.format,
+            profile=None if opened is None else opened.profile,
+            mapping=None if used is None else ColumnMapping.of(used),
+            rows=found.rows,
+            refused_rows=found.refused_rows,
+            refused=found.refused,
+            from_date=found.from_date,
+            to_date=found.to_date,
+        ),
+    )
