@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from gatewayd.areas.assets.gains.explaining import Subject, explain
 from gatewayd.areas.assets.pools.day_rows import Key
 from gatewayd.areas.assets.positions.choosing import Choice
-from gatewayd.areas.assets.positions.shapes import Explanation, Position
+from gatewayd.areas.assets.positions.shapes import Position, PositionExplanation
 from gatewayd.store import ReadTx
 
 DAYS_SHOWN: Final = 100  # Chosen: beside each position; the rest is on pages of its own
@@ -19,7 +19,7 @@ def explained(tx: ReadTx, choice: Choice, position: Position) -> Position:
     if subject is None:
         return position
     found = explain(tx, subject, choice.date, "", DAYS_SHOWN)
-    return replace(position, explanation=Explanation(days=found.days, more=found.following is not None))
+    return replace(position, explanation=PositionExplanation(days=found.days, more=found.following is not None))
 
 
 def _subject(choice: Choice, position: Position) -> Subject | None:

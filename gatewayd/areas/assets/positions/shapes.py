@@ -23,7 +23,7 @@ class PositionInstrument(Response, frozen=True, kw_only=True):
     currency: str
 
 
-class Explanation(Response, frozen=True, kw_only=True):
+class PositionExplanation(Response, frozen=True, kw_only=True):
     """The first days that made a position, oldest first. `more`: `assets.explainPosition` goes on."""
 
     days: list[ExplainedDay]
@@ -64,7 +64,7 @@ class Position(Response, frozen=True, kw_only=True):
     first_acquired_date: DateText | None
     method: CostBasisMethod
     pool_scope: PoolScope
-    explanation: Explanation | None
+    explanation: PositionExplanation | None
 
 
 class ListPositions(PageRequest, frozen=True, kw_only=True):
