@@ -307,10 +307,6 @@ CREATE INDEX asset_transactions_of_entity ON asset_transactions (org_id, legal_e
 
 CREATE INDEX asset_transactions_of_import ON asset_transactions (org_id, import_id, id) WHERE import_id IS NOT NULL;
 
-CREATE INDEX asset_transactions_of_income ON asset_transactions (org_id, legal_entity_id, trade_date, id)
-WHERE type = 'dividend' OR type = 'interest' OR type = 'distribution' OR type = 'notional_distribution'
-    OR type = 'excess_reportable_income' OR type = 'return_of_capital';
-
 CREATE INDEX asset_transactions_of_instrument ON asset_transactions (org_id, instrument_id, trade_date, id)
 WHERE instrument_id IS NOT NULL;
 

@@ -171,10 +171,6 @@ WHERE instrument_id IS NOT NULL;
 CREATE INDEX asset_transactions_by_change ON asset_transactions (org_id, updated_at, id);
 -- undo of an import
 CREATE INDEX asset_transactions_of_import ON asset_transactions (org_id, import_id, id) WHERE import_id IS NOT NULL;
--- income of a year
-CREATE INDEX asset_transactions_of_income ON asset_transactions (org_id, legal_entity_id, trade_date, id)
-WHERE type = 'dividend' OR type = 'interest' OR type = 'distribution' OR type = 'notional_distribution'
-    OR type = 'excess_reportable_income' OR type = 'return_of_capital';
 
 -- what an account has in cash, by currency: the sum of the net amounts of its transactions
 CREATE TABLE asset_cash (
