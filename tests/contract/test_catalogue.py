@@ -12,6 +12,7 @@ from gatewayd.contract.pages import Listing, Page, PageRequest
 from gatewayd.contract.wire import Rendered
 from gatewayd.http.openapi import explanation
 from gatewayd.store import ReadTx
+from tests.contract.description import DESCRIPTION
 from tests.contract.generate import FILE, written
 from tests.contract.promises import PENDING, extensions, read
 from tests.contract.rows import BY_ID, OPERATIONS
@@ -47,6 +48,13 @@ def test_a_row_is_the_one_promised(operation: Operation) -> None:
     promise = (PROMISES | EXTENSIONS)[operation.id]
     assert (operation.method, operation.path, operation.scopes) == (promise.method, promise.path, promise.scopes)
     assert operation.kind in ((promise.kind,) if operation.extension else (promise.kind, "call"))
+
+
+def test_no_two_schemas_of_the_description_have_one_name() -> None:
+    """They would be told apart by their modules, which generators of clients cannot take."""
+    schemas = DESCRIPTION["components"]["schemas"]
+    assert schemas
+    assert [name for name in schemas if name.startswith("gatewayd.")] == []
 
 
 def test_the_description_that_is_checked_in_is_the_one_served() -> None:
