@@ -64,3 +64,10 @@ async def test_what_lies_in_a_closed_period_stays(open_catalogue: OpenCatalogue)
         await api.store.write(lambda tx: period_locks.close(tx, ids["ent"], "2026-09-01", "2026-09-30"), "org_a")
         reply = await api("POST", f"/imports/{run['id']}/undo", json={})
         assert (reply.status, reply.code, reply.json()["date"]) == (409, "period_closed", "2026-09-01")
+
+
+async def test_a_file_that_holds_no_prices_is_refused(open_catalogue: OpenCatalogue) -> None:
+    async with open_catalogue() as (api, _):
+        reply = await api("POST", "/assets/importPrices", body=b"%PDF-1.7")
+        assert (reply.status, reply.code) == (422, "validation_failed")
+        assert [(one["path"], one["code"]) for one in reply.json()["errors"]] == [("file", "unreadable_file")]

@@ -31,6 +31,10 @@ def test_a_new_account_is_answered_whole_but_for_its_number(shelves: Shelves) ->
     with pytest.raises(Problem) as caught:
         shelves.account(portfolio["id"], externalId="a-1")
     assert caught.value.code == "already_exists"
+    other = shelves.account(portfolio["id"])
+    with pytest.raises(Problem) as caught:
+        shelves.post("updateAccount", id=other["id"], externalId="a-1")
+    assert caught.value.code == "already_exists"
 
 
 def test_a_portfolio_that_is_unknown_or_archived_takes_no_account(shelves: Shelves, store: MemoryStore) -> None:

@@ -33,6 +33,10 @@ def test_a_new_portfolio_is_answered_whole(shelves: Shelves) -> None:
     with pytest.raises(Problem) as caught:
         shelves.portfolio(entity, externalId="p-1")
     assert caught.value.code == "already_exists"
+    other = shelves.portfolio(entity)
+    with pytest.raises(Problem) as caught:
+        shelves.post("updatePortfolio", id=other["id"], externalId="p-1")
+    assert caught.value.code == "already_exists"
 
 
 @pytest.mark.parametrize(
