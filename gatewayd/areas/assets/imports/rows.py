@@ -73,9 +73,6 @@ WHERE org_id = :org_id AND account_id = :account_id AND record_id IN (
 )
 ORDER BY transaction_id
 """
-_SELECT_RECORDED = """
-SELECT 1 FROM broker_records WHERE org_id = :org_id AND transaction_id = :transaction_id
-"""
 _FORGET_RECORD = "DELETE FROM broker_records WHERE org_id = :org_id AND transaction_id = :transaction_id"
 
 _decode = msgspec.json.Decoder(Trade).decode
@@ -211,11 +208,6 @@ def records(tx: ReadTx, account_id: str, import_id: str, first: str, last: str) 
     for record_id, id_ in tx.rows(_SELECT_RECORDS, account_id=account_id, import_id=import_id, first=first, last=last):
         found.setdefault(record_id, []).append(id_)
     return found
-
-
-def is_recorded(tx: ReadTx, transaction_id: str) -> bool:
-    """Whether the broker's own id of a transaction is known."""
-    return tx.row(_SELECT_RECORDED, transaction_id=transaction_id) is not None
 
 
 def forget_records(tx: WriteTx, transaction_ids: Sequence[str]) -> None:
