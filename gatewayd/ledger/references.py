@@ -15,6 +15,7 @@ Kind = Literal[
     "business",
     "property",
     "unit",
+    "tenant",
     "tenancy",
     "mortgage",
     "document",
@@ -31,6 +32,11 @@ _SELECT_LEGAL_ENTITY = "SELECT 1 FROM legal_entities WHERE org_id = :org_id AND 
 _SELECT_BUSINESS = "SELECT 1 FROM businesses WHERE org_id = :org_id AND id = :id"
 _SELECT_CLIENT = "SELECT 1 FROM clients WHERE org_id = :org_id AND id = :id"
 _SELECT_BANK_ACCOUNT = "SELECT 1 FROM bank_accounts WHERE org_id = :org_id AND id = :id"
+_SELECT_PROPERTY = "SELECT 1 FROM properties WHERE org_id = :org_id AND id = :id"
+_SELECT_UNIT = "SELECT 1 FROM property_units WHERE org_id = :org_id AND id = :id"
+_SELECT_TENANT = "SELECT 1 FROM tenants WHERE org_id = :org_id AND id = :id"
+_SELECT_TENANCY = "SELECT 1 FROM tenancies WHERE org_id = :org_id AND id = :id"
+_SELECT_MORTGAGE = "SELECT 1 FROM mortgages WHERE org_id = :org_id AND id = :id"
 _SELECT_PORTFOLIO = "SELECT 1 FROM asset_portfolios WHERE org_id = :org_id AND id = :id"
 _SELECT_ASSET_ACCOUNT = "SELECT 1 FROM asset_accounts WHERE org_id = :org_id AND id = :id"
 _SELECT_INSTRUMENT = "SELECT 1 FROM instruments WHERE org_id = :org_id AND id = :id"
@@ -40,6 +46,11 @@ _SELECTS: Mapping[str, str] = {
     "client": _SELECT_CLIENT,
     "business": _SELECT_BUSINESS,
     "bank_account": _SELECT_BANK_ACCOUNT,
+    "property": _SELECT_PROPERTY,
+    "unit": _SELECT_UNIT,
+    "tenant": _SELECT_TENANT,
+    "tenancy": _SELECT_TENANCY,
+    "mortgage": _SELECT_MORTGAGE,
     "portfolio": _SELECT_PORTFOLIO,
     "asset_account": _SELECT_ASSET_ACCOUNT,
     "instrument": _SELECT_INSTRUMENT,

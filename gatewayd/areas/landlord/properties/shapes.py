@@ -1,0 +1,205 @@
+"""What properties look like (Domain B4): requests, responses, and the row where it differs."""
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, UnsetType
+
+from gatewayd.contract.pages import SyncRequest
+from gatewayd.contract.wire import (
+    Address,
+    AddressRequest,
+    Amount,
+    AmountText,
+    CanonicalDecimal,
+    Currency,
+    Date,
+    DateText,
+    DecimalText,
+    ExternalId,
+    Id,
+    Part,
+    Request,
+    Response,
+    Search,
+    Timestamp,
+    Version,
+)
+
+Jurisdiction = Literal["england", "wales", "scotland", "northern_ireland", "other"]
+PropertyType = Literal[
+    "house",
+    "flat",
+    "maisonette",
+    "bungalow",
+    "hmo",
+    "studio",
+    "block",
+    "commercial",
+    "mixed_use",
+    "land",
+    "garage",
+    "other",
+]
+Use = Literal["residential_let", "commercial_let", "mixed", "holiday_let", "rent_a_room", "own_use", "vacant"]
+Tenure = Literal["freehold", "leasehold", "commonhold", "other"]
+Furnished = Literal["furnished", "part_furnished", "unfurnished"]
+Licensing = Literal["none", "mandatory_hmo", "additional_hmo", "selective", "unknown"]
+PropertyStatus = Literal["active", "under_offer", "sold", "archived"]
+
+PropertyName = Annotated[str, Meta(min_length=1, max_length=120, pattern=r"\S")]
+Uprn = Annotated[str, Meta(pattern="^[0-9]{1,12}$", description="Unique Property Reference Number: at most 12 digits.")]
+Bedrooms = Annotated[int, Meta(ge=0, le=99)]
+Percent = Annotated[DecimalText, Meta(description="Percent: more than 0, at most 100.")]
+ShortText = Annotated[str, Meta(max_length=120)]
+Band = Annotated[str, Meta(pattern="^[A-I]$", description="Council tax band, A to I.")]
+ForeignId = Annotated[str, Meta(min_length=1, max_length=36)]
+
+
+class PropertyAddress(Address, frozen=True, kw_only=True):
+    """A postal address, as it is kept."""
+
+    uprn: str | None = None
+
+
+class PropertyAddressRequest(AddressRequest, frozen=True, kw_only=True):
+    """A postal address, and what registers know it by."""
+
+    uprn: Uprn | None = None
+
+
+class PropertyOwner(Part, frozen=True, kw_only=True):
+    """Who owns a part: a legal entity of yours, or somebody else by name."""
+
+    legal_entity_id: Id | None = None
+    name: Annotated[str, Meta(min_length=1, max_length=160)] | None = None
+    share_percent: Percent
+
+
+Owners = Annotated[list[PropertyOwner], Meta(max_length=20)]
+
+
+class StoredProperty(Response, frozen=True, kw_only=True):
+    """What of a property stands in its row."""
+
+    id: Id
+    external_id: str | None
+    business_id: Id
+    name: str
+    address: PropertyAddress | None
+    jurisdiction: Jurisdiction
+    type: PropertyType
+    use: Use
+    tenure: Tenure | None
+    lease_expiry_date: DateText | None
+    ground_rent_annual: Amount | None
+    service_charge_annual: Amount | None
+    furnished: Furnished | None
+    bedrooms: int | None
+    area_sqm: CanonicalDecimal | None
+    owners: list[PropertyOwner]
+    owner_share_percent: CanonicalDecimal
+    acquisition_date: DateText | None
+    purchase_price: Amount | None
+    acquisition_costs: Amount | None
+    improvement_costs: Amount | None
+    disposal_date: DateText | None
+    disposal_proceeds: Amount | None
+    disposal_costs: Amount | None
+    currency: str
+    local_authority: str | None
+    council_tax_band: str | None
+    licensing: Licensing
+    gas_supply: bool | None
+    foreign_property_id: str | None
+    status: PropertyStatus
+    archived_at: Timestamp | None
+    created_at: Timestamp
+    updated_at: Timestamp
+    version: int
+
+
+class Property(StoredProperty, frozen=True, kw_only=True):
+    """A property of a business.
+
+    `ownerSharePercent` is the share of the business's legal entity. `gasSupply` null: nobody said. `currentValue` is
+    the latest valuation's, in `currency`; null where there is none.
+    """
+
+    current_value: Amount | None
+    current_value_date: DateText | None
+
+
+class ListProperties(SyncRequest, frozen=True, kw_only=True):
+    """Filters of the list."""
+
+    business_id: Id | None = None
+    status: PropertyStatus | None = None
+    use: Use | None = None
+    q: Search | None = None
+    external_id: ExternalId | None = None
+    include_archived: bool = False
+
+
+class CreateProperty(Request, frozen=True, kw_only=True):
+    """A new property of a business with income from property. Its name is the first line of its address by default."""
+
+    business_id: Id
+    name: PropertyName | None = None
+    address: PropertyAddressRequest | None = None
+    jurisdiction: Jurisdiction = "england"
+    type: PropertyType
+    use: Use = "residential_let"
+    tenure: Tenure | None = None
+    lease_expiry_date: Date | None = None
+    ground_rent_annual: AmountText | None = None
+    service_charge_annual: AmountText | None = None
+    furnished: Furnished | None = None
+    bedrooms: Bedrooms | None = None
+    area_sqm: DecimalText | None = None
+    owners: Owners | None = None
+    acquisition_date: Date | None = None
+    purchase_price: AmountText | None = None
+    acquisition_costs: AmountText | None = None
+    improvement_costs: AmountText | None = None
+    currency: Currency | None = None
+    local_authority: ShortText | None = None
+    council_tax_band: Band | None = None
+    licensing: Licensing = "unknown"
+    gas_supply: bool | None = None
+    foreign_property_id: ForeignId | None = None
+    external_id: ExternalId | None = None
+
+
+class UpdateProperty(Request, frozen=True, kw_only=True):
+    """The fields to change. An absent field stays, null clears. `keepTenancies`: those of a property that is sold."""
+
+    id: Id
+    expected_version: Version | None = None
+    name: PropertyName | UnsetType = UNSET
+    address: PropertyAddressRequest | UnsetType | None = UNSET
+    jurisdiction: Jurisdiction | UnsetType = UNSET
+    type: PropertyType | UnsetType = UNSET
+    use: Use | UnsetType = UNSET
+    tenure: Tenure | UnsetType | None = UNSET
+    lease_expiry_date: Date | UnsetType | None = UNSET
+    ground_rent_annual: AmountText | UnsetType | None = UNSET
+    service_charge_annual: AmountText | UnsetType | None = UNSET
+    furnished: Furnished | UnsetType | None = UNSET
+    bedrooms: Bedrooms | UnsetType | None = UNSET
+    area_sqm: DecimalText | UnsetType | None = UNSET
+    owners: Owners | UnsetType = UNSET
+    acquisition_date: Date | UnsetType | None = UNSET
+    purchase_price: AmountText | UnsetType | None = UNSET
+    acquisition_costs: AmountText | UnsetType | None = UNSET
+    improvement_costs: AmountText | UnsetType | None = UNSET
+    disposal_date: Date | UnsetType | None = UNSET
+    disposal_proceeds: AmountText | UnsetType | None = UNSET
+    disposal_costs: AmountText | UnsetType | None = UNSET
+    local_authority: ShortText | UnsetType | None = UNSET
+    council_tax_band: Band | UnsetType | None = UNSET
+    licensing: Licensing | UnsetType = UNSET
+    gas_supply: bool | UnsetType | None = UNSET
+    foreign_property_id: ForeignId | UnsetType | None = UNSET
+    status: PropertyStatus | UnsetType = UNSET
+    keep_tenancies: bool = False
+    external_id: ExternalId | UnsetType | None = UNSET

@@ -1,0 +1,1 @@
+"""Tenancies: shapes, rows, rules, operations."""
