@@ -1,0 +1,1 @@
+"""Rents: what is due, what came, what is owed."""

@@ -1,0 +1,201 @@
+"""When the rent of a tenancy falls due, and how much of it (Domain C3). Pure.
+
+Rent is due in advance, on the first day of its period. Periods begin on due days: a day of the month, 31 being its
+last, for rent by months, and of the week, 1 Monday to 7 Sunday, for rent by weeks. The first due day is the first such
+day of the tenancy; from there they follow at the distance of the frequency.
+
+    start              due day           due day                     due day      end
+      | part of a period |     period      |           ...             | part of one |
+    index -1             0                 1                           n
+
+Chosen: a part costs the share of its days in the whole period that it belongs to, half up; a period has the rent of
+its first day, so that a change within it counts from the next due day on.
+"""
+
+import calendar
+import datetime
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from gatewayd.ledger.rounding import half_up
+
+Frequency = Literal["weekly", "fortnightly", "four_weekly", "monthly", "quarterly", "annually"]
+
+_DAYS = {"weekly": 7, "fortnightly": 14, "four_weekly": 28}
+_MONTHS = {"monthly": 1, "quarterly": 3, "annually": 12}
+_MONTH_LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_DAYS_OF_400_YEARS = 146_097
+_LAST_ORDINAL = datetime.date.max.toordinal()
+
+_date = datetime.date.fromisoformat
+
+
+class Step(NamedTuple):
+    """A rent in minor units, from an ISO date on."""
+
+    first: str
+    amount: int
+
+
+class Terms(NamedTuple):
+    """What the rent of a tenancy follows from. `start` and `end` are its first and last ISO dates; None: it goes on.
+
+    `steps` are at least one, in the order of their dates; the first holds from the start on.
+    """
+
+    start: str
+    end: str | None
+    frequency: Frequency
+    due_day: int
+    steps: tuple[Step, ...]
+
+
+class Due(NamedTuple):
+    """The rent of a period, due on its first day. ISO dates, both inclusive; minor units."""
+
+    first: str
+    last: str
+    amount: int
+
+
+class _Run(NamedTuple):
+    """Periods of one amount that follow each other: the index of the first, how many they are, what each costs."""
+
+    first: int
+    periods: int
+    amount: int
+
+
+class _Weeks:
+    """Due days at a distance of some days. Days of `nth` are ordinals."""
+
+    __slots__ = ("_days", "_first")
+
+    def __init__(self, start: datetime.date, days: int, due_day: int) -> None:
+        ordinal = start.toordinal()  # 1 was a Monday
+        self._first, self._days = ordinal + (due_day - ordinal) % 7, days
+
+    def nth(self, index: int) -> int:
+        return self._first + index * self._days
+
+    def before(self, day: datetime.date) -> int:
+        return max(-((self._first - day.toordinal()) // self._days), 0)
+
+    def until(self, day: datetime.date) -> int:
+        return max((day.toordinal() - self._first) // self._days + 1, 0)
+
+
+class _Months:
+    """Due days at a distance of some months. Months are counted from the year 0, days of `nth` are ordinals."""
+
+    __slots__ = ("_due_day", "_first", "_months")
+
+    def __init__(self, start: datetime.date, months: int, due_day: int) -> None:
+        self._months, self._due_day = months, due_day
+        self._first = self._month(start, 0)
+
+    def nth(self, index: int) -> int:
+        year, month = divmod(self._first + index * self._months, 12)
+        cycles, year = divmod(year, 400)  # before the first and after the last year of a date there are more
+        day = datetime.date(year + 400, month + 1, self._due_in(year, month))
+        return day.toordinal() + (cycles - 1) * _DAYS_OF_400_YEARS
+
+    def before(self, day: datetime.date) -> int:
+        return max(-((self._first - self._month(day, 0)) // self._months), 0)
+
+    def until(self, day: datetime.date) -> int:
+        return max(-((self._first - self._month(day, 1)) // self._months), 0)
+
+    def _month(self, day: datetime.date, more: int) -> int:
+        """The first month whose due day is not before the one that comes `more` days, 0 or 1, after `day`."""
+        year, month = day.year, day.month - 1
+        return 12 * year + month + (day.day + more > self._due_in(year, month))
+
+    def _due_in(self, year: int, month: int) -> int:
+        if self._due_day <= 28:
+            return self._due_day
+        return min(self._due_day, _MONTH_LENGTHS[month] + (month == 1 and calendar.isleap(year)))
+
+
+def due_until(terms: Terms, day: str) -> int:
+    """The rent that has fallen due by the end of an ISO date, in minor units."""
+    return sum([periods * amount for _, periods, amount in _runs(terms, day)])
+
+
+def dues(terms: Terms, first: str, last: str) -> Iterator[Due]:
+    """Each rent that falls due from one ISO date to another, the earliest first."""
+    grid, start = _grid(terms), _date(terms.start).toordinal()
+    end = _LAST_ORDINAL if terms.end is None else _date(terms.end).toordinal()
+    skipped = grid.before(_date(first)) if first > terms.start else -1
+    for run in _runs(terms, last):
+        for index in range(max(run.first, skipped), run.first + run.periods):
+            yield Due(_iso(max(grid.nth(index), start)), _iso(min(grid.nth(index + 1) - 1, end)), run.amount)
+
+
+def oldest_unpaid(terms: Terms, day: str, received: int) -> str | None:
+    """The ISO date of the first rent that `received`, minor units, does not pay whole; None where it pays all.
+
+    It pays the oldest first. Of what has fallen due by the end of an ISO date.
+    """
+    left = max(received, 0)
+    for first, periods, amount in _runs(terms, day):
+        if periods * amount > left:
+            index = first + left // amount
+            return terms.start if index < 0 else _iso(_grid(terms).nth(index))
+        left -= periods * amount
+    return None
+
+
+def _grid(terms: Terms) -> _Weeks | _Months:
+    """The due days of a tenancy."""
+    start, days = _date(terms.start), _DAYS.get(terms.frequency)
+    if days is not None:
+        return _Weeks(start, days, terms.due_day)
+    return _Months(start, _MONTHS[terms.frequency], terms.due_day)
+
+
+def _runs(terms: Terms, day: str) -> list[_Run]:
+    """What has fallen due by the end of an ISO date, the earliest first."""
+    until = day if terms.end is None or day < terms.end else terms.end
+    if until < terms.start:
+        return []
+    grid = _grid(terms)
+    runs = _part_before(terms, grid)
+    count = grid.until(_date(until))
+    if terms.end is None or not count:
+        return runs + _whole(terms, grid, count)
+    begins, following, end = grid.nth(count - 1), grid.nth(count), _date(terms.end).toordinal()
+    if following <= end + 1:
+        return runs + _whole(terms, grid, count)
+    part = half_up(_rent_on(terms, _iso(begins)) * (end + 1 - begins), following - begins)
+    return [*runs, *_whole(terms, grid, count - 1), _Run(count - 1, 1, part)]
+
+
+def _part_before(terms: Terms, grid: _Weeks | _Months) -> list[_Run]:
+    """What is due at the start of a tenancy that does not begin on a due day."""
+    start, first = _date(terms.start).toordinal(), grid.nth(0)
+    if start == first:
+        return []
+    following = first if terms.end is None else min(first, _date(terms.end).toordinal() + 1)
+    part = half_up(_rent_on(terms, terms.start) * (following - start), first - grid.nth(-1))
+    return [_Run(-1, 1, part)]
+
+
+def _whole(terms: Terms, grid: _Weeks | _Months, count: int) -> list[_Run]:
+    """The first `count` periods, at the rents of their first days."""
+    steps = terms.steps
+    if len(steps) == 1:
+        return [_Run(0, count, steps[0].amount)]
+    bounds = [0, *(min(grid.before(_date(step.first)), count) for step in steps[1:]), count]
+    return [
+        _Run(first, last - first, step.amount) for step, first, last in zip(steps, bounds, bounds[1:], strict=False)
+    ]
+
+
+def _rent_on(terms: Terms, day: str) -> int:
+    """The rent of an ISO date, in minor units."""
+    return next((step.amount for step in reversed(terms.steps) if step.first <= day), terms.steps[0].amount)
+
+
+def _iso(ordinal: int) -> str:
+    return datetime.date.fromordinal(min(ordinal, _LAST_ORDINAL)).isoformat()
