@@ -1,0 +1,121 @@
+"""Whether a rise of rent keeps section 13 of the Housing Act 1988 as it is since 1 May 2026 (Domain 0.1, B4). Pure.
+
+In England the rent of an assured periodic tenancy rises by a notice on Form 4A alone: two months after it was served
+at the earliest, on the first day of a period of the tenancy, 52 weeks after the tenancy began and after the last rise
+by notice. What is found is for people to judge: nothing is refused.
+"""
+
+import datetime
+from collections.abc import Iterator
+from typing import Final, Literal, NamedTuple
+
+from gatewayd.areas.landlord.rents.terms import terms_of
+from gatewayd.areas.landlord.tenancies import states
+from gatewayd.areas.landlord.tenancies.shapes import RentNotice, RentStep, TenancyRow
+from gatewayd.clock import days_after
+from gatewayd.ledger.date_ranges import later
+from gatewayd.ledger.rents import schedule
+from gatewayd.money import to_minor
+
+FORM: Final = "Form 4A"
+_NOTICE_MONTHS = 2
+_52_WEEKS, _53_WEEKS = 364, 371
+_DRIFT_DAYS = 6  # that rises every 52 weeks may come before the day of the first
+
+FindingCode = Literal[
+    "notice_missing",
+    "notice_form",
+    "notice_too_short",
+    "before_effective_date",
+    "not_first_day_of_period",
+    "first_52_weeks",
+    "within_52_weeks",
+]
+
+
+class Finding(NamedTuple):
+    """What a rise of rent does not keep, and why, for people."""
+
+    code: FindingCode
+    message: str
+
+
+def findings(row: TenancyRow, step: RentStep) -> list[Finding]:
+    """What is wrong with a rent that `step` would add to a tenancy's history; nothing where it is no such rise."""
+    if not _applies(row, step):
+        return []
+    return [*_of_notice(step), *_of_day(row, step.from_date)]
+
+
+def _applies(row: TenancyRow, step: RentStep) -> bool:
+    """Whether it raises the rent of a tenancy that is assured periodic on that day."""
+    periodic = step.from_date >= states.PERIODIC_FROM and states.type_of(row, step.from_date)[0] == "assured_periodic"
+    return periodic and step.from_date > row.start_date and _raises(row, step)
+
+
+def _raises(row: TenancyRow, step: RentStep) -> bool:
+    earlier = [one for one in row.rent_history if one.from_date < step.from_date]
+    return bool(earlier) and to_minor(step.amount, row.currency) > to_minor(earlier[-1].amount, row.currency)
+
+
+def _of_notice(step: RentStep) -> Iterator[Finding]:
+    notice = step.notice
+    if notice is None or notice.served_date is None:
+        yield Finding("notice_missing", f"The rent of an assured periodic tenancy rises by a notice on {FORM} alone.")
+        return
+    yield from _of_served_notice(step, notice, notice.served_date.isoformat())
+
+
+def _of_served_notice(step: RentStep, notice: RentNotice, served: str) -> Iterator[Finding]:
+    effective = step.from_date if notice.effective_date is None else notice.effective_date.isoformat()
+    if step.from_date < effective:
+        yield Finding("before_effective_date", f"By the notice the new rent is due from {effective} on.")
+    if served < states.PERIODIC_FROM:
+        return  # Chosen: such a notice is of the older law, and what that asked for is not looked at
+    if notice.form is not None and notice.form.casefold().replace(" ", "") != FORM.casefold().replace(" ", ""):
+        yield Finding("notice_form", f"Since {states.PERIODIC_FROM} the notice is on {FORM}.")
+    earliest = later(served, _NOTICE_MONTHS)
+    if effective < earliest:
+        message = f"A notice that was served on {served} takes effect on {earliest} at the earliest."
+        yield Finding("notice_too_short", message)
+
+
+def _of_day(row: TenancyRow, day: str) -> Iterator[Finding]:
+    """What is wrong with the day of a rise."""
+    if not any(due.first == day for due in schedule.dues(terms_of(row)._replace(end=None), day, day)):
+        yield Finding("not_first_day_of_period", f"{day} is not the first day of a period of the tenancy.")
+    earliest = days_after(row.start_date, _52_WEEKS)
+    if day < earliest:
+        yield Finding("first_52_weeks", f"The first rise is 52 weeks after the start at the earliest, on {earliest}.")
+    rises = [rise for rise in _rises_by_notice(row) if rise < day]
+    if rises and day < (earliest := _next_rise(rises)):
+        yield Finding("within_52_weeks", f"After the rise of {rises[-1]} the next is on {earliest} at the earliest.")
+
+
+def _rises_by_notice(row: TenancyRow) -> list[str]:
+    """The days of rises that count against the next one.
+
+    Chosen: since the change of the law those too whose notice nobody entered.
+    """
+    pairs = zip(row.rent_history, row.rent_history[1:], strict=False)
+    return [
+        after.from_date
+        for before, after in pairs
+        if to_minor(after.amount, row.currency) > to_minor(before.amount, row.currency)
+        and (after.notice is not None or after.from_date >= states.PERIODIC_FROM)
+    ]
+
+
+def _next_rise(rises: list[str]) -> str:
+    """The earliest day of the rise after these (section 13(3A) and (3B)): 52 weeks after the last.
+
+    It is 53 where the 52 weeks end more than six days before the anniversary of the first.
+    """
+    usual = days_after(rises[-1], _52_WEEKS)
+    anniversary = later(rises[0], 12 * round(_years(rises[0], usual)))
+    return days_after(rises[-1], _53_WEEKS) if usual < days_after(anniversary, -_DRIFT_DAYS) else usual
+
+
+def _years(first: str, last: str) -> float:
+    days = datetime.date.fromisoformat(last) - datetime.date.fromisoformat(first)
+    return days.days / 365.2425
