@@ -86,8 +86,9 @@ WHERE property_id IS NOT NULL;
 
 CREATE INDEX allocations_by_source ON allocations (org_id, source_id, date, id) WHERE source_id IS NOT NULL;
 
-CREATE INDEX allocations_by_tenancy ON allocations (org_id, tenancy_id, date, id, currency, direction, amount)
-WHERE tenancy_id IS NOT NULL;
+CREATE INDEX allocations_by_tenancy ON allocations (
+    org_id, tenancy_id, date, id, currency, direction, amount, category
+) WHERE tenancy_id IS NOT NULL;
 
 CREATE TABLE api_keys (
     id TEXT PRIMARY KEY,
@@ -1773,7 +1774,8 @@ CREATE TABLE tenancies (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1),
-    last_day TEXT                               -- of the tenancy, by law, notice and what was said; NULL: it goes on
+    last_day TEXT,                              -- of the tenancy, by law, notice and what was said; NULL: it goes on
+    rent_total INTEGER                          -- of all its days; NULL: it goes on
 ) STRICT;
 
 CREATE INDEX tenancies_by_change ON tenancies (org_id, updated_at, id);

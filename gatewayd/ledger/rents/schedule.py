@@ -14,7 +14,9 @@ its first day, so that a change within it counts from the next due day on.
 
 import calendar
 import datetime
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from gatewayd.ledger.rounding import half_up
@@ -23,6 +25,14 @@ Frequency = Literal["weekly", "fortnightly", "four_weekly", "monthly", "quarterl
 
 _DAYS = {"weekly": 7, "fortnightly": 14, "four_weekly": 28}
 _MONTHS = {"monthly": 1, "quarterly": 3, "annually": 12}
+_IN_A_MONTH: Mapping[Frequency, Fraction] = {
+    "weekly": Fraction(52, 12),
+    "fortnightly": Fraction(26, 12),
+    "four_weekly": Fraction(13, 12),
+    "monthly": Fraction(1),
+    "quarterly": Fraction(1, 3),
+    "annually": Fraction(1, 12),
+}
 _MONTH_LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _DAYS_OF_400_YEARS = 146_097
 _LAST_ORDINAL = datetime.date.max.toordinal()
@@ -140,10 +150,20 @@ def oldest_unpaid(terms: Terms, day: str, received: int) -> str | None:
     left = max(received, 0)
     for first, periods, amount in _runs(terms, day):
         if periods * amount > left:
-            index = first + left // amount
-            return terms.start if index < 0 else _iso(_grid(terms).nth(index))
+            return _first_day(terms, first + left // amount)
         left -= periods * amount
     return None
+
+
+def latest_due(terms: Terms, day: str) -> str | None:
+    """The ISO date of the last rent that has fallen due by the end of another; None: none has."""
+    runs = _runs(terms, day)
+    return _first_day(terms, runs[-1].first + runs[-1].periods - 1) if runs else None
+
+
+def monthly_rent(amount: int, frequency: Frequency) -> Fraction:
+    """What a rent comes to in a month, not rounded (Domain C3)."""
+    return amount * _IN_A_MONTH[frequency]
 
 
 def _grid(terms: Terms) -> _Weeks | _Months:
@@ -183,18 +203,19 @@ def _part_before(terms: Terms, grid: _Weeks | _Months) -> list[_Run]:
 
 def _whole(terms: Terms, grid: _Weeks | _Months, count: int) -> list[_Run]:
     """The first `count` periods, at the rents of their first days."""
-    steps = terms.steps
-    if len(steps) == 1:
-        return [_Run(0, count, steps[0].amount)]
-    bounds = [0, *(min(grid.before(_date(step.first)), count) for step in steps[1:]), count]
-    return [
-        _Run(first, last - first, step.amount) for step, first, last in zip(steps, bounds, bounds[1:], strict=False)
-    ]
+    bounds = [0, *(min(grid.before(_date(step.first)), count) for step in terms.steps[1:]), count]
+    runs = zip(terms.steps, pairwise(bounds), strict=True)
+    return [_Run(begin, end - begin, step.amount) for step, (begin, end) in runs if begin < end]
 
 
 def _rent_on(terms: Terms, day: str) -> int:
     """The rent of an ISO date, in minor units."""
     return next((step.amount for step in reversed(terms.steps) if step.first <= day), terms.steps[0].amount)
+
+
+def _first_day(terms: Terms, index: int) -> str:
+    """The ISO date on which a period begins and its rent is due."""
+    return terms.start if index < 0 else _iso(_grid(terms).nth(index))
 
 
 def _iso(ordinal: int) -> str:

@@ -172,7 +172,8 @@ CREATE TABLE tenancies (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1),
-    last_day TEXT                               -- of the tenancy, by law, notice and what was said; NULL: it goes on
+    last_day TEXT,                              -- of the tenancy, by law, notice and what was said; NULL: it goes on
+    rent_total INTEGER                          -- of all its days; NULL: it goes on
 ) STRICT;
 -- externalId, once in an organization
 CREATE UNIQUE INDEX tenancies_by_external_id ON tenancies (org_id, external_id) WHERE external_id IS NOT NULL;
@@ -300,3 +301,9 @@ CREATE INDEX certificates_of_property ON certificates (org_id, property_id, type
 -- what expires
 CREATE INDEX certificates_by_expiry ON certificates (org_id, expiry_date, id)
 WHERE expiry_date IS NOT NULL AND superseded_by_id IS NULL;
+
+DROP INDEX allocations_by_tenancy;
+-- the allocations of a tenancy by day, and what of them is rent
+CREATE INDEX allocations_by_tenancy ON allocations (
+    org_id, tenancy_id, date, id, currency, direction, amount, category
+) WHERE tenancy_id IS NOT NULL;

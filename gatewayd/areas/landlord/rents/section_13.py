@@ -9,7 +9,7 @@ import datetime
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
-from gatewayd.areas.landlord.rents.terms import terms_of
+from gatewayd.areas.landlord.rents import terms
 from gatewayd.areas.landlord.tenancies import states
 from gatewayd.areas.landlord.tenancies.shapes import RentNotice, RentStep, TenancyRow
 from gatewayd.clock import days_after
@@ -82,7 +82,7 @@ def _of_served_notice(step: RentStep, notice: RentNotice, served: str) -> Iterat
 
 def _of_day(row: TenancyRow, day: str) -> Iterator[Finding]:
     """What is wrong with the day of a rise."""
-    if not any(due.first == day for due in schedule.dues(terms_of(row)._replace(end=None), day, day)):
+    if not any(due.first == day for due in schedule.dues(terms.of_row(row)._replace(end=None), day, day)):
         yield Finding("not_first_day_of_period", f"{day} is not the first day of a period of the tenancy.")
     earliest = days_after(row.start_date, _52_WEEKS)
     if day < earliest:
