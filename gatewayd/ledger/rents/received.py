@@ -3,6 +3,10 @@
 What was given back counts against it. Chosen: only money of the tenancy's own currency.
 """
 
+from typing import Literal
+
+from gatewayd.ledger.categories import PROPERTY_TYPES
+from gatewayd.ledger.rents.ladder import Payment
 from gatewayd.store import ReadTx
 
 IS_RENT = "(category = 'periodAmount' OR category = 'rentARoomRentsReceived' OR category = 'turnover')"
@@ -20,6 +24,23 @@ OF_TENANCY = f"""
 _SUM_OF_ONE = f"""
 {_SUM} WHERE org_id = :org_id AND tenancy_id = :tenancy_id AND date <= :day AND currency = :currency AND {IS_RENT}
 """
+
+_SELECT = f"""
+SELECT id, date, CASE WHEN direction = 'in' THEN amount ELSE -amount END FROM allocations
+WHERE org_id = :org_id AND tenancy_id = :tenancy_id AND currency = :currency AND {IS_RENT} ORDER BY date, id
+"""
+
+
+def category_of(business_type: str, use: str) -> Literal["periodAmount", "rentARoomRentsReceived", "turnover"]:
+    """The line of the rent of a property of such use, in a business of such a type."""
+    if business_type not in PROPERTY_TYPES:
+        return "turnover"
+    return "rentARoomRentsReceived" if use == "rent_a_room" else "periodAmount"
+
+
+def of_tenancy(tx: ReadTx, tenancy_id: str, currency: str) -> list[Payment]:
+    """All rent of a tenancy, of any day, in the order of the dates."""
+    return [Payment(*row) for row in tx.rows(_SELECT, tenancy_id=tenancy_id, currency=currency)]
 
 
 def until(tx: ReadTx, tenancy_id: str, currency: str, day: str) -> int:

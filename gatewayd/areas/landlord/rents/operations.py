@@ -1,0 +1,126 @@
+"""Rents: their operations."""
+
+from collections.abc import Mapping
+
+from gatewayd.areas.landlord.rents import arrears, pages
+from gatewayd.areas.landlord.rents.shapes import (
+    ListRentsDue,
+    RecordedRent,
+    RecordRent,
+    RentDue,
+    RentMethod,
+)
+from gatewayd.areas.landlord.tenancies.rows import TENANCIES
+from gatewayd.areas.landlord.tenancies.shapes import TenancyRow
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.pages import Listing, Page
+from gatewayd.errors import FieldError, Problem, invalid, invalid_field, invalid_state
+from gatewayd.ledger import allocations, businesses, lets
+from gatewayd.ledger.allocation_shapes import Allocation, Entry, Part
+from gatewayd.ledger.references import unknown_reference
+from gatewayd.ledger.rents import received
+from gatewayd.money import Money, canonical, to_minor
+from gatewayd.store import ReadTx, WriteTx
+
+_OWN_PATHS = frozenset({"amount", "date", "description", "fxRate"})
+_BY: Mapping[RentMethod, str] = {
+    "cash": "Rent in cash",
+    "cheque": "Rent by cheque",
+    "card": "Rent by card",
+    "bank_transfer": "Rent by bank transfer",
+    "other": "Rent",
+}
+
+
+def list_rents_due(tx: ReadTx, caller: Caller, request: ListRentsDue) -> Listing[RentDue]:
+    """List the rents of tenancies with what has come for each: what is paid, due, late, and upcoming.
+
+    By property, tenancy and due date. Rent is due in advance; parts of a period at the start and the end of a tenancy
+    cost their days. Where `status` leaves out most of many tenancies, a page may be short, or even empty, before the
+    last.
+    """
+    return pages.page(tx, request)
+
+
+def record_rent(tx: WriteTx, caller: Caller, request: RecordRent) -> RecordedRent:
+    """Record rent that no bank transaction shows, such as cash.
+
+    It becomes an allocation of the property's business, and pays the oldest rents of the tenancy first. It is taken
+    back with `banking.removeAllocation`, and what is given back to a tenant is a part of `banking.allocate` with
+    `direction` out. Rent that came into a bank account is allocated there: entered here, it would count twice.
+    """
+    row = TENANCIES.find(tx, request.tenancy_id)
+    if row is None:
+        raise invalid(unknown_reference("tenancyId", "tenancy"))
+    if row.cancelled_at is not None:
+        raise invalid_state("The tenancy was called off.", "cancelled", ())
+    allocation = _entered(tx, row, request)
+    owed = arrears.of_tenancy(tx, row, tx.today)
+    return RecordedRent(
+        allocation=allocation,
+        arrears=Money(owed.arrears, row.currency),
+        credit=Money(owed.credit, row.currency),
+        currency=row.currency,
+    )
+
+
+def _entered(tx: WriteTx, row: TenancyRow, request: RecordRent) -> Allocation:
+    let = lets.find(tx, row.property_id)
+    assert let is not None  # a foreign key
+    business = businesses.find(tx, let.business_id)
+    assert business is not None  # another
+    try:
+        amount = to_minor(request.amount, row.currency)
+    except ValueError as error:
+        raise invalid_field("amount", "invalid_decimal", f"{error}.") from None
+    part = Part(
+        category=received.category_of(business.type, let.use),
+        direction="in",
+        amount=amount,
+        tenancy_id=row.id,
+        fx_rate=None if request.fx_rate is None else canonical(request.fx_rate),
+        description=request.description or _BY[request.method],
+        external_id=request.external_id,
+    )
+    date = None if request.date is None else request.date.isoformat()
+    try:
+        (entered,) = allocations.enter(tx, [part], Entry(date, row.currency))
+    except Problem as problem:
+        raise invalid(*map(_of_request, problem.errors)) if problem.errors else problem from None
+    return entered
+
+
+def _of_request(error: FieldError) -> FieldError:
+    """An error of a part as one of the request: what it does not name follows from the tenancy."""
+    path = error.path.rpartition(".")[2]
+    return FieldError(path if path in _OWN_PATHS else "tenancyId", error.code, error.message)
+
+
+OPERATIONS = (
+    Operation(
+        id="landlord.listRentsDue",
+        kind="read",
+        method="GET",
+        path="/landlord/listRentsDue",
+        scopes=("accounting:read",),
+        request=ListRentsDue,
+        response=Page[RentDue],
+        handler=list_rents_due,
+        extension=True,
+        example={"tenancyId": "tcy_01k0000000000000000000000a", "fromDate": "2026-04-06", "limit": 20},
+    ),
+    Operation(
+        id="landlord.recordRent",
+        kind="write",
+        method="POST",
+        path="/landlord/recordRent",
+        scopes=("accounting:write",),
+        request=RecordRent,
+        response=RecordedRent,
+        handler=record_rent,
+        errors=("already_exists", "invalid_state", "period_closed"),
+        extension=True,
+        example={"tenancyId": "tcy_01k0000000000000000000000a", "date": "2026-11-01", "amount": "950.00"},
+    ),
+)

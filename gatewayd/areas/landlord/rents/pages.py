@@ -1,0 +1,187 @@
+"""Pages of rents due: by property, tenancy and due date. What is after a cursor is counted anew from the terms."""
+
+import datetime
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+import msgspec
+
+from gatewayd.areas.landlord.rents import terms
+from gatewayd.areas.landlord.rents.shapes import ListRentsDue, RentDue, RentStatus
+from gatewayd.areas.landlord.tenancies.shapes import RentStep
+from gatewayd.clock import days_after
+from gatewayd.contract.pages import PAGE_BYTES, Listing, cursor_key, next_cursor
+from gatewayd.contract.wire import encode
+from gatewayd.errors import Problem, invalid, invalid_field
+from gatewayd.ledger import references
+from gatewayd.ledger.references import Kind, Reference
+from gatewayd.ledger.rents import ladder, received, schedule
+from gatewayd.ledger.rents.ladder import Rung
+from gatewayd.ledger.rents.schedule import Terms
+from gatewayd.money import Money
+from gatewayd.store import ReadTx
+
+AHEAD_DAYS: Final = 31  # Chosen: the next rent of the month is among them
+LOOKED_AT: Final = 200  # Chosen: tenancies for a page, however few of their rents have the status that is asked for
+
+_FIRST_DATE: Final = "0001-01-01"
+_SELECT: Final = """
+SELECT tenancies.id, tenancies.property_id, unit_id, tenancies.currency, start_date, last_day, rent_frequency,
+    rent_due_day, rent_history
+FROM properties CROSS JOIN tenancies
+WHERE properties.org_id = :org_id AND tenancies.org_id = :org_id AND tenancies.property_id = properties.id
+    AND cancelled_at IS NULL AND start_date <= :last AND (last_day IS NULL OR last_day >= :first)
+    AND (properties.id, start_date, tenancies.id) >= (:after_property, :after_start, :after_tenancy)
+    AND {whose}
+ORDER BY properties.id, start_date, tenancies.id LIMIT :count
+"""
+_OF_TENANCY = _SELECT.format(whose="tenancies.id = :id")
+_OF_PROPERTY = _SELECT.format(whose="properties.id = :id")
+_OF_BUSINESS = _SELECT.format(whose="properties.business_id = :id AND properties.id >= :after_property")
+
+_history = msgspec.json.Decoder(list[RentStep])
+
+
+class _Place(NamedTuple):
+    """Where a rent stands in the list: after `due_date` comes what is due later of the same tenancy."""
+
+    property_id: str = ""
+    start_date: str = ""
+    tenancy_id: str = ""
+    due_date: str = ""
+
+
+class _Asked(NamedTuple):
+    """Whose rents, and those due from one ISO date to another. `today` decides what is late."""
+
+    sql: str
+    id: str
+    first: str
+    last: str
+    today: str
+
+
+class _Let(NamedTuple):
+    """A tenancy whose rents are listed."""
+
+    id: str
+    property_id: str
+    unit_id: str | None
+    currency: str
+    terms: Terms
+
+
+def page(tx: ReadTx, request: ListRentsDue) -> Listing[RentDue]:
+    """One page. Raises `Problem`: `invalid_cursor`, `validation_failed`."""
+    asked = _asked(tx, request)
+    after = _after(request)
+    items: list[bytes] = []
+    place, room, looked = after, PAGE_BYTES, 0
+    for let in _lets(tx, asked, after):
+        if looked == LOOKED_AT:
+            return Listing.of(items, next_cursor(request, place))
+        looked += let.id != after.tenancy_id
+        for rent in _rents(tx, let, asked, after):
+            if request.status and rent.status not in request.status:
+                continue
+            item = encode(rent)
+            room -= len(item) + 1
+            if len(items) == request.limit or (room < 0 and items):
+                return Listing.of(items, next_cursor(request, place))
+            items.append(item)
+            place = _Place(let.property_id, let.terms.start, let.id, rent.due_date)
+        place = _Place(let.property_id, let.terms.start, let.id, asked.last)
+    return Listing.of(items, None)
+
+
+def status_of(rung: Rung, today: str) -> RentStatus:
+    """What has become of a rent by an ISO date."""
+    if rung.outstanding == 0:
+        return "paid"
+    if today < rung.due.first:
+        return "upcoming"
+    if rung.received:
+        return "part_paid"
+    return "due" if today == rung.due.first else "late"
+
+
+def _asked(tx: ReadTx, request: ListRentsDue) -> _Asked:
+    whose: Mapping[tuple[str, Kind, str], str | None] = {
+        ("tenancyId", "tenancy", _OF_TENANCY): request.tenancy_id,
+        ("propertyId", "property", _OF_PROPERTY): request.property_id,
+        ("businessId", "business", _OF_BUSINESS): request.business_id,
+    }
+    given = [(path, kind, sql, id_) for (path, kind, sql), id_ in whose.items() if id_ is not None]
+    if len(given) != 1:
+        raise invalid_field("tenancyId", "required", "Give one of tenancyId, propertyId and businessId.")
+    ((path, kind, sql, id_),) = given
+    errors = list(references.unknown(tx, [Reference(path, kind, id_)]))
+    if errors:
+        raise invalid(*errors)
+    first = _FIRST_DATE if request.from_date is None else request.from_date.isoformat()
+    last = days_after(tx.today, AHEAD_DAYS) if request.to_date is None else request.to_date.isoformat()
+    if request.from_date is not None and request.to_date is not None and last < first:
+        raise invalid_field("toDate", "date_order", "It is before `fromDate`.")
+    return _Asked(sql, id_, first, last, tx.today)
+
+
+def _after(request: ListRentsDue) -> _Place:
+    """Where the page starts. Raises `Problem` `invalid_cursor`."""
+    key = cursor_key(request, str, str, str, str)
+    if key is None:
+        return _Place()
+    place = _Place(*map(str, key))
+    try:
+        datetime.date.fromisoformat(place.due_date)
+    except ValueError:
+        raise Problem("invalid_cursor", "The cursor is not one of this list: start again without it.") from None
+    return place
+
+
+def _lets(tx: ReadTx, asked: _Asked, after: _Place) -> Iterator[_Let]:
+    rows = tx.each(
+        asked.sql,
+        id=asked.id,
+        first=asked.first,
+        last=asked.last,
+        after_property=after.property_id,
+        after_start=after.start_date,
+        after_tenancy=after.tenancy_id,
+        count=LOOKED_AT + 2,  # one may be where the page before ended, and one is behind the page
+    )
+    for id_, property_id, unit_id, currency, start, last_day, frequency, due_day, history in rows:
+        steps = terms.steps_of(_history.decode(history), currency)
+        yield _Let(id_, property_id, unit_id, currency, Terms(start, last_day, frequency, due_day, steps))
+
+
+def _rents(tx: ReadTx, let: _Let, asked: _Asked, after: _Place) -> Iterator[RentDue]:
+    """The rents of a tenancy that are on the page or behind it."""
+    first = asked.first
+    if let.id == after.tenancy_id:
+        if after.due_date >= asked.last:
+            return
+        first = max(first, days_after(after.due_date, 1))
+    before = 0 if first == _FIRST_DATE else schedule.due_until(let.terms, days_after(first, -1))
+    payments = received.of_tenancy(tx, let.id, let.currency)
+    for rung in ladder.settle(schedule.dues(let.terms, first, asked.last), payments, before):
+        yield _shown(let, rung, asked.today)
+
+
+def _shown(let: _Let, rung: Rung, today: str) -> RentDue:
+    due = rung.due
+    late = datetime.date.fromisoformat(today) - datetime.date.fromisoformat(due.first)
+    return RentDue(
+        tenancy_id=let.id,
+        property_id=let.property_id,
+        unit_id=let.unit_id,
+        due_date=due.first,
+        period_start_date=due.first,
+        period_end_date=due.last,
+        amount=Money(due.amount, let.currency),
+        received=Money(rung.received, let.currency),
+        outstanding=Money(rung.outstanding, let.currency),
+        currency=let.currency,
+        status=status_of(rung, today),
+        days_late=max(late.days, 0) if rung.outstanding else 0,
+        allocation_ids=rung.allocation_ids,
+    )

@@ -1,0 +1,68 @@
+"""Books of somebody who lets: tenancies as their operations leave them, and the rent that comes for them."""
+
+from typing import Any, ClassVar
+
+from gatewayd.areas.businesses.operations import create_business
+from gatewayd.areas.businesses.shapes import CreateBusiness
+from gatewayd.areas.landlord.rents import arrears
+from gatewayd.areas.landlord.rents.arrears import Owed, Owing
+from gatewayd.areas.landlord.rents.operations import OPERATIONS
+from gatewayd.areas.landlord.tenancies.rows import TENANCIES
+from gatewayd.areas.landlord.tenancies.shapes import RentStep
+from gatewayd.contract.decoding import RequestDecoder
+from tests.areas.banking.lines import BankedBooks
+from tests.areas.landlord.lets import step, tenancy
+from tests.ledger.lets import insert_property, insert_unit
+from tests.support.store import MemoryStore
+
+_OPERATIONS = {operation.id.partition(".")[2]: operation for operation in OPERATIONS}
+
+
+class RentBooks(BankedBooks):
+    """A person with a property business, a house, and an account that names nothing."""
+
+    operations: ClassVar = {**BankedBooks.operations, **_OPERATIONS}
+    decoders: ClassVar = {
+        **BankedBooks.decoders,
+        **{name: RequestDecoder(operation) for name, operation in _OPERATIONS.items()},
+    }
+
+    def __init__(self, store: MemoryStore, name: str = "Lets Ltd") -> None:
+        super().__init__(store, name)
+        self.owner = self.unregistered_entity()
+        self.lets = self.business_of("uk_property")
+        self.house = self.property()
+        self.current = self.account(self.owner)
+
+    def business_of(self, type_: Any) -> str:
+        request = CreateBusiness(legal_entity_id=self.owner, type=type_, name="Lets")
+        return self.write(lambda tx: create_business(tx, self.caller, request)).id
+
+    def property(self, business_id: str | None = None, **fields: object) -> str:
+        return self.write(lambda tx: insert_property(tx, business_id or self.lets, **fields))
+
+    def unit(self, property_id: str | None = None) -> str:
+        return self.write(lambda tx: insert_unit(tx, property_id or self.house))
+
+    def let(self, *history: RentStep, **values: object) -> str:
+        """A tenancy of the house, monthly on the 1st from its first rent on, but for what `values` say."""
+        steps = history or (step("2026-01-01", "950.00"),)
+        given = tenancy(*steps, **{"property_id": self.house, **values})
+        fields = {name: getattr(given, name) for name in given.__struct_fields__}
+        return self.write(lambda tx: TENANCIES.insert(tx, TENANCIES.new(tx, None, **fields))).id
+
+    def paid(self, tenancy_id: str, amount: str, **fields: object) -> dict[str, Any]:
+        """Rent that came in cash; answers its allocation."""
+        answer: dict[str, Any] = self.post("recordRent", tenancyId=tenancy_id, amount=amount, **fields)["allocation"]
+        return answer
+
+    def owed(self, tenancy_id: str, day: str = "2026-11-20") -> Owed:
+        return self.store.read(lambda tx: arrears.of_tenancy(tx, TENANCIES.get(tx, tenancy_id), day), self.org_id)
+
+    def owing(self, day: str = "2026-11-20") -> list[Owing]:
+        return self.store.read(lambda tx: arrears.of_all(tx, day), self.org_id)
+
+    def ladder(self, query: str) -> list[tuple[str, str, str, str, int]]:
+        """Due date, amount, what is outstanding, status and days late of each rent."""
+        rents = self.walk("listRentsDue", query)
+        return [(one["dueDate"], one["amount"], one["outstanding"], one["status"], one["daysLate"]) for one in rents]
