@@ -121,6 +121,11 @@ OPERATIONS = (
         handler=record_rent,
         errors=("already_exists", "invalid_state", "period_closed"),
         extension=True,
-        example={"tenancyId": "tcy_01k0000000000000000000000a", "date": "2026-11-01", "amount": "950.00"},
+        example={
+            "tenancyId": "tcy_01k0000000000000000000000a",
+            "date": "2026-11-01",
+            "amount": "950.00",
+            "description": "November, in cash",
+        },
     ),
 )
