@@ -44,5 +44,8 @@ def of_tenancy(tx: ReadTx, tenancy_id: str, currency: str) -> list[Payment]:
 
 
 def until(tx: ReadTx, tenancy_id: str, currency: str, day: str) -> int:
-    """The rent of a tenancy that came by the end of an ISO date, less what was given back, in minor units."""
-    return int(tx.value(_SUM_OF_ONE, tenancy_id=tenancy_id, currency=currency, day=day))
+    """The rent of a tenancy that came by the end of an ISO date, less what was given back, in minor units.
+
+    Chosen: it is not below 0, for who gives back more than came makes nobody a debtor.
+    """
+    return max(int(tx.value(_SUM_OF_ONE, tenancy_id=tenancy_id, currency=currency, day=day)), 0)

@@ -7,25 +7,19 @@ look at what they paid. The others' is counted, by whole periods at once.
 import datetime
 from typing import NamedTuple
 
-import msgspec
-
 from gatewayd.areas.landlord.rents import terms
-from gatewayd.areas.landlord.tenancies.shapes import RentStep, TenancyRow
-from gatewayd.ledger.rents import received, schedule
-from gatewayd.ledger.rents.schedule import Terms
+from gatewayd.areas.landlord.tenancies.shapes import TenancyRow
+from gatewayd.ledger.rents import received, schedule, stored_terms
 from gatewayd.store import ReadTx
 
 _SELECT_UNSETTLED = f"""
-SELECT id, property_id, currency, received, start_date, last_day, rent_frequency, rent_due_day, rent_history
+SELECT id, property_id, received, {stored_terms.COLUMNS}
 FROM (
-    SELECT id, property_id, currency, {received.OF_TENANCY} AS received, rent_total, start_date, last_day,
-        rent_frequency, rent_due_day, rent_history
+    SELECT id, property_id, {received.OF_TENANCY} AS received, rent_total, {stored_terms.COLUMNS}
     FROM tenancies WHERE org_id = :org_id AND start_date <= :day AND cancelled_at IS NULL
-) AS begun
+) AS tenancies
 WHERE last_day IS NULL OR last_day > :day OR rent_total > received
 """
-
-_history = msgspec.json.Decoder(list[RentStep])
 
 
 class Owed(NamedTuple):
@@ -58,7 +52,7 @@ def of_tenancy(tx: ReadTx, row: TenancyRow, day: str) -> Owed:
     """Where a tenancy stands at the end of an ISO date. One that was called off owes nothing."""
     came = received.until(tx, row.id, row.currency, day)
     if row.cancelled_at is not None:
-        return Owed(0, came, 0, max(came, 0), None, None)
+        return Owed(0, came, 0, came, None, None)
     its = terms.of_row(row)
     due = schedule.due_until(its, day)
     oldest = schedule.oldest_unpaid(its, day, came) if came < due else None
@@ -68,14 +62,12 @@ def of_tenancy(tx: ReadTx, row: TenancyRow, day: str) -> Owed:
 def of_all(tx: ReadTx, day: str) -> list[Owing]:
     """Every tenancy of the organization that is in arrears at the end of an ISO date, also where it has ended."""
     found = []
-    for id_, property_id, currency, came, start, last_day, frequency, due_day, history in tx.each(
-        _SELECT_UNSETTLED, day=day
-    ):
-        its = Terms(start, last_day, frequency, due_day, terms.steps_of(_history.decode(history), currency))
-        due = schedule.due_until(its, day)
-        oldest = schedule.oldest_unpaid(its, day, came) if came < due else None
+    for id_, property_id, came, currency, *others in tx.each(_SELECT_UNSETTLED, day=day):
+        its = stored_terms.terms_of(currency, *others)
+        arrears = schedule.due_until(its, day) - max(came, 0)
+        oldest = schedule.oldest_unpaid(its, day, came) if arrears > 0 else None
         if oldest is not None:
-            found.append(Owing(id_, property_id, currency, due - came, _days(oldest, day)))
+            found.append(Owing(id_, property_id, currency, arrears, _days(oldest, day)))
     return found
 
 

@@ -4,18 +4,14 @@ import datetime
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-import msgspec
-
-from gatewayd.areas.landlord.rents import terms
 from gatewayd.areas.landlord.rents.shapes import ListRentsDue, RentDue, RentStatus
-from gatewayd.areas.landlord.tenancies.shapes import RentStep
 from gatewayd.clock import days_after
 from gatewayd.contract.pages import PAGE_BYTES, Listing, cursor_key, next_cursor
 from gatewayd.contract.wire import encode
 from gatewayd.errors import Problem, invalid, invalid_field
 from gatewayd.ledger import references
 from gatewayd.ledger.references import Kind, Reference
-from gatewayd.ledger.rents import ladder, received, schedule
+from gatewayd.ledger.rents import ladder, received, schedule, stored_terms
 from gatewayd.ledger.rents.ladder import Rung
 from gatewayd.ledger.rents.schedule import Terms
 from gatewayd.money import Money
@@ -25,21 +21,18 @@ AHEAD_DAYS: Final = 31  # Chosen: the next rent of the month is among them
 LOOKED_AT: Final = 200  # Chosen: tenancies for a page, however few of their rents have the status that is asked for
 
 _FIRST_DATE: Final = "0001-01-01"
-_SELECT: Final = """
-SELECT tenancies.id, tenancies.property_id, unit_id, tenancies.currency, start_date, last_day, rent_frequency,
-    rent_due_day, rent_history
+_SELECT: Final = f"""
+SELECT tenancies.id, tenancies.property_id, unit_id, {stored_terms.COLUMNS}
 FROM properties CROSS JOIN tenancies
 WHERE properties.org_id = :org_id AND tenancies.org_id = :org_id AND tenancies.property_id = properties.id
     AND cancelled_at IS NULL AND start_date <= :last AND (last_day IS NULL OR last_day >= :first)
     AND (properties.id, start_date, tenancies.id) >= (:after_property, :after_start, :after_tenancy)
-    AND {whose}
+    AND {{whose}}
 ORDER BY properties.id, start_date, tenancies.id LIMIT :count
 """
 _OF_TENANCY = _SELECT.format(whose="tenancies.id = :id")
 _OF_PROPERTY = _SELECT.format(whose="properties.id = :id")
 _OF_BUSINESS = _SELECT.format(whose="properties.business_id = :id AND properties.id >= :after_property")
-
-_history = msgspec.json.Decoder(list[RentStep])
 
 
 class _Place(NamedTuple):
@@ -149,9 +142,8 @@ def _lets(tx: ReadTx, asked: _Asked, after: _Place) -> Iterator[_Let]:
         after_tenancy=after.tenancy_id,
         count=LOOKED_AT + 2,  # one may be where the page before ended, and one is behind the page
     )
-    for id_, property_id, unit_id, currency, start, last_day, frequency, due_day, history in rows:
-        steps = terms.steps_of(_history.decode(history), currency)
-        yield _Let(id_, property_id, unit_id, currency, Terms(start, last_day, frequency, due_day, steps))
+    for id_, property_id, unit_id, currency, *others in rows:
+        yield _Let(id_, property_id, unit_id, currency, stored_terms.terms_of(currency, *others))
 
 
 def _rents(tx: ReadTx, let: _Let, asked: _Asked, after: _Place) -> Iterator[RentDue]:

@@ -1,9 +1,7 @@
 """What the rent of a tenancy follows from, of its row. Pure."""
 
-from collections.abc import Iterable
-
 from gatewayd.areas.landlord.tenancies import states
-from gatewayd.areas.landlord.tenancies.shapes import RentStep, TenancyRow
+from gatewayd.areas.landlord.tenancies.shapes import TenancyRow
 from gatewayd.ledger.rents import schedule
 from gatewayd.ledger.rents.schedule import Step, Terms
 from gatewayd.money import to_minor
@@ -13,13 +11,8 @@ _MOST = (1 << 63) - 1  # what a column holds; nobody pays that
 
 def of_row(row: TenancyRow) -> Terms:
     """The terms of a tenancy, as if it had not been called off."""
-    steps = steps_of(row.rent_history, row.currency)
-    return Terms(row.start_date, states.last_day(row), row.rent_frequency, row.rent_due_day, steps)
-
-
-def steps_of(history: Iterable[RentStep], currency: str) -> tuple[Step, ...]:
-    """The rents of a history, in minor units."""
-    return tuple([Step(step.from_date, to_minor(step.amount, currency)) for step in history])
+    steps = [Step(step.from_date, to_minor(step.amount, row.currency)) for step in row.rent_history]
+    return Terms(row.start_date, states.last_day(row), row.rent_frequency, row.rent_due_day, tuple(steps))
 
 
 def total(row: TenancyRow) -> int | None:
