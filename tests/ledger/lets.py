@@ -25,7 +25,7 @@ _TENANCY: dict[str, Any] = {
     "rent_due_day": 6,
     "bills_included": 0,
     "currency": "GBP",
-    "rent_history": "[]",
+    "rent_history": '[{"fromDate":"2026-04-06","amount":"900.00","notice":null}]',
 }
 _MORTGAGE: dict[str, Any] = {
     "lender": "Building Society",

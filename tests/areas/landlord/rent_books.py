@@ -10,10 +10,18 @@ from gatewayd.areas.landlord.rents.operations import OPERATIONS
 from gatewayd.areas.landlord.tenancies.rows import TENANCIES
 from gatewayd.areas.landlord.tenancies.shapes import RentStep
 from gatewayd.contract.decoding import RequestDecoder
+from gatewayd.store import WriteTx
 from tests.areas.banking.lines import BankedBooks
 from tests.areas.landlord.lets import step, tenancy
 from tests.ledger.lets import insert_property, insert_unit
 from tests.support.store import MemoryStore
+
+_INSERT_TENANT = """
+INSERT INTO tenants (id, org_id, kind, first_name, last_name, company_name, right_to_rent_status, created_at,
+    updated_at, version, search_text)
+VALUES (:id, :org_id, :kind, :first_name, :last_name, :company_name, 'not_checked', :now, :now, 1, '')
+"""
+_INSERT_LINK = "INSERT INTO tenancy_tenants (org_id, tenancy_id, tenant_id) VALUES (:org_id, :tenancy_id, :tenant_id)"
 
 _OPERATIONS = {operation.id.partition(".")[2]: operation for operation in OPERATIONS}
 
@@ -50,6 +58,16 @@ class RentBooks(BankedBooks):
         given = tenancy(*steps, **{"property_id": self.house, **values})
         fields = {name: getattr(given, name) for name in given.__struct_fields__}
         return self.write(lambda tx: TENANCIES.insert(tx, TENANCIES.new(tx, None, **fields))).id
+
+    def tenant(self, tenancy_id: str, first: str | None, last: str | None, company: str | None = None) -> None:
+        """Somebody who lives in a let."""
+
+        def add(tx: WriteTx) -> None:
+            id_, kind = tx.new_id("tnt"), "person" if company is None else "company"
+            tx.run(_INSERT_TENANT, id=id_, kind=kind, first_name=first, last_name=last, company_name=company)
+            tx.run(_INSERT_LINK, tenancy_id=tenancy_id, tenant_id=id_)
+
+        self.write(add)
 
     def paid(self, tenancy_id: str, amount: str, **fields: object) -> dict[str, Any]:
         """Rent that came in cash; answers its allocation."""

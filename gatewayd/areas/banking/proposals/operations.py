@@ -18,9 +18,9 @@ _LAST_DATE = "9999-12-31"
 def list_proposals(tx: ReadTx, caller: Caller, request: ListProposals) -> Listing[ProposedFor]:
     """List bank transactions of which something is unallocated, with what they probably are.
 
-    Proposals follow from a rule, from what was chosen for such lines before, from an open invoice, or from the other
-    end of a transfer. Each has a score and a reason, and nothing is done by itself. The lines are those of an account,
-    latest first, or the one that is named.
+    Proposals follow from a rule, from what was chosen for such lines before, from an open invoice, from the rent of a
+    tenancy, or from the other end of a transfer. Each has a score and a reason, and nothing is done by itself. The
+    lines are those of an account, latest first, or the one that is named.
     """
     lines, cursor = _lines(tx, request)
     proposer = Proposer(tx)

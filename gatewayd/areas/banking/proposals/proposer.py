@@ -1,4 +1,4 @@
-"""What a bank line probably is: by rules, past choices, open invoices and the other ends of transfers.
+"""What a bank line probably is: by rules, past choices, open invoices, rents and the other ends of transfers.
 
 What a line costs is bounded: of each of them a greatest number is looked at.
 """
@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from gatewayd.areas.banking.proposals import exchanges, invoices, transfers
 from gatewayd.areas.banking.proposals.exchanges import Exchanges
+from gatewayd.areas.banking.proposals.rents import Rents
 from gatewayd.areas.banking.proposals.shapes import (
     Proposal,
     ProposalKind,
@@ -58,12 +59,14 @@ class Proposer:
         self._choices: dict[tuple[str, Direction], Choice | None] = {}
         self._habits: dict[tuple[str, Direction], Habit | None] = {}
         self._accounts: dict[str, list[Account]] = {}
+        self._rents = Rents(tx)
         self._exchanges = Exchanges(tx)
 
     def proposed_for(self, line: BankLine) -> ProposedFor:
         """A line with what it probably is."""
-        ways = (self._by_rule, self._by_history, self._by_split, self._by_invoice, self._by_transfer, self._by_exchange)
-        found = [one for way in ways for one in way(line)]
+        known = (self._by_rule, self._by_history, self._by_split)
+        expected = (self._by_invoice, self._by_rent, self._by_transfer, self._by_exchange)
+        found = [one for way in (*known, *expected) for one in way(line)]
         found.sort(key=lambda proposal: -proposal.score)
         return ProposedFor(
             bank_transaction_id=line.id,
@@ -136,6 +139,10 @@ class Proposer:
                     amount=match.amount,
                     invoice_id=invoice.id,
                 )
+
+    def _by_rent(self, line: BankLine) -> Iterator[_Found]:
+        for match in self._rents.matches(line):
+            yield _Found("rent", match.score, match.reason, allocation=_allocation(line, match.outcome))
 
     def _by_transfer(self, line: BankLine) -> Iterator[_Found]:
         if line.currency not in self._accounts:

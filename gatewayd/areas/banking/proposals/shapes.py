@@ -10,7 +10,7 @@ from gatewayd.ledger.allocation_shapes import Direction
 from gatewayd.ledger.categories import Category, Purpose
 from gatewayd.ledger.vat_rates import AllocationVatCode
 
-ProposalKind = Literal["rule", "history", "split", "invoice", "transfer"]
+ProposalKind = Literal["rule", "history", "split", "invoice", "rent", "transfer"]
 Score = Annotated[int, Meta(ge=0, le=100, description="How sure it is, of 100.")]
 
 

@@ -1,0 +1,182 @@
+"""Which tenancy's rent money is: by what is owed, the rent of the period, the tenant's name and the property's."""
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from gatewayd.clock import days_after
+from gatewayd.ledger.allocation_history import day
+from gatewayd.ledger.allocation_rules import RuleOutcome
+from gatewayd.ledger.bank_lines import BankLine
+from gatewayd.ledger.rents import expected
+from gatewayd.ledger.rents.expected import ExpectedRent, Standing, TenantName
+from gatewayd.money import Money
+from gatewayd.store import ReadTx
+
+MOST_LOOKED_AT: Final = 20  # Chosen: tenancies for a line; whom more of them fit is not told apart by them
+_SAME_AMOUNT: Final = 5  # Chosen: with more tenancies of one rent the amount alone says nothing
+_FEWEST_CHARACTERS = 5  # Chosen: shorter names of properties stand in any text
+_SHORTEST_NAME = 3
+_NO_WORD = ""
+_SEVERAL = 25  # points less where several tenancies have no more than the amount for them
+_WORDS = re.compile(r"[^\W_]+")
+_OF_COMPANIES = frozenset({"ltd", "limited", "plc", "llp", "inc", "gmbh", "and", "co"})
+_BEFORE_DAYS, _AFTER_DAYS = 62, 366  # Chosen: around a tenancy, in which its rent may come
+_PUNCTUAL_DAYS = 14  # Chosen: after the due date
+
+
+class Match(NamedTuple):
+    """A tenancy whose rent a line may be, how sure that is, and why."""
+
+    outcome: RuleOutcome
+    score: int
+    reason: str
+
+
+class _Signs(NamedTuple):
+    """What of a tenancy stands in the text of a line: who is named, by the whole name or the last, and the property."""
+
+    tenant: TenantName | None
+    whole: bool
+    place: bool
+
+
+_NO_SIGNS = _Signs(None, False, False)
+
+
+class _Amount(NamedTuple):
+    """What an amount says of a tenancy; the score with the tenant's whole name, the last or the property, neither."""
+
+    says: str
+    with_name: int
+    with_part: int
+    alone: int
+
+    def score(self, signs: _Signs) -> int:
+        if signs.whole:
+            return self.with_name
+        return self.with_part if signs.tenant is not None or signs.place else self.alone
+
+
+class Rents:
+    """Looks for tenancies. What it looks up it looks up once, for all lines of one answer."""
+
+    def __init__(self, tx: ReadTx) -> None:
+        self._tx = tx
+        self._by_amount: dict[tuple[int, str], list[ExpectedRent]] | None = None
+        self._by_name: dict[str, list[ExpectedRent]] = {}
+
+    def matches(self, line: BankLine) -> list[Match]:
+        """Tenancies whose rent a line of money in may be, the likeliest first."""
+        if line.amount < 0:
+            return []
+        rated = [(rent, signs, self._amount(line, rent)) for rent, signs in self._candidates(line)]
+        found = [(rent, signs, amount) for rent, signs, amount in rated if amount.score(signs)]
+        alone = sum(signs == _NO_SIGNS for _, signs, _ in found) == 1
+        matches = [_match(rent, signs, amount, alone) for rent, signs, amount in found]
+        return sorted(matches, key=lambda match: -match.score)
+
+    def _candidates(self, line: BankLine) -> list[tuple[ExpectedRent, _Signs]]:
+        """Tenancies with such a rent, or whose tenant is named, with what of them is written on the line."""
+        by_amount = self._tenancies_by_amount().get((line.rest.minor, line.currency), ())
+        words = frozenset(_words_of(line.text))
+        named = [rent for word in words for rent in self._by_name.get(word, ())]
+        asked = {rent.tenancy_id: rent for rent in (*by_amount, *named) if _may_pay(line, rent)}
+        found = [(rent, _signs(rent, words, line.text)) for rent in asked.values()]
+        signed = [one for one in found if one[1] != _NO_SIGNS]
+        if len(found) - len(signed) <= _SAME_AMOUNT:
+            signed = found
+        return signed if len(signed) <= MOST_LOOKED_AT else []
+
+    def _amount(self, line: BankLine, rent: ExpectedRent) -> _Amount:
+        return _amount(line, rent, expected.standing(self._tx, rent, line.date))
+
+    def _tenancies_by_amount(self) -> dict[tuple[int, str], list[ExpectedRent]]:
+        if self._by_amount is None:
+            self._by_amount = {}
+            for rent in expected.tenancies(self._tx):
+                for amount in rent.amounts:
+                    self._by_amount.setdefault((amount, rent.currency), []).append(rent)
+                for tenant in rent.tenants:
+                    self._by_name.setdefault(_key(tenant), []).append(rent)
+        return self._by_amount
+
+
+def _may_pay(line: BankLine, rent: ExpectedRent) -> bool:
+    """Whether the account may be one for the rent, and the day about one of the tenancy."""
+    if rent.currency != line.currency or line.legal_entity_id not in (None, rent.legal_entity_id):
+        return False
+    terms = rent.terms
+    begun = terms.start <= days_after(line.date, _BEFORE_DAYS)
+    return begun and (terms.end is None or terms.end >= days_after(line.date, -_AFTER_DAYS))
+
+
+def _signs(rent: ExpectedRent, words: frozenset[str], text: str) -> _Signs:
+    named = [tenant for tenant in rent.tenants if words.issuperset(_last_words(tenant))]
+    wholly = [tenant for tenant in named if _is_whole(tenant, words)]
+    place = _letters(rent.property_name)
+    at_place = len(place) >= _FEWEST_CHARACTERS and place in _letters(text)
+    return _Signs(next(iter([*wholly, *named]), None), bool(wholly), at_place)
+
+
+def _is_whole(tenant: TenantName, words: frozenset[str]) -> bool:
+    """Whether the first name, or its initial, stands beside the last; of a company, whether it is named."""
+    first = _words_of(tenant.first)
+    return tenant.company is not None or any(name in words or name[0] in words for name in first)
+
+
+def _last_words(tenant: TenantName) -> list[str]:
+    """The words by which a tenant is known. Of somebody without a name, one that stands nowhere."""
+    words = [word for word in _words_of(tenant.company or tenant.last) if word not in _OF_COMPANIES]
+    return words if len("".join(words)) >= _SHORTEST_NAME else [_NO_WORD]
+
+
+def _key(tenant: TenantName) -> str:
+    return max(_last_words(tenant), key=len)
+
+
+def _amount(line: BankLine, rent: ExpectedRent, standing: Standing) -> _Amount:
+    paid, owed, latest = line.rest, Money(max(standing.owed, 0), rent.currency), standing.latest
+    if not owed:
+        if paid.minor in rent.amounts:
+            return _Amount("nothing is owed, and the amount is a rent ahead", 70, 58, 30)
+        return _Amount("nothing is owed", 40, 0, 0)
+    if latest is not None and paid.minor == latest.amount and paid <= owed:
+        says = f"the amount is the rent due on {day(latest.first)}"
+        punctual = line.date <= days_after(latest.first, _PUNCTUAL_DAYS)
+        return _Amount(says, 93, 86, 58) if punctual else _Amount(says, 85, 78, 46)
+    if paid == owed:
+        return _Amount("the amount is all that is owed", 93, 86, 58)
+    if paid < owed:
+        return _Amount(f"the amount is a part of the {owed} that is owed", 74, 60, 0)
+    return _Amount(f"the amount is more than the {owed} that is owed", 62, 48, 0)
+
+
+def _match(rent: ExpectedRent, signs: _Signs, amount: _Amount, alone: bool) -> Match:
+    score = amount.score(signs)
+    if signs == _NO_SIGNS and not alone:
+        score = max(score - _SEVERAL, 1)
+    said = ", ".join((amount.says, *_described(signs)))
+    outcome = RuleOutcome(
+        category=rent.category,
+        business_id=rent.business_id,
+        property_id=rent.property_id,
+        unit_id=rent.unit_id,
+        tenancy_id=rent.tenancy_id,
+    )
+    return Match(outcome, score, f"Rent of {rent.property_name}: {said}.")
+
+
+def _described(signs: _Signs) -> Iterator[str]:
+    if signs.tenant is not None:
+        yield f"{signs.tenant} is named"
+    if signs.place:
+        yield "the property is named"
+
+
+def _words_of(text: str | None) -> list[str]:
+    return _WORDS.findall((text or "").casefold())
+
+
+def _letters(text: str) -> str:
+    return "".join(_words_of(text))
