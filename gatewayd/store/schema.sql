@@ -1792,7 +1792,7 @@ CREATE TABLE tenancy_tenants (
     org_id TEXT NOT NULL REFERENCES organizations (id),
     tenancy_id TEXT NOT NULL REFERENCES tenancies (id),
     tenant_id TEXT NOT NULL REFERENCES tenants (id),
-    PRIMARY KEY (tenancy_id, tenant_id)
+    PRIMARY KEY (org_id, tenancy_id, tenant_id)
 ) STRICT;
 
 CREATE INDEX tenancy_tenants_of_tenant ON tenancy_tenants (org_id, tenant_id, tenancy_id);

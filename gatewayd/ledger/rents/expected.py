@@ -23,25 +23,20 @@ _COLUMNS = f"""
 tenancies.id, property_id, unit_id, business_id, businesses.legal_entity_id, businesses.type, properties.use,
     properties.name, {stored_terms.COLUMNS}
 """.strip()
-_JOINED = """
-JOIN properties ON properties.org_id = :org_id AND properties.id = property_id AND properties.archived_at IS NULL
-JOIN businesses ON businesses.org_id = :org_id AND businesses.id = business_id AND businesses.archived_at IS NULL
-""".strip()
-_SELECT_RUNNING = f"""
-SELECT {_COLUMNS} FROM tenancies {_JOINED}
-WHERE tenancies.org_id = :org_id AND last_day IS NULL AND cancelled_at IS NULL ORDER BY tenancies.id DESC LIMIT :count
-"""
-_SELECT_ENDED = f"""
-SELECT {_COLUMNS} FROM tenancies {_JOINED}
-WHERE tenancies.org_id = :org_id AND last_day IS NOT NULL AND cancelled_at IS NULL
-ORDER BY last_day DESC, tenancies.id DESC LIMIT :count
-"""
+_FROM = f"""
+SELECT {_COLUMNS}
+FROM tenancies CROSS JOIN properties CROSS JOIN businesses
+WHERE tenancies.org_id = :org_id AND cancelled_at IS NULL
+    AND properties.org_id = :org_id AND properties.id = property_id AND properties.archived_at IS NULL
+    AND businesses.org_id = :org_id AND businesses.id = business_id AND businesses.archived_at IS NULL
+""".strip()  # CROSS: SQLite keeps the order of the tables, and looks at these tenancies alone
+_SELECT_RUNNING = f"{_FROM} AND last_day IS NULL ORDER BY tenancies.id DESC LIMIT :count"
+_SELECT_ENDED = f"{_FROM} AND last_day IS NOT NULL ORDER BY last_day DESC, tenancies.id DESC LIMIT :count"
 _NAMES = """
 SELECT tenancy_id, first_name, last_name, company_name
-FROM tenancies
-JOIN tenancy_tenants ON tenancy_tenants.org_id = :org_id AND tenancy_id = tenancies.id
-JOIN tenants ON tenants.org_id = :org_id AND tenants.id = tenant_id
-WHERE tenancies.org_id = :org_id
+FROM tenancies CROSS JOIN tenancy_tenants CROSS JOIN tenants
+WHERE tenancies.org_id = :org_id AND tenancy_tenants.org_id = :org_id AND tenancy_id = tenancies.id
+    AND tenants.org_id = :org_id AND tenants.id = tenant_id
 """.strip()
 _SELECT_NAMES_RUNNING = f"{_NAMES} AND last_day IS NULL AND tenancies.id >= :least_id"
 _SELECT_NAMES_ENDED = f"{_NAMES} AND last_day >= :least_day"
@@ -71,14 +66,6 @@ class ExpectedRent(NamedTuple):
     currency: str
     terms: Terms
     tenants: tuple[TenantName, ...]
-
-    @property
-    def amounts(self) -> set[int]:
-        """What one rent may come to, minor units: each of the history, and the first and last, which may be parts."""
-        terms = self.terms
-        ends = [terms.start] if terms.end is None else [terms.start, schedule.latest_due(terms, terms.end)]
-        parts = {due.amount for day in ends if day is not None for due in schedule.dues(terms, day, day)}
-        return parts | {step.amount for step in terms.steps}
 
 
 class Standing(NamedTuple):

@@ -161,6 +161,12 @@ def latest_due(terms: Terms, day: str) -> str | None:
     return _first_day(terms, runs[-1].first + runs[-1].periods - 1) if runs else None
 
 
+def amounts(terms: Terms) -> set[int]:
+    """What one rent may come to, in minor units: those of the history, and of parts of periods at the start and end."""
+    runs = _runs(terms, terms.start if terms.end is None else terms.end)
+    return {step.amount for step in terms.steps} | {run.amount for run in runs}
+
+
 def monthly_rent(amount: int, frequency: Frequency) -> Fraction:
     """What a rent comes to in a month, not rounded (Domain C3)."""
     return amount * _IN_A_MONTH[frequency]

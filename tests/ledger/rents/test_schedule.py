@@ -207,3 +207,29 @@ def test_periods_follow_each_other_without_a_gap(its: Terms) -> None:
     for before, after in pairwise(dues):
         assert days_after(before.last, 1) == after.first
     assert not dues or dues[0].first == its.start
+
+
+@given(tenancies())
+def test_whatever_falls_due_is_one_of_the_amounts(its: Terms) -> None:
+    assert {due.amount for due in until(its, "2032-01-01")} <= schedule.amounts(its)
+
+
+def test_the_rent_of_a_month() -> None:
+    """Domain C3."""
+    months = [
+        schedule.monthly_rent(150_00, "weekly"),
+        schedule.monthly_rent(600_00, "four_weekly"),
+        schedule.monthly_rent(2400_00, "quarterly"),
+        schedule.monthly_rent(11400_00, "annually"),
+        schedule.monthly_rent(300_00, "fortnightly"),
+        schedule.monthly_rent(650_00, "monthly"),
+    ]
+    assert months == [650_00, 650_00, 800_00, 950_00, 650_00, 650_00]
+    assert sum(schedule.monthly_rent(1, "weekly") for _ in range(3)) == 13  # unrounded: three times 4 1/3
+
+
+def test_the_last_rent_that_fell_due() -> None:
+    its = terms("monthly", 1, 950_00, "2026-01-15", "2026-04-10")
+    days = ("2026-01-14", "2026-01-15", "2026-01-31", "2026-02-01", "2026-03-31", "2030-01-01")
+    found = [schedule.latest_due(its, day) for day in days]
+    assert found == [None, "2026-01-15", "2026-01-15", "2026-02-01", "2026-03-01", "2026-04-01"]

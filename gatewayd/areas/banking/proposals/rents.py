@@ -8,7 +8,7 @@ from gatewayd.clock import days_after
 from gatewayd.ledger.allocation_history import day
 from gatewayd.ledger.allocation_rules import RuleOutcome
 from gatewayd.ledger.bank_lines import BankLine
-from gatewayd.ledger.rents import expected
+from gatewayd.ledger.rents import expected, schedule
 from gatewayd.ledger.rents.expected import ExpectedRent, Standing, TenantName
 from gatewayd.money import Money
 from gatewayd.store import ReadTx
@@ -95,7 +95,7 @@ class Rents:
         if self._by_amount is None:
             self._by_amount = {}
             for rent in expected.tenancies(self._tx):
-                for amount in rent.amounts:
+                for amount in schedule.amounts(rent.terms):
                     self._by_amount.setdefault((amount, rent.currency), []).append(rent)
                 for tenant in rent.tenants:
                     self._by_name.setdefault(_key(tenant), []).append(rent)
@@ -138,7 +138,7 @@ def _key(tenant: TenantName) -> str:
 def _amount(line: BankLine, rent: ExpectedRent, standing: Standing) -> _Amount:
     paid, owed, latest = line.rest, Money(max(standing.owed, 0), rent.currency), standing.latest
     if not owed:
-        if paid.minor in rent.amounts:
+        if paid.minor in schedule.amounts(rent.terms):
             return _Amount("nothing is owed, and the amount is a rent ahead", 70, 58, 30)
         return _Amount("nothing is owed", 40, 0, 0)
     if latest is not None and paid.minor == latest.amount and paid <= owed:
