@@ -11,20 +11,20 @@ from gatewayd.store import ReadTx
 
 IS_RENT = "(category = 'periodAmount' OR category = 'rentARoomRentsReceived' OR category = 'turnover')"
 """In statements on allocations with a tenancy: those that are rent. A company that trades counts it as turnover."""
-_SUM = "SELECT coalesce(sum(CASE WHEN direction = 'in' THEN amount ELSE -amount END), 0) FROM allocations"
+_AMOUNT = "coalesce(sum(CASE WHEN direction = 'in' THEN amount ELSE -amount END), 0)"
 OF_TENANCY = f"""
 (
-    {_SUM}
+    SELECT {_AMOUNT} FROM allocations
     WHERE allocations.org_id = :org_id AND allocations.tenancy_id = tenancies.id AND date <= :day
         AND allocations.currency = tenancies.currency AND {IS_RENT}
 )
 """.strip()
 """In statements on tenancies: the rent of each that came by the end of `:day`, less what was given back."""
 
-_SUM_OF_ONE = f"""
-{_SUM} WHERE org_id = :org_id AND tenancy_id = :tenancy_id AND date <= :day AND currency = :currency AND {IS_RENT}
+_SUM = f"""
+SELECT {_AMOUNT} FROM allocations
+WHERE org_id = :org_id AND tenancy_id = :tenancy_id AND date <= :day AND currency = :currency AND {IS_RENT}
 """
-
 _SELECT = f"""
 SELECT id, date, CASE WHEN direction = 'in' THEN amount ELSE -amount END FROM allocations
 WHERE org_id = :org_id AND tenancy_id = :tenancy_id AND currency = :currency AND {IS_RENT} ORDER BY date, id
@@ -48,4 +48,4 @@ def until(tx: ReadTx, tenancy_id: str, currency: str, day: str) -> int:
 
     Chosen: it is not below 0, for who gives back more than came makes nobody a debtor.
     """
-    return max(int(tx.value(_SUM_OF_ONE, tenancy_id=tenancy_id, currency=currency, day=day)), 0)
+    return max(int(tx.value(_SUM, tenancy_id=tenancy_id, currency=currency, day=day)), 0)

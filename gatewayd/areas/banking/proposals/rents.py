@@ -58,13 +58,19 @@ class _Amount(NamedTuple):
         return self.with_part if signs.tenant is not None or signs.place else self.alone
 
 
+class _Known(NamedTuple):
+    """Tenancies by what one rent may come to, minor units of a currency, and by the word a tenant is known by."""
+
+    by_amount: dict[tuple[int, str], list[ExpectedRent]]
+    by_name: dict[str, list[ExpectedRent]]
+
+
 class Rents:
     """Looks for tenancies. What it looks up it looks up once, for all lines of one answer."""
 
     def __init__(self, tx: ReadTx) -> None:
         self._tx = tx
-        self._by_amount: dict[tuple[int, str], list[ExpectedRent]] | None = None
-        self._by_name: dict[str, list[ExpectedRent]] = {}
+        self._known: _Known | None = None
 
     def matches(self, line: BankLine) -> list[Match]:
         """Tenancies whose rent a line of money in may be, the likeliest first."""
@@ -78,9 +84,10 @@ class Rents:
 
     def _candidates(self, line: BankLine) -> list[tuple[ExpectedRent, _Signs]]:
         """Tenancies with such a rent, or whose tenant is named, with what of them is written on the line."""
-        by_amount = self._tenancies_by_amount().get((line.rest.minor, line.currency), ())
+        known = self._tenancies()
+        by_amount = known.by_amount.get((line.rest.minor, line.currency), ())
         words = frozenset(_words_of(line.text))
-        named = [rent for word in words for rent in self._by_name.get(word, ())]
+        named = [rent for word in words for rent in known.by_name.get(word, ())]
         asked = {rent.tenancy_id: rent for rent in (*by_amount, *named) if _may_pay(line, rent)}
         found = [(rent, _signs(rent, words, line.text)) for rent in asked.values()]
         signed = [one for one in found if one[1] != _NO_SIGNS]
@@ -91,15 +98,15 @@ class Rents:
     def _amount(self, line: BankLine, rent: ExpectedRent) -> _Amount:
         return _amount(line, rent, expected.standing(self._tx, rent, line.date))
 
-    def _tenancies_by_amount(self) -> dict[tuple[int, str], list[ExpectedRent]]:
-        if self._by_amount is None:
-            self._by_amount = {}
+    def _tenancies(self) -> _Known:
+        if self._known is None:
+            self._known = _Known({}, {})
             for rent in expected.tenancies(self._tx):
                 for amount in schedule.amounts(rent.terms):
-                    self._by_amount.setdefault((amount, rent.currency), []).append(rent)
+                    self._known.by_amount.setdefault((amount, rent.currency), []).append(rent)
                 for tenant in rent.tenants:
-                    self._by_name.setdefault(_key(tenant), []).append(rent)
-        return self._by_amount
+                    self._known.by_name.setdefault(_key(tenant), []).append(rent)
+        return self._known
 
 
 def _may_pay(line: BankLine, rent: ExpectedRent) -> bool:
