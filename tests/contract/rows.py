@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from gatewayd import catalogue
+from gatewayd.areas.landlord.properties.rows import PROPERTIES
 from gatewayd.contract.operation import Operation
 from gatewayd.outbound.transport import Policy
 from gatewayd.store import WriteTx
@@ -108,6 +109,7 @@ async def seed(api: TestedApi) -> dict[str, str]:
     assert empty.status == 200, empty.body
     ids["prt_b"] = empty.json()["id"]
     await _add_calendar(api, ids)
+    await _add_tenancies(api, ids)
     await _import(api, ids)
     # The subscription comes last and has a delivery of its own, which did not arrive.
     lead = await api("POST", BY_ID["crm.createLead"].path, json={"source": "fair"})
@@ -129,6 +131,38 @@ async def _add_calendar(api: TestedApi, ids: dict[str, str]) -> None:
     ids["obl_b"] = str((await api("POST", "/obligations/create", json=values)).json()["id"])
     met = await api("POST", "/obligations/fulfil", json={"id": ids["obl_b"]})
     assert met.status == 200, met.body
+
+
+async def _add_tenancies(api: TestedApi, ids: dict[str, str]) -> None:
+    """A house to let, another that is let, who lives there, and somebody who does not."""
+    ids["prop"], ids["prop_b"] = await api.store.write(_houses, "org_a")
+    terms = {"startDate": "2026-10-01", "rentAmount": "900.00", "rentFrequency": "monthly"}
+    for key, operation_id, values in (
+        ("tnt", "landlord.createTenant", {"kind": "person", "name": "Rosa Hart"}),
+        ("tnt_b", "landlord.createTenant", {"kind": "person", "name": "Tom Lee"}),
+        ("tcy", "landlord.createTenancy", {"propertyId": ids["prop_b"], **terms}),
+    ):
+        body = {**values, "tenantIds": [ids["tnt"]]} if key == "tcy" else values
+        reply = await api("POST", BY_ID[operation_id].path, json=body)
+        assert reply.status == 200, (operation_id, reply.body)
+        ids[key] = str(reply.json()["id"])
+
+
+def _houses(tx: WriteTx) -> tuple[str, str]:
+    values = {
+        "business_id": tx.value("SELECT id FROM businesses WHERE org_id = :org_id"),
+        "name": "4 Elm Row",
+        "jurisdiction": "england",
+        "type": "house",
+        "use": "residential_let",
+        "owners": [],
+        "currency": "GBP",
+        "owner_share_percent": "100",
+        "licensing": "unknown",
+        "status": "active",
+    }
+    first, second = (PROPERTIES.insert(tx, PROPERTIES.new(tx, None, **values)) for _ in range(2))
+    return first.id, second.id
 
 
 async def _import(api: TestedApi, ids: dict[str, str]) -> None:
@@ -187,6 +221,8 @@ def references(operation: Operation) -> dict[str, str]:
 
 
 def _settled(value: object, ids: Mapping[str, str]) -> object:
+    if isinstance(value, list):
+        return [_settled(each, ids) for each in value]
     match = _PLACEHOLDER.fullmatch(value) if isinstance(value, str) else None
     return value if match is None else ids[_key(match)]
 
