@@ -9,13 +9,15 @@ from urllib.parse import urlencode
 import msgspec
 
 from gatewayd import catalogue
+from gatewayd.areas.landlord.tenancies.rows import TENANCIES
 from gatewayd.contract.operation import Operation
 from gatewayd.outbound.transport import Policy
 from gatewayd.store import WriteTx
 from gatewayd.webhooks import attempts
 from gatewayd.webhooks.schedule import MAX_ATTEMPTS
 from gatewayd.webhooks.time_range import RETENTION_DAYS
-from tests.ledger import bank_books
+from tests.areas.landlord.lets import step, tenancy
+from tests.ledger import bank_books, lets
 from tests.support.api import Fields, Reply, TestedApi
 from tests.support.statement_files import file_of, line, opened, statement, trade
 
@@ -108,6 +110,7 @@ async def seed(api: TestedApi) -> dict[str, str]:
     assert empty.status == 200, empty.body
     ids["prt_b"] = empty.json()["id"]
     await _add_calendar(api, ids)
+    ids |= await api.store.write(lambda tx: _let(tx, ids["biz"]), "org_a")
     await _import(api, ids)
     # The subscription comes last and has a delivery of its own, which did not arrive.
     lead = await api("POST", BY_ID["crm.createLead"].path, json={"source": "fair"})
@@ -144,6 +147,14 @@ async def _import(api: TestedApi, ids: dict[str, str]) -> None:
         reply = await api("POST", f"/assets/accounts/{ids['acc']}/imports", query=values, body=content)
         assert reply.status == 200, reply.body
         ids[name] = str(reply.json()["id"])
+
+
+def _let(tx: WriteTx, business_id: str) -> dict[str, str]:
+    """A house and its tenancy."""
+    house = lets.insert_property(tx, business_id)
+    given = tenancy(step("2026-10-01", "950.00"), property_id=house)
+    values = {name: getattr(given, name) for name in given.__struct_fields__}
+    return {"prop": house, "tcy": TENANCIES.insert(tx, TENANCIES.new(tx, None, **values)).id}
 
 
 def _bank_lines(tx: WriteTx) -> dict[str, str]:
