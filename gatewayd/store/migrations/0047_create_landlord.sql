@@ -144,7 +144,8 @@ CREATE TABLE tenancies (
         OR type = 'company_let' OR type = 'commercial_lease' OR type = 'other'
     ),
     start_date TEXT NOT NULL,
-    end_date TEXT,
+    term_end_date TEXT,                         -- of the agreement
+    end_date TEXT,                              -- after all
     rent_frequency TEXT NOT NULL CHECK (
         rent_frequency = 'weekly' OR rent_frequency = 'fortnightly' OR rent_frequency = 'four_weekly'
         OR rent_frequency = 'monthly' OR rent_frequency = 'quarterly' OR rent_frequency = 'annually'
@@ -170,7 +171,8 @@ CREATE TABLE tenancies (
     cancelled_at INTEGER,
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
-    version INTEGER NOT NULL CHECK (version >= 1)
+    version INTEGER NOT NULL CHECK (version >= 1),
+    last_day TEXT                               -- of the tenancy, by law, notice and what was said; NULL: it goes on
 ) STRICT;
 -- externalId, once in an organization
 CREATE UNIQUE INDEX tenancies_by_external_id ON tenancies (org_id, external_id) WHERE external_id IS NOT NULL;
@@ -181,7 +183,7 @@ CREATE INDEX tenancies_by_change ON tenancies (org_id, updated_at, id);
 -- the tenancies of a property, by when they begin
 CREATE INDEX tenancies_of_property ON tenancies (org_id, property_id, start_date, id);
 -- what ends, or has ended
-CREATE INDEX tenancies_by_end ON tenancies (org_id, end_date, id);
+CREATE INDEX tenancies_by_last_day ON tenancies (org_id, last_day, id);
 
 CREATE TABLE tenancy_tenants (
     org_id TEXT NOT NULL REFERENCES organizations (id),
