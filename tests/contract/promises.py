@@ -35,10 +35,7 @@ def extensions() -> dict[str, Promise]:
 
 PENDING = frozenset(
     {
-        "landlord.listPropertyUnits",
         "landlord.listPropertyValuations",
-        "landlord.createPropertyUnit",
-        "landlord.updatePropertyUnit",
         "landlord.createPropertyValuation",
         "landlord.getDashboardSummary",
         "landlord.listLinkedTransactions",

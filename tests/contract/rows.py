@@ -138,6 +138,7 @@ async def _add_lets(api: TestedApi, ids: dict[str, str]) -> None:
     for key, operation_id, values in (
         ("biz_b", "businesses.create", business),
         ("prop", "landlord.createProperty", {"businessId": "biz_b", "name": "4 Elm Row", "type": "house"}),
+        ("unit", "landlord.createPropertyUnit", {"propertyId": "prop", "name": "Flat 1"}),
     ):
         body = {name: ids.get(value, value) for name, value in values.items()}
         reply = await api("POST", BY_ID[operation_id].path, json=body)
