@@ -35,8 +35,6 @@ def extensions() -> dict[str, Promise]:
 
 PENDING = frozenset(
     {
-        "landlord.listPropertyValuations",
-        "landlord.createPropertyValuation",
         "landlord.getDashboardSummary",
         "landlord.listLinkedTransactions",
         "landlord.listTenants",

@@ -139,6 +139,11 @@ async def _add_lets(api: TestedApi, ids: dict[str, str]) -> None:
         ("biz_b", "businesses.create", business),
         ("prop", "landlord.createProperty", {"businessId": "biz_b", "name": "4 Elm Row", "type": "house"}),
         ("unit", "landlord.createPropertyUnit", {"propertyId": "prop", "name": "Flat 1"}),
+        (
+            "val",
+            "landlord.createPropertyValuation",
+            {"propertyId": "prop", "valuationDate": "2026-05-01", "amount": "210000.00", "method": "agent"},
+        ),
     ):
         body = {name: ids.get(value, value) for name, value in values.items()}
         reply = await api("POST", BY_ID[operation_id].path, json=body)

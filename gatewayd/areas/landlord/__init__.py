@@ -2,6 +2,7 @@
 
 from gatewayd.areas.landlord.properties import operations as properties
 from gatewayd.areas.landlord.units import operations as units
+from gatewayd.areas.landlord.valuations import operations as valuations
 from gatewayd.contract.operation import Area
 
 AREA = Area(
@@ -10,5 +11,6 @@ AREA = Area(
     (
         *properties.OPERATIONS,
         *units.OPERATIONS,
+        *valuations.OPERATIONS,
     ),
 )

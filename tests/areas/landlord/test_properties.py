@@ -181,6 +181,43 @@ def test_another_organizations_property_is_not_found(lettings: Lettings, store: 
     assert lettings.get("listProperties", "includeArchived=true")[0] == []
 
 
+def test_the_value_is_that_of_the_latest_valuation(lettings: Lettings, store: MemoryStore) -> None:
+    made, other = lettings.property(), lettings.property()
+    lettings.valuation(other["id"], "2026-11-20", "1")
+    lettings.valuation(made["id"], "2026-05-01", "240000")
+    lettings.valuation(made["id"], "2025-05-01", "999999")
+    lettings.valuation(made["id"], "2026-05-01", "241000")
+
+    def values() -> set[tuple[str, str]]:
+        found = [lettings.one("getProperty", f"id={made['id']}")]
+        found += [row for row in lettings.get("listProperties")[0] if row["id"] == made["id"]]
+        found.append(lettings.post("updateProperty", id=made["id"], bedrooms=2))
+        return {(row["currentValue"], row["currentValueDate"]) for row in found}
+
+    assert values() == {("241000.00", "2026-05-01")}
+    lettings.valuation(made["id"], "2026-11-20", "250000")
+    assert values() == {("250000.00", "2026-11-20")}
+    store.clock.advance(-24 * 3600 * 1_000_000)  # of tomorrow, to a clock that was put back
+    assert values() == {("241000.00", "2026-05-01")}
+
+
+def test_what_is_included_is_asked_for(lettings: Lettings) -> None:
+    made, other = lettings.property(), lettings.property()
+    first, second = lettings.unit(made["id"], "Flat 1"), lettings.unit(made["id"], "Flat 2")
+    hidden = lettings.unit(made["id"], "Flat 3")
+    lettings.post("updatePropertyUnit", id=hidden["id"], archived=True)
+    lettings.unit(other["id"], "Flat 1")
+    older = lettings.valuation(made["id"], "2025-01-01", "1")
+    newer = lettings.valuation(made["id"], "2026-01-01", "2")
+    plain = lettings.one("getProperty", f"id={made['id']}")
+    assert {"units", "valuations"} & plain.keys() == set()
+    whole = lettings.one("getProperty", f"id={made['id']}&include=units,valuations")
+    assert whole == {**plain, "units": [first, second], "valuations": [newer, older]}
+    assert lettings.one("getProperty", f"id={made['id']}&include=units") == {**plain, "units": [first, second]}
+    empty = lettings.one("getProperty", f"id={lettings.property()['id']}&include=valuations&include=units")
+    assert (empty["units"], empty["valuations"]) == ([], [])
+
+
 def test_the_list_is_filtered_and_goes_on(lettings: Lettings) -> None:
     business, other = lettings.lets(), lettings.lets()
     made = [lettings.property(business, name=f"P{n}")["id"] for n in range(5)]
