@@ -1499,7 +1499,7 @@ CREATE TABLE properties (
     bedrooms INTEGER,
     area_sqm TEXT,
     owners TEXT NOT NULL,                       -- JSON; empty: the entity of the business alone
-    owner_share_percent TEXT NOT NULL,          -- of the entity of the business
+    owner_share_percent TEXT,                   -- of the entity of the business; NULL: as the business says
     acquisition_date TEXT,
     purchase_price INTEGER,
     acquisition_costs INTEGER,
@@ -1529,7 +1529,7 @@ CREATE INDEX properties_by_change ON properties (org_id, updated_at, id);
 
 CREATE UNIQUE INDEX properties_by_external_id ON properties (org_id, external_id) WHERE external_id IS NOT NULL;
 
-CREATE INDEX properties_by_id ON properties (org_id, id);
+CREATE INDEX properties_by_id ON properties (org_id, id, archived_at, status, use, search_text);
 
 CREATE INDEX properties_of_business ON properties (org_id, business_id, id);
 
@@ -1564,9 +1564,9 @@ CREATE INDEX property_units_by_change ON property_units (org_id, updated_at, id)
 CREATE UNIQUE INDEX property_units_by_external_id ON property_units (org_id, external_id)
 WHERE external_id IS NOT NULL;
 
-CREATE INDEX property_units_by_id ON property_units (org_id, id);
+CREATE INDEX property_units_by_id ON property_units (org_id, id, archived_at, property_id);
 
-CREATE UNIQUE INDEX property_units_by_name ON property_units (property_id, name_key);
+CREATE UNIQUE INDEX property_units_by_name ON property_units (org_id, property_id, name_key);
 
 CREATE INDEX property_units_of_property ON property_units (org_id, property_id, id);
 
@@ -1791,6 +1791,10 @@ CREATE INDEX tenancies_by_start ON tenancies (org_id, start_date, id);
 CREATE INDEX tenancies_cancelled ON tenancies (org_id, id) WHERE cancelled_at IS NOT NULL;
 
 CREATE INDEX tenancies_in_property ON tenancies (org_id, property_id, id);
+
+CREATE INDEX tenancies_occupying ON tenancies (
+    org_id, property_id, start_date, unit_id, last_day, notice_served_date
+) WHERE cancelled_at IS NULL;
 
 CREATE INDEX tenancies_of_property ON tenancies (org_id, property_id, start_date, id);
 

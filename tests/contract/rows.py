@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 import msgspec
 
 from gatewayd import catalogue
-from gatewayd.areas.landlord.properties.rows import PROPERTIES
 from gatewayd.contract.operation import Operation
 from gatewayd.outbound.transport import Policy
 from gatewayd.store import WriteTx
@@ -109,7 +108,7 @@ async def seed(api: TestedApi) -> dict[str, str]:
     assert empty.status == 200, empty.body
     ids["prt_b"] = empty.json()["id"]
     await _add_calendar(api, ids)
-    await _add_tenancies(api, ids)
+    await _add_lets(api, ids)
     await _import(api, ids)
     # The subscription comes last and has a delivery of its own, which did not arrive.
     lead = await api("POST", BY_ID["crm.createLead"].path, json={"source": "fair"})
@@ -133,36 +132,46 @@ async def _add_calendar(api: TestedApi, ids: dict[str, str]) -> None:
     assert met.status == 200, met.body
 
 
-async def _add_tenancies(api: TestedApi, ids: dict[str, str]) -> None:
+_LETS: tuple[tuple[str, str, Mapping[str, object]], ...] = (
+    ("biz_b", "businesses.create", {"legalEntityId": "ent", "type": "uk_property", "name": "Lets"}),
+    ("prop", "landlord.createProperty", {"businessId": "biz_b", "name": "4 Elm Row", "type": "house"}),
+    ("prop_b", "landlord.createProperty", {"businessId": "biz_b", "name": "6 Elm Row", "type": "house"}),
+    ("unit", "landlord.createPropertyUnit", {"propertyId": "prop", "name": "Flat 1"}),
+    (
+        "val",
+        "landlord.createPropertyValuation",
+        {"propertyId": "prop", "valuationDate": "2026-05-01", "amount": "210000.00", "method": "agent"},
+    ),
+    ("tnt", "landlord.createTenant", {"kind": "person", "name": "Rosa Hart"}),
+    ("tnt_b", "landlord.createTenant", {"kind": "person", "name": "Tom Lee"}),
+    (
+        "tcy",
+        "landlord.createTenancy",
+        {
+            "propertyId": "prop_b",
+            "tenantIds": ["tnt"],
+            "startDate": "2026-10-01",
+            "rentAmount": "900.00",
+            "rentFrequency": "monthly",
+        },
+    ),
+)
+"""One of everything of a business that lets; what is the key of an id stands for it."""
+
+
+async def _add_lets(api: TestedApi, ids: dict[str, str]) -> None:
     """A house to let, another that is let, who lives there, and somebody who does not."""
-    ids["prop"], ids["prop_b"] = await api.store.write(_houses, "org_a")
-    terms = {"startDate": "2026-10-01", "rentAmount": "900.00", "rentFrequency": "monthly"}
-    for key, operation_id, values in (
-        ("tnt", "landlord.createTenant", {"kind": "person", "name": "Rosa Hart"}),
-        ("tnt_b", "landlord.createTenant", {"kind": "person", "name": "Tom Lee"}),
-        ("tcy", "landlord.createTenancy", {"propertyId": ids["prop_b"], **terms}),
-    ):
-        body = {**values, "tenantIds": [ids["tnt"]]} if key == "tcy" else values
+    for key, operation_id, values in _LETS:
+        body = {name: _named(value, ids) for name, value in values.items()}
         reply = await api("POST", BY_ID[operation_id].path, json=body)
         assert reply.status == 200, (operation_id, reply.body)
         ids[key] = str(reply.json()["id"])
 
 
-def _houses(tx: WriteTx) -> tuple[str, str]:
-    values = {
-        "business_id": tx.value("SELECT id FROM businesses WHERE org_id = :org_id"),
-        "name": "4 Elm Row",
-        "jurisdiction": "england",
-        "type": "house",
-        "use": "residential_let",
-        "owners": [],
-        "currency": "GBP",
-        "owner_share_percent": "100",
-        "licensing": "unknown",
-        "status": "active",
-    }
-    first, second = (PROPERTIES.insert(tx, PROPERTIES.new(tx, None, **values)) for _ in range(2))
-    return first.id, second.id
+def _named(value: object, ids: Mapping[str, str]) -> object:
+    if isinstance(value, list):
+        return [_named(each, ids) for each in value]
+    return ids.get(value, value) if isinstance(value, str) else value
 
 
 async def _import(api: TestedApi, ids: dict[str, str]) -> None:

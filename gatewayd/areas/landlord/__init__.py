@@ -1,8 +1,11 @@
 """Lets: properties, who lives there, what they owe, what it earns (Spec §4)."""
 
+from gatewayd.areas.landlord.properties import operations as properties
 from gatewayd.areas.landlord.rents import operations as rents
 from gatewayd.areas.landlord.tenancies import operations as tenancies
 from gatewayd.areas.landlord.tenants import operations as tenants
+from gatewayd.areas.landlord.units import operations as units
+from gatewayd.areas.landlord.valuations import operations as valuations
 from gatewayd.contract.operation import Area
 
 AREA = Area(
@@ -12,5 +15,8 @@ AREA = Area(
         *tenants.OPERATIONS,
         *tenancies.OPERATIONS,
         *rents.OPERATIONS,
+        *properties.OPERATIONS,
+        *units.OPERATIONS,
+        *valuations.OPERATIONS,
     ),
 )

@@ -27,7 +27,7 @@ CREATE TABLE properties (
     bedrooms INTEGER,
     area_sqm TEXT,
     owners TEXT NOT NULL,                       -- JSON; empty: the entity of the business alone
-    owner_share_percent TEXT NOT NULL,          -- of the entity of the business
+    owner_share_percent TEXT,                   -- of the entity of the business; NULL: as the business says
     acquisition_date TEXT,
     purchase_price INTEGER,
     acquisition_costs INTEGER,
@@ -54,8 +54,8 @@ CREATE TABLE properties (
 ) STRICT;
 -- externalId, once in an organization
 CREATE UNIQUE INDEX properties_by_external_id ON properties (org_id, external_id) WHERE external_id IS NOT NULL;
--- the list, newest first
-CREATE INDEX properties_by_id ON properties (org_id, id);
+-- the list, newest first, and what it passes over
+CREATE INDEX properties_by_id ON properties (org_id, id, archived_at, status, use, search_text);
 -- the list with updatedSince
 CREATE INDEX properties_by_change ON properties (org_id, updated_at, id);
 -- the properties of a business
@@ -90,9 +90,9 @@ CREATE TABLE property_units (
 CREATE UNIQUE INDEX property_units_by_external_id ON property_units (org_id, external_id)
 WHERE external_id IS NOT NULL;
 -- a name, once in a property
-CREATE UNIQUE INDEX property_units_by_name ON property_units (property_id, name_key);
--- the list, newest first
-CREATE INDEX property_units_by_id ON property_units (org_id, id);
+CREATE UNIQUE INDEX property_units_by_name ON property_units (org_id, property_id, name_key);
+-- the list, newest first, and what it passes over
+CREATE INDEX property_units_by_id ON property_units (org_id, id, archived_at, property_id);
 -- the list with updatedSince
 CREATE INDEX property_units_by_change ON property_units (org_id, updated_at, id);
 -- the units of a property
@@ -192,6 +192,10 @@ CREATE INDEX tenancies_by_start ON tenancies (org_id, start_date, id);
 CREATE INDEX tenancies_of_unit ON tenancies (org_id, unit_id, id) WHERE unit_id IS NOT NULL;
 -- those that were called off
 CREATE INDEX tenancies_cancelled ON tenancies (org_id, id) WHERE cancelled_at IS NOT NULL;
+-- who occupies units on a day, without a look at the tenancies themselves
+CREATE INDEX tenancies_occupying ON tenancies (
+    org_id, property_id, start_date, unit_id, last_day, notice_served_date
+) WHERE cancelled_at IS NULL;
 -- what ends, or has ended
 CREATE INDEX tenancies_by_last_day ON tenancies (org_id, last_day, id);
 
