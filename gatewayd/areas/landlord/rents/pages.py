@@ -20,6 +20,7 @@ from gatewayd.store import ReadTx
 AHEAD_DAYS: Final = 31  # Chosen: the next rent of the month is among them
 LOOKED_AT: Final = 200  # Chosen: tenancies for a page, however few of their rents have the status that is asked for
 
+_OWED: Final[frozenset[RentStatus]] = frozenset({"part_paid", "due", "late"})
 _FIRST_DATE: Final = "0001-01-01"
 _SELECT: Final = f"""
 SELECT tenancies.id, tenancies.property_id, unit_id, {stored_terms.COLUMNS}
@@ -30,7 +31,8 @@ WHERE properties.org_id = :org_id AND tenancies.org_id = :org_id AND tenancies.p
     AND {{whose}}
 ORDER BY properties.id, start_date, tenancies.id LIMIT :count
 """
-_OF_TENANCY = _SELECT.format(whose="tenancies.id = :id")
+_PROPERTY_OF_TENANCY = "SELECT property_id FROM tenancies AS its WHERE its.org_id = :org_id AND its.id = :id"
+_OF_TENANCY = _SELECT.format(whose=f"tenancies.id = :id AND properties.id = ({_PROPERTY_OF_TENANCY})")
 _OF_PROPERTY = _SELECT.format(whose="properties.id = :id")
 _OF_BUSINESS = _SELECT.format(whose="properties.business_id = :id AND properties.id >= :after_property")
 
@@ -45,13 +47,17 @@ class _Place(NamedTuple):
 
 
 class _Asked(NamedTuple):
-    """Whose rents, and those due from one ISO date to another. `today` decides what is late."""
+    """Whose rents, and those due from one ISO date to another. `today` decides what is late.
+
+    `owed_alone`: those that have fallen due and are not wholly paid.
+    """
 
     sql: str
     id: str
     first: str
     last: str
     today: str
+    owed_alone: bool
 
 
 class _Let(NamedTuple):
@@ -115,7 +121,7 @@ def _asked(tx: ReadTx, request: ListRentsDue) -> _Asked:
     last = days_after(tx.today, AHEAD_DAYS) if request.to_date is None else request.to_date.isoformat()
     if request.from_date is not None and request.to_date is not None and last < first:
         raise invalid_field("toDate", "date_order", "It is before `fromDate`.")
-    return _Asked(sql, id_, first, last, tx.today)
+    return _Asked(sql, id_, first, last, tx.today, bool(request.status) and _OWED.issuperset(request.status or ()))
 
 
 def _after(request: ListRentsDue) -> _Place:
@@ -155,6 +161,8 @@ def _rents(tx: ReadTx, let: _Let, asked: _Asked, after: _Place) -> Iterator[Rent
         first = max(first, days_after(after.due_date, 1))
     before = 0 if first == _FIRST_DATE else schedule.due_until(let.terms, days_after(first, -1))
     payments = received.of_tenancy(tx, let.id, let.currency)
+    if asked.owed_alone and sum(paid.amount for paid in payments) >= schedule.due_until(let.terms, asked.today):
+        return
     for rung in ladder.settle(schedule.dues(let.terms, first, asked.last), payments, before):
         yield _shown(let, rung, asked.today)
 
