@@ -5,11 +5,12 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from gatewayd.errors import FieldError
-from gatewayd.ledger import coded_vat, profit_and_loss, references
+from gatewayd.ledger import coded_vat, lets, owners, profit_and_loss, references
 from gatewayd.ledger.allocation_shapes import Allocation, Part
 from gatewayd.ledger.bank_lines import BankLine
 from gatewayd.ledger.businesses import Business
-from gatewayd.ledger.categories import NOT_PNL, expenses_of, income_of
+from gatewayd.ledger.categories import NOT_PNL, PROPERTY_FINANCE, RESTRICTED, expenses_of, income_of
+from gatewayd.ledger.lets import NOWHERE, Place
 from gatewayd.ledger.references import Kind, Reference
 from gatewayd.ledger.vat_rates import PURCHASES_ONLY, SALES_ONLY
 from gatewayd.money import Money
@@ -29,13 +30,14 @@ class Setting(NamedTuple):
 
     business: Business | None
     line: BankLine | None
+    place: Place = NOWHERE
     path: str = ""
 
 
 def mistakes(tx: ReadTx, row: Allocation, setting: Setting, before: Allocation | None = None) -> Iterator[FieldError]:
     """What is wrong with an allocation. `before` is what it was.
 
-    A business that was archived since, or whose invoice is paid, is not held against it.
+    A business or property that was archived since, or whose invoice is paid, is not held against it.
     """
     stays = row.invoice_id is not None or (before is not None and before.business_id == row.business_id)
     business = setting.business
@@ -44,8 +46,11 @@ def mistakes(tx: ReadTx, row: Allocation, setting: Setting, before: Allocation |
         *_code_mistakes(row, business),
         *(() if business is None else _business_mistakes(row, business, setting.line, stays)),
         *_category_mistakes(row, business),
+        *_place_mistakes(row, setting.place, before),
     ):
         yield FieldError(setting.path + path, code, message)
+    if before is None or _loan_of(before) != _loan_of(row):
+        yield from _finance_mistakes(tx, row, setting)
     yield from references.unknown(tx, _references(row, setting.path, business))
 
 
@@ -163,6 +168,35 @@ def _category_mistakes(row: Allocation, business: Business | None) -> Iterator[t
         yield "businessId", "required", "Of which business is it income or an expense?"
     elif business is not None and row.category not in income_of(business.type) | expenses_of(business.type):
         yield "category", "conflict", f"A business of type {business.type} has no such line."
+
+
+def _place_mistakes(row: Allocation, place: Place, before: Allocation | None) -> Iterator[tuple[str, str, str]]:
+    """What is wrong between the property that an allocation names and what else it names."""
+    for path, message in place.conflicts(row):
+        yield path, "conflict", message
+    let = place.property
+    if let is not None and let.archived and (before is None or before.property_id != let.id):
+        yield "propertyId", "conflict", "The property is archived."
+
+
+def _loan_of(row: Allocation) -> tuple[str | None, ...]:
+    return (row.category, row.property_id, row.mortgage_id)
+
+
+def _finance_mistakes(tx: ReadTx, row: Allocation, setting: Setting) -> Iterator[FieldError]:
+    """What is wrong with the line of a mortgage's interest: tax deducts it, or gives a relief for it (Domain C2).
+
+    Chosen: it is held against who names the mortgage alone, for a property may have been let otherwise before.
+    """
+    let, business = setting.place.property, setting.business
+    if row.mortgage_id is None or let is None or business is None or row.category not in PROPERTY_FINANCE:
+        return
+    owner = owners.find(tx, business.legal_entity_id)
+    assert owner is not None  # a foreign key
+    right = lets.interest_category(let, business.type, owner, row.tax_point)
+    if row.category != right:
+        why = "is relieved and not deducted" if right == RESTRICTED else "is deducted"
+        yield FieldError(f"{setting.path}category", "conflict", f"Interest on this mortgage {why}: it is {right}.")
 
 
 def _references(row: Allocation, path: str, business: Business | None) -> Iterator[Reference]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from gatewayd.errors import FieldError, Problem, invalid, invalid_state
-from gatewayd.ledger import allocation_checks, bank_lines, businesses, coded_vat, period_locks
+from gatewayd.ledger import allocation_checks, bank_lines, businesses, coded_vat, lets, period_locks
 from gatewayd.ledger.allocation_checks import Setting
 from gatewayd.ledger.allocation_shapes import BY_PERSON, Allocation, Entry, Origin, Part
 from gatewayd.ledger.bank_lines import BankLine
@@ -78,7 +78,9 @@ def enter(tx: WriteTx, parts: Sequence[Part], entry: Entry) -> list[Allocation]:
     rows: list[Allocation] = []
     errors: list[FieldError] = []
     for index, part in enumerate(parts):
-        setting = Setting(_business(tx, part.business_id), None, f"parts[{index}].")
+        place = lets.place_of(tx, part)
+        part = part._replace(**place.filled(part))
+        setting = Setting(_business(tx, part.business_id), None, place, f"parts[{index}].")
         row = _entry_of(tx, part, entry, setting.business)
         errors += allocation_checks.part_mistakes(part, setting)
         errors += allocation_checks.entry_mistakes(row, tx.today, setting)
@@ -98,10 +100,12 @@ def change(tx: WriteTx, before: Allocation, after: Allocation) -> Allocation:
     would be, in a closed period), `validation_failed`.
     """
     refuse_bound(before)
+    place = lets.place_of(tx, after)
+    after = replace(after, **place.filled(after))
     business = _business(tx, after.business_id)
     line = None if before.source_id is None else bank_lines.get(tx, before.source_id)
     after = replace(after, legal_entity_id=_owner(business, line))
-    errors = [*allocation_checks.mistakes(tx, after, Setting(business, line), before)]
+    errors = [*allocation_checks.mistakes(tx, after, Setting(business, line, place), before)]
     if line is None:
         errors += allocation_checks.entry_mistakes(after, tx.today, Setting(business, None))
     else:
@@ -162,6 +166,8 @@ def refuse_bound(row: Allocation) -> None:
 
 def _part_of(tx: WriteTx, line: BankLine, part: Part, left: int) -> tuple[Allocation, Setting]:
     """A part of `line` that is not stored yet; `left` is what the parts before it leave, signed minor units."""
+    place = lets.place_of(tx, part)
+    part = part._replace(**place.filled(part))
     if part.business_id is None and len(line.business_ids) == 1 and part.category != "not_pnl":
         part = part._replace(business_id=line.business_ids[0])
     direction = part.direction or ("in" if line.amount > 0 else "out")
@@ -178,7 +184,7 @@ def _part_of(tx: WriteTx, line: BankLine, part: Part, left: int) -> tuple[Alloca
         date=line.date,
         legal_entity_id=_owner(business, line) or part.legal_entity_id,
     )
-    return row, Setting(business, line)
+    return row, Setting(business, line, place)
 
 
 def _entry_of(tx: WriteTx, part: Part, entry: Entry, business: Business | None) -> Allocation:

@@ -4,7 +4,7 @@ They are the lines of HMRC's cumulative updates, under HMRC's own names, and `no
 expense; its `purpose` says what it is instead.
 """
 
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
 Income = Literal["turnover", "other"]
 Expense = Literal[
@@ -57,7 +57,10 @@ INCOME: frozenset[str] = frozenset(get_args(Income))
 EXPENSES: frozenset[str] = frozenset(get_args(Expense))
 PROPERTY_INCOME: frozenset[str] = frozenset(get_args(PropertyIncome))
 PROPERTY_EXPENSES: frozenset[str] = frozenset(get_args(PropertyExpense))
-NOT_PNL = "not_pnl"
+NOT_PNL: Final = "not_pnl"
+RESTRICTED: Final = "residentialFinancialCost"
+"""Finance costs of dwellings, which persons don't deduct: they are relieved at a rate (Domain C2)."""
+PROPERTY_FINANCE = frozenset({"financialCosts", RESTRICTED})
 WHOLLY_DISALLOWABLE = frozenset({"businessEntertainmentCosts", "depreciation"})
 """Disallowable whole, where nobody says otherwise (BIM45000, BIM46901)."""
 PROPERTY_TYPES = frozenset({"uk_property", "foreign_property", "property_unspecified"})

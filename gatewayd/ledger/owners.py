@@ -11,6 +11,7 @@ FROM legal_entities WHERE org_id = :org_id AND id = :id
 PERSONS = frozenset({"individual", "sole_trader"})
 INCORPORATED = frozenset({"limited_company", "llp"})
 POOLING = PERSONS | {"trust", "partnership"}
+_TAXED_AS_PERSONS = POOLING | {"llp"}
 
 
 class Owner(NamedTuple):
@@ -31,6 +32,11 @@ class Owner(NamedTuple):
     def is_incorporated(self) -> bool:
         """True for companies and limited liability partnerships."""
         return self.type in INCORPORATED
+
+    @property
+    def is_taxed_as_persons(self) -> bool:
+        """True where Income Tax is due on what it lets: by itself, or by its partners (ITTOIA 2005 s272A)."""
+        return self.type in _TAXED_AS_PERSONS
 
     @property
     def has_pools(self) -> bool:

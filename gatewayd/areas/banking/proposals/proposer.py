@@ -6,6 +6,8 @@ What a line costs is bounded: of each of them a greatest number is looked at.
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from gatewayd.areas.banking.proposals import exchanges, invoices, transfers
 from gatewayd.areas.banking.proposals.exchanges import Exchanges
 from gatewayd.areas.banking.proposals.shapes import (
@@ -16,7 +18,7 @@ from gatewayd.areas.banking.proposals.shapes import (
     ProposedPart,
 )
 from gatewayd.areas.banking.proposals.transfers import Account
-from gatewayd.ledger import allocation_history, allocation_rules, businesses, open_invoices, split_history
+from gatewayd.ledger import allocation_history, allocation_rules, businesses, lets, open_invoices, split_history
 from gatewayd.ledger.allocation_history import Choice
 from gatewayd.ledger.allocation_rules import AllocationRule, RuleOutcome, part_of
 from gatewayd.ledger.allocation_shapes import Direction, Part
@@ -78,13 +80,14 @@ class Proposer:
         if self._rules is None:
             self._rules = allocation_rules.in_force(self._tx)
         rule = allocation_rules.first_fit(self._rules, line)
-        if rule is not None and self._may(line, rule.outcome):
+        outcome = None if rule is None else self._filled(rule.outcome)
+        if rule is not None and outcome is not None and self._may(line, outcome):
             yield _Found(
                 kind="rule",
                 score=_BY_RULE,
                 reason=allocation_rules.reason(rule),
                 rule_id=rule.id,
-                allocation=_allocation(line, rule.outcome),
+                allocation=_allocation(line, outcome),
             )
 
     def _by_history(self, line: BankLine) -> Iterator[_Found]:
@@ -151,8 +154,15 @@ class Proposer:
                 implied_rate=exchanges.implied_rate(line, match.counterpart),
             )
 
+    def _filled(self, outcome: RuleOutcome) -> RuleOutcome:
+        """The outcome with the property and business that follow from what it names, as choices have them."""
+        return replace(outcome, **lets.place_of(self._tx, outcome).filled(outcome))
+
     def _may(self, line: BankLine, outcome: RuleOutcome) -> bool:
         """Whether the line could be allocated so: to a business that is there and belongs to the account's owner."""
+        let = None if outcome.property_id is None else lets.find(self._tx, outcome.property_id)
+        if let is not None and let.archived:
+            return False
         if outcome.business_id is None:
             return outcome.category == "not_pnl" or len(line.business_ids) == 1
         business = businesses.find(self._tx, outcome.business_id)

@@ -3,10 +3,13 @@
 from collections.abc import Iterator
 from decimal import Decimal
 
+from msgspec.structs import replace
+
 from gatewayd.errors import FieldError
-from gatewayd.ledger import businesses, profit_and_loss, references
+from gatewayd.ledger import businesses, lets, profit_and_loss, references
 from gatewayd.ledger.allocation_rules import RuleConditions, RuleOutcome
 from gatewayd.ledger.categories import NOT_PNL, expenses_of, income_of
+from gatewayd.ledger.lets import Place
 from gatewayd.ledger.references import Kind, Reference
 from gatewayd.ledger.vat_rates import PURCHASES_ONLY, SALES_ONLY
 from gatewayd.store import ReadTx
@@ -24,11 +27,14 @@ def mistakes(tx: ReadTx, conditions: RuleConditions, outcome: RuleOutcome) -> li
     """What is wrong with a rule."""
     named = [Reference(path, kind, getattr(outcome, field)) for path, field, kind in _REFERENCES]
     named.append(Reference("conditions.accountId", "bank_account", conditions.account_id))
+    place = lets.place_of(tx, outcome)
+    outcome = replace(outcome, **place.filled(outcome))
     return [
         *_condition_mistakes(conditions),
         *_purpose_mistakes(outcome),
         *_percent_mistakes(outcome),
         *_business_mistakes(tx, outcome),
+        *_place_mistakes(outcome, place),
         *references.unknown(tx, named),
     ]
 
@@ -62,6 +68,13 @@ def _percent_mistakes(outcome: RuleOutcome) -> Iterator[FieldError]:
     for path, percent in (("vatPercent", outcome.vat_percent), ("disallowablePercent", outcome.disallowable_percent)):
         if percent is not None and not 0 <= Decimal(percent) <= 100:
             yield FieldError(f"outcome.{path}", "out_of_range", "Expected a percentage from 0 to 100.")
+
+
+def _place_mistakes(outcome: RuleOutcome, place: Place) -> Iterator[FieldError]:
+    for path, message in place.conflicts(outcome):
+        yield FieldError(f"outcome.{path}", "conflict", message)
+    if place.property is not None and place.property.archived:
+        yield FieldError("outcome.propertyId", "conflict", "The property is archived.")
 
 
 def _business_mistakes(tx: ReadTx, outcome: RuleOutcome) -> Iterator[FieldError]:
