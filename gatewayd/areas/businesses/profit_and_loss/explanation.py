@@ -73,7 +73,7 @@ def _invoices(request: GetBusinessPnl, result: Result) -> Iterator[tuple[Key, Pn
     for entry in result.invoiced:
         if request.category in (None, entry.posting.category):
             event = entry.credit_note_id or f"{entry.payment_position or 0:09}"
-            place = f"{entry.invoice_id} {event} {entry.posting.category}"
+            place = f"{entry.invoice_id} {event} {entry.posting.category} {entry.property_id or ''}"
             yield (_INVOICES, entry.date, place), _invoice(entry, result.account.currency)
 
 
