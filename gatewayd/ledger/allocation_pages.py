@@ -36,6 +36,17 @@ _CONDITIONS: Mapping[str, str] = {
     "of_lets": "property_id IS NOT NULL",
 }
 """By the names of filters; the value of one that has no parameter says nothing but that it is asked for."""
+_NARROW = frozenset({"bank_transaction_id", "invoice_id", "property_id", "unit_id", "tenancy_id"})
+_BESIDE_NARROW: Mapping[str, str] = {
+    "category": "coalesce(category, '') = :category",
+    "direction": "coalesce(direction, '') = :direction",
+    "matched_by": "coalesce(matched_by, '') = :matched_by",
+}
+"""What many have in common, beside a filter of few: none of them is null, and no index of them goes before the other's,
+as SQLite, which does not know what is few, would have it."""
+_ANY_CATEGORY = "coalesce(category, '')"
+_OF_LETS_BESIDE = "coalesce(property_id, '') <> ''"
+"""What is let beside a filter whose index holds less than all that is let."""
 _CATEGORY = "category_"
 """Begins the names of the parameters of several categories."""
 _BY_DATE = " AND (date, id) < (:after_at, :after_id) ORDER BY date DESC, id DESC LIMIT :count"
@@ -126,10 +137,17 @@ def _page_sql(names: tuple[str, ...], changes: bool) -> str:
 
 @functools.cache
 def _totals_sql(names: tuple[str, ...]) -> str:
-    return _SELECT_TOTALS.format(conditions=" AND ".join(_conditions(names)) or _ANY_DAY)
+    conditions = _conditions(names)
+    if "of_lets" in names and any(name.startswith(("category", "direction")) for name in names):
+        conditions = [_OF_LETS_BESIDE if one == _CONDITIONS["of_lets"] else one for one in conditions]
+    return _SELECT_TOTALS.format(conditions=" AND ".join(conditions) or _ANY_DAY)
 
 
 def _conditions(names: tuple[str, ...]) -> list[str]:
-    several = [f":{name}" for name in names if name.startswith(_CATEGORY)]
-    found = [_CONDITIONS[name] for name in names if not name.startswith(_CATEGORY)]
-    return [*found, f"category IN ({', '.join(several)})"] if several else found
+    narrow = bool(_NARROW.intersection(names))
+    by_name = {**_CONDITIONS, **_BESIDE_NARROW} if narrow else _CONDITIONS
+    found = [by_name[name] for name in names if not name.startswith(_CATEGORY)]
+    several = ", ".join(f":{name}" for name in names if name.startswith(_CATEGORY))
+    if several:
+        found.append(f"{_ANY_CATEGORY if narrow else 'category'} IN ({several})")
+    return found

@@ -65,6 +65,16 @@ class _Named(Protocol):
     def mortgage_id(self) -> str | None: ...
 
 
+class Names(NamedTuple):
+    """The same of a request that names some of them."""
+
+    business_id: str | None = None
+    property_id: str | None = None
+    unit_id: str | None = None
+    tenancy_id: str | None = None
+    mortgage_id: str | None = None
+
+
 class _Within(NamedTuple):
     """The property of a unit, tenancy or mortgage, and its unit; a tenancy of the whole property has none."""
 

@@ -93,7 +93,7 @@ WHERE tenancy_id IS NOT NULL;
 CREATE INDEX allocations_by_unit ON allocations (org_id, unit_id, date, id, currency, direction, amount)
 WHERE unit_id IS NOT NULL;
 
-CREATE INDEX allocations_of_lets ON allocations (org_id, date, id, currency, direction, amount)
+CREATE INDEX allocations_of_lets ON allocations (org_id, date, id, property_id)
 WHERE property_id IS NOT NULL;
 
 CREATE INDEX allocations_of_property_by_bill ON allocations (org_id, property_id, document_date)

@@ -37,7 +37,6 @@ PENDING = frozenset(
     {
         "landlord.getDashboardSummary",
         "landlord.listProperties",
-        "landlord.listLinkedTransactions",
         "landlord.getProperty",
         "landlord.listTenants",
         "landlord.listTenancies",

@@ -7,7 +7,7 @@ from gatewayd.areas.businesses.rows import BUSINESSES
 from gatewayd.areas.businesses.shapes import BusinessRow
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.ledger import date_ranges, results, unallocated
+from gatewayd.ledger import date_ranges, report_ranges, results, unallocated
 from gatewayd.ledger.results import Result
 from gatewayd.store import ReadTx
 
@@ -25,7 +25,7 @@ def get_business_pnl(tx: ReadTx, caller: Caller, request: GetBusinessPnl) -> Bus
     """
     explanation.key_of(request)
     row = BUSINESSES.get(tx, request.id)
-    whole = accounts.range_of(tx, row, request)
+    whole = report_ranges.range_of(tx, request, row)
     account = accounts.account_of(tx, row, request.basis)
     buckets = date_ranges.buckets(whole, request.group_by, row.quarterly_period_type)
     result = results.compute(tx, account, whole, buckets)

@@ -8,8 +8,8 @@ from gatewayd.contract.pages import PageRequest
 from gatewayd.contract.wire import Amount, Date, DateText, DecimalText, Id, Request, Response
 from gatewayd.ledger.allocated_money import Basis
 from gatewayd.ledger.date_ranges import GroupBy, QuarterlyType
+from gatewayd.ledger.report_ranges import TaxYear
 
-TaxYear = Annotated[str, Meta(pattern=r"^[12][0-9]{3}-[0-9]{2}$", examples=["2026-27"])]
 Compare = Literal["none", "previous_period", "previous_year"]
 CategoryName = Annotated[str, Meta(min_length=1, max_length=64, examples=["turnover"])]
 FlatRateCategory = Annotated[str, Meta(pattern=r"^(0[0-4]\d|05[0-5])$", description="HMRC's frsCategory.")]
