@@ -40,6 +40,13 @@ class Posting(NamedTuple):
     disallowable: int = 0
 
 
+def posting(category: str, amount: int, disallowable: int) -> Posting:
+    """What an amount counts for. A memorandum has no twin for what tax does not allow: it is the rest alone."""
+    return (
+        Posting(category, amount - disallowable) if category in MEMORANDA else Posting(category, amount, disallowable)
+    )
+
+
 class Line(NamedTuple):
     """One line of the report."""
 
@@ -143,8 +150,13 @@ def consolidated(statement: Statement) -> Statement:
 
 
 def share(statement: Statement, numerator: int, denominator: int) -> Statement:
-    """What an owner has of an account: each line's share, rounded, and the largest takes what the sum is off by."""
-    return Statement(*(tuple(_shares(lines, numerator, denominator)) for lines in statement))
+    """What an owner has of an account: each line's share, rounded, and the largest takes what the sum is off by.
+
+    Memoranda are in no sum: each is rounded by itself.
+    """
+    income, expenses = (tuple(_shares(lines, numerator, denominator)) for lines in statement[:2])
+    memoranda = tuple(_shares([line], numerator, denominator)[0] for line in statement.memoranda)
+    return Statement(income, expenses, memoranda)
 
 
 def difference(after: Totals, before: Totals) -> Totals:
