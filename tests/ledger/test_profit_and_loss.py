@@ -56,8 +56,8 @@ def test_which_way_money_raises_a_line(category: str, direction: Direction, sign
 
 def test_what_is_posted_to_a_line_adds_up_with_what_tax_does_not_allow_of_it() -> None:
     books = Books()
-    for posting in (Posting("travelCosts", 100, 30), Posting("travelCosts", 50), Posting("travelCosts", 20, 5)):
-        books.post(posting)
+    for one in (Posting("travelCosts", 100, 30), Posting("travelCosts", 50), Posting("travelCosts", 20, 5)):
+        books.post(one)
     assert [tuple(line) for line in books.statement("self_employment").expenses] == [("travelCosts", 170, 35)]
 
 
