@@ -102,7 +102,7 @@ class Books:
     def statement(self, business_type: str) -> Statement:
         """The account of a business of this type."""
         lines: dict[Kind, list[Line]] = {"income": [], "expense": [], "memorandum": []}
-        for category in sorted(self._sums, key=lambda name: (_ORDER.get(name, _LAST), name)):
+        for category in sorted(self._sums, key=_place):
             lines[kind_of(category, business_type)].append(Line(category, *self._sums[category]))
         return Statement(tuple(lines["income"]), tuple(lines["expense"]), tuple(lines["memorandum"]))
 
@@ -159,9 +159,34 @@ def share(statement: Statement, numerator: int, denominator: int) -> Statement:
     return Statement(income, expenses, memoranda)
 
 
+def combined(statements: Iterable[Statement]) -> Statement:
+    """The sum of accounts, of whatever types of business."""
+    sums: tuple[dict[str, list[int]], ...] = ({}, {}, {})
+    for statement in statements:
+        for found, lines in zip(sums, statement, strict=True):
+            for category, amount, disallowable in lines:
+                line = found.setdefault(category, [0, 0])
+                line[0] += amount
+                line[1] += disallowable
+    each = (tuple(Line(category, *found[category]) for category in sorted(found, key=_place)) for found in sums)
+    return Statement(*each)
+
+
+def less(after: Statement, before: Statement) -> Statement:
+    """What an account has more than another; lines that are the same are left out."""
+    taken = (tuple(Line(category, -amount, -part) for category, amount, part in lines) for lines in before)
+    grown = combined([after, Statement(*taken)])
+    return Statement(*(tuple(line for line in lines if line.amount or line.disallowable) for lines in grown))
+
+
 def difference(after: Totals, before: Totals) -> Totals:
     """How much more each sum is."""
     return Totals(*(later - earlier for later, earlier in zip(after, before, strict=True)))
+
+
+def _place(category: str) -> tuple[int, str]:
+    """Where a line stands among others."""
+    return _ORDER.get(category, _LAST), category
 
 
 def _shares(lines: Sequence[Line], numerator: int, denominator: int) -> list[Line]:

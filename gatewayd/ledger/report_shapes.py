@@ -14,8 +14,12 @@ Compare = Literal["none", "previous_period", "previous_year"]
 CategoryName = Annotated[str, Meta(min_length=1, max_length=64, examples=["turnover"])]
 Percent = Annotated[str, Meta(description="A decimal of at most one fraction digit.", examples=["87.5"])]
 WarningCode = Literal[
+    "capital_without_interest",
+    "capital_without_rate",
     "consolidated_expenses_not_allowed",
+    "finance_costs_deducted",
     "flat_rate_percent_unknown",
+    "interest_without_capital",
     "invoices_of_only_business",
     "invoices_without_business",
     "other_basis",

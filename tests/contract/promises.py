@@ -44,7 +44,6 @@ PENDING = frozenset(
         "landlord.listPropertyUnits",
         "landlord.listPropertyValuations",
         "landlord.listCertificates",
-        "landlord.propertyPnl",
         "landlord.createProperty",
         "landlord.updateProperty",
         "landlord.createTenant",

@@ -68,6 +68,7 @@ def test_an_allocation_is_answered_whole(trading: Trading) -> None:
         "fxRate": None,
         "category": "carVanTravelExpenses",
         "purpose": None,
+        "interestSource": None,
         "description": "Fuel",
         "matchedBy": "user",
         "ruleId": None,

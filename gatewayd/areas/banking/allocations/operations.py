@@ -27,7 +27,6 @@ from gatewayd.ledger.allocation_pages import Filters
 from gatewayd.ledger.allocation_shapes import Allocation, Entry
 from gatewayd.ledger.allocations import ALLOCATIONS
 from gatewayd.ledger.bank_lines import BankLine
-from gatewayd.ledger.categories import WHOLLY_DISALLOWABLE
 from gatewayd.ledger.references import unknown_reference
 from gatewayd.ledger.transfers import Halves
 from gatewayd.money import Money
@@ -109,7 +108,7 @@ def update_allocation(tx: WriteTx, caller: Caller, request: UpdateAllocation) ->
         after = replace(after, purpose=None)
     if request.vat_amount is UNSET and _moves_vat(before, after):
         after = allocations.with_coded_vat(after)
-    return allocations.change(tx, before, replace(after, disallowable_amount=_disallowable(before, after, request)))
+    return allocations.change(tx, before, replace(after, disallowable_amount=_disallowable(tx, before, after, request)))
 
 
 def remove_allocation(tx: WriteTx, caller: Caller, request: RemoveAllocation) -> RemovedAllocation:
@@ -179,7 +178,7 @@ def _cleared(tx: WriteTx, line: BankLine) -> BankLine:
     return line._replace(allocated=0)
 
 
-def _disallowable(before: Allocation, after: Allocation, request: UpdateAllocation) -> Money:
+def _disallowable(tx: ReadTx, before: Allocation, after: Allocation, request: UpdateAllocation) -> Money:
     """What is disallowable after a change: as the request says, else as the category does, else as it was."""
     if request.allowable is not UNSET and request.disallowable_amount is not UNSET:
         raise invalid_field("allowable", "conflict", "`disallowableAmount` says it already.")
@@ -188,8 +187,8 @@ def _disallowable(before: Allocation, after: Allocation, request: UpdateAllocati
         return zero if request.allowable else after.amount
     if request.disallowable_amount is not UNSET:
         return after.disallowable_amount
-    if after.category != before.category:
-        return after.amount if after.category in WHOLLY_DISALLOWABLE else zero
+    if (after.category, after.mortgage_id) != (before.category, before.mortgage_id):
+        return allocations.disallowable_by_default(tx, after)
     return after.amount if not before.allowable else before.disallowable_amount
 
 
