@@ -123,7 +123,7 @@ def _invoiced(result: Result) -> Cells:
         source = "payment" if payment is not None else "credit_note" if note is not None else "invoice"
         event = note or ("" if payment is None else str(payment))
         of = (account.business_id, posting.category, entry.date, account.currency, _text(posting.amount, account))
-        id_ = f"{entry.invoice_id}/{event}/{posting.category}"
+        id_ = "/".join((entry.invoice_id, event, posting.category, *filter(None, [entry.property_id])))
         behind = (None, entry.bank_transaction_id, entry.invoice_id, payment, note)
         yield [id_, *of, _text(0, account), source, *behind]
 

@@ -9,8 +9,9 @@ what is disallowable in part with VAT in it.
 """
 
 import itertools
+from collections.abc import Mapping
 from decimal import Decimal
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from gatewayd.errors import Problem
 from gatewayd.ledger import profit_and_loss
@@ -24,19 +25,21 @@ from gatewayd.store import ReadTx, Row
 
 Basis = Literal["cash", "accruals"]
 
+Scope = Literal["business", "property", "no_property"]
 OF_BUSINESS = "FROM allocations WHERE org_id = :org_id AND business_id = :business_id AND category <> 'not_pnl'"
+OF_PROPERTY = "FROM allocations WHERE org_id = :org_id AND property_id = :property_id AND category <> 'not_pnl'"
+OF_NO_PROPERTY = f"{OF_BUSINESS} AND property_id IS NULL"
 BY_MONEY = "date BETWEEN :first AND :last"
 WITHOUT_BILL = f"document_date IS NULL AND {BY_MONEY}"
 BY_BILL = "document_date BETWEEN :first AND :last"
 """Which day of a row lies in a range: on cash basis the first, on accruals the second or the third."""
 _PLAIN = "currency = :currency AND (vat_amount = 0 OR disallowable_amount = 0 OR disallowable_amount = amount)"
 _HARD = "(currency <> :currency OR (vat_amount > 0 AND disallowable_amount > 0 AND disallowable_amount < amount))"
-_SUMS = f"""
+_SUMS = """
 category, direction, sum(amount), sum(disallowable_amount), sum(vat_amount),
     sum(CASE WHEN disallowable_amount = amount THEN vat_amount ELSE 0 END),
     sum(CASE WHEN document_ids = '[]' THEN 0 ELSE amount END),
     sum(CASE WHEN document_ids = '[]' THEN 0 ELSE vat_amount END), sum(CASE WHEN document_ids = '[]' THEN 1 ELSE 0 END)
-{OF_BUSINESS} AND {_PLAIN}
 """
 FIGURES = (
     "id, date, document_date, category, direction, amount, vat_amount, disallowable_amount, currency, fx_rate,"
@@ -44,19 +47,11 @@ FIGURES = (
 )
 """Columns, in the order that `money_of` reads."""
 _GROUPS = "GROUP BY category, direction"
-_SUM_BY_MONEY = f"SELECT {_SUMS} AND {BY_MONEY} {_GROUPS}"
-_SUM_WITHOUT_BILL = f"SELECT {_SUMS} AND {WITHOUT_BILL} {_GROUPS}"
-_SUM_BY_BILL = f"SELECT {_SUMS} AND {BY_BILL} {_GROUPS}"
-_HARD_BY_MONEY = f"SELECT {FIGURES} {OF_BUSINESS} AND {BY_MONEY} AND {_HARD}"
-_HARD_WITHOUT_BILL = f"SELECT {FIGURES} {OF_BUSINESS} AND {WITHOUT_BILL} AND {_HARD}"
-_HARD_BY_BILL = f"SELECT {FIGURES} {OF_BUSINESS} AND {BY_BILL} AND {_HARD}"
-_OF_LINE = f"{_PLAIN} AND category = :category AND direction = :direction"
-_LINE_BY_MONEY = f"SELECT {FIGURES} {OF_BUSINESS} AND {BY_MONEY} AND {_OF_LINE}"
-_LINE_WITHOUT_BILL = f"SELECT {FIGURES} {OF_BUSINESS} AND {WITHOUT_BILL} AND {_OF_LINE}"
-_LINE_BY_BILL = f"SELECT {FIGURES} {OF_BUSINESS} AND {BY_BILL} AND {_OF_LINE}"
+_OF_LINE = f"{_PLAIN} AND coalesce(category, '') = :category AND coalesce(direction, '') = :direction"
+"""No index of what many rows have goes before that of the business or the property: neither column is null."""
 
 
-class _Statements(NamedTuple):
+class Statements(NamedTuple):
     """Of one way to date a row: sums of plain rows, plain rows of one line and direction, and the other rows."""
 
     sums: str
@@ -64,23 +59,42 @@ class _Statements(NamedTuple):
     hard: str
 
 
-_STATEMENTS: dict[Basis, tuple[_Statements, ...]] = {
-    "cash": (_Statements(_SUM_BY_MONEY, _LINE_BY_MONEY, _HARD_BY_MONEY),),
-    "accruals": (
-        _Statements(_SUM_WITHOUT_BILL, _LINE_WITHOUT_BILL, _HARD_WITHOUT_BILL),
-        _Statements(_SUM_BY_BILL, _LINE_BY_BILL, _HARD_BY_BILL),
-    ),
+def _statements(rows: str, day: str) -> Statements:
+    return Statements(
+        sums=f"SELECT {_SUMS} {rows} AND {_PLAIN} AND {day} {_GROUPS}",
+        line=f"SELECT {FIGURES} {rows} AND {day} AND {_OF_LINE}",
+        hard=f"SELECT {FIGURES} {rows} AND {day} AND {_HARD}",
+    )
+
+
+STATEMENTS: Final[Mapping[tuple[Scope, Basis], tuple[Statements, ...]]] = {
+    ("business", "cash"): (_statements(OF_BUSINESS, BY_MONEY),),
+    ("business", "accruals"): (_statements(OF_BUSINESS, WITHOUT_BILL), _statements(OF_BUSINESS, BY_BILL)),
+    ("property", "cash"): (_statements(OF_PROPERTY, BY_MONEY),),
+    ("property", "accruals"): (_statements(OF_PROPERTY, WITHOUT_BILL), _statements(OF_PROPERTY, BY_BILL)),
+    ("no_property", "cash"): (_statements(OF_NO_PROPERTY, BY_MONEY),),
+    ("no_property", "accruals"): (_statements(OF_NO_PROPERTY, WITHOUT_BILL), _statements(OF_NO_PROPERTY, BY_BILL)),
 }
 
 
 class Account(NamedTuple):
-    """Whose money is counted and how: in the business's currency, on a basis, by a standing towards VAT."""
+    """Whose money is counted and how: in the business's currency, on a basis, by a standing towards VAT.
+
+    All of the business by default; else what names `property_id`, or what names no property.
+    """
 
     business_id: str
     business_type: str
     currency: str
     basis: Basis
     vat: VatStanding
+    scope: Scope = "business"
+    property_id: str | None = None
+
+    @property
+    def whose(self) -> dict[str, str | None]:
+        """Who is meant, by the names that statements have for it."""
+        return {"business_id": self.business_id, "property_id": self.property_id}
 
 
 class Allocated(NamedTuple):
@@ -113,13 +127,13 @@ class Evidence:
 
 
 def add_span(tx: ReadTx, account: Account, span: DateRange, books: Books, evidence: Evidence) -> None:
-    """Add what was allocated to a business in a span of days, in which its standing towards VAT is one.
+    """Add what an account has in a span of days, in which its standing towards VAT is one: what was allocated.
 
     Raises `Problem` `currency_mismatch` for foreign money without a rate.
     """
     treatment = account.vat.treatment_on(span.first)
-    asked = {"business_id": account.business_id, "currency": account.currency, **span._asdict()}
-    for by_date in _STATEMENTS[account.basis]:
+    asked = {**account.whose, "currency": account.currency, **span._asdict()}
+    for by_date in STATEMENTS[account.scope, account.basis]:
         hard = [tx.each(by_date.hard, **asked)]
         for row in tx.rows(by_date.sums, **asked):
             category, direction, *_ = row
@@ -153,7 +167,7 @@ def posting_of(account: Account, money: Allocated) -> Posting:
     if treatment == "flat_rate" and bears_flat_rate(account.business_type, money.category, money.vat_code):
         amount -= account.vat.flat_rate_vat(amount, money.counted_on)
     sign = profit_and_loss.sign_of(money.category, money.direction, account.business_type)
-    return Posting(money.category, sign * amount, sign * disallowable)
+    return profit_and_loss.posting(money.category, sign * amount, sign * disallowable)
 
 
 def bears_flat_rate(business_type: str, category: str, vat_code: str | None = None) -> bool:
@@ -190,7 +204,7 @@ def _add_sum(account: Account, treatment: Treatment, row: Row, books: Books, evi
     if treatment == "registered":
         amount, disallowable, documented = amount - vats[0], disallowable - vats[1], documented - vat_documented
     sign = profit_and_loss.sign_of(category, direction, account.business_type)
-    books.post(Posting(category, sign * amount, sign * disallowable))
+    books.post(profit_and_loss.posting(category, sign * amount, sign * disallowable))
     if sign > 0 and profit_and_loss.kind_of(category, account.business_type) == "expense":
         evidence.add(amount, documented, missing)
 

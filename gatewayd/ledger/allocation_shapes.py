@@ -9,6 +9,7 @@ from gatewayd.ledger.vat_rates import AllocationVatCode
 Direction = Literal["in", "out"]
 SourceType = Literal["bank", "invoice", "manual", "import"]
 MatchedBy = Literal["rule", "user", "import"]
+InterestSource = Literal["statement", "computed"]
 
 
 class Allocation(Response, frozen=True, kw_only=True):
@@ -17,7 +18,8 @@ class Allocation(Response, frozen=True, kw_only=True):
     `amount` is gross. `disallowableAmount` is the part of it that tax doesn't allow, and `allowable` is false where
     that is all of it. `vatCode` null: nobody said, and `vatAmount` is all that is known. `counterpartId` is the bank
     transaction at the other end of a transfer, `invoiceId` the invoice that it pays. `importId` is the import that
-    brought the bank transaction.
+    brought the bank transaction. `interestSource` tells of interest on a mortgage whether somebody said how much it
+    is, or it was computed of a payment.
     """
 
     id: Id
@@ -45,6 +47,7 @@ class Allocation(Response, frozen=True, kw_only=True):
     fx_rate: CanonicalDecimal | None
     category: Category
     purpose: Purpose | None
+    interest_source: InterestSource | None
     description: str
     matched_by: MatchedBy
     rule_id: str | None

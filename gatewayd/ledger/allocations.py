@@ -15,7 +15,8 @@ from gatewayd.ledger.allocation_checks import Setting
 from gatewayd.ledger.allocation_shapes import BY_PERSON, Allocation, Entry, Origin, Part
 from gatewayd.ledger.bank_lines import BankLine
 from gatewayd.ledger.businesses import Business
-from gatewayd.ledger.categories import WHOLLY_DISALLOWABLE
+from gatewayd.ledger.categories import FINANCE_COSTS, WHOLLY_DISALLOWABLE
+from gatewayd.ledger.lets import Place
 from gatewayd.money import Money
 from gatewayd.store import ReadTx, Table, WriteTx
 
@@ -81,7 +82,7 @@ def enter(tx: WriteTx, parts: Sequence[Part], entry: Entry) -> list[Allocation]:
         place = lets.place_of(tx, part)
         part = part._replace(**place.filled(part))
         setting = Setting(_business(tx, part.business_id), None, place, f"parts[{index}].")
-        row = _entry_of(tx, part, entry, setting.business)
+        row = _entry_of(tx, part, entry, setting)
         errors += allocation_checks.part_mistakes(part, setting)
         errors += allocation_checks.entry_mistakes(row, tx.today, setting)
         errors += allocation_checks.mistakes(tx, row, setting)
@@ -104,7 +105,12 @@ def change(tx: WriteTx, before: Allocation, after: Allocation) -> Allocation:
     after = replace(after, **place.filled(after))
     business = _business(tx, after.business_id)
     line = None if before.source_id is None else bank_lines.get(tx, before.source_id)
-    after = replace(after, legal_entity_id=_owner(business, line))
+    source = before.interest_source
+    if not _is_interest(after):
+        source = None
+    elif not _is_interest(before) or after.amount != before.amount:
+        source = "statement"
+    after = replace(after, legal_entity_id=_owner(business, line), interest_source=source)
     errors = [*allocation_checks.mistakes(tx, after, Setting(business, line, place), before)]
     if line is None:
         errors += allocation_checks.entry_mistakes(after, tx.today, Setting(business, None))
@@ -146,6 +152,11 @@ def with_coded_vat(row: Allocation) -> Allocation:
     return row if vat is None else replace(row, vat_amount=Money(vat, row.currency))
 
 
+def disallowable_by_default(tx: ReadTx, row: Allocation) -> Money:
+    """What tax does not allow of an allocation, where nobody says otherwise."""
+    return Money(_disallowable(row.category, row.amount.minor, lets.place_of(tx, row)), row.currency)
+
+
 def refuse_unbooked(line: BankLine) -> None:
     """Raises `Problem` `invalid_state` for a bank line that is not booked."""
     if line.status != "booked":
@@ -174,9 +185,11 @@ def _part_of(tx: WriteTx, line: BankLine, part: Part, left: int) -> tuple[Alloca
     if part.amount is None:
         part = part._replace(amount=left if direction == "in" else -left)
     business = _business(tx, part.business_id)
+    setting = Setting(business, line, place)
     row = _row(
         tx,
         part._replace(direction=direction, description=part.description or line.description),
+        setting,
         line.currency,
         source_type="bank",
         source_id=line.id,
@@ -184,33 +197,50 @@ def _part_of(tx: WriteTx, line: BankLine, part: Part, left: int) -> tuple[Alloca
         date=line.date,
         legal_entity_id=_owner(business, line) or part.legal_entity_id,
     )
-    return row, Setting(business, line, place)
+    return row, setting
 
 
-def _entry_of(tx: WriteTx, part: Part, entry: Entry, business: Business | None) -> Allocation:
+def _entry_of(tx: WriteTx, part: Part, entry: Entry, setting: Setting) -> Allocation:
+    business = setting.business
     currency = entry.currency or ("GBP" if business is None else business.currency)
     part = part._replace(direction=part.direction or "out")
-    return _row(tx, part, currency, date=entry.date or tx.today, legal_entity_id=_owner(business, None))
+    return _row(tx, part, setting, currency, date=entry.date or tx.today, legal_entity_id=_owner(business, None))
 
 
-def _row(tx: WriteTx, part: Part, currency: str, **values: object) -> Allocation:
+def _row(tx: WriteTx, part: Part, setting: Setting, currency: str, **values: object) -> Allocation:
     """A manual entry that is not stored yet, but for what `values` say."""
     amount, disallowable = part.amount or 0, part.disallowable_amount
-    if part.wholly_disallowable or (disallowable is None and part.category in WHOLLY_DISALLOWABLE):
+    if part.wholly_disallowable:
         disallowable = amount
+    elif disallowable is None:
+        disallowable = _disallowable(part.category, amount, setting.place)
     given = {name: value for name, value in part._asdict().items() if name in ALLOCATIONS.fields}
     defaults: dict[str, object] = {
         "source_type": "manual",
         "amount": Money(amount, currency),
         "vat_amount": Money(part.vat_amount or 0, currency),
-        "disallowable_amount": Money(disallowable or 0, currency),
-        "allowable": (disallowable or 0) < amount,
+        "disallowable_amount": Money(disallowable, currency),
+        "allowable": disallowable < amount,
         "currency": currency,
         "description": part.description or "",
         "document_ids": list(part.document_ids),
+        "interest_source": "statement" if _is_interest(part) else None,
     }
     row = ALLOCATIONS.new(tx, None, **{**given, **BY_PERSON._asdict(), **defaults, **values})
     return with_coded_vat(row) if part.vat_amount is None else row
+
+
+def _disallowable(category: str, amount: int, place: Place) -> int:
+    """What tax does not allow by default: all of some lines, and of interest what was borrowed for other ends."""
+    if category in WHOLLY_DISALLOWABLE:
+        return amount
+    if place.mortgage is None or category not in FINANCE_COSTS:
+        return 0
+    return place.mortgage.private_part(amount)
+
+
+def _is_interest(row: Allocation | Part) -> bool:
+    return row.mortgage_id is not None and row.category in FINANCE_COSTS
 
 
 def _business(tx: ReadTx, business_id: str | None) -> Business | None:

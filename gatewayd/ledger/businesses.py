@@ -1,13 +1,14 @@
 """A business, a source of income: facts about it on which money that is allocated to it depends. Reads only."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from gatewayd.clock import Instant, london_date
 from gatewayd.store import ReadTx, Row
 
 _COLUMNS = """
-id, legal_entity_id, type, currency, owner_share_percent, status, commencement_date, cessation_date, archived_at
+id, legal_entity_id, type, currency, owner_share_percent, accounting_basis, quarterly_period_type, status,
+    commencement_date, cessation_date, archived_at
 """
 _SELECT_ONE = f"SELECT {_COLUMNS} FROM businesses WHERE org_id = :org_id AND id = :id"
 _SELECT_OF_ENTITY = f"""
@@ -28,6 +29,8 @@ class Business(NamedTuple):
     type: str
     currency: str
     owner_share_percent: str
+    accounting_basis: Literal["cash", "accruals"]
+    quarterly_period_type: Literal["standard", "calendar"]
     status: str
     commenced_on: str | None
     ceased_on: str | None

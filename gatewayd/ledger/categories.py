@@ -61,6 +61,8 @@ NOT_PNL: Final = "not_pnl"
 RESTRICTED: Final = "residentialFinancialCost"
 """Finance costs of dwellings, which persons don't deduct: they are relieved at a rate (Domain C2)."""
 PROPERTY_FINANCE = frozenset({"financialCosts", RESTRICTED})
+FINANCE_COSTS = PROPERTY_FINANCE | {"interestOnBankOtherLoans", "financeCharges"}
+"""What borrowing costs, of property and of trades."""
 WHOLLY_DISALLOWABLE = frozenset({"businessEntertainmentCosts", "depreciation"})
 """Disallowable whole, where nobody says otherwise (BIM45000, BIM46901)."""
 PROPERTY_TYPES = frozenset({"uk_property", "foreign_property", "property_unspecified"})

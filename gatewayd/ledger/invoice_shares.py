@@ -12,10 +12,13 @@ Chosen: what a client paid too much is owed to them and no income. A credit note
 is payable takes the income back on its own date; their refund then counts nowhere.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Generic, NamedTuple, TypeVar
 
 from gatewayd.ledger.rounding import half_up
+
+L = TypeVar("L", bound=Hashable)
+"""What lines are told apart by: a category, a VAT code, or more than that."""
 
 
 class Figures(NamedTuple):
@@ -49,71 +52,71 @@ class Payment(NamedTuple):
     bank_transaction_id: str | None = None
 
 
-class Credit(NamedTuple):
-    """A credit note: figures by category, and what it takes off the amount payable and off what is withheld."""
+class Credit(NamedTuple, Generic[L]):
+    """A credit note: figures by line, and what it takes off the amount payable and off what is withheld."""
 
     date: str
     id: str
     payable: int
     withheld: int
-    lines: dict[str, Figures]
+    lines: dict[L, Figures]
 
 
-class PaidInvoice(NamedTuple):
+class PaidInvoice(NamedTuple, Generic[L]):
     """An invoice with what stands against it. `withheld` is the CIS deduction; `payable` is gross less that."""
 
     payable: int
     withheld: int
-    lines: dict[str, Figures]
+    lines: dict[L, Figures]
     payments: Sequence[Payment]
-    credits: Sequence[Credit]
+    credits: Sequence[Credit[L]]
 
 
-class Share(NamedTuple):
-    """What counts of one category by one payment or credit note."""
+class Share(NamedTuple, Generic[L]):
+    """What counts of one line by one payment or credit note."""
 
-    event: Credit | Payment
-    category: str
+    event: Credit[L] | Payment
+    line: L
     figures: Figures
 
 
-class Withheld(NamedTuple):
+class Withheld(NamedTuple, Generic[L]):
     """What was withheld together with what one payment or credit note counts for."""
 
-    event: Credit | Payment
+    event: Credit[L] | Payment
     amount: int
 
 
 _NOTHING = Figures(0, 0, 0)
 
 
-def walk(invoice: PaidInvoice) -> Iterator[Share | Withheld]:
+def walk(invoice: PaidInvoice[L]) -> Iterator[Share[L] | Withheld[L]]:
     """What each payment and credit note counts for, oldest first; parts that are nothing are left out."""
     left, payable, held, paid = dict(invoice.lines), invoice.payable, invoice.withheld, 0
-    counted: dict[str, Figures] = {}
+    counted: dict[L, Figures] = {}
     counted_held = 0
-    events: list[Credit | Payment] = [*invoice.credits, *invoice.payments]
+    events: list[Credit[L] | Payment] = [*invoice.credits, *invoice.payments]
     for event in sorted(events, key=_order):
         if isinstance(event, Credit):
             payable, held = payable - event.payable, held - event.withheld
-            for category, figures in event.lines.items():
-                left[category] = left.get(category, _NOTHING).plus(figures, -1)
+            for line, figures in event.lines.items():
+                left[line] = left.get(line, _NOTHING).plus(figures, -1)
         else:
             paid += event.amount
         numerator, denominator = (min(paid, payable), payable) if payable > 0 else (0, 1)
-        for category, figures in left.items():
+        for line, figures in left.items():
             now = figures.part(numerator, denominator)
-            grown = now.plus(counted.get(category, _NOTHING), -1)
-            counted[category] = now
+            grown = now.plus(counted.get(line, _NOTHING), -1)
+            counted[line] = now
             if any(grown):
-                yield Share(event, category, grown)
+                yield Share(event, line, grown)
         now_held = half_up(held * numerator, denominator)
         if now_held != counted_held:
             yield Withheld(event, now_held - counted_held)
         counted_held = now_held
 
 
-def _order(event: Credit | Payment) -> tuple[str, int, str]:
+def _order(event: Credit[L] | Payment) -> tuple[str, int, str]:
     if isinstance(event, Credit):
         return event.date, 0, event.id
     return event.date, event.position, ""

@@ -1,7 +1,8 @@
 """Invoices as profit and loss counts them (Domain C1): net on the supply date, or by what was paid. Reads only.
 
 Drafts and what is void count nowhere. A credit note belongs to the business of the invoice that it credits. Foreign
-invoices count at their own rate. Each entry is one category of one invoice, payment or credit note.
+invoices count at their own rate. Each entry is one category, of one property or of none, of one invoice, payment or
+credit note. A line that names no property has the one that its invoice names.
 
 Chosen: an invoice that names no business is that of the one which its legal entity has on the supply date, where there
 is one alone.
@@ -26,7 +27,9 @@ _OF_BUSINESS = (
     "({0}.business_id = :business_id OR ({0}.business_id IS NULL AND {0}.legal_entity_id = :legal_entity_id))"
 )
 """The business's own invoices, and those of its legal entity that name none."""
-_LINE = "l.category, l.vat_code, l.net, l.gross"
+_LINE = "l.category, l.vat_code, l.net, l.gross, coalesce(l.property_id, i.property_id)"
+_CREDITED_LINE = "l.category, l.vat_code, l.net, l.gross, coalesce(l.property_id, i.property_id, o.property_id)"
+_CREDITED = "JOIN invoices AS o ON o.id = i.credits_invoice_id AND o.org_id = i.org_id"
 _LINES = "JOIN invoice_lines AS l ON l.invoice_id = i.id AND l.org_id = i.org_id"
 _IN_FORCE = "i.status <> 'draft' AND i.status <> 'void'"
 _SELECT_SUPPLIED = f"""
@@ -36,9 +39,8 @@ WHERE i.org_id = :org_id AND {_OF_BUSINESS.format("i")} AND i.supply_date BETWEE
     AND i.kind = 'invoice' AND {_IN_FORCE}
 """
 _SELECT_CREDITED = f"""
-SELECT {_HEAD}, {_WHOSE.format("o")}, i.cis_deduction, {_LINE}
-FROM invoices AS i {_LINES}
-JOIN invoices AS o ON o.id = i.credits_invoice_id AND o.org_id = i.org_id
+SELECT {_HEAD}, {_WHOSE.format("o")}, i.cis_deduction, {_CREDITED_LINE}
+FROM invoices AS i {_LINES} {_CREDITED}
 WHERE i.org_id = :org_id AND i.credits_invoice_id IS NOT NULL AND i.supply_date BETWEEN :first AND :last
     AND {_OF_BUSINESS.format("o")} AND {_IN_FORCE}
 """
@@ -64,8 +66,8 @@ FROM {_TOUCHED} CROSS JOIN invoice_payments AS p
 WHERE p.invoice_id = touched.id AND p.org_id = :org_id
 """
 _SELECT_CREDITS = f"""
-SELECT i.credits_invoice_id, i.id, i.issue_date, i.gross_total - i.cis_deduction, i.cis_deduction, {_LINE}
-FROM {_TOUCHED} CROSS JOIN invoices AS i {_LINES}
+SELECT i.credits_invoice_id, i.id, i.issue_date, i.gross_total - i.cis_deduction, i.cis_deduction, {_CREDITED_LINE}
+FROM {_TOUCHED} CROSS JOIN invoices AS i {_LINES} {_CREDITED}
 WHERE i.credits_invoice_id = touched.id AND i.org_id = :org_id AND {_IN_FORCE}
 """
 _SELECT_WITHOUT_BUSINESS = """
@@ -77,7 +79,7 @@ LIMIT :most
 
 
 class Entry(NamedTuple):
-    """What one category of an invoice counts for on an ISO date.
+    """What one category of an invoice counts for on an ISO date, and for which property, if any.
 
     By a payment on cash basis, which may have come by a bank line, or by a credit note that takes it back.
     """
@@ -88,6 +90,14 @@ class Entry(NamedTuple):
     payment_position: int | None = None
     bank_transaction_id: str | None = None
     credit_note_id: str | None = None
+    property_id: str | None = None
+
+
+class _Line(NamedTuple):
+    """What lines of an invoice are counted together by."""
+
+    category: str
+    property_id: str | None
 
 
 class _Head(NamedTuple):
@@ -164,15 +174,14 @@ def together(rows: Iterable[Row], column: int) -> Mapping[str, list[Row]]:
 
 def _supplied(account: Account, rows: Sequence[Row], sign: int) -> Iterator[Entry]:
     head, withheld = _Head(*rows[0][:_FIRST_FIGURE]), rows[0][_FIRST_FIGURE]
-    postings = [
-        Posting(category, sign * _counted(account, head, figures, head.supply_date))
-        for category, figures in _lines(account, head, [row[_FIRST_FIGURE + 1 :] for row in rows]).items()
-    ]
+    lines = _lines(account, head, [row[_FIRST_FIGURE + 1 :] for row in rows])
+    amounts = {line: _counted(account, head, figures, head.supply_date) for line, figures in lines.items()}
     if withheld:
-        held = profit_and_loss.withheld_category(account.business_type)
-        postings.append(Posting(held, sign * _in_books(account, head, withheld)))
-    for posting in postings:
-        yield Entry(head.supply_date, head.invoice_id, posting, credit_note_id=head.id if sign < 0 else None)
+        amounts[_held(account, lines)] = _in_books(account, head, withheld)
+    note_id = head.id if sign < 0 else None
+    for (category, property_id), amount in amounts.items():
+        posting = Posting(category, sign * amount)
+        yield Entry(head.supply_date, head.invoice_id, posting, credit_note_id=note_id, property_id=property_id)
 
 
 def _paid(
@@ -182,32 +191,41 @@ def _paid(
     payable, withheld = rows[0][_FIRST_FIGURE : _FIRST_FIGURE + 2]
     lines = _lines(account, head, [row[_FIRST_FIGURE + 2 :] for row in rows])
     credits_ = [_credit(account, head, credit) for credit in credited]
-    held = profit_and_loss.withheld_category(account.business_type)
+    held = _held(account, lines)
     for part in walk(PaidInvoice(payable, _in_books(account, head, withheld), lines, payments, credits_)):
         event = part.event
         if isinstance(part, Share):
-            posting = Posting(part.category, _counted(account, head, part.figures, event.date))
+            (category, property_id), amount = part.line, _counted(account, head, part.figures, event.date)
         else:
-            posting = Posting(held, part.amount)
+            (category, property_id), amount = held, part.amount
+        posting = Posting(category, amount)
+        entry = Entry(event.date, head.id, posting, property_id=property_id)
         if isinstance(event, Payment):
-            yield Entry(event.date, head.id, posting, event.position, event.bank_transaction_id)
+            yield entry._replace(payment_position=event.position, bank_transaction_id=event.bank_transaction_id)
         else:
-            yield Entry(event.date, head.id, posting, credit_note_id=event.id)
+            yield entry._replace(credit_note_id=event.id)
 
 
-def _credit(account: Account, head: _Head, rows: Sequence[Row]) -> Credit:
+def _held(account: Account, lines: Iterable[_Line]) -> _Line:
+    """The line of what was withheld. Chosen: of a property where the whole invoice is, else of none."""
+    category = profit_and_loss.withheld_category(account.business_type)
+    properties = {line.property_id for line in lines}
+    return _Line(category, properties.pop() if len(properties) == 1 else None)
+
+
+def _credit(account: Account, head: _Head, rows: Sequence[Row]) -> Credit[_Line]:
     """A credit note against the invoice, which has the invoice's currency and rate."""
     _, id_, date, payable, withheld, *_ = rows[0]
     lines = _lines(account, head, [row[5:] for row in rows])
     return Credit(date, id_, payable, _in_books(account, head, withheld), lines)
 
 
-def _lines(account: Account, head: _Head, rows: Iterable[Row]) -> dict[str, Figures]:
-    """Figures by category, in the currency of the books: lines of one category are converted together."""
-    sums: dict[str, Figures] = {}
-    for category, vat_code, net, gross in rows:
-        line = profit_and_loss.sales_category(category, account.business_type)
-        bears = vat_code not in OUTSIDE_FLAT_RATE and bears_flat_rate(account.business_type, line)
+def _lines(account: Account, head: _Head, rows: Iterable[Row]) -> dict[_Line, Figures]:
+    """Figures by category and property, in the currency of the books: lines that are alike are converted together."""
+    sums: dict[_Line, Figures] = {}
+    for category, vat_code, net, gross, property_id in rows:
+        line = _Line(profit_and_loss.sales_category(category, account.business_type), property_id)
+        bears = vat_code not in OUTSIDE_FLAT_RATE and bears_flat_rate(account.business_type, line.category)
         sums[line] = sums.get(line, Figures(0, 0, 0)).plus(Figures(net, gross, gross if bears else 0))
     if head.currency == account.currency:
         return sums

@@ -1,20 +1,30 @@
 """What is let, and where money belongs in it: facts about properties, units, tenancies and mortgages. Reads only."""
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any, NamedTuple, Protocol
 
 from gatewayd.ledger.categories import PROPERTY_TYPES, RESTRICTED, Category
 from gatewayd.ledger.owners import Owner
+from gatewayd.ledger.rounding import half_up
 from gatewayd.store import ReadTx, Row
 
-_COLUMNS = "id, business_id, use, type, jurisdiction, currency, owner_share_percent, archived_at IS NOT NULL"
-_SELECT_ONE = f"SELECT {_COLUMNS} FROM properties WHERE org_id = :org_id AND id = :id"
+_FOUND = """
+p.id, p.business_id, p.use, p.type, p.jurisdiction, p.currency, coalesce(p.owner_share_percent, b.owner_share_percent),
+    p.archived_at IS NOT NULL
+FROM properties p JOIN businesses b ON b.org_id = p.org_id AND b.id = p.business_id
+"""
+_SELECT_ONE = f"SELECT {_FOUND} WHERE p.org_id = :org_id AND p.id = :id"
 _SELECT_OF_BUSINESS = f"""
-SELECT {_COLUMNS} FROM properties WHERE org_id = :org_id AND business_id = :business_id ORDER BY id
+SELECT {_FOUND} WHERE p.org_id = :org_id AND p.business_id = :business_id ORDER BY p.id
 """
 _SELECT_UNIT = "SELECT property_id, id FROM property_units WHERE org_id = :org_id AND id = :id"
 _SELECT_TENANCY = "SELECT property_id, unit_id FROM tenancies WHERE org_id = :org_id AND id = :id"
-_SELECT_MORTGAGE = "SELECT property_id FROM mortgages WHERE org_id = :org_id AND id = :id"
+_MORTGAGE = "id, property_id, type, business_purpose_percent"
+_SELECT_MORTGAGE = f"SELECT {_MORTGAGE} FROM mortgages WHERE org_id = :org_id AND id = :id"
+_SELECT_MORTGAGES = (
+    f"SELECT {_MORTGAGE} FROM mortgages WHERE org_id = :org_id AND property_id = :property_id ORDER BY id"
+)
 
 _HOLIDAY_LETS_RESTRICTED = "2025-04-06"
 """Since when holiday lets are dwellings as others are (Domain C2: the end of furnished holiday lettings)."""
@@ -22,7 +32,10 @@ _NO_DWELLINGS = frozenset({"commercial", "land", "garage"})
 
 
 class LetProperty(NamedTuple):
-    """A property of the caller's organization. `owner_share_percent` is a decimal."""
+    """A property of the caller's organization.
+
+    `owner_share_percent`, a decimal, is that of the business's legal entity: its own, or else the business's.
+    """
 
     id: str
     business_id: str
@@ -50,6 +63,20 @@ class LetProperty(NamedTuple):
         return owner.is_taxed_as_persons and self.is_dwelling_on(date)
 
 
+class LetMortgage(NamedTuple):
+    """A mortgage on a property. `business_purpose_percent`, a decimal, is how much of its interest counts."""
+
+    id: str
+    property_id: str
+    type: str
+    business_purpose_percent: str
+
+    def private_part(self, interest: int) -> int:
+        """What of an amount of interest does not count, minor units."""
+        numerator, denominator = (Decimal(self.business_purpose_percent) / 100).as_integer_ratio()
+        return interest - half_up(interest * numerator, denominator)
+
+
 class _Named(Protocol):
     """What names parts of what is let: an allocation, or a part of one to be."""
 
@@ -65,11 +92,21 @@ class _Named(Protocol):
     def mortgage_id(self) -> str | None: ...
 
 
+class Names(NamedTuple):
+    """The same of a request that names some of them."""
+
+    business_id: str | None = None
+    property_id: str | None = None
+    unit_id: str | None = None
+    tenancy_id: str | None = None
+    mortgage_id: str | None = None
+
+
 class _Within(NamedTuple):
-    """The property of a unit, tenancy or mortgage, and its unit; a tenancy of the whole property has none."""
+    """The property of a unit or a tenancy, and its unit; a tenancy of the whole property has none."""
 
     property_id: str
-    unit_id: str | None = None
+    unit_id: str | None
 
 
 class Place(NamedTuple):
@@ -81,7 +118,7 @@ class Place(NamedTuple):
     property: LetProperty | None = None
     unit: _Within | None = None
     tenancy: _Within | None = None
-    mortgage: _Within | None = None
+    mortgage: LetMortgage | None = None
 
     def filled(self, named: _Named) -> dict[str, Any]:
         """The fields of the names that follow from others: property, unit and business."""
@@ -98,7 +135,8 @@ class Place(NamedTuple):
         let, tenancy = self.property, self.tenancy
         if let is not None and named.business_id != let.business_id:
             yield "propertyId", "It is a property of another business."
-        for name, within in (("unitId", self.unit), ("tenancyId", tenancy), ("mortgageId", self.mortgage)):
+        inside: tuple[_Within | LetMortgage | None, ...] = (self.unit, tenancy, self.mortgage)
+        for name, within in zip(("unitId", "tenancyId", "mortgageId"), inside, strict=True):
             if within is not None and within.property_id != named.property_id:
                 yield name, "It is of another property."
         if tenancy is not None and tenancy.unit_id not in (None, named.unit_id):
@@ -126,14 +164,26 @@ def of_business(tx: ReadTx, business_id: str) -> list[LetProperty]:
     return [_property(row) for row in tx.rows(_SELECT_OF_BUSINESS, business_id=business_id)]
 
 
+def mortgage_of(tx: ReadTx, mortgage_id: str) -> LetMortgage | None:
+    """The mortgage; None where the organization has no such one."""
+    row = tx.row(_SELECT_MORTGAGE, id=mortgage_id)
+    return None if row is None else LetMortgage(*row)
+
+
+def mortgages_of(tx: ReadTx, property_id: str) -> list[LetMortgage]:
+    """The mortgages on a property, redeemed ones too."""
+    return [LetMortgage(*row) for row in tx.rows(_SELECT_MORTGAGES, property_id=property_id)]
+
+
 def place_of(tx: ReadTx, named: _Named) -> Place:
     """What stands around the names of an allocation."""
     if named.property_id is None and named.unit_id is None and named.tenancy_id is None and named.mortgage_id is None:
         return NOWHERE
     unit = _within(tx, _SELECT_UNIT, named.unit_id)
     tenancy = _within(tx, _SELECT_TENANCY, named.tenancy_id)
-    mortgage = _within(tx, _SELECT_MORTGAGE, named.mortgage_id)
-    ids = [named.property_id, *(within.property_id for within in (unit, tenancy, mortgage) if within is not None)]
+    mortgage = None if named.mortgage_id is None else mortgage_of(tx, named.mortgage_id)
+    inside: tuple[_Within | LetMortgage | None, ...] = (unit, tenancy, mortgage)
+    ids = [named.property_id, *(within.property_id for within in inside if within is not None)]
     property_id = next((id_ for id_ in ids if id_ is not None), None)
     return Place(None if property_id is None else find(tx, property_id), unit, tenancy, mortgage)
 

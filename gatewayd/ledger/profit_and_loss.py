@@ -40,6 +40,13 @@ class Posting(NamedTuple):
     disallowable: int = 0
 
 
+def posting(category: str, amount: int, disallowable: int) -> Posting:
+    """What an amount counts for. A memorandum has no twin for what tax does not allow: it is the rest alone."""
+    return (
+        Posting(category, amount - disallowable) if category in MEMORANDA else Posting(category, amount, disallowable)
+    )
+
+
 class Line(NamedTuple):
     """One line of the report."""
 
@@ -95,7 +102,7 @@ class Books:
     def statement(self, business_type: str) -> Statement:
         """The account of a business of this type."""
         lines: dict[Kind, list[Line]] = {"income": [], "expense": [], "memorandum": []}
-        for category in sorted(self._sums, key=lambda name: (_ORDER.get(name, _LAST), name)):
+        for category in sorted(self._sums, key=_place):
             lines[kind_of(category, business_type)].append(Line(category, *self._sums[category]))
         return Statement(tuple(lines["income"]), tuple(lines["expense"]), tuple(lines["memorandum"]))
 
@@ -143,13 +150,43 @@ def consolidated(statement: Statement) -> Statement:
 
 
 def share(statement: Statement, numerator: int, denominator: int) -> Statement:
-    """What an owner has of an account: each line's share, rounded, and the largest takes what the sum is off by."""
-    return Statement(*(tuple(_shares(lines, numerator, denominator)) for lines in statement))
+    """What an owner has of an account: each line's share, rounded, and the largest takes what the sum is off by.
+
+    Memoranda are in no sum: each is rounded by itself.
+    """
+    income, expenses = (tuple(_shares(lines, numerator, denominator)) for lines in statement[:2])
+    memoranda = tuple(_shares([line], numerator, denominator)[0] for line in statement.memoranda)
+    return Statement(income, expenses, memoranda)
+
+
+def combined(statements: Iterable[Statement]) -> Statement:
+    """The sum of accounts, of whatever types of business."""
+    sums: tuple[dict[str, list[int]], ...] = ({}, {}, {})
+    for statement in statements:
+        for found, lines in zip(sums, statement, strict=True):
+            for category, amount, disallowable in lines:
+                line = found.setdefault(category, [0, 0])
+                line[0] += amount
+                line[1] += disallowable
+    each = (tuple(Line(category, *found[category]) for category in sorted(found, key=_place)) for found in sums)
+    return Statement(*each)
+
+
+def less(after: Statement, before: Statement) -> Statement:
+    """What an account has more than another; lines that are the same are left out."""
+    taken = (tuple(Line(category, -amount, -part) for category, amount, part in lines) for lines in before)
+    grown = combined([after, Statement(*taken)])
+    return Statement(*(tuple(line for line in lines if line.amount or line.disallowable) for lines in grown))
 
 
 def difference(after: Totals, before: Totals) -> Totals:
     """How much more each sum is."""
     return Totals(*(later - earlier for later, earlier in zip(after, before, strict=True)))
+
+
+def _place(category: str) -> tuple[int, str]:
+    """Where a line stands among others."""
+    return _ORDER.get(category, _LAST), category
 
 
 def _shares(lines: Sequence[Line], numerator: int, denominator: int) -> list[Line]:

@@ -5,11 +5,11 @@ entry counts on one day alone, so that spans add up to the range, however it is 
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from gatewayd.ledger import allocated_money, invoiced_income
-from gatewayd.ledger.allocated_money import Account, Evidence
+from gatewayd.ledger.allocated_money import Account, Evidence, Scope
 from gatewayd.ledger.date_ranges import DateRange, cut, recurring
 from gatewayd.ledger.invoiced_income import Entry
 from gatewayd.ledger.profit_and_loss import Books, Statement
@@ -34,8 +34,14 @@ class Result(NamedTuple):
         return Books().merge(inside).statement(self.account.business_type)
 
 
-def compute(tx: ReadTx, account: Account, whole: DateRange, buckets: Iterable[DateRange] = ()) -> Result:
-    """The result of a range that `buckets` may divide.
+def compute(
+    tx: ReadTx,
+    account: Account,
+    whole: DateRange,
+    buckets: Iterable[DateRange] = (),
+    invoiced: Sequence[Entry] | None = None,
+) -> Result:
+    """The result of a range that `buckets` may divide. `invoiced` None: what the invoices of the business count for.
 
     Raises `Problem` `currency_mismatch` for foreign money, or a foreign invoice, without a rate.
     """
@@ -46,10 +52,30 @@ def compute(tx: ReadTx, account: Account, whole: DateRange, buckets: Iterable[Da
     for span, books in spans:
         allocated_money.add_span(tx, account, span, books, evidence)
     firsts = [span.first for span in ranges]
-    invoiced = list(invoiced_income.entries(tx, account, whole))
+    invoiced = list(invoiced_income.entries(tx, account, whole)) if invoiced is None else invoiced
     for entry in invoiced:
         spans[bisect_right(firsts, entry.date) - 1][1].post(entry.posting)
     return Result(account, whole, spans, invoiced, evidence)
+
+
+def compute_parts(
+    tx: ReadTx,
+    account: Account,
+    whole: DateRange,
+    property_ids: Iterable[str | None],
+    buckets: Sequence[DateRange] = (),
+) -> Iterator[Result]:
+    """The result of each property of a business, and for None of what names no property: together they are its result.
+
+    Raises `Problem` as `compute` does.
+    """
+    by_property: dict[str | None, list[Entry]] = {}
+    for entry in invoiced_income.entries(tx, account, whole):
+        by_property.setdefault(entry.property_id, []).append(entry)
+    for property_id in property_ids:
+        scope: Scope = "no_property" if property_id is None else "property"
+        part = account._replace(scope=scope, property_id=property_id)
+        yield compute(tx, part, whole, buckets, by_property.get(property_id, []))
 
 
 def above_consolidated_limit(result: Result) -> str | None:

@@ -166,7 +166,7 @@ def _paid(tx: ReadTx, asked: Mapping[str, object], whole: DateRange) -> Iterator
         for part in walk(invoice):
             date = part.event.date
             if isinstance(part, Share) and whole.first <= date <= whole.last:
-                yield _Sale(date, head.date, part.category, part.figures.net, part.figures.gross)
+                yield _Sale(date, head.date, part.line, part.figures.net, part.figures.gross)
 
 
 def _lines(head: _Head, rows: Iterable[Row]) -> dict[str, Figures]:

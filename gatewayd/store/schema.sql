@@ -53,7 +53,8 @@ CREATE TABLE allocations (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
-, vat_code TEXT, external_id TEXT) STRICT;
+, vat_code TEXT, external_id TEXT, interest_source TEXT
+    CHECK (interest_source = 'statement' OR interest_source = 'computed')) STRICT;
 
 CREATE INDEX allocations_by_bill ON allocations (
     org_id, business_id, document_date, category, direction, currency, amount, vat_amount, disallowable_amount,
@@ -89,6 +90,15 @@ CREATE INDEX allocations_by_source ON allocations (org_id, source_id, date, id) 
 CREATE INDEX allocations_by_tenancy ON allocations (
     org_id, tenancy_id, date, id, currency, direction, amount, category
 ) WHERE tenancy_id IS NOT NULL;
+
+CREATE INDEX allocations_by_unit ON allocations (org_id, unit_id, date, id, currency, direction, amount)
+WHERE unit_id IS NOT NULL;
+
+CREATE INDEX allocations_of_lets ON allocations (org_id, date, id, property_id)
+WHERE property_id IS NOT NULL;
+
+CREATE INDEX allocations_of_property_by_bill ON allocations (org_id, property_id, document_date)
+WHERE document_date IS NOT NULL AND property_id IS NOT NULL;
 
 CREATE TABLE api_keys (
     id TEXT PRIMARY KEY,

@@ -36,10 +36,8 @@ def extensions() -> dict[str, Promise]:
 PENDING = frozenset(
     {
         "landlord.getDashboardSummary",
-        "landlord.listLinkedTransactions",
         "landlord.listMortgages",
         "landlord.listCertificates",
-        "landlord.propertyPnl",
         "landlord.createMortgage",
         "landlord.createCertificate",
         "landlord.updateCertificate",

@@ -15,7 +15,7 @@ from gatewayd.store import WriteTx
 from gatewayd.webhooks import attempts
 from gatewayd.webhooks.schedule import MAX_ATTEMPTS
 from gatewayd.webhooks.time_range import RETENTION_DAYS
-from tests.ledger import bank_books
+from tests.ledger import bank_books, lets
 from tests.support.api import Fields, Reply, TestedApi
 from tests.support.statement_files import file_of, line, opened, statement, trade
 
@@ -104,6 +104,12 @@ async def seed(api: TestedApi) -> dict[str, str]:
     allocated = await api("POST", "/allocations", json=body)
     assert allocated.status == 200, allocated.body
     ids["alc"] = allocated.json()["allocations"][0]["id"]
+    ids["prop"] = await api.store.write(lambda tx: lets.insert_property(tx, ids["biz"]), "org_a")
+    entry = {"category": "adminCosts", "direction": "out", "amount": "5.00", "description": "Keys"}
+    entered = await api(
+        "POST", "/allocations", json={"parts": [{**entry, "propertyId": ids["prop"]}], "date": "2026-10-01"}
+    )
+    assert entered.status == 200, entered.body
     empty = await api("POST", "/assets/createPortfolio", json={"name": "Empty", "legalEntityId": ids["ent"]})
     assert empty.status == 200, empty.body
     ids["prt_b"] = empty.json()["id"]

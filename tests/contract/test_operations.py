@@ -161,7 +161,9 @@ async def an_id_of_another_kind_is_not_found(given: Given) -> None:
 async def lists_hold_nothing_of_another_organization(given: Given) -> None:
     if "cursor" in fields(given.operation) and not references(given.operation):
         assert (await given.send({})).json()["data"] != []
-        assert (await given.send({}, token="other")).json() == {"data": [], "nextCursor": None}
+        nothing = (await given.send({}, token="other")).json()
+        assert nothing.pop("totals", {"count": 0})["count"] == 0
+        assert nothing == {"data": [], "nextCursor": None}
 
 
 async def a_cursor_of_nothing_is_refused(given: Given) -> None:

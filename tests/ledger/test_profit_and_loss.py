@@ -11,6 +11,7 @@ from gatewayd.ledger.profit_and_loss import (
     Posting,
     Statement,
     kind_of,
+    posting,
     sales_category,
     share,
     sign_of,
@@ -55,8 +56,8 @@ def test_which_way_money_raises_a_line(category: str, direction: Direction, sign
 
 def test_what_is_posted_to_a_line_adds_up_with_what_tax_does_not_allow_of_it() -> None:
     books = Books()
-    for posting in (Posting("travelCosts", 100, 30), Posting("travelCosts", 50), Posting("travelCosts", 20, 5)):
-        books.post(posting)
+    for one in (Posting("travelCosts", 100, 30), Posting("travelCosts", 50), Posting("travelCosts", 20, 5)):
+        books.post(one)
     assert [tuple(line) for line in books.statement("self_employment").expenses] == [("travelCosts", 170, 35)]
 
 
@@ -80,6 +81,17 @@ def test_the_largest_line_takes_what_shares_are_off_by() -> None:
     lines = tuple(Line(name, amount, 0) for name, amount in (("a", 5), ("b", 5), ("c", 7)))
     found = share(Statement((), lines, ()), 1, 2)
     assert [line.amount for line in found.expenses] == [3, 3, 3]
+
+
+def test_each_memorandum_is_rounded_by_itself() -> None:
+    """Halves of 5 and 7 are 3 and 4, whatever the half of 12 is: nothing adds them up."""
+    found = share(Statement((), (), (Line("residentialFinancialCost", 5, 0), Line("taxDeducted", 7, 0))), 1, 2)
+    assert [line.amount for line in found.memoranda] == [3, 4]
+
+
+def test_a_memorandum_is_what_tax_allows_of_it() -> None:
+    assert posting("residentialFinancialCost", 100, 20) == Posting("residentialFinancialCost", 80, 0)
+    assert posting("financialCosts", 100, 20) == Posting("financialCosts", 100, 20)
 
 
 @given(LINES, LINES, st.integers(1, 1000))

@@ -12,19 +12,12 @@ from gatewayd.ledger import (
 )
 from tests.support.store import MemoryStore
 
-_NAMES = "business_id legal_entity_id account_id currency category direction start after_id first last"
+_NAMES = "business_id property_id legal_entity_id account_id currency category direction start after_id first last"
 _VALUES = dict.fromkeys(_NAMES.split(), "a")
-SUMS = [
-    (module, name)
-    for module in (allocated_money, allocated_vat)
-    for name in ("_SUM_BY_MONEY", "_SUM_WITHOUT_BILL", "_SUM_BY_BILL")
-]
+SUMS = [(allocated_vat, name) for name in ("_SUM_BY_MONEY", "_SUM_WITHOUT_BILL", "_SUM_BY_BILL")]
 OTHERS = [
-    *((allocated_money, name) for name in vars(allocated_money) if name.startswith(("_HARD_BY", "_LINE_"))),
     *((invoiced_income, name) for name in vars(invoiced_income) if name.startswith("_SELECT")),
     *((vat_figures, name) for name in vars(vat_figures) if name.startswith("_SELECT")),
-    (allocated_rows, "_PAGE_BY_MONEY"),
-    (allocated_rows, "_PAGE_BY_BILL"),
     *((unallocated, name) for name in ("_SELECT_LINES", "_SELECT_MONEY")),
 ]
 
@@ -34,13 +27,47 @@ def plan(store: MemoryStore, sql: str) -> list[str]:
     return [str(row[3]) for row in store.connection.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
 
 
+def covering(found: list[str], by_bill: bool) -> bool:
+    """Whether sums of a business come from their index alone."""
+    index, column = ("by_bill", "document_date") if by_bill else ("by_money", "date")
+    search = f"SEARCH allocations USING COVERING INDEX allocations_{index}"
+    return found[0].startswith(f"{search} (org_id=? AND business_id=? AND {column}>? AND {column}<?)")
+
+
 @pytest.mark.parametrize(("module", "name"), SUMS)
 def test_sums_come_from_the_index_alone(store: MemoryStore, module: object, name: str) -> None:
-    index, column = ("by_bill", "document_date") if name == "_SUM_BY_BILL" else ("by_money", "date")
-    found = f"SEARCH allocations USING COVERING INDEX allocations_{index}"
-    assert plan(store, getattr(module, name))[0].startswith(
-        f"{found} (org_id=? AND business_id=? AND {column}>? AND {column}<?)"
-    )
+    assert covering(plan(store, getattr(module, name)), name == "_SUM_BY_BILL")
+
+
+@pytest.mark.parametrize("basis", ["cash", "accruals"])
+def test_sums_of_a_business_come_from_the_index_alone(store: MemoryStore, basis: allocated_money.Basis) -> None:
+    for by_date in allocated_money.STATEMENTS["business", basis]:
+        assert covering(plan(store, by_date.sums), allocated_money.BY_BILL in by_date.sums)
+
+
+_BUSINESS, _PROPERTY = "org_id=? AND business_id=?", "org_id=? AND property_id=?"
+
+
+@pytest.mark.parametrize("scope_and_basis", allocated_money.STATEMENTS)
+def test_what_counts_is_searched_by_whose_it_is_and_when(
+    store: MemoryStore, scope_and_basis: tuple[allocated_money.Scope, allocated_money.Basis]
+) -> None:
+    whose = _PROPERTY if scope_and_basis[0] == "property" else _BUSINESS
+    for by_date in allocated_money.STATEMENTS[scope_and_basis]:
+        column = "document_date" if allocated_money.BY_BILL in by_date.sums else "date"
+        for sql in by_date:
+            (step, *_) = plan(store, sql)
+            assert step.endswith(f"({whose} AND {column}>? AND {column}<?)"), step
+
+
+@pytest.mark.parametrize("scope_and_basis", allocated_rows.PAGES)
+def test_pages_of_rows_are_searched_by_whose_they_are_and_when(
+    store: MemoryStore, scope_and_basis: tuple[allocated_money.Scope, allocated_money.Basis]
+) -> None:
+    whose = _PROPERTY if scope_and_basis[0] == "property" else _BUSINESS
+    found = plan(store, allocated_rows.PAGES[scope_and_basis])
+    assert f"({whose} AND date>?" in found[0], found
+    assert not [step for step in found if "TEMP B-TREE" in step or "SCAN" in step], found
 
 
 @pytest.mark.parametrize(("module", "name"), OTHERS)

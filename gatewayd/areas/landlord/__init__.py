@@ -1,7 +1,9 @@
 """Lets: properties, who lives there, what they owe, what it earns (Spec §4)."""
 
+from gatewayd.areas.landlord.linked_transactions import operations as linked_transactions
 from gatewayd.areas.landlord.properties import operations as properties
 from gatewayd.areas.landlord.rents import operations as rents
+from gatewayd.areas.landlord.results import operations as results
 from gatewayd.areas.landlord.tenancies import operations as tenancies
 from gatewayd.areas.landlord.tenants import operations as tenants
 from gatewayd.areas.landlord.units import operations as units
@@ -18,5 +20,7 @@ AREA = Area(
         *properties.OPERATIONS,
         *units.OPERATIONS,
         *valuations.OPERATIONS,
+        *linked_transactions.OPERATIONS,
+        *results.OPERATIONS,
     ),
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gatewayd.areas.banking.allocations import pages
+from gatewayd.areas.banking.allocations.operations import list_allocations
 from gatewayd.errors import Problem
 from gatewayd.ledger import allocations, period_locks
 from gatewayd.store import ReadTx
@@ -68,6 +68,7 @@ def test_an_allocation_is_answered_whole(trading: Trading) -> None:
         "fxRate": None,
         "category": "carVanTravelExpenses",
         "purpose": None,
+        "interestSource": None,
         "description": "Fuel",
         "matchedBy": "user",
         "ruleId": None,
@@ -588,7 +589,7 @@ def test_no_page_sorts_or_scans(trading: Trading, query: str) -> None:
     def explain(tx: ReadTx) -> None:
         explaining = object.__new__(Explaining)
         explaining.__dict__.update(tx.__dict__)
-        pages.page(explaining, trading.decoders["listAllocations"].query(query))
+        list_allocations(explaining, trading.caller, trading.decoders["listAllocations"].query(query))
 
     trading.store.read(explain, trading.org_id)
     assert plans
@@ -621,7 +622,9 @@ def test_totals_come_from_an_index_alone(trading: Trading, query: str) -> None:
     def explain(tx: ReadTx) -> None:
         explaining = object.__new__(Explaining)
         explaining.__dict__.update(tx.__dict__)
-        pages.page(explaining, trading.decoders["listAllocations"].query(f"{query}&includeTotals=true"))
+        list_allocations(
+            explaining, trading.caller, trading.decoders["listAllocations"].query(f"{query}&includeTotals=true")
+        )
 
     trading.store.read(explain, trading.org_id)
     assert "USING COVERING INDEX" in plans[0], plans
@@ -640,7 +643,7 @@ def test_a_page_of_a_range_begins_at_its_last_day(trading: Trading, query: str) 
     def note(tx: ReadTx) -> None:
         noting = object.__new__(Noting)
         noting.__dict__.update(tx.__dict__)
-        pages.page(noting, trading.decoders["listAllocations"].query(f"{query}toDate=2026-03-31"))
+        list_allocations(noting, trading.caller, trading.decoders["listAllocations"].query(f"{query}toDate=2026-03-31"))
 
     trading.store.read(note, trading.org_id)
     assert [("to_date" in values, values["after_at"]) for values in given] == [(False, "2026-03-31")]

@@ -44,6 +44,7 @@ def test_an_allocation_shows_bank_line_rule_and_document(books: LedgerBooks) -> 
         "amount": "50.00",
         "disallowable": "10.00",
         "source": "allocation",
+        "propertyId": None,
         "allocationId": made.id,
         "bankTransactionId": line,
         "importId": "imp_1",

@@ -401,6 +401,17 @@ def test_residential_finance_costs_are_told_apart_and_not_deducted(books: Ledger
     assert lines(share, "expenses") == {"financialCosts": "33.30", "other": "16.65"}
 
 
+def test_finance_costs_that_tax_does_not_allow_are_not_told(books: LedgerBooks) -> None:
+    """What was borrowed for other ends is relieved no more than it would be deducted."""
+    lets = books.trade(type="uk_property", name="Lets")
+    books.enter(lets, "residentialFinancialCost", 1_000_00, disallowable_amount=200_00)
+    books.enter(lets, "residentialFinancialCost", 60_00, vat_amount=10_00, disallowable_amount=60_00)
+    found = books.pnl(lets, explain=True)
+    assert lines(found, "memoranda") == {"residentialFinancialCost": "800.00"}
+    rows = [(row["amount"], row["disallowable"]) for row in found["explanation"]["data"]]
+    assert rows == [("800.00", "0.00"), ("0.00", "0.00")]
+
+
 def test_an_invoice_of_property_is_rent_but_for_what_its_lines_say(books: LedgerBooks) -> None:
     owner = books.unregistered_entity()
     lets = books.trade(owner, type="uk_property", name="Lets")

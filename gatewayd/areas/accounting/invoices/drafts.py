@@ -13,7 +13,7 @@ from gatewayd.areas.accounting.invoices.shapes import CreateInvoice, InvoiceRow,
 from gatewayd.areas.accounting.invoices.totals import Terms, Totals
 from gatewayd.clock import days_after
 from gatewayd.errors import FieldError, invalid, invalid_field
-from gatewayd.ledger import references
+from gatewayd.ledger import lets, references
 from gatewayd.ledger.references import Reference
 from gatewayd.money import Money, canonical, exponent
 from gatewayd.store import ReadTx, WriteTx
@@ -95,6 +95,7 @@ def refuse_unknown(tx: ReadTx, request: CreateInvoice) -> None:
 def draft(tx: WriteTx, request: CreateInvoice, parties: Parties) -> Draft:
     """The draft that a request describes. Raises `Problem` `validation_failed`."""
     seller, client, original = parties
+    business_id = _business_id(tx, request, original)
     dates = _dates(tx.today, request, parties)
     currency = _currency(request, parties)
     if original is not None and request.lines is None:
@@ -116,6 +117,7 @@ def draft(tx: WriteTx, request: CreateInvoice, parties: Parties) -> Draft:
         number=None,
         seller_key=seller.key,
         legal_entity_id=seller.legal_entity_id,
+        business_id=business_id,
         client_id=client.id,
         issue_date=dates.issue,
         supply_date=dates.supply,
@@ -131,6 +133,28 @@ def draft(tx: WriteTx, request: CreateInvoice, parties: Parties) -> Draft:
         **figures,
     )
     return Draft(row, rows)
+
+
+def _business_id(tx: ReadTx, request: CreateInvoice, original: InvoiceRow | None) -> str | None:
+    """The business that an invoice names, else that of the properties which it names: they are all of one.
+
+    A credit note counts in the business of its invoice, whatever it names. Raises `Problem` `validation_failed`.
+    """
+    named = [("propertyId", request.property_id)]
+    named += [(f"lines[{index}].propertyId", line.property_id) for index, line in enumerate(request.lines or ())]
+    business_id = request.business_id if original is None else original.business_id
+    errors = []
+    for path, property_id in named:
+        let = None if property_id is None else lets.find(tx, property_id)
+        if let is None:
+            continue
+        if business_id is None and original is None:
+            business_id = let.business_id
+        elif business_id != let.business_id:
+            errors.append(FieldError(path, "conflict", "It is a property of another business."))
+    if errors:
+        raise invalid(*errors)
+    return business_id if original is None else request.business_id
 
 
 def _dates(today: str, request: CreateInvoice, parties: Parties) -> Dates:

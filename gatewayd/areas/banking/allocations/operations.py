@@ -3,12 +3,12 @@
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gatewayd.areas.banking.allocations import pages
 from gatewayd.areas.banking.allocations.parts import money, parts_of
 from gatewayd.areas.banking.allocations.shapes import (
     Allocate,
     Allocated,
     AllocationPage,
+    AllocationTotal,
     GetAllocation,
     ListAllocations,
     MatchedTransfer,
@@ -20,16 +20,22 @@ from gatewayd.areas.banking.allocations.shapes import (
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing
+from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, invalid, invalid_field
-from gatewayd.ledger import allocations, bank_lines, businesses, transfers
+from gatewayd.ledger import allocation_pages, allocations, bank_lines, businesses, transfers
+from gatewayd.ledger.allocation_pages import Filters
 from gatewayd.ledger.allocation_shapes import Allocation, Entry
 from gatewayd.ledger.allocations import ALLOCATIONS
 from gatewayd.ledger.bank_lines import BankLine
-from gatewayd.ledger.categories import WHOLLY_DISALLOWABLE
 from gatewayd.ledger.references import unknown_reference
 from gatewayd.ledger.transfers import Halves
 from gatewayd.money import Money
 from gatewayd.store import ReadTx, WriteTx
+
+_FILTERS = (
+    *("external_id", "bank_transaction_id", "invoice_id", "business_id", "property_id", "tenancy_id", "category"),
+    *("direction", "matched_by", "from_date", "to_date"),
+)
 
 
 def allocate(tx: WriteTx, caller: Caller, request: Allocate) -> Allocated:
@@ -69,7 +75,24 @@ def list_allocations(tx: ReadTx, caller: Caller, request: ListAllocations) -> Li
 
     `includeTotals` adds what came in and went out under the filters, by currency.
     """
-    return pages.page(tx, request)
+    if request.from_date is not None and request.to_date is not None and request.to_date < request.from_date:
+        raise invalid_field("toDate", "date_order", "It is before `fromDate`.")
+    filters = allocation_pages.filters_of(**{name: getattr(request, name) for name in _FILTERS})
+    found = allocation_pages.page(tx, request, filters)
+    extra = b',"totals":%b' % encode(_totals(tx, filters)) if request.include_totals else b""
+    return Listing.of(found.items, found.next_cursor, extra)
+
+
+def _totals(tx: ReadTx, filters: Filters) -> list[AllocationTotal]:
+    return [
+        AllocationTotal(
+            currency=one.currency,
+            count=one.number,
+            money_in=Money(one.money_in, one.currency),
+            money_out=Money(one.money_out, one.currency),
+        )
+        for one in allocation_pages.totals(tx, filters)
+    ]
 
 
 def update_allocation(tx: WriteTx, caller: Caller, request: UpdateAllocation) -> Allocation:
@@ -85,7 +108,7 @@ def update_allocation(tx: WriteTx, caller: Caller, request: UpdateAllocation) ->
         after = replace(after, purpose=None)
     if request.vat_amount is UNSET and _moves_vat(before, after):
         after = allocations.with_coded_vat(after)
-    return allocations.change(tx, before, replace(after, disallowable_amount=_disallowable(before, after, request)))
+    return allocations.change(tx, before, replace(after, disallowable_amount=_disallowable(tx, before, after, request)))
 
 
 def remove_allocation(tx: WriteTx, caller: Caller, request: RemoveAllocation) -> RemovedAllocation:
@@ -155,7 +178,7 @@ def _cleared(tx: WriteTx, line: BankLine) -> BankLine:
     return line._replace(allocated=0)
 
 
-def _disallowable(before: Allocation, after: Allocation, request: UpdateAllocation) -> Money:
+def _disallowable(tx: ReadTx, before: Allocation, after: Allocation, request: UpdateAllocation) -> Money:
     """What is disallowable after a change: as the request says, else as the category does, else as it was."""
     if request.allowable is not UNSET and request.disallowable_amount is not UNSET:
         raise invalid_field("allowable", "conflict", "`disallowableAmount` says it already.")
@@ -164,8 +187,8 @@ def _disallowable(before: Allocation, after: Allocation, request: UpdateAllocati
         return zero if request.allowable else after.amount
     if request.disallowable_amount is not UNSET:
         return after.disallowable_amount
-    if after.category != before.category:
-        return after.amount if after.category in WHOLLY_DISALLOWABLE else zero
+    if (after.category, after.mortgage_id) != (before.category, before.mortgage_id):
+        return allocations.disallowable_by_default(tx, after)
     return after.amount if not before.allowable else before.disallowable_amount
 
 

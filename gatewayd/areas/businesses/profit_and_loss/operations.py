@@ -1,13 +1,22 @@
 """Profit and loss of a business (Spec §4, Domain A2 and C1): its operation."""
 
-from gatewayd.areas.businesses.profit_and_loss import accounts, explanation, notices, rendering
+from gatewayd.areas.businesses.profit_and_loss import accounts, rendering
 from gatewayd.areas.businesses.profit_and_loss.rendering import Form
-from gatewayd.areas.businesses.profit_and_loss.shapes import BusinessPnl, Compare, GetBusinessPnl, PnlStatement
+from gatewayd.areas.businesses.profit_and_loss.shapes import BusinessPnl, GetBusinessPnl, PnlStatement
 from gatewayd.areas.businesses.rows import BUSINESSES
 from gatewayd.areas.businesses.shapes import BusinessRow
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.ledger import date_ranges, results, unallocated
+from gatewayd.ledger import (
+    date_ranges,
+    report_notices,
+    report_ranges,
+    report_rendering,
+    report_rows,
+    results,
+    unallocated,
+)
+from gatewayd.ledger.report_shapes import Compare
 from gatewayd.ledger.results import Result
 from gatewayd.store import ReadTx
 
@@ -23,9 +32,9 @@ def get_business_pnl(tx: ReadTx, caller: Caller, request: GetBusinessPnl) -> Bus
     With `explain` the rows behind the figures come with it, in pages of `limit` and for one `category` where that is
     given: they add up to the lines.
     """
-    explanation.key_of(request)
+    report_rows.key_of(request)
     row = BUSINESSES.get(tx, request.id)
-    whole = accounts.range_of(tx, row, request)
+    whole = report_ranges.range_of(tx, request, row)
     account = accounts.account_of(tx, row, request.basis)
     buckets = date_ranges.buckets(whole, request.group_by, row.quarterly_period_type)
     result = results.compute(tx, account, whole, buckets)
@@ -41,11 +50,14 @@ def get_business_pnl(tx: ReadTx, caller: Caller, request: GetBusinessPnl) -> Bus
         **shown,
         owner_share=rendering.owner_share(result, form),
         unallocated=rendering.unallocated(left, account.currency),
-        evidence=rendering.evidence(result.evidence, account.currency),
+        evidence=report_rendering.evidence(result.evidence, account.currency),
         buckets=[rendering.statement(result, form, part) for part in buckets if request.group_by != "total"],
         previous=_previous(tx, row, result, request.compare),
-        explanation=explanation.explain(tx, request, result) if request.explain else None,
-        warnings=[*notices.of_result(tx, row, result, forbidding_year)],
+        explanation=report_rows.explain(tx, request, result) if request.explain else None,
+        warnings=[
+            *report_notices.of_choices(result, row.accounting_basis, forbidding_year),
+            *report_notices.of_invoices(tx, result),
+        ],
     )
 
 

@@ -1,24 +1,20 @@
 """From results in minor units to what is served."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 from gatewayd.areas.businesses.profit_and_loss.shapes import (
     CurrencyUnallocated,
-    ExpenseLine,
     OwnerShare,
-    PnlEvidence,
-    PnlLine,
     PnlStatement,
     PnlTotals,
     UnallocatedLines,
 )
-from gatewayd.ledger import profit_and_loss
-from gatewayd.ledger.allocated_money import Evidence
+from gatewayd.ledger import profit_and_loss, report_rendering
 from gatewayd.ledger.categories import PROPERTY_TYPES
 from gatewayd.ledger.date_ranges import DateRange
-from gatewayd.ledger.profit_and_loss import Line, Statement, Totals
+from gatewayd.ledger.profit_and_loss import Statement, Totals
 from gatewayd.ledger.results import Result
 from gatewayd.ledger.unallocated import UnallocatedMoney
 from gatewayd.money import Money, canonical
@@ -48,9 +44,9 @@ def share_of(result: Result, form: Form) -> Statement | None:
 def members(statement: Statement, currency: str) -> dict[str, Any]:
     """Lines and totals of an account, by the names that responses have for them."""
     return {
-        "income": _lines(statement.income, currency),
-        "expenses": _expenses(statement.expenses, currency),
-        "memoranda": _lines(statement.memoranda, currency),
+        "income": report_rendering.lines(statement.income, currency),
+        "expenses": report_rendering.expenses(statement.expenses, currency),
+        "memoranda": report_rendering.lines(statement.memoranda, currency),
         "totals": totals(statement.totals, currency),
     }
 
@@ -74,19 +70,6 @@ def owner_share(result: Result, form: Form) -> OwnerShare | None:
     return OwnerShare(percent=canonical(form.share_percent), **members(found, result.account.currency))
 
 
-def evidence(found: Evidence, currency: str) -> PnlEvidence:
-    """How far expenses are documented. The share is cut to one place: only all of them are 100."""
-    percent = None
-    if found.expenses > 0:
-        percent = canonical(str(Decimal(found.documented * 1000 // found.expenses).scaleb(-1)))
-    return PnlEvidence(
-        expenses=Money(found.expenses, currency),
-        documented=Money(found.documented, currency),
-        percent=percent,
-        missing=found.missing,
-    )
-
-
 def unallocated(found: Iterable[UnallocatedMoney], currency: str) -> UnallocatedLines:
     """What is left to allocate, the business's own currency first."""
     by_currency = {one.currency: one for one in found}
@@ -96,18 +79,3 @@ def unallocated(found: Iterable[UnallocatedMoney], currency: str) -> Unallocated
         for one in by_currency.values()
     ]
     return UnallocatedLines(count=own.lines, amount=Money(own.amount, currency), other_currencies=others)
-
-
-def _lines(lines: Sequence[Line], currency: str) -> list[PnlLine]:
-    return [PnlLine(category=line.category, amount=Money(line.amount, currency)) for line in lines]
-
-
-def _expenses(lines: Sequence[Line], currency: str) -> list[ExpenseLine]:
-    return [
-        ExpenseLine(
-            category=line.category,
-            amount=Money(line.amount, currency),
-            disallowable=Money(line.disallowable, currency),
-        )
-        for line in lines
-    ]

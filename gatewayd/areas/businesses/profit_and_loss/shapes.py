@@ -4,38 +4,26 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from gatewayd.contract.pages import PageRequest
 from gatewayd.contract.wire import Amount, Date, DateText, DecimalText, Id, Request, Response
 from gatewayd.ledger.allocated_money import Basis
 from gatewayd.ledger.date_ranges import GroupBy, QuarterlyType
+from gatewayd.ledger.report_ranges import TaxYear
+from gatewayd.ledger.report_shapes import (
+    ExpenseLine,
+    Explanation,
+    PnlEvidence,
+    PnlLine,
+    PnlWarning,
+    ReportRequest,
+)
 
-TaxYear = Annotated[str, Meta(pattern=r"^[12][0-9]{3}-[0-9]{2}$", examples=["2026-27"])]
-Compare = Literal["none", "previous_period", "previous_year"]
-CategoryName = Annotated[str, Meta(min_length=1, max_length=64, examples=["turnover"])]
 FlatRateCategory = Annotated[str, Meta(pattern=r"^(0[0-4]\d|05[0-5])$", description="HMRC's frsCategory.")]
-WarningCode = Literal[
-    "consolidated_expenses_not_allowed",
-    "flat_rate_percent_unknown",
-    "invoices_of_only_business",
-    "invoices_without_business",
-    "other_basis",
-]
-Percent = Annotated[str, Meta(description="A decimal of at most one fraction digit.", examples=["87.5"])]
 
 
-class GetBusinessPnl(PageRequest, frozen=True, kw_only=True):
+class GetBusinessPnl(ReportRequest, frozen=True, kw_only=True):
     """Which business and days: `taxYear`, `periodId`, or `fromDate` with `toDate`. See the operation for the rest."""
 
     id: Id
-    tax_year: TaxYear | None = None
-    period_id: Id | None = None
-    from_date: Date | None = None
-    to_date: Date | None = None
-    basis: Basis | None = None
-    group_by: GroupBy = "total"
-    compare: Compare = "none"
-    explain: bool = False
-    category: CategoryName | None = None
 
 
 class GetWhatIf(Request, frozen=True, kw_only=True):
@@ -53,21 +41,6 @@ class GetWhatIf(Request, frozen=True, kw_only=True):
     vat_scheme: Literal["standard", "flat_rate"] | None = None
     flat_rate_category: FlatRateCategory | None = None
     flat_rate_percent: DecimalText | None = None
-
-
-class PnlLine(Response, frozen=True, kw_only=True):
-    """What a category comes to."""
-
-    category: str
-    amount: Amount
-
-
-class ExpenseLine(Response, frozen=True, kw_only=True):
-    """What an expense comes to, and the part of it that tax does not allow."""
-
-    category: str
-    amount: Amount
-    disallowable: Amount
 
 
 class PnlTotals(Response, frozen=True, kw_only=True):
@@ -115,54 +88,6 @@ class UnallocatedLines(Response, frozen=True, kw_only=True):
     count: int
     amount: Amount
     other_currencies: list[CurrencyUnallocated]
-
-
-class PnlEvidence(Response, frozen=True, kw_only=True):
-    """How much of the expenses has a document. `missing` counts allocations without; `percent` null: no expenses."""
-
-    expenses: Amount
-    documented: Amount
-    percent: Percent | None
-    missing: int
-
-
-class PnlWarning(Response, frozen=True, kw_only=True):
-    """What the figures do not say by themselves."""
-
-    code: WarningCode
-    message: str
-
-
-class PnlRow(Response, frozen=True, kw_only=True):
-    """What one allocation, invoice, payment of an invoice or credit note counts for in a line.
-
-    `amount` and `disallowable` are what counts of it, in the currency of the account: rows add up to their line.
-    `reason` is why a rule chose the category.
-    """
-
-    category: str
-    date: DateText
-    amount: Amount
-    disallowable: Amount
-    source: Literal["allocation", "invoice", "payment", "credit_note"]
-    allocation_id: str | None
-    bank_transaction_id: str | None
-    import_id: str | None
-    invoice_id: str | None
-    payment_position: int | None
-    credit_note_id: str | None
-    description: str | None
-    matched_by: str | None
-    rule_id: str | None
-    reason: str | None
-    document_ids: list[Id]
-
-
-class Explanation(Response, frozen=True, kw_only=True):
-    """A page of the rows behind the figures: allocations by date, then invoices by date."""
-
-    data: list[PnlRow]
-    next_cursor: str | None
 
 
 class BusinessPnl(Response, frozen=True, kw_only=True):

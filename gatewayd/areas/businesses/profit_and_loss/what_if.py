@@ -11,7 +11,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from gatewayd.areas.businesses import rules
-from gatewayd.areas.businesses.profit_and_loss import accounts, notices, rendering
+from gatewayd.areas.businesses.profit_and_loss import accounts, rendering
 from gatewayd.areas.businesses.profit_and_loss.operations import form_of
 from gatewayd.areas.businesses.profit_and_loss.rendering import Form
 from gatewayd.areas.businesses.profit_and_loss.shapes import Alternative, GetWhatIf, PnlTotals, WhatIf
@@ -20,7 +20,7 @@ from gatewayd.areas.businesses.shapes import BusinessRow
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.errors import FieldError, invalid
-from gatewayd.ledger import date_ranges, profit_and_loss, results
+from gatewayd.ledger import date_ranges, profit_and_loss, report_notices, report_ranges, results
 from gatewayd.ledger.allocated_money import Account
 from gatewayd.ledger.categories import PROPERTY_TYPES
 from gatewayd.ledger.date_ranges import DateRange, GroupBy, QuarterlyType
@@ -47,7 +47,7 @@ def get_what_if(tx: ReadTx, caller: Caller, request: GetWhatIf) -> WhatIf:
     flat rate by its percentage or by its category. Nothing is changed; `difference` is what would be more.
     """
     row = BUSINESSES.get(tx, request.id)
-    whole = accounts.range_of(tx, row, request)
+    whole = report_ranges.range_of(tx, request, row)
     actual = accounts.account_of(tx, row, None)
     errors = [*_share_mistakes(row, request), *_scheme_mistakes(request, actual.vat, whole)]
     if errors:
@@ -93,7 +93,7 @@ def _alternative(row: BusinessRow, outcome: _Outcome, group_by: GroupBy) -> Alte
         **rendering.members(rendering.statement_of(result, form), account.currency),
         owner_share=rendering.owner_share(result, form),
         buckets=[rendering.statement(result, form, part) for part in buckets],
-        warnings=[*notices.of_choices(row, result, outcome.forbidding_year)],
+        warnings=[*report_notices.of_choices(result, row.accounting_basis, outcome.forbidding_year)],
     )
 
 

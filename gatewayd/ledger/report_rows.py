@@ -1,51 +1,55 @@
-"""The rows behind the figures of an account (Domain F.1): a page of allocations by date, then of invoices by date."""
+"""The rows behind the figures of accounts (Domain F.1): of each a page of allocations by date, then of invoices."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from gatewayd.areas.businesses.profit_and_loss.shapes import Explanation, GetBusinessPnl, PnlRow
 from gatewayd.contract.pages import cursor_key, next_cursor
 from gatewayd.ledger import allocated_rows
 from gatewayd.ledger.allocated_money import posting_of
 from gatewayd.ledger.allocated_rows import AllocatedRow, Place
 from gatewayd.ledger.invoiced_income import Entry
 from gatewayd.ledger.profit_and_loss import Posting
+from gatewayd.ledger.report_shapes import Explanation, PnlRow, ReportRequest
 from gatewayd.ledger.results import Result
 from gatewayd.money import Money
 from gatewayd.store import ReadTx
 
-_ALLOCATIONS, _INVOICES = 0, 1
 Key = tuple[int, str, str]
-"""Which of the two, and the date and the id of a row in it."""
+"""Which rows, and the date and the id of one of them: 0 the allocations of the first account, 1 its invoices, 2 the
+allocations of the second, and so on."""
+Keyed = Iterator[tuple[Key, PnlRow]]
 
 
-def key_of(request: GetBusinessPnl) -> Key:
+def key_of(request: ReportRequest) -> Key:
     """Where the page begins. Raises `Problem` `invalid_cursor`."""
     key = cursor_key(request, int, str, str)
     if key is None:
-        return _ALLOCATIONS, "", ""
+        return 0, "", ""
     stage, date, id_ = key
     return int(stage), str(date), str(id_)
 
 
-def explain(tx: ReadTx, request: GetBusinessPnl, result: Result) -> Explanation:
-    """The page that a request asks for. Raises `Problem` `invalid_cursor`."""
-    stage, date, id_ = key_of(request)
+def explain(tx: ReadTx, request: ReportRequest, *results: Result) -> Explanation:
+    """The page that a request asks for, of one account after the other. Raises `Problem` `invalid_cursor`."""
+    after = key_of(request)
     found: list[tuple[Key, PnlRow]] = []
-    if stage == _ALLOCATIONS:
-        found += _allocations(tx, request, result, Place(date, id_))
-        date, id_ = "", ""
-    if len(found) <= request.limit:
-        invoiced = sorted(_invoices(request, result), key=lambda one: one[0])
-        found += [one for one in invoiced if one[0] > (_INVOICES, date, id_)][: request.limit + 1 - len(found)]
+    for stage in range(max(after[0], 0), 2 * len(results)):
+        result, wanted = results[stage // 2], request.limit + 1 - len(found)
+        _, date, id_ = after if stage == after[0] else (stage, "", "")
+        if wanted > 0 and stage % 2:
+            later = (one for one in _invoices(request, result, stage) if one[0] > (stage, date, id_))
+            found += sorted(later, key=lambda one: one[0])[:wanted]
+        elif wanted > 0:
+            rows = allocated_rows.page(tx, result.account, result.whole, request.category, Place(date, id_), wanted)
+            found += _allocations(result, stage, rows)
     page = found[: request.limit]
     more = len(found) > request.limit
     return Explanation(data=[row for _, row in page], next_cursor=next_cursor(request, page[-1][0]) if more else None)
 
 
-def _allocations(tx: ReadTx, request: GetBusinessPnl, result: Result, after: Place) -> Iterator[tuple[Key, PnlRow]]:
-    for row in allocated_rows.page(tx, result.account, result.whole, request.category, after, request.limit + 1):
+def _allocations(result: Result, stage: int, rows: Sequence[AllocatedRow]) -> Keyed:
+    for row in rows:
         posting = posting_of(result.account, row.money)
-        yield (_ALLOCATIONS, row.date, row.money.id), _allocation(row, posting, result.account.currency)
+        yield (stage, row.date, row.money.id), _allocation(row, posting, result.account.currency)
 
 
 def _allocation(row: AllocatedRow, posting: Posting, currency: str) -> PnlRow:
@@ -55,6 +59,7 @@ def _allocation(row: AllocatedRow, posting: Posting, currency: str) -> PnlRow:
         amount=Money(posting.amount, currency),
         disallowable=Money(posting.disallowable, currency),
         source="allocation",
+        property_id=row.property_id,
         allocation_id=row.money.id,
         bank_transaction_id=row.source_id,
         import_id=row.import_id,
@@ -69,12 +74,12 @@ def _allocation(row: AllocatedRow, posting: Posting, currency: str) -> PnlRow:
     )
 
 
-def _invoices(request: GetBusinessPnl, result: Result) -> Iterator[tuple[Key, PnlRow]]:
+def _invoices(request: ReportRequest, result: Result, stage: int) -> Keyed:
     for entry in result.invoiced:
         if request.category in (None, entry.posting.category):
             event = entry.credit_note_id or f"{entry.payment_position or 0:09}"
-            place = f"{entry.invoice_id} {event} {entry.posting.category}"
-            yield (_INVOICES, entry.date, place), _invoice(entry, result.account.currency)
+            place = f"{entry.invoice_id} {event} {entry.posting.category} {entry.property_id or ''}"
+            yield (stage, entry.date, place), _invoice(entry, result.account.currency)
 
 
 def _invoice(entry: Entry, currency: str) -> PnlRow:
@@ -85,6 +90,7 @@ def _invoice(entry: Entry, currency: str) -> PnlRow:
         amount=Money(entry.posting.amount, currency),
         disallowable=Money(0, currency),
         source="payment" if paid else "credit_note" if credited else "invoice",
+        property_id=entry.property_id,
         allocation_id=None,
         bank_transaction_id=entry.bank_transaction_id,
         import_id=None,

@@ -1,0 +1,1 @@
+"""Money that is linked to what is let: shapes, operations."""

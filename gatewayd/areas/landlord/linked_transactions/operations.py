@@ -1,0 +1,107 @@
+"""Linked transactions: what came of what is let, and what it cost (Spec §4, Domain A4)."""
+
+from gatewayd.areas.landlord.linked_transactions.shapes import (
+    CurrencySums,
+    LinkedPage,
+    LinkedTotals,
+    ListLinkedTransactions,
+)
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.pages import Listing
+from gatewayd.contract.wire import encode
+from gatewayd.errors import invalid_field
+from gatewayd.ledger import allocation_pages, businesses, lets, report_ranges
+from gatewayd.ledger.allocation_pages import CurrencyTotal, Filters
+from gatewayd.ledger.allocation_shapes import Allocation
+from gatewayd.ledger.lets import Names
+from gatewayd.money import Money
+from gatewayd.store import ReadTx
+
+
+def list_linked_transactions(tx: ReadTx, caller: Caller, request: ListLinkedTransactions) -> Listing[Allocation]:
+    """List what money of properties was for, latest first, or in the order of change with `updatedSince`.
+
+    They are allocations of bank transactions, and entries of what no bank shows. With `businessId` they are all of a
+    business, also what names no property of it. The first page has the `totals` of all pages, but not of changes.
+    """
+    filters = _filters(request)
+    found = allocation_pages.page(tx, request, filters)
+    # Chosen: the sums of many take longer than a page, and are the same on the next; changes have none of their own
+    is_first = request.cursor is None and request.updated_since is None
+    totals = _totals(tx, request, filters) if is_first else None
+    return Listing.of(found.items, found.next_cursor, b',"totals":%b' % encode(totals))
+
+
+def _filters(request: ListLinkedTransactions) -> dict[str, object]:
+    first, last = request.from_date, request.to_date
+    named = {
+        "property_id": request.property_id,
+        "unit_id": request.unit_id,
+        "tenancy_id": request.tenancy_id,
+        "business_id": request.business_id,
+    }
+    given = allocation_pages.filters_of(
+        **named,
+        of_lets=True if all(id_ is None for id_ in named.values()) else None,
+        direction=request.direction,
+        from_date=first,
+        to_date=last,
+    )
+    if request.tax_year is not None:
+        if first is not None or last is not None:
+            raise invalid_field("taxYear", "conflict", "Give taxYear, or fromDate and toDate.")
+        given["from_date"], given["to_date"] = report_ranges.of_tax_year(request.tax_year)
+    elif first is not None and last is not None and last < first:
+        raise invalid_field("toDate", "date_order", "It is before fromDate.")
+    return given | allocation_pages.of_categories(list(dict.fromkeys(request.category or ())))
+
+
+def _totals(tx: ReadTx, request: ListLinkedTransactions, filters: Filters) -> LinkedTotals:
+    by_currency = {one.currency: one for one in allocation_pages.totals(tx, filters)}
+    currency = _currency(tx, request)
+    own = _sums(by_currency.pop(currency, CurrencyTotal(currency, 0, 0, 0)))
+    return LinkedTotals(
+        currency=currency,
+        count=own.count,
+        money_in=own.money_in,
+        money_out=own.money_out,
+        net=own.net,
+        other_currencies=[_sums(one) for one in by_currency.values()],
+    )
+
+
+def _currency(tx: ReadTx, request: ListLinkedTransactions) -> str:
+    """That of the property, else of the business. Chosen: of several, and of what there is not, pounds."""
+    named = Names(property_id=request.property_id, unit_id=request.unit_id, tenancy_id=request.tenancy_id)
+    let = lets.place_of(tx, named).property
+    if let is not None:
+        return let.currency
+    business = None if request.business_id is None else businesses.find(tx, request.business_id)
+    return "GBP" if business is None else business.currency
+
+
+def _sums(one: CurrencyTotal) -> CurrencySums:
+    return CurrencySums(
+        currency=one.currency,
+        count=one.number,
+        money_in=Money(one.money_in, one.currency),
+        money_out=Money(one.money_out, one.currency),
+        net=Money(one.money_in - one.money_out, one.currency),
+    )
+
+
+OPERATIONS = (
+    Operation(
+        id="landlord.listLinkedTransactions",
+        kind="read",
+        method="GET",
+        path="/landlord/listLinkedTransactions",
+        scopes=("accounting:read",),
+        request=ListLinkedTransactions,
+        response=LinkedPage,
+        handler=list_linked_transactions,
+        errors=("date_order",),
+        example={"taxYear": "2026-27", "category": ["periodAmount"], "limit": 20},
+    ),
+)

@@ -1,0 +1,1 @@
+"""What a property made: profit and loss of one, and of several together."""

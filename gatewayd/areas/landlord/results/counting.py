@@ -1,0 +1,65 @@
+"""What counts of properties in a range of days: their results, and what their loans took. Reads only."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from gatewayd.areas.landlord.results import figures, financing
+from gatewayd.areas.landlord.results.figures import Part
+from gatewayd.areas.landlord.results.financing import Financing
+from gatewayd.areas.landlord.results.shapes import Share
+from gatewayd.areas.landlord.results.subjects import Source, Subjects
+from gatewayd.ledger import date_ranges, results
+from gatewayd.ledger.date_ranges import DateRange
+from gatewayd.ledger.lets import LetProperty
+from gatewayd.ledger.results import Result
+from gatewayd.store import ReadTx
+
+
+class Counted(NamedTuple):
+    """A property with what counts of it."""
+
+    let: LetProperty
+    source: Source
+    result: Result
+    financing: Financing
+
+    def part(self, share: Share, days: DateRange) -> Part:
+        """What counts of it in the days of a bucket; an owner's shares of buckets add up to that of the whole.
+
+        So a bucket is what the share up to its end is more than the share up to the day before it.
+        """
+        whole = self.result.whole
+        if share == "full":
+            return self._full(days)
+        until = figures.share_of(self._full(DateRange(whole.first, days.last)), self.let.owner_share_percent)
+        if days.first == whole.first:
+            return until
+        before = DateRange(whole.first, date_ranges.before(days.first))
+        return figures.less(until, figures.share_of(self._full(before), self.let.owner_share_percent))
+
+    def _full(self, days: DateRange) -> Part:
+        return Part(self.result.statement(days), self.financing.capital(days))
+
+
+def count(tx: ReadTx, subjects: Subjects, whole: DateRange, buckets: Sequence[DateRange] = ()) -> list[Counted]:
+    """What counts of each property. Raises `Problem` `currency_mismatch`."""
+    found = {
+        one.let.id: one for source in subjects.sources.values() for one in _of(tx, subjects, source, whole, buckets)
+    }
+    return [found[let.id] for let in subjects.properties]
+
+
+def _of(
+    tx: ReadTx, subjects: Subjects, source: Source, whole: DateRange, buckets: Sequence[DateRange]
+) -> Iterator[Counted]:
+    properties = subjects.of(source)
+    each = results.compute_parts(tx, source.account, whole, [let.id for let in properties], buckets)
+    for let, result in zip(properties, each, strict=True):
+        yield Counted(let, source, result, financing.of_property(tx, result.account, whole))
+
+
+def rest_of(tx: ReadTx, source: Source, whole: DateRange, share: Share) -> Part:
+    """What a business has that names no property. Raises `Problem` `currency_mismatch`."""
+    (result,) = results.compute_parts(tx, source.account, whole, [None])
+    rest = Part(result.statement(), 0)  # Chosen: capital of a loan on no property is nobody's here
+    return rest if share == "full" else figures.share_of(rest, source.business.owner_share_percent)

@@ -1,0 +1,104 @@
+"""What every profit and loss account asks and serves, of a business or of a property (Domain C1, C2)."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from gatewayd.contract.pages import PageRequest
+from gatewayd.contract.wire import Amount, Date, DateText, Id, Response
+from gatewayd.ledger.allocated_money import Basis
+from gatewayd.ledger.date_ranges import GroupBy
+from gatewayd.ledger.report_ranges import TaxYear
+
+Compare = Literal["none", "previous_period", "previous_year"]
+CategoryName = Annotated[str, Meta(min_length=1, max_length=64, examples=["turnover"])]
+Percent = Annotated[str, Meta(description="A decimal of at most one fraction digit.", examples=["87.5"])]
+WarningCode = Literal[
+    "capital_without_interest",
+    "capital_without_rate",
+    "consolidated_expenses_not_allowed",
+    "finance_costs_deducted",
+    "flat_rate_percent_unknown",
+    "interest_without_capital",
+    "invoices_of_only_business",
+    "invoices_without_business",
+    "other_basis",
+]
+
+
+class ReportRequest(PageRequest, frozen=True, kw_only=True):
+    """Root of requests for an account: which days, `taxYear`, `periodId`, or `fromDate` with `toDate`, and how."""
+
+    tax_year: TaxYear | None = None
+    period_id: Id | None = None
+    from_date: Date | None = None
+    to_date: Date | None = None
+    basis: Basis | None = None
+    group_by: GroupBy = "total"
+    compare: Compare = "none"
+    explain: bool = False
+    category: CategoryName | None = None
+
+
+class PnlLine(Response, frozen=True, kw_only=True):
+    """What a category comes to."""
+
+    category: str
+    amount: Amount
+
+
+class ExpenseLine(Response, frozen=True, kw_only=True):
+    """What an expense comes to, and the part of it that tax does not allow."""
+
+    category: str
+    amount: Amount
+    disallowable: Amount
+
+
+class PnlEvidence(Response, frozen=True, kw_only=True):
+    """How much of the expenses has a document. `missing` counts allocations without; `percent` null: no expenses."""
+
+    expenses: Amount
+    documented: Amount
+    percent: Percent | None
+    missing: int
+
+
+class PnlWarning(Response, frozen=True, kw_only=True):
+    """What the figures do not say by themselves."""
+
+    code: WarningCode
+    message: str
+
+
+class PnlRow(Response, frozen=True, kw_only=True):
+    """What one allocation, invoice, payment of an invoice or credit note counts for in a line.
+
+    `amount` and `disallowable` are what counts of it, in the currency of the account: rows add up to their line.
+    `propertyId` null: it names no property. `reason` is why a rule chose the category.
+    """
+
+    category: str
+    date: DateText
+    amount: Amount
+    disallowable: Amount
+    source: Literal["allocation", "invoice", "payment", "credit_note"]
+    property_id: str | None
+    allocation_id: str | None
+    bank_transaction_id: str | None
+    import_id: str | None
+    invoice_id: str | None
+    payment_position: int | None
+    credit_note_id: str | None
+    description: str | None
+    matched_by: str | None
+    rule_id: str | None
+    reason: str | None
+    document_ids: list[Id]
+
+
+class Explanation(Response, frozen=True, kw_only=True):
+    """A page of the rows behind the figures: allocations by date, then invoices by date."""
+
+    data: list[PnlRow]
+    next_cursor: str | None
