@@ -171,7 +171,9 @@ CREATE TABLE asset_days (
     PRIMARY KEY (org_id, scope_id, instrument_id, date)
 ) STRICT;
 
-CREATE INDEX asset_days_of_disposals ON asset_days (org_id, scope_id, date, instrument_id, gain, fifo_gain)
+CREATE INDEX asset_days_of_disposals ON asset_days (org_id, scope_id, date, instrument_id) WHERE disposes = 1;
+
+CREATE INDEX asset_days_of_gains ON asset_days (org_id, scope_id, instrument_id, date, gain, fifo_gain)
 WHERE disposes = 1;
 
 CREATE TABLE asset_holdings (

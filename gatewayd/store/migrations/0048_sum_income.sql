@@ -33,7 +33,6 @@ FROM (
 ) f
 GROUP BY f.org_id, f.account_id, f.year, f.instrument_id, f.type, f.currency, f.base_currency, f.withheld;
 
-DROP INDEX asset_days_of_disposals;
--- the disposals of a tax year, and what was gained by them
-CREATE INDEX asset_days_of_disposals ON asset_days (org_id, scope_id, date, instrument_id, gain, fifo_gain)
+-- what was gained by instrument, without the rows of the days
+CREATE INDEX asset_days_of_gains ON asset_days (org_id, scope_id, instrument_id, date, gain, fifo_gain)
 WHERE disposes = 1;
