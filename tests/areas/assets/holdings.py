@@ -185,12 +185,15 @@ class Holdings:
 
     def ask(self, operation: str, **query: object) -> Any:
         """What a read of gains answers to a query; of a list its items and the cursor."""
+        answer = msgspec.json.decode(encoded(self.answer(operation, **query)))
+        expect_form(answer, _OPERATIONS[operation].response)
+        return answer
+
+    def answer(self, operation: str, **query: object) -> Any:
+        """What the handler of a read of gains answers."""
         row = _OPERATIONS[operation]
         request = _DECODERS[operation].query(urlencode(query))
-        found = self.store.read(lambda tx: row.handler(tx, self.caller, request), self.org_id)
-        answer = msgspec.json.decode(encoded(found))
-        expect_form(answer, row.response)
-        return answer
+        return self.store.read(lambda tx: row.handler(tx, self.caller, request), self.org_id)
 
     def pool(self, instrument: str | None = None, scope: str | None = None) -> tuple[Any, Any]:
         """Quantity and cost of the pool, or of an account on average, after the last day."""

@@ -127,9 +127,9 @@ def test_the_file_has_a_line_for_each_disposal_and_no_formulas(trader: Holdings)
     formula = trader.instrument(name="=cmd()")
     trader.buy("2025-01-10", 1, "10", instrument=formula)
     trader.sell("2025-09-01", 1, "12", instrument=formula)
-    file = trader.ask("exportCapitalGains", legalEntityId=trader.person, taxYear=YEAR)
-    assert (file["fileName"], file["mediaType"]) == ("capital-gains-2025-26.csv", "text/csv")
-    lines = list(csv.DictReader(io.StringIO(file["content"])))
+    file = trader.answer("exportCapitalGains", legalEntityId=trader.person, taxYear=YEAR)
+    assert (file.name, file.media_type) == ("capital-gains-2025-26.csv", "text/csv")
+    lines = list(csv.DictReader(io.StringIO(file.content.decode(), newline="")))
     assert [line["instrument"] for line in lines] == ["Share 1", "'=cmd()"]
     assert lines[0]["matches"] == "10 thirty_days 2025-06-20 200.00; 30 pool 300.00"
     assert (lines[0]["proceeds"], lines[0]["cost"], lines[0]["gain"]) == ("600.00", "500.00", "100.00")
