@@ -1,7 +1,7 @@
 """What accounts earned, summed by tax year. Owns the table `asset_income_years`.
 
 Transactions enter it and leave it with what they do to holdings and cash. Who asks for other days than whole years
-takes away what the years hold on both sides of them.
+takes away what the years hold on both sides of them. Sums of no events are rows too.
 """
 
 from collections import defaultdict
