@@ -745,6 +745,8 @@ CREATE TABLE exchange_rates (
     PRIMARY KEY (org_id, currency, base_currency, date)
 ) STRICT;
 
+CREATE INDEX exchange_rates_by_date ON exchange_rates (org_id, date DESC, currency, base_currency);
+
 CREATE TABLE grants (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),

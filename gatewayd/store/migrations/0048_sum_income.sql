@@ -33,6 +33,9 @@ FROM (
 ) f
 GROUP BY f.org_id, f.account_id, f.year, f.instrument_id, f.type, f.currency, f.base_currency, f.withheld;
 
+-- the list of rates, latest first
+CREATE INDEX exchange_rates_by_date ON exchange_rates (org_id, date DESC, currency, base_currency);
+
 -- what was gained by instrument, without the rows of the days
 CREATE INDEX asset_days_of_gains ON asset_days (org_id, scope_id, instrument_id, date, gain, fifo_gain)
 WHERE disposes = 1;
