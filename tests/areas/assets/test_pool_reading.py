@@ -9,6 +9,7 @@ import pytest
 from gatewayd.areas.assets.pools import held, reading
 from gatewayd.areas.assets.pools.exact import COST_UNIT
 from gatewayd.areas.assets.pools.held import Held, HeldOn, Whose
+from gatewayd.areas.assets.pools.reading import Range
 from gatewayd.store import ReadTx
 from tests.areas.assets.holdings import Holdings
 
@@ -82,7 +83,10 @@ def test_gains_of_a_tax_year_by_instrument(holdings: Holdings) -> None:
             (holdings.person, holdings.share): (50_00, 0),
             (holdings.person, other): (-10_00, 0),
         }
-        assert [day.date for _, day in reading.disposals(tx, holdings.person, *year)] == ["2025-04-06", "2025-04-07"]
+        assert [day.date for _, day in reading.disposals(tx, holdings.person, Range(*year))] == [
+            "2025-04-06",
+            "2025-04-07",
+        ]
 
     holdings.store.read(ask, holdings.org_id)
 

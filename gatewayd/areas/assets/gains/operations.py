@@ -4,7 +4,7 @@ from typing import Final
 
 from gatewayd.areas.assets.accounts.rows import ACCOUNTS
 from gatewayd.areas.assets.gains import comparing, explaining, forecast, report, sheet
-from gatewayd.areas.assets.gains.disposals import ALWAYS, Range, listed, pooling_owner, year_range
+from gatewayd.areas.assets.gains.disposals import ALWAYS, listed, pooling_owner, year_range
 from gatewayd.areas.assets.gains.explaining import Subject
 from gatewayd.areas.assets.gains.shapes import (
     CapitalGains,
@@ -19,6 +19,7 @@ from gatewayd.areas.assets.gains.shapes import (
     ListDisposals,
 )
 from gatewayd.areas.assets.pools.day_rows import Key
+from gatewayd.areas.assets.pools.reading import Range
 from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY
 from gatewayd.areas.assets.portfolios.rows import PORTFOLIOS
 from gatewayd.contract.caller import Caller
@@ -42,16 +43,9 @@ def list_disposals(tx: ReadTx, caller: Caller, request: ListDisposals) -> Listin
     Over all accounts without a wrapper. `cost` has in it what was matched; a disposal is provisional for 30 days.
     """
     pooling_owner(tx, request.legal_entity_id, request.instrument_id)
-    found = [
-        one
-        for one in listed(tx, request.legal_entity_id, _range(request))
-        if request.instrument_id in (None, one.instrument_id)
-    ]
-    after = cursor_key(request, str, str)
-    if after is not None:
-        found = [one for one in found if (one.date, one.instrument_id) > after]
-    shown = [(one, encode(one)) for one in found[: request.limit + 1]]
-    taken, more = fill(shown, request.limit, lambda pair: len(pair[1]))
+    date, instrument_id = cursor_key(request, str, str) or ("", "")
+    found = listed(tx, request.legal_entity_id, _range(request), request.instrument_id, (str(date), str(instrument_id)))
+    taken, more = fill(((one, encode(one)) for one in found), request.limit, lambda pair: len(pair[1]))
     cursor = next_cursor(request, (taken[-1][0].date, taken[-1][0].instrument_id)) if more else None
     return Listing.of([wire for _, wire in taken], cursor)
 
@@ -76,7 +70,7 @@ def capital_gains(tx: ReadTx, caller: Caller, request: GetCapitalGains) -> Capit
     """
     owner = pooling_owner(tx, request.legal_entity_id)
     days = year_range(request.tax_year)
-    return report.report(tx, owner, request.tax_year, days, listed(tx, owner.id, days))
+    return report.report(tx, owner, request.tax_year, days, list(listed(tx, owner.id, days)))
 
 
 def export_capital_gains(tx: ReadTx, caller: Caller, request: GetCapitalGains) -> WrittenFile:

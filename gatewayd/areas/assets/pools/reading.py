@@ -24,11 +24,12 @@ SELECT instrument_id FROM asset_holdings
 WHERE org_id = :org_id AND scope_id = :scope_id AND is_open = 1 AND substr(quantity, 1, 1) = '-'
 ORDER BY instrument_id LIMIT 1
 """
-_SELECT_DISPOSALS = """
+_DISPOSALS = """
 SELECT instrument_id, date, inputs, outcome, gain, fifo_gain FROM asset_days
 WHERE org_id = :org_id AND scope_id = :scope_id AND disposes = 1 AND date >= :first AND date <= :last
-ORDER BY date, instrument_id
 """
+_SELECT_DISPOSALS = f"{_DISPOSALS} AND (date, instrument_id) > (:after_date, :after_id) ORDER BY date, instrument_id"
+_SELECT_DISPOSALS_OF = f"{_DISPOSALS} AND instrument_id = :instrument_id AND date > :after_date ORDER BY date"
 _SELECT_DISPOSAL_DAYS = """
 SELECT date, inputs, outcome, gain, fifo_gain FROM asset_days
 WHERE org_id = :org_id AND scope_id = :scope_id AND instrument_id = :instrument_id AND disposes = 1 ORDER BY date
@@ -38,6 +39,13 @@ SELECT date, inputs, outcome, gain, fifo_gain FROM asset_days
 WHERE org_id = :org_id AND scope_id = :scope_id AND instrument_id = :instrument_id AND date > :after AND date <= :until
 ORDER BY date LIMIT :count
 """
+
+
+class Range(NamedTuple):
+    """From one ISO date to another, both inclusive."""
+
+    first: str
+    last: str
 
 
 class Days(NamedTuple):
@@ -59,10 +67,20 @@ def short_position(tx: ReadTx, account_id: str) -> str | None:
     return found
 
 
-def disposals(tx: ReadTx, scope_id: str, first: str, last: str) -> list[tuple[str, StoredDay]]:
-    """The days of a scope with gains, from one ISO date to another, oldest first, with their instruments."""
-    rows = tx.rows(_SELECT_DISPOSALS, scope_id=scope_id, first=first, last=last)
-    return [(row[0], day_rows.stored_day(row[1:])) for row in rows]
+def disposals(
+    tx: ReadTx, scope_id: str, days: Range, instrument_id: str | None = None, after: tuple[str, str] = ("", "")
+) -> Iterator[tuple[str, StoredDay]]:
+    """The days of a scope with gains, of one instrument or of all, oldest first, with their instruments.
+
+    Those behind the day and instrument `after`, one by one, for those who stop early.
+    """
+    values = {"scope_id": scope_id, "first": max(days.first, after[0]), "last": days.last, "after_date": after[0]}
+    if instrument_id is None:
+        rows = tx.each(_SELECT_DISPOSALS, after_id=after[1], **values)
+    else:
+        rows = tx.each(_SELECT_DISPOSALS_OF, instrument_id=instrument_id, **values)
+    for row in rows:
+        yield row[0], day_rows.stored_day(row[1:])
 
 
 def disposal_days(tx: ReadTx, scope_id: str, instrument_id: str) -> list[StoredDay]:
