@@ -10,9 +10,9 @@ from gatewayd import bundles, importing, tax, webhooks
 from gatewayd.areas import accounting, assets, banking, businesses, crm, landlord, legal_entities, periods
 from gatewayd.bundles.engine import Bundles
 from gatewayd.contract import signatures
+from gatewayd.contract.given_files import StoredFile, WrittenFile
 from gatewayd.contract.operation import Area, Operation
 from gatewayd.contract.scopes import ALL_SCOPES
-from gatewayd.contract.stored_file import StoredFile
 from gatewayd.errors import ERRORS, FIELD_CODES
 from gatewayd.http.openapi import explanation
 from gatewayd.importing.engine import Importing
@@ -75,6 +75,9 @@ def checked(areas: tuple[Area, ...]) -> Catalogue:
     return catalogue
 
 
+_GIVING = (("GET", "call", StoredFile), ("GET", "read", WrittenFile))
+
+
 def _faults(operation: Operation) -> Iterator[str]:
     name = operation.id
     if not operation.scopes:
@@ -94,8 +97,8 @@ def _faults(operation: Operation) -> Iterator[str]:
         yield f"{name} takes the incoming request and is not of kind call"
     if operation.takes_file and (operation.kind, operation.method) != ("call", "POST"):
         yield f"{name} takes a file and is no POST of kind call"
-    if operation.gives_file and (operation.kind, operation.method, operation.response) != ("call", "GET", StoredFile):
-        yield f"{name} gives a file and is no GET of kind call that answers one"
+    if operation.gives_file and (operation.method, operation.kind, operation.response) not in _GIVING:
+        yield f"{name} gives a file and is no GET that answers one"
     if operation.takes_file and operation.takes_incoming:
         yield f"{name} takes a file and the incoming request"
     fields = {field.encode_name for field in msgspec.structs.fields(operation.request)}

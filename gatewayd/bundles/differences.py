@@ -6,9 +6,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from gatewayd.bundles import csv_text
 from gatewayd.bundles.archive import BundleArchive, BundleFault
 from gatewayd.bundles.manifest import FileEntry, Manifest
+from gatewayd.ledger import csv_text
 
 TABLES: Final = ".csv"
 Change = Literal["added", "removed", "changed"]

@@ -6,11 +6,11 @@ What has foreign money without a rate of exchange cannot be added up: it is left
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from gatewayd.bundles.csv_text import Cell
 from gatewayd.errors import Problem
 from gatewayd.ledger import allocated_rows, profit_and_loss, results, vat_figures, vat_return, vat_standing
 from gatewayd.ledger.allocated_money import Account, posting_of
 from gatewayd.ledger.allocated_rows import Place
+from gatewayd.ledger.csv_text import Cell
 from gatewayd.ledger.date_ranges import DateRange
 from gatewayd.ledger.periods import PeriodRow
 from gatewayd.ledger.results import Result

@@ -9,9 +9,9 @@ from msgspec import Meta
 from gatewayd.bundles.differences import Change, RowChange
 from gatewayd.bundles.engine import Bundles
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.given_files import StoredFile
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import PageRequest, cursor_key, next_cursor
-from gatewayd.contract.stored_file import StoredFile
 from gatewayd.contract.wire import Id, Request, Response, Version
 from gatewayd.ledger.period_seals import PeriodSeal
 

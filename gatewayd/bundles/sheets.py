@@ -8,8 +8,8 @@ payments make of an invoice.
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from gatewayd.bundles.csv_text import Cell
 from gatewayd.clock import Instant, to_wire
+from gatewayd.ledger.csv_text import Cell
 from gatewayd.ledger.hidden_imports import VISIBLE
 from gatewayd.ledger.periods import PeriodRow
 from gatewayd.money import from_minor

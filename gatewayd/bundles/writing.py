@@ -5,7 +5,7 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple, Protocol
 
-from gatewayd.bundles import beancount_text, csv_text, figures, readme, sheets
+from gatewayd.bundles import beancount_text, figures, readme, sheets
 from gatewayd.bundles.double_entry import DoubleEntry
 from gatewayd.bundles.manifest import (
     FORMAT,
@@ -22,6 +22,7 @@ from gatewayd.clock import to_wire
 from gatewayd.contract.wire import encode
 from gatewayd.errors import Problem
 from gatewayd.identity.seal_keys import SealKey
+from gatewayd.ledger import csv_text
 from gatewayd.ledger.business_accounts import accounts_of
 from gatewayd.ledger.periods import PeriodRow
 from gatewayd.store import ReadTx

@@ -9,7 +9,7 @@ from gatewayd.cli import asset_transactions
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.output import note, print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
-from gatewayd.cli.run_operation import operation_of, run_operation, walk
+from gatewayd.cli.run_operation import operation_of, run_for_file, run_operation, walk
 from gatewayd.cli.time_arguments import civil_date
 
 Json = dict[str, Any]
@@ -160,7 +160,7 @@ def gains(arguments: argparse.Namespace, context: Context) -> int:
     found = run_operation(context, operation_of(AREA, "assets.capitalGains"), arguments.org, values)
     if arguments.csv is not None:
         export = operation_of(AREA, "assets.exportCapitalGains")
-        _write_new(arguments.csv, run_operation(context, export, arguments.org, values)["content"])
+        _write_new(arguments.csv, run_for_file(context, export, arguments.org, values).content)
     for warning in found["warnings"]:
         note(warning["message"])
     totals = found["chargeable"]
@@ -177,10 +177,10 @@ def gains(arguments: argparse.Namespace, context: Context) -> int:
     return 0
 
 
-def _write_new(path: Path, content: str) -> None:
+def _write_new(path: Path, content: bytes) -> None:
     """Write a file that is not there yet."""
     try:
-        with path.open("x", encoding="utf-8", newline="") as file:
+        with path.open("xb") as file:
             file.write(content)
     except OSError as error:
         raise CommandError(f"{path} cannot be written: {error.strerror}") from None

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from gatewayd.cli.context import Context
     from gatewayd.contract.caller import Caller
+    from gatewayd.contract.given_files import WrittenFile
     from gatewayd.contract.operation import Area, Operation
     from gatewayd.store import Store
 
 T = TypeVar("T")
+Answer = Callable[["Operation", Mapping[str, object]], Awaitable[object]]
 Perform = Callable[["Operation", Mapping[str, object]], Awaitable[dict[str, Any]]]
 """`perform(row, values)`: runs a row and answers its JSON."""
 
@@ -83,8 +85,41 @@ def run_operations(
     """Run rows of one organization, one after the other, on one opened store. See `run_operation`."""
     import msgspec
 
+    from gatewayd.performing.performer import encoded
+
+    async def in_json(answer: Answer) -> T:
+        async def perform(operation: "Operation", values: Mapping[str, object]) -> dict[str, Any]:
+            return msgspec.json.decode(encoded(await answer(operation, values)), type=dict[str, Any])
+
+        return await work(perform)
+
+    return _run(context, org_id, in_json, deps)
+
+
+def run_for_file(
+    context: "Context", operation: "Operation", org_id: str, values: Mapping[str, object]
+) -> "WrittenFile":
+    """Run a read that `gives_file`. See `run_operation`."""
+    from gatewayd.contract.given_files import WrittenFile
+
+    async def once(answer: Answer) -> WrittenFile:
+        file = await answer(operation, values)
+        assert isinstance(file, WrittenFile)
+        return file
+
+    return _run(context, org_id, once)
+
+
+def _run(
+    context: "Context",
+    org_id: str,
+    work: Callable[[Answer], Awaitable[T]],
+    deps: "Callable[[Store], object] | None" = None,
+) -> T:
+    import msgspec
+
     from gatewayd.identity import organizations
-    from gatewayd.performing.performer import Performer, encoded
+    from gatewayd.performing.performer import Performer
     from gatewayd.performing.prepared import prepare
 
     async def run(store: "Store") -> T:
@@ -92,12 +127,11 @@ def run_operations(
         performer = Performer(store, None if deps is None else deps(store))
         caller = operator_of(org_id, context.overrides)
 
-        async def perform(operation: "Operation", values: Mapping[str, object]) -> dict[str, Any]:
+        async def answer(operation: "Operation", values: Mapping[str, object]) -> object:
             given = {name: value for name, value in values.items() if value is not None}
             request = prepare(operation).decoder.body(msgspec.json.encode(given))
-            answer = await performer.perform(operation, caller, request)
-            return msgspec.json.decode(encoded(answer), type=dict[str, Any])
+            return await performer.perform(operation, caller, request)
 
-        return await work(perform)
+        return await work(answer)
 
     return context.run(run)

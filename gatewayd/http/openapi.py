@@ -101,7 +101,7 @@ def _operation(operation: Operation, tag: str, names: Mapping[str, Json], compon
         "responses": {
             "200": {
                 "description": "Done.",
-                "headers": {"X-Request-Id": {"schema": {"type": "string"}}},
+                "headers": {"X-Request-Id": {"schema": {"type": "string"}}, **(_NAMED if operation.gives_file else {})},
                 "content": _answer(operation, names),
             },
             **{str(status): {"$ref": f"#/components/responses/{name}"} for status, name in _statuses(operation)},
@@ -128,7 +128,8 @@ def _operation(operation: Operation, tag: str, names: Mapping[str, Json], compon
 
 def _answer(operation: Operation, names: Mapping[str, Json]) -> Json:
     if operation.gives_file:
-        return {operation.gives_file: {"schema": {}}}  # bytes as they are have no type in OpenAPI 3.1
+        text = operation.gives_file.startswith("text/")
+        return {operation.gives_file: {"schema": _TEXT if text else {}}}  # bytes have no type in OpenAPI 3.1
     return {"application/json": {"schema": names[_key(operation.response)]}}
 
 
@@ -271,6 +272,12 @@ _WEBHOOK_ANSWERS: Json = {
 }
 
 
+_NAMED: Json = {
+    "Content-Disposition": {
+        "description": "`attachment`, with the name under which to keep the file.",
+        "schema": {"type": "string", "pattern": '^attachment; filename="[ -~]+"$'},
+    }
+}
 _FILE: Json = {
     "required": True,
     "description": "The file itself, of any media type.",

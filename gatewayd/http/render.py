@@ -2,8 +2,8 @@
 
 from urllib.parse import quote
 
+from gatewayd.contract.given_files import StoredFile, WrittenFile
 from gatewayd.contract.pages import Listing
-from gatewayd.contract.stored_file import StoredFile
 from gatewayd.contract.wire import encode
 from gatewayd.errors import ERRORS, Problem
 from gatewayd.http1.header_fields import Header, Headers
@@ -32,16 +32,21 @@ def render(value: object, request: Request) -> Response:
     if type(value) is Response:
         return value.plus(ALWAYS)
     if type(value) is StoredFile:
-        return _file(value)
+        return FileResponse(200, _file_headers(value), value.path, value.size_bytes)
+    if type(value) is WrittenFile:
+        return Response(200, _file_headers(value), value.content)
     if type(value) is Replayed:
         return success(value.body).plus(_REPLAYED)
     return success(value, None if request.method == "POST" else request)
 
 
-def _file(file: StoredFile) -> Response:
+def _file_headers(file: StoredFile | WrittenFile) -> Headers:
     disposition = f'attachment; filename="{file.name}"'
-    headers = ((b"content-type", file.media_type.encode()), (b"content-disposition", disposition.encode("ascii")))
-    return FileResponse(200, (*headers, *ALWAYS), file.path, file.size_bytes)
+    return (
+        (b"content-type", file.media_type.encode()),
+        (b"content-disposition", disposition.encode("ascii")),
+        *ALWAYS,
+    )
 
 
 def success(value: object, request: Request | None = None) -> Response:

@@ -53,7 +53,7 @@ def check_accept(accept: bytes | None, file_type: str = "") -> None:
     if not accept or b"*/*" in accept or b"application/json" in accept:
         return
     accept = accept.lower()
-    if file_type and file_type.encode() in accept:
+    if file_type and (file_type.encode() in accept or file_type.partition("/")[0].encode() + b"/*" in accept):
         return
     if b"json" not in accept and b"application/*" not in accept:
         raise Problem("not_acceptable", "This API answers application/json.")

@@ -14,7 +14,7 @@ from gatewayd.importing.engine import Importing
 from gatewayd.importing.runs import Order
 from gatewayd.ledger import period_locks
 from gatewayd.ledger.import_runs import shown
-from gatewayd.ledger.import_shapes import ColumnMapping, ImportRun
+from gatewayd.ledger.import_shapes import ColumnMapping, ImportKind, ImportRun
 from gatewayd.statements.shapes import Mapping
 
 FileName = Annotated[
@@ -72,16 +72,7 @@ async def import_statement(deps: Deps, caller: Caller, request: ImportStatement,
     answers the first import. A large file goes on after the answer: `status` is then `uploaded` or `applying`. A CSV
     whose columns nobody knows is `uploaded` with a `proposal`: send it again with a `mapping`.
     """
-    order = Order(
-        kind="bank",
-        account_id=request.account_id,
-        file_name=request.file_name,
-        format=None if request.format == "auto" else request.format,
-        mapping=mapping_of(request.mapping),
-        preview=request.preview,
-        overrides_closing=_overrides(caller),
-    )
-    return shown(await deps.importing.import_file(caller.org_id, order, file))
+    return shown(await deps.importing.import_file(caller.org_id, _order("bank", caller, request), file))
 
 
 class ImportTransactions(Request, frozen=True, kw_only=True):
@@ -105,16 +96,7 @@ async def import_transactions(deps: Deps, caller: Caller, request: ImportTransac
     goes on after the answer: `status` is then `uploaded` or `applying`. A CSV whose columns nobody knows is `uploaded`
     with a `proposal`: send it again with a `mapping`.
     """
-    order = Order(
-        kind="broker",
-        account_id=request.account_id,
-        file_name=request.file_name,
-        format=None if request.format == "auto" else request.format,
-        mapping=mapping_of(request.mapping),
-        preview=request.preview,
-        overrides_closing=_overrides(caller),
-    )
-    return shown(await deps.importing.import_file(caller.org_id, order, file))
+    return shown(await deps.importing.import_file(caller.org_id, _order("broker", caller, request), file))
 
 
 async def apply_import(deps: Deps, caller: Caller, request: ApplyImport) -> ImportRun:
@@ -146,6 +128,18 @@ async def undo_asset_import(deps: Deps, caller: Caller, request: UndoImport) -> 
     """
     overrides = _overrides(caller)
     return shown(await deps.importing.undo(caller.org_id, request.import_id, "broker", overrides_closing=overrides))
+
+
+def _order(kind: ImportKind, caller: Caller, request: ImportStatement | ImportTransactions) -> Order:
+    return Order(
+        kind=kind,
+        account_id=request.account_id,
+        file_name=request.file_name,
+        format=None if request.format == "auto" else request.format,
+        mapping=mapping_of(request.mapping),
+        preview=request.preview,
+        overrides_closing=_overrides(caller),
+    )
 
 
 def _overrides(caller: Caller) -> bool:

@@ -10,7 +10,12 @@ def tax_year(first: int) -> str:
 
 def tax_year_of(date: str) -> str:
     """The tax year that holds an ISO date: `2026-04-05` is in `2025-26`, `1999-12-31` in `1999-00`."""
-    return tax_year(int(date[:4]) - (date[5:] < YEAR_STARTS))
+    return tax_year(first_year_of(date))
+
+
+def first_year_of(date: str) -> int:
+    """The calendar year in which the tax year of an ISO date starts: 2025 for `2026-04-05`."""
+    return int(date[:4]) - (date[5:] < YEAR_STARTS)
 
 
 def bounds(year: str) -> tuple[str, str]:

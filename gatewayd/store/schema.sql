@@ -184,6 +184,9 @@ CREATE TABLE asset_days (
 
 CREATE INDEX asset_days_of_disposals ON asset_days (org_id, scope_id, date, instrument_id) WHERE disposes = 1;
 
+CREATE INDEX asset_days_of_gains ON asset_days (org_id, scope_id, instrument_id, date, gain, fifo_gain)
+WHERE disposes = 1;
+
 CREATE TABLE asset_holdings (
     org_id TEXT NOT NULL,
     scope_id TEXT NOT NULL,                     -- of an account, or of a legal entity
@@ -203,6 +206,24 @@ CREATE TABLE asset_holdings (
 CREATE INDEX asset_holdings_of_entity ON asset_holdings (org_id, legal_entity_id, portfolio_id, instrument_id);
 
 CREATE INDEX asset_holdings_of_instrument ON asset_holdings (org_id, instrument_id, scope_id);
+
+CREATE TABLE asset_income_years (
+    org_id TEXT NOT NULL,
+    account_id TEXT NOT NULL REFERENCES asset_accounts (id),
+    year INTEGER NOT NULL,                      -- 2026 is 2026-27
+    instrument_id TEXT NOT NULL,                -- '' is of none, such as interest on cash
+    type TEXT NOT NULL,
+    currency TEXT NOT NULL CHECK (length(currency) = 3),
+    base_currency TEXT NOT NULL CHECK (length(base_currency) = 3),
+    withheld INTEGER NOT NULL CHECK (withheld = 0 OR withheld = 1), -- tax was
+    events INTEGER NOT NULL,
+    gross INTEGER NOT NULL,                     -- minor units of currency
+    gross_base INTEGER NOT NULL,                -- minor units of base_currency
+    taxes INTEGER NOT NULL,
+    PRIMARY KEY (org_id, account_id, year, instrument_id, type, currency, base_currency, withheld)
+) STRICT;
+
+CREATE INDEX asset_income_years_of_instrument ON asset_income_years (org_id, instrument_id, year);
 
 CREATE TABLE asset_portfolios (
     id TEXT PRIMARY KEY,
@@ -734,6 +755,8 @@ CREATE TABLE exchange_rates (
     source TEXT NOT NULL CHECK (source = 'manual' OR source = 'import' OR source = 'feed'), import_id TEXT,
     PRIMARY KEY (org_id, currency, base_currency, date)
 ) STRICT;
+
+CREATE INDEX exchange_rates_by_date ON exchange_rates (org_id, date DESC, currency, base_currency);
 
 CREATE TABLE grants (
     id TEXT PRIMARY KEY,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from gatewayd.areas.assets.accounts.rows import ACCOUNTS
-from gatewayd.areas.assets.pools import reading, recording
+from gatewayd.areas.assets.pools import recording
 from gatewayd.areas.assets.pools.held import HeldOn, Whose
 from gatewayd.areas.assets.transactions.operations import create_transaction
 from gatewayd.areas.assets.transactions.rows import TRANSACTIONS
@@ -70,7 +70,8 @@ class Subject:
             self.create(type="reversal", trade_date=TODAY, reverses_transaction_id=bought.pop())
 
         def look() -> None:
-            self.holdings.store.read(lambda tx: reading.of_scope(tx, self.holdings.person), self.holdings.org_id)
+            whose = Whose(self.holdings.person)
+            self.holdings.store.read(lambda tx: HeldOn(tx, whose, tx.today).pools(), self.holdings.org_id)
 
         return {
             "append": lambda: bought.append(self.buy(0)),

@@ -10,9 +10,9 @@ from typing import Any, Protocol
 
 import pytest
 
-from gatewayd.bundles import csv_text
 from gatewayd.bundles.engine import Bundles
 from gatewayd.contract.scopes import ALL_SCOPES
+from gatewayd.ledger import csv_text
 from tests.contract.rows import OPERATIONS
 from tests.ledger import bank_books
 from tests.support.api import Reply, TestedApi, Tuning, open_api

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 from jwt import PyJWK, PyJWS
 
-from gatewayd.bundles import csv_text, writing
+from gatewayd.bundles import writing
 from gatewayd.bundles.manifest import Manifest
 from tests.bundles.conftest import FORMULA, OpenFirm, table
 
@@ -145,16 +145,6 @@ async def test_what_a_spreadsheet_would_run_is_text(open_firm: OpenFirm) -> None
     assert ',"=HYPERLINK' not in raw
     assert table(bundle, "bank_transactions.csv")[1]["description"] == FORMULA
     assert table(bundle, "bank_transactions.csv")[1]["amount"] == "-120.00"
-
-
-@pytest.mark.parametrize(
-    "cell", ["=1+1", "+44 20", "-x", "@sum", "\tx", "\rx", "'quoted", "-5", "plain", "", 'a"b,c\nd']
-)
-def test_a_cell_is_read_as_it_was(cell: str) -> None:
-    (line,) = csv_text.lines([["id", cell]])
-    text = line.decode()
-    assert next(csv_text.rows(io.StringIO(text, newline=""))) == ["id", cell]
-    assert not text.removesuffix("\r\n").partition(",")[2].lstrip('"').startswith(("=", "+", "@", "\t", "\r"))
 
 
 async def test_the_beancount_text_balances(open_firm: OpenFirm) -> None:

@@ -113,6 +113,8 @@ async def seed(api: TestedApi) -> dict[str, str]:
     empty = await api("POST", "/assets/createPortfolio", json={"name": "Empty", "legalEntityId": ids["ent"]})
     assert empty.status == 200, empty.body
     ids["prt_b"] = empty.json()["id"]
+    rate = await api("POST", "/assets/recordExchangeRate", json={"currency": "USD", "rate": "0.76"})
+    assert rate.status == 200, rate.body
     await _add_calendar(api, ids)
     await _add_lets(api, ids)
     await _import(api, ids)

@@ -119,6 +119,7 @@ def undocumented(tx: object, caller: object, request: object) -> None:  # its mi
         (row("a.x", "write", probes.write, "/x", takes_file=True), "takes a file and is no POST of kind call"),
         (row("a.x", "call", probes.take, "/x", takes_file=True, method="PATCH"), "takes a file and is no POST"),
         (row("a.x", "call", probes.take, "/x", takes_file=True, takes_incoming=True), "and the incoming request"),
+        (row("a.x", "read", probes.read, "/x", gives_file="text/csv"), "gives a file and is no GET that answers one"),
         (row("a.x", "read", probes.read, "/x/:thingId"), "no field for its path parameter thingId"),
         (row("a.x", "read", probes.read, "/x", errors=("no_such_code",)), "unknown error no_such_code"),
         (row("a.x", "read", undocumented, "/x"), "no description"),

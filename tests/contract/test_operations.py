@@ -1,5 +1,6 @@
 """What every row promises, derived from the rows: one test for each operation, one function for each promise."""
 
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -79,7 +80,12 @@ async def the_example_is_answered_as_described(given: Given) -> None:
     reply = await given.send()
     assert reply.status == 200, reply.body
     assert reply["content-type"] == (given.operation.gives_file or "application/json")
-    if not given.operation.gives_file:
+    if given.operation.gives_file:
+        assert re.fullmatch(r'attachment; filename="[ -~]+"', reply["content-disposition"])
+        media_type, _, _ = given.operation.gives_file.partition("/")
+        for accepted in (given.operation.gives_file, f"{media_type}/*"):
+            assert (await given.send(headers=[(b"accept", accepted.encode())])).status == 200
+    else:
         validator(ROWS[given.operation.id].answer).validate(reply.json())
 
 

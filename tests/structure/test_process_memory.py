@@ -50,7 +50,7 @@ DISPENSABLE = {
     "_Gate._streams": "the streams of one connection",
     "Day.staying": "what one write is about",
     "_Pending.scope_of": "what one write is about",
-    "HeldOn._pools": "what one answer looked up",
+    "HeldOn._past_pools": "what one answer looked up",
     "Proposer._choices": "what one answer looked up",
     "Proposer._accounts": "what one answer looked up",
     "Proposer._habits": "what one answer looked up",

@@ -21,7 +21,7 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import Rendered, project
 from gatewayd.errors import archived_already, invalid_state, not_found
-from gatewayd.ledger import businesses, owners, period_locks, schedule
+from gatewayd.ledger import businesses, owners, period_locks, portfolios, schedule
 from gatewayd.ledger.lists import archive_filter, contains, sync_page
 from gatewayd.store import ReadTx, Row, WriteTx
 
@@ -82,7 +82,8 @@ def update_legal_entity(tx: WriteTx, caller: Caller, request: UpdateLegalEntity)
     """Change the given fields of a legal entity.
 
     Type, base currency and year end are fixed once a period of the entity is closed. A company has no self-employment,
-    and a person one UK property business: a type that its businesses do not allow is refused.
+    and a person one UK property business: a type that its businesses do not allow is refused. So is one whose gains
+    follow other rules, once its accounts have held anything.
     """
     before = LEGAL_ENTITIES.get(tx, request.id, request.expected_version)
     back = {"archived_at": None} if request.status == "active" else {}
@@ -101,8 +102,8 @@ def update_legal_entity(tx: WriteTx, caller: Caller, request: UpdateLegalEntity)
 def archive_legal_entity(tx: WriteTx, caller: Caller, request: ArchiveLegalEntity) -> LegalEntity:
     """Archive a legal entity: lists hide it, it sells and begins nothing more, and it can still be read.
 
-    updateLegalEntity brings it back with `status`. A business of it that is neither ceased nor archived refuses it
-    unless `force` is true.
+    updateLegalEntity brings it back with `status`. A business of it that is neither ceased nor archived refuses it, as
+    does a portfolio that is not archived, unless `force` is true.
     """
     before = LEGAL_ENTITIES.get(tx, request.id, request.expected_version)
     if before.archived_at is not None:
@@ -110,6 +111,9 @@ def archive_legal_entity(tx: WriteTx, caller: Caller, request: ArchiveLegalEntit
     live = next((one for one in businesses.of_entity(tx, before.id) if one.is_live), None)
     if live is not None and not request.force:  # Chosen: as open obligations refuse to archive a business
         raise invalid_state(f"It has a business that is neither ceased nor archived: {live.id}.", "active", ())
+    portfolio_id = portfolios.live(tx, before.id)
+    if portfolio_id is not None and not request.force:
+        raise invalid_state(f"It has a portfolio that is not archived: {portfolio_id}.", "active", ())
     after = LEGAL_ENTITIES.update(tx, replace(before, archived_at=tx.now))
     schedule.refresh(tx, after.id)
     return project(after, LegalEntity)
@@ -127,7 +131,7 @@ def _refuse_fixed(tx: ReadTx, before: EntityRow, after: EntityRow) -> None:
 
 
 def _refuse_type(tx: ReadTx, before: EntityRow, after: EntityRow) -> None:
-    """Raises `Problem` `invalid_state` where the businesses of an entity are not those of its new type."""
+    """Raises `Problem` `invalid_state` where businesses or holdings of an entity are not those of its new type."""
     if after.type == before.type:
         return
     types = [business.type for business in businesses.of_entity(tx, before.id) if business.is_live]
@@ -135,6 +139,19 @@ def _refuse_type(tx: ReadTx, before: EntityRow, after: EntityRow) -> None:
         raise invalid_state("It has a self-employment, which is a person's: let it cease first.", before.type, ())
     if after.type in owners.PERSONS and types.count("uk_property") > 1:
         raise invalid_state("A person has one UK property business, and it has several.", before.type, ())
+    if (after.type in owners.POOLING) != (before.type in owners.POOLING):
+        _refuse_other_gains(tx, before, after)
+
+
+def _refuse_other_gains(tx: ReadTx, before: EntityRow, after: EntityRow) -> None:
+    """Chosen: what was held has its pools or has none (Domain C5), and neither becomes the other."""
+    if portfolios.ever_held(tx, before.id):
+        message = "Its accounts have held assets, whose gains follow other rules: make another legal entity."
+        raise invalid_state(message, before.type, ())
+    portfolio_id = None if after.type in owners.POOLING else portfolios.pooled(tx, before.id)
+    if portfolio_id is not None:
+        message = f"It would have no section 104 holdings: give {portfolio_id} another method first."
+        raise invalid_state(message, before.type, ())
 
 
 OPERATIONS = (

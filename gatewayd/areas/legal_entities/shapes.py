@@ -145,7 +145,10 @@ class UpdateLegalEntity(Request, frozen=True, kw_only=True):
 
 
 class ArchiveLegalEntity(Request, frozen=True, kw_only=True):
-    """Which entity to hide from lists. `force` archives one with businesses that are neither ceased nor archived."""
+    """Which entity to hide from lists.
+
+    `force` archives one with businesses that are neither ceased nor archived, or with portfolios that are not archived.
+    """
 
     id: Id
     expected_version: Version | None = None

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeVar
 from urllib.parse import urlencode
@@ -121,6 +122,7 @@ class Holdings:
         portfolio = PORTFOLIOS.get(tx, account.portfolio_id)
         currency = more.pop("currency", portfolio.base_currency)
         amounts = {name: Money.of(more.pop(name, "0"), currency) for name in ("fees", "taxes", "net_amount")}
+        fx_rate = more.pop("fx_rate", "1")
         row = TRANSACTIONS.new(
             tx,
             None,
@@ -132,9 +134,10 @@ class Holdings:
             trade_date=date,
             quantity=None if quantity is None else str(quantity),
             gross_amount=None if gross is None else Money.of(gross, currency),
+            gross_base=None if gross is None else in_base(gross, fx_rate, portfolio.base_currency),
             currency=currency,
             base_currency=portfolio.base_currency,
-            fx_rate=more.pop("fx_rate", "1"),
+            fx_rate=fx_rate,
             spouse_transfer=more.pop("spouse_transfer", False),
             source="api",
             **amounts,
@@ -182,12 +185,15 @@ class Holdings:
 
     def ask(self, operation: str, **query: object) -> Any:
         """What a read of gains answers to a query; of a list its items and the cursor."""
+        answer = msgspec.json.decode(encoded(self.answer(operation, **query)))
+        expect_form(answer, _OPERATIONS[operation].response)
+        return answer
+
+    def answer(self, operation: str, **query: object) -> Any:
+        """What the handler of a read of gains answers."""
         row = _OPERATIONS[operation]
         request = _DECODERS[operation].query(urlencode(query))
-        found = self.store.read(lambda tx: row.handler(tx, self.caller, request), self.org_id)
-        answer = msgspec.json.decode(encoded(found))
-        expect_form(answer, row.response)
-        return answer
+        return self.store.read(lambda tx: row.handler(tx, self.caller, request), self.org_id)
 
     def pool(self, instrument: str | None = None, scope: str | None = None) -> tuple[Any, Any]:
         """Quantity and cost of the pool, or of an account on average, after the last day."""
@@ -213,6 +219,11 @@ class Holdings:
 
     def write(self, work: Callable[[WriteTx], T]) -> T:
         return self.store.write(work, self.org_id)
+
+
+def in_base(gross: str, fx_rate: str, currency: str) -> Money:
+    """An amount at a rate of exchange, to the minor unit."""
+    return Money.of(str(round(Decimal(gross) * Decimal(fx_rate), 2)), currency)
 
 
 def costs(values: Sequence[str]) -> Fraction:

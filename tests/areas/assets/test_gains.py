@@ -62,6 +62,33 @@ def test_disposals_come_in_pages_by_date_and_instrument(holdings: Holdings) -> N
     assert len(set(keys)) == 6
     some = holdings.ask("listDisposals", **asked, instrumentId=shares[1], fromDate="2025-06-02", toDate="2025-06-02")
     assert [one["date"] for one in some["data"]] == ["2025-06-02"]
+    of_one: dict[str, Any] = {**asked, "instrumentId": shares[1], "limit": 2}
+    first = holdings.ask("listDisposals", **of_one)
+    rest = holdings.ask("listDisposals", **of_one, cursor=first["nextCursor"])
+    assert [one["date"][-1] for page in (first, rest) for one in page["data"]] == ["1", "2", "3"]
+    assert rest["nextCursor"] is None
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_page_of_disposals_reads_no_more_than_it_shows(holdings: Holdings, named: bool) -> None:
+    other = holdings.instrument()
+    for share in (holdings.share, other):
+        holdings.buy("2025-01-10", 100, "1000", instrument=share)
+        for day in range(1, 8):
+            holdings.sell(f"2025-06-0{day}", 1, "20", instrument=share)
+    asked: dict[str, Any] = {"legalEntityId": holdings.person, "limit": 2, **({"instrumentId": other} if named else {})}
+    cursor = holdings.ask("listDisposals", **asked)["nextCursor"]
+    found: list[object] = []
+
+    def note(cursor: object, row: object) -> object:
+        found.append(row)
+        return row
+
+    holdings.store.connection.row_trace = note
+    holdings.ask("listDisposals", **asked, cursor=cursor)
+    holdings.store.connection.row_trace = None
+    days = [row for row in found if isinstance(row, tuple) and len(row) == 6]
+    assert len(days) == 3, "those of the page, and the one that tells that more follow"
 
 
 def test_a_year_adds_up_as_a_return_asks(trader: Holdings) -> None:
@@ -127,9 +154,9 @@ def test_the_file_has_a_line_for_each_disposal_and_no_formulas(trader: Holdings)
     formula = trader.instrument(name="=cmd()")
     trader.buy("2025-01-10", 1, "10", instrument=formula)
     trader.sell("2025-09-01", 1, "12", instrument=formula)
-    file = trader.ask("exportCapitalGains", legalEntityId=trader.person, taxYear=YEAR)
-    assert (file["fileName"], file["mediaType"]) == ("capital-gains-2025-26.csv", "text/csv")
-    lines = list(csv.DictReader(io.StringIO(file["content"])))
+    file = trader.answer("exportCapitalGains", legalEntityId=trader.person, taxYear=YEAR)
+    assert (file.name, file.media_type) == ("capital-gains-2025-26.csv", "text/csv")
+    lines = list(csv.DictReader(io.StringIO(file.content.decode(), newline="")))
     assert [line["instrument"] for line in lines] == ["Share 1", "'=cmd()"]
     assert lines[0]["matches"] == "10 thirty_days 2025-06-20 200.00; 30 pool 300.00"
     assert (lines[0]["proceeds"], lines[0]["cost"], lines[0]["gain"]) == ("600.00", "500.00", "100.00")

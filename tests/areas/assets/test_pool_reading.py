@@ -1,17 +1,20 @@
 """What others read: today's holdings, those of a past day, and gains of a range of days."""
 
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
-from gatewayd.areas.assets.pools import reading
+import pytest
+
+from gatewayd.areas.assets.pools import held, reading
 from gatewayd.areas.assets.pools.exact import COST_UNIT
 from gatewayd.areas.assets.pools.held import Held, HeldOn, Whose
-from gatewayd.areas.assets.pools.reading import Holding
+from gatewayd.areas.assets.pools.reading import Range
 from gatewayd.store import ReadTx
 from tests.areas.assets.holdings import Holdings
 
 
-def _told(holdings: list[Holding] | list[Held]) -> list[Any]:
+def _told(holdings: Iterable[Held]) -> list[Any]:
     return [(one.scope_id, one.quantity, Fraction(one.cost, COST_UNIT)) for one in holdings]
 
 
@@ -26,12 +29,16 @@ def test_holdings_of_accounts_portfolios_and_persons(holdings: Holdings) -> None
 
     def ask(tx: ReadTx) -> None:
         own, wrapped = (holdings.account, 100, 1000), (isa, 50, 600)
-        assert _told(reading.of_scope(tx, holdings.account)) == [own]
-        of_portfolio = HeldOn(tx, Whose(holdings.person, portfolio_id=holdings.portfolio), tx.today)
-        assert _told(list(of_portfolio.accounts())) == sorted([own, wrapped])
-        assert _told(reading.of_entity(tx, holdings.person)) == sorted([own, wrapped, (other, 10, 130)])
-        assert _told(reading.of_scope(tx, holdings.person)) == [(holdings.person, 110, 1130)]
-        assert len(reading.of_scope(tx, holdings.person, closed=True)) == 2
+
+        def told(**whose: str) -> list[Any]:
+            return _told(HeldOn(tx, Whose(holdings.person, **whose), tx.today).accounts())
+
+        assert told(account_id=holdings.account) == [own]
+        assert told(portfolio_id=holdings.portfolio) == sorted([own, wrapped])
+        assert told() == sorted([own, wrapped, (other, 10, 130)])
+        whose = Whose(holdings.person)
+        assert _told(HeldOn(tx, whose, tx.today).pools().values()) == [(holdings.person, 110, 1130)]
+        assert len(HeldOn(tx, whose, tx.today, closed=True).pools()) == 2
 
     holdings.store.read(ask, holdings.org_id)
 
@@ -44,7 +51,7 @@ def test_a_past_day_knows_no_later_trade_and_matches_none(holdings: Holdings) ->
 
     def ask(tx: ReadTx) -> None:
         def past(date: str) -> list[Any]:
-            return _told(list(HeldOn(tx, Whose(holdings.person), date).pools().values()))
+            return _told(HeldOn(tx, Whose(holdings.person), date).pools().values())
 
         assert past("2025-01-09") == []
         assert past("2025-01-10") == [(holdings.person, 100, 1000)]
@@ -52,8 +59,8 @@ def test_a_past_day_knows_no_later_trade_and_matches_none(holdings: Holdings) ->
         assert past("2025-03-10") == past("2025-03-31") == [(holdings.person, 100, 1000)]
         assert past("2025-04-01") == past("2026-01-01") == [(holdings.person, 200, 1000)]
         whose = Whose(holdings.person, account_id=holdings.account)
-        assert _told(list(HeldOn(tx, whose, "2025-03-09").accounts())) == [(holdings.account, 50, 500)]
-        assert _told(list(HeldOn(tx, whose, "2025-12-31").accounts())) == [(holdings.account, 200, 800)]
+        assert _told(HeldOn(tx, whose, "2025-03-09").accounts()) == [(holdings.account, 50, 500)]
+        assert _told(HeldOn(tx, whose, "2025-12-31").accounts()) == [(holdings.account, 200, 800)]
 
     holdings.store.read(ask, holdings.org_id)
 
@@ -69,12 +76,25 @@ def test_gains_of_a_tax_year_by_instrument(holdings: Holdings) -> None:
 
     def ask(tx: ReadTx) -> None:
         year = ("2025-04-06", "2026-04-05")
-        assert HeldOn(tx, Whose(holdings.person), year[1]).gains(year[0]) == {
+        on_last_day = HeldOn(tx, Whose(holdings.person), year[1])
+        assert on_last_day.gains(list(on_last_day.accounts()), year[0], pooled=True) == {
             (holdings.account, holdings.share): (50_00, 100_00),
             (holdings.account, other): (-10_00, -10_00),
             (holdings.person, holdings.share): (50_00, 0),
             (holdings.person, other): (-10_00, 0),
         }
-        assert [day.date for _, day in reading.disposals(tx, holdings.person, *year)] == ["2025-04-06", "2025-04-07"]
+        assert [day.date for _, day in reading.disposals(tx, holdings.person, Range(*year))] == [
+            "2025-04-06",
+            "2025-04-07",
+        ]
 
     holdings.store.read(ask, holdings.org_id)
+
+
+@pytest.mark.parametrize("sql", [held._SELECT_GAINS, held._SELECT_GAINS_BEFORE])
+def test_gains_are_added_up_from_an_index(holdings: Holdings, sql: str) -> None:
+    """The row of a day is long: its figures alone are needed."""
+    names = ("scope_id", "instrument_id", "first", "date", "until", "after", "last")
+    values: Any = {name: "" for name in names if f":{name}" in sql}
+    plan = holdings.store.read(lambda tx: tx.rows(f"EXPLAIN QUERY PLAN {sql}", **values), holdings.org_id)
+    assert ["USING COVERING INDEX asset_days_of_gains" in step for *_, step in plan] == [True]

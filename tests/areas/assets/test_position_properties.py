@@ -1,16 +1,19 @@
 """What always holds of positions, whatever was bought and sold: accounts add up to the whole, totals to positions."""
 
 from decimal import Decimal
+from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gatewayd.clock import DAY
 from tests.areas.accounting.books import Json
 from tests.areas.assets.test_positions import Shareholder
 from tests.support.store import MemoryStore
 
 DAYS = ("2026-03-02", "2026-04-05", "2026-04-06", "2026-04-20", "2026-05-01", "2026-11-20")
 ACCOUNTS = ("first", "second", "isa")
+TWO_FOR_ONE = {"numerator": 2, "denominator": 1}
 
 trades = st.lists(
     st.tuples(
@@ -77,3 +80,52 @@ def test_totals_are_those_of_the_positions(database_image: bytes, history: list[
         assert Decimal(totals["cash"]) == total(in_accounts, "cashBalance")
         assert Decimal(totals["value"]) == total(in_accounts, "value")
     assert bool(positions) == any(held.values())
+
+
+happenings = st.lists(
+    st.tuples(
+        st.sampled_from([0, 1, 5, 29, 30, 31, 45]),  # days since the one before
+        st.sampled_from(["buy", "buy", "sell", "sell", "split"]),
+        st.integers(1, 60),
+        st.integers(1, 100_000),
+        st.sampled_from(["first", "isa", "short"]),
+    ),
+    min_size=1,
+    max_size=7,
+)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(history=happenings)
+def test_a_day_looks_for_ever_as_it_looked_then(
+    database_image: bytes, history: list[tuple[int, str, int, int, str]]
+) -> None:
+    """Whatever comes after it: acquisitions that disposals are matched with, covered short positions, splits."""
+    store = MemoryStore(database_image)
+    holder = Shareholder(store)
+    accounts = {"first": holder.first, "isa": holder.isa}
+    accounts["short"] = holder.account(holder.portfolio_id, allowShort=True)["id"]
+    held = dict.fromkeys(accounts, 0)
+    seen: dict[str, Any] = {}
+
+    def look(day: str) -> list[Any]:
+        methods = ("section_104", "average_cost", "fifo")
+        asked = f"portfolioId={holder.portfolio_id}&includeClosed=true&asOfDate={day}"
+        found: list[Any] = [holder.positions(f"{asked}&method={method}") for method in methods]
+        return [*found, holder.one("getPortfolio", f"id={holder.portfolio_id}&asOfDate={day}")["totals"]]
+
+    for gap, kind, quantity, pence, name in history:
+        store.clock.advance(gap * DAY)
+        today = store.read(lambda tx: tx.today)
+        if kind == "split":
+            if gap < 29:  # one so near to another would be the same
+                continue
+            holder.enter(accounts[name], kind, today, instrumentId=holder.share, splitRatio=TWO_FOR_ONE)
+            held = {one: 2 * units for one, units in held.items()}
+        elif kind == "buy" or name == "short" or held[name] >= quantity:
+            held[name] += quantity if kind == "buy" else -quantity
+            holder.trade(kind, today, str(quantity), f"{pence / 100:.2f}", accounts[name])
+        seen[today] = look(today)
+    for day, then in seen.items():
+        assert look(day) == then, day
+    store.close()

@@ -222,6 +222,22 @@ def _sum(positions: list[Json], field: str) -> str:
     return str(sum((Decimal(one[field]) for one in positions if one[field] is not None), Decimal(0)))
 
 
+def test_totals_look_up_prices_and_income_once(holder: Shareholder, store: MemoryStore) -> None:
+    holder.trade("buy", "2026-05-01", "100", "100")
+    holder.price("2", "2026-11-13")
+    asked: list[str] = []
+
+    def note(cursor: object, sql: str, values: object) -> bool:
+        asked.append(sql)
+        return True
+
+    store.connection.exec_trace = note
+    totals = holder.one("getPortfolio", f"id={holder.portfolio_id}")["totals"]
+    store.connection.exec_trace = None
+    assert (totals["value"], totals["byAssetClass"][0]["value"]) == ("200.00", "200.00")
+    assert [sum(table in sql for sql in asked) for table in ("asset_prices", "asset_income_years")] == [1, 1]
+
+
 def test_cash_in_a_currency_without_a_rate_is_not_guessed(holder: Shareholder) -> None:
     holder.enter(holder.second, "deposit", "2026-06-01", grossAmount="200", currency="USD", fxRate="0.5")
     before = holder.one("getPortfolio", f"id={holder.portfolio_id}")["totals"]
@@ -334,6 +350,16 @@ def test_a_day_looks_later_as_it_looked_then(holder: Shareholder, store: MemoryS
         seen[today] = look(today)
     for day, then in seen.items():
         assert look(day) == then, day
+
+
+def test_what_was_sold_short_has_no_gain_before_the_day_that_covers_it(holder: Shareholder) -> None:
+    """Domain C5: its proceeds count as it is covered, 92 days later."""
+    short = holder.account(holder.portfolio_id, allowShort=True)["id"]
+    holder.trade("sell", "2026-05-01", "10", "100", short)
+    holder.trade("buy", "2026-08-01", "10", "60", short)
+    asked = "&includeClosed=true&asOfDate"
+    assert held(holder.one_position(f"{asked}=2026-07-31")) == ("-10", "0.00", "0.00")
+    assert held(holder.one_position(f"{asked}=2026-08-01")) == ("0", "0.00", "40.00")
 
 
 def test_a_position_is_explained_by_the_days_that_made_it(holder: Shareholder) -> None:

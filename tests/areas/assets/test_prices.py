@@ -118,3 +118,59 @@ def test_another_organizations_instrument_is_unknown(shelves: Shelves, store: Me
     with pytest.raises(Problem) as caught:
         prices(shelves, theirs.id)
     assert fields_of(caught.value) == [("instrumentId", "unknown_reference")]
+
+
+def rates(shelves: Shelves, query: str = "") -> list[str]:
+    """Each as `USD/GBP 2026-10-01`."""
+    rows = shelves.walk("listExchangeRates", query)
+    return [f"{row['currency']}/{row['baseCurrency']} {row['date']}" for row in rows]
+
+
+def test_rates_are_listed_latest_first_and_by_currency(shelves: Shelves, store: MemoryStore) -> None:
+    Shelves(store).post("recordExchangeRate", currency="CHF", rate="0.9")  # another organization's
+    for date in ("2026-10-01", "2026-10-02", "2026-10-03"):
+        for currency, base in (("USD", "GBP"), ("EUR", "GBP"), ("EUR", "USD")):
+            shelves.post("recordExchangeRate", currency=currency, baseCurrency=base, rate="0.8", date=date)
+    shelves.post("recordExchangeRate", currency="USD", rate="0.7614", date="2026-10-02")
+    of_a_day = ("EUR/GBP", "EUR/USD", "USD/GBP")
+    whole = [f"{pair} 2026-10-{day}" for day in ("03", "02", "01") for pair in of_a_day]
+    assert rates(shelves) == whole
+    for limit in range(1, 5):
+        assert rates(shelves, f"limit={limit}") == whole
+    assert rates(shelves, "currency=USD&limit=1") == [one for one in whole if one.startswith("USD")]
+    assert rates(shelves, "baseCurrency=USD") == [one for one in whole if "/USD" in one]
+    assert rates(shelves, "currency=GBP") == []
+    assert rates(shelves, "fromDate=2026-10-02&toDate=2026-10-02") == whole[3:6]
+    (one,) = shelves.walk("listExchangeRates", "currency=USD&baseCurrency=GBP&fromDate=2026-10-02&toDate=2026-10-02")
+    assert one == {
+        "currency": "USD",
+        "baseCurrency": "GBP",
+        "date": "2026-10-02",
+        "rate": "0.7614",
+        "source": "manual",
+    }
+    with pytest.raises(Problem) as caught:
+        rates(shelves, "fromDate=2026-10-03&toDate=2026-10-02")
+    assert fields_of(caught.value) == [("toDate", "date_order")]
+
+
+@pytest.mark.parametrize(
+    ("query", "index"),
+    [
+        ("", "exchange_rates_by_date (org_id=? AND date>? AND date<?)"),
+        ("currency=USD&baseCurrency=GBP", "sqlite_autoindex_exchange_rates_1 (org_id=? AND currency=?"),
+    ],
+)
+def test_a_page_of_rates_is_read_in_its_order(shelves: Shelves, query: str, index: str) -> None:
+    asked: list[tuple[str, Any]] = []
+
+    def note(cursor: object, sql: str, values: Any) -> bool:
+        asked.append((sql, values))
+        return True
+
+    shelves.store.connection.exec_trace = note
+    rates(shelves, query)
+    shelves.store.connection.exec_trace = None
+    ((sql, values),) = [one for one in asked if "exchange_rates" in one[0]]
+    plan = [row[3] for row in shelves.store.connection.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
+    assert [index in step for step in plan] == [True], plan

@@ -15,7 +15,7 @@ from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
 from gatewayd.areas.assets.pools import reading
 from gatewayd.areas.assets.pools.day_rows import StoredDay
 from gatewayd.areas.assets.pools.exact import COST_PLACES, cost_of, minor_of, quantity_text
-from gatewayd.areas.assets.pools.reading import Holding
+from gatewayd.areas.assets.pools.held import Held, HeldOn, Whose
 from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY
 from gatewayd.money import Money, canonical
 from gatewayd.store import ReadTx
@@ -25,17 +25,16 @@ SHOWN_DAYS: Final = 100  # Chosen: the latest
 
 def compare(tx: ReadTx, legal_entity_id: str, instrument_id: str | None) -> list[ComparedPool]:
     """The pools of a legal entity that are open, or that of one instrument."""
-    pools = reading.of_scope(tx, legal_entity_id, closed=instrument_id is not None)
-    held = defaultdict(list)
-    for holding in reading.of_entity(tx, legal_entity_id, closed=True):
-        if ACCOUNTS.get(tx, holding.scope_id).is_pooled and holding.currency == POOL_CURRENCY:
-            held[holding.instrument_id].append(holding)
-    return [
-        _compared(tx, pool, held[pool.instrument_id]) for pool in pools if instrument_id in (None, pool.instrument_id)
-    ]
+    whose = Whose(legal_entity_id)
+    pools = HeldOn(tx, whose, tx.today, closed=instrument_id is not None).pools()
+    held: dict[str, list[Held]] = defaultdict(list)
+    for one in HeldOn(tx, whose, tx.today, closed=True).accounts():
+        if one.currency == POOL_CURRENCY and ACCOUNTS.get(tx, one.scope_id).is_pooled:
+            held[one.instrument_id].append(one)
+    return [_compared(tx, pool, held[id_]) for id_, pool in pools.items() if instrument_id in (None, id_)]
 
 
-def _compared(tx: ReadTx, pool: Holding, accounts: list[Holding]) -> ComparedPool:
+def _compared(tx: ReadTx, pool: Held, accounts: list[Held]) -> ComparedPool:
     days = _differences(tx, pool, accounts)
     shown = days[-SHOWN_DAYS:]
     difference = sum(one.cost for one in accounts) - pool.cost
@@ -54,7 +53,7 @@ def _compared(tx: ReadTx, pool: Holding, accounts: list[Holding]) -> ComparedPoo
     )
 
 
-def _differences(tx: ReadTx, pool: Holding, accounts: list[Holding]) -> list[CostDifference]:
+def _differences(tx: ReadTx, pool: Held, accounts: list[Held]) -> list[CostDifference]:
     """The days on which the pool gave up another cost than the accounts, oldest first."""
     by_account: dict[str, int] = defaultdict(int)
     for account in accounts:
@@ -83,23 +82,23 @@ def _gone(day: StoredDay) -> int:
     return cost_of(day.outcome.cost) - cost_of(day.outcome.capital_gain)
 
 
-def _broker(tx: ReadTx, holding: Holding) -> BrokerHolding:
+def _broker(tx: ReadTx, held: Held) -> BrokerHolding:
     return BrokerHolding(
-        account_id=holding.scope_id,
-        account_name=ACCOUNTS.get(tx, holding.scope_id).name,
-        quantity=quantity_text(holding.quantity),
-        cost=_money(holding.cost),
-        average_cost=_average(holding),
+        account_id=held.scope_id,
+        account_name=ACCOUNTS.get(tx, held.scope_id).name,
+        quantity=quantity_text(held.quantity),
+        cost=_money(held.cost),
+        average_cost=_average(held),
         currency=POOL_CURRENCY,
     )
 
 
-def _average(holding: Holding) -> str | None:
+def _average(held: Held) -> str | None:
     """Pounds for one, to 6 places; None where nothing is held."""
-    if holding.quantity <= 0:
+    if held.quantity <= 0:
         return None
     places = 10 ** (COST_PLACES - 6)
-    average = holding.cost / holding.quantity / places
+    average = held.cost / held.quantity / places
     return canonical(str(Decimal(round(average)).scaleb(-6)))
 
 

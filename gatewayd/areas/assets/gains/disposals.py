@@ -1,8 +1,7 @@
 """Disposals of a person as they are served, from the days of the pool."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from typing import NamedTuple
 
 from gatewayd.areas.assets.gains.shapes import Disposal, DisposalMatch, Treatment
 from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
@@ -12,6 +11,7 @@ from gatewayd.areas.assets.pools.day_rows import StoredDay
 from gatewayd.areas.assets.pools.days import read_day
 from gatewayd.areas.assets.pools.exact import cost_of, minor_of, quantity_of, quantity_text
 from gatewayd.areas.assets.pools.matching import WINDOW_DAYS
+from gatewayd.areas.assets.pools.reading import Range
 from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY
 from gatewayd.areas.assets.pools.shapes import Match, Outcome
 from gatewayd.clock import days_after
@@ -24,13 +24,6 @@ from gatewayd.money import Money
 from gatewayd.store import ReadTx
 
 ALWAYS = ("0001-01-01", "9999-12-31")
-
-
-class Range(NamedTuple):
-    """From one ISO date to another, both inclusive."""
-
-    first: str
-    last: str
 
 
 def pooling_owner(tx: ReadTx, legal_entity_id: str, instrument_id: str | None = None) -> Owner:
@@ -55,8 +48,10 @@ def year_range(year: str) -> Range:
     return Range(*bounds(year))
 
 
-def listed(tx: ReadTx, legal_entity_id: str, days: Range) -> list[Disposal]:
-    """The disposals of a person from one date to another, oldest first."""
+def listed(
+    tx: ReadTx, legal_entity_id: str, days: Range, instrument_id: str | None = None, after: tuple[str, str] = ("", "")
+) -> Iterator[Disposal]:
+    """The disposals of a person, of one instrument or of all, oldest first: those behind a day and instrument."""
     known: dict[str, Instrument] = {}
 
     def instrument(instrument_id: str) -> Instrument:
@@ -64,17 +59,8 @@ def listed(tx: ReadTx, legal_entity_id: str, days: Range) -> list[Disposal]:
             known[instrument_id] = INSTRUMENTS.get(tx, instrument_id)
         return known[instrument_id]
 
-    return list(_served(tx, legal_entity_id, reading.disposals(tx, legal_entity_id, *days), instrument))
-
-
-def _served(
-    tx: ReadTx,
-    legal_entity_id: str,
-    found: Iterable[tuple[str, StoredDay]],
-    instrument: Callable[[str], Instrument],
-) -> Iterable[Disposal]:
-    for instrument_id, day in found:
-        yield disposal(legal_entity_id, instrument(instrument_id), day, tx.today)
+    for id_, day in reading.disposals(tx, legal_entity_id, days, instrument_id, after):
+        yield disposal(legal_entity_id, instrument(id_), day, tx.today)
 
 
 def disposal(legal_entity_id: str, instrument: Instrument, stored: StoredDay, today: str) -> Disposal:

@@ -11,6 +11,7 @@ from gatewayd.areas.assets.pools.day_rows import Key
 from gatewayd.areas.assets.pools.days import Day
 from gatewayd.areas.assets.pools.exact import cost_of, quantity_of, quantity_text
 from gatewayd.areas.assets.pools.matching import WINDOW_DAYS
+from gatewayd.areas.assets.pools.reading import Range
 from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY
 from gatewayd.clock import days_after
 from gatewayd.money import Money
@@ -34,8 +35,8 @@ def purchase(instrument_id: str, quantity: str, unit_price: str) -> Purchase:
 def forecast(tx: ReadTx, legal_entity_id: str, instrument_id: str | None, bought: Purchase | None) -> GainForecast:
     """The disposals of the last 30 days, oldest first, of one instrument or of all."""
     first = days_after(tx.today, -WINDOW_DAYS)
-    found = reading.disposals(tx, legal_entity_id, first, tx.today)
-    named = sorted({id_ for id_, _ in found if instrument_id in (None, id_)})
+    found = reading.disposals(tx, legal_entity_id, Range(first, tx.today), instrument_id)
+    named = sorted({id_ for id_, _ in found})
     disposals = [one for id_ in named for one in _of_instrument(tx, Key(legal_entity_id, id_), first, bought)]
     after = [one.gain_after_rebuy.minor - one.gain.minor for one in disposals if one.gain_after_rebuy is not None]
     return GainForecast(

@@ -3,9 +3,8 @@
 from typing import Final
 
 from gatewayd.areas.assets.accounts.rows import ACCOUNTS
-from gatewayd.areas.assets.gains import comparing, explaining, forecast, report
-from gatewayd.areas.assets.gains.csv_text import csv_text
-from gatewayd.areas.assets.gains.disposals import ALWAYS, Range, listed, pooling_owner, year_range
+from gatewayd.areas.assets.gains import comparing, explaining, forecast, report, sheet
+from gatewayd.areas.assets.gains.disposals import ALWAYS, listed, pooling_owner, year_range
 from gatewayd.areas.assets.gains.explaining import Subject
 from gatewayd.areas.assets.gains.shapes import (
     CapitalGains,
@@ -14,23 +13,26 @@ from gatewayd.areas.assets.gains.shapes import (
     Disposal,
     ExplainedDay,
     ExplainPosition,
-    ExportedFile,
     GainForecast,
     GetCapitalGains,
     GetGainForecast,
     ListDisposals,
 )
 from gatewayd.areas.assets.pools.day_rows import Key
+from gatewayd.areas.assets.pools.reading import Range
 from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY
 from gatewayd.areas.assets.portfolios.rows import PORTFOLIOS
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.given_files import WrittenFile
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode
 from gatewayd.errors import invalid, invalid_field
+from gatewayd.ledger import csv_text
 from gatewayd.ledger.references import Reference, unknown
 from gatewayd.store import ReadTx
 
+_CSV: Final = "text/csv"
 _PERSON: Final = {"legalEntityId": "ent_01k0000000000000000000000a"}
 _POSITION: Final = {**_PERSON, "instrumentId": "ins_01k0000000000000000000000a"}
 
@@ -41,16 +43,9 @@ def list_disposals(tx: ReadTx, caller: Caller, request: ListDisposals) -> Listin
     Over all accounts without a wrapper. `cost` has in it what was matched; a disposal is provisional for 30 days.
     """
     pooling_owner(tx, request.legal_entity_id, request.instrument_id)
-    found = [
-        one
-        for one in listed(tx, request.legal_entity_id, _range(request))
-        if request.instrument_id in (None, one.instrument_id)
-    ]
-    after = cursor_key(request, str, str)
-    if after is not None:
-        found = [one for one in found if (one.date, one.instrument_id) > after]
-    shown = [(one, encode(one)) for one in found[: request.limit + 1]]
-    taken, more = fill(shown, request.limit, lambda pair: len(pair[1]))
+    date, instrument_id = cursor_key(request, str, str) or ("", "")
+    found = listed(tx, request.legal_entity_id, _range(request), request.instrument_id, (str(date), str(instrument_id)))
+    taken, more = fill(((one, encode(one)) for one in found), request.limit, lambda pair: len(pair[1]))
     cursor = next_cursor(request, (taken[-1][0].date, taken[-1][0].instrument_id)) if more else None
     return Listing.of([wire for _, wire in taken], cursor)
 
@@ -75,14 +70,17 @@ def capital_gains(tx: ReadTx, caller: Caller, request: GetCapitalGains) -> Capit
     """
     owner = pooling_owner(tx, request.legal_entity_id)
     days = year_range(request.tax_year)
-    return report.report(tx, owner, request.tax_year, days, listed(tx, owner.id, days))
+    return report.report(tx, owner, request.tax_year, days, list(listed(tx, owner.id, days)))
 
 
-def export_capital_gains(tx: ReadTx, caller: Caller, request: GetCapitalGains) -> ExportedFile:
-    """Write the disposals of a tax year as CSV, with what each was matched with."""
+def export_capital_gains(tx: ReadTx, caller: Caller, request: GetCapitalGains) -> WrittenFile:
+    """Write the disposals of a tax year as CSV, with what each was matched with.
+
+    A name that a spreadsheet would take for a formula has an apostrophe before it.
+    """
     owner = pooling_owner(tx, request.legal_entity_id)
-    text = csv_text(listed(tx, owner.id, year_range(request.tax_year)))
-    return ExportedFile(file_name=f"capital-gains-{request.tax_year}.csv", media_type="text/csv", content=text)
+    lines = csv_text.lines(sheet.rows(listed(tx, owner.id, year_range(request.tax_year))))
+    return WrittenFile(b"".join(lines), f"capital-gains-{request.tax_year}.csv", _CSV)
 
 
 def explain_position(tx: ReadTx, caller: Caller, request: ExplainPosition) -> Listing[ExplainedDay]:
@@ -175,8 +173,9 @@ OPERATIONS = (
         path="/assets/exportCapitalGains",
         scopes=("accounting:read",),
         request=GetCapitalGains,
-        response=ExportedFile,
+        response=WrittenFile,
         handler=export_capital_gains,
+        gives_file=_CSV,
         errors=("conflict", "invalid_format", "unknown_reference"),
         long=True,
         extension=True,

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from gatewayd.areas.assets.gains import exempt_amounts
-from gatewayd.areas.assets.gains.disposals import Range
 from gatewayd.areas.assets.gains.shapes import CapitalGains, Disposal, GainTotals, GainWarning, Treatment
+from gatewayd.areas.assets.pools.reading import Range
 from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY
 from gatewayd.ledger.owners import Owner
 from gatewayd.money import Money

@@ -107,14 +107,6 @@ class CapitalGains(Response, frozen=True, kw_only=True):
     warnings: list[GainWarning]
 
 
-class ExportedFile(Response, frozen=True, kw_only=True):
-    """A text file: `content` is all of it."""
-
-    file_name: str
-    media_type: str
-    content: str
-
-
 class ExplainPosition(PageRequest, frozen=True, kw_only=True):
     """Which position: of an account, or of the pool of a legal entity; as of a day, today where none is given."""
 

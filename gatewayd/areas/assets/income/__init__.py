@@ -1,1 +1,1 @@
-"""Income events: shapes, rules, rows, operations."""
+"""Income events: shapes, rules, rows, sums by tax year, totals, operations."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from gatewayd.areas.assets.accounts.rows import ACCOUNTS
-from gatewayd.areas.assets.income import rows
+from gatewayd.areas.assets.income import rows, totals
 from gatewayd.areas.assets.income.rows import Event
 from gatewayd.areas.assets.income.rules import KINDS
 from gatewayd.areas.assets.income.shapes import IncomeEvent, IncomeEventPage, IncomeStatus, ListIncomeEvents
@@ -48,7 +48,7 @@ def list_income_events(tx: ReadTx, caller: Caller, request: ListIncomeEvents) ->
     found = rows.events(tx, request, None if key is None else (key[0], key[1]))
     taken, more = fill(found, request.limit, size)
     cursor = next_cursor(request, (taken[-1].pay_date, taken[-1].transaction.id)) if more else None
-    return Listing.of(items[: len(taken)], cursor, b',"totals":%b' % encode(rows.totals(tx, request)))
+    return Listing.of(items[: len(taken)], cursor, b',"totals":%b' % encode(totals.totals(tx, request)))
 
 
 def _errors(tx: ReadTx, request: ListIncomeEvents) -> Iterator[FieldError]:

@@ -1,4 +1,7 @@
-"""What accounts have in cash. Owns the table `asset_cash`."""
+"""What accounts have in cash. Owns the table `asset_cash`.
+
+A balance that has become 0 stays as a row, of which there is one for each currency that an account ever had.
+"""
 
 from collections import Counter
 from collections.abc import Iterable

@@ -1,10 +1,10 @@
 """What is held of every instrument in accounts and pools, today or at the end of a past day, and what was gained.
 
-A few statements, whatever the number of instruments; of a past day the pools with trades of the 30 days before it are
-computed one by one. Reads only.
+A few statements, whatever the number of instruments; of a past day the pools of which a disposal was identified with
+what came after it are computed one by one. Reads only.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -19,14 +19,15 @@ from gatewayd.areas.assets.pools.exact import cost_of, quantity_of
 from gatewayd.areas.assets.pools.matching import WINDOW_DAYS
 from gatewayd.areas.assets.pools.shapes import Outcome
 from gatewayd.clock import days_after
+from gatewayd.contract.pages import MAX_KEY
 from gatewayd.store import ReadTx, Row
 
 _COLUMNS = """
-h.scope_id, h.instrument_id, h.quantity, h.cost, h.fifo_cost, h.first_acquired_date, h.last_date, i.splits
+h.scope_id, h.instrument_id, h.quantity, h.cost, h.fifo_cost, h.currency, h.first_acquired_date, h.last_date, i.splits
 """
 _FROM = """
 FROM asset_holdings AS h JOIN instruments AS i ON i.org_id = :org_id AND i.id = h.instrument_id
-WHERE h.org_id = :org_id AND h.instrument_id > :after AND h.is_open >= :open
+WHERE h.org_id = :org_id AND h.instrument_id > :after AND h.instrument_id <= :last AND h.is_open >= :open
 """
 _OF_SCOPE = "AND h.scope_id = :scope_id"
 _OF_PORTFOLIO = "AND h.legal_entity_id = :legal_entity_id AND h.portfolio_id = :portfolio_id"
@@ -48,25 +49,14 @@ _SELECT_PAST_SCOPE = f"SELECT {_COLUMNS}, {_DAY_DATE}, {_DAY}{_FROM}{_OF_SCOPE} 
 _SELECT_PAST_PORTFOLIO = f"SELECT {_COLUMNS}, {_DAY_DATE}, {_DAY}{_FROM}{_OF_PORTFOLIO} {_ORDER}"
 _SELECT_PAST_ENTITY = f"SELECT {_COLUMNS}, {_DAY_DATE}, {_DAY}{_FROM}{_OF_ENTITY} {_ORDER}"
 
-_SELECT_TRADED = """
-SELECT DISTINCT instrument_id FROM asset_days
-WHERE org_id = :org_id AND scope_id = :scope_id AND date > :first AND date <= :date
+_OF_DISPOSALS = """
+FROM asset_days WHERE org_id = :org_id AND scope_id = :scope_id AND disposes = 1 AND date >= :first AND date <= :date
+    AND instrument_id > :after AND instrument_id <= :last
 """
-_SELECT_POOL_GAINS = """
-SELECT scope_id, instrument_id, sum(gain), sum(fifo_gain) FROM asset_days
-WHERE org_id = :org_id AND scope_id = :scope_id AND disposes = 1 AND date >= :first AND date <= :date
-GROUP BY scope_id, instrument_id
-"""
-_SELECT_ACCOUNT_GAINS = """
-SELECT d.scope_id, d.instrument_id, sum(d.gain), sum(d.fifo_gain)
-FROM asset_accounts AS a
-JOIN asset_days AS d ON d.org_id = :org_id AND d.scope_id = a.id
-WHERE a.org_id = :org_id AND a.legal_entity_id = :legal_entity_id
-    AND d.disposes = 1 AND d.date >= :first AND d.date <= :date
-GROUP BY d.scope_id, d.instrument_id
-"""
+_SELECT_GAINS = f"SELECT instrument_id, sum(gain), sum(fifo_gain) {_OF_DISPOSALS} GROUP BY instrument_id"
+_SELECT_OUTCOMES = f"SELECT instrument_id, outcome {_OF_DISPOSALS}"
 _SELECT_GAINS_BEFORE = """
-SELECT sum(gain) FROM asset_days
+SELECT sum(gain), sum(fifo_gain) FROM asset_days
 WHERE org_id = :org_id AND scope_id = :scope_id AND instrument_id = :instrument_id AND disposes = 1
     AND date >= :first AND date < :until
 """
@@ -76,7 +66,7 @@ _splits = msgspec.json.Decoder(list[InstrumentSplit]).decode
 
 
 class Held(NamedTuple):
-    """An instrument in one scope. Costs are in 1e-20 of the scope's currency; `lot_cost` of a pool is 0.
+    """An instrument in one scope. Costs are in 1e-20 of `currency`; `lot_cost` of a pool is 0.
 
     `since` None: nothing is held, or what is held is owed.
     """
@@ -86,6 +76,7 @@ class Held(NamedTuple):
     quantity: Fraction
     cost: int
     lot_cost: int
+    currency: str
     since: str | None
 
 
@@ -108,18 +99,18 @@ def ratio_between(splits: str, after: str, until: str) -> Fraction:
 
 
 class HeldOn:
-    """What is held at the end of an ISO date, `today` or before. `after`: instruments up to that id are left out."""
+    """What is held at the end of an ISO date, `today` or before, of instruments whose ids come behind `after`."""
 
     def __init__(self, tx: ReadTx, whose: Whose, date: str, *, after: str = "", closed: bool = False) -> None:
         self._tx, self._whose, self._date = tx, whose, date
         self._is_past = date < tx.today
-        self._values: dict[str, object] = {"after": after, "open": int(not closed and not self._is_past)}
+        self._ids = {"after": after, "last": MAX_KEY}
         self._closed = closed
-        self._pools: dict[str, list[tuple[Day, Computed]]] = {}
+        self._past_pools: _PastPools | None = None
 
     def accounts(self) -> Iterator[Held]:
         """What each account holds, by instrument and account."""
-        tx, whose = self._tx, self._whose
+        whose = self._whose
         if whose.account_id is not None:
             sql, past_sql, of = _SELECT_SCOPE, _SELECT_PAST_SCOPE, {"scope_id": whose.account_id}
         elif whose.portfolio_id is not None:
@@ -127,78 +118,125 @@ class HeldOn:
             of = {"legal_entity_id": whose.legal_entity_id, "portfolio_id": whose.portfolio_id}
         else:
             sql, past_sql, of = _SELECT_ENTITY, _SELECT_PAST_ENTITY, {"legal_entity_id": whose.legal_entity_id}
-        if self._is_past:
-            rows = tx.each(past_sql, date=self._date, **of, **self._values)
-            return (held for row in rows if (held := self._past(row)) is not None and self._shows(held))
-        return (_held(row) for row in tx.each(sql, **of, **self._values))
+        if not self._is_past:
+            return (_held(row) for row in self._tx.each(sql, open=int(not self._closed), **of, **self._ids))
+        rows = self._tx.each(past_sql, open=0, date=self._date, **of, **self._ids)
+        found = (held for row in rows if (held := _past(row, self._date)) is not None)
+        return (held for held in found if self._closed or held.quantity != 0)
+
+    def end(self, instrument_id: str) -> None:
+        """Let what is asked from here on be about instruments up to this one."""
+        self._ids["last"] = instrument_id
 
     def pools(self) -> dict[str, Held]:
         """What the pool of the legal entity holds, by instrument."""
-        entity_id = self._whose.legal_entity_id
-        if not self._is_past:
-            return {row[1]: _held(row) for row in self._tx.rows(_SELECT_SCOPE, scope_id=entity_id, **self._values)}
-        rows = self._tx.rows(_SELECT_PAST_SCOPE, scope_id=entity_id, date=self._date, **self._values)
-        found = {row[1]: held for row in rows if (held := self._past(row)) is not None}
-        splits = {row[1]: row[7] for row in rows if row[6] > self._date}
-        for instrument_id in self._traded() & splits.keys():
-            day, computed = self._replayed(instrument_id)[-1]
-            ratio = ratio_between(splits[instrument_id], day.date, self._date)
-            found[instrument_id] = _from_outcome((entity_id, instrument_id), computed.outcome, ratio)
-        return found
-
-    def gains(self, first: str) -> dict[tuple[str, str], tuple[int, int]]:
-        """The gains since an ISO date, by scope and instrument: by pool or average, and by lots. Minor units."""
-        entity_id = self._whose.legal_entity_id
-        values = {"first": first, "date": self._date}
-        rows = self._tx.rows(_SELECT_ACCOUNT_GAINS, legal_entity_id=entity_id, **values)
-        rows += self._tx.rows(_SELECT_POOL_GAINS, scope_id=entity_id, **values)
-        gains = {(scope_id, instrument_id): (gain or 0, lots or 0) for scope_id, instrument_id, gain, lots in rows}
         if self._is_past:
-            for instrument_id in self._traded():
-                gains[entity_id, instrument_id] = (self._past_gain(Key(entity_id, instrument_id), first), 0)
+            return self._past().held()
+        values = {"scope_id": self._whose.legal_entity_id, "open": int(not self._closed), **self._ids}
+        return {row[1]: _held(row) for row in self._tx.rows(_SELECT_SCOPE, **values)}
+
+    def gains(self, held: Collection[Held], first: str, *, pooled: bool) -> dict[Key, tuple[int, int]]:
+        """The gains since an ISO date, by scope and instrument: by pool or average, and by lots. Minor units.
+
+        Of the accounts of these holdings, and with `pooled` of the pool of the legal entity.
+        """
+        scopes = {one.scope_id for one in held}
+        if pooled:
+            scopes.add(self._whose.legal_entity_id)
+        values = {"first": first, "date": self._date, **self._ids}
+        gains = {
+            Key(scope_id, instrument_id): (gain or 0, lots or 0)
+            for scope_id in sorted(scopes)
+            for instrument_id, gain, lots in self._tx.rows(_SELECT_GAINS, scope_id=scope_id, **values)
+        }
+        if self._is_past:
+            for one in held:
+                if one.quantity < 0:  # what has covered it since is not known yet
+                    key = Key(one.scope_id, one.instrument_id)
+                    days = reading.replayed_account(self._tx, key, self._date, one.currency)
+                    gains[key] = _gains(self._tx, key, days, first)
+            if pooled:
+                gains |= self._past().gains(first)
         return gains
 
-    def _past_gain(self, key: Key, first: str) -> int:
-        days = self._replayed(key.instrument_id)
-        before = self._tx.value(_SELECT_GAINS_BEFORE, first=first, until=days[0][0].date, **key._asdict())
-        return (before or 0) + sum(one.gain or 0 for day, one in days if day.date >= first)
+    def _past(self) -> "_PastPools":
+        if self._past_pools is None:
+            self._past_pools = _PastPools(self._tx, self._whose.legal_entity_id, self._date, self._ids)
+        return self._past_pools
 
-    def _replayed(self, instrument_id: str) -> list[tuple[Day, Computed]]:
-        """The days of a pool with any in the 30 days until the date, from those on, as they were seen then."""
-        found = self._pools.get(instrument_id)
-        if found is None:
-            key = Key(self._whose.legal_entity_id, instrument_id)
-            found = self._pools[instrument_id] = reading.replayed(self._tx, key, self._date, self._date)
+
+class _PastPools:
+    """The pools of a legal entity as they were seen at the end of a past day.
+
+    A pool was seen otherwise than it is stored where a disposal of the 30 days before has taken what was acquired after
+    the day, and where a short position was open, for something may have covered it since: those are computed again.
+    """
+
+    def __init__(self, tx: ReadTx, legal_entity_id: str, date: str, ids: Mapping[str, str]) -> None:
+        self._tx, self._date = tx, date
+        self._of: dict[str, object] = {"scope_id": legal_entity_id, "date": date, **ids}
+        self._rows = {Key(*row[:2]): row for row in tx.rows(_SELECT_PAST_SCOPE, open=0, **self._of)}
+        self._anew = {key: reading.replayed(tx, key, date, date) for key in sorted(self._otherwise())}
+
+    def held(self) -> dict[str, Held]:
+        """What each held, by instrument."""
+        found = {}
+        for key, row in self._rows.items():
+            if key in self._anew:
+                day, one = self._anew[key][-1]
+                found[key.instrument_id] = _from_outcome(row, one.outcome, day.date, self._date)
+            elif (held := _past(row, self._date)) is not None:
+                found[key.instrument_id] = held
         return found
 
-    def _traded(self) -> set[str]:
-        """The instruments of the pool with a day that later ones may have changed."""
-        first = days_after(self._date, -WINDOW_DAYS)
-        rows = self._tx.rows(_SELECT_TRADED, scope_id=self._whose.legal_entity_id, first=first, date=self._date)
-        return {row[0] for row in rows}
+    def gains(self, first: str) -> dict[Key, tuple[int, int]]:
+        """The gains since an ISO date of those that were seen otherwise."""
+        return {key: _gains(self._tx, key, days, first) for key, days in self._anew.items()}
 
-    def _past(self, row: Row) -> Held | None:
-        """What was held then; None where nothing had happened yet."""
-        *today, day, text = row
-        scope_id, instrument_id, _, _, _, _, last_date, splits = today
-        if last_date <= self._date:
-            held = _held(row)
-            return held._replace(quantity=held.quantity / ratio_between(splits, self._date, "9999-12-31"))
-        if day is None:
-            return None
-        return _from_outcome((scope_id, instrument_id), _outcome(text), ratio_between(splits, day, self._date))
+    def _otherwise(self) -> set[Key]:
+        later = {key: row for key, row in self._rows.items() if _last_date(row) > self._date}
+        found = {key for key, row in later.items() if row[-1] is not None and _is_short(_outcome(row[-1]))}
+        first = days_after(self._date, 1 - WINDOW_DAYS)
+        for instrument_id, text in self._tx.rows(_SELECT_OUTCOMES, first=first, **self._of):
+            key = Key(str(self._of["scope_id"]), instrument_id)
+            if key in later and any((match.date or "") > self._date for match in _outcome(text).matches):
+                found.add(key)
+        return found
 
-    def _shows(self, held: Held) -> bool:
-        return self._closed or held.quantity != 0
+
+def _gains(tx: ReadTx, key: Key, days: list[tuple[Day, Computed]], first: str) -> tuple[int, int]:
+    """The gains since an ISO date, where these days, the last ones, are other than stored."""
+    gain, lots = tx.row(_SELECT_GAINS_BEFORE, first=first, until=days[0][0].date, **key._asdict()) or (0, 0)
+    since = [one for day, one in days if day.date >= first]
+    return (gain or 0) + sum(one.gain or 0 for one in since), (lots or 0) + sum(one.lot_gain or 0 for one in since)
+
+
+def _is_short(outcome: Outcome) -> bool:
+    return outcome.pool_quantity.startswith("-")
+
+
+def _last_date(row: Row) -> str:
+    return str(row[7])
+
+
+def _past(row: Row, date: str) -> Held | None:
+    """What was held at the end of a day; None where nothing had happened yet."""
+    day, text = row[9:]
+    if _last_date(row) <= date:
+        held = _held(row)
+        return held._replace(quantity=held.quantity / ratio_between(row[8], date, "9999-12-31"))
+    return None if day is None else _from_outcome(row, _outcome(text), day, date)
 
 
 def _held(row: Row) -> Held:
-    scope_id, instrument_id, quantity, cost, lot_cost, since = row[:6]
+    scope_id, instrument_id, quantity, cost, lot_cost, currency, since = row[:7]
     lots = 0 if lot_cost is None else cost_of(lot_cost)
-    return Held(scope_id, instrument_id, quantity_of(quantity), cost_of(cost), lots, since)
+    return Held(scope_id, instrument_id, quantity_of(quantity), cost_of(cost), lots, currency, since)
 
 
-def _from_outcome(key: tuple[str, str], outcome: Outcome, ratio: Fraction) -> Held:
-    """What followed from a day, restated by the splits since."""
+def _from_outcome(row: Row, outcome: Outcome, day: str, date: str) -> Held:
+    """What followed from a day, restated by the splits until a date."""
+    scope_id, instrument_id, *_, currency, _, _, splits = row[:9]
+    quantity = quantity_of(outcome.quantity) * ratio_between(splits, day, date)
     lots = 0 if outcome.lots is None else cost_of(outcome.lots.cost)
-    return Held(*key, quantity_of(outcome.quantity) * ratio, cost_of(outcome.pool_cost), lots, outcome.since)
+    return Held(scope_id, instrument_id, quantity, cost_of(outcome.pool_cost), lots, currency, outcome.since)

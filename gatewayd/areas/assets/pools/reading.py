@@ -1,5 +1,6 @@
-"""What others read of holdings one by one: what is held, days with disposals, a pool as it was seen. Reads only."""
+"""What others read of single holdings: whether one is open, days with disposals, a pool as it was seen. Reads only."""
 
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -7,11 +8,12 @@ from gatewayd.areas.assets.pools import computing, day_rows, holding_rows, split
 from gatewayd.areas.assets.pools.computing import NOTHING, Before, Computed
 from gatewayd.areas.assets.pools.day_rows import Key, StoredDay
 from gatewayd.areas.assets.pools.days import Day, read_day
-from gatewayd.areas.assets.pools.exact import cost_of, quantity_of
+from gatewayd.areas.assets.pools.exact import quantity_of
+from gatewayd.areas.assets.pools.lots import Lot
 from gatewayd.areas.assets.pools.matching import WINDOW_DAYS, Split
 from gatewayd.areas.assets.pools.shapes import Outcome
 from gatewayd.clock import days_after
-from gatewayd.store import ReadTx, Row
+from gatewayd.store import ReadTx
 
 _SELECT_OPEN = """
 SELECT instrument_id FROM asset_holdings
@@ -22,21 +24,12 @@ SELECT instrument_id FROM asset_holdings
 WHERE org_id = :org_id AND scope_id = :scope_id AND is_open = 1 AND substr(quantity, 1, 1) = '-'
 ORDER BY instrument_id LIMIT 1
 """
-_COLUMNS = "scope_id, instrument_id, portfolio_id, currency, quantity, cost, fifo_cost, first_acquired_date, last_date"
-_SELECT_OF_SCOPE = f"""
-SELECT {_COLUMNS} FROM asset_holdings
-WHERE org_id = :org_id AND scope_id = :scope_id AND is_open >= :least ORDER BY instrument_id
-"""
-_SELECT_OF_ENTITY = f"""
-SELECT {_COLUMNS} FROM asset_holdings
-WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND portfolio_id IS NOT NULL AND is_open >= :least
-ORDER BY instrument_id, scope_id
-"""
-_SELECT_DISPOSALS = """
+_DISPOSALS = """
 SELECT instrument_id, date, inputs, outcome, gain, fifo_gain FROM asset_days
 WHERE org_id = :org_id AND scope_id = :scope_id AND disposes = 1 AND date >= :first AND date <= :last
-ORDER BY date, instrument_id
 """
+_SELECT_DISPOSALS = f"{_DISPOSALS} AND (date, instrument_id) > (:after_date, :after_id) ORDER BY date, instrument_id"
+_SELECT_DISPOSALS_OF = f"{_DISPOSALS} AND instrument_id = :instrument_id AND date > :after_date ORDER BY date"
 _SELECT_DISPOSAL_DAYS = """
 SELECT date, inputs, outcome, gain, fifo_gain FROM asset_days
 WHERE org_id = :org_id AND scope_id = :scope_id AND instrument_id = :instrument_id AND disposes = 1 ORDER BY date
@@ -48,23 +41,11 @@ ORDER BY date LIMIT :count
 """
 
 
-class Holding(NamedTuple):
-    """What a scope holds of an instrument. Costs are in 1e-20 of `currency`.
+class Range(NamedTuple):
+    """From one ISO date to another, both inclusive."""
 
-    `portfolio_id` None: the pool of a legal entity, whose `cost` is that of the section 104 holding; else the cost is
-    at the account's average, and `lot_cost` what it is first in, first out. `since` is when it was first acquired
-    after nothing was held, `last_date` the last day on which something happened.
-    """
-
-    scope_id: str
-    instrument_id: str
-    portfolio_id: str | None
-    currency: str
-    quantity: Fraction
-    cost: int
-    lot_cost: int | None
-    since: str | None
-    last_date: str
+    first: str
+    last: str
 
 
 class Days(NamedTuple):
@@ -86,20 +67,20 @@ def short_position(tx: ReadTx, account_id: str) -> str | None:
     return found
 
 
-def of_scope(tx: ReadTx, scope_id: str, *, closed: bool = False) -> list[Holding]:
-    """What an account, or the pool of a legal entity, holds today; with `closed` also what it held once."""
-    return [_holding(row) for row in tx.rows(_SELECT_OF_SCOPE, scope_id=scope_id, least=int(not closed))]
+def disposals(
+    tx: ReadTx, scope_id: str, days: Range, instrument_id: str | None = None, after: tuple[str, str] = ("", "")
+) -> Iterator[tuple[str, StoredDay]]:
+    """The days of a scope with gains, of one instrument or of all, oldest first, with their instruments.
 
-
-def of_entity(tx: ReadTx, legal_entity_id: str, *, closed: bool = False) -> list[Holding]:
-    """What the accounts of a legal entity hold today, each for itself; its pool is not among them."""
-    return [_holding(row) for row in tx.rows(_SELECT_OF_ENTITY, legal_entity_id=legal_entity_id, least=int(not closed))]
-
-
-def disposals(tx: ReadTx, scope_id: str, first: str, last: str) -> list[tuple[str, StoredDay]]:
-    """The days of a scope with gains, from one ISO date to another, oldest first, with their instruments."""
-    rows = tx.rows(_SELECT_DISPOSALS, scope_id=scope_id, first=first, last=last)
-    return [(row[0], day_rows.stored_day(row[1:])) for row in rows]
+    Those behind the day and instrument `after`, one by one, for those who stop early.
+    """
+    values = {"scope_id": scope_id, "first": max(days.first, after[0]), "last": days.last, "after_date": after[0]}
+    if instrument_id is None:
+        rows = tx.each(_SELECT_DISPOSALS, after_id=after[1], **values)
+    else:
+        rows = tx.each(_SELECT_DISPOSALS_OF, instrument_id=instrument_id, **values)
+    for row in rows:
+        yield row[0], day_rows.stored_day(row[1:])
 
 
 def disposal_days(tx: ReadTx, scope_id: str, instrument_id: str) -> list[StoredDay]:
@@ -147,6 +128,18 @@ def replayed(tx: ReadTx, key: Key, first: str, last: str, more: Day | None = Non
     return list(zip(ordered, computing.pooled(before, ordered, _facts(tx, key, last), kept), strict=True))
 
 
+def replayed_account(tx: ReadTx, key: Key, last: str, currency: str) -> list[tuple[Day, Computed]]:
+    """The days of the short position that an account has at the end of an ISO date, as if nothing had come after it."""
+    start = day_rows.short_since(tx, key, days_after(last, 1))
+    found, before = _until(tx, key, start, last)
+    days = [read_day(day.date, day.inputs) for day in found if day.date >= start]
+
+    def earlier(first: str) -> Iterator[Lot]:
+        return day_rows.lots(tx, key, first, start)
+
+    return list(zip(days, computing.averaged(before, days, _facts(tx, key, last), earlier, currency), strict=True))
+
+
 # -- parts
 
 
@@ -163,10 +156,3 @@ def _replaced(day: StoredDay, anew: Computed | None) -> StoredDay:
 
 def _facts(tx: ReadTx, key: Key, last: str) -> list[Split]:
     return [split for split in splits.of_instrument(tx, key.instrument_id) if split.date <= last]
-
-
-def _holding(row: Row) -> Holding:
-    scope_id, instrument_id, portfolio_id, currency, quantity, cost, lot_cost, since, last_date = row
-    lots = None if lot_cost is None else cost_of(lot_cost)
-    held = quantity_of(quantity)
-    return Holding(scope_id, instrument_id, portfolio_id, currency, held, cost_of(cost), lots, since, last_date)

@@ -1,7 +1,7 @@
 """Transactions enter the holdings they concern, or are taken out of them again, in one transaction (decision 0022).
 
-Days, holdings and cash are whole when this returns. What a transfer, a spin-off or a merger carries to another holding
-is computed after that from which it comes: by date, until nothing differs any more.
+Days, holdings, cash and sums of income are whole when this returns. What a transfer, a spin-off or a merger carries to
+another holding is computed after that from which it comes: by date, until nothing differs any more.
 """
 
 from collections import Counter, defaultdict
@@ -11,6 +11,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from gatewayd.areas.assets.income import years
 from gatewayd.areas.assets.pools import cash, contributions, holding_rows, reading, scopes, splits
 from gatewayd.areas.assets.pools.computing import Computed
 from gatewayd.areas.assets.pools.day_rows import Key
@@ -42,12 +43,14 @@ def record(tx: WriteTx, rows: Sequence[AssetTransaction]) -> None:
         waiting.append(row)
     _enter(tx, waiting, 1)
     cash.add(tx, rows, 1)
+    years.add(tx, rows, 1)
 
 
 def take_back(tx: WriteTx, rows: Sequence[AssetTransaction]) -> None:
     """Take out what recorded transactions brought, as if they had never been. Raises as `record` does."""
     _enter(tx, sorted(rows, key=lambda row: (row.trade_date, row.id)), -1)
     cash.add(tx, rows, -1)
+    years.add(tx, rows, -1)
 
 
 def _held(tx: WriteTx, row: AssetTransaction) -> str:

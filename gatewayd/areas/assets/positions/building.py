@@ -1,12 +1,13 @@
 """Positions of holdings, prices, gains and income: one by one, in the order of instruments."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
 from typing import Final, NamedTuple
 
+from gatewayd.areas.assets.pools.day_rows import Key
 from gatewayd.areas.assets.pools.exact import COST_UNIT, minor_of
 from gatewayd.areas.assets.pools.held import Held, HeldOn
 from gatewayd.areas.assets.portfolios.shapes import CostBasisMethod
@@ -32,15 +33,26 @@ class Group(NamedTuple):
     held: list[Held]
 
 
+class Built(NamedTuple):
+    """Positions, and what they were built from that others want: prices by instrument, and income by account and
+    instrument in minor units of the base currency.
+    """
+
+    positions: list[Position]
+    valuing: Valuing
+    quoted: Mapping[str, Quoted]
+    earned: Counter[tuple[str, str]]
+
+
 @dataclass(frozen=True, slots=True)
 class _Books:
     """What positions are built from, besides holdings. Gains and income are in minor units."""
 
     choice: Choice
     valuing: Valuing
-    quoted: dict[str, Quoted]
-    pools: dict[str, Held]
-    gains: dict[tuple[str, str], tuple[int, int]]
+    quoted: Mapping[str, Quoted]
+    pools: Mapping[str, Held]
+    gains: Mapping[Key, tuple[int, int]]
     earned: Counter[tuple[str, str]]
 
 
@@ -53,29 +65,36 @@ class _Cost(NamedTuple):
     is_pooled: bool
 
 
-def build(
-    tx: ReadTx, choice: Choice, *, after: str = "", closed: bool = False, count: int | None = None
-) -> list[Position]:
+def build(tx: ReadTx, choice: Choice, *, after: str = "", closed: bool = False, count: int | None = None) -> Built:
     """The positions of instruments whose ids come behind `after`, by instrument and account.
 
     `count`: no more instruments once there are so many positions; None: all of them.
     """
     holdings = HeldOn(tx, choice.whose, choice.date, after=after, closed=closed)
     groups = _enough(_groups(choice, holdings.accounts(), closed=closed), count)
-    if not groups:
-        return []
-    first, _ = bounds(tax_year_of(choice.date))
     valuing = Valuing(tx, choice.date)
-    pooled = choice.method == "section_104" and any(group.place.in_pool for group in groups)
+    earned = income.of_tax_year(tx, choice.whose, choice.date)
+    if not groups:
+        return Built([], valuing, {}, earned)
+    quoted = valuing.quoted(groups[0].instrument_id, groups[-1].instrument_id)
+    holdings.end(groups[-1].instrument_id)
+    pooled = any(_is_pooled(choice, group) for group in groups)
+    alone = [one for group in groups if not _is_pooled(choice, group) for one in group.held]
+    first, _ = bounds(tax_year_of(choice.date))
     books = _Books(
         choice=choice,
         valuing=valuing,
-        quoted=valuing.quoted(groups[0].instrument_id, groups[-1].instrument_id),
+        quoted=quoted,
         pools=holdings.pools() if pooled else {},
-        gains=holdings.gains(first),
-        earned=income.since(tx, choice.whose, first, choice.date),
+        gains=holdings.gains(alone, first, pooled=pooled),
+        earned=earned,
     )
-    return [_position(books, group) for group in groups]
+    return Built([_position(books, group) for group in groups], valuing, quoted, earned)
+
+
+def _is_pooled(choice: Choice, group: Group) -> bool:
+    """Whether its cost is its share of the person's pool."""
+    return choice.method == "section_104" and group.place.in_pool
 
 
 def _groups(choice: Choice, held: Iterable[Held], *, closed: bool) -> Iterator[list[Group]]:
@@ -149,15 +168,15 @@ def _position(books: _Books, group: Group) -> Position:
 def _cost(books: _Books, group: Group, quantity: Fraction) -> _Cost:
     """By the pool: a share of what the person's whole holding cost. Else the sum of what the accounts say."""
     method = books.choice.method
-    if method == "section_104" and group.place.in_pool:
+    if _is_pooled(books.choice, group):
         pool = books.pools.get(group.instrument_id)
-        gain, _ = books.gains.get((books.choice.whose.legal_entity_id, group.instrument_id), (0, 0))
+        gain, _ = books.gains.get(Key(books.choice.whose.legal_entity_id, group.instrument_id), (0, 0))
         if pool is None or pool.quantity <= 0:
             return _Cost(0, gain, method, True)
         part = quantity.numerator * pool.quantity.denominator
         return _Cost(pool.cost * part // (quantity.denominator * pool.quantity.numerator), gain, method, True)
     by_lots = method == "fifo"
-    gains = [books.gains.get((one.scope_id, group.instrument_id), (0, 0)) for one in group.held]
+    gains = [books.gains.get(Key(one.scope_id, group.instrument_id), (0, 0)) for one in group.held]
     cost = sum(one.lot_cost if by_lots else one.cost for one in group.held)
     gain = sum(lots if by_lots else average for average, lots in gains)
     return _Cost(cost, gain, "fifo" if by_lots else "average_cost", False)

@@ -22,7 +22,7 @@ def list_positions(tx: ReadTx, caller: Caller, request: ListPositions) -> Listin
     key = cursor_key(request, str, int)
     after, skipped = ("", 0) if key is None else (str(key[0]), int(key[1]))
     count = request.limit + skipped + 1
-    built = building.build(tx, choice, after=after, closed=request.include_closed, count=count)
+    built = building.build(tx, choice, after=after, closed=request.include_closed, count=count).positions
     shown = built[skipped:]
     items = (encode(explained(tx, choice, position) if request.explain else position) for position in shown)
     page, more = fill(items, request.limit, len)

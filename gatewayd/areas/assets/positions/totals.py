@@ -7,11 +7,10 @@ from gatewayd.areas.assets.instruments.shapes import AssetClass
 from gatewayd.areas.assets.pools import cash_on
 from gatewayd.areas.assets.portfolios.rows import PORTFOLIOS
 from gatewayd.areas.assets.portfolios.shapes import AssetClassTotals, Portfolio, PortfolioTotals
-from gatewayd.areas.assets.positions import building, choosing, income
-from gatewayd.areas.assets.positions.choosing import Choice
+from gatewayd.areas.assets.positions import building, choosing
+from gatewayd.areas.assets.positions.building import Built
 from gatewayd.areas.assets.positions.shapes import Position
 from gatewayd.areas.assets.positions.valuing import Valuing, money_of
-from gatewayd.ledger.tax_calendar import bounds, tax_year_of
 from gatewayd.money import Money, exponent
 from gatewayd.store import ReadTx
 
@@ -20,8 +19,8 @@ def of_portfolio(tx: ReadTx, portfolio: Portfolio, date: str) -> PortfolioTotals
     """What a portfolio comes to at the end of an ISO date, in its base currency."""
     base = portfolio.base_currency
     choice = choosing.of_portfolio(tx, portfolio, date)
-    positions = building.build(tx, choice)
-    valuing = Valuing(tx, date)
+    built = building.build(tx, choice)
+    positions = built.positions
     balances = cash_on.balances(tx, choice.whose, date)
     return PortfolioTotals(
         as_of_date=date,
@@ -30,10 +29,10 @@ def of_portfolio(tx: ReadTx, portfolio: Portfolio, date: str) -> PortfolioTotals
         cost=_sum(base, (one.cost_basis_base for one in positions)),
         unrealised_gain=_sum(base, (one.unrealised_gain for one in positions)),
         unpriced_positions=sum(one.market_value_base is None for one in positions),
-        cash=_converted(valuing, balances, base),
+        cash=_converted(built.valuing, balances, base),
         cash_balances=shown(balances),
-        income_tax_year_to_date=_income(tx, choice, base),
-        by_asset_class=_by_class(tx, positions, base),
+        income_tax_year_to_date=Money(built.earned.total(), base),
+        by_asset_class=_by_class(built, base),
     )
 
 
@@ -41,7 +40,7 @@ def of_account(tx: ReadTx, account: AssetAccountRow, date: str) -> tuple[Money, 
     """What an account's positions are worth in its portfolio's base currency, how many have no price, and its cash."""
     choice = choosing.of_account(tx, account, date)
     base = PORTFOLIOS.get(tx, account.portfolio_id).base_currency
-    values = [one.market_value_base for one in building.build(tx, choice)]
+    values = [one.market_value_base for one in building.build(tx, choice).positions]
     return _sum(base, values), values.count(None), cash_on.balances(tx, choice.whose, date)
 
 
@@ -66,21 +65,10 @@ def _converted(valuing: Valuing, balances: Sequence[Money], base: str) -> Money 
     return total
 
 
-def _income(tx: ReadTx, choice: Choice, base: str) -> Money:
-    first, _ = bounds(tax_year_of(choice.date))
-    earned = income.since(tx, choice.whose, first, choice.date)
-    places = choice.places
-    of = choice.whose.portfolio_id
-    return Money(sum(minor for (id_, _), minor in earned.items() if places[id_].portfolio_id == of), base)
-
-
-def _by_class(tx: ReadTx, positions: Sequence[Position], base: str) -> list[AssetClassTotals]:
-    if not positions:
-        return []
-    quoted = Valuing(tx, positions[0].as_of_date).quoted(positions[0].instrument_id, positions[-1].instrument_id)
+def _by_class(built: Built, base: str) -> list[AssetClassTotals]:
     found: dict[AssetClass, list[Position]] = {}
-    for position in positions:
-        found.setdefault(quoted[position.instrument_id].asset_class, []).append(position)
+    for position in built.positions:
+        found.setdefault(built.quoted[position.instrument_id].asset_class, []).append(position)
     return [
         AssetClassTotals(
             asset_class=name,

@@ -1,12 +1,19 @@
-"""Prices and rates that are entered by hand, and the list of an instrument's prices (Domain B3): extensions."""
+"""Prices and rates that are entered by hand, and the lists of both (Domain B3): extensions."""
 
 import datetime
 
 from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
 from gatewayd.areas.assets.instruments.shapes import Instrument
 from gatewayd.areas.assets.prices import rows, rules
-from gatewayd.areas.assets.prices.rows import PRICES
-from gatewayd.areas.assets.prices.shapes import AssetPrice, ExchangeRate, ListPrices, RecordExchangeRate, RecordPrice
+from gatewayd.areas.assets.prices.rows import PRICES, RATES
+from gatewayd.areas.assets.prices.shapes import (
+    AssetPrice,
+    ExchangeRate,
+    ListExchangeRates,
+    ListPrices,
+    RecordExchangeRate,
+    RecordPrice,
+)
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page, cursor_key, fill, next_cursor
@@ -26,23 +33,51 @@ ORDER BY date DESC LIMIT :count
 """
 
 
+_SELECT_RATES = f"""
+SELECT {RATES.sql} FROM exchange_rates
+WHERE org_id = :org_id AND date >= :from_date AND date <= :to_date
+    AND date <= :before AND (date < :before OR (currency, base_currency) > (:currency_before, :base_before))
+"""
+_NEXT_RATES = " ORDER BY date DESC, currency, base_currency LIMIT :count"
+
+
 def list_prices(tx: ReadTx, caller: Caller, request: ListPrices) -> Listing[AssetPrice]:
     """List the prices of an instrument, latest first."""
     _instrument(tx, request.instrument_id)
-    if request.from_date is not None and request.to_date is not None and request.to_date < request.from_date:
-        raise invalid_field("toDate", "date_order", "It is before fromDate.")
+    from_date, to_date = _range(request)
     key = cursor_key(request, str)
     found = tx.rows(
         _SELECT_PAGE,
         instrument_id=request.instrument_id,
-        from_date=FIRST_DAY if request.from_date is None else request.from_date.isoformat(),
-        to_date=LAST_DAY if request.to_date is None else request.to_date.isoformat(),
+        from_date=from_date,
+        to_date=to_date,
         before=LAST_DAY if key is None else key[0],
         count=request.limit + 1,
     )
     prices = [PRICES.load(row) for row in found]
     page, more = fill(prices, request.limit, lambda price: len(encode(price)))
     return Listing.of(map(encode, page), next_cursor(request, (page[-1].date,)) if more else None)
+
+
+def list_exchange_rates(tx: ReadTx, caller: Caller, request: ListExchangeRates) -> Listing[ExchangeRate]:
+    """List rates of exchange that were recorded or imported, latest first, and of a day by currency.
+
+    Rates of transactions are not among them. A currency that is `baseCurrency` of a rate is found there alone.
+    """
+    from_date, to_date = _range(request)
+    day, currency, base_currency = cursor_key(request, str, str, str) or (LAST_DAY, "", "")
+    values: dict[str, object] = {"before": day, "currency_before": currency, "base_before": base_currency}
+    sql = _SELECT_RATES
+    for name in ("currency", "base_currency"):
+        wanted = getattr(request, name)
+        if wanted is not None:
+            sql += f" AND {name} = :{name}"
+            values[name] = wanted
+    found = tx.rows(sql + _NEXT_RATES, from_date=from_date, to_date=to_date, count=request.limit + 1, **values)
+    rates = [RATES.load(row) for row in found]
+    page, more = fill(rates, request.limit, lambda rate: len(encode(rate)))
+    cursor = next_cursor(request, (page[-1].date, page[-1].currency, page[-1].base_currency)) if more else None
+    return Listing.of(map(encode, page), cursor)
 
 
 def record_price(tx: WriteTx, caller: Caller, request: RecordPrice) -> AssetPrice:
@@ -77,6 +112,14 @@ def record_exchange_rate(tx: WriteTx, caller: Caller, request: RecordExchangeRat
     )
     rows.put_rate(tx, recorded)
     return recorded
+
+
+def _range(request: ListPrices | ListExchangeRates) -> tuple[str, str]:
+    """The first and the last day that are asked for. Raises `Problem` `validation_failed`."""
+    if request.from_date is not None and request.to_date is not None and request.to_date < request.from_date:
+        raise invalid_field("toDate", "date_order", "It is before fromDate.")
+    first = FIRST_DAY if request.from_date is None else request.from_date.isoformat()
+    return first, LAST_DAY if request.to_date is None else request.to_date.isoformat()
 
 
 def _instrument(tx: ReadTx, instrument_id: str) -> Instrument:
@@ -130,5 +173,17 @@ OPERATIONS = (
         handler=record_exchange_rate,
         extension=True,
         example={"currency": "USD", "baseCurrency": "GBP", "rate": "0.7614"},
+    ),
+    Operation(
+        id="assets.listExchangeRates",
+        kind="read",
+        method="GET",
+        path="/assets/listExchangeRates",
+        scopes=("accounting:read",),
+        request=ListExchangeRates,
+        response=Page[ExchangeRate],
+        handler=list_exchange_rates,
+        extension=True,
+        example={"currency": "USD", "baseCurrency": "GBP", "fromDate": "2026-04-06", "limit": 100},
     ),
 )

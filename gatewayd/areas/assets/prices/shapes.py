@@ -65,6 +65,16 @@ class ListPrices(PageRequest, frozen=True, kw_only=True):
     limit: LongLimit = 50
 
 
+class ListExchangeRates(PageRequest, frozen=True, kw_only=True):
+    """Rates that were recorded or imported: latest first, and of a day by currency."""
+
+    currency: Currency | None = None
+    base_currency: Currency | None = None
+    from_date: Date | None = None
+    to_date: Date | None = None
+    limit: LongLimit = 50
+
+
 class ImportPrices(Request, frozen=True, kw_only=True):
     """A file of prices and rates of exchange. The file is the body."""
 

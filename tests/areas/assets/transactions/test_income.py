@@ -3,13 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
 import pytest
 
 from gatewayd.areas.assets.income import rows
-from gatewayd.areas.assets.transactions.rows import TRANSACTIONS
 from gatewayd.errors import Problem
-from gatewayd.store import ReadTx, WriteTx
+from gatewayd.store import ReadTx
 from tests.areas.accounting.books import Json, fields_of
 from tests.areas.assets.transactions.broking import Broking
 
@@ -186,36 +184,6 @@ def test_each_filter(broking: Broking) -> None:
         assert [event["transactionId"] for event in events(broking, query)] == found, query
 
 
-def test_totals_are_of_the_filter_and_not_of_the_page(broking: Broking) -> None:
-    for day in range(1, 6):
-        dividend(broking, f"2026-05-{day:02}", instrumentId=broking.aapl, taxes="15.00", fxRate="0.75")
-        dividend(broking, f"2026-05-{day:02}", grossAmount="10.01")
-        dividend(broking, f"2026-05-{day:02}", accountId=broking.isa)
-    first = page(broking, "limit=2")
-    expected = [
-        ("GBP", "exempt_wrapper", 5, "500.00", "0.00", "500.00", "500.00"),
-        ("GBP", "uk_dividend", 5, "50.05", "0.00", "50.05", "50.05"),
-        ("USD", "foreign_dividend", 5, "500.00", "75.00", "425.00", "375.00"),
-    ]
-    names = ("currency", "ukCategory", "count", "gross", "withheldTax", "net", "grossBase")
-    assert [tuple(total[name] for name in names) for total in first["totals"]] == expected
-    seen, cursor = list(first["data"]), first["nextCursor"]
-    while cursor is not None:
-        following = page(broking, f"limit=2&cursor={cursor}")
-        assert following["totals"] == first["totals"]
-        seen, cursor = [*seen, *following["data"]], following["nextCursor"]
-    assert seen == events(broking, "limit=500")
-    assert len(seen) == 15
-
-
-def test_totals_tell_property_income_from_dividends_of_one_trust(broking: Broking) -> None:
-    trust = broking.instrument(**REIT)
-    dividend(broking, instrumentId=trust, taxes="20.00")
-    dividend(broking, instrumentId=trust, grossAmount="7.00")
-    found = [(total["ukCategory"], total["count"], total["gross"], total["net"]) for total in page(broking)["totals"]]
-    assert found == [("property_income_distribution", 1, "100.00", "80.00"), ("uk_dividend", 1, "7.00", "7.00")]
-
-
 def test_an_unknown_scope_is_told_and_dates_that_contradict(broking: Broking) -> None:
     for query, found in (
         ("portfolioId=prt_none", [("portfolioId", "unknown_reference")]),
@@ -261,32 +229,3 @@ def test_a_page_walks_an_index_of_income_alone(broking: Broking, query: str) -> 
     broking.store.read(explain, broking.org_id)
     assert not [step for step in plans if "SCAN" in step or "TEMP B-TREE" in step], plans
     assert any(f"SEARCH t USING INDEX {INDEXES[query]} " in step for step in plans), plans
-
-
-def test_sums_of_many_are_made_by_the_store(broking: Broking) -> None:
-    """As few rows leave it as there are sources, however many events there are."""
-    made = dividend(broking, grossAmount="0.01")
-
-    def copy(tx: WriteTx) -> None:
-        row = TRANSACTIONS.get(tx, made["id"])
-        for _ in range(999):
-            TRANSACTIONS.insert(tx, msgspec.structs.replace(row, id=tx.new_id("txn")))
-
-    broking.store.write(copy, broking.org_id)
-    counts: list[int] = []
-
-    class Counting(ReadTx):
-        def rows(self, sql: str, /, **values: object) -> Any:
-            found = super().rows(sql, **values)
-            counts.append(len(found))
-            return found
-
-    def count(tx: ReadTx) -> Any:
-        counting = object.__new__(Counting)
-        counting.__dict__.update(tx.__dict__)
-        request: Any = broking.decoders["listIncomeEvents"].query("")
-        return rows.totals(counting, request)
-
-    (total,) = broking.store.read(count, broking.org_id)
-    assert (total.count, str(total.gross)) == (1_000, "10.00")
-    assert counts == [1]

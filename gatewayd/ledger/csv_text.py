@@ -1,4 +1,4 @@
-"""CSV as bundles hold it (RFC 4180 §2): UTF-8, a heading, CRLF. Pure.
+"""CSV as it is given out (RFC 4180 §2): UTF-8, a heading, CRLF. Pure.
 
 A spreadsheet runs what begins with one of = + - @ as a formula. Text that does, or that begins with a tab, a carriage
 return or an apostrophe, gets an apostrophe before it; numbers stay. Who reads a file with a program takes one
