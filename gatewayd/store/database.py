@@ -35,7 +35,8 @@ from gatewayd.store.snapshot import PULSE_NAME, Pulse, Snapshot
 from gatewayd.store.topics import Topics
 from gatewayd.store.transactions import Bindings, ReadTx, WriteTx
 from gatewayd.store.upgrade import require_current, upgrade
-from gatewayd.store.writer import Job, Writer, WriterParts
+from gatewayd.store.waiting_jobs import Job
+from gatewayd.store.writer import Writer, WriterParts
 
 T = TypeVar("T")
 
@@ -209,14 +210,26 @@ class Store:
 
         Once queued it cannot be cancelled: the caller always learns what became of it.
         """
+        return (await self._written(work, org_id, False))[0]
+
+    async def write_behind(self, work: Callable[[WriteTx], T], org_id: str | None = None) -> tuple[T, float]:
+        """The same for work that nobody waits for: behind all that wait for the writer, and alone in its transaction.
+
+        Answers also for how many seconds the writer was busy with it.
+        """
+        return await self._written(work, org_id, True)
+
+    async def _written(self, work: Callable[[WriteTx], T], org_id: str | None, behind: bool) -> tuple[T, float]:
         task = trio.lowlevel.current_task()
-        self._submit(Job(work, org_id, lambda done: trio.lowlevel.reschedule(task, _outcome_of(done))))
-        return cast(T, await trio.lowlevel.wait_task_rescheduled(lambda _: trio.lowlevel.Abort.FAILED))
+        job = Job(work, org_id, lambda done: trio.lowlevel.reschedule(task, _outcome_of(done)), behind)
+        self._submit(job)
+        return cast(T, await trio.lowlevel.wait_task_rescheduled(lambda _: trio.lowlevel.Abort.FAILED)), job.seconds
 
     async def sweep(self, work: Callable[[WriteTx], int], rows: int) -> None:
         """Repeat a write that deletes at most `rows` and returns how many, until it finds fewer or the round ends."""
         for _ in range(SWEEPS_MAX):
-            if await self.write(work) < rows:
+            deleted, _seconds = await self.write_behind(work)
+            if deleted < rows:
                 return
 
     async def check_writer(self, filler_bytes: int | None = None) -> None:
