@@ -2,7 +2,7 @@
 
 reader   the loop thread's read-only connection; a progress handler stops a read that takes too long
 threads  further read-only connections, for reads that may take their time; see long_reads.py
-writer   see writer.py
+writer   see writer.py; checkpoints.py copies its log
 """
 
 import contextlib
@@ -23,6 +23,7 @@ from gatewayd.clock import Clock
 from gatewayd.ids import IdSource
 from gatewayd.store import connections, write_check
 from gatewayd.store.budget import STEPS_PER_TICK, Budget
+from gatewayd.store.checkpoints import Checkpoints
 from gatewayd.store.directory import free_bytes, make_directory
 from gatewayd.store.failures import ENGINE_FAILURES, OverBudget, StoreFailure
 from gatewayd.store.faults import Faults, OpenedFile
@@ -84,10 +85,13 @@ class Store:
             if not migrates:
                 require_current(writer, clock.now())
             self._reader = connections.open_reader(settings.path, 0)  # the loop never waits for a lock
+            opened.callback(self._reader.close)
+            self._faults = Faults()
+            self._checkpoints = Checkpoints(writer, settings.path, settings.busy_timeout_seconds, self._faults)
+            opened.callback(self._checkpoints.close)
             file = OpenedFile(settings.path)
             opened.pop_all()
         self._pulse = Pulse(settings.directory / PULSE_NAME)
-        self._faults = Faults()
         parts = WriterParts(writer, clock, sealer, ids.new, self._pulse.beat, file.require, self._faults)
         self._writer = Writer(parts, self._deliver, MAX_WAITING_WRITES)
         self._snapshot = Snapshot(self._reader, self._pulse)
@@ -308,8 +312,9 @@ class Store:
     # -- life
 
     def start(self) -> None:
-        """Start the writer's thread."""
+        """Start the writer's thread, and that of its checkpoints."""
         self._writer.start()
+        self._checkpoints.start()
 
     async def aclose(self) -> None:
         """Write what is queued and close every connection. A read that is under way on a thread ends by itself.
@@ -321,7 +326,8 @@ class Store:
         self._reader.close()
         self._long_reads.close()
         with trio.CancelScope(shield=True):
-            await trio.to_thread.run_sync(self._writer.close, limiter=self._threads)
+            for close in (self._checkpoints.close, self._writer.close):
+                await trio.to_thread.run_sync(close, limiter=self._threads)
         self._pulse.close()
 
 
