@@ -112,6 +112,11 @@ class Store:
         return self._clock.now()
 
     @property
+    def directory(self) -> Path:
+        """Where it is, with all that stands beside it."""
+        return self._settings.directory
+
+    @property
     def commits(self) -> int:
         """How many transactions were committed since the start."""
         return self._writer.commits
