@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gatewayd.cli.context import CommandError, Context
+from gatewayd.cli.context import Context
 from gatewayd.cli.output import note, print_document, print_list
 from gatewayd.cli.parser import Subparsers, add_command
 from gatewayd.cli.run_operation import operator_of
@@ -41,7 +41,6 @@ def sync(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.tax.settings import settings_from
 
     settings = settings_from(context.config.tax)
-    _refuse_beside_daemon(context, settings)
     fields = [] if arguments.headers is None else header_lines(arguments.headers)
     org_id = context.read(lambda tx: LEGAL_ENTITIES.organization_of(tx, arguments.entity))
     values = {"legalEntityId": arguments.entity, "taxes": arguments.tax, "dryRun": arguments.dry_run}
@@ -57,14 +56,6 @@ def sync(arguments: argparse.Namespace, context: Context) -> int:
     for one in found["unknownSources"]:
         note(f"{one['taxBusinessId']} is no business here: {one['obligationCount']} obligations were left out")
     return 0
-
-
-def _refuse_beside_daemon(context: Context, settings: "TaxSettings") -> None:
-    """The authority's refresh token works once: a daemon and a command that spend it together lose the connection."""
-    from gatewayd.store.directory import is_worked_with
-
-    if settings.mode != "sandbox" and is_worked_with(context.store_settings.directory):
-        raise CommandError("a daemon keeps the connection to the tax authority: ask it with POST /obligations/sync")
 
 
 def _perform(context: Context, settings: "TaxSettings", org_id: str, values: Json, fields: "Headers") -> Json:

@@ -26,7 +26,7 @@ from gatewayd.clock import DAY
 from gatewayd.contract.received_file import ReceivedFile
 from gatewayd.errors import FieldError, Problem
 from gatewayd.importing import reading, runs
-from gatewayd.importing.account_locks import AccountLock, AccountLocks
+from gatewayd.importing.account_locks import AccountLocks
 from gatewayd.importing.bank.imports import BankImports
 from gatewayd.importing.broker.imports import BrokerImports
 from gatewayd.importing.kinds import Kind
@@ -37,6 +37,7 @@ from gatewayd.ledger.import_runs import RUNS
 from gatewayd.ledger.import_shapes import ImportKind, ImportRunRow
 from gatewayd.statements.shapes import Unreadable
 from gatewayd.store import StoreFailure, WriteTx
+from gatewayd.store.file_lock import FileLock
 
 AT_ONCE: Final = 3  # Chosen: runs that are worked on at a time
 PREVIEW_DAYS: Final = 7  # Chosen: how long a preview waits to be applied
@@ -53,7 +54,7 @@ class _Job:
     org_id: str
     run_id: str
     kind: Kind
-    lock: AccountLock
+    lock: FileLock
     work: Callable[[], Awaitable[None]]
     done: trio.Event = field(default_factory=trio.Event)
     error: Problem | StoreFailure | None = None
@@ -141,7 +142,7 @@ class Importing:
         account_id: str,
         begin: Callable[[WriteTx], ImportRunRow],
         check: Callable[[], Awaitable[None]] | None = None,
-    ) -> tuple[ImportRunRow, AccountLock]:
+    ) -> tuple[ImportRunRow, FileLock]:
         """A run that was begun once it was checked, and the lock of its account."""
         lock = await self._take(org_id, account_id)
         try:
@@ -156,7 +157,7 @@ class Importing:
         run = await self._store.read(lambda tx: RUNS.get(tx, import_id), org_id)
         await kind.check_undoing(org_id, run)
 
-    async def _take(self, org_id: str, account_id: str) -> AccountLock:
+    async def _take(self, org_id: str, account_id: str) -> FileLock:
         """The lock of an account whose last run has ended. Raises `Problem` `invalid_state`."""
         lock = self._locks.take(account_id)
         if lock is None:
@@ -269,7 +270,7 @@ class Importing:
 
     # -- what was left
 
-    def _recovery(self, org_id: str, run: ImportRunRow, lock: AccountLock) -> _Job:
+    def _recovery(self, org_id: str, run: ImportRunRow, lock: FileLock) -> _Job:
         """The job of going on with a run that was left."""
         kind = self._kinds[run.kind]
 

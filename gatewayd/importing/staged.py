@@ -16,7 +16,7 @@ AT_ONCE: Final = 500  # Chosen: rows of one transaction
 async def reset(pace: Pace, staged: StagedRows, import_id: str) -> None:
     """Take back what an earlier comparison decided: every row is to be added again."""
     for action in ("duplicate", "replace", "refuse"):
-        await pace.drain(partial(staged.reset, import_id=import_id, action=action, count=AT_ONCE))
+        await pace.drain(partial(staged.reset, import_id=import_id, action=action), AT_ONCE)
 
 
 def counted(tx: ReadTx, staged: StagedRows, run: ImportRunRow) -> ImportRunRow:
@@ -70,4 +70,4 @@ async def forget_ended(store: Store, staged: StagedRows, org_id: str, run: Impor
 
 
 async def _forget(pace: Pace, staged: StagedRows, import_id: str, action: str) -> None:
-    await pace.drain(partial(staged.forget, import_id=import_id, action=action, count=AT_ONCE))
+    await pace.drain(partial(staged.forget, import_id=import_id, action=action), AT_ONCE)

@@ -24,6 +24,8 @@ main(sys.argv[1], int(sys.argv[2]))
 NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _UNPACKED = "_PYI_"  # names of variables by which PyInstaller tells a child of the same program
 _CHUNK = 64 * 1024
+_CPU_SECONDS: Final = 600
+_DEADLINE_SECONDS: Final = 3_600.0  # Chosen: it computes only while the machine has nothing else to do
 _COMPLAINT = 4096
 
 
@@ -34,11 +36,12 @@ def reader_of(environ: Mapping[str, str]) -> Callable[[Path, Hints], AsyncIterat
 
 
 async def read_apart(
-    path: Path, hints: Hints, *, deadline_seconds: float = 600.0, unpacked: Mapping[str, str] = NOTHING
+    path: Path, hints: Hints, *, deadline_seconds: float = _DEADLINE_SECONDS, unpacked: Mapping[str, str] = NOTHING
 ) -> AsyncIterator[list[Part]]:
     """The parts of a file in batches of about 500. Wrap it in `contextlib.aclosing`, which ends the child.
 
-    `deadline_seconds` is how long the child may take altogether; the time between batches does not count.
+    `deadline_seconds` is how long the child may take altogether; the time between batches does not count. It may
+    compute for ten minutes of them.
     Raises `Unreadable` as `read` does, also after batches, and for a child that dies, or needs more memory or time
     than it has.
     """
@@ -60,7 +63,7 @@ async def read_apart(
 
 async def _started(path: Path, hints: Hints, deadline_seconds: float, unpacked: Mapping[str, str]) -> trio.Process:
     """The child, without the environment of this process."""
-    told = [msgspec.json.encode(hints).decode(), str(math.ceil(deadline_seconds))]
+    told = [msgspec.json.encode(hints).decode(), str(math.ceil(min(deadline_seconds, _CPU_SECONDS)))]
     command = [sys.executable, ENTRY, *told] if _is_one_file() else _from_modules(told)
     with path.open("rb") as file:
         return await trio.lowlevel.open_process(

@@ -14,20 +14,23 @@ from gatewayd.statements.reading import read
 from gatewayd.statements.shapes import Hints, Limits, Line, Part, Trade, Unreadable
 from gatewayd.statements.text import EIGHT_BIT
 
-_NICENESS = 10  # whoever waits for an answer of the daemon comes first
-
 
 def main(hints: str, cpu_seconds: int) -> None:
     """Read the file on standard input. `hints` is JSON; after `cpu_seconds` of computing the kernel ends the child."""
     known = msgspec.json.decode(hints, type=Hints)
     logging.disable()  # parsers write what they can't read to standard error, for each row
     _load_codecs(known)
-    os.nice(_NICENESS)
+    _step_back()
     limit(known.limits, cpu_seconds)
     with open(0, "rb") as stream, open(1, "wb") as frames:
         for frame in _frames(stream, known):
             frames.write(framed(frame))
             frames.flush()
+
+
+def _step_back() -> None:
+    """Use what the machine has to spare: whoever waits for an answer of the daemon comes first, and at once."""
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 
 
 def _load_codecs(hints: Hints) -> None:

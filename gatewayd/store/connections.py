@@ -71,6 +71,13 @@ def open_reader(path: Path, busy_timeout_seconds: float) -> apsw.Connection:
     return connection
 
 
+def open_copier(path: Path, busy_timeout_seconds: float) -> apsw.Connection:
+    """A connection that copies the log of an opened database and writes nothing else. Raises `StoreFailure`."""
+    with _opening(path, apsw.SQLITE_OPEN_READWRITE, busy_timeout_seconds) as connection:
+        connection.pragma("synchronous", "FULL")
+    return connection
+
+
 def _enable_wal(connection: apsw.Connection, busy_timeout_seconds: float) -> bool:
     """Whether the database now has a write-ahead log.
 

@@ -2,7 +2,7 @@
 
 reader   the loop thread's read-only connection; a progress handler stops a read that takes too long
 threads  further read-only connections, for reads that may take their time; see long_reads.py
-writer   see writer.py
+writer   see writer.py; checkpoints.py copies its log
 """
 
 import contextlib
@@ -23,6 +23,7 @@ from gatewayd.clock import Clock
 from gatewayd.ids import IdSource
 from gatewayd.store import connections, write_check
 from gatewayd.store.budget import STEPS_PER_TICK, Budget
+from gatewayd.store.checkpoints import Checkpoints
 from gatewayd.store.directory import free_bytes, make_directory
 from gatewayd.store.failures import ENGINE_FAILURES, OverBudget, StoreFailure
 from gatewayd.store.faults import Faults, OpenedFile
@@ -35,7 +36,8 @@ from gatewayd.store.snapshot import PULSE_NAME, Pulse, Snapshot
 from gatewayd.store.topics import Topics
 from gatewayd.store.transactions import Bindings, ReadTx, WriteTx
 from gatewayd.store.upgrade import require_current, upgrade
-from gatewayd.store.writer import Job, Writer, WriterParts
+from gatewayd.store.waiting_jobs import Job
+from gatewayd.store.writer import Writer, WriterParts
 
 T = TypeVar("T")
 
@@ -83,10 +85,13 @@ class Store:
             if not migrates:
                 require_current(writer, clock.now())
             self._reader = connections.open_reader(settings.path, 0)  # the loop never waits for a lock
+            opened.callback(self._reader.close)
+            self._faults = Faults()
+            self._checkpoints = Checkpoints(writer, settings.path, settings.busy_timeout_seconds, self._faults)
+            opened.callback(self._checkpoints.close)
             file = OpenedFile(settings.path)
             opened.pop_all()
         self._pulse = Pulse(settings.directory / PULSE_NAME)
-        self._faults = Faults()
         parts = WriterParts(writer, clock, sealer, ids.new, self._pulse.beat, file.require, self._faults)
         self._writer = Writer(parts, self._deliver, MAX_WAITING_WRITES)
         self._snapshot = Snapshot(self._reader, self._pulse)
@@ -105,6 +110,11 @@ class Store:
     def now(self) -> int:
         """The present instant, microseconds."""
         return self._clock.now()
+
+    @property
+    def directory(self) -> Path:
+        """Where it is, with all that stands beside it."""
+        return self._settings.directory
 
     @property
     def commits(self) -> int:
@@ -209,14 +219,26 @@ class Store:
 
         Once queued it cannot be cancelled: the caller always learns what became of it.
         """
+        return (await self._written(work, org_id, False))[0]
+
+    async def write_behind(self, work: Callable[[WriteTx], T], org_id: str | None = None) -> tuple[T, float]:
+        """The same for work that nobody waits for: behind all that wait for the writer, and alone in its transaction.
+
+        Answers also for how many seconds the writer was busy with it.
+        """
+        return await self._written(work, org_id, True)
+
+    async def _written(self, work: Callable[[WriteTx], T], org_id: str | None, behind: bool) -> tuple[T, float]:
         task = trio.lowlevel.current_task()
-        self._submit(Job(work, org_id, lambda done: trio.lowlevel.reschedule(task, _outcome_of(done))))
-        return cast(T, await trio.lowlevel.wait_task_rescheduled(lambda _: trio.lowlevel.Abort.FAILED))
+        job = Job(work, org_id, lambda done: trio.lowlevel.reschedule(task, _outcome_of(done)), behind)
+        self._submit(job)
+        return cast(T, await trio.lowlevel.wait_task_rescheduled(lambda _: trio.lowlevel.Abort.FAILED)), job.seconds
 
     async def sweep(self, work: Callable[[WriteTx], int], rows: int) -> None:
         """Repeat a write that deletes at most `rows` and returns how many, until it finds fewer or the round ends."""
         for _ in range(SWEEPS_MAX):
-            if await self.write(work) < rows:
+            deleted, _seconds = await self.write_behind(work)
+            if deleted < rows:
                 return
 
     async def check_writer(self, filler_bytes: int | None = None) -> None:
@@ -295,8 +317,9 @@ class Store:
     # -- life
 
     def start(self) -> None:
-        """Start the writer's thread."""
+        """Start the writer's thread, and that of its checkpoints."""
         self._writer.start()
+        self._checkpoints.start()
 
     async def aclose(self) -> None:
         """Write what is queued and close every connection. A read that is under way on a thread ends by itself.
@@ -308,7 +331,8 @@ class Store:
         self._reader.close()
         self._long_reads.close()
         with trio.CancelScope(shield=True):
-            await trio.to_thread.run_sync(self._writer.close, limiter=self._threads)
+            for close in (self._checkpoints.close, self._writer.close):
+                await trio.to_thread.run_sync(close, limiter=self._threads)
         self._pulse.close()
 
 

@@ -489,7 +489,7 @@ CREATE TABLE bank_transactions (
 CREATE INDEX bank_transactions_allocated ON bank_transactions (org_id, account_id, date, id)
 WHERE allocated = amount AND status = 'booked';
 
-CREATE INDEX bank_transactions_by_amount ON bank_transactions (org_id, account_id, amount, id);
+CREATE INDEX bank_transactions_by_amount ON bank_transactions (org_id, account_id, amount, date, id);
 
 CREATE INDEX bank_transactions_by_change ON bank_transactions (org_id, account_id, updated_at, id);
 
@@ -508,9 +508,6 @@ CREATE INDEX bank_transactions_in_use ON bank_transactions (org_id, account_id, 
 CREATE INDEX bank_transactions_out ON bank_transactions (org_id, account_id, date, id) WHERE amount < 0;
 
 CREATE INDEX bank_transactions_pending ON bank_transactions (org_id, account_id, date, id) WHERE status = 'pending';
-
-CREATE INDEX bank_transactions_to_pair ON bank_transactions (org_id, account_id, amount, date, id)
-WHERE allocated = 0 AND status = 'booked';
 
 CREATE INDEX bank_transactions_unallocated ON bank_transactions (org_id, account_id, date, id)
 WHERE allocated <> amount AND status = 'booked';

@@ -1,18 +1,17 @@
 """The one writer: a thread that commits everything that waits with a single fsync.
 
-Callers queue jobs; the thread takes all that wait, runs each in a savepoint of its own inside one `BEGIN IMMEDIATE`,
-commits once, and only then reports any of them. Acknowledged therefore means durable. A job that raises is rolled
-back alone. Where the whole transaction is lost (disk full, I/O error, locked by another process), every job of it fails
-with `StoreFailure`, also the one that had raised something of its own: what it raised may rest on what a neighbour
-wrote, which is lost.
+Callers queue jobs; the thread takes all that wait (see waiting_jobs.py), runs each in a savepoint of its own inside one
+`BEGIN IMMEDIATE`, commits once, and only then reports any of them. Acknowledged therefore means durable. A job that
+raises is rolled back alone. Where the whole transaction is lost (disk full, I/O error, locked by another process),
+every job of it fails with `StoreFailure`, also the one that had raised something of its own: what it raised may rest on
+what a neighbour wrote, which is lost.
 """
 
 import contextlib
-import queue
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import apsw
 
@@ -22,28 +21,7 @@ from gatewayd.store.faults import Faults
 from gatewayd.store.sealing import Sealer
 from gatewayd.store.transactions import Bindings, WriteTx
 from gatewayd.store.update_clock import UpdateClock
-
-MAX_BATCH = 256  # Chosen: bounds how long the first of a batch waits for the last
-Work = Callable[[WriteTx], Any]
-
-
-@dataclass(slots=True, eq=False)
-class Job:
-    """One operation that waits to be written, and its result once `decided`."""
-
-    work: Work
-    org_id: str | None
-    on_decided: Callable[["Job"], None]
-    decided: bool = False
-    result: Any = None
-    error: BaseException | None = None
-    topics: set[str] = field(default_factory=set)
-
-    def fail(self, error: BaseException) -> None:
-        """Nothing of the job was stored, because of `error`."""
-        self.result, self.topics = None, set()
-        self.error = StoreFailure(f"the write could not be made durable: {error}")
-        self.error.__cause__ = error
+from gatewayd.store.waiting_jobs import Job, WaitingJobs
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +45,7 @@ class Writer:
     def __init__(self, parts: WriterParts, deliver: Callable[[list[Job]], None], max_waiting: int) -> None:
         self._parts = parts
         self._deliver = deliver
-        self._max_waiting = max_waiting
-        self._waiting: queue.SimpleQueue[Job | None] = queue.SimpleQueue()  # None: nothing comes after it
-        self._queue_lock = threading.Lock()  # so that no job is queued after the end
-        self._open = True
+        self._waiting = WaitingJobs(max_waiting)
         self._update_clock = UpdateClock(parts.connection)
         self.commits = self.changes = self.decided = 0
         self._thread = threading.Thread(target=self._run, name="gatewayd-writer", daemon=True)
@@ -78,25 +53,18 @@ class Writer:
     @property
     def alive(self) -> bool:
         """True while jobs are taken and written."""
-        return self._thread.is_alive() and self._open
+        return self._thread.is_alive() and self._waiting.is_open
 
     def start(self) -> None:
         self._thread.start()
 
     def submit(self, job: Job) -> None:
         """Queue a job. Raises `StoreFailure` when too many wait or the writer has ended or is closing."""
-        with self._queue_lock:
-            if not self._open:
-                raise StoreFailure("the store is closed")
-            if self._waiting.qsize() >= self._max_waiting:
-                raise StoreFailure("too many writes are waiting")
-            self._waiting.put(job)
+        self._waiting.put(job)
 
     def close(self) -> None:
         """Write what waits, then end the thread and close the connection. It blocks: call it off the event loop."""
-        with self._queue_lock:
-            self._open = False
-            self._waiting.put(None)
+        self._waiting.close()
         if self._thread.ident is None:
             self._run()
         else:
@@ -108,31 +76,15 @@ class Writer:
     def _run(self) -> None:
         batch: list[Job] = []
         try:
-            while batch := self._take():
+            while batch := self._waiting.take():
                 self.write(batch)
                 self._deliver(batch)
         finally:
             self._end(batch)
 
-    def _take(self) -> list[Job]:
-        """The next batch; empty when the writer is to end."""
-        batch: list[Job] = []
-        job = self._waiting.get()  # may last: the documented wait for work
-        while job is not None:
-            batch.append(job)
-            if len(batch) == MAX_BATCH or self._waiting.empty():
-                return batch
-            job = self._waiting.get_nowait()  # this thread alone takes
-        if batch:
-            self._waiting.put(None)
-        return batch
-
     def _end(self, batch: list[Job]) -> None:
         """After a fault of the writer itself no caller may wait forever: `batch` is what it was working on."""
-        with self._queue_lock:
-            self._open = False
-            waiting = [self._waiting.get_nowait() for _ in range(self._waiting.qsize())]
-        undelivered = [*batch, *(job for job in waiting if job is not None)]
+        undelivered = [*batch, *self._waiting.abandon()]
         for job in undelivered:
             if not job.decided:
                 job.fail(RuntimeError("the writer ended"))
@@ -141,6 +93,7 @@ class Writer:
 
     def write(self, batch: list[Job]) -> None:
         """Decide every job of the batch."""
+        began = time.perf_counter()
         connection = self._parts.connection
         try:
             self._parts.require_file()
@@ -161,8 +114,9 @@ class Writer:
                 self._parts.committed()
         except (apsw.Error, StoreFailure) as error:
             self._abandon(batch, error)
+        seconds = time.perf_counter() - began
         for job in batch:
-            job.decided = True
+            job.decided, job.seconds = True, seconds
         self.decided += len(batch)
 
     def _begin(self) -> None:

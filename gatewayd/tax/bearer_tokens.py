@@ -2,7 +2,8 @@
 
 A refresh token works once: what the authority answers to it is kept, whatever becomes of the call that needed it.
 
-    something can be written -> the refresh token is spent -> what came for it is stored, or else remembered
+    no other process does the same -> something can be written -> the refresh token is spent -> what came for it is
+    stored, or else remembered, and until then no other process may
 
 The exchange is a task of the engine's. It is cut off neither by a call's deadline, nor by a caller who goes: those who
 wait are bounded, and the exchange only by what no authority takes. What cannot be stored is served from memory, and
@@ -20,6 +21,7 @@ from gatewayd.http1.log import Log
 from gatewayd.store import ReadTx, StoreFailure, WriteTx
 from gatewayd.tax import connections
 from gatewayd.tax.connections import Connection, Tokens
+from gatewayd.tax.refresh_locks import Key, Locks
 from gatewayd.tax.token_endpoint import TokenEndpoint
 
 EARLY_SECONDS: Final = 60  # Chosen: a token that ends within the call is refreshed before it
@@ -29,8 +31,6 @@ STORE_AGAIN_SECONDS: Final = 1.0  # Chosen: doubled each time
 STORE_AGAIN_SECONDS_MAX: Final = 60.0  # Chosen
 
 T = TypeVar("T")
-_Key = tuple[str, str | None]
-"""Of an organization, and of the legal entity whose own the connection is."""
 
 
 class Records(Protocol):
@@ -64,14 +64,15 @@ class _Unstored(NamedTuple):
 class BearerTokens:
     """The tokens of every connection. Of one connection, one refresh at a time: its token works only once."""
 
-    def __init__(self, store: Records, endpoint: TokenEndpoint, log: Log, nursery: trio.Nursery) -> None:
+    def __init__(self, store: Records, endpoint: TokenEndpoint, locks: Locks, log: Log, nursery: trio.Nursery) -> None:
         """`nursery` is the engine's: refreshes outlive the calls that need them there. `finish` before it ends."""
         self._store = store
         self._log = log
         self._endpoint = endpoint
+        self._locks = locks
         self._nursery = nursery
-        self._refreshing: dict[_Key, _Refresh] = {}
-        self._unstored: dict[_Key, _Unstored] = {}
+        self._refreshing: dict[Key, _Refresh] = {}
+        self._unstored: dict[Key, _Unstored] = {}
 
     async def find(self, org_id: str, legal_entity_id: str | None) -> Connection | None:
         """The connection for an entity's taxes; None: there is none.
@@ -117,12 +118,12 @@ class BearerTokens:
 
     # -- one refresh
 
-    def _begin(self, key: _Key, spent: Connection, token: str) -> _Refresh:
+    def _begin(self, key: Key, spent: Connection, token: str) -> _Refresh:
         under_way = self._refreshing[key] = _Refresh()
         self._nursery.start_soon(self._refresh, key, spent, token, under_way)
         return under_way
 
-    async def _refresh(self, key: _Key, spent: Connection, token: str, under_way: _Refresh) -> None:
+    async def _refresh(self, key: Key, spent: Connection, token: str, under_way: _Refresh) -> None:
         """Spend a refresh token and keep what is granted for it; whoever waits learns what came of it."""
         try:
             with trio.CancelScope(shield=True):  # the old token may be spent: the new one must not be lost
@@ -133,13 +134,19 @@ class BearerTokens:
             under_way.failure = error  # for those who wait; there may be nobody
             self._log.warning("tax_refresh_failed", org_id=key[0], exc_info=error)
         finally:
+            if key not in self._unstored:
+                self._locks.release(key)
             del self._refreshing[key]
             under_way.ended.set()
 
-    async def _exchange(self, key: _Key, spent: Connection, token: str, under_way: _Refresh) -> bool:
+    async def _exchange(self, key: Key, spent: Connection, token: str, under_way: _Refresh) -> bool:
         """Whether there are other tokens now; False: a person must authorise. Raises `Problem`, `StoreFailure`."""
+        with trio.move_on_after(WAIT_SECONDS) as wait:
+            await self._locks.take(key)
+        if wait.cancelled_caught:
+            raise _too_slow()
         if not await self._is_writable(key, spent):
-            return True  # replaced by a person meanwhile: nothing is spent
+            return True  # replaced by a person meanwhile, or refreshed by another process: nothing is spent
         under_way.exchange.deadline = min(under_way.exchange.deadline, trio.current_time() + EXCHANGE_SECONDS)
         tokens = None
         with under_way.exchange as exchange:
@@ -152,7 +159,7 @@ class BearerTokens:
         await self._keep(key, _Unstored(tokens, connection, spent.generation))
         return True
 
-    async def _is_writable(self, key: _Key, spent: Connection) -> bool:
+    async def _is_writable(self, key: Key, spent: Connection) -> bool:
         """Write something first: a disk that is full is noticed before the token is spent. False: it is gone."""
         unstored = self._unstored.get(key)
         if unstored is not None:
@@ -161,7 +168,7 @@ class BearerTokens:
 
     # -- what could not be stored
 
-    async def _keep(self, key: _Key, granted: _Unstored) -> None:
+    async def _keep(self, key: Key, granted: _Unstored) -> None:
         try:
             await self._store_tokens(key, granted)
         except StoreFailure as error:
@@ -169,7 +176,7 @@ class BearerTokens:
             self._log.error("tax_tokens_not_stored", org_id=key[0], exc_info=error)
             self._nursery.start_soon(self._store_later, key, granted)
 
-    async def _store_tokens(self, key: _Key, granted: _Unstored) -> None:
+    async def _store_tokens(self, key: Key, granted: _Unstored) -> None:
         """Raises `StoreFailure`. Where a person has replaced what was refreshed, theirs stays."""
         org_id, legal_entity_id = key
 
@@ -179,8 +186,10 @@ class BearerTokens:
         await self._store.write(work, org_id)
         if self._unstored.get(key) is granted:
             del self._unstored[key]
+            if key not in self._refreshing:
+                self._locks.release(key)
 
-    async def _store_later(self, key: _Key, granted: _Unstored) -> None:
+    async def _store_later(self, key: Key, granted: _Unstored) -> None:
         """Try again until it is stored, and once more at the end of the daemon."""
         seconds = STORE_AGAIN_SECONDS
         try:
@@ -193,14 +202,14 @@ class BearerTokens:
                 with trio.CancelScope(shield=True):  # bounded by the store
                     await self._try_to_store(key, granted)
 
-    async def _try_to_store(self, key: _Key, granted: _Unstored) -> None:
+    async def _try_to_store(self, key: Key, granted: _Unstored) -> None:
         try:
             await self._store_tokens(key, granted)
         except StoreFailure:
             return
         self._log.info("tax_tokens_stored", org_id=key[0])
 
-    async def _kept(self, key: _Key) -> Connection | None:
+    async def _kept(self, key: Key) -> Connection | None:
         org_id, legal_entity_id = key
         return self._newest(org_id, await self._store.read(lambda tx: connections.find(tx, legal_entity_id), org_id))
 

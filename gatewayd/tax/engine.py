@@ -28,6 +28,7 @@ from gatewayd.tax.headers import OwnFields, request_fields
 from gatewayd.tax.mapping import VALIDATE_HEADERS, VAT
 from gatewayd.tax.proxy import Proxy
 from gatewayd.tax.rate_limit import AUTHORITY_INTERVAL_SECONDS, RateLimit
+from gatewayd.tax.refresh_locks import RefreshLocks
 from gatewayd.tax.settings import TaxSettings
 from gatewayd.tax.settings import settings_from as settings_from
 from gatewayd.tax.token_endpoint import TokenEndpoint
@@ -47,7 +48,9 @@ async def open_tax(
         bearers = None
         if settings.mode != "sandbox":  # Chosen: nobody has to sign in to be told made-up figures
             settings.secret()  # one that cannot be read is told at the start
-            bearers = BearerTokens(store, _token_endpoint(settings, authority, log), log, refreshes)
+            bearers = BearerTokens(
+                store, _token_endpoint(settings, authority, log), RefreshLocks(store.directory), log, refreshes
+            )
         cached = ResponseCache(authority, settings.cache_seconds) if settings.cache_seconds else authority
         try:
             yield Proxy(replace(parts, authority=cached, bearers=bearers))

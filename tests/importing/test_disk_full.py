@@ -11,26 +11,25 @@ from gatewayd.store import Store, StoreFailure
 from tests.importing.conftest import DEADLINE, ORG, Bank, OpenBank
 from tests.importing.test_interrupted import FIND_RUN, LARGE, SMALL
 from tests.support.statement_files import line, statement
+from tests.support.watched_store import WatchedStore
 
 BEFORE = statement([line(1, "2026-02-01", -100, "BEFORE")])
 MANY = statement([line(n, f"2026-03-{1 + n % 28:02}", -n, f"SHOP, NUMBER {n}" * 4) for n in range(1, 900)])
 WRITES_MAX = 30
 
 
-class FullDisk:
+class FullDisk(WatchedStore):
     """A store that takes so many writes, and none from then on until there is `room`."""
 
     def __init__(self, store: Store, writes: int) -> None:
-        self._store, self._left, self.room = store, writes, False
+        super().__init__(store)
+        self._left, self.room = writes, False
 
-    async def write(self, *arguments: Any) -> Any:
+    async def around(self, write: Callable[[], Awaitable[Any]]) -> Any:
         if self._left == 0 and not self.room:
             raise StoreFailure("the write could not be made durable: the disk is full")
         self._left = max(0, self._left - 1)
-        return await self._store.write(*arguments)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
+        return await write()
 
 
 def _claim(bank: Bank) -> None:

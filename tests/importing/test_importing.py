@@ -429,7 +429,7 @@ async def test_a_request_is_answered_before_a_slow_import_ends(open_bank: OpenBa
         goes_on.set()
         with trio.fail_after(DEADLINE):
             while (await bank.run(run.id)).status != "applied":
-                await bank.store.write(lambda tx: None)  # behind what the engine waits for
+                await bank.store.write_behind(lambda tx: None)  # behind what the engine waits for
                 await trio.lowlevel.checkpoint()  # a write cannot be cancelled
         assert len(await bank.listed(account)) == 3
 

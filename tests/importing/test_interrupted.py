@@ -11,6 +11,7 @@ from gatewayd.ledger.import_shapes import ImportRunRow
 from gatewayd.store import Store
 from tests.importing.conftest import DEADLINE, ORG, Bank, OpenBank
 from tests.support.statement_files import line, statement
+from tests.support.watched_store import WatchedStore
 
 SMALL = Sizes(whole=3, chunk=2)
 """So that a file of eight rows is a large one."""
@@ -25,22 +26,20 @@ WRITES_MAX = 40
 FIND_RUN = "SELECT id FROM import_runs WHERE org_id = :org_id ORDER BY size_bytes DESC LIMIT 1"
 
 
-class EndingStore:
+class EndingStore(WatchedStore):
     """A store whose user is ended behind its n-th write, or lives on where there are fewer."""
 
     def __init__(self, store: Store, writes: int, scope: trio.CancelScope) -> None:
-        self._store, self._left, self._scope = store, writes, scope
+        super().__init__(store)
+        self._left, self._scope = writes, scope
 
-    async def write(self, *arguments: Any) -> Any:
-        result = await self._store.write(*arguments)
+    async def around(self, write: Callable[[], Awaitable[Any]]) -> Any:
+        result = await write()
         self._left -= 1
         if self._left == 0:
             self._scope.cancel()
             await trio.lowlevel.checkpoint()
         return result
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
 
 
 async def ended(
@@ -64,7 +63,7 @@ async def gone_on_with(open_bank: OpenBank, account: str) -> tuple[ImportRunRow,
         run_id = str(await bank.store.read_later(lambda tx: tx.value(FIND_RUN), ORG))
         with trio.fail_after(DEADLINE):
             while (run := await bank.run(run_id)).stage is not None:
-                await bank.store.write(lambda tx: None)  # behind what the engine waits for
+                await bank.store.write_behind(lambda tx: None)  # behind what the engine waits for
                 await trio.lowlevel.checkpoint()  # a write cannot be cancelled
         return run, await bank.amounts(account)
 
@@ -126,17 +125,11 @@ async def test_nothing_of_a_large_import_is_seen_before_all_of_it(open_bank: Ope
     """Also when its last transaction finds that a period was closed: then it is looked at again."""
     seen: list[int] = []
 
-    class Watching:
-        def __init__(self, store: Store) -> None:
-            self._store = store
-
-        async def write(self, *arguments: Any) -> Any:
-            result = await self._store.write(*arguments)
+    class Watching(WatchedStore):
+        async def around(self, write: Callable[[], Awaitable[Any]]) -> Any:
+            result = await write()
             seen.append(len(await outside.amounts(account)))
             return result
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(self._store, name)
 
     async with open_bank(sizes=SMALL) as outside:
         account = await outside.account()

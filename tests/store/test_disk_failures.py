@@ -12,7 +12,8 @@ import apsw
 import pytest
 
 from gatewayd.store import StoreFailure, WriteTx, connections
-from gatewayd.store.writer import Job, Writer
+from gatewayd.store.waiting_jobs import Job
+from gatewayd.store.writer import Writer
 from tests.store.faulty_files import FAILING, FULL, Call, FaultyFiles
 from tests.store.opening import insert, writer_parts
 

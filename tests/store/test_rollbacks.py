@@ -8,7 +8,8 @@ import pytest
 
 from gatewayd.store import StoreFailure, WriteTx, connections
 from gatewayd.store.faults import Exchanged, Faults
-from gatewayd.store.writer import Job, Writer, WriterParts
+from gatewayd.store.waiting_jobs import Job
+from gatewayd.store.writer import Writer, WriterParts
 from tests.store.opening import insert, writer_parts
 
 _PAGES = "CREATE TABLE pages (note TEXT NOT NULL REFERENCES notes (id) DEFERRABLE INITIALLY DEFERRED) STRICT"

@@ -9,7 +9,8 @@ import trio
 from gatewayd.clock import DAY, HOUR, SECOND, Instant, SettableClock
 from gatewayd.store import Store, StoreFailure, WriteTx, connections
 from gatewayd.store.update_clock import RESERVED
-from gatewayd.store.writer import Job, Writer, WriterParts
+from gatewayd.store.waiting_jobs import Job
+from gatewayd.store.writer import Writer, WriterParts
 from tests.store.faulty_files import FULL, FaultyFiles
 from tests.store.opening import insert, opened
 from tests.support.store import START, MemoryStore, migrated_image

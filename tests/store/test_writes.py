@@ -13,7 +13,8 @@ import trio.testing
 from gatewayd.clock import Instant
 from gatewayd.store import Store, StoreFailure, WriteTx, connections
 from gatewayd.store.database import DATABASE_NAME, MAX_WAITING_WRITES
-from gatewayd.store.writer import MAX_BATCH, Job, Writer, WriterParts
+from gatewayd.store.waiting_jobs import MAX_BATCH, PASSED_OVER_SECONDS, Job, WaitingJobs
+from gatewayd.store.writer import Writer, WriterParts
 from tests.store.opening import add, child, insert, names, opened, writer_parts
 
 _BIG = "x" * 200_000
@@ -54,6 +55,43 @@ async def test_concurrent_writes_share_commits(tmp_path: Path) -> None:
                 gate.open()
         assert len(store.read_now(names, None)) == 2 * MAX_BATCH
         assert store.commits - before == 3  # the one that was held, then two full batches
+
+
+async def test_background_writes_go_behind_all_others_and_alone(tmp_path: Path) -> None:
+    order: list[str] = []
+
+    def noting(name: str) -> Callable[[WriteTx], None]:
+        return lambda tx: order.append(insert(tx, name))
+
+    async with opened(tmp_path) as store:
+        with trio.fail_after(20):
+            async with trio.open_nursery() as nursery:
+                gate = await _held(store, nursery)
+                before = store.commits
+                for write, name in (
+                    (store.write, "a"),
+                    (store.write_behind, "b"),
+                    (store.write_behind, "c"),
+                    (store.write, "d"),
+                ):
+                    nursery.start_soon(write, noting(name))
+                    await trio.testing.wait_all_tasks_blocked()
+                gate.open()
+            _, seconds = await store.write_behind(noting("e"))
+        assert order == ["a", "d", "b", "c", "e"]
+        assert store.commits - before == 5  # the one that was held, the two of requests, and each of the background
+        assert seconds > 0
+
+
+async def test_a_background_write_raises_what_its_work_raises(tmp_path: Path) -> None:
+    def work(tx: WriteTx) -> None:
+        insert(tx, "a")
+        raise LookupError("a")
+
+    async with opened(tmp_path) as store:
+        with pytest.raises(LookupError):
+            await store.write_behind(work)
+        assert store.read_now(names, None) == []
 
 
 async def test_what_is_acknowledged_is_committed_already(tmp_path: Path) -> None:
@@ -256,6 +294,50 @@ async def test_a_lock_held_by_another_process_fails_writes_until_it_is_gone(tmp_
         with trio.fail_after(10):
             assert await add(store, "b") == "b"
         assert store.read_now(names, None) == ["b"]
+
+
+# -- what waits
+
+
+def _job(behind: bool = False) -> Job:
+    return Job(lambda tx: None, None, lambda done: None, behind)
+
+
+def test_a_background_job_is_passed_over_only_for_so_long() -> None:
+    now = 0.0
+    waiting = WaitingJobs(10, lambda: now)
+    behind, first, second, third = _job(True), _job(), _job(), _job()
+    waiting.put(behind)
+    waiting.put(first)
+    assert waiting.take() == [first]
+    waiting.put(second)
+    now = PASSED_OVER_SECONDS
+    assert waiting.take() == [second]
+    waiting.put(third)
+    now += 0.001
+    assert waiting.take() == [third, behind]
+    waiting.close()
+    assert waiting.take() == []
+
+
+def test_what_waits_at_the_end_is_taken_still() -> None:
+    waiting = WaitingJobs(10)
+    jobs = [_job(True), _job(), _job(True), _job()]
+    for job in jobs:
+        waiting.put(job)
+    waiting.close()
+    assert [waiting.take() for _ in range(5)] == [[jobs[1], jobs[3]], [jobs[0]], [jobs[2]], [], []]
+    with pytest.raises(StoreFailure, match="closed"):
+        waiting.put(_job(True))
+
+
+def test_as_many_of_the_background_may_wait() -> None:
+    waiting = WaitingJobs(2)
+    for _ in range(2):
+        waiting.put(_job(True))
+    with pytest.raises(StoreFailure, match="too many"):
+        waiting.put(_job(True))
+    assert len(waiting.abandon()) == 2
 
 
 # -- the writer alone

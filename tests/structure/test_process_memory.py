@@ -35,6 +35,7 @@ DISPENSABLE = {
     "ResponseCache._entries": "an answer of the authority that is asked for again",
     "SystemResolver._lookups": "a name that is looked up twice has the same addresses",
     "SystemResolver._failures": "a name that is asked for again too soon",
+    "RefreshLocks._held": "what this process refreshes; the kernel's lock keeps others from it",
     "Dispatcher._claims": "what this process sends; the lease in the row keeps others from it",
     "SecretCache._opened": "a secret that is decrypted again",
     "ConnectionPool._idle": "a connection that is opened again",

@@ -14,7 +14,8 @@ from gatewayd.ids import IdSource
 from gatewayd.store import ReadTx, WriteTx, connections, schema
 from gatewayd.store.sealing import KEY_BYTES, Sealer
 from gatewayd.store.transactions import Bindings
-from gatewayd.store.writer import Job, Writer, WriterParts
+from gatewayd.store.waiting_jobs import Job
+from gatewayd.store.writer import Writer, WriterParts
 from tests.support import outcomes
 
 T = TypeVar("T")

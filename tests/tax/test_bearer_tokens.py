@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeVar
 from urllib.parse import parse_qs
 
@@ -20,6 +21,7 @@ from gatewayd.store import ReadTx, StoreFailure, WriteTx
 from gatewayd.tax import connections
 from gatewayd.tax.bearer_tokens import EXCHANGE_SECONDS, STORE_AGAIN_SECONDS_MAX, WAIT_SECONDS, BearerTokens
 from gatewayd.tax.connections import Connection, Tokens
+from gatewayd.tax.refresh_locks import FOLDER_NAME, RefreshLocks
 from gatewayd.tax.token_endpoint import TokenEndpoint
 from tests.support.engines import TaxLog
 from tests.support.store import MemoryStore, make_caller
@@ -84,6 +86,12 @@ class House:
     bearers: BearerTokens
     log: TaxLog
     records: Records
+    directory: Path
+
+    def process(self, nursery: trio.Nursery) -> BearerTokens:
+        """The tokens as one process has them."""
+        endpoint = TokenEndpoint(self.endpoint, "app", lambda: "secret", self.log)
+        return BearerTokens(self.records, endpoint, RefreshLocks(self.directory), self.log, nursery)
 
     def kept(self) -> Connection:
         found = self.store.read(connections.find, self.org_id)
@@ -92,14 +100,15 @@ class House:
 
 
 @pytest.fixture
-def house(store: MemoryStore, nursery: trio.Nursery) -> House:
+def house(store: MemoryStore, nursery: trio.Nursery, tmp_path: Path) -> House:
     org_id = store.org()
     store.write(lambda tx: connections.save(tx, Tokens("access-1", "refresh-1", "", None), "operator"), org_id)
     endpoint = Endpoint(SLOW)
     log = TaxLog()
     records = Records(store)
-    bearers = BearerTokens(records, TokenEndpoint(endpoint, "app", lambda: "secret", log), log, nursery)
-    return House(store, org_id, endpoint, bearers, log, records)
+    token_endpoint = TokenEndpoint(endpoint, "app", lambda: "secret", log)
+    bearers = BearerTokens(records, token_endpoint, RefreshLocks(tmp_path), log, nursery)
+    return House(store, org_id, endpoint, bearers, log, records, tmp_path)
 
 
 async def test_a_deadline_during_a_refresh_loses_nothing(house: House, autojump_clock: MockClock) -> None:
@@ -259,8 +268,8 @@ async def test_what_a_person_connects_meanwhile_stays(house: House, autojump_clo
 async def test_the_end_of_the_daemon_tries_once_more(house: House, autojump_clock: MockClock) -> None:
     with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
-            endpoint = TokenEndpoint(house.endpoint, "app", lambda: "secret", house.log)
-            house.bearers = BearerTokens(house.records, endpoint, house.log, nursery)
+            house.bearers.finish()
+            house.bearers = house.process(nursery)
             await unstored(house)
             house.records.full = False
             nursery.cancel_scope.cancel()
@@ -285,6 +294,59 @@ async def test_each_entity_has_a_refresh_of_its_own(house: House, autojump_clock
     assert sorted(house.endpoint.spent) == ["own-r", "refresh-1"]
 
 
+# -- a command beside the daemon
+
+
+async def test_of_two_processes_one_spends_the_token_and_both_have_what_came_for_it(
+    house: House, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    command, found = house.process(nursery), []
+
+    async def refresh(bearers: BearerTokens) -> None:
+        found.append(await bearers.refresh(house.org_id, house.kept()))
+
+    async with trio.open_nursery() as both:
+        for bearers in (house.bearers, command):
+            both.start_soon(refresh, bearers)
+    assert found == [house.kept()] * 2
+    assert (house.kept().access, house.endpoint.spent) == ("access-2", ["refresh-1"])
+    third = await command.refresh(house.org_id, house.kept())  # whoever had it has let it go
+    assert third is not None
+    assert (third.access, house.endpoint.spent) == ("access-3", ["refresh-1", "refresh-2"])
+
+
+async def test_what_one_process_could_not_store_no_other_spends(
+    house: House, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    granted, command = await unstored(house), house.process(nursery)
+    with pytest.raises(Problem) as caught:
+        await command.refresh(house.org_id, house.kept())
+    assert (caught.value.code, house.endpoint.spent) == ("tax_upstream_timeout", ["refresh-1"])
+    await trio.testing.wait_all_tasks_blocked()  # both waits end in the same instant
+    house.records.full = False
+    assert await command.refresh(house.org_id, house.kept()) == granted
+    assert house.endpoint.spent == ["refresh-1"]
+
+
+async def test_a_refresh_that_fails_keeps_nobody_from_another(
+    house: House, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    house.endpoint.fails = True
+    with pytest.raises(LookupError):
+        await house.bearers.refresh(house.org_id, house.kept())
+    house.endpoint.fails = False
+    found = await house.process(nursery).refresh(house.org_id, house.kept())
+    assert found is not None
+    assert found.access == "access-2"
+
+
+async def test_a_connection_that_cannot_be_locked_is_not_spent(house: House, autojump_clock: MockClock) -> None:
+    (house.directory / FOLDER_NAME).write_text("no folder")
+    with pytest.raises(StoreFailure, match="the connection cannot be locked"):
+        await house.bearers.refresh(house.org_id, house.kept())
+    assert house.endpoint.spent == []
+
+
 async def test_who_has_gone_before_the_refresh_begins_spends_nothing(house: House, autojump_clock: MockClock) -> None:
     with trio.CancelScope() as gone:
         gone.cancel()
@@ -292,13 +354,16 @@ async def test_who_has_gone_before_the_refresh_begins_spends_nothing(house: Hous
     assert house.endpoint.spent == []
 
 
-async def test_the_end_of_the_engine_waits_for_a_refresh(store: MemoryStore, autojump_clock: MockClock) -> None:
+async def test_the_end_of_the_engine_waits_for_a_refresh(
+    store: MemoryStore, tmp_path: Path, autojump_clock: MockClock
+) -> None:
     org_id = store.org()
     store.write(lambda tx: connections.save(tx, Tokens("access-1", "refresh-1", "", None), "operator"), org_id)
     with trio.move_on_after(1):
         async with trio.open_nursery() as nursery:
             endpoint, log = Endpoint(SLOW), TaxLog()
-            bearers = BearerTokens(Records(store), TokenEndpoint(endpoint, "app", lambda: "secret", log), log, nursery)
+            token_endpoint = TokenEndpoint(endpoint, "app", lambda: "secret", log)
+            bearers = BearerTokens(Records(store), token_endpoint, RefreshLocks(tmp_path), log, nursery)
             found = store.read(connections.find, org_id)
             assert found is not None
             await bearers.refresh(org_id, found)

@@ -23,17 +23,17 @@ async def allocate(store: Store, org_id: str, import_id: str) -> None:
     pace = Pace(store, org_id)
     after: Position | None = Position(run.account_id, "", "")
     while after is not None:
-        after = await pace.write(partial(_allocate_next, run=run, after=after))
+        after = await pace.write(partial(_allocate_next, run=run, after=after, count=pace.rows(AT_ONCE)))
     await store.write(lambda tx: _end(tx, import_id), org_id)
 
 
-def _allocate_next(tx: WriteTx, run: ImportRunRow, after: Position) -> Position | None:
+def _allocate_next(tx: WriteTx, run: ImportRunRow, after: Position, count: int) -> Position | None:
     """The position of the last line that was looked at; None: none follow."""
     if run.overrides_closing:
         tx.overrides = frozenset({period_locks.CLOSING})
-    lines = bank_lines.of_import(tx, run.id, after, AT_ONCE)
+    lines = bank_lines.of_import(tx, run.id, after, count)
     allocation_rules.apply_rules(tx, lines)
-    return lines[-1].position if len(lines) == AT_ONCE else None
+    return lines[-1].position if len(lines) == count else None
 
 
 def _end(tx: WriteTx, import_id: str) -> ImportRunRow:

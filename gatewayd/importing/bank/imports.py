@@ -123,7 +123,7 @@ class BankImports:
         await self._store.write(lambda tx: moves.end_undoing(tx, run), org_id)
 
     async def _empty(self, org_id: str, run: ImportRunRow) -> None:
-        await Pace(self._store, org_id).drain(partial(moves.undo_chunk, run=run, count=self._parts.sizes.chunk))
+        await Pace(self._store, org_id).drain(partial(moves.undo_chunk, run=run), self._parts.sizes.chunk)
 
     async def forget(self, org_id: str, run: ImportRunRow) -> None:
         await staged.forget_ended(self._store, STAGED, org_id, run)

@@ -136,7 +136,7 @@ class BrokerImports:
 
     async def undo(self, org_id: str, run: ImportRunRow) -> None:
         try:
-            await Pace(self._store, org_id).drain(partial(leaving.take_some, run=run, count=self._sizes.chunk))
+            await Pace(self._store, org_id).drain(partial(leaving.take_some, run=run), self._sizes.chunk)
         except Problem as problem:
             reason = problem.message
             await self._store.write(lambda tx: leaving.stop(tx, run, reason), org_id)

@@ -258,7 +258,7 @@ def test_no_statement_scans_and_the_work_is_bounded(trading: Trading) -> None:
         "bank_transactions_allocated",
         "bank_transactions_unallocated",
         "bank_transactions_by_match_key",
-        "bank_transactions_to_pair",
+        "bank_transactions_by_amount",
     ):
         assert index in used, used
     for index in ("invoices_open_by_balance", "invoices_open_by_date"):

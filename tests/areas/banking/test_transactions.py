@@ -135,6 +135,18 @@ def test_each_filter_finds_its_lines_in_its_order(march: Lines, query: str, foun
         assert seen == found
 
 
+def test_lines_of_one_amount_follow_by_date(lines: Lines) -> None:
+    for date, amount in (("2026-03-09", -999), ("2026-03-02", -999), ("2026-03-05", -999), ("2026-03-01", -998)):
+        lines.add(date, amount)
+    lines.add("2026-03-05", -999)
+    seen, cursor = [], ""
+    while cursor is not None:
+        page = lines.page("&".join(filter(None, ["maxAmount=-9.98&limit=1", cursor and f"cursor={cursor}"])))
+        seen += [int(one["id"].removeprefix("btx_")) for one in page["data"]]
+        cursor = page["nextCursor"]
+    assert seen == [2, 3, 5, 1, 4]
+
+
 def test_a_line_says_what_is_left_of_it(march: Lines) -> None:
     for id_ in ("alc_2", "alc_1"):
         march.store.write(lambda tx, one=id_: tx.run(_ADD_ALLOCATION, id=one, source_id="btx_04"), march.org_id)
@@ -236,4 +248,4 @@ def test_a_page_of_a_range_begins_at_its_last_day(march: Lines, query: str) -> N
         get_transactions(noting, make_caller(march.org_id), request)
 
     march.store.read(note, march.org_id)
-    assert [("to_date" in values, values["after_at"]) for values in given] == [(False, "2026-03-31")]
+    assert [("to_date" in values, values["after_date"]) for values in given] == [(False, "2026-03-31")]

@@ -2,7 +2,7 @@
 
 Every filter alone stays flat with a million transactions, because an index has its order:
 
-    minAmount, maxAmount   by amount, smallest first
+    minAmount, maxAmount   by amount, smallest first, and the oldest of one amount first
     updatedSince           by `updated_at`, oldest first
     anything else          by date, latest first
 
@@ -28,21 +28,25 @@ _ROWS_AT_ONCE = 50  # so many are rendered together
 
 
 class _Ordering(NamedTuple):
-    """`after` are the rows behind the cursor, `by` their order, `key` the sort key with the types of its members."""
+    """`after` are the rows behind the cursor, `by` their order, `key` the columns of the sort key with their types."""
 
     after: str
     by: str
-    key: tuple[str, type]
+    key: dict[str, type]
 
 
 _ORDERINGS: dict[Order, _Ordering] = {
-    "latest": _Ordering("(date, id) < (:after_at, :after_id)", "date DESC, id DESC", ("date", str)),
-    "amounts": _Ordering("(amount, id) > (:after_at, :after_id)", "amount, id", ("amount", int)),
-    "changes": _Ordering("(updated_at, id) > (:after_at, :after_id)", "updated_at, id", ("updated_at", int)),
+    "latest": _Ordering("(date, id) < (:after_date, :after_id)", "date DESC, id DESC", {"date": str, "id": str}),
+    "amounts": _Ordering(
+        "(amount, date, id) > (:after_amount, :after_date, :after_id)",
+        "amount, date, id",
+        {"amount": int, "date": str, "id": str},
+    ),
+    "changes": _Ordering(
+        "(updated_at, id) > (:after_updated_at, :after_id)", "updated_at, id", {"updated_at": int, "id": str}
+    ),
 }
-_KEYS = {
-    name: (rows.COLUMNS.names.index(one.key[0]), rows.COLUMNS.names.index("id")) for name, one in _ORDERINGS.items()
-}
+_KEYS = {name: tuple(map(rows.COLUMNS.names.index, one.key)) for name, one in _ORDERINGS.items()}
 
 
 def page(tx: ReadTx, request: ListTransactions, currency: str) -> Listing[BankTransaction]:
@@ -86,15 +90,16 @@ def _order(request: ListTransactions) -> Order:
 
 def _start(request: ListTransactions, order: Order) -> dict[str, object]:
     """Where the page starts."""
-    key = cursor_key(request, _ORDERINGS[order].key[1], str)
+    names = _ORDERINGS[order].key
+    key = cursor_key(request, *names.values())
     if key is not None:
-        return {"after_at": key[0], "after_id": key[1]}
+        return {f"after_{name}": value for name, value in zip(names, key, strict=True)}
     if request.updated_since is not None:
-        return {"after_at": from_moment(request.updated_since), "after_id": ""}
+        return {"after_updated_at": from_moment(request.updated_since), "after_id": ""}
     if order == "amounts":
-        return {"after_at": _LEAST, "after_id": ""}
+        return {"after_amount": _LEAST, "after_date": "", "after_id": ""}
     last = _LAST_DATE if request.to_date is None else request.to_date.isoformat()
-    return {"after_at": last, "after_id": MAX_KEY}
+    return {"after_date": last, "after_id": MAX_KEY}
 
 
 def _filters(request: ListTransactions, currency: str, order: Order) -> tuple[list[str], dict[str, object]]:

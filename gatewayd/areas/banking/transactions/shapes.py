@@ -82,8 +82,8 @@ class TransactionRow(StoredTransaction, frozen=True, kw_only=True):
 class ListTransactions(SyncRequest, frozen=True, kw_only=True, omit_defaults=True):
     """Filters of the list.
 
-    Latest first; with `minAmount` or `maxAmount` in the order of amounts, smallest first; with `updatedSince` in the
-    order of change.
+    Latest first; with `minAmount` or `maxAmount` in the order of amounts, smallest first and of one amount the oldest;
+    with `updatedSince` in the order of change.
     """
 
     account_id: Id
