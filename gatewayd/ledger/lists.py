@@ -84,7 +84,7 @@ def _changes(tx: ReadTx, request: SyncRequest, select: str, values: Mapping[str,
 
 @functools.cache  # conditions are constants of the program
 def _parameters(condition: str) -> frozenset[str]:
-    names = frozenset(re.findall(r":([a-z_]+)", condition))
+    names = frozenset(re.findall(r":(?!org_id\b)([a-z_]+)", condition))
     assert len(names) <= 1, condition
     return names
 

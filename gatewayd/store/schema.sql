@@ -1786,7 +1786,11 @@ CREATE INDEX tenancies_by_id ON tenancies (org_id, id);
 
 CREATE INDEX tenancies_by_last_day ON tenancies (org_id, last_day, id);
 
+CREATE INDEX tenancies_cancelled ON tenancies (org_id, id) WHERE cancelled_at IS NOT NULL;
+
 CREATE INDEX tenancies_of_property ON tenancies (org_id, property_id, start_date, id);
+
+CREATE INDEX tenancies_of_unit ON tenancies (org_id, unit_id, id) WHERE unit_id IS NOT NULL;
 
 CREATE TABLE tenancy_tenants (
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -1818,6 +1822,7 @@ CREATE TABLE tenants (
     guarantor TEXT,                             -- JSON
     notes TEXT,
     anonymised_at INTEGER,
+    anonymised_reason TEXT,                     -- why before records had been kept for long enough
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1),

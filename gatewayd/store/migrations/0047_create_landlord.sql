@@ -119,6 +119,7 @@ CREATE TABLE tenants (
     guarantor TEXT,                             -- JSON
     notes TEXT,
     anonymised_at INTEGER,
+    anonymised_reason TEXT,                     -- why before records had been kept for long enough
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1),
@@ -183,6 +184,10 @@ CREATE INDEX tenancies_by_id ON tenancies (org_id, id);
 CREATE INDEX tenancies_by_change ON tenancies (org_id, updated_at, id);
 -- the tenancies of a property, by when they begin
 CREATE INDEX tenancies_of_property ON tenancies (org_id, property_id, start_date, id);
+-- the tenancies of a unit
+CREATE INDEX tenancies_of_unit ON tenancies (org_id, unit_id, id) WHERE unit_id IS NOT NULL;
+-- those that were called off
+CREATE INDEX tenancies_cancelled ON tenancies (org_id, id) WHERE cancelled_at IS NOT NULL;
 -- what ends, or has ended
 CREATE INDEX tenancies_by_last_day ON tenancies (org_id, last_day, id);
 

@@ -1,0 +1,1 @@
+"""Tenants: shapes, rows, rules, operations."""

@@ -1,0 +1,98 @@
+"""Tenants as they are stored. Owns the table `tenants`.
+
+What a tenant is follows from tenancies and today: `_STATES` counts for one tenant what `OF_STATUS` asks of many.
+"""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from gatewayd.areas.landlord.tenants.rules import name_of
+from gatewayd.areas.landlord.tenants.shapes import Tenant, TenantKind, TenantStatus
+from gatewayd.store import ReadTx, Table
+
+_JOIN = """
+FROM tenancy_tenants JOIN tenancies ON tenancies.org_id = tenancy_tenants.org_id AND tenancies.id = tenancy_id
+WHERE tenancy_tenants.org_id = :org_id AND cancelled_at IS NULL
+"""
+_RUNS = "start_date <= :today AND (last_day IS NULL OR last_day >= :today)"
+_SELECT_STATES = f"""
+SELECT sum(CASE WHEN {_RUNS} THEN 1 ELSE 0 END), sum(CASE WHEN start_date > :today THEN 1 ELSE 0 END), count(id)
+{_JOIN} AND tenant_id = :tenant_id
+"""
+_SELECT_ENDS = f"""
+SELECT max(last_day), sum(CASE WHEN last_day IS NULL OR last_day >= :today THEN 1 ELSE 0 END)
+{_JOIN} AND tenant_id = :tenant_id
+"""
+_SELECT_STANDING = "SELECT kind, anonymised_at IS NOT NULL FROM tenants WHERE org_id = :org_id AND id = :id"
+
+
+def _some(condition: str = "") -> str:
+    return f"EXISTS (SELECT 1 {_JOIN} AND tenant_id = tenants.id{condition})"
+
+
+_CURRENT, _TO_COME, _ANY = _some(f" AND {_RUNS}"), _some(" AND start_date > :today"), _some()
+OF_STATUS: Final[Mapping[TenantStatus, str]] = {
+    "current": _CURRENT,
+    "prospective": f"NOT {_CURRENT} AND ({_TO_COME} OR NOT {_ANY})",
+    "past": f"NOT {_CURRENT} AND NOT {_TO_COME} AND {_ANY}",
+}
+"""The condition of each state, on the day `:today`."""
+IN_PROPERTY: Final = """
+id IN (
+    SELECT tenant_id FROM tenancies
+    JOIN tenancy_tenants ON tenancy_tenants.org_id = tenancies.org_id AND tenancy_id = tenancies.id
+    WHERE tenancies.org_id = :org_id AND property_id = :property_id
+)
+"""
+IN_TENANCY: Final = """
+id IN (SELECT tenant_id FROM tenancy_tenants WHERE org_id = :org_id AND tenancy_id = :tenancy_id)
+"""
+
+
+def _status(tx: ReadTx, row: Tenant) -> TenantStatus:
+    running, to_come, total = tx.rows(_SELECT_STATES, tenant_id=row.id, today=tx.today)[0]
+    if running:
+        return "current"
+    return "prospective" if to_come or not total else "past"
+
+
+def _search_text(row: Tenant) -> str:
+    """What `q` looks in, each on a line of its own."""
+    texts = (name_of(row), row.first_name, row.last_name, row.email, row.phone)
+    return "\n".join(dict.fromkeys(text.casefold() for text in texts if text))
+
+
+TENANTS = Table(
+    "tenants",
+    Tenant,
+    kind="tenant",
+    prefix="tnt",
+    derived={"name": lambda _, row: name_of(row), "status": _status},
+    written={"search_text": _search_text},
+)
+
+
+class Ends(NamedTuple):
+    """How many tenancies of a tenant have not ended, and the last day of those that have one; None: none does."""
+
+    last_day: str | None
+    going_on: int
+
+
+def ends_of(tx: ReadTx, tenant_id: str) -> Ends:
+    """When the tenancies of a tenant end. Those that were called off are not looked at."""
+    last_day, going_on = tx.rows(_SELECT_ENDS, tenant_id=tenant_id, today=tx.today)[0]
+    return Ends(last_day, going_on or 0)
+
+
+class Standing(NamedTuple):
+    """What of a tenant a tenancy depends on."""
+
+    kind: TenantKind
+    erased: bool
+
+
+def standing(tx: ReadTx, tenant_id: str) -> Standing | None:
+    """The tenant; None where the organization has no such one."""
+    row = tx.row(_SELECT_STANDING, id=tenant_id)
+    return None if row is None else Standing(row[0], bool(row[1]))
