@@ -32,6 +32,7 @@ ERRORS: Mapping[str, ErrorKind] = {
     "invalid_state": ErrorKind(409, "The state does not allow this"),
     "limit_reached": ErrorKind(409, "A limit is reached"),
     "number_taken": ErrorKind(409, "The number is taken"),
+    "overlapping_tenancy": ErrorKind(409, "It is let to somebody else on some of these days"),
     "period_closed": ErrorKind(409, "The period is closed"),
     "possible_duplicate": ErrorKind(409, "It looks like one that exists"),
     "tax_not_connected": ErrorKind(409, "The organization is not connected to the tax authority"),

@@ -1,9 +1,23 @@
-"""Tenancies as they are stored. Owns the tables `tenancies` and `tenancy_tenants`."""
+"""Tenancies as they are stored. Owns the tables `tenancies` and `tenancy_tenants`.
 
-from gatewayd.areas.landlord.rents import terms
-from gatewayd.areas.landlord.tenancies import states
-from gatewayd.areas.landlord.tenancies.shapes import TenancyRow
-from gatewayd.store import Table
+    last_day    when the tenancy ends, whichever day asks; NULL: it goes on. See `states.last_day`
+    rent_total  all that is ever due of one that has a last day
+
+What a tenancy is today follows from it: `OF_STATUS` are the conditions of `states.status_of` in SQL.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from gatewayd.areas.landlord.rents import arrears, terms
+from gatewayd.areas.landlord.tenancies import compliance, deposits, rent_steps, states
+from gatewayd.areas.landlord.tenancies.shapes import Tenancy, TenancyRow, TenancyStatus, TenancyWarning
+from gatewayd.contract.wire import project
+from gatewayd.errors import Problem
+from gatewayd.money import Money
+from gatewayd.store import ReadTx, Table, WriteTx
+
+MAX_OF_PROPERTY: Final = 200  # Chosen: what is served with a property; the list has all
 
 TENANCIES = Table(
     "tenancies",
@@ -12,3 +26,101 @@ TENANCIES = Table(
     prefix="tcy",
     written={"last_day": states.last_day, "rent_total": terms.total},
 )
+_SELECT_OF_PROPERTY = (
+    f"{TENANCIES.select} AND property_id = :property_id ORDER BY start_date DESC, id DESC LIMIT :count"
+)
+_SELECT_OVERLAPPING = """
+SELECT id FROM tenancies
+WHERE org_id = :org_id AND property_id = :property_id AND id <> :id AND cancelled_at IS NULL
+    AND (unit_id IS NULL OR CAST(:unit_id AS TEXT) IS NULL OR unit_id = :unit_id)
+    AND (CAST(:last AS TEXT) IS NULL OR start_date <= :last) AND (last_day IS NULL OR last_day >= :first)
+ORDER BY start_date, id LIMIT 1
+"""
+_DELETE_LINKS = "DELETE FROM tenancy_tenants WHERE org_id = :org_id AND tenancy_id = :tenancy_id"
+_INSERT_LINK = """
+INSERT INTO tenancy_tenants (org_id, tenancy_id, tenant_id) VALUES (:org_id, :tenancy_id, :tenant_id)
+"""
+
+_BEGUN = "cancelled_at IS NULL AND start_date <= :today"
+_RUNS = f"{_BEGUN} AND (last_day IS NULL OR last_day >= :today)"
+OF_STATUS: Final[Mapping[TenancyStatus, str]] = {
+    "upcoming": "cancelled_at IS NULL AND start_date > :today",
+    "active": f"{_RUNS} AND (notice_served_date IS NULL OR notice_served_date > :today)",
+    "notice": f"{_RUNS} AND notice_served_date <= :today",
+    "ended": f"{_BEGUN} AND last_day < :today",
+    "cancelled": "cancelled_at IS NOT NULL",
+}
+"""The condition of each state, on the day `:today`."""
+RUNS_ON: Final = "cancelled_at IS NULL AND start_date <= :active_on AND (last_day IS NULL OR last_day >= :active_on)"
+OF_TENANT: Final = """
+id IN (SELECT tenancy_id FROM tenancy_tenants WHERE org_id = :org_id AND tenant_id = :tenant_id)
+"""
+
+
+def of_property(tx: ReadTx, property_id: str) -> list[Tenancy]:
+    """The tenancies of a property, the latest to begin first: at most `MAX_OF_PROPERTY`."""
+    found = tx.rows(_SELECT_OF_PROPERTY, property_id=property_id, count=MAX_OF_PROPERTY)
+    return [shown(tx, TENANCIES.read(tx, values)) for values in found]
+
+
+def add(tx: WriteTx, row: TenancyRow) -> TenancyRow:
+    """Store a new tenancy. Raises `Problem`: `already_exists`, `overlapping_tenancy`."""
+    TENANCIES.refuse_taken(tx, row.external_id)
+    _refuse_overlapping(tx, row)
+    row = TENANCIES.insert(tx, row)
+    _link(tx, row.id, row.tenant_ids)
+    return row
+
+
+def change(tx: WriteTx, before: TenancyRow, after: TenancyRow) -> TenancyRow:
+    """Store what a tenancy has become, one version on. Raises `Problem` as `add` does."""
+    TENANCIES.refuse_taken(tx, after.external_id, after.id)
+    if after.cancelled_at is None:
+        _refuse_overlapping(tx, after)
+    after = TENANCIES.update(tx, after)
+    if after.tenant_ids != before.tenant_ids:
+        tx.run(_DELETE_LINKS, tenancy_id=after.id)
+        _link(tx, after.id, after.tenant_ids)
+    return after
+
+
+def shown(tx: ReadTx, row: TenancyRow, warnings: Sequence[TenancyWarning] = ()) -> Tenancy:
+    """The tenancy as it is today, with the warnings of the call that it answers."""
+    today = tx.today
+    owed = arrears.of_tenancy(tx, row, today)
+    type_, converted_from = states.type_of(row, today)
+    return project(
+        row,
+        Tenancy,
+        type=type_,
+        converted_from=converted_from,
+        status=states.status_of(row, today),
+        end_date=states.shown_end(row, today),
+        rent_amount=rent_steps.rent_on(row, today),
+        deposit=deposits.shown(row),
+        arrears=Money(owed.arrears, row.currency),
+        credit=Money(owed.credit, row.currency),
+        warnings=[*warnings, *compliance.warnings(row, today)],
+    )
+
+
+def _link(tx: WriteTx, tenancy_id: str, tenant_ids: Sequence[str]) -> None:
+    tx.run_each(_INSERT_LINK, [(tx.org_id, tenancy_id, tenant_id) for tenant_id in tenant_ids])
+
+
+def _refuse_overlapping(tx: ReadTx, row: TenancyRow) -> None:
+    """Raises `Problem` `overlapping_tenancy` where another one has the same unit on one of its days.
+
+    One of the whole property has every unit of it. An end that the law undoes is none (Domain 0.1).
+    """
+    existing_id = tx.value(
+        _SELECT_OVERLAPPING,
+        property_id=row.property_id,
+        unit_id=row.unit_id,
+        id=row.id,
+        first=row.start_date,
+        last=states.last_day(row),
+    )
+    if existing_id is not None:
+        message = f"It is let on some of these days: {existing_id}."
+        raise Problem("overlapping_tenancy", message, extra={"existingId": existing_id})

@@ -35,6 +35,17 @@ RentFrequency = Literal["weekly", "fortnightly", "four_weekly", "monthly", "quar
 DepositScheme = Literal["dps", "tds", "mydeposits", "safedeposits_scotland", "lps_scotland", "tdsni", "none"]
 NoticeBy = Literal["landlord", "tenant"]
 TenancyStatus = Literal["upcoming", "active", "notice", "ended", "cancelled"]
+TenancyWarningCode = Literal[
+    "fixed_term_not_allowed",
+    "deposit_unprotected",
+    "deposit_cap",
+    "rent_notice_missing",
+    "rent_notice_form",
+    "rent_notice_too_short",
+    "rent_before_notice",
+    "rent_within_period",
+    "rent_raised_too_often",
+]
 
 TenantIds = Annotated[list[Id], Meta(min_length=1, max_length=10, description="The lead tenant first.")]
 RentDueDay = Annotated[
@@ -115,12 +126,21 @@ class TenancyRow(Response, frozen=True, kw_only=True):
     version: int
 
 
+class TenancyWarning(Response, frozen=True, kw_only=True):
+    """What is not as the law asks for, and was taken all the same."""
+
+    code: TenancyWarningCode
+    message: str
+
+
 class Tenancy(Response, frozen=True, kw_only=True):
     """Who lives in a property, or a unit of it, and for what rent.
 
     `unitId` null: the whole property. `rentAmount` is that of today, or of the start of a tenancy to come. `type` is
     what the law makes of the agreement today, and `convertedFrom` what it was before, null where nothing changed it.
-    `arrears` is rent due until today less rent received; `credit` is what was paid ahead.
+    `endDate` is its last day: when it ended, else the expiry of the notice, else the end of the term that was agreed;
+    null: it goes on. `arrears` is rent due until today less rent received; `credit` is what was paid ahead. `warnings`
+    are of the rent from today on, of the deposit, and of the call that they answer.
     """
 
     id: Id
@@ -146,6 +166,7 @@ class Tenancy(Response, frozen=True, kw_only=True):
     arrears: Amount
     credit: Amount
     notes: str | None
+    warnings: list[TenancyWarning]
     created_at: Timestamp
     updated_at: Timestamp
     version: int
@@ -174,9 +195,10 @@ class DepositPart(Part, frozen=True, kw_only=True):
 
 
 class CreateTenancy(Request, frozen=True, kw_only=True):
-    """A new tenancy. Its type follows from where the property lies and when it begins; rent is due on its first day.
+    """A new tenancy. Its type follows from where and what the property is, and from when it begins.
 
-    The deposit is either `deposit` or its parts by name.
+    `rentDueDay` is by default that of `startDate`. `endDate` is the end of the term that was agreed. The deposit is
+    either `deposit` or its parts by name.
     """
 
     property_id: Id
@@ -209,8 +231,11 @@ class RentChange(Part, frozen=True, kw_only=True):
 class UpdateTenancy(Request, frozen=True, kw_only=True):
     """The end, the notice, the rent or the deposit to change. An absent field stays, null clears.
 
-    A notice ends the tenancy on the day it expires, unless `endDate` says otherwise. `cancelled` calls off a tenancy
-    that has not begun.
+    `endDate` is when the tenancy ends after all; null: it goes on, whatever term was agreed. A notice has
+    `noticeServedDate` and `noticeExpiryDate`, on which the tenancy ends unless `endDate` beside it says otherwise; null
+    for the first takes the whole notice back. `rent` is a new rent from a day on, in the place of one from that day.
+    `cancelled` calls off a tenancy that has not begun. `tenantIds`, `type`, `startDate`, `rentFrequency` and
+    `rentDueDay` correct what was entered, of the whole tenancy.
     """
 
     id: Id
@@ -221,7 +246,12 @@ class UpdateTenancy(Request, frozen=True, kw_only=True):
     notice_expiry_date: Date | UnsetType | None = UNSET
     rent: RentChange | UnsetType = UNSET
     deposit: DepositPart | UnsetType | None = UNSET
-    bills_included: bool | UnsetType = UNSET
     cancelled: bool = False
+    tenant_ids: TenantIds | UnsetType = UNSET
+    type: TenancyType | UnsetType = UNSET
+    start_date: Date | UnsetType = UNSET
+    rent_frequency: RentFrequency | UnsetType = UNSET
+    rent_due_day: RentDueDay | UnsetType = UNSET
+    bills_included: bool | UnsetType = UNSET
     notes: Notes | UnsetType | None = UNSET
     external_id: ExternalId | UnsetType | None = UNSET

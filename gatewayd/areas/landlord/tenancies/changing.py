@@ -1,0 +1,105 @@
+"""What an update makes of a tenancy: its end, its notice, its rents, and what was entered wrongly. Pure."""
+
+from collections.abc import Iterator
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from gatewayd.areas.landlord.tenancies import deposits, rent_steps, rules, states
+from gatewayd.areas.landlord.tenancies.amounts import amount_of
+from gatewayd.areas.landlord.tenancies.rent_steps import MAX_STEPS
+from gatewayd.areas.landlord.tenancies.shapes import RentChange, RentNotice, RentStep, TenancyRow, UpdateTenancy
+from gatewayd.errors import FieldError, Problem, invalid
+
+TERMS = (
+    *("end_date", "notice_served_date", "notice_by", "notice_expiry_date", "rent", "tenant_ids", "type", "start_date"),
+    *("rent_frequency", "rent_due_day", "bills_included"),
+)
+"""What is fixed once a tenancy was called off: all but its deposit, `notes` and `external_id`."""
+
+
+def changes_terms(request: UpdateTenancy) -> bool:
+    """Whether the request gives anything that a tenancy which was called off does not have any more."""
+    return any(getattr(request, name) is not UNSET for name in TERMS)
+
+
+def with_start(row: TenancyRow, request: UpdateTenancy) -> TenancyRow:
+    """The tenancy from the day that it begins on after all, with its first rent from that day on."""
+    if request.start_date is UNSET:
+        return row
+    start = request.start_date.isoformat()
+    first, *others = row.rent_history
+    return replace(row, start_date=start, rent_history=[replace(first, from_date=start), *others])
+
+
+def with_due_day(row: TenancyRow, before: TenancyRow, request: UpdateTenancy) -> TenancyRow:
+    """The tenancy with a day of the week or of the month on which rent is due, as its frequency asks for."""
+    by_weeks = rules.BY_WEEKS
+    if request.rent_due_day is not UNSET or (row.rent_frequency in by_weeks) == (before.rent_frequency in by_weeks):
+        return row
+    return replace(row, rent_due_day=rules.default_due_day(row.start_date, row.rent_frequency))
+
+
+def with_notice(row: TenancyRow, before: TenancyRow, request: UpdateTenancy) -> TenancyRow:
+    """The tenancy with the notice that the request gives, or without one that it takes back.
+
+    Another day of expiry goes before an end that was said earlier.
+    """
+    if request.notice_served_date is None:
+        unsaid = UNSET, None
+        return replace(
+            row,
+            notice_served_date=None,
+            notice_by=None if request.notice_by in unsaid else row.notice_by,
+            notice_expiry_date=None if request.notice_expiry_date in unsaid else row.notice_expiry_date,
+        )
+    moved = row.notice_expiry_date not in (None, before.notice_expiry_date)
+    return replace(row, end_date=None) if moved else row
+
+
+def with_end(row: TenancyRow, request: UpdateTenancy, today: str) -> TenancyRow:
+    """The tenancy with the end that the request gives; None: it goes on until a notice expires.
+
+    Chosen: of an assured shorthold it is the term that is agreed, as long as there are terms and no notice was served.
+    """
+    if request.end_date is UNSET:
+        return row
+    if request.end_date is None:
+        return replace(row, end_date=None, term_end_date=None)
+    end = request.end_date.isoformat()
+    if row.type == "assured_shorthold" and today < states.PERIODIC_FROM and row.notice_served_date is None:
+        return replace(row, end_date=None, term_end_date=end)
+    return replace(row, end_date=end)
+
+
+def with_rent(row: TenancyRow, change: RentChange, today: str) -> TenancyRow:
+    """The tenancy with a new rent from a day on. Raises `Problem`: `limit_reached`, `validation_failed`."""
+    errors = [*_rent_mistakes(row, change, today)]
+    if errors:
+        raise invalid(*errors)
+    amount = amount_of("rent.amount", change.amount, row.currency)
+    step = RentStep(from_date=change.from_date.isoformat(), amount=str(amount), notice=change.notice)
+    history = rent_steps.with_step(row.rent_history, step)
+    if len(history) > MAX_STEPS:
+        raise Problem("limit_reached", f"A tenancy has at most {MAX_STEPS} rents.", extra={"limit": MAX_STEPS})
+    return replace(row, rent_history=history)
+
+
+def _rent_mistakes(row: TenancyRow, change: RentChange, today: str) -> Iterator[FieldError]:
+    from_date, end, horizon = change.from_date.isoformat(), states.last_day(row), rules.horizon(today)
+    if from_date < row.start_date:
+        yield FieldError("rent.fromDate", "date_order", f"The tenancy begins on {row.start_date}.")
+    if end is not None and end < from_date:
+        yield FieldError("rent.fromDate", "date_order", f"The tenancy ends on {end}.")
+    notice = change.notice or RentNotice()
+    dates = {"fromDate": change.from_date, "notice.servedDate": notice.served_date}
+    for name, date in {**dates, "notice.effectiveDate": notice.effective_date}.items():
+        if date is not None and date.isoformat() > horizon:
+            yield FieldError(f"rent.{name}", "out_of_range", f"Give a day up to {horizon}.")
+
+
+def with_deposit(row: TenancyRow, request: UpdateTenancy) -> TenancyRow:
+    """The tenancy with the deposit that the request gives. Raises `Problem` `validation_failed`."""
+    if request.deposit is UNSET:
+        return row
+    return replace(row, **deposits.columns_of(request.deposit, row.currency))

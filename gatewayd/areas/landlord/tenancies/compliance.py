@@ -1,0 +1,118 @@
+"""What a tenancy does not keep of the law, told in `warnings` (Domain B4). Pure; nothing is refused for it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from gatewayd.areas.landlord.rents import section_13
+from gatewayd.areas.landlord.rents.section_13 import FindingCode
+from gatewayd.areas.landlord.tenancies import rent_steps, states
+from gatewayd.areas.landlord.tenancies.shapes import (
+    RentFrequency,
+    TenancyRow,
+    TenancyType,
+    TenancyWarning,
+    TenancyWarningCode,
+)
+from gatewayd.clock import days_after
+from gatewayd.money import Money, to_minor
+
+_PROTECTION_DAYS: Final = 30  # of receipt [padlord]
+_PROTECTED: Final = frozenset[TenancyType](
+    {
+        "assured_periodic",
+        "assured_shorthold",
+        "occupation_contract",
+        "private_residential_tenancy",
+        "private_tenancy_ni",
+    }
+)
+"""Types whose deposits belong into a scheme. Chosen: the 30 days of England and Wales stand for the others' too."""
+
+_ASSURED: Final = frozenset[TenancyType]({"assured_periodic", "assured_shorthold"})
+_IN_A_YEAR: Final[Mapping[RentFrequency, int]] = {
+    "weekly": 52,
+    "fortnightly": 26,
+    "four_weekly": 13,
+    "monthly": 12,
+    "quarterly": 4,
+    "annually": 1,
+}
+_WEEKS_IN_A_YEAR: Final = 52
+
+
+class _Cap(NamedTuple):
+    """The most weeks of rent that a deposit may be, of tenancies that begin from an ISO date on.
+
+    `many_weeks` hold where the rent of a year is `limit`, in minor units, or more.
+    """
+
+    first: str
+    weeks: int
+    limit: int
+    many_weeks: int
+
+
+_CAPS: Final = (_Cap("2019-06-01", 5, 50_000_00, 6),)  # [deposit cap]
+
+_OF_FINDINGS: Final[Mapping[FindingCode, TenancyWarningCode]] = {
+    "notice_missing": "rent_notice_missing",
+    "notice_form": "rent_notice_form",
+    "notice_too_short": "rent_notice_too_short",
+    "before_effective_date": "rent_before_notice",
+    "not_first_day_of_period": "rent_within_period",
+    "first_52_weeks": "rent_raised_too_often",
+    "within_52_weeks": "rent_raised_too_often",
+}
+
+NO_TERM: Final = TenancyWarning(
+    code="fixed_term_not_allowed",
+    message=f"In England assured tenancies have no fixed term since {states.PERIODIC_FROM}: this one goes on past its"
+    " `endDate`. When it ends, say so with landlord.updateTenancy.",
+)
+
+
+def warnings(row: TenancyRow, today: str) -> list[TenancyWarning]:
+    """What there is to say of a tenancy today: of its deposit, and of its rents from today on."""
+    if row.cancelled_at is not None:
+        return []
+    found = [*_of_deposit(row, today)]
+    in_force = rent_steps.step_on(row, today)
+    for step in row.rent_history:
+        if step.from_date >= in_force.from_date:
+            found += [
+                TenancyWarning(code=_OF_FINDINGS[one.code], message=f"Rent from {step.from_date}: {one.message}")
+                for one in section_13.findings(row, step)
+            ]
+    return found
+
+
+def _of_deposit(row: TenancyRow, today: str) -> Iterator[TenancyWarning]:
+    held = row.deposit_amount
+    if not held or row.type not in _PROTECTED or row.deposit_returned_date is not None:
+        return
+    due = days_after(row.start_date, _PROTECTION_DAYS)  # Chosen: it is received when the tenancy begins
+    if row.deposit_protected_date is None and due < today:
+        message = f"Nothing says that the deposit is protected; it was to be by {due}."
+        yield TenancyWarning(code="deposit_unprotected", message=message)
+    cap = most_deposit(row)
+    if cap is not None and cap < held:
+        message = f"The deposit may be {cap} at most, {_weeks(row)} weeks of rent."
+        yield TenancyWarning(code="deposit_cap", message=message)
+
+
+def most_deposit(row: TenancyRow) -> Money | None:
+    """The most that the deposit of an assured tenancy in England may be, in whole pennies; None: there is no cap."""
+    weeks = _weeks(row)
+    return None if weeks is None else Money(_rent_of_a_year(row) * weeks // _WEEKS_IN_A_YEAR, row.currency)
+
+
+def _weeks(row: TenancyRow) -> int | None:
+    caps = [cap for cap in _CAPS if cap.first <= row.start_date]
+    if not caps or row.type not in _ASSURED or row.currency != "GBP":
+        return None
+    return caps[-1].many_weeks if _rent_of_a_year(row) >= caps[-1].limit else caps[-1].weeks
+
+
+def _rent_of_a_year(row: TenancyRow) -> int:
+    """Of the first rent, which the deposit was taken by."""
+    return to_minor(row.rent_history[0].amount, row.currency) * _IN_A_YEAR[row.rent_frequency]

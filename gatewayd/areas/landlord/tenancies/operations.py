@@ -1,0 +1,191 @@
+"""The tenancy resource (Spec §4, Domain A4 and B4): its operations."""
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from gatewayd.areas.landlord.properties.rows import PROPERTIES
+from gatewayd.areas.landlord.properties.shapes import Jurisdiction, StoredProperty
+from gatewayd.areas.landlord.tenancies import changing, compliance, deposits, premises, rows, rules, states
+from gatewayd.areas.landlord.tenancies.amounts import amount_of
+from gatewayd.areas.landlord.tenancies.rows import TENANCIES
+from gatewayd.areas.landlord.tenancies.shapes import (
+    CreateTenancy,
+    ListTenancies,
+    RentStep,
+    Tenancy,
+    TenancyRow,
+    UpdateTenancy,
+)
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.wire import encode
+from gatewayd.errors import FieldError, invalid, invalid_state
+from gatewayd.ledger.lists import sync_page
+from gatewayd.store import ReadTx, WriteTx
+
+
+def list_tenancies(tx: ReadTx, caller: Caller, request: ListTenancies) -> Listing[Tenancy]:
+    """List tenancies, newest first, or in the order of change with `updatedSince`.
+
+    `status` is the state today. `activeOn` answers those that had begun by that day and had not ended before it, and
+    were not called off.
+    """
+    active_on = None if request.active_on is None else request.active_on.isoformat()
+    filters: dict[str, object] = {
+        "property_id = :property_id": request.property_id,
+        "unit_id = :unit_id": request.unit_id,
+        rows.OF_TENANT: request.tenant_id,
+        rows.RUNS_ON: active_on,
+        "external_id = :external_id": request.external_id,
+    }
+    if request.status is not None:
+        filters[rows.OF_STATUS[request.status]] = tx.today
+    return sync_page(
+        tx, request, TENANCIES.select, filters, lambda row: encode(rows.shown(tx, TENANCIES.read(tx, row)))
+    )
+
+
+def create_tenancy(tx: WriteTx, caller: Caller, request: CreateTenancy) -> Tenancy:
+    """Create a tenancy of a property, or of a unit of it, for one tenant or several.
+
+    Two tenancies cannot have a unit on the same day; one of the whole property has all of its units. Its type follows
+    from the property and the day of its start: in England assured_periodic from 2026-05-01 on, assured_shorthold
+    before, which became assured_periodic on that day. These have no fixed term from that day on: an `endDate` on it or
+    later is taken with the warning `fixed_term_not_allowed`, and does not end them.
+    """
+    let = PROPERTIES.find(tx, request.property_id)
+    errors = [
+        *premises.property_mistakes(tx, let),
+        *premises.unit_mistakes(tx, request.unit_id, request.property_id),
+        *premises.tenant_mistakes(tx, request.tenant_ids),
+    ]
+    if errors or let is None:
+        raise invalid(*errors)
+    row = _new(tx, request, let)
+    found = [*rules.type_mistakes(row, let.jurisdiction), *rules.mistakes(row, tx.today)]
+    _refuse([*found, *deposits.mistakes(row, tx.today, by_name=request.deposit is None)])
+    warnings = [compliance.NO_TERM] if rules.takes_no_term(row) else []
+    return rows.shown(tx, rows.add(tx, rules.without_term(row)), warnings)
+
+
+def update_tenancy(tx: WriteTx, caller: Caller, request: UpdateTenancy) -> Tenancy:
+    """Change how a tenancy ends, its rent, its deposit or what was entered wrongly of it.
+
+    A notice ends the tenancy on the day it expires, unless `endDate` says another one. An end holds whatever the law
+    made of the agreement. A rise of rent that section 13 of the Housing Act 1988 would not let stand is taken with
+    `warnings`. `cancelled` calls off a tenancy before its first day; of one that was called off the terms stay.
+    """
+    before = TENANCIES.get(tx, request.id, request.expected_version)
+    if before.cancelled_at is not None and changing.changes_terms(request):
+        raise invalid_state("The tenancy was called off.", "cancelled", ())
+    after = TENANCIES.changed(before, request, end_date=before.end_date)
+    after = changing.with_start(changing.with_due_day(after, before, request), request)
+    after = changing.with_notice(after, before, request)
+    after = changing.with_end(after, request, tx.today)
+    after = changing.with_deposit(after, request)
+    errors: list[FieldError] = []
+    if request.tenant_ids is not UNSET and after.tenant_ids != before.tenant_ids:
+        errors += premises.tenant_mistakes(tx, after.tenant_ids)
+    if (after.type, after.start_date) != (before.type, before.start_date):
+        errors += rules.type_mistakes(after, _jurisdiction(tx, before))
+    errors += [*rules.mistakes(after, tx.today), *deposits.mistakes(after, tx.today)]
+    _refuse(errors)
+    if request.rent is not UNSET:
+        after = changing.with_rent(after, request.rent, tx.today)
+    if request.cancelled:
+        after = _called_off(tx, after)
+    same = (after.type, after.term_end_date) == (before.type, before.term_end_date)
+    warnings = [] if same or not rules.takes_no_term(after) else [compliance.NO_TERM]
+    return rows.shown(tx, rows.change(tx, before, rules.without_term(after)), warnings)
+
+
+def _new(tx: WriteTx, request: CreateTenancy, let: StoredProperty) -> TenancyRow:
+    """A tenancy that is not stored yet, and not looked at. Raises `Problem` `validation_failed`."""
+    start = request.start_date.isoformat()
+    rent = amount_of("rentAmount", request.rent_amount, let.currency)
+    type_ = request.type or rules.default_type(let, start, companies=premises.are_companies(tx, request.tenant_ids))
+    return TENANCIES.new(
+        tx,
+        request,
+        type=type_,
+        term_end_date=None if request.end_date is None else request.end_date.isoformat(),
+        end_date=None,
+        rent_due_day=request.rent_due_day or rules.default_due_day(start, request.rent_frequency),
+        currency=let.currency,
+        rent_history=[RentStep(from_date=start, amount=str(rent), notice=None)],
+        **deposits.columns_of(deposits.part_of(request), let.currency, by_name=request.deposit is None),
+    )
+
+
+def _refuse(errors: list[FieldError]) -> None:
+    """Raises `Problem` `validation_failed` where there are any."""
+    if errors:
+        raise invalid(*errors)
+
+
+def _called_off(tx: WriteTx, row: TenancyRow) -> TenancyRow:
+    """The tenancy, cancelled. Raises `Problem` `invalid_state` where it has begun."""
+    status = states.status_of(row, tx.today)
+    if status not in ("upcoming", "cancelled"):
+        raise invalid_state(f"The tenancy began on {row.start_date}: it can end, but not be called off.", status, ())
+    return replace(row, cancelled_at=row.cancelled_at or tx.now)
+
+
+def _jurisdiction(tx: ReadTx, row: TenancyRow) -> Jurisdiction:
+    let = PROPERTIES.find(tx, row.property_id)
+    assert let is not None  # a foreign key
+    return let.jurisdiction
+
+
+OPERATIONS = (
+    Operation(
+        id="landlord.listTenancies",
+        kind="read",
+        method="GET",
+        path="/landlord/listTenancies",
+        scopes=("accounting:read",),
+        request=ListTenancies,
+        response=Page[Tenancy],
+        handler=list_tenancies,
+        example={"status": "active", "limit": 20},
+    ),
+    Operation(
+        id="landlord.createTenancy",
+        kind="write",
+        method="POST",
+        path="/landlord/createTenancy",
+        scopes=("accounting:write",),
+        request=CreateTenancy,
+        response=Tenancy,
+        handler=create_tenancy,
+        errors=("already_exists", "overlapping_tenancy"),
+        example={
+            "propertyId": "prop_01k0000000000000000000000a",
+            "tenantIds": ["tnt_01k0000000000000000000000a"],
+            "startDate": "2026-10-01",
+            "rentAmount": "950.00",
+            "rentFrequency": "monthly",
+            "deposit": {"amount": "1095.00", "scheme": "dps", "reference": "DPS-4471", "protectedDate": "2026-10-05"},
+        },
+    ),
+    Operation(
+        id="landlord.updateTenancy",
+        kind="write",
+        method="POST",
+        path="/landlord/updateTenancy",
+        scopes=("accounting:write",),
+        request=UpdateTenancy,
+        response=Tenancy,
+        handler=update_tenancy,
+        errors=("already_exists", "invalid_state", "limit_reached", "overlapping_tenancy", "version_conflict"),
+        extension=True,
+        example={
+            "id": "tcy_01k0000000000000000000000a",
+            "noticeServedDate": "2026-11-16",
+            "noticeBy": "tenant",
+            "noticeExpiryDate": "2027-01-31",
+            "expectedVersion": 1,
+        },
+    ),
+)

@@ -1,0 +1,26 @@
+"""The rents of a tenancy, each from a day on. Pure."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from gatewayd.areas.landlord.tenancies.shapes import RentStep, TenancyRow
+from gatewayd.money import Money
+
+MAX_STEPS: Final = 200  # Chosen: all of a tenancy are looked at together
+
+
+def rent_on(row: TenancyRow, day: str) -> Money:
+    """The rent of a day; before the tenancy, that of its start."""
+    return Money.of(step_on(row, day).amount, row.currency)
+
+
+def step_on(row: TenancyRow, day: str) -> RentStep:
+    """The step that is in force on a day; before the tenancy, the first."""
+    begun = [step for step in row.rent_history if step.from_date <= day]
+    return begun[-1] if begun else row.rent_history[0]
+
+
+def with_step(history: Sequence[RentStep], step: RentStep) -> list[RentStep]:
+    """The history with one step more, in the place of one from the same day."""
+    others = [one for one in history if one.from_date != step.from_date]
+    return sorted([*others, step], key=lambda one: one.from_date)

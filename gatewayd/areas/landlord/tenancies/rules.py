@@ -1,0 +1,114 @@
+"""The rules that the terms of a tenancy follow (Domain B4). Pure."""
+
+import datetime
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from msgspec.structs import replace
+
+from gatewayd.areas.landlord.properties.shapes import Jurisdiction, StoredProperty
+from gatewayd.areas.landlord.tenancies import states
+from gatewayd.areas.landlord.tenancies.shapes import RentFrequency, TenancyRow, TenancyType
+from gatewayd.clock import months_later
+from gatewayd.errors import FieldError
+
+_EARLIEST: Final = "1900-01-01"  # Chosen: each rent since the start is counted
+_HORIZON_YEARS: Final = 100  # Chosen: leases with steps of rent run for decades
+BY_WEEKS: Final = frozenset[RentFrequency]({"weekly", "fortnightly", "four_weekly"})
+
+_BY_JURISDICTION: Final[Mapping[Jurisdiction, TenancyType]] = {
+    "england": "assured_periodic",
+    "wales": "occupation_contract",
+    "scotland": "private_residential_tenancy",
+    "northern_ireland": "private_tenancy_ni",
+    "other": "other",
+}
+_ONLY_IN: Final[Mapping[TenancyType, Jurisdiction]] = {
+    "assured_shorthold": "england",
+    # Chosen: what was assured elsewhere has become something else, or is `other`
+    **{type_: place for place, type_ in _BY_JURISDICTION.items() if type_ != "other"},
+}
+
+
+def default_type(let: StoredProperty, start_date: str, *, companies: bool) -> TenancyType:
+    """The type of a tenancy of which nobody said it. `companies`: that is what all of its tenants are."""
+    if let.use == "commercial_let":
+        return "commercial_lease"
+    if companies:
+        return "company_let"
+    if let.use == "rent_a_room":
+        return "lodger"
+    if let.use == "holiday_let":  # Chosen: a holiday makes nobody an assured tenant
+        return "other"
+    if let.jurisdiction == "england" and start_date < states.PERIODIC_FROM:
+        return "assured_shorthold"
+    return _BY_JURISDICTION[let.jurisdiction]
+
+
+def default_due_day(start_date: str, frequency: RentFrequency) -> int:
+    """The first day of the tenancy, of the month or of the week."""
+    start = datetime.date.fromisoformat(start_date)
+    return start.isoweekday() if frequency in BY_WEEKS else start.day
+
+
+def takes_no_term(row: TenancyRow) -> bool:
+    """Whether the law undoes the term of a tenancy: of an assured one in England that reaches 2026-05-01 (Domain 0.1).
+
+    Of an assured_shorthold it counts up to that day, and is kept.
+    """
+    assured = row.type in ("assured_periodic", "assured_shorthold")
+    return assured and row.term_end_date is not None and row.term_end_date >= states.PERIODIC_FROM
+
+
+def without_term(row: TenancyRow) -> TenancyRow:
+    """The tenancy, without a term that an assured_periodic one does not have."""
+    return replace(row, term_end_date=None) if row.type == "assured_periodic" and takes_no_term(row) else row
+
+
+def type_mistakes(row: TenancyRow, jurisdiction: Jurisdiction) -> Iterator[FieldError]:
+    """What is wrong with the type of a tenancy, for where it lies and when it begins."""
+    only_in = _ONLY_IN.get(row.type, jurisdiction)
+    if only_in != jurisdiction:
+        yield FieldError("type", "conflict", f"It is a tenancy of {only_in.replace('_', ' ').title()}.")
+    if row.type == "assured_shorthold" and row.start_date >= states.PERIODIC_FROM:
+        message = f"Since {states.PERIODIC_FROM} no assured shorthold begins: new ones are assured periodic."
+        yield FieldError("type", "conflict", message)
+
+
+def mistakes(row: TenancyRow, today: str) -> Iterator[FieldError]:
+    """What is wrong with the terms of a tenancy."""
+    yield from _rent_mistakes(row)
+    if not _EARLIEST <= row.start_date <= horizon(today):
+        yield FieldError("startDate", "out_of_range", f"Give a day from {_EARLIEST} to {horizon(today)}.")
+    end = row.end_date or row.term_end_date
+    if end is not None and end < row.start_date:
+        yield FieldError("endDate", "date_order", f"The tenancy begins on {row.start_date}.")
+    yield from _notice_mistakes(row)
+
+
+def _rent_mistakes(row: TenancyRow) -> Iterator[FieldError]:
+    if row.type == "assured_periodic" and row.rent_frequency in ("quarterly", "annually"):
+        message = "The rent of an assured periodic tenancy is for a month, or for 28 days at most."
+        yield FieldError("rentFrequency", "conflict", message)
+    if row.rent_frequency in BY_WEEKS and row.rent_due_day > 7:
+        yield FieldError("rentDueDay", "out_of_range", "Rent by the week is due on a day of the week, 1 to 7.")
+    first, *later = row.rent_history
+    if any(step.from_date <= first.from_date for step in later):
+        yield FieldError("startDate", "date_order", "The tenancy has a rent from that day or before it.")
+
+
+def _notice_mistakes(row: TenancyRow) -> Iterator[FieldError]:
+    served, expiry = row.notice_served_date, row.notice_expiry_date
+    if served is None and (expiry is not None or row.notice_by is not None):
+        yield FieldError("noticeServedDate", "required", "When was the notice served?")
+    elif served is not None and expiry is None:
+        yield FieldError("noticeExpiryDate", "required", "When does the notice expire?")
+    elif served is not None and expiry is not None and expiry < served:
+        yield FieldError("noticeExpiryDate", "date_order", "The notice expires before it is served.")
+    if expiry is not None and expiry < row.start_date:
+        yield FieldError("noticeExpiryDate", "date_order", f"The tenancy begins on {row.start_date}.")
+
+
+def horizon(today: str) -> str:
+    """The last day on which a tenancy may begin, or a rent be served and begin."""
+    return months_later(datetime.date.fromisoformat(today), 12 * _HORIZON_YEARS).isoformat()
