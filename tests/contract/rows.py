@@ -9,15 +9,14 @@ from urllib.parse import urlencode
 import msgspec
 
 from gatewayd import catalogue
-from gatewayd.areas.landlord.tenancies.rows import TENANCIES
+from gatewayd.areas.landlord.properties.rows import PROPERTIES
 from gatewayd.contract.operation import Operation
 from gatewayd.outbound.transport import Policy
 from gatewayd.store import WriteTx
 from gatewayd.webhooks import attempts
 from gatewayd.webhooks.schedule import MAX_ATTEMPTS
 from gatewayd.webhooks.time_range import RETENTION_DAYS
-from tests.areas.landlord.lets import step, tenancy
-from tests.ledger import bank_books, lets
+from tests.ledger import bank_books
 from tests.support.api import Fields, Reply, TestedApi
 from tests.support.statement_files import file_of, line, opened, statement, trade
 
@@ -110,7 +109,7 @@ async def seed(api: TestedApi) -> dict[str, str]:
     assert empty.status == 200, empty.body
     ids["prt_b"] = empty.json()["id"]
     await _add_calendar(api, ids)
-    ids |= await api.store.write(lambda tx: _let(tx, ids["biz"]), "org_a")
+    await _add_tenancies(api, ids)
     await _import(api, ids)
     # The subscription comes last and has a delivery of its own, which did not arrive.
     lead = await api("POST", BY_ID["crm.createLead"].path, json={"source": "fair"})
@@ -134,6 +133,38 @@ async def _add_calendar(api: TestedApi, ids: dict[str, str]) -> None:
     assert met.status == 200, met.body
 
 
+async def _add_tenancies(api: TestedApi, ids: dict[str, str]) -> None:
+    """A house to let, another that is let, who lives there, and somebody who does not."""
+    ids["prop"], ids["prop_b"] = await api.store.write(_houses, "org_a")
+    terms = {"startDate": "2026-10-01", "rentAmount": "900.00", "rentFrequency": "monthly"}
+    for key, operation_id, values in (
+        ("tnt", "landlord.createTenant", {"kind": "person", "name": "Rosa Hart"}),
+        ("tnt_b", "landlord.createTenant", {"kind": "person", "name": "Tom Lee"}),
+        ("tcy", "landlord.createTenancy", {"propertyId": ids["prop_b"], **terms}),
+    ):
+        body = {**values, "tenantIds": [ids["tnt"]]} if key == "tcy" else values
+        reply = await api("POST", BY_ID[operation_id].path, json=body)
+        assert reply.status == 200, (operation_id, reply.body)
+        ids[key] = str(reply.json()["id"])
+
+
+def _houses(tx: WriteTx) -> tuple[str, str]:
+    values = {
+        "business_id": tx.value("SELECT id FROM businesses WHERE org_id = :org_id"),
+        "name": "4 Elm Row",
+        "jurisdiction": "england",
+        "type": "house",
+        "use": "residential_let",
+        "owners": [],
+        "currency": "GBP",
+        "owner_share_percent": "100",
+        "licensing": "unknown",
+        "status": "active",
+    }
+    first, second = (PROPERTIES.insert(tx, PROPERTIES.new(tx, None, **values)) for _ in range(2))
+    return first.id, second.id
+
+
 async def _import(api: TestedApi, ids: dict[str, str]) -> None:
     """A statement that is applied, and a preview of another; the same of brokers' files."""
     for name, values, content in (
@@ -147,14 +178,6 @@ async def _import(api: TestedApi, ids: dict[str, str]) -> None:
         reply = await api("POST", f"/assets/accounts/{ids['acc']}/imports", query=values, body=content)
         assert reply.status == 200, reply.body
         ids[name] = str(reply.json()["id"])
-
-
-def _let(tx: WriteTx, business_id: str) -> dict[str, str]:
-    """A house and its tenancy."""
-    house = lets.insert_property(tx, business_id)
-    given = tenancy(step("2026-10-01", "950.00"), property_id=house)
-    values = {name: getattr(given, name) for name in given.__struct_fields__}
-    return {"prop": house, "tcy": TENANCIES.insert(tx, TENANCIES.new(tx, None, **values)).id}
 
 
 def _bank_lines(tx: WriteTx) -> dict[str, str]:
@@ -198,6 +221,8 @@ def references(operation: Operation) -> dict[str, str]:
 
 
 def _settled(value: object, ids: Mapping[str, str]) -> object:
+    if isinstance(value, list):
+        return [_settled(each, ids) for each in value]
     match = _PLACEHOLDER.fullmatch(value) if isinstance(value, str) else None
     return value if match is None else ids[_key(match)]
 

@@ -1,0 +1,115 @@
+"""Lists of tenancies and tenants on any day of 2024 to 2028, beside the walk over the days; pages and filters."""
+
+import datetime
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from gatewayd.areas.landlord.tenancies import rows
+from gatewayd.areas.landlord.tenancies.shapes import RentStep
+from gatewayd.errors import Problem
+from gatewayd.store import WriteTx
+from tests.areas.accounting.books import Json
+from tests.areas.landlord.landlords import Landlord
+from tests.areas.landlord.test_tenancy_states import FIRST, LAST, Agreed, Seen, agreements, days, row_of, walk
+from tests.support.store import MemoryStore
+
+ONE = datetime.timedelta(days=1)
+STATES = ("upcoming", "active", "notice", "ended", "cancelled")
+
+
+def ids(items: list[Json]) -> list[str]:
+    return [item["id"] for item in items]
+
+
+def enter(landlord: Landlord, property_id: str, tenant_id: str, agreed: Agreed) -> str:
+    """A tenancy as it is stored, whatever else the property is let to."""
+
+    def insert(tx: WriteTx) -> str:
+        steps = [RentStep(from_date=agreed.start.isoformat(), amount="1.00", notice=None)]
+        row = replace(row_of(agreed), property_id=property_id, tenant_ids=[tenant_id], rent_history=steps)
+        row = rows.TENANCIES.insert(tx, replace(row, id=tx.new_id("tcy")))
+        tx.run(rows._INSERT_LINK, tenancy_id=row.id, tenant_id=tenant_id)
+        return row.id
+
+    return landlord.store.write(insert, landlord.org_id)
+
+
+def tenant_state(on_the_day: list[str]) -> str:
+    """What a tenant is whose tenancies have these states."""
+    begun = [state for state in on_the_day if state != "cancelled"]
+    if "active" in begun or "notice" in begun:
+        return "current"
+    return "past" if begun and set(begun) == {"ended"} else "prospective"
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    lets=st.lists(st.tuples(st.integers(0, 2), agreements()), min_size=1, max_size=6),
+    dates=st.lists(st.dates(FIRST, LAST), min_size=1, max_size=3),
+)
+def test_each_day_has_the_tenancies_of_each_state(
+    database_image: bytes, lets: list[tuple[int, Agreed]], dates: list[datetime.date]
+) -> None:
+    landlord = Landlord(MemoryStore(database_image))
+    house, tenants = landlord.house(), [landlord.tenant() for _ in range(3)]
+    entered = {enter(landlord, house, tenants[whose], agreed): (whose, agreed) for whose, agreed in lets}
+    known = {id_: dict(zip(days(), walk(agreed), strict=True)) for id_, (_, agreed) in entered.items()}
+    changes = [datetime.date(2026, 4, 30), datetime.date(2026, 5, 1)]
+    ends = [agreed.start for _, agreed in lets] + [
+        end for _, agreed in lets for end in (agreed.term, agreed.end) if end
+    ]
+    for day in {*dates, *changes, *ends}:
+        landlord.at(day.isoformat())
+        served = {one["id"]: one for one in landlord.walk("listTenancies", "limit=2")}
+        assert set(served) == set(entered)
+        for id_, one in served.items():
+            expected = known[id_][day]
+            if expected.status != "cancelled":
+                assert Seen(one["status"], one["type"], one["convertedFrom"], one["endDate"]) == expected
+        states = {id_: seen[day].status for id_, seen in known.items()}
+        for state in STATES:
+            found = ids(landlord.walk("listTenancies", f"status={state}&limit=2"))
+            assert sorted(found) == sorted(id_ for id_, one in states.items() if one == state)
+        running = sorted(id_ for id_, one in states.items() if one in ("active", "notice"))
+        assert sorted(ids(landlord.walk("listTenancies", f"activeOn={day}"))) == running
+        of_tenants = {
+            tenant: tenant_state([states[id_] for id_, (whose, _) in entered.items() if whose == index])
+            for index, tenant in enumerate(tenants)
+        }
+        assert {one["id"]: one["status"] for one in landlord.walk("listTenants", "")} == of_tenants
+        for state in ("prospective", "current", "past"):
+            found = ids(landlord.walk("listTenants", f"status={state}"))
+            assert sorted(found) == sorted(tenant for tenant, one in of_tenants.items() if one == state)
+    landlord.store.close()
+
+
+def test_tenancies_are_found_by_what_is_let_and_to_whom(landlord: Landlord, store: MemoryStore) -> None:
+    house, rosa, tom = landlord.house(), landlord.tenant(), landlord.tenant("Tom Hart")
+    one, two = landlord.unit(house), landlord.unit(house)
+    first = landlord.let(house, unitId=one, tenantIds=[rosa])["id"]
+    second = landlord.let(house, unitId=two, tenantIds=[rosa, tom], startDate="2026-12-01")["id"]
+    third = landlord.let()["id"]
+    Landlord(store).let()
+    for query, expected in (
+        ("", [third, second, first]),
+        (f"propertyId={house}", [second, first]),
+        (f"unitId={two}", [second]),
+        (f"tenantId={rosa}", [second, first]),
+        (f"tenantId={tom}", [second]),
+        (f"tenantId={rosa}&status=active", [first]),
+        (f"propertyId={house}&activeOn=2026-12-01", [second, first]),
+        (f"propertyId={house}&activeOn=2026-11-30&limit=1", [first]),
+        ("activeOn=2026-05-31", []),
+    ):
+        assert ids(landlord.walk("listTenancies", query)) == expected, query
+    landlord.store.clock.advance(1_000_000)
+    landlord.post("updateTenancy", id=first, notes="x")
+    assert ids(landlord.walk("listTenancies", "updatedSince=2026-11-20T09:30:00Z&limit=2")) == [second, third, first]
+    assert ids(landlord.walk("listTenancies", "updatedSince=2026-11-20T09:30:01Z")) == [first]
+    _, cursor = landlord.get("listTenancies", "status=active&limit=1")
+    with pytest.raises(Problem) as caught:
+        landlord.get("listTenancies", f"status=ended&limit=1&cursor={cursor}")
+    assert caught.value.code == "invalid_cursor"
