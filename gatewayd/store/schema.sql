@@ -1786,7 +1786,11 @@ CREATE INDEX tenancies_by_id ON tenancies (org_id, id);
 
 CREATE INDEX tenancies_by_last_day ON tenancies (org_id, last_day, id);
 
+CREATE INDEX tenancies_by_start ON tenancies (org_id, start_date, id);
+
 CREATE INDEX tenancies_cancelled ON tenancies (org_id, id) WHERE cancelled_at IS NOT NULL;
+
+CREATE INDEX tenancies_in_property ON tenancies (org_id, property_id, id);
 
 CREATE INDEX tenancies_of_property ON tenancies (org_id, property_id, start_date, id);
 

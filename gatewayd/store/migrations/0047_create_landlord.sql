@@ -184,6 +184,10 @@ CREATE INDEX tenancies_by_id ON tenancies (org_id, id);
 CREATE INDEX tenancies_by_change ON tenancies (org_id, updated_at, id);
 -- the tenancies of a property, by when they begin
 CREATE INDEX tenancies_of_property ON tenancies (org_id, property_id, start_date, id);
+-- the list of those of a property
+CREATE INDEX tenancies_in_property ON tenancies (org_id, property_id, id);
+-- what is to begin
+CREATE INDEX tenancies_by_start ON tenancies (org_id, start_date, id);
 -- the tenancies of a unit
 CREATE INDEX tenancies_of_unit ON tenancies (org_id, unit_id, id) WHERE unit_id IS NOT NULL;
 -- those that were called off

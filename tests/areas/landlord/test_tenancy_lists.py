@@ -1,6 +1,7 @@
 """Lists of tenancies and tenants on any day of 2024 to 2028, beside the walk over the days; pages and filters."""
 
 import datetime
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -9,8 +10,9 @@ from msgspec.structs import replace
 
 from gatewayd.areas.landlord.tenancies import rows
 from gatewayd.areas.landlord.tenancies.shapes import RentStep
+from gatewayd.areas.landlord.tenants import rows as tenant_rows
 from gatewayd.errors import Problem
-from gatewayd.store import WriteTx
+from gatewayd.store import ReadTx, WriteTx
 from tests.areas.accounting.books import Json
 from tests.areas.landlord.landlords import Landlord
 from tests.areas.landlord.test_tenancy_states import FIRST, LAST, Agreed, Seen, agreements, days, row_of, walk
@@ -113,3 +115,55 @@ def test_tenancies_are_found_by_what_is_let_and_to_whom(landlord: Landlord, stor
     with pytest.raises(Problem) as caught:
         landlord.get("listTenancies", f"status=ended&limit=1&cursor={cursor}")
     assert caught.value.code == "invalid_cursor"
+
+
+PLANS = {
+    ("listTenancies", ""): "tenancies USING INDEX tenancies_by_id (org_id=? AND id<?)",
+    ("listTenancies", "propertyId=prop_1"): "INDEX tenancies_in_property (org_id=? AND property_id=? AND id<?)",
+    ("listTenancies", "unitId=unit_1"): "tenancies USING INDEX tenancies_of_unit (org_id=? AND unit_id=? AND id<?)",
+    ("listTenancies", "tenantId=tnt_1"): "tenancies USING INDEX tenancies_by_id (org_id=? AND id=?)",
+    ("listTenancies", "status=upcoming"): "tenancies USING INDEX tenancies_by_start (org_id=? AND start_date>?)",
+    ("listTenancies", "status=notice"): "tenancies USING INDEX tenancies_by_last_day (org_id=? AND last_day>?)",
+    ("listTenancies", "status=cancelled"): "tenancies USING INDEX tenancies_cancelled (org_id=? AND id<?)",
+    ("listTenants", ""): "tenants USING INDEX tenants_by_id (org_id=? AND id<?)",
+    ("listTenants", "tenancyId=tcy_1"): "tenants USING INDEX tenants_by_id (org_id=? AND id=?)",
+    ("listTenants", "propertyId=prop_1"): "tenancy_tenants_1 (org_id=? AND tenancy_id=?)",
+    ("listTenants", "status=current"): "tenancy_tenants_of_tenant (org_id=? AND tenant_id=?)",
+}
+
+
+@pytest.mark.parametrize(("operation", "query"), PLANS)
+def test_a_page_is_read_off_indexes(landlord: Landlord, operation: str, query: str) -> None:
+    """A list of many thousands answers a page as fast as one of a few."""
+    plan: list[str] = []
+
+    class Explaining(ReadTx):
+        def each(self, sql: str, /, **values: object) -> Any:
+            plan.extend(row[3] for row in self.rows(f"EXPLAIN QUERY PLAN {sql}", **values))
+            return super().each(sql, **values)
+
+    def explain(tx: ReadTx) -> None:
+        explaining = object.__new__(Explaining)
+        explaining.__dict__.update(tx.__dict__)
+        landlord.operations[operation].handler(explaining, landlord.caller, landlord.decoders[operation].query(query))
+
+    landlord.store.read(explain, landlord.org_id)
+    assert any(step.endswith(PLANS[operation, query]) for step in plan), plan
+    assert not any("TEMP B-TREE FOR ORDER" in step or step.endswith("(org_id=?)") for step in plan), plan
+
+
+def test_the_state_of_a_tenant_and_what_overlaps_are_read_off_indexes(landlord: Landlord) -> None:
+    def plan(sql: str, **values: object) -> list[str]:
+        return landlord.store.read(
+            lambda tx: [row[3] for row in tx.rows(f"EXPLAIN QUERY PLAN {sql}", **values)], landlord.org_id
+        )
+
+    of_tenant = {"tenant_id": "tnt_1", "today": "2026-11-20"}
+    for sql in (tenant_rows._SELECT_STATES, tenant_rows._SELECT_ENDS):
+        assert [step.rpartition(" USING ")[2] for step in plan(sql, **of_tenant)] == [
+            "COVERING INDEX tenancy_tenants_of_tenant (org_id=? AND tenant_id=?)",
+            "INDEX tenancies_by_id (org_id=? AND id=?)",
+        ]
+    sought = {"id": "", "property_id": "", "unit_id": None, "first": "2026-01-01", "last": None}
+    [step] = plan(rows._SELECT_OVERLAPPING, **sought)
+    assert step.endswith("INDEX tenancies_of_property (org_id=? AND property_id=?)")

@@ -17,7 +17,7 @@ from gatewayd.clock import days_after
 from gatewayd.money import Money, to_minor
 
 _PROTECTION_DAYS: Final = 30  # of receipt [padlord]
-_PROTECTED: Final = frozenset[TenancyType](
+PROTECTED: Final = frozenset[TenancyType](
     {
         "assured_periodic",
         "assured_shorthold",
@@ -88,7 +88,7 @@ def warnings(row: TenancyRow, today: str) -> list[TenancyWarning]:
 
 def _of_deposit(row: TenancyRow, today: str) -> Iterator[TenancyWarning]:
     held = row.deposit_amount
-    if not held or row.type not in _PROTECTED or row.deposit_returned_date is not None:
+    if not held or row.type not in PROTECTED or row.deposit_returned_date is not None:
         return
     due = days_after(row.start_date, _PROTECTION_DAYS)  # Chosen: it is received when the tenancy begins
     if row.deposit_protected_date is None and due < today:

@@ -41,12 +41,13 @@ _INSERT_LINK = """
 INSERT INTO tenancy_tenants (org_id, tenancy_id, tenant_id) VALUES (:org_id, :tenancy_id, :tenant_id)
 """
 
+_ONE_OF = "id IN (SELECT id FROM tenancies WHERE org_id = :org_id AND"  # few: found by their own index
 _BEGUN = "cancelled_at IS NULL AND start_date <= :today"
 _RUNS = f"{_BEGUN} AND (last_day IS NULL OR last_day >= :today)"
 OF_STATUS: Final[Mapping[TenancyStatus, str]] = {
-    "upcoming": "cancelled_at IS NULL AND start_date > :today",
+    "upcoming": f"{_ONE_OF} cancelled_at IS NULL AND start_date > :today)",
     "active": f"{_RUNS} AND (notice_served_date IS NULL OR notice_served_date > :today)",
-    "notice": f"{_RUNS} AND notice_served_date <= :today",
+    "notice": f"{_ONE_OF} last_day >= :today AND {_BEGUN} AND notice_served_date <= :today)",
     "ended": f"{_BEGUN} AND last_day < :today",
     "cancelled": "cancelled_at IS NOT NULL",
 }

@@ -11,8 +11,9 @@ from gatewayd.areas.landlord.tenants.shapes import Tenant, TenantKind, TenantSta
 from gatewayd.store import ReadTx, Table
 
 _JOIN = """
-FROM tenancy_tenants JOIN tenancies ON tenancies.org_id = tenancy_tenants.org_id AND tenancies.id = tenancy_id
-WHERE tenancy_tenants.org_id = :org_id AND cancelled_at IS NULL
+FROM tenancy_tenants CROSS JOIN tenancies
+WHERE tenancy_tenants.org_id = :org_id AND tenancies.org_id = tenancy_tenants.org_id AND tenancies.id = tenancy_id
+    AND cancelled_at IS NULL
 """
 _RUNS = "start_date <= :today AND (last_day IS NULL OR last_day >= :today)"
 _SELECT_STATES = f"""
@@ -30,18 +31,25 @@ def _some(condition: str = "") -> str:
     return f"EXISTS (SELECT 1 {_JOIN} AND tenant_id = tenants.id{condition})"
 
 
-_CURRENT, _TO_COME, _ANY = _some(f" AND {_RUNS}"), _some(" AND start_date > :today"), _some()
+_TO_COME = """
+id IN (
+    SELECT tenant_id FROM tenancies CROSS JOIN tenancy_tenants
+    WHERE tenancies.org_id = :org_id AND start_date > :today AND cancelled_at IS NULL
+        AND tenancy_tenants.org_id = tenancies.org_id AND tenancy_id = tenancies.id
+)
+"""
+_CURRENT, _ANY = _some(f" AND {_RUNS}"), _some()
 OF_STATUS: Final[Mapping[TenantStatus, str]] = {
     "current": _CURRENT,
-    "prospective": f"NOT {_CURRENT} AND ({_TO_COME} OR NOT {_ANY})",
-    "past": f"NOT {_CURRENT} AND NOT {_TO_COME} AND {_ANY}",
+    "prospective": f"({_TO_COME} OR NOT {_ANY}) AND NOT {_CURRENT}",
+    "past": f"NOT {_TO_COME} AND NOT {_CURRENT} AND {_ANY}",
 }
 """The condition of each state, on the day `:today`."""
 IN_PROPERTY: Final = """
 id IN (
-    SELECT tenant_id FROM tenancies
-    JOIN tenancy_tenants ON tenancy_tenants.org_id = tenancies.org_id AND tenancy_id = tenancies.id
+    SELECT tenant_id FROM tenancies CROSS JOIN tenancy_tenants
     WHERE tenancies.org_id = :org_id AND property_id = :property_id
+        AND tenancy_tenants.org_id = tenancies.org_id AND tenancy_id = tenancies.id
 )
 """
 IN_TENANCY: Final = """
