@@ -103,6 +103,7 @@ def test_rent_is_due_on_the_day_of_the_start(landlord: Landlord, frequency: str,
         ({"rentFrequency": "annually", "type": "assured_periodic"}, ("rentFrequency", "conflict")),
         ({"rentFrequency": "four_weekly", "rentDueDay": 8}, ("rentDueDay", "out_of_range")),
         ({"rentAmount": "-1.00"}, ("rentAmount", "out_of_range")),
+        ({"rentAmount": "1000000000.00"}, ("rentAmount", "out_of_range")),
         ({"rentAmount": "950.001"}, ("rentAmount", "invalid_decimal")),
         ({"endDate": "2026-05-31"}, ("endDate", "date_order")),
         ({"endDate": "2026-05-31", "type": "other"}, ("endDate", "date_order")),
@@ -188,6 +189,13 @@ def test_the_deposit_may_be_given_by_its_parts(landlord: Landlord) -> None:
         "returnedDate": None,
     }
     assert landlord.let()["deposit"] is None
+
+
+def test_what_a_century_comes_to_is_an_amount(landlord: Landlord) -> None:
+    """From 1 January 1900, a Monday, to 20 November 2026 there are 6,621 Mondays."""
+    terms = {"startDate": "1900-01-01", "endDate": "9999-12-31", "rentAmount": "999999999.99"}
+    made = landlord.let(type="other", rentFrequency="weekly", **terms)
+    assert made["arrears"] == "6620999999933.79"
 
 
 def test_amounts_are_of_the_propertys_currency(landlord: Landlord) -> None:

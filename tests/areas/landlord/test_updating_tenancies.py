@@ -242,9 +242,19 @@ def test_rent_rises_once_a_year(landlord: Landlord) -> None:
     assert codes(landlord.change(tenancy, rent={"fromDate": "2026-08-01", "amount": "1000.00", "notice": first})) == []
     again = {"fromDate": "2027-07-01", "amount": "1050.00", "notice": {"form": "Form 4A", "servedDate": "2027-03-01"}}
     assert codes(landlord.change(tenancy, rent=again)) == ["rent_raised_too_often"]
+    # of the rent in force and the next one, and of one that is entered
+    third = {"fromDate": "2028-08-01", "amount": "1100.00"}
+    assert codes(landlord.change(tenancy, rent=third)) == ["rent_notice_missing", "rent_raised_too_often"]
+    assert [codes(one) for one in landlord.walk("listTenancies", "")] == [["rent_raised_too_often"]]
+    landlord.at("2027-07-01")
+    assert codes(landlord.walk("listTenancies", "")[0]) == ["rent_raised_too_often", "rent_notice_missing"]
+    landlord.at("2028-08-01")
+    assert codes(landlord.walk("listTenancies", "")[0]) == ["rent_notice_missing"]
+    landlord.at("2027-07-02")
     # rents that were in force before today's are past
-    landlord.at("2027-08-01")
+    landlord.change(tenancy, rent={"fromDate": "2028-08-01", "amount": "1000.00"})
     landlord.change(tenancy, rent={"fromDate": "2027-08-01", "amount": "1000.00"})
+    landlord.at("2027-08-01")
     assert [codes(one) for one in landlord.walk("listTenancies", "")] == [[]]
 
 

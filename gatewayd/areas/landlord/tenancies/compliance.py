@@ -8,6 +8,7 @@ from gatewayd.areas.landlord.rents.section_13 import FindingCode
 from gatewayd.areas.landlord.tenancies import rent_steps, states
 from gatewayd.areas.landlord.tenancies.shapes import (
     RentFrequency,
+    RentStep,
     TenancyRow,
     TenancyType,
     TenancyWarning,
@@ -72,18 +73,20 @@ NO_TERM: Final = TenancyWarning(
 
 
 def warnings(row: TenancyRow, today: str) -> list[TenancyWarning]:
-    """What there is to say of a tenancy today: of its deposit, and of its rents from today on."""
+    """What there is to say of a tenancy today: of its deposit, of the rent in force, and of the next."""
     if row.cancelled_at is not None:
         return []
-    found = [*_of_deposit(row, today)]
-    in_force = rent_steps.step_on(row, today)
-    for step in row.rent_history:
-        if step.from_date >= in_force.from_date:
-            found += [
-                TenancyWarning(code=_OF_FINDINGS[one.code], message=f"Rent from {step.from_date}: {one.message}")
-                for one in section_13.findings(row, step)
-            ]
-    return found
+    to_come = [step for step in row.rent_history if step.from_date > max(today, row.start_date)]
+    rents = (rent_steps.step_on(row, today), *to_come[:1])
+    return [*_of_deposit(row, today), *(warning for step in rents for warning in of_rent(row, step))]
+
+
+def of_rent(row: TenancyRow, step: RentStep) -> list[TenancyWarning]:
+    """What there is to say of a rent of the tenancy."""
+    return [
+        TenancyWarning(code=_OF_FINDINGS[found.code], message=f"Rent from {step.from_date}: {found.message}")
+        for found in section_13.findings(row, step)
+    ]
 
 
 def _of_deposit(row: TenancyRow, today: str) -> Iterator[TenancyWarning]:

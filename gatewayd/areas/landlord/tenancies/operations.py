@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from gatewayd.areas.landlord.properties.rows import PROPERTIES
 from gatewayd.areas.landlord.properties.shapes import Jurisdiction, StoredProperty
-from gatewayd.areas.landlord.tenancies import changing, compliance, deposits, premises, rows, rules, states
+from gatewayd.areas.landlord.tenancies import changing, compliance, deposits, premises, rent_steps, rows, rules, states
 from gatewayd.areas.landlord.tenancies.amounts import amount_of
 from gatewayd.areas.landlord.tenancies.rows import TENANCIES
 from gatewayd.areas.landlord.tenancies.shapes import (
@@ -97,7 +97,10 @@ def update_tenancy(tx: WriteTx, caller: Caller, request: UpdateTenancy) -> Tenan
         after = _called_off(tx, after)
     same = (after.type, after.term_end_date) == (before.type, before.term_end_date)
     warnings = [] if same or not rules.takes_no_term(after) else [compliance.NO_TERM]
-    return rows.shown(tx, rows.change(tx, before, rules.without_term(after)), warnings)
+    after = rows.change(tx, before, rules.without_term(after))
+    if request.rent is not UNSET:
+        warnings += compliance.of_rent(after, rent_steps.step_on(after, request.rent.from_date.isoformat()))
+    return rows.shown(tx, after, warnings)
 
 
 def _new(tx: WriteTx, request: CreateTenancy, let: StoredProperty) -> TenancyRow:

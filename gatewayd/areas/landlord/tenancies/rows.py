@@ -101,7 +101,7 @@ def shown(tx: ReadTx, row: TenancyRow, warnings: Sequence[TenancyWarning] = ()) 
         deposit=deposits.shown(row),
         arrears=Money(owed.arrears, row.currency),
         credit=Money(owed.credit, row.currency),
-        warnings=[*warnings, *compliance.warnings(row, today)],
+        warnings=[*warnings, *(found for found in compliance.warnings(row, today) if found not in warnings)],
     )
 
 

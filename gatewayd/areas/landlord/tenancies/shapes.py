@@ -140,7 +140,7 @@ class Tenancy(Response, frozen=True, kw_only=True):
     what the law makes of the agreement today, and `convertedFrom` what it was before, null where nothing changed it.
     `endDate` is its last day: when it ended, else the expiry of the notice, else the end of the term that was agreed;
     null: it goes on. `arrears` is rent due until today less rent received; `credit` is what was paid ahead. `warnings`
-    are of the rent from today on, of the deposit, and of the call that they answer.
+    are of the deposit, the rent in force, the next one, and of what the call asked for that they answer.
     """
 
     id: Id
