@@ -1,7 +1,9 @@
 """Which tenancy's rent money is: by what is owed, the rent of the period, the tenant's name and the property's."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from gatewayd.clock import days_after
@@ -18,7 +20,7 @@ _SAME_AMOUNT: Final = 5  # Chosen: with more tenancies of one rent the amount al
 _FEWEST_CHARACTERS = 5  # Chosen: shorter names of properties stand in any text
 _SHORTEST_NAME = 3
 _NO_WORD = ""
-_SEVERAL = 25  # points less where several tenancies have no more than the amount for them
+_SEVERAL = 25  # points less where several tenancies have no more for them, and nobody is named
 _WORDS = re.compile(r"[^\W_]+")
 _OF_COMPANIES = frozenset({"ltd", "limited", "plc", "llp", "inc", "gmbh", "and", "co"})
 _BEFORE_DAYS, _AFTER_DAYS = 62, 366  # Chosen: around a tenancy, in which its rent may come
@@ -59,7 +61,7 @@ class _Amount(NamedTuple):
 
 
 class _Known(NamedTuple):
-    """Tenancies by what one rent may come to, minor units of a currency, and by the word a tenant is known by."""
+    """Tenancies by what one rent may come to, minor units of a currency, and by what people write of them."""
 
     by_amount: dict[tuple[int, str], list[ExpectedRent]]
     by_name: dict[str, list[ExpectedRent]]
@@ -78,15 +80,15 @@ class Rents:
             return []
         rated = [(rent, signs, self._amount(line, rent)) for rent, signs in self._candidates(line)]
         found = [(rent, signs, amount) for rent, signs, amount in rated if amount.score(signs)]
-        alone = sum(signs == _NO_SIGNS for _, signs, _ in found) == 1
-        matches = [_match(rent, signs, amount, alone) for rent, signs, amount in found]
+        unnamed = Counter(signs for _, signs, _ in found if signs.tenant is None)
+        matches = [_match(rent, signs, amount, unnamed[signs] > 1) for rent, signs, amount in found]
         return sorted(matches, key=lambda match: -match.score)
 
     def _candidates(self, line: BankLine) -> list[tuple[ExpectedRent, _Signs]]:
         """Tenancies with such a rent, or whose tenant is named, with what of them is written on the line."""
         known = self._tenancies()
         by_amount = known.by_amount.get((line.rest.minor, line.currency), ())
-        words = frozenset(_words_of(line.text))
+        words = frozenset(_words_of(line.text)) | _pairs(line.text)
         named = [rent for word in words for rent in known.by_name.get(word, ())]
         asked = {rent.tenancy_id: rent for rent in (*by_amount, *named) if _may_pay(line, rent)}
         found = [(rent, _signs(rent, words, line.text)) for rent in asked.values()]
@@ -104,8 +106,8 @@ class Rents:
             for rent in expected.tenancies(self._tx):
                 for amount in schedule.amounts(rent.terms):
                     self._known.by_amount.setdefault((amount, rent.currency), []).append(rent)
-                for tenant in rent.tenants:
-                    self._known.by_name.setdefault(_key(tenant), []).append(rent)
+                for name in (*map(_key, rent.tenants), _address(rent.property_name)):
+                    self._known.by_name.setdefault(name, []).append(rent)
         return self._known
 
 
@@ -122,8 +124,8 @@ def _signs(rent: ExpectedRent, words: frozenset[str], text: str) -> _Signs:
     named = [tenant for tenant in rent.tenants if words.issuperset(_last_words(tenant))]
     wholly = [tenant for tenant in named if _is_whole(tenant, words)]
     place = _letters(rent.property_name)
-    at_place = len(place) >= _FEWEST_CHARACTERS and place in _letters(text)
-    return _Signs(next(iter([*wholly, *named]), None), bool(wholly), at_place)
+    by_name = len(place) >= _FEWEST_CHARACTERS and place in _letters(text)
+    return _Signs(next(iter([*wholly, *named]), None), bool(wholly), by_name or _address(rent.property_name) in words)
 
 
 def _is_whole(tenant: TenantName, words: frozenset[str]) -> bool:
@@ -159,9 +161,9 @@ def _amount(line: BankLine, rent: ExpectedRent, standing: Standing) -> _Amount:
     return _Amount(f"the amount is more than the {owed} that is owed", 62, 48, 0)
 
 
-def _match(rent: ExpectedRent, signs: _Signs, amount: _Amount, alone: bool) -> Match:
+def _match(rent: ExpectedRent, signs: _Signs, amount: _Amount, one_of_several: bool) -> Match:
     score = amount.score(signs)
-    if signs == _NO_SIGNS and not alone:
+    if one_of_several:
         score = max(score - _SEVERAL, 1)
     said = ", ".join((amount.says, *_described(signs)))
     outcome = RuleOutcome(
@@ -183,6 +185,21 @@ def _described(signs: _Signs) -> Iterator[str]:
 
 def _words_of(text: str | None) -> list[str]:
     return _WORDS.findall((text or "").casefold())
+
+
+def _address(name: str) -> str:
+    """What people write of a property's name: the number and the next word, `12 oak` of 12 Oak Street; else none."""
+    found = (f"{number} {word}" for number, word in pairwise(_words_of(name)) if _is_address(number, word))
+    return next(found, _NO_WORD)
+
+
+def _pairs(text: str) -> frozenset[str]:
+    """The numbers of a text with the words after them."""
+    return frozenset(f"{number} {word}" for number, word in pairwise(_words_of(text)) if _is_address(number, word))
+
+
+def _is_address(number: str, word: str) -> bool:
+    return number[0].isdigit() and word.isalpha() and len(word) >= _SHORTEST_NAME
 
 
 def _letters(text: str) -> str:

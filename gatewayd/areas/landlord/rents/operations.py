@@ -74,6 +74,8 @@ def _entered(tx: WriteTx, row: TenancyRow, request: RecordRent) -> Allocation:
         amount = to_minor(request.amount, row.currency)
     except ValueError as error:
         raise invalid_field("amount", "invalid_decimal", f"{error}.") from None
+    if amount <= 0:
+        raise invalid_field("amount", "out_of_range", "An amount is above zero.")
     part = Part(
         category=received.category_of(business.type, let.use),
         direction="in",

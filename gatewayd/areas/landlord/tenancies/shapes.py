@@ -18,6 +18,7 @@ from gatewayd.contract.wire import (
     Timestamp,
     Version,
 )
+from gatewayd.ledger.rents.schedule import Frequency
 
 TenancyType = Literal[
     "assured_periodic",
@@ -31,7 +32,7 @@ TenancyType = Literal[
     "commercial_lease",
     "other",
 ]
-RentFrequency = Literal["weekly", "fortnightly", "four_weekly", "monthly", "quarterly", "annually"]
+RentFrequency = Frequency
 DepositScheme = Literal["dps", "tds", "mydeposits", "safedeposits_scotland", "lps_scotland", "tdsni", "none"]
 NoticeBy = Literal["landlord", "tenant"]
 TenancyStatus = Literal["upcoming", "active", "notice", "ended", "cancelled"]
