@@ -31,7 +31,9 @@ _OUTCOME = {
     "vat": "vatCode",
     "disallowable": "disallowablePercent",
     "property": "propertyId",
+    "unit": "unitId",
     "tenancy": "tenancyId",
+    "mortgage": "mortgageId",
 }
 
 
@@ -77,8 +79,8 @@ def _add_add(group: Subparsers) -> None:
     outcome.add_argument("--business", metavar="ID", help="by default the one that the account names")
     outcome.add_argument("--vat", metavar="CODE", help="such as standard; none by default")
     outcome.add_argument("--disallowable", metavar="PERCENT")
-    outcome.add_argument("--property", metavar="ID")
-    outcome.add_argument("--tenancy", metavar="ID")
+    for place in ("property", "unit", "tenancy", "mortgage"):
+        outcome.add_argument(f"--{place}", metavar="ID")
 
 
 def add(arguments: argparse.Namespace, context: Context) -> int:

@@ -13,6 +13,7 @@ Json = dict[str, Any]
 LIST_MAX = 10_000
 _PAGE = 100
 _DIRECTIONS = ("in", "out")
+_PLACES = ("property", "unit", "tenancy", "mortgage")
 
 
 def add_commands(subparsers: Subparsers) -> None:
@@ -47,8 +48,8 @@ def _add_add(group: Subparsers) -> None:
     command.add_argument("--vat-code", metavar="CODE", help="such as standard, which says the VAT in it")
     command.add_argument("--vat", metavar="A", help="the VAT in it, where no code says it")
     command.add_argument("--disallowable", metavar="A", help="the part that tax doesn't allow")
-    command.add_argument("--property", metavar="ID")
-    command.add_argument("--tenancy", metavar="ID")
+    for place in _PLACES:
+        command.add_argument(f"--{place}", metavar="ID")
     command.add_argument("--description", metavar="D")
     command.add_argument("--external-id", metavar="ID", help="its key in another system")
 
@@ -76,7 +77,7 @@ def add(arguments: argparse.Namespace, context: Context) -> int:
     part = {name: getattr(arguments, name) for name in same}
     part |= {"vatCode": arguments.vat_code, "vatAmount": arguments.vat}
     part |= {"disallowableAmount": arguments.disallowable, "externalId": arguments.external_id}
-    part |= {f"{name}Id": getattr(arguments, name) for name in ("business", "property", "tenancy")}
+    part |= {f"{name}Id": getattr(arguments, name) for name in ("business", *_PLACES)}
     part = {name: value for name, value in part.items() if value is not None}
     values = {"bankTransactionId": line_id, "parts": [part]}
     answer = run_operation(context, operation_of(AREA, "banking.allocate"), org_id, values)

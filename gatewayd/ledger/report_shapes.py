@@ -14,6 +14,7 @@ Compare = Literal["none", "previous_period", "previous_year"]
 CategoryName = Annotated[str, Meta(min_length=1, max_length=64, examples=["turnover"])]
 Percent = Annotated[str, Meta(description="A decimal of at most one fraction digit.", examples=["87.5"])]
 WarningCode = Literal[
+    "adjusted_total_income_unknown",
     "capital_without_interest",
     "capital_without_rate",
     "consolidated_expenses_not_allowed",

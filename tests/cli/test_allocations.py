@@ -92,7 +92,8 @@ def test_add_fails_with_its_reason_in_one_line(run: Run, bank: Bank) -> None:
     failed(run("allocation", "add", line, "--category", "adminCosts", "--amount", "10.01"), "parts", "10.00 GBP")
     failed(run("allocation", "add", line, "--category", "rent"), "parts[0].category")
     failed(run("allocation", "add", line, "--category", "adminCosts", "--property", "prop_x"), "propertyId")
-    failed(run("allocation", "add", line, "--category", "adminCosts", "--tenancy", "tcy_x"), "tenancyId")
+    for place in ("tenancy", "unit", "mortgage"):
+        failed(run("allocation", "add", line, "--category", "adminCosts", f"--{place}", "xyz_1"), f"{place}Id")
     failed(run("allocation", "remove", "alc_nothing"), "no such allocation")
     failed(run("allocation", "rule", "remove", "rule_nothing"), "no such rule")
     failed(run("allocation", "rule", "learn", line), "Nothing was chosen")

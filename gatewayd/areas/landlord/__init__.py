@@ -1,5 +1,6 @@
 """Lets: properties, who lives there, what they owe, what it earns (Spec §4)."""
 
+from gatewayd.areas.landlord.finance_costs import operations as finance_costs
 from gatewayd.areas.landlord.linked_transactions import operations as linked_transactions
 from gatewayd.areas.landlord.properties import operations as properties
 from gatewayd.areas.landlord.rents import operations as rents
@@ -22,5 +23,6 @@ AREA = Area(
         *valuations.OPERATIONS,
         *linked_transactions.OPERATIONS,
         *results.OPERATIONS,
+        *finance_costs.OPERATIONS,
     ),
 )

@@ -1,0 +1,1 @@
+"""Relief for what it cost to finance dwellings that are let."""

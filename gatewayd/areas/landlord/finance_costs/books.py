@@ -1,0 +1,56 @@
+"""What the books of a person say of a tax year: finance costs of dwellings, and profits of property. Reads only.
+
+Both are the person's own part: of each property by its owners, of what names no property by the business.
+"""
+
+from typing import NamedTuple
+
+from gatewayd.areas.landlord.results import figures, subjects
+from gatewayd.areas.landlord.results.figures import Part
+from gatewayd.areas.landlord.results.subjects import Source
+from gatewayd.ledger import businesses, lets, report_notices, results
+from gatewayd.ledger.allocated_money import currency_mismatch
+from gatewayd.ledger.categories import PROPERTY_TYPES
+from gatewayd.ledger.date_ranges import DateRange
+from gatewayd.ledger.report_shapes import PnlWarning
+from gatewayd.store import ReadTx
+
+CURRENCY = "GBP"
+
+
+class FromBooks(NamedTuple):
+    """Minor units of GBP; a loss is a profit below zero."""
+
+    costs: int
+    profits: int
+    warnings: list[PnlWarning]
+
+
+def of_person(tx: ReadTx, legal_entity_id: str, whole: DateRange) -> FromBooks:
+    """Over all businesses with property, each on its own basis. Raises `Problem` `currency_mismatch`."""
+    found = FromBooks(0, 0, [])
+    for business in businesses.of_entity(tx, legal_entity_id):
+        if business.type in PROPERTY_TYPES:
+            more = _of_source(tx, subjects.source_of(tx, business.id, None), whole)
+            costs, profits = found.costs + more.costs, found.profits + more.profits
+            found = FromBooks(costs, profits, [*found.warnings, *more.warnings])
+    return found
+
+
+def _of_source(tx: ReadTx, source: Source, whole: DateRange) -> FromBooks:
+    business = source.business
+    if business.currency != CURRENCY:
+        raise currency_mismatch("business", business.id, business.currency, CURRENCY)
+    percents: dict[str | None, str] = {let.id: let.owner_share_percent for let in lets.of_business(tx, business.id)}
+    percents[None] = business.owner_share_percent
+    costs = profits = 0
+    warnings: list[PnlWarning] = []
+    parts = results.compute_parts(tx, source.account, whole, percents)
+    for percent, result in zip(percents.values(), parts, strict=True):
+        own = figures.of_part(figures.share_of(Part(result.statement(), 0), percent))
+        costs, profits = costs + own.residential_financial_cost, profits + own.taxable_profit
+        warnings = warnings or [
+            *report_notices.of_choices(result, business.accounting_basis),
+            *report_notices.of_invoices(tx, result),
+        ]
+    return FromBooks(costs, profits, warnings)

@@ -1,0 +1,125 @@
+"""Relief for residential finance costs (Domain A4 and C2): its operation."""
+
+from collections.abc import Iterator
+
+from gatewayd.areas.landlord.finance_costs import books, relief
+from gatewayd.areas.landlord.finance_costs.books import CURRENCY, FromBooks
+from gatewayd.areas.landlord.finance_costs.relief import FIRST_YEAR, Terms
+from gatewayd.areas.landlord.finance_costs.shapes import FinanceCostRelief, GetFinanceCostRelief
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.errors import FieldError, invalid, invalid_field
+from gatewayd.ledger import owners, report_ranges
+from gatewayd.ledger.date_ranges import DateRange
+from gatewayd.ledger.references import unknown_reference
+from gatewayd.ledger.report_shapes import PnlWarning
+from gatewayd.money import Money, to_minor
+from gatewayd.store import ReadTx
+
+_AMOUNTS = ("adjustedTotalIncome", "financeCostsBroughtForward", "lossesBroughtForward", "financeCosts", "profits")
+_INCOME_UNKNOWN = (
+    "Nobody said how much adjusted total income there is above the personal allowance: it limits the relief, and was"
+    " taken for enough."
+)
+
+
+def get_finance_cost_relief(tx: ReadTx, caller: Caller, request: GetFinanceCostRelief) -> FinanceCostRelief:
+    """Get the relief for what it cost a person to finance dwellings, which is taken off their Income Tax.
+
+    It is a percentage of the least of three: finance costs of the year and brought forward; profits of property, after
+    losses brought forward; and adjusted total income above the personal allowance. It is rounded half up to the penny.
+    What is not used is carried forward. Finance costs and profits are those of all the person's businesses with
+    property, as far as they are the person's own, unless they are given.
+    """
+    whole = _year(request.tax_year)
+    _refuse_others(tx, request.legal_entity_id)
+    income, costs_before, losses_before, costs, profits = _amounts(request)
+    found = FromBooks(0, 0, [])
+    if costs is None or profits is None:
+        found = books.of_person(tx, request.legal_entity_id, whole)
+    terms = Terms(
+        costs=found.costs if costs is None else costs,
+        costs_brought_forward=costs_before or 0,
+        profits=found.profits if profits is None else profits,
+        losses_brought_forward=losses_before or 0,
+        income=income,
+    )
+    got = relief.of_year(request.tax_year, terms)
+    return FinanceCostRelief(
+        legal_entity_id=request.legal_entity_id,
+        tax_year=request.tax_year,
+        currency=CURRENCY,
+        rate_percent=str(got.percent),
+        finance_costs=Money(terms.costs, CURRENCY),
+        profits=Money(terms.profits, CURRENCY),
+        losses_used=Money(got.losses_used, CURRENCY),
+        relief=Money(got.relief, CURRENCY),
+        finance_costs_carried_forward=Money(got.costs_carried_forward, CURRENCY),
+        losses_carried_forward=Money(got.losses_carried_forward, CURRENCY),
+        warnings=[*found.warnings, *_of_income(income)],
+    )
+
+
+def _year(tax_year: str) -> DateRange:
+    whole = report_ranges.of_tax_year(tax_year)
+    if tax_year < FIRST_YEAR:
+        message = f"Before {FIRST_YEAR} a part of the finance costs was deducted: look the years up one by one."
+        raise invalid_field("taxYear", "out_of_range", message)
+    return whole
+
+
+def _refuse_others(tx: ReadTx, legal_entity_id: str) -> None:
+    """Raises `Problem` `validation_failed` for who is no person."""
+    owner = owners.find(tx, legal_entity_id)
+    if owner is None:
+        raise invalid(unknown_reference("legalEntityId", "legal_entity"))
+    if not owner.is_person:
+        raise invalid_field("legalEntityId", "conflict", "The relief is for persons: partners have it by themselves.")
+
+
+def _amounts(request: GetFinanceCostRelief) -> list[int | None]:
+    """The amounts of a request in the order above, minor units."""
+    given = (
+        request.adjusted_total_income,
+        request.finance_costs_brought_forward,
+        request.losses_brought_forward,
+        request.finance_costs,
+        request.profits,
+    )
+    found: list[int | None] = []
+    errors: list[FieldError] = []
+    for path, text in zip(_AMOUNTS, given, strict=True):
+        try:
+            amount = None if text is None else to_minor(text, CURRENCY)
+        except ValueError as error:
+            errors.append(FieldError(path, "invalid_decimal", f"{error}."))
+            continue
+        if amount is not None and amount < 0 and path != "profits":
+            errors.append(FieldError(path, "out_of_range", "It is not below zero."))
+        found.append(amount)
+    if errors:
+        raise invalid(*errors)
+    return found
+
+
+def _of_income(income: int | None) -> Iterator[PnlWarning]:
+    if income is None:
+        yield PnlWarning(code="adjusted_total_income_unknown", message=_INCOME_UNKNOWN)
+
+
+OPERATIONS = (
+    Operation(
+        id="landlord.getFinanceCostRelief",
+        kind="read",
+        method="GET",
+        path="/landlord/getFinanceCostRelief",
+        scopes=("accounting:read",),
+        request=GetFinanceCostRelief,
+        response=FinanceCostRelief,
+        handler=get_finance_cost_relief,
+        errors=("currency_mismatch",),
+        long=True,
+        extension=True,
+        example={"legalEntityId": "ent_01k0000000000000000000000a", "taxYear": "2026-27"},
+    ),
+)
