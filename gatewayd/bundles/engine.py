@@ -1,8 +1,10 @@
 """Seals periods: writes the bundle beside the database, then the row that names it.
 
-The books are read in one snapshot, on a thread. A kill before the row leaves a file that nothing names.
+The books are read in one snapshot, on a thread. A kill before the row leaves a file that nothing names, until it is
+swept.
 """
 
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -13,6 +15,7 @@ from gatewayd.bundles import differences, writing
 from gatewayd.bundles.archive import BundleFault
 from gatewayd.bundles.differences import FileChange, RowChange
 from gatewayd.bundles.manifest import FileEntry
+from gatewayd.clock import DAY, HOUR, Instant
 from gatewayd.contract.caller import Caller
 from gatewayd.errors import Problem, invalid, invalid_field, invalid_state
 from gatewayd.identity import seal_keys
@@ -27,6 +30,10 @@ from gatewayd.store.directory import free_bytes
 from gatewayd.store.incoming_files import RESERVE_BYTES
 
 MAX_BUNDLE_BYTES: Final = 1 << 30  # Chosen: a hundred times what a busy small firm has in a year
+
+
+SWEEP_EVERY: Final = DAY  # Chosen
+UNNAMED_FOR: Final = HOUR  # Chosen: a bundle is named some seconds after it was written
 
 
 class _Written(NamedTuple):
@@ -67,6 +74,7 @@ class Bundles:
         self._directory = directory
         self._blobs = Blobs(directory)
         self._threads = trio.CapacityLimiter(2)
+        self._swept_at: Instant | None = None
 
     async def seal_period(self, caller: Caller, period_id: str, expected_version: int | None) -> PeriodSeal:
         """The seal of a closed period as its books are: a new one, or the last where nothing differs from it.
@@ -103,6 +111,17 @@ class Bundles:
         except BundleFault as fault:
             raise invalid_state(f"A bundle is damaged: {fault}.", "damaged", ()) from None
         return seal, other, *found
+
+    async def keep_house(self) -> None:
+        """Once a day, delete the files that no seal names. Raises `StoreFailure`."""
+        now = Instant(self._store.now())
+        if self._swept_at is not None and now - self._swept_at < SWEEP_EVERY:
+            return
+        before = Instant(now - UNNAMED_FOR)
+        await self._store.read_later(
+            lambda tx: self._blobs.sweep(partial(period_seals.is_file_of_any, tx), before), None
+        )
+        self._swept_at = now
 
     async def _key(self) -> SealKey:
         """The key of the instance, made at the first seal."""

@@ -7,6 +7,7 @@ from typing import Final
 
 import trio
 
+from gatewayd.bundles.engine import Bundles
 from gatewayd.clock import Instant
 from gatewayd.daemon.health import Health
 from gatewayd.http1.log import Log
@@ -32,6 +33,7 @@ class BackgroundParts:
     store: Store
     provider: Provider
     importing: Importing
+    bundles: Bundles
     tenure: Tenure
     retention: Retention
     notifier: Notifier
@@ -81,6 +83,7 @@ async def _keep_house(parts: BackgroundParts, health: Health) -> None:
         await _try(parts.retention.sweep(store), log)
         await _try(engine.keep_house(store), log)
         await _try(parts.importing.keep_house(), log)
+        await _try(parts.bundles.keep_house(), log)
 
 
 async def _recover(parts: BackgroundParts) -> None:

@@ -25,6 +25,7 @@ from typing import Final, TextIO, cast
 import trio
 
 import gatewayd
+from gatewayd.bundles.engine import Bundles
 from gatewayd.clock import Clock, SystemClock
 from gatewayd.config import Config, TcpBind, parse_bind, without_effect
 from gatewayd.daemon.background import BackgroundParts, close_log, open_background
@@ -257,6 +258,7 @@ class Daemon:
             store=store,
             provider=provider,
             importing=importing,
+            bundles=Bundles(store, Path(self.config.store.directory)),
             tenure=tenure,
             retention=Retention(self.config.webhooks.retention_days, self._outside.clock, self._log),
             notifier=self._outside.notifier,

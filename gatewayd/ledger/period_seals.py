@@ -45,6 +45,12 @@ SEALS = Table("period_seals", PeriodSeal, kind="seal", prefix="seal")
 _SELECT_OF_PERIOD = f"{SEALS.select} AND period_id = :period_id ORDER BY number"
 _SELECT_LAST = f"{SEALS.select} AND period_id = :period_id ORDER BY number DESC LIMIT 1"
 _SELECT_BEFORE = f"{SEALS.select} AND period_id = :period_id AND number < :number ORDER BY number DESC LIMIT 1"
+_SELECT_FILE_ANY_ORG = "SELECT 1 FROM period_seals WHERE sha256 = :sha256 LIMIT 1"
+
+
+def is_file_of_any(tx: ReadTx, sha256: str) -> bool:
+    """Whether the file with this digest is the bundle of a seal, of whichever organization."""
+    return tx.row(_SELECT_FILE_ANY_ORG, sha256=sha256) is not None
 
 
 def of_period(tx: ReadTx, period_id: str) -> list[PeriodSeal]:

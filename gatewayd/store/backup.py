@@ -6,12 +6,14 @@ instance.key    only on request: without it the copy reveals no sealed secret
 manifest.json   written last: a backup without one is not finished
 """
 
+import contextlib
 import hashlib
 import os
 import secrets
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
@@ -64,7 +66,8 @@ def back_up(directory: Path, destination: Path, now: Instant, key_file: Path | N
         copy_database(directory / DATABASE_NAME, destination / DATABASE_NAME)
         # After the database: a document is stored before the row that names it.
         for path in _blobs(directory):
-            _copy(path, destination / path.relative_to(directory))
+            with contextlib.suppress(_Gone):  # nothing names it any more
+                _copy(path, destination / path.relative_to(directory))
         if key_file is not None:
             _copy(key_file, destination / KEY_NAME)
         manifest = Manifest(format=FORMAT, made_at=to_wire(now), files=list(_files(destination)))
@@ -169,10 +172,24 @@ def _files(root: Path) -> Iterator[File]:
             yield File(path=name, sha256=digest, bytes=path.stat().st_size)
 
 
+class _Gone(OSError):
+    """A file was deleted before it could be copied."""
+
+
 def _copy(source: Path, destination: Path) -> None:
+    """Raises `OSError`: `_Gone` where there is nothing to be copied, and then nothing is made."""
+    try:
+        origin = source.open("rb")
+    except FileNotFoundError as error:
+        raise _Gone(*error.args) from error
+    with origin:
+        _write_from(origin, destination)
+
+
+def _write_from(origin: BinaryIO, destination: Path) -> None:
     destination.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor = os.open(destination, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as file, source.open("rb") as origin:
+    with os.fdopen(descriptor, "wb") as file:
         shutil.copyfileobj(origin, file, CHUNK_BYTES)
         file.flush()
         os.fsync(file.fileno())

@@ -5,10 +5,11 @@ import hashlib
 import os
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from gatewayd.clock import Instant
 from gatewayd.store.failures import StoreFailure
 from gatewayd.store.private_files import make_folder, make_private, sync_directory
 
@@ -85,6 +86,15 @@ class BlobDraft:
         self._path.unlink(missing_ok=True)
 
 
+def _delete_old(path: Path, before: Instant) -> bool:
+    """Delete a file that was written before an instant; answers whether it was there, and old. Raises `OSError`."""
+    with contextlib.suppress(FileNotFoundError):  # somebody else was first
+        if path.stat().st_mtime_ns < before * 1_000:
+            path.unlink()
+            return True
+    return False
+
+
 def _refused(error: OSError) -> StoreFailure:
     return StoreFailure(f"the upload cannot be stored: {error.strerror}")
 
@@ -124,9 +134,17 @@ class Blobs:
         except FileNotFoundError:
             return
 
-    def sweep_drafts(self) -> int:
-        """Delete what a crash left half stored; returns how many files. Call before serving."""
-        stale = list(self._drafts.iterdir())
-        for path in stale:
-            path.unlink(missing_ok=True)
-        return len(stale)
+    def sweep(self, is_named: Callable[[str], bool], before: Instant) -> int:
+        """Delete what a kill left: drafts, and what is stored but named by nothing; answers how many files.
+
+        What was written since `before` stays: somebody, here or in another process, may be about to name it. Raises
+        `StoreFailure`.
+        """
+        swept = 0
+        try:
+            for path in self._folder.glob("*/*"):
+                if _DIGEST.fullmatch(path.name) is None or not is_named(path.name):
+                    swept += _delete_old(path, before)
+        except OSError as error:
+            raise StoreFailure(f"what nothing names cannot be deleted: {error.strerror}") from error
+        return swept

@@ -1460,6 +1460,8 @@ CREATE TABLE period_seals (
     version INTEGER NOT NULL CHECK (version >= 1)
 ) STRICT;
 
+CREATE INDEX period_seals_of_file ON period_seals (sha256);
+
 CREATE UNIQUE INDEX period_seals_of_period ON period_seals (org_id, period_id, number);
 
 CREATE TABLE periods (

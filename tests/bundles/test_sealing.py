@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import io
+import os
 import subprocess
 import sys
 import zipfile
@@ -14,8 +15,11 @@ import msgspec
 import pytest
 from jwt import PyJWK, PyJWS
 
-from gatewayd.bundles import writing
+from gatewayd.bundles import engine, writing
+from gatewayd.bundles.engine import SWEEP_EVERY, Bundles
 from gatewayd.bundles.manifest import Manifest
+from gatewayd.clock import SECOND
+from gatewayd.errors import Problem
 from tests.bundles.conftest import FORMULA, OpenFirm, table
 
 
@@ -277,3 +281,40 @@ async def test_a_bundle_is_sent_as_a_file(open_firm: OpenFirm) -> None:
         assert (head.status, head.body, int(head["content-length"])) == (200, b"", seal["sizeBytes"])
         (firm.folder / "blobs" / seal["sha256"][:2] / seal["sha256"]).unlink()
         assert (await firm.ask("periods.getBundle", id=seal["id"])).code == "not_found"
+
+
+# -- files that nothing names
+
+
+def bundles_in(folder: Path) -> set[str]:
+    return {path.name for path in (folder / "blobs").glob("*/*")}
+
+
+async def test_a_file_whose_row_never_came_is_swept(open_firm: OpenFirm, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a kill leaves it between file and row; the bundle of a seal stays, and so does what was just written."""
+
+    def killed(*_: object) -> None:
+        raise Problem("version_conflict", "It changed meanwhile.")
+
+    async with open_firm() as firm:
+        await firm.close()
+        with monkeypatch.context() as patched:
+            patched.setattr(engine, "_add", killed)
+            assert (await firm.ask("periods.seal", id=firm.ids["per"])).status == 409
+        (left,) = bundles_in(firm.folder)
+        firm.api.clock.advance(60_000_000)
+        seal = await firm.seal()
+        assert bundles_in(firm.folder) == {left, seal["sha256"]}
+        now = firm.api.clock.now()
+        for path in (firm.folder / "blobs").glob("*/*"):
+            os.utime(path, (now / SECOND, now / SECOND))
+        bundles = Bundles(firm.api.store, firm.folder)
+        await bundles.keep_house()
+        assert bundles_in(firm.folder) == {left, seal["sha256"]}
+        firm.api.clock.advance(SWEEP_EVERY - 1)
+        await bundles.keep_house()  # not again on the same day
+        assert bundles_in(firm.folder) == {left, seal["sha256"]}
+        firm.api.clock.advance(1)
+        await bundles.keep_house()
+        assert bundles_in(firm.folder) == {seal["sha256"]}
+        assert await firm.bundle(seal)

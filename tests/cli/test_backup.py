@@ -7,6 +7,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from gatewayd.store import backup
 from tests.cli.conftest import Run
 from tests.daemon.conftest import NO_LIMIT
 from tests.daemon.instance import Instance, serving
@@ -42,6 +43,19 @@ def test_there_and_back(run: Run, org_id: str, config_file: Path, tmp_path: Path
     assert [org["id"] for org in run("org", "list", "--json").document] == [org_id]
     assert (data / blob.relative_to(tmp_path / "data")).read_bytes() == b"a document"
     assert run("verify").code == 0
+
+
+@pytest.mark.usefixtures("org_id")
+def test_a_file_that_is_deleted_meanwhile_is_not_in_it(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the daemon deletes what nothing names."""
+    folder = tmp_path / "data" / "blobs" / "ab"
+    folder.mkdir(parents=True)
+    (folder / "kept").write_bytes(b"a document")
+    monkeypatch.setattr(backup, "_blobs", lambda directory: iter([folder / "gone", folder / "kept"]))
+    assert run("backup", str(tmp_path / "copy"), "--json").document["files"] == 2
+    assert not (tmp_path / "copy" / "blobs" / "ab" / "gone").exists()
 
 
 def test_with_the_key(run: Run, org_id: str, tmp_path: Path) -> None:

@@ -1,11 +1,13 @@
 """Blobs: whole under their digest, or not there."""
 
 import hashlib
+import os
 import stat
 from pathlib import Path
 
 import pytest
 
+from gatewayd.clock import SECOND, Instant
 from gatewayd.store import StoreFailure
 from gatewayd.store.blobs import CHUNK_BYTES, Blobs, BlobTooLarge
 from tests.store.opening import child
@@ -79,14 +81,42 @@ def test_a_draft_has_no_name_anyone_can_read(blobs: Blobs) -> None:
             blobs.path(_DIGEST)
 
 
-def test_what_a_crash_left_is_swept(blobs: Blobs, tmp_path: Path) -> None:
-    kept = _keep(blobs)
+def test_what_a_kill_left_is_swept_once_it_is_old(blobs: Blobs, tmp_path: Path) -> None:
+    """A draft, and a file that nothing names; that which is named stays however old it is."""
+    named, unnamed = _keep(blobs), _keep(blobs, b"unnamed")
     left = blobs.draft(10)
     left.write(b"half")
-    assert Blobs(tmp_path).sweep_drafts() == 1
-    assert _files(tmp_path) == [blobs.path(kept)]
-    assert Blobs(tmp_path).sweep_drafts() == 0
+    for path in _files(tmp_path):
+        os.utime(path, (1_000, 1_000))
+    assert Blobs(tmp_path).sweep(named.__eq__, Instant(1_000 * SECOND)) == 0
+    young = _keep(blobs, b"young")
+    assert Blobs(tmp_path).sweep(named.__eq__, Instant(1_001 * SECOND)) == 2
+    assert sorted(_files(tmp_path)) == sorted([blobs.path(named), blobs.path(young)])
     left.discard()
+    with pytest.raises(FileNotFoundError):
+        blobs.path(unnamed)
+
+
+def test_a_file_that_somebody_else_deletes_is_not_swept(blobs: Blobs) -> None:
+    digest = _keep(blobs)
+
+    def gone(name: str) -> bool:
+        blobs.remove(name)
+        return False
+
+    assert blobs.sweep(gone, Instant(1 << 60)) == 0
+    with pytest.raises(FileNotFoundError):
+        blobs.path(digest)
+
+
+def test_a_folder_that_cannot_be_swept_is_told(blobs: Blobs) -> None:
+    _keep(blobs)
+
+    def unreadable(name: str) -> bool:
+        raise PermissionError(13, "Permission denied")
+
+    with pytest.raises(StoreFailure, match="Permission denied"):
+        blobs.sweep(unreadable, Instant(0))
 
 
 def test_remove_can_be_repeated(blobs: Blobs, tmp_path: Path) -> None:
