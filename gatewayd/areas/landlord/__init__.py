@@ -1,1 +1,10 @@
 """Lets: properties, who lives there, what they owe, what it earns (Spec §4)."""
+
+from gatewayd.areas.landlord.mortgages import operations as mortgages
+from gatewayd.contract.operation import Area
+
+AREA = Area(
+    "landlord",
+    "Landlord",
+    (*mortgages.OPERATIONS,),
+)

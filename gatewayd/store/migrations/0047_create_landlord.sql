@@ -204,15 +204,17 @@ CREATE TABLE mortgages (
         rate_type = 'fixed' OR rate_type = 'tracker' OR rate_type = 'variable' OR rate_type = 'discount'
         OR rate_type = 'offset'
     ),
-    interest_rate TEXT NOT NULL,                -- percent a year
+    interest_rate TEXT NOT NULL,                -- percent a year; the last of its history
+    rate_history TEXT NOT NULL,                 -- JSON, oldest first; the first is of the start
     rate_end_date TEXT,
     reversion_rate TEXT,
-    original_amount INTEGER NOT NULL,
+    original_amount INTEGER NOT NULL CHECK (original_amount > 0),
     start_date TEXT NOT NULL,
-    term_months INTEGER,
-    monthly_payment INTEGER,
-    current_balance INTEGER,
+    term_months INTEGER CHECK (term_months > 0),
+    monthly_payment INTEGER CHECK (monthly_payment > 0),
+    current_balance INTEGER CHECK (current_balance >= 0), -- the last of its history
     balance_date TEXT,
+    balance_history TEXT NOT NULL,              -- JSON, oldest first
     erc_until_date TEXT,
     erc_percent TEXT,
     business_purpose_percent TEXT NOT NULL,
@@ -220,7 +222,8 @@ CREATE TABLE mortgages (
     currency TEXT NOT NULL CHECK (length(currency) = 3),
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
-    version INTEGER NOT NULL CHECK (version >= 1)
+    version INTEGER NOT NULL CHECK (version >= 1),
+    CHECK ((current_balance IS NULL) = (balance_date IS NULL))
 ) STRICT;
 -- externalId, once in an organization
 CREATE UNIQUE INDEX mortgages_by_external_id ON mortgages (org_id, external_id) WHERE external_id IS NOT NULL;

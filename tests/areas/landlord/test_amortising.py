@@ -11,7 +11,6 @@ from gatewayd.areas.landlord.mortgages.amortising import (
     Balance,
     Instalment,
     Loan,
-    MortgageType,
     Rate,
     Split,
     balance_on,
@@ -20,6 +19,7 @@ from gatewayd.areas.landlord.mortgages.amortising import (
     interest_of_payment,
     rate_on,
 )
+from gatewayd.areas.landlord.mortgages.shapes import MortgageType
 from gatewayd.clock import months_later
 
 START = "2024-03-15"
@@ -232,7 +232,8 @@ def _annuity(balance: int, percent: str, months: int) -> int:
 
 def oracle(loan_: Loan, until: str, opening: int) -> tuple[list[Instalment], int]:
     """Month by month in decimals, in the words of the domain page: what was paid, and what is owed at the end."""
-    owed, paid, month, payment, last_rate = opening, [], 0, loan_.payment, None
+    owed, month, payment, last_rate = opening, 0, loan_.payment, None
+    paid: list[Instalment] = []
     amortised = loan_.type != "interest_only" and (
         payment is not None or (loan_.type == "repayment" and loan_.term_months is not None)
     )

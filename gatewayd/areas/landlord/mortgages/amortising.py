@@ -13,12 +13,11 @@ import functools
 import itertools
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
+from gatewayd.areas.landlord.mortgages.shapes import MortgageType
 from gatewayd.clock import days_after, months_later
 from gatewayd.ledger.rounding import half_up
-
-MortgageType = Literal["repayment", "interest_only", "part_and_part"]
 
 
 class Rate(NamedTuple):
