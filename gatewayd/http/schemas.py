@@ -61,12 +61,19 @@ def _plain(schema: Any, named: dict[str, Json]) -> Any:
         return [_plain(item, named) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    plain = {name: value if name in ("examples", "enum") else _plain(value, named) for name, value in schema.items()}
-    if "properties" in plain:
-        plain["properties"] = {name: _left_out(member) for name, member in plain["properties"].items()}
+    plain = {name: _keyword(name, value, named) for name, value in schema.items()}
     if isinstance(plain.get("enum"), list):
         return _constant(plain)
     return _reference(plain, named) if "title" in plain and plain.get("type") != "object" else plain
+
+
+def _keyword(name: str, value: Any, named: dict[str, Json]) -> Any:
+    """What stands behind a keyword of a schema. The names of properties are no keywords: one may be called `title`."""
+    if name in ("examples", "enum"):
+        return value
+    if name == "properties":
+        return {member: _left_out(_plain(schema, named)) for member, schema in value.items()}
+    return _plain(value, named)
 
 
 def _reference(schema: Json, named: dict[str, Json]) -> Json:

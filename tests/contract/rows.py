@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from gatewayd import catalogue
+from gatewayd.areas.landlord.properties.rows import PROPERTIES
 from gatewayd.contract.operation import Operation
 from gatewayd.outbound.transport import Policy
 from gatewayd.store import WriteTx
@@ -108,6 +109,7 @@ async def seed(api: TestedApi) -> dict[str, str]:
     assert empty.status == 200, empty.body
     ids["prt_b"] = empty.json()["id"]
     await _add_calendar(api, ids)
+    await _add_loan_and_papers(api, ids)
     await _import(api, ids)
     # The subscription comes last and has a delivery of its own, which did not arrive.
     lead = await api("POST", BY_ID["crm.createLead"].path, json={"source": "fair"})
@@ -129,6 +131,36 @@ async def _add_calendar(api: TestedApi, ids: dict[str, str]) -> None:
     ids["obl_b"] = str((await api("POST", "/obligations/create", json=values)).json()["id"])
     met = await api("POST", "/obligations/fulfil", json={"id": ids["obl_b"]})
     assert met.status == 200, met.body
+
+
+async def _add_loan_and_papers(api: TestedApi, ids: dict[str, str]) -> None:
+    """A mortgage of a house, and two certificates."""
+    ids["prop"] = await api.store.write(_house, "org_a")
+    loan = {"lender": "Severn", "type": "interest_only", "interestRate": "4.5", "originalAmount": "150000.00"}
+    for key, operation_id, values in (
+        ("mtg", "landlord.createMortgage", {**loan, "startDate": "2024-03-15"}),
+        ("cert", "landlord.createCertificate", {"type": "epc", "issuedDate": "2026-03-10"}),
+        ("cert_b", "landlord.createCertificate", {"type": "pat", "issuedDate": "2026-03-10"}),
+    ):
+        reply = await api("POST", BY_ID[operation_id].path, json={"propertyId": ids["prop"], **values})
+        assert reply.status == 200, (operation_id, reply.body)
+        ids[key] = str(reply.json()["id"])
+
+
+def _house(tx: WriteTx) -> str:
+    values = {
+        "business_id": tx.value("SELECT id FROM businesses WHERE org_id = :org_id"),
+        "name": "4 Elm Row",
+        "jurisdiction": "england",
+        "type": "house",
+        "use": "residential_let",
+        "owners": [],
+        "owner_share_percent": "100",
+        "currency": "GBP",
+        "licensing": "unknown",
+        "status": "active",
+    }
+    return PROPERTIES.insert(tx, PROPERTIES.new(tx, None, **values)).id
 
 
 async def _import(api: TestedApi, ids: dict[str, str]) -> None:

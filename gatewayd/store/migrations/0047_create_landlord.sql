@@ -233,8 +233,10 @@ CREATE INDEX mortgages_by_id ON mortgages (org_id, id);
 CREATE INDEX mortgages_by_change ON mortgages (org_id, updated_at, id);
 -- the mortgages of a property
 CREATE INDEX mortgages_of_property ON mortgages (org_id, property_id, id);
--- rates that end
+-- rates that end, the soonest first
 CREATE INDEX mortgages_by_rate_end ON mortgages (org_id, rate_end_date, id) WHERE rate_end_date IS NOT NULL;
+-- what is redeemed, newest first
+CREATE INDEX mortgages_redeemed ON mortgages (org_id, id) WHERE redeemed_date IS NOT NULL;
 
 CREATE TABLE property_valuations (
     id TEXT PRIMARY KEY,
@@ -283,12 +285,17 @@ CREATE TABLE certificates (
     remedial_done_date TEXT,
     served_date TEXT,
     document_id TEXT,
-    cost INTEGER,
+    cost INTEGER CHECK (cost >= 0),
     currency TEXT NOT NULL CHECK (length(currency) = 3),
-    superseded_by_id TEXT REFERENCES certificates (id),
+    superseded_by_id TEXT REFERENCES certificates (id), -- the next of its chain
+    superseded_date TEXT,                       -- when that one was issued
+    chain TEXT NOT NULL,                        -- what those of a property and type share that follow each other
+    valid_until TEXT NOT NULL,                  -- 9999-12-31: without an end; empty: it found faults
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
-    version INTEGER NOT NULL CHECK (version >= 1)
+    version INTEGER NOT NULL CHECK (version >= 1),
+    CHECK (expiry_date >= issued_date),
+    CHECK ((superseded_by_id IS NULL) = (superseded_date IS NULL))
 ) STRICT;
 -- externalId, once in an organization
 CREATE UNIQUE INDEX certificates_by_external_id ON certificates (org_id, external_id) WHERE external_id IS NOT NULL;
@@ -296,8 +303,16 @@ CREATE UNIQUE INDEX certificates_by_external_id ON certificates (org_id, externa
 CREATE INDEX certificates_by_id ON certificates (org_id, id);
 -- the list with updatedSince
 CREATE INDEX certificates_by_change ON certificates (org_id, updated_at, id);
--- the certificates of a property by kind, newest last
-CREATE INDEX certificates_of_property ON certificates (org_id, property_id, type, issued_date, id);
+-- the certificates of a property by kind, in the order in which they follow each other
+CREATE INDEX certificates_of_property ON certificates (org_id, property_id, type, chain, issued_date, id);
 -- what expires
-CREATE INDEX certificates_by_expiry ON certificates (org_id, expiry_date, id)
-WHERE expiry_date IS NOT NULL AND superseded_by_id IS NULL;
+CREATE INDEX certificates_by_expiry ON certificates (org_id, valid_until, id) WHERE superseded_by_id IS NULL;
+-- what expires of a property
+CREATE INDEX certificates_of_property_by_expiry ON certificates (org_id, property_id, valid_until, id)
+WHERE superseded_by_id IS NULL;
+-- the certificates of a property, newest first
+CREATE INDEX certificates_of_property_by_id ON certificates (org_id, property_id, id);
+-- the certificates of a kind, newest first
+CREATE INDEX certificates_by_type ON certificates (org_id, type, id);
+-- what was superseded, newest first
+CREATE INDEX certificates_superseded ON certificates (org_id, id) WHERE superseded_by_id IS NOT NULL;

@@ -1,5 +1,7 @@
 """Fixtures of lets."""
 
+from collections.abc import Callable
+
 import pytest
 
 from tests.areas.landlord.premises import Premises
@@ -10,3 +12,9 @@ from tests.support.store import MemoryStore
 def premises(store: MemoryStore) -> Premises:
     """An organization with properties, as they are stored."""
     return Premises(store)
+
+
+@pytest.fixture
+def fresh_store(database_image: bytes) -> Callable[[], MemoryStore]:
+    """For properties: an empty store for each example."""
+    return lambda: MemoryStore(database_image)

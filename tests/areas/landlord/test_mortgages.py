@@ -277,6 +277,15 @@ def test_a_change_that_cannot_be_is_refused(
     assert refused(premises, made, **fields) == expected
 
 
+def test_a_step_between_others_is_checked_too(premises: Premises) -> None:
+    made = premises.mortgage(currentBalance="149000.00", balanceDate="2026-10-30")
+    update(premises, made, interestRate="5", rateFromDate="2026-01-01")
+    wrong_rate = {"interestRate": "100", "rateFromDate": "2025-06-01"}
+    assert refused(premises, made, **wrong_rate) == [("interestRate", "out_of_range")]
+    wrong_balance = {"currentBalance": "-1.00", "balanceDate": "2025-06-01"}
+    assert refused(premises, made, **wrong_balance) == [("currentBalance", "out_of_range")]
+
+
 def test_the_first_rate_goes_with_the_start(premises: Premises) -> None:
     made = premises.mortgage()
     update(premises, made, interestRate="5", rateFromDate="2026-01-01")
@@ -370,6 +379,13 @@ def test_mortgages_are_found_by_property_state_and_end_of_rate(premises: Premise
     assert ids(premises, "status=active&limit=1") == [planned, later, ends, open_]
     assert ids(premises, "status=redeemed") == [gone]
     assert ids(premises, "rateEndsBefore=2027-02-01&limit=1") == [planned, ends]
+    assert ids(premises, "rateEndsBefore=2027-02-02&limit=1") == [planned, ends, later]
+    assert ids(premises, f"rateEndsBefore=2027-02-02&propertyId={property_id}") == [ends]
+    assert ids(premises, "rateEndsBefore=2027-02-02&updatedSince=2026-11-20T00:00:00Z&limit=1") == [
+        ends,
+        later,
+        planned,
+    ]
     assert ids(premises, "rateEndsBefore=2027-02-01&status=redeemed") == [gone]
     assert ids(premises, "externalId=none") == []
     of_property_ = premises.read(lambda tx: of_property(tx, property_id))

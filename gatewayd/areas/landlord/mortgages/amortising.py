@@ -200,6 +200,7 @@ def _is_redeemed(loan: Loan, day: str) -> bool:
 # -- legs
 
 
+@functools.lru_cache(maxsize=4096)  # for a month what is owed stays the same, and decades of months lead to it
 def _owed_after(loan: Loan, months: int) -> int:
     """What is owed when so many months have ended, by what was said before the last of them."""
     balance = None

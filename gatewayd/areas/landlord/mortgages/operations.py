@@ -3,7 +3,7 @@
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gatewayd.areas.landlord.mortgages import rules
+from gatewayd.areas.landlord.mortgages import listing, rules
 from gatewayd.areas.landlord.mortgages.rows import MORTGAGES
 from gatewayd.areas.landlord.mortgages.shapes import (
     CreateMortgage,
@@ -18,23 +18,15 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.errors import FieldError, invalid, invalid_field
-from gatewayd.ledger.lists import table_page
 from gatewayd.store import ReadTx, WriteTx
 
 
 def list_mortgages(tx: ReadTx, caller: Caller, request: ListMortgages) -> Listing[Mortgage]:
-    """List mortgages, newest first, or in the order of change with `updatedSince`."""
-    status, ends_before, today = request.status, request.rate_ends_before, tx.today
-    if ends_before is not None and status is None:
-        status = "active"  # Chosen: a loan that is repaid needs no new rate
-    filters = {
-        "property_id = :property_id": request.property_id,
-        "(redeemed_date IS NULL OR redeemed_date > :redeemed_after)": today if status == "active" else None,
-        "redeemed_date <= :redeemed_by": today if status == "redeemed" else None,
-        "rate_end_date < :rate_ends_before": None if ends_before is None else ends_before.isoformat(),
-        "external_id = :external_id": request.external_id,
-    }
-    return table_page(tx, request, MORTGAGES, filters)
+    """List mortgages, newest first, or in the order of change with `updatedSince`.
+
+    With `rateEndsBefore` the rates that end soonest come first, and those that have ended before them all.
+    """
+    return listing.page(tx, request)
 
 
 def create_mortgage(tx: WriteTx, caller: Caller, request: CreateMortgage) -> Mortgage:

@@ -53,7 +53,8 @@ def balance_mistakes(current_balance: object, balance_date: object) -> Iterator[
 
 
 def _percent_mistakes(row: Mortgage) -> Iterator[FieldError]:
-    for path, percent in (("interestRate", row.interest_rate), ("reversionRate", row.reversion_rate)):
+    rates = {("interestRate", step.interest_rate) for step in row.rate_history}
+    for path, percent in (*rates, ("reversionRate", row.reversion_rate)):
         if percent is not None and not 0 <= Decimal(percent) < 100:
             yield FieldError(path, "out_of_range", "Expected a percentage of 0 or more, less than 100.")
     for path, percent in (("ercPercent", row.erc_percent), ("businessPurposePercent", row.business_purpose_percent)):
@@ -65,7 +66,7 @@ def _amount_mistakes(row: Mortgage) -> Iterator[FieldError]:
     for path, amount in (("originalAmount", row.original_amount), ("monthlyPayment", row.monthly_payment)):
         if amount is not None and amount.minor <= 0:
             yield FieldError(path, "out_of_range", "Expected more than 0.")
-    if row.current_balance is not None and row.current_balance.minor < 0:
+    if any(to_minor(balance.amount, row.currency) < 0 for balance in row.balance_history):
         yield FieldError("currentBalance", "out_of_range", "Expected 0 or more.")
 
 

@@ -32,8 +32,11 @@ TermMonths = Annotated[int, Meta(ge=1, le=600, examples=[300])]
 MortgageNumber = Annotated[
     str,
     Meta(
-        pattern=r"^[0-9A-Za-z*/ -]{0,30}[0-9A-Za-z]{4}$",
+        min_length=4,
+        max_length=34,
+        pattern="^[0-9A-Za-z*/ -]*[0-9A-Za-z]$",
         description="Of the number given, the last four characters are kept.",
+        examples=["12-34 5678"],
     ),
 ]
 
