@@ -36,12 +36,6 @@ def extensions() -> dict[str, Promise]:
 PENDING = frozenset(
     {
         "landlord.getDashboardSummary",
-        "landlord.listMortgages",
-        "landlord.listCertificates",
-        "landlord.createMortgage",
-        "landlord.createCertificate",
-        "landlord.updateCertificate",
-        "landlord.deleteCertificate",
         "vault.getFolders",
         "vault.createFolder",
         "vault.getFolderDocuments",

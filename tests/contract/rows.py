@@ -163,6 +163,20 @@ _LETS: tuple[tuple[str, str, Mapping[str, object]], ...] = (
             "rentFrequency": "monthly",
         },
     ),
+    (
+        "mtg",
+        "landlord.createMortgage",
+        {
+            "propertyId": "prop",
+            "lender": "Severn",
+            "type": "interest_only",
+            "interestRate": "4.5",
+            "originalAmount": "150000.00",
+            "startDate": "2024-03-15",
+        },
+    ),
+    ("cert", "landlord.createCertificate", {"propertyId": "prop", "type": "epc", "issuedDate": "2026-03-10"}),
+    ("cert_b", "landlord.createCertificate", {"propertyId": "prop", "type": "pat", "issuedDate": "2026-03-10"}),
 )
 """One of everything of a business that lets; what is the key of an id stands for it."""
 

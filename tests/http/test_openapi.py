@@ -12,9 +12,11 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from gatewayd.clock import to_wire
 from gatewayd.contract.operation import Area, Operation
 from gatewayd.contract.scopes import ALL_SCOPES
+from gatewayd.contract.wire import Response
 from gatewayd.errors import ERRORS, FIELD_CODES
 from gatewayd.events import EVENT_KINDS, EventBody
 from gatewayd.http.openapi import describe
+from gatewayd.http.schemas import described as schemas_of
 from gatewayd.http.security_schemes import ProviderUrls
 from gatewayd.webhooks.signature import signed_headers
 from tests.contract.promises import PENDING, read
@@ -163,6 +165,34 @@ def test_schemas_say_what_generators_of_clients_ask_for() -> None:
         assert schema.get("enum") != [True], schema
         assert schema.get("default", "") is not None, schema
         assert isinstance(schema.get("items", {}), dict), schema
+
+
+class Book(Response, frozen=True, kw_only=True):
+    """A response whose fields are called as keywords of schemas are."""
+
+    title: str | None
+    type: str
+    properties: list[str]
+    default: str
+    enum: list[str]
+    examples: list[str]
+
+
+def test_fields_may_be_called_as_keywords_are() -> None:
+    schemas, components = schemas_of([Book])
+    assert schemas == [{"$ref": "#/components/schemas/Book"}]
+    of_title = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+    several = {"type": "array", "items": {"type": "string"}}
+    text = {"type": "string"}
+    assert list(components) == ["Book"]
+    assert components["Book"]["properties"] == {
+        "title": of_title,
+        "type": text,
+        "properties": several,
+        "default": text,
+        "enum": several,
+        "examples": several,
+    }
 
 
 def test_every_component_is_referred_to() -> None:

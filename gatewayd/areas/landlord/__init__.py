@@ -1,7 +1,9 @@
 """Lets: properties, who lives there, what they owe, what it earns (Spec §4)."""
 
+from gatewayd.areas.landlord.certificates import operations as certificates
 from gatewayd.areas.landlord.finance_costs import operations as finance_costs
 from gatewayd.areas.landlord.linked_transactions import operations as linked_transactions
+from gatewayd.areas.landlord.mortgages import operations as mortgages
 from gatewayd.areas.landlord.properties import operations as properties
 from gatewayd.areas.landlord.rents import operations as rents
 from gatewayd.areas.landlord.results import operations as results
@@ -24,5 +26,7 @@ AREA = Area(
         *linked_transactions.OPERATIONS,
         *results.OPERATIONS,
         *finance_costs.OPERATIONS,
+        *mortgages.OPERATIONS,
+        *certificates.OPERATIONS,
     ),
 )

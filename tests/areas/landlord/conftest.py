@@ -6,6 +6,7 @@ import pytest
 
 from tests.areas.landlord.landlords import Landlord
 from tests.areas.landlord.lettings import Lettings
+from tests.areas.landlord.premises import Premises
 from tests.support.store import MemoryStore
 
 
@@ -19,6 +20,12 @@ def landlord(store: MemoryStore) -> Landlord:
 def lettings(store: MemoryStore) -> Lettings:
     """An organization that lets."""
     return Lettings(store)
+
+
+@pytest.fixture
+def premises(store: MemoryStore) -> Premises:
+    """An organization with properties, as they are stored."""
+    return Premises(store)
 
 
 @pytest.fixture

@@ -1,0 +1,1 @@
+"""Certificates: what kinds there are and which are asked for, shapes, rows, states, operations."""

@@ -1,0 +1,166 @@
+"""Pages of certificates (Domain A4): three orders of what is stored, and what is missing.
+
+    updatedSince                              by `updated_at`, oldest first, the superseded among them
+    valid, expiring, expired, expiresBefore   by the last day on which it holds, the soonest first
+    missing                                   by property, type and unit
+    anything else                             newest first
+
+Each is read from an index in its order, and so a page costs the same however many there are.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple, TypeVar
+
+from gatewayd.areas.landlord.certificates import missing, rows
+from gatewayd.areas.landlord.certificates.missing import KEPT_PROPERTY, Asked
+from gatewayd.areas.landlord.certificates.rows import CERTIFICATES
+from gatewayd.areas.landlord.certificates.shapes import Certificate, ListCertificates, StoredCertificate
+from gatewayd.areas.landlord.certificates.states import valid_until
+from gatewayd.clock import days_after, from_moment
+from gatewayd.contract.pages import Listing, cursor_key, fill, next_cursor
+from gatewayd.contract.wire import encode
+from gatewayd.errors import FieldError, invalid
+from gatewayd.store import ReadTx
+
+T = TypeVar("T")
+
+_CURRENT: Final = "superseded_by_id IS NULL"
+_KEPT: Final = f"""EXISTS (
+    SELECT 1 FROM properties p WHERE p.org_id = :org_id AND p.id = certificates.property_id AND {KEPT_PROPERTY}
+)"""
+_SELECT_PROPERTY_OF = "SELECT property_id FROM property_units WHERE org_id = :org_id AND id = :unit_id"
+_ENDS: Final = ("valid", "expiring", "expired")
+_NOT_OF_MISSING: Final = {
+    "expiresBefore": "expires_before",
+    "updatedSince": "updated_since",
+    "externalId": "external_id",
+}
+
+
+class _Order(NamedTuple):
+    """An order of what is stored: the rows behind a cursor, their order, the types of the cursor's key, that of a row.
+
+    A first page has nothing behind it, so that an index of what is asked for may be used, whatever its order.
+    """
+
+    behind: str
+    by: str
+    types: tuple[type, ...]
+    key: Callable[[StoredCertificate], tuple[int | str, ...]]
+
+
+_NEWEST: Final = _Order(" AND id < :after_id", " ORDER BY id DESC LIMIT :count", (str,), lambda row: (row.id,))
+_BY_EXPIRY: Final = _Order(
+    " AND (valid_until, id) > (:after_at, :after_id)",
+    " ORDER BY valid_until, id LIMIT :count",
+    (str, str),
+    lambda row: (valid_until(row), row.id),
+)
+_BY_CHANGE: Final = _Order(
+    " AND (updated_at, id) > (:after_at, :after_id)",
+    " ORDER BY updated_at, id LIMIT :count",
+    (int, str),
+    lambda row: (row.updated_at, row.id),
+)
+
+
+def page(tx: ReadTx, request: ListCertificates) -> Listing[Certificate]:
+    """One page. Raises `Problem`: `invalid_cursor`, `validation_failed`."""
+    return _missing(tx, request) if request.status == "missing" else _stored(tx, request)
+
+
+def _missing(tx: ReadTx, request: ListCertificates) -> Listing[Certificate]:
+    given = [path for path, name in _NOT_OF_MISSING.items() if getattr(request, name) is not None]
+    if given:
+        raise invalid(*(FieldError(path, "conflict", "What is missing has none.") for path in given))
+    property_id, type_, unit_id = cursor_key(request, str, str, str) or ("", "", "")
+    asked = Asked(request.property_id, request.unit_id, None if request.type is None else frozenset(request.type))
+    found = missing.behind(tx, asked, (str(property_id), str(type_), str(unit_id)))
+    return _listing(request, found, missing.shown, lambda lacking: lacking[:3])
+
+
+def _stored(tx: ReadTx, request: ListCertificates) -> Listing[Certificate]:
+    today, order = tx.today, _order(request)
+    conditions, values = _filters(request, today, _property_of(tx, request))
+    sql = " AND ".join([CERTIFICATES.select, *conditions])
+    key = cursor_key(request, *order.types)
+    if key is None and request.updated_since is not None:
+        key = (from_moment(request.updated_since), "")
+    if key is not None:
+        sql += order.behind
+        values |= zip(("after_at", "after_id")[-len(key) :], key, strict=True)
+    found = (CERTIFICATES.read(tx, row) for row in tx.each(sql + order.by, count=request.limit + 1, **values))
+    return _listing(request, found, lambda row: rows.shown(row, today, request.window_days), order.key)
+
+
+def _listing(
+    request: ListCertificates,
+    found: Iterator[T],
+    show: Callable[[T], Certificate],
+    key: Callable[[T], tuple[int | str, ...]],
+) -> Listing[Certificate]:
+    items: list[bytes] = []
+
+    def size(row: T) -> int:
+        items.append(encode(show(row)))
+        return len(items[-1])
+
+    taken, more = fill(found, request.limit, size)
+    return Listing.of(items[: len(taken)], next_cursor(request, key(taken[-1])) if more else None)
+
+
+def _order(request: ListCertificates) -> _Order:
+    if request.updated_since is not None:
+        return _BY_CHANGE
+    if request.status in _ENDS or (request.expires_before is not None and _is_of_current(request)):
+        return _BY_EXPIRY
+    return _NEWEST
+
+
+def _is_of_current(request: ListCertificates) -> bool:
+    """Whether superseded ones are left out. Chosen: whoever follows changes has to learn that one was superseded."""
+    if request.status is not None:
+        return request.status != "superseded"
+    return not request.include_superseded and request.updated_since is None
+
+
+def _property_of(tx: ReadTx, request: ListCertificates) -> str | None:
+    """The property that is asked for, or that of the unit, by which an index finds what is of either; None: neither."""
+    if request.unit_id is None or request.property_id is not None:
+        return request.property_id
+    return tx.value(_SELECT_PROPERTY_OF, unit_id=request.unit_id) or ""
+
+
+def _filters(request: ListCertificates, today: str, property_id: str | None) -> tuple[list[str], dict[str, object]]:
+    """The conditions in force, and the values that they name."""
+    until = days_after(today, request.window_days)
+    of_state = {
+        "valid": {"valid_until > :until": until},
+        "expiring": {"valid_until >= :today": today, "valid_until <= :until": until},
+        "expired": {"valid_until < :today": today},
+    }
+    before = request.expires_before
+    named: dict[str, object] = {
+        "property_id = :property_id": property_id,
+        "unit_id = :unit_id": request.unit_id,
+        "external_id = :external_id": request.external_id,
+        "expiry_date < :expires_before": None if before is None else before.isoformat(),
+        **of_state.get(request.status or "", {}),
+    }
+    given = {condition: value for condition, value in named.items() if value is not None}
+    values = {condition.rpartition(":")[2]: value for condition, value in given.items()}
+    types = {f"type_{index}": one for index, one in enumerate(dict.fromkeys(request.type or ()))}
+    conditions = list(given)
+    if types:  # of one type an index has the order of the list
+        one, *more = (f":{name}" for name in types)
+        conditions.append(f"type IN ({', '.join([one, *more])})" if more else f"type = {one}")
+    if before is not None:
+        conditions.append("valid_until < :expires_before")  # what an index knows of it
+    if _is_of_current(request):
+        conditions.append(_CURRENT)
+    elif request.status == "superseded":
+        conditions.append("superseded_by_id IS NOT NULL")
+    # Chosen: what has ended for a property that is sold is nobody's business, unless that property is asked for
+    if request.status in ("expiring", "expired") and property_id is None:
+        conditions.append(_KEPT)
+    return conditions, values | types

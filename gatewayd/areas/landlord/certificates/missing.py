@@ -1,0 +1,101 @@
+"""The certificates that the law asks for and nobody has (Domain B4): found in one statement, stored nowhere.
+
+The statement joins properties with the table of requirements, and says with it what `requirements.required` says.
+"""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from operator import attrgetter
+from typing import Any, Final, NamedTuple
+
+from gatewayd.areas.landlord.certificates.requirements import KEPT, NO_BUILDINGS, REQUIREMENTS, Requirement
+from gatewayd.areas.landlord.certificates.shapes import Certificate, CertificateType
+from gatewayd.store import ReadTx
+
+
+class Lacking(NamedTuple):
+    """A property that lacks a certificate, or a flat of it; `unit_id` empty: the whole property."""
+
+    property_id: str
+    type: CertificateType
+    unit_id: str
+    currency: str
+
+
+def _texts(values: Sequence[str]) -> str:
+    return ", ".join(f"'{value}'" for value in values)
+
+
+def _asks(rule: Requirement) -> str:
+    """When a rule `r` asks something of a property `p`."""
+    return "".join(
+        (
+            f"r.type = '{rule.type}' AND p.jurisdiction IN ({_texts(rule.jurisdictions)})",
+            f" AND p.use IN ({_texts(rule.uses)})",
+            "" if rule.licensing is None else f" AND p.licensing = '{rule.licensing}'",
+            " AND coalesce(p.gas_supply, 1) = 1" if rule.gas else "",
+        )
+    )
+
+
+_RULES: Final = " UNION ALL ".join(
+    f"SELECT '{rule.type}' AS type, {int(rule.each_flat)} AS each_flat" for rule in REQUIREMENTS
+)
+KEPT_PROPERTY: Final = f"p.status IN ({_texts(KEPT)})"
+"""Of the properties `p`, those that are still the owner's business."""
+_LACKING = f"""
+FROM properties p CROSS JOIN ({_RULES}) r
+LEFT JOIN property_units u ON r.each_flat = 1 AND u.org_id = p.org_id AND u.property_id = p.id AND u.type = 'flat'
+    AND u.archived_at IS NULL
+WHERE p.org_id = :org_id AND {KEPT_PROPERTY} AND p.type NOT IN ({_texts(NO_BUILDINGS)})
+    AND ({" OR ".join(map(_asks, REQUIREMENTS))})
+    AND NOT EXISTS (
+        SELECT 1 FROM certificates c
+        WHERE c.org_id = p.org_id AND c.property_id = p.id AND c.type = r.type AND c.issued_date <= :day
+            AND (u.id IS NULL OR c.unit_id IS NULL OR c.unit_id = u.id)
+    )
+"""
+_SELECT_BEHIND = f"""
+SELECT p.id, r.type, coalesce(u.id, ''), p.currency {_LACKING} AND p.id >= :after
+    AND (CAST(:property_id AS TEXT) IS NULL OR p.id = :property_id)
+    AND (CAST(:unit_id AS TEXT) IS NULL OR u.id = :unit_id)
+ORDER BY p.id
+"""
+_SELECT_COUNT = f"""
+SELECT count(1) {_LACKING}
+    AND (CAST(:business_id AS TEXT) IS NULL OR p.business_id = :business_id)
+    AND (CAST(:legal_entity_id AS TEXT) IS NULL OR p.business_id IN (
+        SELECT b.id FROM businesses b WHERE b.org_id = :org_id AND b.legal_entity_id = :legal_entity_id
+    ))
+"""
+
+
+class Asked(NamedTuple):
+    """Whose missing certificates are asked for. None: of every property, of flats and whole ones, of any type."""
+
+    property_id: str | None = None
+    unit_id: str | None = None
+    types: frozenset[CertificateType] | None = None
+
+
+def behind(tx: ReadTx, asked: Asked, key: tuple[str, str, str]) -> Iterator[Lacking]:
+    """What is missing today behind a key of property, type and unit, in this order, as far as anybody reads."""
+    found = tx.each(_SELECT_BEHIND, day=tx.today, after=key[0], property_id=asked.property_id, unit_id=asked.unit_id)
+    for _, of_property in itertools.groupby((Lacking(*row) for row in found), attrgetter("property_id")):
+        for lacking in sorted(of_property):
+            if lacking[:3] > key and (asked.types is None or lacking.type in asked.types):
+                yield lacking
+
+
+def count_of(tx: ReadTx, business_id: str | None, legal_entity_id: str | None, day: str) -> int:
+    """How many are missing on an ISO date, of a business, of a legal entity, or of all with neither."""
+    count: int = tx.value(_SELECT_COUNT, business_id=business_id, legal_entity_id=legal_entity_id, day=day)
+    return count
+
+
+def shown(lacking: Lacking) -> Certificate:
+    """What is missing, in the shape of what is there."""
+    every: dict[str, Any] = dict.fromkeys(Certificate.__struct_fields__)
+    every |= {"property_id": lacking.property_id, "unit_id": lacking.unit_id or None, "type": lacking.type}
+    every |= {"status": "missing", "currency": lacking.currency}
+    return Certificate(**every)

@@ -1,0 +1,112 @@
+"""Certificates as they are stored. Owns the table `certificates`.
+
+Those of a chain follow each other by the day they were issued, then by id; the last is current, and each of the others
+bears the id and the day of the next. So what was current on a day can be told of any day.
+"""
+
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from gatewayd.areas.landlord.certificates import rules, states
+from gatewayd.areas.landlord.certificates.shapes import WINDOW_DAYS, Certificate, StoredCertificate
+from gatewayd.contract.wire import project
+from gatewayd.store import ReadTx, Table, WriteTx
+
+CERTIFICATES = Table(
+    "certificates",
+    StoredCertificate,
+    kind="certificate",
+    prefix="cert",
+    written={"chain": rules.chain_of, "valid_until": states.valid_until},
+)
+OF_PROPERTY_MAX: Final = 200  # Chosen: what a property shows of each kind
+
+_OF_CHAIN = f"{CERTIFICATES.select} AND property_id = :property_id AND type = :type AND chain = :chain AND id <> :id"
+_SELECT_BEFORE = f"""
+{_OF_CHAIN} AND (issued_date, id) < (:issued_date, :id) ORDER BY issued_date DESC, id DESC LIMIT 1
+"""
+_SELECT_AFTER = f"""
+{_OF_CHAIN} AND (issued_date, id) > (:issued_date, :id) ORDER BY issued_date, id LIMIT 1
+"""
+_SELECT_OF_PROPERTY = f"""
+{CERTIFICATES.select} AND property_id = :property_id AND superseded_by_id IS NULL
+ORDER BY type, issued_date DESC, id DESC LIMIT :count
+"""
+_DELETE = "DELETE FROM certificates WHERE org_id = :org_id AND id = :id"
+
+
+class Neighbours(NamedTuple):
+    """The certificates around one in its chain. None: it is the first, the last."""
+
+    before: StoredCertificate | None
+    after: StoredCertificate | None
+
+
+def neighbours(tx: ReadTx, row: StoredCertificate) -> Neighbours:
+    """What stands around a certificate, or would where it is not stored."""
+    place = _place(row)
+    before, after = tx.row(_SELECT_BEFORE, **place), tx.row(_SELECT_AFTER, **place)
+    return Neighbours(
+        None if before is None else CERTIFICATES.read(tx, before),
+        None if after is None else CERTIFICATES.read(tx, after),
+    )
+
+
+def insert(tx: WriteTx, row: StoredCertificate) -> StoredCertificate:
+    """Store a new certificate in its place: the one before it is superseded, or it is itself by the one after it."""
+    around = neighbours(tx, row)
+    row = CERTIFICATES.insert(tx, _followed(row, around.after))
+    _follow(tx, around.before, row)
+    return row
+
+
+def update(tx: WriteTx, before: StoredCertificate, after: StoredCertificate) -> StoredCertificate:
+    """Store what a certificate has become, which may have another place in its chain, or be in another one."""
+    if _place(before) == _place(after):
+        return CERTIFICATES.update(tx, after)
+    left = neighbours(tx, before)
+    _follow(tx, left.before, left.after)
+    around = neighbours(tx, after)
+    row = CERTIFICATES.update(tx, _followed(after, around.after))
+    _follow(tx, around.before, row)
+    return row
+
+
+def delete(tx: WriteTx, row: StoredCertificate) -> None:
+    """Delete a certificate; the one before it is followed by the one after it, or current again."""
+    around = neighbours(tx, row)
+    _follow(tx, around.before, around.after)
+    tx.run(_DELETE, id=row.id)
+
+
+def of_property(tx: ReadTx, property_id: str) -> list[Certificate]:
+    """The current certificates of a property as of today, by type: `OF_PROPERTY_MAX` of them at most."""
+    rows = tx.rows(_SELECT_OF_PROPERTY, property_id=property_id, count=OF_PROPERTY_MAX)
+    return [shown(CERTIFICATES.read(tx, row), tx.today, WINDOW_DAYS) for row in rows]
+
+
+def shown(row: StoredCertificate, day: str, window_days: int) -> Certificate:
+    """A certificate with its state on an ISO date."""
+    return project(row, Certificate, status=states.status_of(row, day, window_days))
+
+
+def _place(row: StoredCertificate) -> dict[str, str]:
+    """The chain of a certificate, and where it stands in it."""
+    chain = {"property_id": row.property_id, "type": row.type, "chain": rules.chain_of(row)}
+    return {**chain, "issued_date": row.issued_date, "id": row.id}
+
+
+def _followed(row: StoredCertificate, by: StoredCertificate | None) -> StoredCertificate:
+    if by is None:
+        return replace(row, superseded_by_id=None, superseded_date=None)
+    return replace(row, superseded_by_id=by.id, superseded_date=by.issued_date)
+
+
+def _follow(tx: WriteTx, row: StoredCertificate | None, by: StoredCertificate | None) -> None:
+    """Let a certificate be followed by another. Chosen: that is no change that `expectedVersion` could run into."""
+    if row is None:
+        return
+    followed = _followed(row, by)
+    if followed != row:
+        CERTIFICATES.save(tx, followed)

@@ -1,0 +1,80 @@
+"""The rules that the fields of a certificate follow (Domain B4). Pure."""
+
+import datetime
+from collections.abc import Iterator
+from typing import Final
+
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
+
+from gatewayd.areas.landlord.certificates.kinds import KINDS
+from gatewayd.areas.landlord.certificates.shapes import StoredCertificate
+from gatewayd.clock import days_after
+from gatewayd.errors import FieldError, invalid_field
+
+EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2199, 12, 31)  # Chosen: what lies beyond is a slip
+REMEDIAL_DAYS: Final = 28
+"""Chosen: how long faults of wiring may last where the report names no day, everywhere as in England (SI 2020/312)."""
+
+_DATES = {
+    "issuedDate": "issued_date",
+    "expiryDate": "expiry_date",
+    "remedialDueDate": "remedial_due_date",
+    "remedialDoneDate": "remedial_done_date",
+    "servedDate": "served_date",
+}
+_PAST = frozenset({"issuedDate", "remedialDoneDate", "servedDate"})
+
+
+def issuer(name: str | UnsetType | None, short: str | UnsetType | None) -> str | UnsetType | None:
+    """Who issued it, under either of two names; one that is None or UNSET is not given.
+
+    Raises `Problem` `validation_failed` for both.
+    """
+    if name not in (None, UNSET) and short not in (None, UNSET):
+        raise invalid_field("issuer", "conflict", "Give issuerName or issuer, not both.")
+    return name if short is UNSET or (short is None and name is not UNSET) else short
+
+
+def with_remedy(row: StoredCertificate) -> StoredCertificate:
+    """The certificate with the day by which its faults are to be mended, where it names none."""
+    if row.type != "eicr" or row.result != "unsatisfactory" or row.remedial_due_date is not None:
+        return row
+    return replace(row, remedial_due_date=days_after(row.issued_date, REMEDIAL_DAYS))
+
+
+def chain_of(row: StoredCertificate) -> str:
+    """What certificates of one property and type have in common that come one after the other.
+
+    Those of another unit, of another tenancy where each has its own, and of another title where there may be several,
+    are others.
+    """
+    kind = KINDS[row.type]
+    tenancy = row.tenancy_id if kind.of_tenancy else None
+    title = row.title if kind.by_title else None
+    return f"{row.unit_id or ''}\n{tenancy or ''}\n{' '.join((title or '').casefold().split())}"
+
+
+def mistakes(row: StoredCertificate, today: str) -> Iterator[FieldError]:
+    """What is wrong with a certificate, as requests call its fields. `today` is ISO."""
+    if row.type == "other" and row.title is None:
+        yield FieldError("title", "required", "What is it?")
+    for path, value in (("rating", row.rating), ("score", row.score)):
+        if value is not None and row.type != "epc":
+            yield FieldError(path, "conflict", "Only an EPC has it.")
+    if row.cost is not None and row.cost.minor < 0:
+        yield FieldError("cost", "out_of_range", "Expected 0 or more.")
+    yield from _date_mistakes(row, today)
+
+
+def _date_mistakes(row: StoredCertificate, today: str) -> Iterator[FieldError]:
+    for path, name in _DATES.items():
+        date = getattr(row, name)
+        if date is None:
+            continue
+        if not EARLIEST.isoformat() <= date <= LATEST.isoformat():
+            yield FieldError(path, "out_of_range", f"Expected a date from {EARLIEST} to {LATEST}.")
+        elif date > today and path in _PAST:
+            yield FieldError(path, "out_of_range", "The day is still to come.")
+        elif date < row.issued_date:
+            yield FieldError(path, "date_order", "It lies before issuedDate.")

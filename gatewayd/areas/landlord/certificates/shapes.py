@@ -1,0 +1,207 @@
+"""What certificates look like (Domain B4): requests, responses, and the row where it differs."""
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, UnsetType
+
+from gatewayd.contract.pages import SyncRequest
+from gatewayd.contract.wire import (
+    Amount,
+    AmountText,
+    Date,
+    DateText,
+    ExternalId,
+    Id,
+    Name,
+    Request,
+    Response,
+    Timestamp,
+    Version,
+)
+
+CertificateType = Literal[
+    "gas_safety",
+    "eicr",
+    "epc",
+    "hmo_licence",
+    "additional_licence",
+    "selective_licence",
+    "fire_risk_assessment",
+    "legionella_assessment",
+    "pat",
+    "smoke_co_check",
+    "emergency_lighting",
+    "fire_alarm",
+    "landlord_insurance",
+    "buildings_insurance",
+    "deposit_protection",
+    "right_to_rent",
+    "landlord_registration",
+    "rent_smart_wales",
+    "prs_database",
+    "mees_exemption",
+    "other",
+]
+CertificateResult = Literal["satisfactory", "unsatisfactory", "not_applicable"]
+CertificateStatus = Literal["valid", "expiring", "expired", "missing", "superseded"]
+EpcRating = Literal["A", "B", "C", "D", "E", "F", "G"]
+
+Title = Annotated[str, Meta(min_length=1, max_length=160, pattern=r"\S")]
+CertificateNumber = Annotated[str, Meta(min_length=1, max_length=80, pattern=r"\S", examples=["CP12-48211"])]
+Registration = Annotated[
+    str, Meta(min_length=1, max_length=40, pattern=r"\S", description="Of the issuer: Gas Safe, NICEIC.")
+]
+Score = Annotated[int, Meta(ge=1, le=200, description="Of an EPC; more than 100 is what gives energy away.")]
+WindowDays = Annotated[int, Meta(ge=0, le=730, description="How many days ahead something is `expiring`.")]
+WINDOW_DAYS = 60
+
+
+class StoredCertificate(Response, frozen=True, kw_only=True):
+    """What of a certificate stands in its row. `superseded_date` is the day on which its successor was issued."""
+
+    id: Id
+    external_id: str | None
+    property_id: Id
+    unit_id: str | None
+    tenancy_id: str | None
+    type: CertificateType
+    title: str | None
+    reference: str | None
+    issued_date: DateText
+    expiry_date: DateText | None
+    issuer_name: str | None
+    issuer_registration: str | None
+    result: CertificateResult | None
+    rating: EpcRating | None
+    score: int | None
+    remedial_due_date: DateText | None
+    remedial_done_date: DateText | None
+    served_date: DateText | None
+    document_id: str | None
+    cost: Amount | None
+    currency: str
+    superseded_by_id: str | None
+    superseded_date: DateText | None
+    created_at: Timestamp
+    updated_at: Timestamp
+    version: int
+
+
+class Certificate(Response, frozen=True, kw_only=True):
+    """A certificate, licence, check or policy of a property, or one that is missing.
+
+    One that is `missing` has null in `id`, and where else nothing can be known. `unitId` null: of the whole property.
+    `expiryDate` is the last day on which it holds; null: it has no end. `supersededById` is the one that came after it.
+    """
+
+    id: Id | None
+    external_id: str | None
+    property_id: Id
+    unit_id: str | None
+    tenancy_id: str | None
+    type: CertificateType
+    status: CertificateStatus
+    title: str | None
+    reference: str | None
+    issued_date: DateText | None
+    expiry_date: DateText | None
+    issuer_name: str | None
+    issuer_registration: str | None
+    result: CertificateResult | None
+    rating: EpcRating | None
+    score: int | None
+    remedial_due_date: DateText | None
+    remedial_done_date: DateText | None
+    served_date: DateText | None
+    document_id: str | None
+    cost: Amount | None
+    currency: str
+    superseded_by_id: str | None
+    created_at: Timestamp | None
+    updated_at: Timestamp | None
+    version: int | None
+
+
+class DeletedCertificate(Response, frozen=True, kw_only=True):
+    """What was deleted."""
+
+    id: Id
+    deleted: Literal[True]
+
+
+class ListCertificates(SyncRequest, frozen=True, kw_only=True):
+    """Filters of the list. Superseded ones are left out unless `includeSuperseded` or `status` asks for them.
+
+    `expiresBefore` finds those whose last day lies before that day. With `status` missing, only `propertyId`, `unitId`
+    and `type` filter.
+    """
+
+    property_id: Id | None = None
+    unit_id: Id | None = None
+    type: Annotated[list[CertificateType], Meta(min_length=1)] | None = None
+    status: CertificateStatus | None = None
+    expires_before: Date | None = None
+    window_days: WindowDays = WINDOW_DAYS
+    include_superseded: bool = False
+    external_id: ExternalId | None = None
+
+
+class CreateCertificate(Request, frozen=True, kw_only=True):
+    """A new certificate. Without `expiryDate` it holds for as long as its type says.
+
+    `other` needs a title. `issuer` is a short name of `issuerName`. `cost` is in the currency of the property.
+    """
+
+    property_id: Id
+    unit_id: Id | None = None
+    tenancy_id: Id | None = None
+    type: CertificateType
+    title: Title | None = None
+    reference: CertificateNumber | None = None
+    issued_date: Date
+    expiry_date: Date | None = None
+    issuer_name: Name | None = None
+    issuer: Name | None = None
+    issuer_registration: Registration | None = None
+    result: CertificateResult | None = None
+    rating: EpcRating | None = None
+    score: Score | None = None
+    remedial_due_date: Date | None = None
+    remedial_done_date: Date | None = None
+    served_date: Date | None = None
+    document_id: Id | None = None
+    cost: AmountText | None = None
+    external_id: ExternalId | None = None
+
+
+class UpdateCertificate(Request, frozen=True, kw_only=True):
+    """The fields to change. An absent field stays, null clears: without `expiryDate` it has no end."""
+
+    id: Id
+    expected_version: Version | None = None
+    unit_id: Id | UnsetType | None = UNSET
+    tenancy_id: Id | UnsetType | None = UNSET
+    type: CertificateType | UnsetType = UNSET
+    title: Title | UnsetType | None = UNSET
+    reference: CertificateNumber | UnsetType | None = UNSET
+    issued_date: Date | UnsetType = UNSET
+    expiry_date: Date | UnsetType | None = UNSET
+    issuer_name: Name | UnsetType | None = UNSET
+    issuer: Name | UnsetType | None = UNSET
+    issuer_registration: Registration | UnsetType | None = UNSET
+    result: CertificateResult | UnsetType | None = UNSET
+    rating: EpcRating | UnsetType | None = UNSET
+    score: Score | UnsetType | None = UNSET
+    remedial_due_date: Date | UnsetType | None = UNSET
+    remedial_done_date: Date | UnsetType | None = UNSET
+    served_date: Date | UnsetType | None = UNSET
+    document_id: Id | UnsetType | None = UNSET
+    cost: AmountText | UnsetType | None = UNSET
+    external_id: ExternalId | UnsetType | None = UNSET
+
+
+class DeleteCertificate(Request, frozen=True, kw_only=True):
+    """Which certificate."""
+
+    id: Id
+    expected_version: Version | None = None

@@ -1,0 +1,1 @@
+"""Mortgages: shapes, rows, rules, what they come to, operations."""

@@ -1,0 +1,168 @@
+"""The mortgage resource (Spec §4, Domain A4 and B4): its operations."""
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from gatewayd.areas.landlord.mortgages import listing, rules
+from gatewayd.areas.landlord.mortgages.rows import MORTGAGES
+from gatewayd.areas.landlord.mortgages.shapes import (
+    CreateMortgage,
+    ListMortgages,
+    Mortgage,
+    RateStep,
+    StatedBalance,
+    UpdateMortgage,
+)
+from gatewayd.areas.landlord.properties import rows as properties
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.pages import Listing, Page
+from gatewayd.errors import FieldError, invalid, invalid_field
+from gatewayd.store import ReadTx, WriteTx
+
+
+def list_mortgages(tx: ReadTx, caller: Caller, request: ListMortgages) -> Listing[Mortgage]:
+    """List mortgages, newest first, or in the order of change with `updatedSince`.
+
+    With `rateEndsBefore` the rates that end soonest come first, and those that have ended before them all.
+    """
+    return listing.page(tx, request)
+
+
+def create_mortgage(tx: WriteTx, caller: Caller, request: CreateMortgage) -> Mortgage:
+    """Create a mortgage of a property, in the property's currency.
+
+    A loan over several properties is one for each. Without `monthlyPayment` a repayment mortgage is estimated by its
+    `termMonths`; with neither, as if nothing were repaid.
+    """
+    owner = properties.in_use(tx, request.property_id)
+    if request.currency not in (None, owner.currency):
+        raise invalid_field("currency", "currency_mismatch", f"The property is kept in {owner.currency}.")
+    errors = [*rules.balance_mistakes(request.current_balance, request.balance_date)]
+    if errors:
+        raise invalid(*errors)
+    masked = rules.masked(request.account_number_masked)
+    row = MORTGAGES.new(tx, request, currency=owner.currency, account_number_masked=masked)
+    row = replace(
+        row,
+        rate_history=[RateStep(from_date=row.start_date, interest_rate=row.interest_rate)],
+        balance_history=[]
+        if row.current_balance is None or row.balance_date is None
+        else [StatedBalance(date=row.balance_date, amount=str(row.current_balance))],
+    )
+    return MORTGAGES.insert(tx, _checked(tx, row))
+
+
+def update_mortgage(tx: WriteTx, caller: Caller, request: UpdateMortgage) -> Mortgage:
+    """Change the given fields of a mortgage: a new rate, a new balance, its redemption, or a mistake.
+
+    Former rates and balances stay in the histories, so that the interest of former years stays what it was.
+    """
+    before = MORTGAGES.get(tx, request.id, request.expected_version)
+    given = MORTGAGES.changed(before, request)
+    if request.account_number_masked is not UNSET:
+        given = replace(given, account_number_masked=rules.masked(request.account_number_masked))
+    after = replace(
+        given,
+        interest_rate=before.interest_rate,
+        current_balance=before.current_balance,
+        balance_date=before.balance_date,
+    )
+    after = _with_balance(_with_rate(tx, rules.started(after), before, request, given), request, given)
+    return MORTGAGES.update(tx, _checked(tx, after))
+
+
+def _with_rate(tx: WriteTx, row: Mortgage, before: Mortgage, request: UpdateMortgage, given: Mortgage) -> Mortgage:
+    """The mortgage with the rate that is asked for. Raises `Problem` `validation_failed` for a day it cannot have."""
+    if request.interest_rate is UNSET:
+        if request.rate_from_date is not UNSET:
+            raise invalid_field("interestRate", "required", "What is the rate from that day on?")
+        return row
+    latest = max(tx.today, row.start_date)
+    from_date = latest if request.rate_from_date is UNSET else request.rate_from_date.isoformat()
+    if from_date < row.start_date:
+        raise invalid_field("rateFromDate", "date_order", "It lies before startDate.")
+    if from_date > latest:  # Chosen: of a rate to come rateEndDate and reversionRate tell
+        raise invalid_field("rateFromDate", "out_of_range", "The day is still to come.")
+    agreed = replace(row, rate_end_date=before.rate_end_date, reversion_rate=before.reversion_rate)
+    row = rules.with_rate(agreed, given.interest_rate, from_date)
+    if request.rate_end_date is not UNSET:
+        row = replace(row, rate_end_date=given.rate_end_date)
+    if request.reversion_rate is not UNSET:
+        row = replace(row, reversion_rate=given.reversion_rate)
+    return row
+
+
+def _with_balance(row: Mortgage, request: UpdateMortgage, given: Mortgage) -> Mortgage:
+    """The mortgage with the balance that is asked for, or without it. Raises `Problem` `validation_failed`."""
+    day = None if request.balance_date is UNSET else request.balance_date.isoformat()
+    if request.current_balance is None:
+        return rules.without_balance(row, day)
+    amount = None if request.current_balance is UNSET else given.current_balance
+    errors = [*rules.balance_mistakes(amount, day)]
+    if errors:
+        raise invalid(*errors)
+    return row if amount is None or day is None else rules.with_balance(row, amount, day)
+
+
+def _checked(tx: WriteTx, row: Mortgage) -> Mortgage:
+    errors: list[FieldError] = [*rules.mistakes(row, tx.today)]
+    if errors:
+        raise invalid(*errors)
+    return row
+
+
+OPERATIONS = (
+    Operation(
+        id="landlord.listMortgages",
+        kind="read",
+        method="GET",
+        path="/landlord/listMortgages",
+        scopes=("accounting:read",),
+        request=ListMortgages,
+        response=Page[Mortgage],
+        handler=list_mortgages,
+        example={"status": "active", "rateEndsBefore": "2027-06-30", "limit": 20},
+    ),
+    Operation(
+        id="landlord.createMortgage",
+        kind="write",
+        method="POST",
+        path="/landlord/createMortgage",
+        scopes=("accounting:write",),
+        request=CreateMortgage,
+        response=Mortgage,
+        handler=create_mortgage,
+        errors=("already_exists", "invalid_state"),
+        example={
+            "propertyId": "prop_01k0000000000000000000000a",
+            "lender": "Severn Building Society",
+            "type": "interest_only",
+            "rateType": "fixed",
+            "interestRate": "4.79",
+            "rateEndDate": "2027-05-31",
+            "reversionRate": "7.24",
+            "originalAmount": "165000.00",
+            "startDate": "2022-06-01",
+            "termMonths": 300,
+        },
+    ),
+    Operation(
+        id="landlord.updateMortgage",
+        kind="write",
+        method="POST",
+        path="/landlord/updateMortgage",
+        scopes=("accounting:write",),
+        request=UpdateMortgage,
+        response=Mortgage,
+        handler=update_mortgage,
+        errors=("already_exists", "version_conflict"),
+        extension=True,
+        example={
+            "id": "mtg_01k0000000000000000000000a",
+            "currentBalance": "164200.00",
+            "balanceDate": "2026-10-31",
+            "expectedVersion": 1,
+        },
+    ),
+)

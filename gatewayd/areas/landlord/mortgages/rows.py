@@ -1,0 +1,51 @@
+"""Mortgages as they are stored. Owns the table `mortgages`. What is owed today is computed when a row is read."""
+
+from typing import Final
+
+from gatewayd.areas.landlord.mortgages.amortising import Balance, Loan, Rate, estimate_on
+from gatewayd.areas.landlord.mortgages.shapes import Mortgage, MortgageStatus
+from gatewayd.clock import days_after
+from gatewayd.money import Money, to_minor
+from gatewayd.store import ReadTx, Table
+
+
+def _status(tx: ReadTx, row: Mortgage) -> MortgageStatus:
+    return "active" if row.redeemed_date is None or row.redeemed_date > tx.today else "redeemed"
+
+
+def _estimated_balance(tx: ReadTx, row: Mortgage) -> Money:
+    return Money(estimate_on(loan_of(row), tx.today), row.currency)
+
+
+MORTGAGES = Table(
+    "mortgages",
+    Mortgage,
+    kind="mortgage",
+    prefix="mtg",
+    derived={"status": _status, "estimated_balance": _estimated_balance},
+)
+OF_PROPERTY_MAX: Final = 200  # Chosen: what a property shows of each kind
+_SELECT_OF_PROPERTY = f"{MORTGAGES.select} AND property_id = :property_id ORDER BY id DESC LIMIT :count"
+
+
+def of_property(tx: ReadTx, property_id: str) -> list[Mortgage]:
+    """The mortgages of a property, redeemed ones too, the newest first: `OF_PROPERTY_MAX` of them at most."""
+    rows = tx.rows(_SELECT_OF_PROPERTY, property_id=property_id, count=OF_PROPERTY_MAX)
+    return [MORTGAGES.read(tx, row) for row in rows]
+
+
+def loan_of(row: Mortgage) -> Loan:
+    """What a mortgage comes to follows from this. After a rate that ends there is its reversion, where it is known."""
+    rates = {step.from_date: step.interest_rate for step in row.rate_history}
+    if row.rate_end_date is not None and row.reversion_rate is not None:
+        rates.setdefault(days_after(row.rate_end_date, 1), row.reversion_rate)
+    return Loan(
+        type=row.type,
+        original=row.original_amount.minor,
+        start=row.start_date,
+        term_months=row.term_months,
+        payment=None if row.monthly_payment is None else row.monthly_payment.minor,
+        rates=tuple(Rate(*rate) for rate in sorted(rates.items())),
+        balances=tuple(Balance(said.date, to_minor(said.amount, row.currency)) for said in row.balance_history),
+        redeemed=row.redeemed_date,
+    )

@@ -1,0 +1,327 @@
+"""What is owed on a loan, and the interest in what is paid, against figures by hand and an oracle month by month."""
+
+import datetime
+from decimal import ROUND_HALF_UP, Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatewayd.areas.landlord.mortgages.amortising import (
+    Balance,
+    Instalment,
+    Loan,
+    Rate,
+    Split,
+    balance_on,
+    estimate_on,
+    instalments,
+    interest_of_payment,
+    rate_on,
+)
+from gatewayd.areas.landlord.mortgages.shapes import MortgageType
+from gatewayd.clock import months_later
+
+START = "2024-03-15"
+
+
+def loan(
+    type_: MortgageType = "repayment",
+    *rates: tuple[str, str],
+    original: int = 200_000_00,
+    start: str = START,
+    term_months: int | None = None,
+    payment: int | None = None,
+    balances: tuple[tuple[str, int], ...] = (),
+    redeemed: str | None = None,
+) -> Loan:
+    """A loan of 200,000.00 at 6 % from 15 March 2024 on, unless other figures are given."""
+    said = tuple(Balance(*balance) for balance in balances)
+    agreed = tuple(Rate(*rate) for rate in rates or ((start, "6"),))
+    return Loan(type_, original, start, term_months, payment, agreed, said, redeemed)
+
+
+# -- by hand
+
+
+def test_a_month_bears_interest_on_its_balance_and_the_rest_of_the_payment_repays() -> None:
+    paid = list(instalments(loan(payment=1_500_00), START, "2024-06-15"))
+    # 200,000.00 x 6 % / 12 = 1,000.00; 199,500.00: 997.50; 198,997.50: 994.9875
+    assert paid == [
+        Instalment("2024-04-15", 1_000_00, 500_00),
+        Instalment("2024-05-15", 997_50, 502_50),
+        Instalment("2024-06-15", 994_99, 505_01),
+    ]
+    assert estimate_on(loan(payment=1_500_00), "2024-06-14") == 198_997_50
+    assert estimate_on(loan(payment=1_500_00), "2024-06-15") == 198_492_49
+
+
+def test_nothing_is_owed_before_the_start_and_all_of_it_on_that_day() -> None:
+    assert estimate_on(loan(payment=1_500_00), "2024-03-14") == 0
+    assert estimate_on(loan(payment=1_500_00), START) == 200_000_00
+    assert estimate_on(loan(payment=1_500_00), "2024-04-14") == 200_000_00
+
+
+def test_interest_alone_leaves_the_balance_as_it_is() -> None:
+    buy_to_let = loan("interest_only", (START, "4.5"), original=150_000_00, payment=562_50)
+    assert estimate_on(buy_to_let, "2044-01-01") == 150_000_00
+    assert list(instalments(buy_to_let, "2025-01-01", "2025-01-31")) == [Instalment("2025-01-15", 562_50, 0)]
+
+
+def test_without_a_payment_the_term_says_what_is_paid() -> None:
+    # 599.5505... a month repays 100,000 at 6 % in 30 years: the textbook's 599.55, rounded up
+    of_term = loan(original=100_000_00, term_months=360)
+    paid = list(instalments(of_term, START, "2054-03-15"))
+    assert (paid[0].interest, paid[0].capital) == (500_00, 99_56)
+    assert len(paid) == 360
+    assert {part.interest + part.capital for part in paid[:-1]} == {599_56}
+    assert paid[-1].interest + paid[-1].capital < 599_56
+    assert estimate_on(of_term, "2054-03-14") > 0
+    assert estimate_on(of_term, "2054-03-15") == 0
+
+
+def test_without_interest_the_term_divides_the_loan() -> None:
+    free = loan("repayment", (START, "0"), original=100_00, term_months=3)
+    assert list(instalments(free, START, "2030-01-01")) == [
+        Instalment("2024-04-15", 0, 33_34),
+        Instalment("2024-05-15", 0, 33_34),
+        Instalment("2024-06-15", 0, 33_32),
+    ]
+
+
+@pytest.mark.parametrize("type_", ["repayment", "part_and_part"])
+def test_a_loan_of_which_neither_term_nor_payment_is_known_is_not_repaid(type_: MortgageType) -> None:
+    term = 300 if type_ == "part_and_part" else None  # the term alone doesn't say how much of it is repaid
+    assert estimate_on(loan(type_, term_months=term), "2026-03-15") == 200_000_00
+
+
+def test_part_and_part_goes_by_its_payment() -> None:
+    assert estimate_on(loan("part_and_part", payment=1_100_00), "2024-04-15") == 199_900_00
+
+
+def test_a_payment_below_the_interest_does_not_raise_the_balance() -> None:
+    low = loan(payment=900_00)
+    assert list(instalments(low, "2024-04-01", "2024-04-30")) == [Instalment("2024-04-15", 1_000_00, 0)]
+    assert estimate_on(low, "2030-01-01") == 200_000_00
+
+
+def test_a_rate_holds_for_the_months_that_begin_on_its_day_or_later() -> None:
+    fixed = loan("interest_only", (START, "3"), ("2026-03-15", "6"))
+    assert [part.interest for part in instalments(fixed, "2026-03-01", "2026-05-01")] == [500_00, 1_000_00]
+    between = loan("interest_only", (START, "3"), ("2026-03-16", "6"))
+    assert [part.interest for part in instalments(between, "2026-03-01", "2026-05-20")] == [500_00, 500_00, 1_000_00]
+    assert [rate_on(fixed, day) for day in ("2020-01-01", "2026-03-14", "2026-03-15")] == ["3", "3", "6"]
+
+
+def test_with_a_new_rate_the_term_stays_and_the_payment_changes() -> None:
+    changed = loan("repayment", (START, "3"), ("2025-03-15", "6"), original=100_000_00, term_months=120)
+    paid = list(instalments(changed, START, "2034-03-15"))
+    assert len(paid) == 120
+    assert len({part.interest + part.capital for part in paid[:12]}) == 1
+    assert paid[11].interest + paid[11].capital < paid[12].interest + paid[12].capital
+    assert sum(part.capital for part in paid) == 100_000_00
+
+
+def test_the_months_go_on_from_what_the_lender_said() -> None:
+    said = loan(payment=1_500_00, balances=(("2025-01-20", 150_000_00),))
+    assert estimate_on(said, "2025-01-20") == 150_000_00
+    assert estimate_on(said, "2025-02-14") == 150_000_00
+    assert estimate_on(said, "2025-02-15") == 149_250_00  # 150,000.00 x 6 % / 12 = 750.00 of 1,500.00
+    assert balance_on(said, "2025-06-01") == 150_000_00  # the lender's word, until there is another
+
+
+def test_what_was_said_on_the_day_of_a_payment_is_after_it() -> None:
+    said = loan(payment=1_500_00, balances=(("2025-01-15", 150_000_00),))
+    assert estimate_on(said, "2025-02-15") == 149_250_00
+
+
+def test_the_months_before_the_first_word_lead_to_it() -> None:
+    said = loan(payment=1_500_00, balances=(("2025-03-15", 170_000_00),))
+    before = estimate_on(said, "2025-03-14")
+    # before + before x 0.5 % - 1,500.00 = 170,000.00
+    assert before == 170_646_77
+    assert balance_on(said, "2025-03-14") == before
+    assert balance_on(said, "2025-03-15") == 170_000_00
+
+
+def test_the_months_before_the_first_word_never_owe_more_than_was_lent() -> None:
+    said = loan(payment=5_000_00, balances=(("2026-03-15", 190_000_00),))
+    assert estimate_on(said, START) == 200_000_00
+
+
+def test_interest_alone_was_what_it_is_before_the_first_word() -> None:
+    said = loan("interest_only", balances=(("2026-03-15", 190_000_00),))
+    assert estimate_on(said, "2025-01-01") == 190_000_00
+
+
+def test_from_the_day_of_its_redemption_nothing_is_owed() -> None:
+    redeemed = loan(payment=1_500_00, redeemed="2024-05-15", balances=(("2024-04-20", 199_000_00),))
+    assert estimate_on(redeemed, "2024-05-14") == 199_000_00
+    assert estimate_on(redeemed, "2024-05-15") == 0
+    assert balance_on(redeemed, "2024-05-14") == 199_000_00
+    assert balance_on(redeemed, "2024-05-15") == 0
+    assert [part.due for part in instalments(redeemed, START, "2030-01-01")] == ["2024-04-15", "2024-05-15"]
+
+
+def test_a_loan_of_the_31st_is_paid_on_the_last_day_of_a_shorter_month() -> None:
+    paid = instalments(loan("interest_only", start="2025-01-31"), "2025-01-01", "2025-05-30")
+    assert [part.due for part in paid] == ["2025-02-28", "2025-03-31", "2025-04-30"]
+
+
+def test_a_payment_is_interest_first() -> None:
+    paid = loan(payment=1_500_00)
+    assert interest_of_payment(paid, "2024-04-15", 1_500_00) == Split(1_000_00, 500_00)
+    assert interest_of_payment(paid, "2024-05-17", 1_500_00) == Split(995_00 - 1, 505_00 + 1)  # on 198,997.50
+    assert interest_of_payment(paid, "2024-04-15", 400_00) == Split(400_00, 0)
+    assert interest_of_payment(paid, "2024-04-15", 700_00, paid_before=400_00) == Split(600_00, 100_00)
+    assert interest_of_payment(paid, "2024-04-15", 700_00, paid_before=1_400_00) == Split(0, 700_00)
+
+
+def test_without_a_debt_there_is_no_interest() -> None:
+    paid = loan(payment=1_500_00, redeemed="2024-09-15")
+    assert interest_of_payment(paid, START, 100_00) == Split(0, 100_00)
+    assert interest_of_payment(paid, "2024-09-16", 100_00) == Split(0, 100_00)
+    assert interest_of_payment(paid, "2024-09-15", 1_500_00).interest > 0  # what settles it bears the last month's
+
+
+@pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31"])
+def test_no_day_is_too_far(day: str) -> None:
+    far = loan("interest_only", (START, "3"), ("9999-12-31", "6"))
+    assert estimate_on(far, day) in (0, 200_000_00)
+    assert balance_on(far, day) in (0, 200_000_00)
+    assert list(instalments(far, day, day)) == []
+    assert interest_of_payment(far, day, 100).interest in (0, 100)
+
+
+# -- at random, against an oracle
+
+DAYS = st.dates(datetime.date(2020, 1, 1), datetime.date(2034, 12, 31)).map(datetime.date.isoformat)
+PERCENT = st.integers(0, 1500).map(lambda n: str(Decimal(n) / 100))
+
+
+@st.composite
+def loans(draw: st.DrawFn) -> Loan:
+    start = draw(st.dates(datetime.date(2020, 1, 1), datetime.date(2026, 12, 31))).isoformat()
+    later = DAYS.filter(lambda day: day >= start)
+    rates = {start: draw(PERCENT), **draw(st.dictionaries(later, PERCENT, max_size=3))}
+    said = draw(st.dictionaries(later, st.integers(0, 3_000_000_00), max_size=3))
+    return Loan(
+        draw(st.sampled_from(["repayment", "repayment", "interest_only", "part_and_part"])),
+        draw(st.integers(1, 3_000_000_00)),
+        start,
+        draw(st.none() | st.integers(1, 120)),
+        draw(st.none() | st.integers(1, 40_000_00)),
+        tuple(Rate(*rate) for rate in sorted(rates.items())),
+        tuple(Balance(*balance) for balance in sorted(said.items())),
+        draw(st.none() | later),
+    )
+
+
+def _due(loan_: Loan, month: int) -> str:
+    return months_later(datetime.date.fromisoformat(loan_.start), month).isoformat()
+
+
+def _annuity(balance: int, percent: str, months: int) -> int:
+    """The least payment that leaves nothing after so many months of exact interest."""
+    rate = Decimal(percent) / 1200
+    if rate == 0:
+        return -(-balance // months)
+    exact = balance * rate / (1 - (1 + rate) ** -months)
+    return int(exact.to_integral_value("ROUND_CEILING"))
+
+
+def oracle(loan_: Loan, until: str, opening: int) -> tuple[list[Instalment], int]:
+    """Month by month in decimals, in the words of the domain page: what was paid, and what is owed at the end."""
+    owed, month, payment, last_rate = opening, 0, loan_.payment, None
+    paid: list[Instalment] = []
+    amortised = loan_.type != "interest_only" and (
+        payment is not None or (loan_.type == "repayment" and loan_.term_months is not None)
+    )
+    said = list(loan_.balances)
+    while True:
+        begins, due = _due(loan_, month), _due(loan_, month + 1)
+        words = [word for word in said if word.date < due and word.date <= until]
+        said = said[len(words) :]
+        starts_anew = any(word.date >= begins for word in words)
+        if words:
+            owed = words[-1].amount
+        if due > until or (loan_.redeemed is not None and due > loan_.redeemed):
+            return paid, owed
+        in_force = [rate for rate in loan_.rates if rate.from_date <= begins][-1]
+        over = loan_.term_months is not None and month >= loan_.term_months
+        if amortised and loan_.payment is None and (starts_anew or in_force != last_rate):
+            payment = 0 if over else _annuity(owed, in_force.percent, (loan_.term_months or 0) - month)
+        last_rate = in_force
+        interest = int((owed * Decimal(in_force.percent) / 1200).quantize(Decimal(1), ROUND_HALF_UP))
+        capital = min(owed, max(0, (payment or 0) - interest)) if amortised else 0
+        if loan_.payment is None and amortised and month + 1 == loan_.term_months:
+            capital = owed
+        if owed:
+            paid.append(Instalment(due, interest, capital))
+        owed -= capital
+        month += 1
+
+
+@given(loans(), DAYS)
+def test_it_is_what_the_months_come_to(loan_: Loan, day: str) -> None:
+    if day < loan_.start:
+        assert estimate_on(loan_, day) == 0
+        return
+    opening = estimate_on(loan_._replace(redeemed=None, balances=()), loan_.start)
+    assert opening == loan_.original
+    if not loan_.balances or loan_.balances[0].date > loan_.start:
+        opening = estimate_on(loan_._replace(redeemed=None), loan_.start)
+    paid, owed = oracle(loan_, day, opening)
+    assert list(instalments(loan_, "0001-01-01", day)) == paid
+    assert estimate_on(loan_, day) == (0 if loan_.redeemed is not None and loan_.redeemed <= day else owed)
+
+
+@given(loans(), DAYS, DAYS)
+def test_a_range_is_what_falls_into_it(loan_: Loan, one: str, other: str) -> None:
+    from_date, to_date = sorted([one, other])
+    whole = list(instalments(loan_, "0001-01-01", "2035-01-01"))
+    assert list(instalments(loan_, from_date, to_date)) == [p for p in whole if from_date <= p.due <= to_date]
+
+
+@given(loans(), DAYS)
+def test_nothing_is_owed_to_the_borrower(loan_: Loan, day: str) -> None:
+    assert estimate_on(loan_, day) >= 0
+    assert balance_on(loan_, day) >= 0
+    for part in instalments(loan_, "0001-01-01", day):
+        assert part.interest >= 0
+        assert part.capital >= 0
+
+
+@given(loans())
+def test_what_is_repaid_is_what_is_no_longer_owed(loan_: Loan) -> None:
+    plain = loan_._replace(balances=(), redeemed=None)
+    owed = plain.original
+    for part in instalments(plain, plain.start, "2035-01-01"):
+        owed -= part.capital
+        assert estimate_on(plain, part.due) == owed
+
+
+@given(loans())
+def test_the_estimate_reaches_the_first_word(loan_: Loan) -> None:
+    if not loan_.balances or loan_.balances[0].date == loan_.start:
+        return
+    first = loan_.balances[0]
+    on_its_day = estimate_on(loan_._replace(redeemed=None), loan_.start)
+    assert on_its_day <= loan_.original
+    paid, _ = oracle(loan_._replace(balances=(), redeemed=None), first.date, on_its_day)
+    reached = on_its_day - sum(part.capital for part in paid)
+    if on_its_day < loan_.original and first.amount > 0 and paid and paid[-1].capital < reached:
+        assert abs(reached - first.amount) <= 2 + len(paid)
+
+
+@given(loans(), DAYS, st.integers(1, 5_000_00), st.integers(0, 5_000_00))
+def test_the_parts_of_a_payment_add_up_to_it(loan_: Loan, day: str, payment: int, before: int) -> None:
+    split = interest_of_payment(loan_, day, payment, before)
+    assert split.interest + split.capital == payment
+    assert min(split) >= 0
+
+
+@given(loans())
+def test_a_payment_on_its_day_is_split_as_its_instalment(loan_: Loan) -> None:
+    for part in instalments(loan_, "0001-01-01", "2022-12-31"):
+        assert interest_of_payment(loan_, part.due, part.interest + part.capital) == (part.interest, part.capital)
