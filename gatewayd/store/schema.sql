@@ -593,6 +593,7 @@ CREATE TABLE certificates (
     cost INTEGER,
     currency TEXT NOT NULL CHECK (length(currency) = 3),
     superseded_by_id TEXT REFERENCES certificates (id),
+    expiring_told_for TEXT,                     -- the expiry date that `certificate.expiring` told of
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
@@ -608,6 +609,9 @@ CREATE UNIQUE INDEX certificates_by_external_id ON certificates (org_id, externa
 CREATE INDEX certificates_by_id ON certificates (org_id, id);
 
 CREATE INDEX certificates_of_property ON certificates (org_id, property_id, type, issued_date, id);
+
+CREATE INDEX certificates_to_tell ON certificates (expiry_date, id)
+WHERE superseded_by_id IS NULL AND (expiring_told_for IS NULL OR expiring_told_for <> expiry_date);
 
 CREATE TABLE clients (
     id TEXT PRIMARY KEY,
@@ -1336,6 +1340,8 @@ CREATE INDEX obligations_of_kind ON obligations (org_id, kind, due_date, id);
 
 CREATE INDEX obligations_of_period ON obligations (org_id, period_id, id);
 
+CREATE INDEX obligations_of_resource ON obligations (org_id, slot) WHERE slot <> '';
+
 CREATE INDEX obligations_of_status ON obligations (org_id, status, due_date, id);
 
 CREATE INDEX obligations_page ON obligations (org_id, due_date, id);
@@ -1769,6 +1775,9 @@ CREATE TABLE tenancies (
     notice_expiry_date TEXT,
     notes TEXT,
     cancelled_at INTEGER,
+    ending_told_for TEXT,                       -- the end date that `tenancy.ending` told of
+    rent_told_for TEXT,                         -- the latest due date that `rent.overdue` told of
+    rent_looked_at_on TEXT,                     -- the latest day whose dues were looked at
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
@@ -1783,6 +1792,11 @@ CREATE UNIQUE INDEX tenancies_by_external_id ON tenancies (org_id, external_id) 
 CREATE INDEX tenancies_by_id ON tenancies (org_id, id);
 
 CREATE INDEX tenancies_of_property ON tenancies (org_id, property_id, start_date, id);
+
+CREATE INDEX tenancies_to_look_at ON tenancies (rent_looked_at_on, id) WHERE cancelled_at IS NULL;
+
+CREATE INDEX tenancies_to_tell ON tenancies (end_date, id)
+WHERE cancelled_at IS NULL AND (ending_told_for IS NULL OR ending_told_for <> end_date);
 
 CREATE TABLE tenancy_tenants (
     org_id TEXT NOT NULL REFERENCES organizations (id),

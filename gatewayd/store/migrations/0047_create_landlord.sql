@@ -168,6 +168,9 @@ CREATE TABLE tenancies (
     notice_expiry_date TEXT,
     notes TEXT,
     cancelled_at INTEGER,
+    ending_told_for TEXT,                       -- the end date that `tenancy.ending` told of
+    rent_told_for TEXT,                         -- the latest due date that `rent.overdue` told of
+    rent_looked_at_on TEXT,                     -- the latest day whose dues were looked at
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
@@ -283,6 +286,7 @@ CREATE TABLE certificates (
     cost INTEGER,
     currency TEXT NOT NULL CHECK (length(currency) = 3),
     superseded_by_id TEXT REFERENCES certificates (id),
+    expiring_told_for TEXT,                     -- the expiry date that `certificate.expiring` told of
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
@@ -298,3 +302,13 @@ CREATE INDEX certificates_of_property ON certificates (org_id, property_id, type
 -- what expires
 CREATE INDEX certificates_by_expiry ON certificates (org_id, expiry_date, id)
 WHERE expiry_date IS NOT NULL AND superseded_by_id IS NULL;
+-- what `certificate.expiring` has not told of
+CREATE INDEX certificates_to_tell ON certificates (expiry_date, id)
+WHERE superseded_by_id IS NULL AND (expiring_told_for IS NULL OR expiring_told_for <> expiry_date);
+-- what `tenancy.ending` has not told of
+CREATE INDEX tenancies_to_tell ON tenancies (end_date, id)
+WHERE cancelled_at IS NULL AND (ending_told_for IS NULL OR ending_told_for <> end_date);
+-- whose rent is still to be looked at
+CREATE INDEX tenancies_to_look_at ON tenancies (rent_looked_at_on, id) WHERE cancelled_at IS NULL;
+-- what follows from a resource
+CREATE INDEX obligations_of_resource ON obligations (org_id, slot) WHERE slot <> '';
