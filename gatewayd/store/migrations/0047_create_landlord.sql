@@ -168,9 +168,9 @@ CREATE TABLE tenancies (
     notice_expiry_date TEXT,
     notes TEXT,
     cancelled_at INTEGER,
-    ending_told_for TEXT,                       -- the end date that `tenancy.ending` told of
+    ending_told_for TEXT,                       -- the last day that `tenancy.ending` told of
     rent_told_for TEXT,                         -- the latest due date that `rent.overdue` told of
-    rent_looked_at_on TEXT,                     -- the latest day whose dues were looked at
+    rent_looked_at_on TEXT NOT NULL DEFAULT '', -- the latest day on which its rent was looked at
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
@@ -306,8 +306,8 @@ WHERE expiry_date IS NOT NULL AND superseded_by_id IS NULL;
 CREATE INDEX certificates_to_tell ON certificates (expiry_date, id)
 WHERE superseded_by_id IS NULL AND (expiring_told_for IS NULL OR expiring_told_for <> expiry_date);
 -- what `tenancy.ending` has not told of
-CREATE INDEX tenancies_to_tell ON tenancies (end_date, id)
-WHERE cancelled_at IS NULL AND (ending_told_for IS NULL OR ending_told_for <> end_date);
+CREATE INDEX tenancies_to_tell ON tenancies (last_day, id)
+WHERE cancelled_at IS NULL AND (ending_told_for IS NULL OR ending_told_for <> last_day);
 -- whose rent is still to be looked at
 CREATE INDEX tenancies_to_look_at ON tenancies (rent_looked_at_on, id) WHERE cancelled_at IS NULL;
 -- what follows from a resource
