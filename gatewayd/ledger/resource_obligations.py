@@ -45,6 +45,8 @@ def settle(tx: WriteTx, resource_id: str, following: Following | None) -> None:
         if row is not None and row.status == "open":
             _put_away(tx, row)
         return
+    if row is None and following.met_on is not None:
+        return  # Chosen: what was met before it was known is no obligation
     row = OBLIGATIONS.insert(tx, _new(tx, resource_id, following)) if row is None else _keep(tx, row, following)
     if following.met_on is not None and row.status == "open":
         obligations.fulfil(tx, row, following.met_on, None)

@@ -72,6 +72,10 @@ def test_what_the_resource_shows_as_met_is_met_and_comes_back(desk: Desk) -> Non
     assert events(desk) == ["fulfilled", "reopened"]
 
 
+def test_what_was_met_before_it_was_known_is_none(desk: Desk) -> None:
+    assert settle(desk, met_on="2026-10-01") is None
+
+
 def test_a_resource_that_is_gone_asks_for_nothing(desk: Desk) -> None:
     drop(desk)
     assert shown(desk) is None

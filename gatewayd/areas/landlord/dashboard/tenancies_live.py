@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from gatewayd.areas.landlord.rents import schedule
 from gatewayd.areas.landlord.tenancies.shapes import RentFrequency, RentStep, TenancyType
+from gatewayd.ledger.rents import schedule
 from gatewayd.ledger.rounding import half_up
 from gatewayd.money import to_minor
 from gatewayd.store import ReadTx
