@@ -7,7 +7,7 @@ from inspect import iscoroutinefunction
 import msgspec
 
 from gatewayd import bundles, importing, tax, webhooks
-from gatewayd.areas import accounting, assets, banking, businesses, crm, legal_entities, periods
+from gatewayd.areas import accounting, assets, banking, businesses, crm, landlord, legal_entities, periods
 from gatewayd.bundles.engine import Bundles
 from gatewayd.contract import signatures
 from gatewayd.contract.operation import Area, Operation
@@ -61,7 +61,7 @@ def build(
     of_banking = replace(banking.AREA, operations=(*banking.AREA.operations, *importing.OF_BANKING))
     of_periods = periods.area(public_url)
     of_periods = replace(of_periods, operations=(*of_periods.operations, *bundles.OPERATIONS, *tax.OF_PERIODS))
-    stored = (legal_entities.AREA, of_businesses, of_assets, accounting.AREA, of_banking, of_periods)
+    stored = (legal_entities.AREA, of_businesses, of_assets, landlord.AREA, accounting.AREA, of_banking, of_periods)
     return checked((*stored, delivering, tax.AREA, crm.AREA))
 
 

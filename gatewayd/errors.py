@@ -77,6 +77,7 @@ FIELD_CODES = frozenset(
         "reverse_charge_end_user",
         "reverse_charge_needs_vrn",
         "seller_address_required",
+        "share_total",
         "unknown_event",
         "unreadable_file",
         "vat_not_registered",

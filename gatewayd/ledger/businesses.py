@@ -6,7 +6,9 @@ from typing import NamedTuple
 from gatewayd.clock import Instant, london_date
 from gatewayd.store import ReadTx, Row
 
-_COLUMNS = "id, legal_entity_id, type, currency, status, commencement_date, cessation_date, archived_at"
+_COLUMNS = """
+id, legal_entity_id, type, currency, owner_share_percent, status, commencement_date, cessation_date, archived_at
+"""
 _SELECT_ONE = f"SELECT {_COLUMNS} FROM businesses WHERE org_id = :org_id AND id = :id"
 _SELECT_OF_ENTITY = f"""
 SELECT {_COLUMNS} FROM businesses WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id ORDER BY id
@@ -16,6 +18,8 @@ SELECT {_COLUMNS} FROM businesses WHERE org_id = :org_id AND legal_entity_id = :
 class Business(NamedTuple):
     """A business of the caller's organization. Dates are ISO; `archived_on` is the day it went into the archive.
 
+    `owner_share_percent` is the legal entity's own part of what is owned jointly, a decimal.
+
     None: nobody said when it commenced; it goes on; it is not archived.
     """
 
@@ -23,6 +27,7 @@ class Business(NamedTuple):
     legal_entity_id: str
     type: str
     currency: str
+    owner_share_percent: str
     status: str
     commenced_on: str | None
     ceased_on: str | None

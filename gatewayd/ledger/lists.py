@@ -10,7 +10,7 @@ The SELECT a caller gives names `id` and `updated_at` as its first two columns, 
 import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -21,6 +21,7 @@ from gatewayd.store import ReadTx, Row, Table
 
 R = TypeVar("R", bound=msgspec.Struct)
 
+_NOTHING: Final[Mapping[str, object]] = {}
 _NEWEST = " AND id < :after_id ORDER BY id DESC LIMIT :count"
 _CHANGES = " AND (updated_at, id) > (:after_at, :after_id) ORDER BY updated_at, id LIMIT :count"
 
@@ -31,7 +32,12 @@ def table_page(tx: ReadTx, request: SyncRequest, table: Table[R], filters: Mappi
 
 
 def sync_page(
-    tx: ReadTx, request: SyncRequest, select: str, filters: Mapping[str, object], item: Callable[[Row], bytes]
+    tx: ReadTx,
+    request: SyncRequest,
+    select: str,
+    filters: Mapping[str, object],
+    item: Callable[[Row], bytes],
+    named: Mapping[str, object] = _NOTHING,
 ) -> Listing[Any]:
     """One page of `select`, each row of which `item` renders. See `sync_rows`."""
     items: list[bytes] = []
@@ -40,23 +46,31 @@ def sync_page(
         items.append(item(row))
         return len(items[-1])
 
-    rows, cursor = sync_rows(tx, request, select, filters, size)
+    rows, cursor = sync_rows(tx, request, select, filters, size, named)
     return Listing.of(items[: len(rows)], cursor)
 
 
 def sync_rows(
-    tx: ReadTx, request: SyncRequest, select: str, filters: Mapping[str, object], size: Callable[[Row], int]
+    tx: ReadTx,
+    request: SyncRequest,
+    select: str,
+    filters: Mapping[str, object],
+    size: Callable[[Row], int],
+    named: Mapping[str, object] = _NOTHING,
 ) -> tuple[list[Row], str | None]:
     """The rows of one page of `select`, and the cursor of the next. `size` is how long a row is as JSON.
 
-    `filters` maps a condition (`status = :status`) to the value of the one parameter that it names, and one that names
-    none to True; conditions whose value is None are left out. Raises `Problem` `invalid_cursor`.
+    `named` are the parameters of `select` itself; conditions may name them too, and `:org_id`. `filters` maps a
+    condition (`status = :status`) to the value of the one other parameter that it names, and one that names none to
+    True; conditions whose value is None are left out. Raises `Problem` `invalid_cursor`.
     """
-    values: dict[str, object] = {}
+    values: dict[str, object] = dict(named)
     for condition, value in filters.items():
         if value is not None:
             select += f" AND {condition}"
-            values |= dict.fromkeys(_parameters(condition), value)
+            own = _parameters(condition) - named.keys()
+            assert len(own) <= 1, condition
+            values |= dict.fromkeys(own, value)
     if request.updated_since is None:
         found = _newest(tx, request, select, values)
     else:
@@ -84,9 +98,8 @@ def _changes(tx: ReadTx, request: SyncRequest, select: str, values: Mapping[str,
 
 @functools.cache  # conditions are constants of the program
 def _parameters(condition: str) -> frozenset[str]:
-    names = frozenset(re.findall(r":([a-z_]+)", condition))
-    assert len(names) <= 1, condition
-    return names
+    """What a condition names, but for what the transaction binds."""
+    return frozenset(re.findall(r":([a-z_]+)", condition)) - {"org_id"}
 
 
 def archive_filter(status: str | None, included: bool) -> dict[str, object]:

@@ -1504,7 +1504,7 @@ CREATE TABLE properties (
     bedrooms INTEGER,
     area_sqm TEXT,
     owners TEXT NOT NULL,                       -- JSON; empty: the entity of the business alone
-    owner_share_percent TEXT NOT NULL,          -- of the entity of the business
+    owner_share_percent TEXT,                   -- of the entity of the business; NULL: as the business says
     acquisition_date TEXT,
     purchase_price INTEGER,
     acquisition_costs INTEGER,
@@ -1534,7 +1534,7 @@ CREATE INDEX properties_by_change ON properties (org_id, updated_at, id);
 
 CREATE UNIQUE INDEX properties_by_external_id ON properties (org_id, external_id) WHERE external_id IS NOT NULL;
 
-CREATE INDEX properties_by_id ON properties (org_id, id);
+CREATE INDEX properties_by_id ON properties (org_id, id, archived_at, status, use, search_text);
 
 CREATE INDEX properties_of_business ON properties (org_id, business_id, id);
 
@@ -1569,9 +1569,9 @@ CREATE INDEX property_units_by_change ON property_units (org_id, updated_at, id)
 CREATE UNIQUE INDEX property_units_by_external_id ON property_units (org_id, external_id)
 WHERE external_id IS NOT NULL;
 
-CREATE INDEX property_units_by_id ON property_units (org_id, id);
+CREATE INDEX property_units_by_id ON property_units (org_id, id, archived_at, property_id);
 
-CREATE UNIQUE INDEX property_units_by_name ON property_units (property_id, name_key);
+CREATE UNIQUE INDEX property_units_by_name ON property_units (org_id, property_id, name_key);
 
 CREATE INDEX property_units_of_property ON property_units (org_id, property_id, id);
 
@@ -1751,7 +1751,8 @@ CREATE TABLE tenancies (
         OR type = 'company_let' OR type = 'commercial_lease' OR type = 'other'
     ),
     start_date TEXT NOT NULL,
-    end_date TEXT,
+    term_end_date TEXT,                         -- of the agreement
+    end_date TEXT,                              -- after all
     rent_frequency TEXT NOT NULL CHECK (
         rent_frequency = 'weekly' OR rent_frequency = 'fortnightly' OR rent_frequency = 'four_weekly'
         OR rent_frequency = 'monthly' OR rent_frequency = 'quarterly' OR rent_frequency = 'annually'
@@ -1780,16 +1781,21 @@ CREATE TABLE tenancies (
     rent_looked_at_on TEXT,                     -- the latest day whose dues were looked at
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
-    version INTEGER NOT NULL CHECK (version >= 1)
+    version INTEGER NOT NULL CHECK (version >= 1),
+    last_day TEXT                               -- of the tenancy, by law, notice and what was said; NULL: it goes on
 ) STRICT;
 
 CREATE INDEX tenancies_by_change ON tenancies (org_id, updated_at, id);
 
-CREATE INDEX tenancies_by_end ON tenancies (org_id, end_date, id);
-
 CREATE UNIQUE INDEX tenancies_by_external_id ON tenancies (org_id, external_id) WHERE external_id IS NOT NULL;
 
 CREATE INDEX tenancies_by_id ON tenancies (org_id, id);
+
+CREATE INDEX tenancies_by_last_day ON tenancies (org_id, last_day, id);
+
+CREATE INDEX tenancies_occupying ON tenancies (
+    org_id, property_id, start_date, unit_id, last_day, notice_served_date
+) WHERE cancelled_at IS NULL;
 
 CREATE INDEX tenancies_of_property ON tenancies (org_id, property_id, start_date, id);
 

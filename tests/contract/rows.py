@@ -108,6 +108,7 @@ async def seed(api: TestedApi) -> dict[str, str]:
     assert empty.status == 200, empty.body
     ids["prt_b"] = empty.json()["id"]
     await _add_calendar(api, ids)
+    await _add_lets(api, ids)
     await _import(api, ids)
     # The subscription comes last and has a delivery of its own, which did not arrive.
     lead = await api("POST", BY_ID["crm.createLead"].path, json={"source": "fair"})
@@ -129,6 +130,25 @@ async def _add_calendar(api: TestedApi, ids: dict[str, str]) -> None:
     ids["obl_b"] = str((await api("POST", "/obligations/create", json=values)).json()["id"])
     met = await api("POST", "/obligations/fulfil", json={"id": ids["obl_b"]})
     assert met.status == 200, met.body
+
+
+async def _add_lets(api: TestedApi, ids: dict[str, str]) -> None:
+    """A business that lets, and one of everything of it."""
+    business = {"legalEntityId": ids["ent"], "type": "uk_property", "name": "Lets"}
+    for key, operation_id, values in (
+        ("biz_b", "businesses.create", business),
+        ("prop", "landlord.createProperty", {"businessId": "biz_b", "name": "4 Elm Row", "type": "house"}),
+        ("unit", "landlord.createPropertyUnit", {"propertyId": "prop", "name": "Flat 1"}),
+        (
+            "val",
+            "landlord.createPropertyValuation",
+            {"propertyId": "prop", "valuationDate": "2026-05-01", "amount": "210000.00", "method": "agent"},
+        ),
+    ):
+        body = {name: ids.get(value, value) for name, value in values.items()}
+        reply = await api("POST", BY_ID[operation_id].path, json=body)
+        assert reply.status == 200, (operation_id, reply.body)
+        ids[key] = str(reply.json()["id"])
 
 
 async def _import(api: TestedApi, ids: dict[str, str]) -> None:

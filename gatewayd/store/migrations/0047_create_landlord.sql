@@ -27,7 +27,7 @@ CREATE TABLE properties (
     bedrooms INTEGER,
     area_sqm TEXT,
     owners TEXT NOT NULL,                       -- JSON; empty: the entity of the business alone
-    owner_share_percent TEXT NOT NULL,          -- of the entity of the business
+    owner_share_percent TEXT,                   -- of the entity of the business; NULL: as the business says
     acquisition_date TEXT,
     purchase_price INTEGER,
     acquisition_costs INTEGER,
@@ -54,8 +54,8 @@ CREATE TABLE properties (
 ) STRICT;
 -- externalId, once in an organization
 CREATE UNIQUE INDEX properties_by_external_id ON properties (org_id, external_id) WHERE external_id IS NOT NULL;
--- the list, newest first
-CREATE INDEX properties_by_id ON properties (org_id, id);
+-- the list, newest first, and what it passes over
+CREATE INDEX properties_by_id ON properties (org_id, id, archived_at, status, use, search_text);
 -- the list with updatedSince
 CREATE INDEX properties_by_change ON properties (org_id, updated_at, id);
 -- the properties of a business
@@ -90,9 +90,9 @@ CREATE TABLE property_units (
 CREATE UNIQUE INDEX property_units_by_external_id ON property_units (org_id, external_id)
 WHERE external_id IS NOT NULL;
 -- a name, once in a property
-CREATE UNIQUE INDEX property_units_by_name ON property_units (property_id, name_key);
--- the list, newest first
-CREATE INDEX property_units_by_id ON property_units (org_id, id);
+CREATE UNIQUE INDEX property_units_by_name ON property_units (org_id, property_id, name_key);
+-- the list, newest first, and what it passes over
+CREATE INDEX property_units_by_id ON property_units (org_id, id, archived_at, property_id);
 -- the list with updatedSince
 CREATE INDEX property_units_by_change ON property_units (org_id, updated_at, id);
 -- the units of a property
@@ -144,7 +144,8 @@ CREATE TABLE tenancies (
         OR type = 'company_let' OR type = 'commercial_lease' OR type = 'other'
     ),
     start_date TEXT NOT NULL,
-    end_date TEXT,
+    term_end_date TEXT,                         -- of the agreement
+    end_date TEXT,                              -- after all
     rent_frequency TEXT NOT NULL CHECK (
         rent_frequency = 'weekly' OR rent_frequency = 'fortnightly' OR rent_frequency = 'four_weekly'
         OR rent_frequency = 'monthly' OR rent_frequency = 'quarterly' OR rent_frequency = 'annually'
@@ -173,7 +174,8 @@ CREATE TABLE tenancies (
     rent_looked_at_on TEXT NOT NULL DEFAULT '', -- the latest day on which its rent was looked at
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
-    version INTEGER NOT NULL CHECK (version >= 1)
+    version INTEGER NOT NULL CHECK (version >= 1),
+    last_day TEXT                               -- of the tenancy, by law, notice and what was said; NULL: it goes on
 ) STRICT;
 -- externalId, once in an organization
 CREATE UNIQUE INDEX tenancies_by_external_id ON tenancies (org_id, external_id) WHERE external_id IS NOT NULL;
@@ -183,8 +185,12 @@ CREATE INDEX tenancies_by_id ON tenancies (org_id, id);
 CREATE INDEX tenancies_by_change ON tenancies (org_id, updated_at, id);
 -- the tenancies of a property, by when they begin
 CREATE INDEX tenancies_of_property ON tenancies (org_id, property_id, start_date, id);
+-- who occupies units on a day, without a look at the tenancies themselves
+CREATE INDEX tenancies_occupying ON tenancies (
+    org_id, property_id, start_date, unit_id, last_day, notice_served_date
+) WHERE cancelled_at IS NULL;
 -- what ends, or has ended
-CREATE INDEX tenancies_by_end ON tenancies (org_id, end_date, id);
+CREATE INDEX tenancies_by_last_day ON tenancies (org_id, last_day, id);
 
 CREATE TABLE tenancy_tenants (
     org_id TEXT NOT NULL REFERENCES organizations (id),

@@ -4,6 +4,8 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
+from gatewayd.areas.landlord.units.shapes import Bedrooms, PropertyUnit
+from gatewayd.areas.landlord.valuations.shapes import PropertyValuation
 from gatewayd.contract.pages import SyncRequest
 from gatewayd.contract.wire import (
     Address,
@@ -46,12 +48,13 @@ Furnished = Literal["furnished", "part_furnished", "unfurnished"]
 Licensing = Literal["none", "mandatory_hmo", "additional_hmo", "selective", "unknown"]
 PropertyStatus = Literal["active", "under_offer", "sold", "archived"]
 
+Inclusion = Literal["units", "valuations"]
+
 PropertyName = Annotated[str, Meta(min_length=1, max_length=120, pattern=r"\S")]
 Uprn = Annotated[str, Meta(pattern="^[0-9]{1,12}$", description="Unique Property Reference Number: at most 12 digits.")]
-Bedrooms = Annotated[int, Meta(ge=0, le=99)]
 Percent = Annotated[DecimalText, Meta(description="Percent: more than 0, at most 100.")]
 ShortText = Annotated[str, Meta(max_length=120)]
-Band = Annotated[str, Meta(pattern="^[A-I]$", description="Council tax band, A to I.")]
+Band = Annotated[str, Meta(pattern="^[A-I]$", description="Council tax band, A to I.", examples=["D"])]
 ForeignId = Annotated[str, Meta(min_length=1, max_length=36)]
 
 
@@ -79,7 +82,7 @@ Owners = Annotated[list[PropertyOwner], Meta(max_length=20)]
 
 
 class StoredProperty(Response, frozen=True, kw_only=True):
-    """What of a property stands in its row."""
+    """What of a property stands in its row. `owner_share_percent` None: it is that of its business."""
 
     id: Id
     external_id: str | None
@@ -97,7 +100,7 @@ class StoredProperty(Response, frozen=True, kw_only=True):
     bedrooms: int | None
     area_sqm: CanonicalDecimal | None
     owners: list[PropertyOwner]
-    owner_share_percent: CanonicalDecimal
+    owner_share_percent: CanonicalDecimal | None
     acquisition_date: DateText | None
     purchase_price: Amount | None
     acquisition_costs: Amount | None
@@ -121,10 +124,12 @@ class StoredProperty(Response, frozen=True, kw_only=True):
 class Property(StoredProperty, frozen=True, kw_only=True):
     """A property of a business.
 
-    `ownerSharePercent` is the share of the business's legal entity. `gasSupply` null: nobody said. `currentValue` is
-    the latest valuation's, in `currency`; null where there is none.
+    `owners` empty: nobody named any. `ownerSharePercent` is the share of the business's legal entity: that of its
+    entries in `owners`, or what they leave of 100 where they name others alone; without owners that of the business.
+    `gasSupply` null: nobody said. `currentValue` is the latest valuation's, in `currency`; null where there is none.
     """
 
+    owner_share_percent: CanonicalDecimal
     current_value: Amount | None
     current_value_date: DateText | None
 
@@ -140,13 +145,30 @@ class ListProperties(SyncRequest, frozen=True, kw_only=True):
     include_archived: bool = False
 
 
+class PropertyDetail(Property, frozen=True, kw_only=True):
+    """A property with what `include` asks for: at most 200 of each kind, of which the lists have all."""
+
+    units: list[PropertyUnit] | UnsetType = UNSET
+    valuations: list[PropertyValuation] | UnsetType = UNSET
+
+
+class GetProperty(Request, frozen=True, kw_only=True):
+    """Which property, and what of it to answer with it: units that are not archived, valuations latest first."""
+
+    id: Id
+    include: list[Inclusion] | None = None
+
+
 class CreateProperty(Request, frozen=True, kw_only=True):
-    """A new property of a business with income from property. Its name is the first line of its address by default."""
+    """A new property of a business with income from property. Its name is the first line of its address by default.
+
+    By default it lies in England, and one that is abroad elsewhere. `ownership` is another name of `owners`.
+    """
 
     business_id: Id
     name: PropertyName | None = None
     address: PropertyAddressRequest | None = None
-    jurisdiction: Jurisdiction = "england"
+    jurisdiction: Jurisdiction | None = None
     type: PropertyType
     use: Use = "residential_let"
     tenure: Tenure | None = None
@@ -157,6 +179,7 @@ class CreateProperty(Request, frozen=True, kw_only=True):
     bedrooms: Bedrooms | None = None
     area_sqm: DecimalText | None = None
     owners: Owners | None = None
+    ownership: Owners | None = None
     acquisition_date: Date | None = None
     purchase_price: AmountText | None = None
     acquisition_costs: AmountText | None = None
@@ -171,7 +194,10 @@ class CreateProperty(Request, frozen=True, kw_only=True):
 
 
 class UpdateProperty(Request, frozen=True, kw_only=True):
-    """The fields to change. An absent field stays, null clears. `keepTenancies`: those of a property that is sold."""
+    """The fields to change. An absent field stays, null clears.
+
+    `keepTenancies` lets a property be sold or archived whose tenancies go on.
+    """
 
     id: Id
     expected_version: Version | None = None

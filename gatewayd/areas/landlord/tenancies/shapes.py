@@ -81,7 +81,8 @@ class Deposit(Response, frozen=True, kw_only=True):
 class TenancyRow(Response, frozen=True, kw_only=True):
     """A tenancy as it is stored. `type` is that of its agreement, whatever the law has made of it since.
 
-    `rent_due_day` is as `RentDueDay` says. `deposit_amount` None: there is no deposit.
+    `term_end_date` is the last day of the term that was agreed, `end_date` the last day after all; when a tenancy ends
+    is what `states.last_day` says. `rent_due_day` is as `RentDueDay` says. `deposit_amount` None: there is no deposit.
     """
 
     id: Id
@@ -91,6 +92,7 @@ class TenancyRow(Response, frozen=True, kw_only=True):
     tenant_ids: list[Id]
     type: TenancyType
     start_date: DateText
+    term_end_date: DateText | None
     end_date: DateText | None
     rent_frequency: RentFrequency
     rent_due_day: int

@@ -1,0 +1,233 @@
+"""The property resource (Spec §4, Domain A4 and B4): its operations."""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from gatewayd.areas.landlord.properties import rows, rules
+from gatewayd.areas.landlord.properties.rows import PROPERTIES
+from gatewayd.areas.landlord.properties.shapes import (
+    CreateProperty,
+    GetProperty,
+    ListProperties,
+    Property,
+    PropertyDetail,
+    PropertyOwner,
+    StoredProperty,
+    UpdateProperty,
+)
+from gatewayd.areas.landlord.units import rows as units
+from gatewayd.areas.landlord.valuations import rows as valuations
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.wire import encode, project
+from gatewayd.errors import FieldError, invalid, invalid_state
+from gatewayd.ledger import businesses, references
+from gatewayd.ledger.businesses import Business
+from gatewayd.ledger.lists import archive_filter, contains, sync_page
+from gatewayd.ledger.references import Reference
+from gatewayd.store import ReadTx, WriteTx
+
+_NAME_LENGTH = 120  # of a name; a line of an address may be longer
+
+
+def list_properties(tx: ReadTx, caller: Caller, request: ListProperties) -> Listing[Property]:
+    """List properties, newest first, or in the order of change with `updatedSince`.
+
+    `q` looks in the name and the address. Archived ones are left out unless `includeArchived` or `status` asks for
+    them.
+    """
+    filters = {
+        **archive_filter(request.status, request.include_archived),
+        "business_id = :business_id": request.business_id,
+        "status = :status": request.status,
+        "use = :use": request.use,
+        "external_id = :external_id": request.external_id,
+        "search_text LIKE :pattern ESCAPE '!'": contains(request.q),
+    }
+    return sync_page(tx, request, rows.SELECT_SHOWN, filters, lambda row: encode(rows.shown(row)), {"today": tx.today})
+
+
+def get_property(tx: ReadTx, caller: Caller, request: GetProperty) -> PropertyDetail:
+    """Get one property, archived or not, with its units or valuations where `include` asks for them."""
+    found = rows.get_shown(tx, request.id)
+    asked = request.include or ()
+    return project(
+        found,
+        PropertyDetail,
+        units=units.of_property(tx, found.id) if "units" in asked else UNSET,
+        valuations=valuations.of_property(tx, found.id) if "valuations" in asked else UNSET,
+    )
+
+
+def create_property(tx: WriteTx, caller: Caller, request: CreateProperty) -> Property:
+    """Create a property of a business that lets, or of a company's trade.
+
+    Its currency is that of the business by default. The shares of its owners come to 100 at most; who names none owns
+    what the business says.
+    """
+    business = businesses.find(tx, request.business_id)
+    path = "owners" if request.ownership is None else "ownership"
+    owners = request.owners or request.ownership or []
+    errors = [*_naming_mistakes(request), *rules.business_mistakes(business)]
+    errors += _owner_mistakes(tx, owners, business, path)
+    if errors or business is None:
+        raise invalid(*errors)
+    row = PROPERTIES.new(
+        tx,
+        request,
+        name=_name(request),
+        jurisdiction=request.jurisdiction or rules.default_jurisdiction(business, request.address),
+        owners=rules.with_canonical_shares(owners),
+        owner_share_percent=rules.own_share(owners, business.legal_entity_id),
+        currency=request.currency or business.currency,
+        status="active",
+    )
+    errors = [*rules.mistakes(row, tx.today), *rules.foreign_id_mistakes(row, business)]
+    if errors:
+        raise invalid(*errors)
+    return rows.get_shown(tx, PROPERTIES.insert(tx, row).id)
+
+
+def update_property(tx: WriteTx, caller: Caller, request: UpdateProperty) -> Property:
+    """Change the given fields of a property; `status` sells it, archives it or brings it back.
+
+    What is sold has a `disposalDate` that has come. A tenancy that goes on refuses both sale and archive, unless
+    `keepTenancies` is true. A property that is no longer `sold` keeps what was said of its disposal until that is
+    cleared.
+    """
+    before = PROPERTIES.get(tx, request.id, request.expected_version)
+    business = businesses.find(tx, before.business_id)
+    assert business is not None  # a foreign key
+    after = PROPERTIES.changed(before, request)
+    errors: list[FieldError] = []
+    if request.owners is not UNSET:
+        errors += _owner_mistakes(tx, after.owners, business, "owners")
+    if request.foreign_property_id is not UNSET:
+        errors += rules.foreign_id_mistakes(after, business)
+    errors += rules.mistakes(after, tx.today)
+    if errors:
+        raise invalid(*errors)
+    if request.owners is not UNSET:
+        share = rules.own_share(after.owners, business.legal_entity_id)
+        after = replace(after, owners=rules.with_canonical_shares(after.owners), owner_share_percent=share)
+    after = _moved(tx, before, after, business)
+    if not request.keep_tenancies:
+        _refuse_tenancies(tx, before, after)
+    return rows.get_shown(tx, PROPERTIES.update(tx, after).id)
+
+
+def _naming_mistakes(request: CreateProperty) -> Iterator[FieldError]:
+    if request.name is None and request.address is None:
+        yield FieldError("name", "required", "Give a name, or an address for its first line to be the name.")
+    if request.owners is not None and request.ownership is not None:
+        yield FieldError("ownership", "conflict", "It is another name of `owners`: give one of the two.")
+
+
+def _name(request: CreateProperty) -> str:
+    if request.name is not None:
+        return request.name
+    assert request.address is not None
+    return request.address.line1.strip()[:_NAME_LENGTH].rstrip()
+
+
+def _owner_mistakes(
+    tx: ReadTx, owners: Sequence[PropertyOwner], business: Business | None, path: str
+) -> Iterator[FieldError]:
+    yield from rules.owner_mistakes(owners, path)
+    if business is not None:
+        yield from rules.share_mistakes(owners, business.legal_entity_id, path)
+    yield from references.unknown(
+        tx,
+        (
+            Reference(f"{path}[{index}].legalEntityId", "legal_entity", owner.legal_entity_id)
+            for index, owner in enumerate(owners)
+        ),
+    )
+
+
+def _moved(tx: WriteTx, before: StoredProperty, after: StoredProperty, business: Business) -> StoredProperty:
+    """The property in or out of the archive. Raises `Problem` `invalid_state` where its business is still there."""
+    if after.status == "archived":
+        return replace(after, archived_at=before.archived_at or tx.now)
+    if before.status == "archived" and business.archived:
+        raise invalid_state("Its business is archived: bring that back first.", "archived", ())
+    return replace(after, archived_at=None)
+
+
+def _refuse_tenancies(tx: ReadTx, before: StoredProperty, after: StoredProperty) -> None:
+    """Raises `Problem` `invalid_state` where a tenancy goes on after a sale, or in the archive.
+
+    Chosen: what is sold goes into the archive as it is, for its tenancies were looked at.
+    """
+    if after.status == "sold" and (before.status, before.disposal_date) != (after.status, after.disposal_date):
+        day, what = after.disposal_date, "sold"
+    elif after.status == "archived" and before.status not in ("sold", "archived"):
+        day, what = tx.today, "archived"
+    else:
+        return
+    assert day is not None  # rules.mistakes
+    tenancy_id = rows.lasting_tenancy(tx, before.id, day)
+    if tenancy_id is not None:
+        message = f"The tenancy {tenancy_id} has not ended before: end it, or have it {what} with keepTenancies."
+        raise invalid_state(message, before.status, ())
+
+
+OPERATIONS = (
+    Operation(
+        id="landlord.listProperties",
+        kind="read",
+        method="GET",
+        path="/landlord/listProperties",
+        scopes=("accounting:read",),
+        request=ListProperties,
+        response=Page[Property],
+        handler=list_properties,
+        example={"status": "active", "limit": 20},
+    ),
+    Operation(
+        id="landlord.getProperty",
+        kind="read",
+        method="GET",
+        path="/landlord/getProperty",
+        scopes=("accounting:read",),
+        request=GetProperty,
+        response=PropertyDetail,
+        handler=get_property,
+        example={"id": "prop_01k0000000000000000000000a", "include": ["units", "valuations"]},
+    ),
+    Operation(
+        id="landlord.createProperty",
+        kind="write",
+        method="POST",
+        path="/landlord/createProperty",
+        scopes=("accounting:write",),
+        request=CreateProperty,
+        response=Property,
+        handler=create_property,
+        errors=("already_exists", "share_total"),
+        example={
+            "businessId": "biz_01k0000000000000000000000b",
+            "name": "12 Oak Street",
+            "address": {"line1": "12 Oak Street", "town": "Bristol", "postcode": "BS1 4QA", "countryCode": "GB"},
+            "type": "house",
+            "acquisitionDate": "2019-06-14",
+            "purchasePrice": "185000.00",
+            "owners": [{"name": "Ann Birch", "sharePercent": "50"}],
+        },
+    ),
+    Operation(
+        id="landlord.updateProperty",
+        kind="write",
+        method="POST",
+        path="/landlord/updateProperty",
+        scopes=("accounting:write",),
+        request=UpdateProperty,
+        response=Property,
+        handler=update_property,
+        errors=("already_exists", "invalid_state", "share_total", "version_conflict"),
+        example={"id": "prop_01k0000000000000000000000a", "furnished": "part_furnished", "expectedVersion": 1},
+    ),
+)

@@ -1,0 +1,123 @@
+"""The rules that the fields of a property follow (Domain B4). Pure."""
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import Final
+
+from msgspec.structs import replace
+
+from gatewayd.areas.landlord.properties.shapes import (
+    Jurisdiction,
+    PropertyAddressRequest,
+    PropertyOwner,
+    StoredProperty,
+)
+from gatewayd.errors import FieldError
+from gatewayd.ledger.businesses import Business
+from gatewayd.ledger.references import unknown_reference
+from gatewayd.money import canonical
+
+HOLDING: Final = frozenset({"uk_property", "foreign_property", "company_trade"})
+"""The types of business that have properties."""
+_WHOLE: Final = 100  # percent
+_NOT_NEGATIVE: Final = {
+    "ground_rent_annual": "groundRentAnnual",
+    "service_charge_annual": "serviceChargeAnnual",
+    "purchase_price": "purchasePrice",
+    "acquisition_costs": "acquisitionCosts",
+    "improvement_costs": "improvementCosts",
+    "disposal_proceeds": "disposalProceeds",
+    "disposal_costs": "disposalCosts",
+}
+
+
+def business_mistakes(business: Business | None) -> Iterator[FieldError]:
+    """What is wrong with the business of a new property; None: there is no such one."""
+    if business is None:
+        yield unknown_reference("businessId", "business")
+    elif business.type not in HOLDING:
+        kind = business.type.replace("_", " ")
+        message = f"A property belongs to a property business or to the trade of a company, and not to a {kind}."
+        yield FieldError("businessId", "conflict", message)
+    elif business.archived:
+        yield FieldError("businessId", "conflict", "The business is archived.")
+    elif not business.is_live:
+        yield FieldError("businessId", "conflict", "The business has ceased.")
+
+
+def default_jurisdiction(business: Business | None, address: PropertyAddressRequest | None) -> Jurisdiction:
+    """Where a property lies of which nobody says so: abroad as its business or its address is, else in England."""
+    abroad = business is not None and business.type == "foreign_property"
+    return "other" if abroad or (address is not None and address.country_code != "GB") else "england"
+
+
+def owner_mistakes(owners: Sequence[PropertyOwner], path: str) -> Iterator[FieldError]:
+    """What is wrong with the owners by themselves; `path` is the field that names them."""
+    for index, owner in enumerate(owners):
+        where = f"{path}[{index}]"
+        if owner.legal_entity_id is None and owner.name is None:
+            yield FieldError(f"{where}.legalEntityId", "required", "Who owns it? Give a legal entity or a name.")
+        if owner.legal_entity_id is not None and owner.name is not None:
+            yield FieldError(f"{where}.name", "conflict", "Give a legal entity or a name, not both.")
+        if not 0 < Decimal(owner.share_percent) <= _WHOLE:
+            yield FieldError(f"{where}.sharePercent", "out_of_range", "Expected a percentage above 0, at most 100.")
+
+
+def share_mistakes(owners: Sequence[PropertyOwner], legal_entity_id: str, path: str) -> Iterator[FieldError]:
+    """What is wrong with their shares together, where the property is of a business of that legal entity."""
+    total = _sum(owners)
+    if total > _WHOLE:
+        yield FieldError(path, "share_total", f"The shares come to {canonical(f'{total:f}')} %: more than all of it.")
+    elif total == _WHOLE and all(owner.legal_entity_id != legal_entity_id for owner in owners):
+        message = "The others own all of it: nothing is left for the legal entity of the business."
+        yield FieldError(path, "conflict", message)
+
+
+def own_share(owners: Sequence[PropertyOwner], legal_entity_id: str) -> str | None:
+    """The percentage of the legal entity, a canonical decimal; None: nobody named owners.
+
+    Chosen: who names others alone leaves the rest to the entity; who names it too has said what is its own, and whose
+    the rest is then is not known.
+    """
+    if not owners:
+        return None
+    own = [owner for owner in owners if owner.legal_entity_id == legal_entity_id]
+    share = _sum(own) if own else _WHOLE - _sum(owners)
+    return canonical(f"{share:f}")
+
+
+def with_canonical_shares(owners: Sequence[PropertyOwner]) -> list[PropertyOwner]:
+    """The owners as they are kept."""
+    return [replace(owner, share_percent=canonical(owner.share_percent)) for owner in owners]
+
+
+def mistakes(row: StoredProperty, today: str) -> Iterator[FieldError]:
+    """What is wrong with amounts, area and dates. `today` is ISO."""
+    for name, path in _NOT_NEGATIVE.items():
+        amount = getattr(row, name)
+        if amount is not None and amount.minor < 0:
+            yield FieldError(path, "out_of_range", "Expected 0 or more.")
+    if row.area_sqm is not None and Decimal(row.area_sqm) <= 0:
+        yield FieldError("areaSqm", "out_of_range", "Expected more than 0.")
+    yield from _disposal_mistakes(row, today)
+
+
+def _disposal_mistakes(row: StoredProperty, today: str) -> Iterator[FieldError]:
+    """Chosen: a sale that is agreed may have its day before it has come, but is `under_offer` until then."""
+    if row.disposal_date is None:
+        if row.status == "sold":
+            yield FieldError("disposalDate", "required", "The property is sold: when?")
+    elif row.status == "sold" and row.disposal_date > today:
+        yield FieldError("disposalDate", "out_of_range", "The day is still to come: until then it is under_offer.")
+    elif row.acquisition_date is not None and row.disposal_date < row.acquisition_date:
+        yield FieldError("disposalDate", "date_order", f"The property was acquired on {row.acquisition_date}.")
+
+
+def foreign_id_mistakes(row: StoredProperty, business: Business) -> Iterator[FieldError]:
+    """What is wrong with `foreignPropertyId`: HMRC gives one to each property abroad, and to no other."""
+    if row.foreign_property_id is not None and business.type != "foreign_property":
+        yield FieldError("foreignPropertyId", "conflict", "It is for the properties of a foreign_property business.")
+
+
+def _sum(owners: Sequence[PropertyOwner]) -> Decimal:
+    return sum((Decimal(owner.share_percent) for owner in owners), Decimal(0))

@@ -1,0 +1,71 @@
+"""What a tenancy is on a day (Domain B4). Pure, of dates alone, so that no job can be late.
+
+    upcoming  before startDate
+    active    from startDate on
+    notice    from noticeServedDate to the last day, within the tenancy
+    ended     from the day after the last day on
+    cancelled called off while it was upcoming
+
+Days are ISO texts, which compare as the days do.
+"""
+
+from typing import Final
+
+from gatewayd.areas.landlord.tenancies.shapes import TenancyRow, TenancyStatus, TenancyType
+
+PERIODIC_FROM: Final = "2026-05-01"
+"""In England assured tenancies are periodic from this day on, and what was assured shorthold became so (Domain 0.1)."""
+
+
+def last_day(row: TenancyRow) -> str | None:
+    """The last day of the tenancy, come or to come; None: it goes on. It is the same whichever day asks.
+
+    An end that came about goes before a notice, and a notice before the term that was agreed. The term of an assured
+    shorthold does not count where it reaches the day on which all of them became periodic.
+    """
+    if row.end_date is not None:
+        return row.end_date
+    if row.notice_expiry_date is not None:
+        return row.notice_expiry_date
+    return None if _term_falls_away(row) else row.term_end_date
+
+
+def shown_end(row: TenancyRow, day: str) -> str | None:
+    """`endDate` as it is served on a day: the last day, and up to the change of the law a term that it undid."""
+    return row.term_end_date if day < PERIODIC_FROM and last_day(row) is None else last_day(row)
+
+
+def status_of(row: TenancyRow, day: str) -> TenancyStatus:
+    """The state on a day. The first and the last day are days of the tenancy.
+
+    Chosen: who stays past the expiry of a notice, because a later end was agreed, is under notice until then.
+    """
+    if row.cancelled_at is not None:
+        return "cancelled"
+    if day < row.start_date:
+        return "upcoming"
+    end = last_day(row)
+    if end is not None and end < day:
+        return "ended"
+    return "active" if row.notice_served_date is None or day < row.notice_served_date else "notice"
+
+
+def type_of(row: TenancyRow, day: str) -> tuple[TenancyType, TenancyType | None]:
+    """What the law makes of the agreement on a day, and what it was before; None: nothing changed it.
+
+    An assured shorthold lies in England, or it would not have been taken.
+    """
+    return ("assured_periodic", row.type) if day >= PERIODIC_FROM and _is_converted(row) else (row.type, None)
+
+
+def _is_converted(row: TenancyRow) -> bool:
+    """Whether an assured shorthold ran on the day of the change."""
+    if row.type != "assured_shorthold" or row.cancelled_at is not None:
+        return False
+    end = last_day(row)
+    return row.start_date < PERIODIC_FROM and (end is None or end >= PERIODIC_FROM)
+
+
+def _term_falls_away(row: TenancyRow) -> bool:
+    """Chosen: a term whose last day is the day of the change itself falls away too: the tenancy ran that day."""
+    return row.type == "assured_shorthold" and row.term_end_date is not None and row.term_end_date >= PERIODIC_FROM

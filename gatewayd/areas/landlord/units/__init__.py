@@ -1,0 +1,1 @@
+"""Units of properties: shapes, rows, rules, operations."""

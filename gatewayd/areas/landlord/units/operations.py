@@ -1,0 +1,132 @@
+"""The unit resource (Spec §4, Domain A4 and B4): its operations."""
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from gatewayd.areas.landlord.properties import rows as properties
+from gatewayd.areas.landlord.properties.rows import PROPERTIES
+from gatewayd.areas.landlord.tenancies.shapes import RentFrequency
+from gatewayd.areas.landlord.units import rows, rules
+from gatewayd.areas.landlord.units.rows import UNITS
+from gatewayd.areas.landlord.units.shapes import (
+    CreatePropertyUnit,
+    ListPropertyUnits,
+    PropertyUnit,
+    StoredUnit,
+    UpdatePropertyUnit,
+)
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.wire import encode
+from gatewayd.errors import FieldError, invalid, invalid_state
+from gatewayd.ledger.lists import archive_filter, sync_page
+from gatewayd.store import ReadTx, WriteTx
+
+
+def list_property_units(tx: ReadTx, caller: Caller, request: ListPropertyUnits) -> Listing[PropertyUnit]:
+    """List units of properties, newest first, or in the order of change with `updatedSince`.
+
+    `status` is the occupancy today. Archived ones are left out unless `includeArchived` or `status` asks for them.
+    """
+    filters: dict[str, object] = {
+        **archive_filter(request.status, request.include_archived),
+        "property_id = :property_id": request.property_id,
+        "external_id = :external_id": request.external_id,
+    }
+    if request.status is not None and request.status != "archived":
+        filters[rows.OF_STATUS[request.status]] = True
+    return sync_page(tx, request, rows.SELECT_SHOWN, filters, lambda row: encode(rows.shown(row)), rows.days(tx))
+
+
+def create_property_unit(tx: WriteTx, caller: Caller, request: CreatePropertyUnit) -> PropertyUnit:
+    """Create a unit of a property. Its name may be used once in the property, whatever its letter case."""
+    owner = properties.in_use(tx, request.property_id)
+    row = UNITS.new(tx, request, currency=owner.currency)
+    return rows.get_shown(tx, UNITS.insert(tx, _checked(tx, row, request.rent_frequency)).id)
+
+
+def update_property_unit(tx: WriteTx, caller: Caller, request: UpdatePropertyUnit) -> PropertyUnit:
+    """Change the given fields of a unit. `archived` hides it from lists, once no tenancy of it goes on, or brings it
+    back.
+    """
+    before = UNITS.get(tx, request.id, request.expected_version)
+    properties.refuse_archived(PROPERTIES.get(tx, before.property_id))
+    after = UNITS.changed(before, request)
+    if request.archived is not UNSET:
+        after = _moved(tx, after, archived=request.archived)
+    return rows.get_shown(tx, UNITS.update(tx, _checked(tx, after, request.rent_frequency or None)).id)
+
+
+def _checked(tx: ReadTx, row: StoredUnit, frequency: RentFrequency | None) -> StoredUnit:
+    """The unit as it is kept; `frequency` is what the caller gives. Raises `Problem`: `validation_failed`,
+    `already_exists`.
+    """
+    errors = [*rules.mistakes(row)]
+    if row.market_rent is None and frequency is not None:
+        errors.append(FieldError("rentFrequency", "conflict", "There is no marketRent that it would be of."))
+    if errors:
+        raise invalid(*errors)
+    rows.refuse_taken_name(tx, row)
+    return rules.with_frequency(row)
+
+
+def _moved(tx: WriteTx, row: StoredUnit, *, archived: bool) -> StoredUnit:
+    """The unit in or out of the archive.
+
+    Raises `Problem` `invalid_state` for one that is let, or will be. Chosen: a tenancy of the whole property needs no
+    unit, and refuses nothing.
+    """
+    if not archived:
+        return replace(row, archived_at=None)
+    if row.archived_at is not None:
+        return row
+    tenancy_id = rows.lasting_tenancy(tx, row, tx.today)
+    if tenancy_id is not None:
+        raise invalid_state(f"Its tenancy {tenancy_id} has not ended.", "active", ())
+    return replace(row, archived_at=tx.now)
+
+
+OPERATIONS = (
+    Operation(
+        id="landlord.listPropertyUnits",
+        kind="read",
+        method="GET",
+        path="/landlord/listPropertyUnits",
+        scopes=("accounting:read",),
+        request=ListPropertyUnits,
+        response=Page[PropertyUnit],
+        handler=list_property_units,
+        example={"status": "vacant", "limit": 20},
+    ),
+    Operation(
+        id="landlord.createPropertyUnit",
+        kind="write",
+        method="POST",
+        path="/landlord/createPropertyUnit",
+        scopes=("accounting:write",),
+        request=CreatePropertyUnit,
+        response=PropertyUnit,
+        handler=create_property_unit,
+        errors=("already_exists", "invalid_state"),
+        example={
+            "propertyId": "prop_01k0000000000000000000000a",
+            "name": "Flat 3",
+            "type": "flat",
+            "bedrooms": 2,
+            "marketRent": "950.00",
+        },
+    ),
+    Operation(
+        id="landlord.updatePropertyUnit",
+        kind="write",
+        method="POST",
+        path="/landlord/updatePropertyUnit",
+        scopes=("accounting:write",),
+        request=UpdatePropertyUnit,
+        response=PropertyUnit,
+        handler=update_property_unit,
+        errors=("already_exists", "invalid_state", "version_conflict"),
+        example={"id": "unit_01k0000000000000000000000a", "marketRent": "975.00", "expectedVersion": 1},
+    ),
+)

@@ -1,0 +1,102 @@
+"""Units as they are stored, and whether they are let. Owns the table `property_units`.
+
+Who occupies a unit follows from the dates of its tenancies, and of those of the whole property, on the day that asks:
+nothing is stored that a day could make untrue.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from gatewayd.areas.landlord.units.shapes import Occupancy, PropertyUnit, StoredUnit, UnitFilter
+from gatewayd.clock import days_after
+from gatewayd.contract.wire import project
+from gatewayd.errors import Problem
+from gatewayd.store import ReadTx, Row, Table
+
+MOST_INCLUDED: Final = 200  # Chosen: beside the property itself; the list has all
+ENDING_DAYS: Final = 60  # Chosen: as far ahead as the dashboard looks (Domain C3)
+
+
+def _name_key(row: StoredUnit) -> str:
+    return name_key(row.name)
+
+
+def name_key(name: str) -> str:
+    """What two names of a property must not share: letter case and spaces make no other name."""
+    return " ".join(name.split()).casefold()
+
+
+UNITS = Table("property_units", StoredUnit, kind="unit", prefix="unit", written={"name_key": _name_key})
+# 2 where a tenancy goes on, 1 where all that run are ending, NULL where none runs; read from an index alone
+_LET = """(
+    SELECT max(CASE WHEN (t.notice_served_date IS NULL OR t.notice_served_date > :today)
+        AND (t.last_day IS NULL OR t.last_day > :ending_by) THEN 2 ELSE 1 END)
+    FROM tenancies t
+    WHERE t.org_id = property_units.org_id AND t.property_id = property_units.property_id
+        AND (t.unit_id IS NULL OR t.unit_id = property_units.id) AND t.cancelled_at IS NULL
+        AND t.start_date <= :today AND (t.last_day IS NULL OR t.last_day >= :today)
+)"""
+_OCCUPANCIES: Final[Mapping[int | None, Occupancy]] = {None: "vacant", 1: "ending", 2: "let"}
+# where alone a unit can be ending, for a notice expires: there are few of these, and the others are passed over
+_WITH_AN_END = """property_id IN (
+    SELECT e.property_id FROM tenancies e WHERE e.org_id = :org_id AND e.last_day >= :today
+)"""
+OF_STATUS: Final[Mapping[UnitFilter, str]] = {
+    "vacant": f"{_LET} IS NULL",
+    "ending": f"{_WITH_AN_END} AND {_LET} = 1",
+    "let": f"{_LET} = 2",
+}
+"""The condition of a list by occupancy."""
+SELECT_SHOWN = f"SELECT {UNITS.sql}, {_LET} FROM property_units WHERE org_id = :org_id"
+_SELECT_ONE = f"{SELECT_SHOWN} AND id = :id"
+_SELECT_OF_PROPERTY = f"""
+{SELECT_SHOWN} AND property_id = :property_id AND archived_at IS NULL ORDER BY id LIMIT :count
+"""
+_SELECT_NAMED = """
+SELECT id FROM property_units
+WHERE org_id = :org_id AND property_id = :property_id AND name_key = :name_key AND id <> :id
+"""
+_SELECT_LASTING_TENANCY = """
+SELECT id FROM tenancies
+WHERE org_id = :org_id AND property_id = :property_id AND unit_id = :unit_id AND cancelled_at IS NULL
+    AND (last_day IS NULL OR last_day >= :day)
+LIMIT 1
+"""
+
+
+def days(tx: ReadTx) -> dict[str, object]:
+    """The days that `SELECT_SHOWN` names."""
+    return {"today": tx.today, "ending_by": days_after(tx.today, ENDING_DAYS)}
+
+
+def shown(values: Row) -> PropertyUnit:
+    """The unit of a row of `SELECT_SHOWN`."""
+    *stored, let = values
+    return project(UNITS.load(tuple(stored)), PropertyUnit, occupancy=_OCCUPANCIES[let])
+
+
+def of_property(tx: ReadTx, property_id: str) -> list[PropertyUnit]:
+    """The units of a property that are not archived, oldest first: at most `MOST_INCLUDED`."""
+    found = tx.rows(_SELECT_OF_PROPERTY, property_id=property_id, count=MOST_INCLUDED, **days(tx))
+    return [shown(row) for row in found]
+
+
+def get_shown(tx: ReadTx, unit_id: str) -> PropertyUnit:
+    """A unit that is there, as it is today."""
+    values = tx.row(_SELECT_ONE, id=unit_id, **days(tx))
+    assert values is not None
+    return shown(values)
+
+
+def refuse_taken_name(tx: ReadTx, row: StoredUnit) -> None:
+    """Raises `Problem` `already_exists` where another unit of the property has the name, archived or not."""
+    taken = tx.value(_SELECT_NAMED, property_id=row.property_id, name_key=name_key(row.name), id=row.id)
+    if taken is not None:
+        message = f"The property has a unit of this name: {taken}."
+        raise Problem("already_exists", message, extra={"existingId": taken, "field": "name"})
+
+
+def lasting_tenancy(tx: ReadTx, row: StoredUnit, day: str) -> str | None:
+    """The id of a tenancy of the unit alone that has not ended before an ISO date; None: there is none."""
+    found: str | None = tx.value(_SELECT_LASTING_TENANCY, property_id=row.property_id, unit_id=row.id, day=day)
+    return found

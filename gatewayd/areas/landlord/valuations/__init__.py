@@ -1,0 +1,1 @@
+"""Valuations of properties: shapes, rows, operations."""
