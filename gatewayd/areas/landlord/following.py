@@ -8,7 +8,6 @@ Nothing is due of a property that is sold or archived, but for the report of its
 
 from typing import Final
 
-from gatewayd.areas.landlord.certificates.kinds import title_of
 from gatewayd.areas.landlord.certificates.shapes import StoredCertificate
 from gatewayd.areas.landlord.properties.rows import PROPERTIES
 from gatewayd.areas.landlord.properties.shapes import StoredProperty, Use
@@ -22,6 +21,7 @@ REPORT_DAYS: Final = 60
 """TCGA 1992 s.1 and Finance Act 2019 Schedule 2: of completions since 27 October 2021 (Domain B9)."""
 REPORTED_FROM: Final = "2021-10-27"
 _HOMES: Final[frozenset[Use]] = frozenset({"residential_let", "mixed", "holiday_let", "rent_a_room", "own_use", "vacant"})
+_ACRONYMS: Final = frozenset({"eicr", "epc", "hmo", "pat", "prs", "mees"})
 _COUNTRIES: Final = frozenset({"england", "wales", "scotland", "northern_ireland"})
 
 
@@ -34,7 +34,7 @@ def of_certificate(tx: WriteTx, row: StoredCertificate, of: StoredProperty | Non
     if row.expiry_date is not None and of.status in KEPT:
         following = Following(
             kind="certificate_renewal",
-            name=f"{title_of(row)}: {of.name}",
+            name=f"{_title(row)}: {of.name}",
             legal_entity_id=business.legal_entity_id,
             business_id=business.id,
             start=row.issued_date,
@@ -73,3 +73,11 @@ def of_disposal(tx: WriteTx, of: StoredProperty) -> None:
                 due=days_after(sold, REPORT_DAYS),
             )
     resource_obligations.settle(tx, of.id, following)
+
+
+def _title(row: StoredCertificate) -> str:
+    """What people call it: `Gas safety`, `EPC`."""
+    if row.title is not None:
+        return row.title
+    words = [word.upper() if word in _ACRONYMS else word for word in row.type.split("_")]
+    return " ".join([words[0] if words[0].isupper() else words[0].capitalize(), *words[1:]])
