@@ -60,6 +60,43 @@ class ObligationDue(EventData, frozen=True, kw_only=True):
     confidence: str
 
 
+class CertificateExpiring(EventData, frozen=True, kw_only=True):
+    """A certificate of a property is about to expire. Dates are London's."""
+
+    certificate_id: str
+    type: str
+    property_id: str
+    unit_id: str | None
+    business_id: str
+    expiry_date: str
+    days_until_expiry: int
+
+
+class TenancyEnding(EventData, frozen=True, kw_only=True):
+    """A tenancy is about to end. Dates are London's; `notice_by` null: without a notice, on the day agreed."""
+
+    tenancy_id: str
+    property_id: str
+    unit_id: str | None
+    business_id: str
+    end_date: str
+    days_until_end: int
+    notice_by: str | None
+
+
+class RentOverdue(EventData, frozen=True, kw_only=True):
+    """Rent was due and has not come. `arrears` is all that the tenancy owes, a decimal string of `currency`."""
+
+    tenancy_id: str
+    property_id: str
+    unit_id: str | None
+    business_id: str
+    due_date: str
+    days_overdue: int
+    arrears: str
+    currency: str
+
+
 class FormSubmitted(EventData, frozen=True, kw_only=True):
     """Reserved for forms (Spec §6): may be subscribed to, and is not sent yet."""
 
@@ -147,6 +184,52 @@ _KINDS: Final = (
         meaning="The due date of an open obligation has passed in London. Once for a due date.",
         data=ObligationDue,
         sample=msgspec.structs.replace(_OBLIGATION, days_until_due=-1),
+        extension=True,
+    ),
+    EventKind(
+        name="certificate.expiring",
+        meaning="The certificate of a property that is let expires within 60 days. Once for an expiry date.",
+        data=CertificateExpiring,
+        sample=CertificateExpiring(
+            certificate_id="cert_01kaqg2m80a1b2c3d4e5f6g7h8",
+            type="gas_safety",
+            property_id="prop_01kaqg2b40n2p3q4r5s6t7v8w9",
+            unit_id=None,
+            business_id="biz_01kaqe1m40w1x2y3z4a5b6c7d8",
+            expiry_date="2027-01-19",
+            days_until_expiry=60,
+        ),
+        extension=True,
+    ),
+    EventKind(
+        name="tenancy.ending",
+        meaning="A tenancy ends within 60 days, by notice or as agreed. Once for an end date.",
+        data=TenancyEnding,
+        sample=TenancyEnding(
+            tenancy_id="tcy_01kaqg3a00m9n8p7q6r5s4t3v2",
+            property_id="prop_01kaqg2b40n2p3q4r5s6t7v8w9",
+            unit_id=None,
+            business_id="biz_01kaqe1m40w1x2y3z4a5b6c7d8",
+            end_date="2027-01-19",
+            days_until_end=60,
+            notice_by="tenant",
+        ),
+        extension=True,
+    ),
+    EventKind(
+        name="rent.overdue",
+        meaning="Rent that was due has not been received by the day after. Once for a due date.",
+        data=RentOverdue,
+        sample=RentOverdue(
+            tenancy_id="tcy_01kaqg3a00m9n8p7q6r5s4t3v2",
+            property_id="prop_01kaqg2b40n2p3q4r5s6t7v8w9",
+            unit_id=None,
+            business_id="biz_01kaqe1m40w1x2y3z4a5b6c7d8",
+            due_date="2026-11-01",
+            days_overdue=1,
+            arrears="950.00",
+            currency="GBP",
+        ),
         extension=True,
     ),
 )

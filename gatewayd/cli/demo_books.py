@@ -1,11 +1,11 @@
 """The shop keeps its books: a bank statement comes in, its lines find what they are for, and the quarter is told."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
 from urllib.parse import urlencode
 
 from gatewayd.cli.demo_firm import Firm
-from gatewayd.cli.demo_http import DemoFailed, HttpClient
+from gatewayd.cli.demo_http import ApiClient, DemoFailed
 
 _LINES: Final = (
     ("6636.00", "BIRCH INTERIORS LTD", "INV-000001"),
@@ -49,10 +49,8 @@ class BooksScene:
     """The shop, with a key that reads and writes books."""
 
     def __init__(self, origin: str, firm: Firm) -> None:
-        self._base = f"{origin}/api/rpc"
         self._firm = firm
-        self._authorization = {"Authorization": f"Bearer {firm.key}"}
-        self._http = HttpClient()
+        self._api = ApiClient(f"{origin}/api/rpc", firm.key)
 
     async def run(self, today: str, say: Callable[[str], None]) -> None:
         """All of it, told as it goes. Raises `DemoFailed`."""
@@ -69,26 +67,26 @@ class BooksScene:
             "sortCode": "204891",
             "accountNumber": "60161331",
         }
-        account = await self._post("/accounts", values)
+        account = await self._api.post("/accounts", values)
         rule = {
             "name": "Screws and fittings",
             "mode": "apply",
             "conditions": {"text": "screwfix"},
             "outcome": {"category": "costOfGoods", "businessId": self._firm.business_id, "vatCode": "standard"},
         }
-        await self._post("/allocations/rules", rule)
+        await self._api.post("/allocations/rules", rule)
         return str(account["id"])
 
     async def _import(self, account_id: str, content: bytes, say: Callable[[str], None]) -> None:
-        url = f"{self._base}/accounts/{account_id}/imports?{urlencode({'fileName': 'statement.ofx'})}"
-        run = (await self._http.post_file(url, content, self._authorization)).expect().json()
+        url = f"{self._api.base}/accounts/{account_id}/imports?{urlencode({'fileName': 'statement.ofx'})}"
+        run = (await self._api.http.post_file(url, content, self._api.authorization)).expect().json()
         if (run["status"], run["added"]) != ("applied", len(_LINES)):
             raise DemoFailed(f"the statement was not imported: {run}")
         say(f"8. Its bank's statement, {run['format'].upper()}, is imported: {run['added']} lines, none of them twice.")
 
     async def _allocate(self, account_id: str, say: Callable[[str], None]) -> None:
         """What the rule took is gone; an invoice's payment is proposed; the rest is said by hand."""
-        page = await self._get("/allocations/proposals", {"accountId": account_id})
+        page = await self._api.get("/allocations/proposals", {"accountId": account_id})
         waiting = {line["unallocatedAmount"]: line for line in page["data"]}
         if sorted(waiting) != ["-512.40", "6636.00"]:
             raise DemoFailed(f"other lines wait than were expected: {sorted(waiting)}")
@@ -98,12 +96,12 @@ class BooksScene:
         if best is None:
             raise DemoFailed("no invoice was proposed for the money that came in")
         say(f"     Of the 6636.00 that came in it says, with {best['score']} of 100: {best['reason']}")
-        paid = await self._post(
+        paid = await self._api.post(
             f"/invoices/{best['invoiceId']}/payments", {"bankTransactionId": line["bankTransactionId"]}
         )
         part = {"category": "costOfGoods", "businessId": self._firm.business_id, "vatAmount": _VAT_OF_TIMBER}
         timber = {"bankTransactionId": waiting["-512.40"]["bankTransactionId"], "parts": [part]}
-        allocated = await self._post("/allocations", timber)
+        allocated = await self._api.post("/allocations", timber)
         if paid["status"] != "paid" or allocated["unallocatedAmount"] != "0.00":
             raise DemoFailed("the lines were not allocated")
         say(f"     So {paid['number']} is paid, and the timber is allocated by hand: nothing is left to explain.")
@@ -111,7 +109,7 @@ class BooksScene:
     async def _report(self, today: str, say: Callable[[str], None]) -> None:
         first = f"{today[:5]}{(int(today[5:7]) - 1) // 3 * 3 + 1:02}-01"
         wanted = {"id": self._firm.business_id, "fromDate": first, "toDate": today}
-        account = await self._get("/businesses/businessPnl", wanted)
+        account = await self._api.get("/businesses/businessPnl", wanted)
         totals = account["totals"]
         if account["unallocated"]["count"] != 0:
             raise DemoFailed(f"something is unallocated still: {account['unallocated']}")
@@ -119,17 +117,10 @@ class BooksScene:
             f"9. Profit and loss since {first}, {account['basis']}, without VAT: income {totals['income']},"
             f" expenses {totals['expenses']}, profit {totals['netProfit']}."
         )
-        due = await self._get("/obligations/list", {"status": "open", "limit": "1"})
+        due = await self._api.get("/obligations/list", {"status": "open", "limit": "1"})
         if not due["data"]:
             raise DemoFailed("nothing is due")
         (following,) = due["data"]
         what, days = following["kind"].replace("_", " "), following["daysUntilDue"]
         say(f"     The next deadline: {what} for the days to {following['periodEndDate']},")
         say(f"     due on {following['dueDate']}, in {days} days.")
-
-    async def _get(self, path: str, query: Mapping[str, str]) -> dict[str, Any]:
-        url = f"{self._base}{path}?{urlencode(query)}"
-        return (await self._http.get(url, self._authorization)).expect().json()
-
-    async def _post(self, path: str, body: object) -> dict[str, Any]:
-        return (await self._http.post_json(self._base + path, body, self._authorization)).expect().json()

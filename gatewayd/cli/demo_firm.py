@@ -92,7 +92,10 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Firm:
-    """What the demo needs to know of it. `key` is the API key in the clear; `people` begin with the owner."""
+    """What the demo needs to know of it.
+
+    `key` is the API key in the clear; `lets_id` is the business of what the owner lets; `people` begin with the owner.
+    """
 
     org_id: str
     org_name: str
@@ -102,6 +105,7 @@ class Firm:
     business_id: str
     client_id: str
     person_id: str
+    lets_id: str
     person_name: str
     people: tuple[Person, ...]
 
@@ -149,10 +153,10 @@ def _user(tx: WriteTx, person: Person, password_hash: str | None) -> str:
     return users.create(tx, new, audit.OPERATOR).id
 
 
-def _books(tx: WriteTx, org_id: str, user_id: str) -> tuple[str, str, str, str]:
-    """The entity, its trade, its clients with an invoice each, its owner as a person, and two leads.
+def _books(tx: WriteTx, org_id: str, user_id: str) -> tuple[str, str, str, str, str]:
+    """The entity, its trade, its clients with an invoice each, its owner as a person who lets, and two leads.
 
-    Returns the ids of entity, trade, first client and owner.
+    Returns the ids of entity, trade, first client, owner and what she lets.
     """
     caller = Caller(
         kind="operator", credential_id="operator", org_id=org_id, user_id=user_id, role="owner", scopes=FULL_ACCESS
@@ -173,7 +177,9 @@ def _books(tx: WriteTx, org_id: str, user_id: str) -> tuple[str, str, str, str]:
     person_id = _run_operation(
         tx, caller, _operation_of(legal_entities.OPERATIONS, "legalEntity.createLegalEntity"), _PERSON
     )
-    return entity_id, business_id, client_ids[0], person_id
+    lets = {"legalEntityId": person_id, "type": "uk_property", "name": "Lets"}
+    lets_id = _run_operation(tx, caller, _operation_of(businesses.OPERATIONS, "businesses.create"), lets)
+    return entity_id, business_id, client_ids[0], person_id, lets_id
 
 
 def _operation_of(operations: tuple[Operation, ...], operation_id: str) -> Operation:

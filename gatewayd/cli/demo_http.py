@@ -84,3 +84,22 @@ class HttpClient:
                 return Response(method, url, response.status, response.headers, response.read())
         except (OSError, http.client.HTTPException) as error:
             raise DemoFailed(f"{method} {urlsplit(url).path}: {error}") from None
+
+
+class ApiClient:
+    """Calls operations of the daemon's API with a key. `base` is the address before their paths."""
+
+    def __init__(self, base: str, key: str) -> None:
+        self.base = base
+        self.authorization = {"Authorization": f"Bearer {key}"}
+        self.http = HttpClient()
+
+    async def get(self, path: str, query: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """The answer of a read. Raises `DemoFailed`."""
+        url = f"{self.base}{path}?{urlencode(query)}" if query else self.base + path
+        return (await self.http.get(url, self.authorization)).expect().json()
+
+    async def post(self, path: str, body: object, headers: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """The answer of a write. Raises `DemoFailed`."""
+        headers = {**self.authorization, **(headers or {})}
+        return (await self.http.post_json(self.base + path, body, headers)).expect().json()

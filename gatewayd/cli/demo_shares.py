@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
-from urllib.parse import urlencode
 
 from gatewayd.cli.demo_firm import Firm
-from gatewayd.cli.demo_http import DemoFailed, HttpClient
+from gatewayd.cli.demo_http import ApiClient, DemoFailed
 from gatewayd.clock import days_after
 
 _SHARE: Final = {"symbol": "LRCH", "exchangeMic": "XLON", "name": "Larch Group"}
@@ -42,10 +41,8 @@ class SharesScene:
     """The owner, with a key that reads and writes books."""
 
     def __init__(self, origin: str, firm: Firm) -> None:
-        self._origin = f"{origin}/api/rpc/assets"
         self._firm = firm
-        self._authorization = {"Authorization": f"Bearer {firm.key}"}
-        self._http = HttpClient()
+        self._api = ApiClient(f"{origin}/api/rpc/assets", firm.key)
 
     async def run(self, today: str, say: Callable[[str], None]) -> None:
         """All of it, told as it goes. `today` is ISO. Raises `DemoFailed`."""
@@ -59,16 +56,16 @@ class SharesScene:
     async def _trade(self, today: str) -> tuple[str, str]:
         """Two accounts, and what was bought and sold in them; answers the ids of the first and of the instrument."""
         owner = {"legalEntityId": self._firm.person_id, "name": "Shares"}
-        portfolio = await self._post("createPortfolio", owner)
+        portfolio = await self._api.post("/createPortfolio", owner)
         accounts = []
         for name in _BROKERS:
             account = {"portfolioId": portfolio["id"], "name": name, "type": "brokerage", "currency": "GBP"}
-            accounts.append((await self._post("createAccount", account))["id"])
+            accounts.append((await self._api.post("/createAccount", account))["id"])
         made: dict[str, Any] = {}
         for trade in _TRADES:
             values = {"type": trade.type, "quantity": trade.quantity, "unitPrice": trade.price, "instrument": _SHARE}
             place = {"accountId": accounts[trade.broker], "tradeDate": days_after(today, trade.day)}
-            made = await self._post("createTransaction", {**values, **place})
+            made = await self._api.post("/createTransaction", {**values, **place})
         return accounts[0], str(made["instrumentId"])
 
     async def _explain(self, instrument_id: str, date: str, say: Callable[[str], None]) -> None:
@@ -85,15 +82,8 @@ class SharesScene:
 
     async def _sale(self, wanted: Mapping[str, str], date: str) -> dict[str, Any]:
         """The day of the sale, of a pool or of an account."""
-        days = (await self._get("explainPosition", wanted))["data"]
+        days = (await self._api.get("/explainPosition", wanted))["data"]
         found = next((day for day in days if day["date"] == date), None)
         if found is None:
             raise DemoFailed(f"nothing was sold on {date}: {days}")
         return dict(found)
-
-    async def _get(self, operation: str, query: Mapping[str, str]) -> dict[str, Any]:
-        url = f"{self._origin}/{operation}?{urlencode(query)}"
-        return (await self._http.get(url, self._authorization)).expect().json()
-
-    async def _post(self, operation: str, body: object) -> dict[str, Any]:
-        return (await self._http.post_json(f"{self._origin}/{operation}", body, self._authorization)).expect().json()

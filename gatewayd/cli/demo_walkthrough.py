@@ -1,4 +1,4 @@
-"""The main job, step by step, over real HTTP: a sign-in, a key, an invoice, a lead, a webhook, taxes, books, shares."""
+"""The main job, step by step, over real HTTP: sign-in, key, invoice, lead, webhook, taxes, books, shares, lets."""
 
 import io
 import secrets
@@ -13,7 +13,8 @@ import trio
 
 from gatewayd.cli.demo_books import BooksScene
 from gatewayd.cli.demo_firm import Firm, seed
-from gatewayd.cli.demo_http import DemoFailed, HttpClient
+from gatewayd.cli.demo_http import ApiClient, DemoFailed
+from gatewayd.cli.demo_lets import LetsScene
 from gatewayd.cli.demo_receiver import Receiver
 from gatewayd.cli.demo_shares import SharesScene
 from gatewayd.cli.demo_sign_in import AppConnection
@@ -100,23 +101,23 @@ class _Walkthrough:
         self._base_url = running.addresses[0]
         self._firm = firm
         self._password = password
-        self._http = HttpClient()
-        self._authorization = {"Authorization": f"Bearer {firm.key}"}
+        self._api = ApiClient(self._base_url, firm.key)
         self._receiver = options.receiver
         self._step_seconds = options.step_seconds
         self._clock = options.clock
         self._books = BooksScene(self._base_url, firm)
         self._shares = SharesScene(self._base_url, firm)
+        self._lets = LetsScene(self._base_url, firm)
         self._taxes = TaxScene(self._base_url, firm, running.store, options.directory)
 
     async def run(self, hook_url: str) -> None:
         firm = self._firm
         self._say(f"gatewayd serves {firm.org_name} at {self._base_url}\n")
-        ready = await self._get("/readyz")
+        ready = await self._api.get("/readyz")
         self._say(f"1. The daemon is {ready['status']}: its store answers and its dispatcher runs.")
         await AppConnection(self._base_url, firm, self._password, self._say).run()
         await self._invoice()
-        subscription = await self._post(
+        subscription = await self._api.post(
             "/api/rpc/webhooks/subscriptions", {"url": hook_url, "events": ["lead.created"]}
         )
         self._receiver.secret = subscription["secret"]
@@ -126,6 +127,7 @@ class _Walkthrough:
         today = london_date(self._clock.now())
         await self._books.run(today, self._say)
         await self._shares.run(today, self._say)
+        await self._lets.run(today, self._say)
         people = "\n".join(f"  {each.email:<23} {each.name}, {each.place}" for each in firm.people)
         pages = _PAGES.format(base=self._base_url, password=self._password, people=people)
         headers = shlex.quote(f"@{self._taxes.headers_file.absolute()}")
@@ -148,9 +150,9 @@ class _Walkthrough:
         ]
         seller = {"legalEntityId": self._firm.entity_id, "businessId": self._firm.business_id}
         request = {**seller, "clientId": self._firm.client_id, "status": "issued", "lines": lines}
-        invoice = await self._post("/api/rpc/invoices", request, {"Idempotency-Key": "demo-1"})
-        again = await self._post("/api/rpc/invoices", request, {"Idempotency-Key": "demo-1"})
-        listed = await self._get("/api/rpc/invoices?status=issued")
+        invoice = await self._api.post("/api/rpc/invoices", request, {"Idempotency-Key": "demo-1"})
+        again = await self._api.post("/api/rpc/invoices", request, {"Idempotency-Key": "demo-1"})
+        listed = await self._api.get("/api/rpc/invoices?status=issued")
         if again != invoice or [row["id"] for row in listed["data"]].count(invoice["id"]) != 1:
             raise DemoFailed("the invoice was not made exactly once")
         self._say(
@@ -160,7 +162,7 @@ class _Walkthrough:
         )
 
     async def _lead(self, subscription_id: str) -> None:
-        lead = await self._post("/api/rpc/crm/createLead", {"source": "website", "name": "B. Birch"})
+        lead = await self._api.post("/api/rpc/crm/createLead", {"source": "website", "name": "B. Birch"})
         try:
             with trio.fail_after(self._step_seconds):
                 received = await self._receiver.received.receive()
@@ -182,18 +184,11 @@ class _Walkthrough:
         path = f"/api/rpc/webhooks/subscriptions/{subscription_id}/deliveries"
         with trio.move_on_after(self._step_seconds):
             while True:
-                delivery: Mapping[str, Any] = (await self._get(path))["data"][0]
+                delivery: Mapping[str, Any] = (await self._api.get(path))["data"][0]
                 if delivery["status"] == "succeeded":
                     return delivery
                 await trio.sleep(0.02)
         raise DemoFailed("the delivery was not recorded as succeeded")
-
-    async def _get(self, path: str) -> dict[str, Any]:
-        return (await self._http.get(self._base_url + path, self._authorization)).expect().json()
-
-    async def _post(self, path: str, body: object, headers: Mapping[str, str] | None = None) -> dict[str, Any]:
-        headers = {**self._authorization, **(headers or {})}
-        return (await self._http.post_json(self._base_url + path, body, headers)).expect().json()
 
     def _say(self, text: str) -> None:
         print(text, file=self._output, flush=True)

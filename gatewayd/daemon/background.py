@@ -7,6 +7,7 @@ from typing import Final
 
 import trio
 
+from gatewayd.areas.landlord import reminders
 from gatewayd.bundles.engine import Bundles
 from gatewayd.clock import Instant
 from gatewayd.daemon.health import Health
@@ -121,9 +122,11 @@ async def _tell_deadlines(parts: BackgroundParts, health: Health) -> None:
 
 
 async def _tell_all(store: Store, days: int) -> None:
-    """Tell of everything, some obligations at a time. Raises `StoreFailure`."""
+    """Tell of everything, some rows at a time. Raises `StoreFailure`."""
     while not await store.read(lambda tx: deadlines.is_silent(tx, days)):
         await store.write(lambda tx: deadlines.tell_some(tx, days))
+    while not await store.read(reminders.is_silent):
+        await store.write(reminders.tell_some)
 
 
 async def _try(work: Awaitable[object], log: Log) -> None:

@@ -625,6 +625,7 @@ CREATE TABLE certificates (
     superseded_date TEXT,                       -- when that one was issued
     chain TEXT NOT NULL,                        -- what those of a property and type share that follow each other
     valid_until TEXT NOT NULL,                  -- 9999-12-31: without an end; empty: it found faults
+    expiring_told_for TEXT,                     -- the expiry date that `certificate.expiring` told of
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1),
@@ -650,6 +651,9 @@ WHERE superseded_by_id IS NULL;
 CREATE INDEX certificates_of_property_by_id ON certificates (org_id, property_id, id);
 
 CREATE INDEX certificates_superseded ON certificates (org_id, id) WHERE superseded_by_id IS NOT NULL;
+
+CREATE INDEX certificates_to_tell ON certificates (expiry_date, id)
+WHERE superseded_by_id IS NULL AND (expiring_told_for IS NULL OR expiring_told_for <> expiry_date);
 
 CREATE TABLE clients (
     id TEXT PRIMARY KEY,
@@ -1385,6 +1389,8 @@ CREATE INDEX obligations_of_kind ON obligations (org_id, kind, due_date, id);
 
 CREATE INDEX obligations_of_period ON obligations (org_id, period_id, id);
 
+CREATE INDEX obligations_of_resource ON obligations (org_id, slot) WHERE slot <> '';
+
 CREATE INDEX obligations_of_status ON obligations (org_id, status, due_date, id);
 
 CREATE INDEX obligations_page ON obligations (org_id, due_date, id);
@@ -1821,6 +1827,9 @@ CREATE TABLE tenancies (
     notice_expiry_date TEXT,
     notes TEXT,
     cancelled_at INTEGER,
+    ending_told_for TEXT,                       -- the last day that `tenancy.ending` told of
+    rent_told_for TEXT,                         -- the latest due date that `rent.overdue` told of
+    rent_looked_at_on TEXT NOT NULL DEFAULT '', -- the latest day on which its rent was looked at
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1),
@@ -1849,6 +1858,11 @@ CREATE INDEX tenancies_occupying ON tenancies (
 CREATE INDEX tenancies_of_property ON tenancies (org_id, property_id, start_date, id);
 
 CREATE INDEX tenancies_of_unit ON tenancies (org_id, unit_id, id) WHERE unit_id IS NOT NULL;
+
+CREATE INDEX tenancies_to_look_at ON tenancies (rent_looked_at_on, id) WHERE cancelled_at IS NULL;
+
+CREATE INDEX tenancies_to_tell ON tenancies (last_day, id)
+WHERE cancelled_at IS NULL AND (ending_told_for IS NULL OR ending_told_for <> last_day);
 
 CREATE TABLE tenancy_tenants (
     org_id TEXT NOT NULL REFERENCES organizations (id),

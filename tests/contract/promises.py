@@ -35,7 +35,6 @@ def extensions() -> dict[str, Promise]:
 
 PENDING = frozenset(
     {
-        "landlord.getDashboardSummary",
         "vault.getFolders",
         "vault.createFolder",
         "vault.getFolderDocuments",

@@ -1,6 +1,7 @@
 """Lets: properties, who lives there, what they owe, what it earns (Spec §4)."""
 
 from gatewayd.areas.landlord.certificates import operations as certificates
+from gatewayd.areas.landlord.dashboard import operations as dashboard
 from gatewayd.areas.landlord.finance_costs import operations as finance_costs
 from gatewayd.areas.landlord.linked_transactions import operations as linked_transactions
 from gatewayd.areas.landlord.mortgages import operations as mortgages
@@ -17,6 +18,7 @@ AREA = Area(
     "landlord",
     "Landlord",
     (
+        *dashboard.OPERATIONS,
         *tenants.OPERATIONS,
         *tenancies.OPERATIONS,
         *rents.OPERATIONS,

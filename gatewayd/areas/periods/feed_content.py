@@ -1,4 +1,5 @@
-"""What a calendar feed says: the deadlines of an organization, or of one legal entity. Reads only.
+"""What a calendar feed says: the deadlines of an organization, or of one legal entity, and the days on which tenancies
+end. Reads only.
 
 Whoever has the address reads it, so there is nothing in it but names and days: no numbers of the authority's, no
 period keys, no amounts.
@@ -10,7 +11,9 @@ from typing import Final
 from gatewayd.areas.periods.icalendar import Deadline
 from gatewayd.clock import Instant
 from gatewayd.identity.calendar_feeds import OpenFeed
+from gatewayd.ledger import tenancy_ends
 from gatewayd.ledger.forecast import ObligationKind
+from gatewayd.ledger.tenancy_ends import TenancyEnd
 from gatewayd.store import ReadTx, Row
 
 DEADLINES_MAX: Final = 1_000  # Chosen: of some twenty companies; the earliest stay
@@ -52,7 +55,10 @@ def deadlines(tx: ReadTx, feed: OpenFeed) -> list[Deadline]:
     tx.bind(feed.org_id)
     since = datetime.date.fromisoformat(tx.today) - datetime.timedelta(days=DAYS_BACK)
     values = {"since": since.isoformat(), "legal_entity_id": feed.legal_entity_id, "count": DEADLINES_MAX}
-    return [_deadline(row) for row in tx.rows(_SELECT, **values)]
+    found = [_deadline(row) for row in tx.rows(_SELECT, **values)]
+    ends = tenancy_ends.since(tx, since.isoformat(), feed.legal_entity_id, DEADLINES_MAX)
+    found += [_end(end, tx.today) for end in ends]
+    return sorted(found, key=lambda one: (one.day, one.uid))[:DEADLINES_MAX]
 
 
 def _deadline(row: Row) -> Deadline:
@@ -72,6 +78,21 @@ def _deadline(row: Row) -> Deadline:
         created=Instant(created),
         changed=Instant(changed),
         sequence=version - 1,
+    )
+
+
+def _end(end: TenancyEnd, today: str) -> Deadline:
+    where = end.property_name if end.unit is None else f"{end.property_name}, {end.unit}"
+    return Deadline(
+        uid=f"{end.id}@gatewayd",
+        day=datetime.date.fromisoformat(end.last_day),
+        summary=f"Tenancy ends: {where} ({end.entity}, {end.business})",
+        description="As agreed." if end.notice_by is None else f"By notice of the {end.notice_by}.",
+        is_certain=True,
+        is_done=end.last_day < today,
+        created=Instant(end.created),
+        changed=Instant(end.changed),
+        sequence=end.version - 1,
     )
 
 

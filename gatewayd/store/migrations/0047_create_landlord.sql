@@ -170,6 +170,9 @@ CREATE TABLE tenancies (
     notice_expiry_date TEXT,
     notes TEXT,
     cancelled_at INTEGER,
+    ending_told_for TEXT,                       -- the last day that `tenancy.ending` told of
+    rent_told_for TEXT,                         -- the latest due date that `rent.overdue` told of
+    rent_looked_at_on TEXT NOT NULL DEFAULT '', -- the latest day on which its rent was looked at
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1),
@@ -307,6 +310,7 @@ CREATE TABLE certificates (
     superseded_date TEXT,                       -- when that one was issued
     chain TEXT NOT NULL,                        -- what those of a property and type share that follow each other
     valid_until TEXT NOT NULL,                  -- 9999-12-31: without an end; empty: it found faults
+    expiring_told_for TEXT,                     -- the expiry date that `certificate.expiring` told of
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1),
@@ -338,3 +342,14 @@ DROP INDEX allocations_by_tenancy;
 CREATE INDEX allocations_by_tenancy ON allocations (
     org_id, tenancy_id, date, id, currency, direction, amount, category
 ) WHERE tenancy_id IS NOT NULL;
+
+-- what `certificate.expiring` has not told of
+CREATE INDEX certificates_to_tell ON certificates (expiry_date, id)
+WHERE superseded_by_id IS NULL AND (expiring_told_for IS NULL OR expiring_told_for <> expiry_date);
+-- what `tenancy.ending` has not told of
+CREATE INDEX tenancies_to_tell ON tenancies (last_day, id)
+WHERE cancelled_at IS NULL AND (ending_told_for IS NULL OR ending_told_for <> last_day);
+-- whose rent is still to be looked at
+CREATE INDEX tenancies_to_look_at ON tenancies (rent_looked_at_on, id) WHERE cancelled_at IS NULL;
+-- what follows from a resource
+CREATE INDEX obligations_of_resource ON obligations (org_id, slot) WHERE slot <> '';

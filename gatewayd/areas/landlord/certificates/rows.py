@@ -8,8 +8,10 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from gatewayd.areas.landlord import following
 from gatewayd.areas.landlord.certificates import rules, states
 from gatewayd.areas.landlord.certificates.shapes import WINDOW_DAYS, Certificate, StoredCertificate
+from gatewayd.areas.landlord.properties.shapes import StoredProperty
 from gatewayd.contract.wire import project
 from gatewayd.store import ReadTx, Table, WriteTx
 
@@ -57,6 +59,7 @@ def insert(tx: WriteTx, row: StoredCertificate) -> StoredCertificate:
     """Store a new certificate in its place: the one before it is superseded, or it is itself by the one after it."""
     around = neighbours(tx, row)
     row = CERTIFICATES.insert(tx, _followed(row, around.after))
+    following.of_certificate(tx, row)
     _follow(tx, around.before, row)
     return row
 
@@ -64,11 +67,14 @@ def insert(tx: WriteTx, row: StoredCertificate) -> StoredCertificate:
 def update(tx: WriteTx, before: StoredCertificate, after: StoredCertificate) -> StoredCertificate:
     """Store what a certificate has become, which may have another place in its chain, or be in another one."""
     if _place(before) == _place(after):
-        return CERTIFICATES.update(tx, after)
+        row = CERTIFICATES.update(tx, after)
+        following.of_certificate(tx, row)
+        return row
     left = neighbours(tx, before)
     _follow(tx, left.before, left.after)
     around = neighbours(tx, after)
     row = CERTIFICATES.update(tx, _followed(after, around.after))
+    following.of_certificate(tx, row)
     _follow(tx, around.before, row)
     return row
 
@@ -78,12 +84,19 @@ def delete(tx: WriteTx, row: StoredCertificate) -> None:
     around = neighbours(tx, row)
     _follow(tx, around.before, around.after)
     tx.run(_DELETE, id=row.id)
+    following.without_certificate(tx, row.id)
 
 
 def of_property(tx: ReadTx, property_id: str) -> list[Certificate]:
     """The current certificates of a property as of today, by type: `OF_PROPERTY_MAX` of them at most."""
     rows = tx.rows(_SELECT_OF_PROPERTY, property_id=property_id, count=OF_PROPERTY_MAX)
     return [shown(CERTIFICATES.read(tx, row), tx.today, WINDOW_DAYS) for row in rows]
+
+
+def settle_property(tx: WriteTx, of: StoredProperty) -> None:
+    """Settle what follows from the current certificates of a property that was renamed, sold, or put away."""
+    for values in tx.rows(_SELECT_OF_PROPERTY, property_id=of.id, count=OF_PROPERTY_MAX):
+        following.of_certificate(tx, CERTIFICATES.read(tx, values), of)
 
 
 def shown(row: StoredCertificate, day: str, window_days: int) -> Certificate:
@@ -110,3 +123,4 @@ def _follow(tx: WriteTx, row: StoredCertificate | None, by: StoredCertificate | 
     followed = _followed(row, by)
     if followed != row:
         CERTIFICATES.save(tx, followed)
+        following.of_certificate(tx, followed)

@@ -5,6 +5,9 @@ from collections.abc import Iterator, Sequence
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from gatewayd.areas.landlord import following
+from gatewayd.areas.landlord.certificates import rows as certificates
+from gatewayd.areas.landlord.mortgages import rows as mortgages
 from gatewayd.areas.landlord.properties import rows, rules
 from gatewayd.areas.landlord.properties.rows import PROPERTIES
 from gatewayd.areas.landlord.properties.shapes import (
@@ -17,6 +20,7 @@ from gatewayd.areas.landlord.properties.shapes import (
     StoredProperty,
     UpdateProperty,
 )
+from gatewayd.areas.landlord.tenancies import rows as tenancies
 from gatewayd.areas.landlord.units import rows as units
 from gatewayd.areas.landlord.valuations import rows as valuations
 from gatewayd.contract.caller import Caller
@@ -51,14 +55,17 @@ def list_properties(tx: ReadTx, caller: Caller, request: ListProperties) -> List
 
 
 def get_property(tx: ReadTx, caller: Caller, request: GetProperty) -> PropertyDetail:
-    """Get one property, archived or not, with its units or valuations where `include` asks for them."""
+    """Get one property, archived or not, with what belongs to it where `include` asks for that."""
     found = rows.get_shown(tx, request.id)
     asked = request.include or ()
     return project(
         found,
         PropertyDetail,
         units=units.of_property(tx, found.id) if "units" in asked else UNSET,
+        tenancies=tenancies.of_property(tx, found.id) if "tenancies" in asked else UNSET,
+        mortgages=mortgages.of_property(tx, found.id) if "mortgages" in asked else UNSET,
         valuations=valuations.of_property(tx, found.id) if "valuations" in asked else UNSET,
+        certificates=certificates.of_property(tx, found.id) if "certificates" in asked else UNSET,
     )
 
 
@@ -116,7 +123,11 @@ def update_property(tx: WriteTx, caller: Caller, request: UpdateProperty) -> Pro
     after = _moved(tx, before, after, business)
     if not request.keep_tenancies:
         _refuse_tenancies(tx, before, after)
-    return rows.get_shown(tx, PROPERTIES.update(tx, after).id)
+    after = PROPERTIES.update(tx, after)
+    if (after.name, after.status, after.disposal_date) != (before.name, before.status, before.disposal_date):
+        certificates.settle_property(tx, after)
+        following.of_disposal(tx, after)
+    return rows.get_shown(tx, after.id)
 
 
 def _naming_mistakes(request: CreateProperty) -> Iterator[FieldError]:
@@ -196,7 +207,7 @@ OPERATIONS = (
         request=GetProperty,
         response=PropertyDetail,
         handler=get_property,
-        example={"id": "prop_01k0000000000000000000000a", "include": ["units", "valuations"]},
+        example={"id": "prop_01k0000000000000000000000a", "include": ["units", "tenancies", "certificates"]},
     ),
     Operation(
         id="landlord.createProperty",

@@ -4,6 +4,9 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
+from gatewayd.areas.landlord.certificates.shapes import Certificate
+from gatewayd.areas.landlord.mortgages.shapes import Mortgage
+from gatewayd.areas.landlord.tenancies.shapes import Tenancy
 from gatewayd.areas.landlord.units.shapes import Bedrooms, PropertyUnit
 from gatewayd.areas.landlord.valuations.shapes import PropertyValuation
 from gatewayd.contract.pages import SyncRequest
@@ -48,7 +51,7 @@ Furnished = Literal["furnished", "part_furnished", "unfurnished"]
 Licensing = Literal["none", "mandatory_hmo", "additional_hmo", "selective", "unknown"]
 PropertyStatus = Literal["active", "under_offer", "sold", "archived"]
 
-Inclusion = Literal["units", "valuations"]
+Inclusion = Literal["units", "tenancies", "mortgages", "valuations", "certificates"]
 
 PropertyName = Annotated[str, Meta(min_length=1, max_length=120, pattern=r"\S")]
 Uprn = Annotated[str, Meta(pattern="^[0-9]{1,12}$", description="Unique Property Reference Number: at most 12 digits.")]
@@ -149,11 +152,14 @@ class PropertyDetail(Property, frozen=True, kw_only=True):
     """A property with what `include` asks for: at most 200 of each kind, of which the lists have all."""
 
     units: list[PropertyUnit] | UnsetType = UNSET
+    tenancies: list[Tenancy] | UnsetType = UNSET
+    mortgages: list[Mortgage] | UnsetType = UNSET
     valuations: list[PropertyValuation] | UnsetType = UNSET
+    certificates: list[Certificate] | UnsetType = UNSET
 
 
 class GetProperty(Request, frozen=True, kw_only=True):
-    """Which property, and what of it to answer with it: units that are not archived, valuations latest first."""
+    """Which property, and what of it to answer with it: units that are not archived, the newest of others first."""
 
     id: Id
     include: list[Inclusion] | None = None

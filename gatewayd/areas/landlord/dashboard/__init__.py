@@ -1,0 +1,1 @@
+"""The landlord's dashboard: shapes, sums, operation."""

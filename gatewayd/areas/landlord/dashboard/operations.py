@@ -1,0 +1,204 @@
+"""The landlord's dashboard (Spec §4, Domain A4 and C3): its operation."""
+
+from collections.abc import Collection, Iterator, Sequence
+from fractions import Fraction
+from typing import Final
+
+from gatewayd.areas.landlord.certificates import counting
+from gatewayd.areas.landlord.dashboard import earnings, properties_held, tenancies_live
+from gatewayd.areas.landlord.dashboard.earnings import Earned
+from gatewayd.areas.landlord.dashboard.properties_held import HeldProperty, Scope
+from gatewayd.areas.landlord.dashboard.shapes import (
+    ArrearsSummary,
+    CertificateSummary,
+    DashboardWarning,
+    GetDashboardSummary,
+    LandlordDashboard,
+    RateEnding,
+    TenancyArrears,
+)
+from gatewayd.areas.landlord.mortgages import balances
+from gatewayd.areas.landlord.rents import arrears
+from gatewayd.clock import days_after
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.errors import not_found
+from gatewayd.ledger import businesses, obligations, owners
+from gatewayd.ledger.obligations import OBLIGATIONS, Obligation
+from gatewayd.ledger.rounding import half_up
+from gatewayd.money import Money
+from gatewayd.store import ReadTx
+
+SHOWN: Final = 10  # Chosen: of what comes next
+OWING_SHOWN: Final = 100  # Chosen
+DEFAULT_CURRENCY: Final = "GBP"  # of an organization as a whole
+
+_SELECT_RATES_ENDING = """
+SELECT id, property_id, lender, interest_rate, reversion_rate, rate_end_date FROM mortgages
+WHERE org_id = :org_id AND rate_end_date BETWEEN :day AND :until
+    AND start_date <= :day AND (redeemed_date IS NULL OR redeemed_date > :day)
+ORDER BY rate_end_date, id
+"""
+_SELECT_NEXT = f"""{OBLIGATIONS.select} AND status = 'open'
+    AND (CAST(:legal_entity_id AS TEXT) IS NULL OR legal_entity_id = :legal_entity_id)
+    AND (CAST(:business_id AS TEXT) IS NULL OR business_id IS NULL OR business_id = :business_id)
+ORDER BY due_date, id LIMIT :count"""
+
+
+def get_dashboard_summary(tx: ReadTx, caller: Caller, request: GetDashboardSummary) -> LandlordDashboard:
+    """Get what is let on a day, what it brings and owes, and what has to be done.
+
+    Of the properties of a business, of a legal entity, or of the whole organization. Amounts are in the currency of
+    that business or entity, and in GBP for the organization; what is in another currency is left out of them and told
+    in `warnings`. The result of the tax year is the businesses' own, with what they spent on no property.
+    """
+    scope, currency = _scope_of(tx, request)
+    day, until = scope.day, days_after(scope.day, request.window_days)
+    every = properties_held.read(tx, scope)
+    ids = {one.id for one in every}
+    held = [one for one in every if one.currency == currency]
+    live = tenancies_live.read(tx, day, ids)
+    let = tenancies_live.occupancy(tx, live, ids)
+    month = tenancies_live.monthly_rent(tenancies_live.of_currency(live, currency))
+    year = _rounded(month * 12)
+    deposits = tenancies_live.deposits(tx, day, currency, ids)
+    worth = properties_held.worth(held)
+    owed = balances.of_properties(tx, {one.id for one in held}, day)
+    earned = earnings.up_to(tx, scope, currency)
+    states = counting.counts(tx, scope.business_id, scope.legal_entity_id, day, request.window_days)
+    upcoming = counting.next_to_expire(tx, scope.business_id, scope.legal_entity_id, day, SHOWN)
+
+    def money(amount: int) -> Money:
+        return Money(amount, currency)
+
+    return LandlordDashboard(
+        as_of_date=day,
+        currency=currency,
+        property_count=len(every),
+        unit_count=let.units,
+        let_unit_count=let.let,
+        vacant_unit_count=let.units - let.let,
+        occupancy_percent=_tenths(100 * let.let, let.units),
+        active_tenancies=len(live),
+        tenancies_under_notice=sum(tenancy.under_notice for tenancy in live),
+        monthly_rent_roll=money(_rounded(month)),
+        annual_rent_roll=money(year),
+        arrears=_arrears(tx, day, currency, ids),
+        deposits_held=money(deposits.held),
+        unprotected_deposits=deposits.unprotected,
+        portfolio_value=money(worth.value),
+        valued_at_cost=worth.at_cost,
+        unvalued=worth.unvalued,
+        mortgage_balance=money(owed),
+        equity=money(worth.value - owed),
+        ltv_percent=_tenths(100 * owed, worth.value),
+        gross_yield_percent=_tenths(100 * year, worth.value),
+        net_yield_percent=_tenths(100 * earned.operating_income, worth.value),
+        income_tax_year_to_date=money(earned.income),
+        expenses_tax_year_to_date=money(earned.expenses),
+        net_tax_year_to_date=money(earned.income - earned.expenses),
+        certificates=CertificateSummary(
+            valid=states.valid,
+            expiring=states.expiring,
+            expired=states.expired,
+            missing=states.missing,
+            next=upcoming,
+        ),
+        mortgages_rate_ending=_rates_ending(tx, ids, day, until),
+        next_obligations=_next_obligations(tx, scope),
+        warnings=[*_warnings(every, held, earned, currency)],
+    )
+
+
+def _scope_of(tx: ReadTx, request: GetDashboardSummary) -> tuple[Scope, str]:
+    """Whose properties, and the currency. Raises `Problem` `not_found`."""
+    day = tx.today if request.as_of_date is None else request.as_of_date.isoformat()
+    scope, currency = Scope(request.business_id, request.legal_entity_id, day), DEFAULT_CURRENCY
+    if request.legal_entity_id is not None:
+        owner = owners.find(tx, request.legal_entity_id)
+        if owner is None:
+            raise not_found("legal entity")
+        currency = owner.base_currency
+    if request.business_id is not None:
+        business = businesses.find(tx, request.business_id)
+        if business is None or request.legal_entity_id not in (None, business.legal_entity_id):
+            raise not_found("business")
+        scope, currency = scope._replace(legal_entity_id=business.legal_entity_id), business.currency
+    return scope, currency
+
+
+def _arrears(tx: ReadTx, day: str, currency: str, property_ids: Collection[str]) -> ArrearsSummary:
+    owing = [one for one in arrears.of_all(tx, day) if one.property_id in property_ids and one.currency == currency]
+    owing.sort(key=lambda one: (-one.arrears, one.tenancy_id))
+    shown = [
+        TenancyArrears(
+            tenancy_id=one.tenancy_id,
+            property_id=one.property_id,
+            amount=Money(one.arrears, currency),
+            days_oldest=one.days_oldest,
+        )
+        for one in owing[:OWING_SHOWN]
+    ]
+    return ArrearsSummary(total=Money(sum(one.arrears for one in owing), currency), count=len(owing), tenancies=shown)
+
+
+def _rates_ending(tx: ReadTx, property_ids: Collection[str], day: str, until: str) -> list[RateEnding]:
+    return [
+        RateEnding(
+            mortgage_id=id_,
+            property_id=property_id,
+            lender=lender,
+            interest_rate=rate,
+            reversion_rate=reversion,
+            rate_end_date=ends,
+        )
+        for id_, property_id, lender, rate, reversion, ends in tx.rows(_SELECT_RATES_ENDING, day=day, until=until)
+        if property_id in property_ids
+    ]
+
+
+def _next_obligations(tx: ReadTx, scope: Scope) -> list[Obligation]:
+    whose = {"legal_entity_id": scope.legal_entity_id, "business_id": scope.business_id}
+    rows = tx.rows(_SELECT_NEXT, count=SHOWN, **whose)
+    return [obligations.shown(OBLIGATIONS.read(tx, row), tx.today) for row in rows]
+
+
+def _warnings(
+    every: Sequence[HeldProperty], held: Sequence[HeldProperty], earned: Earned, currency: str
+) -> Iterator[DashboardWarning]:
+    others = len(every) - len(held)
+    if others:
+        message = f"Of the properties, {others} count in another currency than {currency}: their money is left out."
+        yield DashboardWarning(code="other_currency", message=message)
+    if earned.left_out:
+        message = "Money without a rate of exchange keeps a business's result out of the figures."
+        yield DashboardWarning(code="no_exchange_rate", message=message)
+
+
+def _rounded(amount: Fraction) -> int:
+    return half_up(amount.numerator, amount.denominator)
+
+
+def _tenths(numerator: int, denominator: int) -> str | None:
+    """The quotient to one place; None: it has none."""
+    if denominator <= 0:
+        return None
+    tenths = half_up(10 * numerator, denominator)
+    sign = "-" if tenths < 0 else ""
+    return f"{sign}{abs(tenths) // 10}.{abs(tenths) % 10}"
+
+
+OPERATIONS = (
+    Operation(
+        id="landlord.getDashboardSummary",
+        kind="read",
+        method="GET",
+        path="/landlord/getDashboardSummary",
+        scopes=("accounting:read",),
+        request=GetDashboardSummary,
+        response=LandlordDashboard,
+        handler=get_dashboard_summary,
+        long=True,
+        example={"businessId": "biz_01k0000000000000000000000a", "windowDays": 90},
+    ),
+)

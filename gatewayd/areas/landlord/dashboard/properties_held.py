@@ -1,0 +1,80 @@
+"""The properties that a dashboard is about, and what they are worth on a day (Domain C3). Reads only.
+
+Selected are the columns that count, of all properties at once: a portfolio may have thousands.
+"""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import NamedTuple
+
+from gatewayd.ledger.rounding import half_up
+from gatewayd.store import ReadTx
+
+_SELECT_PROPERTIES = """
+SELECT p.id, p.business_id, p.currency, coalesce(p.owner_share_percent, b.owner_share_percent), p.purchase_price,
+    (SELECT v.amount FROM property_valuations v
+        WHERE v.org_id = p.org_id AND v.property_id = p.id AND v.valuation_date <= :day
+        ORDER BY v.valuation_date DESC, v.id DESC LIMIT 1)
+FROM properties p
+JOIN businesses b ON b.org_id = p.org_id AND b.id = p.business_id
+WHERE p.org_id = :org_id AND p.archived_at IS NULL
+    AND (p.acquisition_date IS NULL OR p.acquisition_date <= :day)
+    AND (p.disposal_date IS NULL OR p.disposal_date > :day)
+    AND (CAST(:business_id AS TEXT) IS NULL OR p.business_id = :business_id)
+    AND (CAST(:legal_entity_id AS TEXT) IS NULL OR b.legal_entity_id = :legal_entity_id)
+ORDER BY p.id
+"""
+
+
+class Scope(NamedTuple):
+    """Whose properties, on which ISO day; both None: all of the organization's."""
+
+    business_id: str | None
+    legal_entity_id: str | None
+    day: str
+
+
+class HeldProperty(NamedTuple):
+    """A property that is held on a day. Amounts are minor units of `currency`; None: nobody said."""
+
+    id: str
+    business_id: str
+    currency: str
+    share_percent: str
+    purchase_price: int | None
+    valuation: int | None
+
+    @property
+    def value(self) -> int | None:
+        """The owner's share of the latest valuation, else of the price that was paid."""
+        whole = self.valuation if self.valuation is not None else self.purchase_price
+        return None if whole is None else share_of(whole, self.share_percent)
+
+
+class Worth(NamedTuple):
+    """What properties come to, how many of them are valued at cost, and how many not at all."""
+
+    value: int
+    at_cost: int
+    unvalued: int
+
+
+def read(tx: ReadTx, scope: Scope) -> list[HeldProperty]:
+    """The properties of a scope that were acquired by its day, are not sold by it, and are not archived."""
+    return [HeldProperty(*row) for row in tx.rows(_SELECT_PROPERTIES, **scope._asdict())]
+
+
+def worth(held: Sequence[HeldProperty]) -> Worth:
+    """What properties of one currency come to."""
+    values = [one.value for one in held]
+    return Worth(
+        sum(value for value in values if value is not None),
+        sum(one.valuation is None and one.purchase_price is not None for one in held),
+        values.count(None),
+    )
+
+
+def share_of(amount: int, percent: str) -> int:
+    """A percentage of an amount, half up."""
+    numerator, denominator = Decimal(percent).as_integer_ratio()
+    return half_up(amount * numerator, denominator * 100)

@@ -1,0 +1,130 @@
+"""The tenancies that run on a day: what they occupy, bring in and secure (Domain C3). Reads only."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+import msgspec
+
+from gatewayd.areas.landlord.tenancies.compliance import PROTECTED
+from gatewayd.areas.landlord.tenancies.shapes import RentStep
+from gatewayd.ledger.rents import schedule
+from gatewayd.ledger.rents.schedule import Frequency
+from gatewayd.ledger.rounding import half_up
+from gatewayd.money import to_minor
+from gatewayd.store import ReadTx
+
+_SELECT_UNITS = "SELECT id, property_id FROM property_units WHERE org_id = :org_id AND archived_at IS NULL"
+_SELECT_LIVE = """
+SELECT id, property_id, unit_id, currency, rent_frequency, rent_history,
+    CASE WHEN notice_served_date <= :day THEN 1 ELSE 0 END
+FROM tenancies
+WHERE org_id = :org_id AND start_date <= :day AND (last_day IS NULL OR last_day >= :day) AND cancelled_at IS NULL
+"""
+_SELECT_DEPOSITS = """
+SELECT property_id, currency, type, deposit_scheme, deposit_protected_date,
+    deposit_amount - CASE WHEN deposit_returned_date <= :day THEN coalesce(deposit_returned_amount, deposit_amount)
+        ELSE 0 END,
+    CASE WHEN deposit_returned_date <= :day THEN 1 ELSE 0 END
+FROM tenancies
+WHERE org_id = :org_id AND deposit_amount IS NOT NULL AND start_date <= :day AND cancelled_at IS NULL
+"""
+_steps = msgspec.json.Decoder(list[RentStep])
+
+
+class LiveTenancy(NamedTuple):
+    """A tenancy that runs on a day. `unit_id` None: it is of the whole property."""
+
+    id: str
+    property_id: str
+    unit_id: str | None
+    currency: str
+    frequency: Frequency
+    rent: int
+    under_notice: bool
+
+
+class Occupancy(NamedTuple):
+    """Of the units of some properties: how many there are, and how many are let."""
+
+    units: int
+    let: int
+
+    @property
+    def percent_tenths(self) -> int | None:
+        """Tenths of a percent; None where there is nothing to let."""
+        return half_up(1000 * self.let, self.units) if self.units else None
+
+
+class Deposits(NamedTuple):
+    """What is held, minor units, and how many deposits are in no scheme and would have to be."""
+
+    held: int
+    unprotected: int
+
+
+def read(tx: ReadTx, day: str, property_ids: Collection[str]) -> list[LiveTenancy]:
+    """The tenancies of properties that run on an ISO day, with the rent of that day."""
+    return [
+        LiveTenancy(id_, property_id, unit_id, currency, frequency, rent_on(history, currency, day), bool(noticed))
+        for id_, property_id, unit_id, currency, frequency, history, noticed in tx.rows(_SELECT_LIVE, day=day)
+        if property_id in property_ids
+    ]
+
+
+def rent_on(history: str, currency: str, day: str) -> int:
+    """The rent of a day, minor units, from the JSON of a history that begins on or before it."""
+    steps = _steps.decode(history)
+    amount = steps[0].amount
+    for step in steps:
+        if step.from_date <= day:
+            amount = step.amount
+    return to_minor(amount, currency)
+
+
+def occupancy(tx: ReadTx, live: Iterable[LiveTenancy], property_ids: Collection[str]) -> Occupancy:
+    """What of properties is let. One without units is one; what lets it whole lets all its units."""
+    units: dict[str, list[str]] = defaultdict(list)
+    for unit_id, property_id in tx.rows(_SELECT_UNITS):
+        units[property_id].append(unit_id)
+    whole, single = set(), set()
+    for tenancy in live:
+        if tenancy.unit_id is None:
+            whole.add(tenancy.property_id)
+        else:
+            single.add(tenancy.unit_id)
+    count = let = 0
+    for property_id in property_ids:
+        own = units.get(property_id)
+        count += len(own or "1")
+        if property_id in whole:
+            let += len(own or "1")
+        elif own:
+            let += sum(unit_id in single for unit_id in own)
+    return Occupancy(count, let)
+
+
+def monthly_rent(live: Iterable[LiveTenancy]) -> Fraction:
+    """The rent of a month, minor units, not rounded."""
+    by_frequency: dict[Frequency, int] = defaultdict(int)
+    for tenancy in live:
+        by_frequency[tenancy.frequency] += tenancy.rent
+    return sum((schedule.monthly_rent(rent, frequency) for frequency, rent in by_frequency.items()), Fraction())
+
+
+def deposits(tx: ReadTx, day: str, currency: str, property_ids: Collection[str]) -> Deposits:
+    """What is held for tenancies of properties that have begun by a day, also where they have ended since."""
+    held = unprotected = 0
+    for property_id, of, type_, scheme, protected, amount, returned in tx.rows(_SELECT_DEPOSITS, day=day):
+        if property_id not in property_ids or of != currency:
+            continue
+        held += amount
+        if not returned and type_ in PROTECTED:
+            unprotected += scheme in (None, "none") or protected is None or protected > day
+    return Deposits(held, unprotected)
+
+
+def of_currency(live: Sequence[LiveTenancy], currency: str) -> list[LiveTenancy]:
+    """Those whose rent is in a currency."""
+    return [tenancy for tenancy in live if tenancy.currency == currency]
