@@ -93,20 +93,20 @@ class Blobs:
     """Content-addressed files. The same bytes stored twice are one file."""
 
     def __init__(self, directory: Path) -> None:
-        self._folder = directory / "blobs"
-        self._drafts = directory / "blobs" / "drafts"
-        make_folder(self._folder, directory)
+        self.folder = directory / "blobs"
+        self._drafts = self.folder / "drafts"
+        make_folder(self.folder, directory)
         make_folder(self._drafts, directory)
 
     def draft(self, max_bytes: int) -> BlobDraft:
         """Begin to store at most `max_bytes`."""
-        return BlobDraft(self._folder, self._drafts, max_bytes)
+        return BlobDraft(self.folder, self._drafts, max_bytes)
 
     def path(self, sha256: str) -> Path:
         """Where the bytes are. Raises `ValueError` for what is no digest, `FileNotFoundError` when they are gone."""
         if not _DIGEST.fullmatch(sha256):
             raise ValueError("a blob is named by 64 lower-case hexadecimal digits")
-        path = self._folder / sha256[:2] / sha256
+        path = self.folder / sha256[:2] / sha256
         if not path.is_file():
             raise FileNotFoundError(path)
         return path
