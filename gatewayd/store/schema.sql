@@ -1918,6 +1918,8 @@ CREATE UNIQUE INDEX vault_documents_by_upload ON vault_documents (upload_hash) W
 
 CREATE INDEX vault_documents_deleted ON vault_documents (deleted_at, id) WHERE deleted_at IS NOT NULL;
 
+CREATE INDEX vault_documents_in_trash ON vault_documents (org_id, id) WHERE status = 'deleted';
+
 CREATE INDEX vault_documents_starred ON vault_documents (org_id, id) WHERE starred = 1 AND status <> 'deleted';
 
 CREATE TABLE vault_folders (

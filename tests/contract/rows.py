@@ -152,8 +152,8 @@ async def _import(api: TestedApi, ids: dict[str, str]) -> None:
 
 
 async def _add_documents(api: TestedApi, ids: dict[str, str], blobs: Blobs) -> None:
-    """One at the top, one in the folder, both uploaded, one that waits to be confirmed; and a link to the first."""
-    for key, folder_id in (("doc", None), ("doc_b", ids["fld"]), ("doc_c", None)):
+    """One at the top, one in the folder, one that waits to be confirmed, one in the trash; and a link to the first."""
+    for key, folder_id in (("doc", None), ("doc_b", ids["fld"]), ("doc_c", None), ("doc_d", None)):
         made = await api("POST", "/vault/documents", json={"name": f"{key}.txt", "folderId": folder_id})
         assert made.status == 200, made.body
         ids[key] = str(made.json()["document"]["id"])
@@ -168,6 +168,8 @@ async def _add_documents(api: TestedApi, ids: dict[str, str], blobs: Blobs) -> N
             assert confirmed.status == 200, confirmed.body
     starred = await api("PATCH", f"/vault/documents/{ids['doc_b']}/star", json={"starred": True})
     assert starred.status == 200, starred.body
+    deleted = await api("DELETE", f"/vault/documents/{ids['doc_d']}")
+    assert deleted.status == 200, deleted.body
     linked = await api("POST", f"/vault/documents/{ids['doc']}/temporal-link", json={"permanent": True})
     assert linked.status == 200, linked.body
     ids["lnk"] = str(linked.json()["id"])

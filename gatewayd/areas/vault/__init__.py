@@ -1,7 +1,7 @@
 """The vault: documents in folders, their bytes, and links to them (Spec §4)."""
 
 from gatewayd.areas.vault.documents import operations as documents
-from gatewayd.areas.vault.documents import single_fields
+from gatewayd.areas.vault.documents import single_fields, trash
 from gatewayd.areas.vault.documents.uploads import Settings
 from gatewayd.areas.vault.folders import operations as folders
 from gatewayd.areas.vault.links import operations as links
@@ -13,7 +13,13 @@ def area(settings: Settings) -> Area:
     return Area(
         "vault",
         "Vault",
-        (*folders.OPERATIONS, *documents.operations(settings), *single_fields.OPERATIONS, *links.OPERATIONS),
+        (
+            *folders.OPERATIONS,
+            *documents.operations(settings),
+            *single_fields.OPERATIONS,
+            *trash.OPERATIONS,
+            *links.OPERATIONS,
+        ),
     )
 
 

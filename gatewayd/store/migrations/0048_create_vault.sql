@@ -68,6 +68,8 @@ CREATE INDEX vault_documents_by_size ON vault_documents (org_id, coalesce(folder
 WHERE status <> 'deleted';
 -- those with a star, newest first
 CREATE INDEX vault_documents_starred ON vault_documents (org_id, id) WHERE starred = 1 AND status <> 'deleted';
+-- the trash of an organization, newest first
+CREATE INDEX vault_documents_in_trash ON vault_documents (org_id, id) WHERE status = 'deleted';
 -- whether the bytes are there already, or are needed still
 CREATE INDEX vault_documents_by_content ON vault_documents (sha256) WHERE sha256 IS NOT NULL;
 -- the trash, oldest first

@@ -232,3 +232,22 @@ def test_an_external_id_is_taken_once(cabinet: Cabinet) -> None:
     second = cabinet.document("y")
     assert refusal(cabinet, "updateDocument", documentId=second["id"], externalId="paper-7").code == "already_exists"
     assert cabinet.names("getOrganizationDocuments", "externalId=paper-7") == ["scan.pdf"]
+
+
+def test_what_lies_in_the_trash_is_listed_and_comes_back(cabinet: Cabinet) -> None:
+    folder = cabinet.folder("F")
+    kept, lost = cabinet.document("a", folderId=folder), cabinet.document("b", folderId=folder)
+    pending = cabinet.record("c")["document"]
+    for made in (kept, lost, pending):
+        cabinet.post("deleteDocument", documentId=made["id"])
+    assert cabinet.names("listTrash", "limit=2") == ["c", "b", "a"]
+    back = cabinet.post("restoreDocument", documentId=kept["id"])
+    assert (back["status"], back["folderId"], back["deletedAt"]) == ("uploaded", folder, None)
+    assert refusal(cabinet, "restoreDocument", documentId=kept["id"]).code == "invalid_state"
+    cabinet.post("deleteFolder", folderId=folder)
+    assert cabinet.names("listTrash") == ["c", "b", "a"]
+    assert cabinet.post("restoreDocument", documentId=lost["id"])["folderId"] is None
+    again = cabinet.post("restoreDocument", documentId=pending["id"])
+    assert again["status"] == "pending_upload"
+    cabinet.store.clock.advance(24 * HOUR)
+    assert cabinet.one("getDocument", f"documentId={pending['id']}")["status"] == "upload_expired"

@@ -27,6 +27,7 @@ WITH RECURSIVE below (id) AS (
 {_LIVE} AND folder_id IN (SELECT id FROM below)
 """
 _STARRED: Final = f"{_LIVE} AND starred = 1"
+_TRASH: Final = f"{DOCUMENTS.select} AND status = 'deleted'"
 _EXTERNAL: Final = " AND external_id = :external_id"
 
 
@@ -68,6 +69,11 @@ def in_folder(tx: ReadTx, request: ListDocuments, folder_id: str | None, *, recu
 def starred(tx: ReadTx, request: PageRequest) -> Listing[Document]:
     """The documents with a star, newest first."""
     return _page(tx, request, "createdAt", _STARRED, {})
+
+
+def in_trash(tx: ReadTx, request: PageRequest) -> Listing[Document]:
+    """The documents in the trash, newest first."""
+    return _page(tx, request, "createdAt", _TRASH, {})
 
 
 def _page(tx: ReadTx, request: PageRequest, sort: Sort, select: str, asked: dict[str, object]) -> Listing[Document]:

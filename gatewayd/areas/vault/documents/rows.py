@@ -8,12 +8,14 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from gatewayd.areas.vault.documents.shapes import Document, DocumentRow, DocumentStatus, RecentDocument
+from gatewayd.areas.vault.documents.shapes import Document, DocumentRow, DocumentStatus, RecentDocument, StoredStatus
 from gatewayd.clock import HOUR, Instant
 from gatewayd.contract.wire import project
 from gatewayd.errors import not_found
 from gatewayd.store import ReadTx, Row, Table, WriteTx
 
+PENDING: Final[StoredStatus] = "pending_upload"
+UPLOADED: Final[StoredStatus] = "uploaded"
 UPLOAD_LASTS: Final = 24 * HOUR  # Domain B7
 
 DOCUMENTS = Table(

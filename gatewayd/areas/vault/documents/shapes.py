@@ -144,6 +144,10 @@ class GetStarredDocuments(PageRequest, frozen=True, kw_only=True):
     """The documents with a star."""
 
 
+class ListTrash(PageRequest, frozen=True, kw_only=True):
+    """The documents in the trash."""
+
+
 class GetRecentDocuments(Request, frozen=True, kw_only=True):
     """How many of those that the caller's user read last."""
 
