@@ -6,8 +6,8 @@ from inspect import iscoroutinefunction
 
 import msgspec
 
-from gatewayd import bundles, importing, tax, webhooks
-from gatewayd.areas import accounting, assets, banking, businesses, crm, landlord, legal_entities, periods
+from gatewayd import bundles, importing, tax, vault_files, webhooks
+from gatewayd.areas import accounting, assets, banking, businesses, crm, landlord, legal_entities, periods, vault
 from gatewayd.bundles.engine import Bundles
 from gatewayd.contract import signatures
 from gatewayd.contract.given_files import StoredFile, WrittenFile
@@ -20,6 +20,7 @@ from gatewayd.importing.prices import OPERATIONS as OF_PRICES
 from gatewayd.importing.prices import PriceImporting
 from gatewayd.outbound.transport import Policy
 from gatewayd.tax.proxy import Proxy
+from gatewayd.vault_files.engine import VaultFiles
 
 
 class CatalogueError(Exception):
@@ -34,6 +35,7 @@ class Deps:
     importing: Importing
     prices: PriceImporting
     bundles: Bundles
+    vault_files: VaultFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +50,16 @@ class Catalogue:
 
 
 def build(
-    receivers: Policy, max_attempts: int, retention_days: int, public_url: str = "http://127.0.0.1:8080"
+    receivers: Policy,
+    max_attempts: int,
+    retention_days: int,
+    public_url: str = "http://127.0.0.1:8080",
+    max_upload_bytes: int = 100 << 20,
 ) -> Catalogue:
     """All areas.
 
-    `receivers` says which webhook URLs are allowed, `public_url` is the origin that clients see. Raises
-    `CatalogueError`.
+    `receivers` says which webhook URLs are allowed, `public_url` is the origin that clients see, `max_upload_bytes`
+    the most of a document. Raises `CatalogueError`.
     """
     delivering = webhooks.area(receivers, max_attempts, retention_days)
     of_businesses = replace(businesses.AREA, operations=(*businesses.AREA.operations, *tax.OF_BUSINESSES))
@@ -61,7 +67,10 @@ def build(
     of_banking = replace(banking.AREA, operations=(*banking.AREA.operations, *importing.OF_BANKING))
     of_periods = periods.area(public_url)
     of_periods = replace(of_periods, operations=(*of_periods.operations, *bundles.OPERATIONS, *tax.OF_PERIODS))
-    stored = (legal_entities.AREA, of_businesses, of_assets, landlord.AREA, accounting.AREA, of_banking, of_periods)
+    of_vault = vault.area(vault.Settings(public_url, max_upload_bytes))
+    of_vault = replace(of_vault, operations=(*of_vault.operations, *vault_files.OPERATIONS))
+    books = (of_businesses, of_assets, landlord.AREA, accounting.AREA, of_banking, of_vault, of_periods)
+    stored = (legal_entities.AREA, *books)
     return checked((*stored, delivering, tax.AREA, crm.AREA))
 
 

@@ -20,7 +20,7 @@ from gatewayd.contract.caller import Caller
 from gatewayd.errors import Problem, invalid, invalid_field, invalid_state
 from gatewayd.identity import seal_keys
 from gatewayd.identity.seal_keys import SealKey
-from gatewayd.ledger import period_seals
+from gatewayd.ledger import named_files, period_seals
 from gatewayd.ledger.period_seals import SEALS, PeriodSeal, SealedFile
 from gatewayd.ledger.periods import PERIODS, PeriodRow
 from gatewayd.ledger.references import unknown_reference
@@ -113,14 +113,12 @@ class Bundles:
         return seal, other, *found
 
     async def keep_house(self) -> None:
-        """Once a day, delete the files that no seal names. Raises `StoreFailure`."""
+        """Once a day, delete the files that nothing names. Raises `StoreFailure`."""
         now = Instant(self._store.now())
         if self._swept_at is not None and now - self._swept_at < SWEEP_EVERY:
             return
         before = Instant(now - UNNAMED_FOR)
-        await self._store.read_later(
-            lambda tx: self._blobs.sweep(partial(period_seals.is_file_of_any, tx), before), None
-        )
+        await self._store.read_later(lambda tx: self._blobs.sweep(partial(named_files.is_named, tx), before), None)
         self._swept_at = now
 
     async def _key(self) -> SealKey:

@@ -6,8 +6,6 @@ from gatewayd.config.keys import Config
 
 WITHOUT_EFFECT = frozenset(
     {
-        "vault.max_upload_bytes",
-        "vault.trash_days",
         "vault.embeddings",
         "vault.ocr",
     }

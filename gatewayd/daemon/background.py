@@ -8,8 +8,9 @@ from typing import Final
 import trio
 
 from gatewayd.areas.landlord import reminders
+from gatewayd.areas.vault.documents import rows as documents
 from gatewayd.bundles.engine import Bundles
-from gatewayd.clock import Instant
+from gatewayd.clock import DAY, Instant
 from gatewayd.daemon.health import Health
 from gatewayd.http1.log import Log
 from gatewayd.importing.engine import Importing
@@ -29,7 +30,10 @@ LOG_SECONDS: Final = 2.0  # Chosen: how long a stop waits for a log that nobody 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackgroundParts:
-    """What the background works on. `due_soon_days` is how long before a due date it is told."""
+    """What the background works on.
+
+    `due_soon_days` is how long before a due date it is told, `trash_days` how long a deleted document can be restored.
+    """
 
     store: Store
     provider: Provider
@@ -40,6 +44,7 @@ class BackgroundParts:
     notifier: Notifier
     log: Log
     due_soon_days: int
+    trash_days: int
 
 
 @asynccontextmanager
@@ -84,6 +89,7 @@ async def _keep_house(parts: BackgroundParts, health: Health) -> None:
         await _try(parts.retention.sweep(store), log)
         await _try(engine.keep_house(store), log)
         await _try(parts.importing.keep_house(), log)
+        await _try(_purge_trash(store, parts.trash_days), log)
         await _try(parts.bundles.keep_house(), log)
 
 
@@ -127,6 +133,13 @@ async def _tell_all(store: Store, days: int) -> None:
         await store.write(lambda tx: deadlines.tell_some(tx, days))
     while not await store.read(reminders.is_silent):
         await store.write(reminders.tell_some)
+
+
+async def _purge_trash(store: Store, days: int) -> None:
+    """Delete for good what has lain in the trash for so long. Raises `StoreFailure`."""
+    before = Instant(store.now() - days * DAY)
+    while await store.write(lambda tx: documents.purge_some(tx, before)) == documents.PURGED_AT_ONCE:
+        pass
 
 
 async def _try(work: Awaitable[object], log: Log) -> None:

@@ -264,6 +264,7 @@ class Daemon:
             notifier=self._outside.notifier,
             log=self._log,
             due_soon_days=self.config.obligations.due_soon_days,
+            trash_days=self.config.vault.trash_days,
         )
 
     def _door_parts(

@@ -20,7 +20,8 @@ def catalogue_of(config: Config, receivers: Policy | None = None) -> Catalogue:
     """
     webhooks = settings_from(config.webhooks)
     policy, retry = receivers or webhooks.policy, webhooks.retry
-    return catalogue.build(policy, retry.max_attempts, webhooks.retention_days, config.server.public_url)
+    places = config.server.public_url, config.vault.max_upload_bytes
+    return catalogue.build(policy, retry.max_attempts, webhooks.retention_days, *places)
 
 
 def describe(offered: Catalogue, config: Config) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 from msgspec.json import encode
 
 from gatewayd.areas.periods.feeds import PATH as CALENDARS
+from gatewayd.areas.vault.documents.uploads import PATH as UPLOADS
+from gatewayd.areas.vault.links.rows import PATH as LINKS
 from gatewayd.bundles.engine import Bundles
 from gatewayd.catalogue import Catalogue, Deps
 from gatewayd.clock import Clock
@@ -24,6 +26,8 @@ from gatewayd.http.observer import Observer, label_all, label_by_path
 from gatewayd.http.render import refusal
 from gatewayd.http.router import Router
 from gatewayd.http.uploads import Uploads
+from gatewayd.http.vault_files import VaultFilesDoor
+from gatewayd.http.vault_uploads import VaultUploads
 from gatewayd.http1.asgi import App
 from gatewayd.http1.cors import Cors
 from gatewayd.http1.log import Log
@@ -39,9 +43,11 @@ from gatewayd.oauth.addresses import NO_ENDPOINT, PREFIX, metric_labels
 from gatewayd.outbound.transport import Policy
 from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.provider import Provider
+from gatewayd.store.blobs import Blobs
 from gatewayd.store.incoming_files import incoming_folder, sweep
 from gatewayd.tax.headers import FROM_PAGES, TO_PAGES
 from gatewayd.tax.proxy import Proxy
+from gatewayd.vault_files.engine import DOWNLOADS, VaultFiles
 
 METRICS_CONNECTIONS: Final = 16  # Chosen: a few scrapers and a person
 # Chosen: half a year, which every visit begins anew. Without subdomains, which are not ours to speak for.
@@ -97,7 +103,8 @@ def create_doors(parts: DoorParts) -> Doors:
     endpoints = parts.observer.observe(oauth, label)
     limits = RateLimits(config.limits.requests_per_minute, config.limits.concurrent_requests)
     cors = Cors(config.server.cors_origins, FROM_PAGES, TO_PAGES)
-    api = _create_api(parts, offered, limits, cors)
+    vault_files = _create_vault_files(parts)
+    api = _create_api(parts, offered, limits, cors, vault_files)
     console = _create_console(parts)
     router = Router(
         {
@@ -108,7 +115,7 @@ def create_doors(parts: DoorParts) -> Doors:
         },
         api,
         api.at_once,
-        mounts=((PREFIX, endpoints), (CALENDARS, _observed_calendars(parts))),
+        mounts=((PREFIX, endpoints), (CALENDARS, _observed_calendars(parts)), *_vault_doors(parts, vault_files, cors)),
         ready=dict.fromkeys(oauth.paths, parts.observer.observe_at_once(oauth.at_once, label)),
         pages=parts.observer.observe(console, label_all("console")),
         is_page=is_page,
@@ -131,7 +138,7 @@ def create_metrics_server(config: Config, watched: Watched, clock: Clock, log: L
     return Server(metrics_page(watched), settings, refuse=refusal, log=log, clock=clock)
 
 
-def _create_api(parts: DoorParts, offered: Catalogue, limits: RateLimits, cors: Cors) -> Api:
+def _create_api(parts: DoorParts, offered: Catalogue, limits: RateLimits, cors: Cors, vault_files: VaultFiles) -> Api:
     config, provider = parts.config, parts.provider
     return Api(
         ApiParts(
@@ -147,6 +154,7 @@ def _create_api(parts: DoorParts, offered: Catalogue, limits: RateLimits, cors: 
                 importing=parts.importing,
                 prices=PriceImporting(parts.provider.store),
                 bundles=_create_bundles(parts),
+                vault_files=vault_files,
             ),
             json_body_bytes=config.limits.json_body_bytes,
             call_seconds=config.tax.timeout_seconds,
@@ -159,6 +167,30 @@ def _create_api(parts: DoorParts, offered: Catalogue, limits: RateLimits, cors: 
 def _create_bundles(parts: DoorParts) -> Bundles:
     """Raises `OSError`."""
     return Bundles(parts.provider.store, Path(parts.config.store.directory))
+
+
+def _create_vault_files(parts: DoorParts) -> VaultFiles:
+    """Raises `OSError`."""
+    config = parts.config
+    return VaultFiles(
+        parts.provider.store,
+        Blobs(Path(config.store.directory)),
+        config.server.public_url,
+        gives_links=config.vault.public_links,
+    )
+
+
+def _vault_doors(parts: DoorParts, files: VaultFiles, cors: Cors) -> tuple[tuple[str, App], ...]:
+    """Where the bytes of documents come in and go out. Raises `OSError`."""
+    store, config = parts.provider.store, parts.config
+    receiving = VaultUploads(store, Blobs(Path(config.store.directory)), config.vault.max_upload_bytes, cors)
+    giving = VaultFilesDoor(store, files)
+    apps = (
+        (UPLOADS, receiving, "upload"),
+        (DOWNLOADS, giving.downloads(), "download"),
+        (LINKS, giving.links(), "link"),
+    )
+    return tuple((path, parts.observer.observe(app, label_all(label))) for path, app, label in apps)
 
 
 def _create_uploads(config: Config) -> Uploads:

@@ -1,7 +1,7 @@
 """The one response of the program, and the one sender of it."""
 
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 import trio
 
@@ -48,19 +48,20 @@ class Response:
 
 
 class FileResponse(Response):
-    """A response whose body is a file, which is sent a part at a time."""
+    """A response whose body is a file, or a piece of one, which is sent a part at a time."""
 
-    __slots__ = ("length", "path")
+    __slots__ = ("length", "path", "start")
 
-    def __init__(self, status: int, headers: Headers, path: Path, length: int) -> None:
-        """`length` is that of the file, in bytes."""
+    def __init__(self, status: int, headers: Headers, path: Path, length: int, start: int = 0) -> None:
+        """`length` is how many bytes are sent, from that at `start` on."""
         super().__init__(status, headers)
         self.path = path
         self.length = length
+        self.start = start
 
     def plus(self, headers: Headers) -> "FileResponse":
         """The same with more header fields."""
-        return FileResponse(self.status, (*self.headers, *headers), self.path, self.length)
+        return FileResponse(self.status, (*self.headers, *headers), self.path, self.length, self.start)
 
 
 async def send_response(request: Request, response: Response, send: Send, more: Headers = ()) -> None:
@@ -82,13 +83,19 @@ async def _send_file(request: Request, response: FileResponse, send: Send, more:
     fields = ((b"x-request-id", request.id.encode()), (b"content-length", b"%d" % response.length))
     thread = trio.CapacityLimiter(1)  # its own: a disk that hangs holds up nobody else
     headers = [*response.headers, *more, *fields]
-    with await trio.to_thread.run_sync(response.path.open, "rb", limiter=thread) as file:
+    with await trio.to_thread.run_sync(_open, response, limiter=thread) as file:
         await send({"type": "http.response.start", "status": response.status, "headers": headers})
         left = 0 if request.method == "HEAD" else response.length
         while left > 0 and (part := await trio.to_thread.run_sync(file.read, min(PART_BYTES, left), limiter=thread)):
             left -= len(part)
             await send({"type": "http.response.body", "body": part, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def _open(response: FileResponse) -> BinaryIO:
+    file = response.path.open("rb")
+    file.seek(response.start)
+    return file
 
 
 def render_head(

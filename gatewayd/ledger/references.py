@@ -18,6 +18,9 @@ Kind = Literal[
     "tenant",
     "tenancy",
     "mortgage",
+    "certificate",
+    "invoice",
+    "folder",
     "document",
     "bank_account",
     "bank_transaction",
@@ -37,6 +40,11 @@ _SELECT_UNIT = "SELECT 1 FROM property_units WHERE org_id = :org_id AND id = :id
 _SELECT_TENANT = "SELECT 1 FROM tenants WHERE org_id = :org_id AND id = :id"
 _SELECT_TENANCY = "SELECT 1 FROM tenancies WHERE org_id = :org_id AND id = :id"
 _SELECT_MORTGAGE = "SELECT 1 FROM mortgages WHERE org_id = :org_id AND id = :id"
+_SELECT_CERTIFICATE = "SELECT 1 FROM certificates WHERE org_id = :org_id AND id = :id"
+_SELECT_INVOICE = "SELECT 1 FROM invoices WHERE org_id = :org_id AND id = :id"
+_SELECT_BANK_TRANSACTION = "SELECT 1 FROM bank_transactions WHERE org_id = :org_id AND id = :id"
+_SELECT_FOLDER = "SELECT 1 FROM vault_folders WHERE org_id = :org_id AND id = :id"
+_SELECT_DOCUMENT = "SELECT 1 FROM vault_documents WHERE org_id = :org_id AND id = :id AND status = 'uploaded'"
 _SELECT_PORTFOLIO = "SELECT 1 FROM asset_portfolios WHERE org_id = :org_id AND id = :id"
 _SELECT_ASSET_ACCOUNT = "SELECT 1 FROM asset_accounts WHERE org_id = :org_id AND id = :id"
 _SELECT_INSTRUMENT = "SELECT 1 FROM instruments WHERE org_id = :org_id AND id = :id"
@@ -51,6 +59,11 @@ _SELECTS: Mapping[str, str] = {
     "tenant": _SELECT_TENANT,
     "tenancy": _SELECT_TENANCY,
     "mortgage": _SELECT_MORTGAGE,
+    "certificate": _SELECT_CERTIFICATE,
+    "invoice": _SELECT_INVOICE,
+    "bank_transaction": _SELECT_BANK_TRANSACTION,
+    "folder": _SELECT_FOLDER,
+    "document": _SELECT_DOCUMENT,
     "portfolio": _SELECT_PORTFOLIO,
     "asset_account": _SELECT_ASSET_ACCOUNT,
     "instrument": _SELECT_INSTRUMENT,

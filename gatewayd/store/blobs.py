@@ -86,12 +86,20 @@ class BlobDraft:
         self._path.unlink(missing_ok=True)
 
 
-def _delete_old(path: Path, before: Instant) -> bool:
-    """Delete a file that was written before an instant; answers whether it was there, and old. Raises `OSError`."""
+def _delete_old(path: Path, before: Instant, aside: Path) -> bool:
+    """Delete a file that was written before an instant; answers whether it was there, and old. Raises `OSError`.
+
+    It is moved aside first: what another takes its place in the same moment is put back.
+    """
     with contextlib.suppress(FileNotFoundError):  # somebody else was first
-        if path.stat().st_mtime_ns < before * 1_000:
-            path.unlink()
-            return True
+        if path.stat().st_mtime_ns >= before * 1_000:
+            return False
+        path.rename(aside)
+        if aside.stat().st_mtime_ns >= before * 1_000:
+            aside.rename(path)
+            return False
+        aside.unlink()
+        return True
     return False
 
 
@@ -103,20 +111,20 @@ class Blobs:
     """Content-addressed files. The same bytes stored twice are one file."""
 
     def __init__(self, directory: Path) -> None:
-        self._folder = directory / "blobs"
-        self._drafts = directory / "blobs" / "drafts"
-        make_folder(self._folder, directory)
+        self.folder = directory / "blobs"
+        self._drafts = self.folder / "drafts"
+        make_folder(self.folder, directory)
         make_folder(self._drafts, directory)
 
     def draft(self, max_bytes: int) -> BlobDraft:
         """Begin to store at most `max_bytes`."""
-        return BlobDraft(self._folder, self._drafts, max_bytes)
+        return BlobDraft(self.folder, self._drafts, max_bytes)
 
     def path(self, sha256: str) -> Path:
         """Where the bytes are. Raises `ValueError` for what is no digest, `FileNotFoundError` when they are gone."""
         if not _DIGEST.fullmatch(sha256):
             raise ValueError("a blob is named by 64 lower-case hexadecimal digits")
-        path = self._folder / sha256[:2] / sha256
+        path = self.folder / sha256[:2] / sha256
         if not path.is_file():
             raise FileNotFoundError(path)
         return path
@@ -142,9 +150,9 @@ class Blobs:
         """
         swept = 0
         try:
-            for path in self._folder.glob("*/*"):
+            for path in self.folder.glob("*/*"):
                 if _DIGEST.fullmatch(path.name) is None or not is_named(path.name):
-                    swept += _delete_old(path, before)
+                    swept += _delete_old(path, before, self._drafts / secrets.token_hex(16))
         except OSError as error:
             raise StoreFailure(f"what nothing names cannot be deleted: {error.strerror}") from error
         return swept

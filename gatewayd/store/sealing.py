@@ -1,6 +1,7 @@
 """Sealing: secrets that are needed again are encrypted with the instance key, which is not stored with them."""
 
 import functools
+import hmac
 import os
 import secrets
 from collections.abc import Callable
@@ -29,9 +30,13 @@ class Sealer:
         self._key = key
 
     @functools.cached_property
+    def _bytes(self) -> bytes:
+        """The key. Raises what reads it raises."""
+        return self._key if isinstance(self._key, bytes) else self._key()
+
+    @functools.cached_property
     def _cipher(self) -> AESGCM:
-        """Raises what reads the key raises."""
-        return AESGCM(self._key if isinstance(self._key, bytes) else self._key())
+        return AESGCM(self._bytes)
 
     def __repr__(self) -> str:
         return "Sealer(...)"
@@ -40,6 +45,11 @@ class Sealer:
         """Format byte, nonce, ciphertext and tag."""
         nonce = secrets.token_bytes(_NONCE_BYTES)
         return _FORMAT + nonce + self._cipher.encrypt(nonce, secret, context.encode())
+
+    def sign(self, message: bytes, context: str) -> bytes:
+        """HMAC-SHA256 under a key of its own for each context, which follows from the instance key."""
+        key = hmac.digest(self._bytes, b"sign " + context.encode(), "sha256")
+        return hmac.digest(key, message, "sha256")
 
     def unseal(self, sealed: bytes, context: str) -> bytes:
         """The secret. Raises `StoreFailure` where key, context or bytes are not the ones it was sealed with."""

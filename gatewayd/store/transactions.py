@@ -84,6 +84,10 @@ class ReadTx:
         row = self._execute(sql, {**self._bound, **values}).fetchone()
         return None if row is None else row[0]
 
+    def sign(self, text: str, context: str) -> bytes:
+        """32 bytes that this instance alone makes of `text`, the same each time; `context` is what it is signed for."""
+        return self._sealer.sign(text.encode(), context)
+
     def unseal(self, sealed: bytes, context: str) -> str:
         """The secret text behind `sealed`; `context` is the one it was sealed under."""
         return self._sealer.unseal(sealed, context).decode()

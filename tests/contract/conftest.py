@@ -14,8 +14,10 @@ from gatewayd.contract.scopes import ALL_SCOPES
 from gatewayd.importing.engine import open_importing
 from gatewayd.importing.parts import ImportParts
 from gatewayd.importing.prices import PriceImporting
+from gatewayd.store.blobs import Blobs
 from gatewayd.tax import engine
 from gatewayd.tax.settings import TaxSettings
+from gatewayd.vault_files.engine import VaultFiles
 from tests.contract.rows import OPERATIONS, seed
 from tests.support.api import TestedApi, Tuning, open_api, reopen_api
 from tests.support.engines import Engines, TaxLog
@@ -40,6 +42,7 @@ async def engines_of(api: TestedApi, directory: Path, engines: Engines) -> Async
     """What rows of kind `call` are given."""
     settings = TaxSettings(mode="sandbox", fraud_headers="off")
     engines.prices, engines.bundles = PriceImporting(api.store), Bundles(api.store, directory)
+    engines.vault_files = VaultFiles(api.store, Blobs(directory), "http://127.0.0.1:8080", gives_links=True)
     parts = ImportParts(store=api.store, directory=directory, read_apart=read_parts, log=TaxLog(), max_bytes=1 << 20)
     async with (
         engine.open_tax(api.store, settings, api.clock, TaxLog(), "gatewayd/test") as engines.tax,
@@ -61,7 +64,7 @@ def seeded(database_image: bytes, tmp_path_factory: pytest.TempPathFactory) -> S
         ):
             api.token("org_a", "good", ALL_SCOPES)
             await api.org("org_b", "other", ALL_SCOPES)
-            return await seed(api)
+            return await seed(api, Blobs(directory))
 
     return Seeded(directory, trio.run(make))
 

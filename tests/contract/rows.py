@@ -1,5 +1,6 @@
 """The rows under test, and requests made from what the rows themselves say."""
 
+import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,9 +10,11 @@ from urllib.parse import urlencode
 import msgspec
 
 from gatewayd import catalogue
+from gatewayd.areas.vault.documents import uploads
 from gatewayd.contract.operation import Operation
 from gatewayd.outbound.transport import Policy
 from gatewayd.store import WriteTx
+from gatewayd.store.blobs import Blobs
 from gatewayd.webhooks import attempts
 from gatewayd.webhooks.schedule import MAX_ATTEMPTS
 from gatewayd.webhooks.time_range import RETENTION_DAYS
@@ -43,6 +46,7 @@ _SEED: tuple[tuple[str, Mapping[str, object]], ...] = (
     ("obligations.createFeed", {"name": "Deadlines"}),
     ("crm.createLead", {"source": "phone", "name": "Ash Brown"}),
     ("crm.createOpportunity", {"name": "Roof", "stage": "proposal"}),
+    ("vault.createFolder", {"name": "Certificates"}),
     ("webhooks.create", {"url": "https://seed.example.com/hook", "events": ["lead.created"]}),
 )
 
@@ -63,7 +67,7 @@ WHERE org_id = :org_id RETURNING id
 """
 
 
-async def seed(api: TestedApi) -> dict[str, str]:
+async def seed(api: TestedApi, blobs: Blobs) -> dict[str, str]:
     """One of everything in `org_a`, made through the API; the ids by their prefix."""
     ids: dict[str, str] = {}
     for operation_id, values in _SEED:
@@ -118,6 +122,7 @@ async def seed(api: TestedApi) -> dict[str, str]:
     await _add_calendar(api, ids)
     await _add_lets(api, ids)
     await _import(api, ids)
+    await _add_documents(api, ids, blobs)
     # The subscription comes last and has a delivery of its own, which did not arrive.
     lead = await api("POST", BY_ID["crm.createLead"].path, json={"source": "fair"})
     assert lead.status == 200
@@ -209,6 +214,30 @@ async def _import(api: TestedApi, ids: dict[str, str]) -> None:
         reply = await api("POST", f"/assets/accounts/{ids['acc']}/imports", query=values, body=content)
         assert reply.status == 200, reply.body
         ids[name] = str(reply.json()["id"])
+
+
+async def _add_documents(api: TestedApi, ids: dict[str, str], blobs: Blobs) -> None:
+    """One at the top, one in the folder, one that waits to be confirmed, one in the trash; and a link to the first."""
+    for key, folder_id in (("doc", None), ("doc_b", ids["fld"]), ("doc_c", None), ("doc_d", None)):
+        made = await api("POST", "/vault/documents", json={"name": f"{key}.txt", "folderId": folder_id})
+        assert made.status == 200, made.body
+        ids[key] = str(made.json()["document"]["id"])
+        with blobs.draft(100) as draft:
+            draft.write(key.encode())
+            kept = draft.save()
+        token = made.json()["upload"]["url"].rpartition("/")[2]
+        received = functools.partial(uploads.receive, token=token, size=kept.size_bytes, sha256=kept.sha256)
+        assert await api.store.write(received) is not None
+        if key != "doc_c":
+            confirmed = await api("POST", f"/vault/documents/{ids[key]}/confirm-upload", json={})
+            assert confirmed.status == 200, confirmed.body
+    starred = await api("PATCH", f"/vault/documents/{ids['doc_b']}/star", json={"starred": True})
+    assert starred.status == 200, starred.body
+    deleted = await api("DELETE", f"/vault/documents/{ids['doc_d']}")
+    assert deleted.status == 200, deleted.body
+    linked = await api("POST", f"/vault/documents/{ids['doc']}/temporal-link", json={"permanent": True})
+    assert linked.status == 200, linked.body
+    ids["lnk"] = str(linked.json()["id"])
 
 
 def _bank_lines(tx: WriteTx) -> dict[str, str]:

@@ -16,6 +16,18 @@ from gatewayd.store.sealing import KEY_BYTES, Sealer, load_key, read_key
 _SEALER = Sealer(bytes(range(KEY_BYTES)))
 
 
+@given(st.binary(max_size=50), st.text(max_size=20))
+def test_a_signature_is_of_one_text_one_context_and_one_key(message: bytes, context: str) -> None:
+    signed = _SEALER.sign(message, context)
+    assert signed == _SEALER.sign(message, context)
+    others = (
+        _SEALER.sign(message + b"x", context),
+        _SEALER.sign(message, context + "x"),
+        Sealer(bytes(KEY_BYTES)).sign(message, context),
+    )
+    assert (len(signed), signed in others) == (32, False)
+
+
 @given(st.binary(max_size=200), st.text(max_size=50))
 def test_what_is_sealed_opens(secret: bytes, context: str) -> None:
     assert _SEALER.unseal(_SEALER.seal(secret, context), context) == secret

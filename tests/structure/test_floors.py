@@ -13,7 +13,7 @@ FLOORS = {
     **dict.fromkeys(["contract", "outbound", "sandbox_authority", "statements", "store"], 1),
     **dict.fromkeys(["events", "identity"], 2),
     "ledger": 3,
-    **dict.fromkeys(["performing", "webhooks", "tax", "importing", "parsing", "bundles"], 5),
+    **dict.fromkeys(["performing", "webhooks", "tax", "importing", "parsing", "bundles", "vault_files"], 5),
     **dict.fromkeys(["http", "oauth", "console"], 6),
     **dict.fromkeys(["catalogue", "metrics", "provider"], 7),
     "daemon": 8,

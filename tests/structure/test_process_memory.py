@@ -72,6 +72,8 @@ DISPENSABLE = {
     "StatementRows._found": "the same",
     "Plan._taken": "one comparison of a file with an account that is locked; begun anew it is the same",
     "_Prints._counts": "the same, of one day",
+    "Tree._of": "what one transaction looked up",
+    "Tree._places": "the same",
     "Uploads.max_bytes": "a setting",
     "_Sums.blocks": "one calculation, then dropped",
     "Books._sums": "one report, then dropped",

@@ -6,6 +6,7 @@ from gatewayd.bundles.engine import Bundles
 from gatewayd.importing.engine import Importing
 from gatewayd.importing.prices import PriceImporting
 from gatewayd.tax.proxy import Proxy
+from gatewayd.vault_files.engine import VaultFiles
 
 
 @dataclass
@@ -16,6 +17,7 @@ class Engines:
     importing: Importing | None = None
     prices: PriceImporting | None = None
     bundles: Bundles | None = None
+    vault_files: VaultFiles | None = None
 
 
 @dataclass

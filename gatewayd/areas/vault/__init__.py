@@ -1,0 +1,29 @@
+"""The vault: documents in folders, their bytes, and links to them (Spec §4)."""
+
+from gatewayd.areas.vault.documents import operations as documents
+from gatewayd.areas.vault.documents import single_fields, trash
+from gatewayd.areas.vault.documents.uploads import Settings
+from gatewayd.areas.vault.folders import operations as folders
+from gatewayd.areas.vault.links import operations as links
+from gatewayd.contract.operation import Area
+
+
+def area(settings: Settings) -> Area:
+    """The rows of a daemon with these settings."""
+    return Area(
+        "vault",
+        "Vault",
+        (
+            *folders.OPERATIONS,
+            *documents.operations(settings),
+            *single_fields.OPERATIONS,
+            *trash.OPERATIONS,
+            *links.OPERATIONS,
+        ),
+    )
+
+
+__all__ = ["AREA", "Settings", "area"]
+
+AREA = area(Settings("http://127.0.0.1:8080", 100 << 20))
+"""The same with those that are the default."""

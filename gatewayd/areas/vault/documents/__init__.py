@@ -1,0 +1,1 @@
+"""Documents: shapes, rows, rules, operations."""

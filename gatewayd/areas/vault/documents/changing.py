@@ -1,0 +1,18 @@
+"""What every change of a document does."""
+
+from gatewayd.areas.vault.documents import rows, rules
+from gatewayd.areas.vault.documents.rows import DOCUMENTS
+from gatewayd.areas.vault.documents.shapes import Document, DocumentRow
+from gatewayd.errors import invalid
+from gatewayd.store import ReadTx, WriteTx
+
+
+def store(tx: WriteTx, before: DocumentRow, after: DocumentRow) -> Document:
+    """Store what a document has become; what is so already costs no version."""
+    return rows.shown(tx, before if after == before else DOCUMENTS.update(tx, after))
+
+
+def refuse_unknown_folder(tx: ReadTx, folder_id: str | None) -> None:
+    """Raises `Problem` `validation_failed` for a folder that there is not."""
+    if errors := [*rules.reference_mistakes(tx, folder_id, ())]:
+        raise invalid(*errors)

@@ -1,0 +1,318 @@
+"""The document resource (Spec §4, Domain A7 and B7): its operations."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Literal
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from gatewayd.areas.vault.documents import changing, pages, rows, rules, uploads
+from gatewayd.areas.vault.documents.rows import DOCUMENTS
+from gatewayd.areas.vault.documents.shapes import (
+    BulkMoved,
+    BulkMoveDocuments,
+    ConfirmUpload,
+    CreatedDocument,
+    CreateDocumentRecord,
+    DeletedDocument,
+    Document,
+    DocumentRow,
+    FailedMove,
+    GetDocument,
+    GetFolderDocuments,
+    GetRecentDocuments,
+    GetStarredDocuments,
+    ListDocuments,
+    RecentDocument,
+    UpdateDocument,
+)
+from gatewayd.areas.vault.documents.uploads import Settings
+from gatewayd.areas.vault.folders.rows import FOLDERS
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.wire import encode
+from gatewayd.errors import FieldError, Problem, invalid, invalid_field, not_found
+from gatewayd.store import ReadTx, WriteTx
+
+
+def get_document(tx: ReadTx, caller: Caller, request: GetDocument) -> Document:
+    """Get one document."""
+    return rows.shown(tx, rows.get(tx, request.document_id))
+
+
+def get_folder_documents(tx: ReadTx, caller: Caller, request: GetFolderDocuments) -> Listing[Document]:
+    """List the documents in a folder, and with `recursive` those in the folders below it."""
+    folder = FOLDERS.get(tx, request.folder_id)
+    return pages.in_folder(tx, request, folder.id, recursive=request.recursive)
+
+
+def get_organization_documents(tx: ReadTx, caller: Caller, request: ListDocuments) -> Listing[Document]:
+    """List the documents at the top, which lie in no folder."""
+    return pages.in_folder(tx, request, None, recursive=False)
+
+
+def get_starred_documents(tx: ReadTx, caller: Caller, request: GetStarredDocuments) -> Listing[Document]:
+    """List the documents with a star, newest first."""
+    return pages.starred(tx, request)
+
+
+def get_recent_documents(tx: ReadTx, caller: Caller, request: GetRecentDocuments) -> Listing[RecentDocument]:
+    """List the documents that the caller's user read last, the latest first: what a key read counts as its owner's."""
+    return Listing.of([encode(one) for one in rows.recent(tx, caller.reference, request.limit)], None)
+
+
+def create_document_record(
+    tx: WriteTx, caller: Caller, request: CreateDocumentRecord, *, settings: Settings
+) -> CreatedDocument:
+    """Create the record of a document, and a URL to send its bytes to.
+
+    Send them with PUT within 24 hours, then call confirm-upload. The URL takes them once and needs no other
+    credential. With `onDuplicate` reject there is no record where a document with these bytes exists.
+    """
+    if request.size_bytes is not None and request.size_bytes > settings.max_bytes:
+        raise Problem("payload_too_large", f"A document may have at most {settings.max_bytes} bytes.")
+    links = request.links or []
+    if errors := [*rules.reference_mistakes(tx, request.folder_id, links)]:
+        raise invalid(*errors)
+    token, hashed = uploads.new_token()
+    row = DOCUMENTS.new(
+        tx,
+        None,
+        **_given(request),
+        links=links,
+        original_name=request.name,
+        mime_type=request.mime_type or rules.type_of(request.name),
+        document_date=None if request.document_date is None else request.document_date.isoformat(),
+        declared_size_bytes=request.size_bytes,
+        declared_sha256=request.sha256,
+        starred=False,
+        status="pending_upload",
+        upload_hash=hashed,
+        upload_expires_at=uploads.expires_at(tx.now),
+        created_by=caller.reference,
+    )
+    if request.sha256 is not None:
+        _refuse_duplicate(tx, row, request.sha256)
+    row = DOCUMENTS.insert(tx, row)
+    return CreatedDocument(document=rows.shown(tx, row), upload=uploads.shown(row, token, settings))
+
+
+def confirm_upload(tx: WriteTx, caller: Caller, request: ConfirmUpload) -> Document:
+    """Confirm that the bytes of a document have landed: from now on it can be read.
+
+    `sizeBytes` and `sha256` are compared with what was received. To confirm again changes nothing.
+    """
+    row = rows.get(tx, request.document_id)
+    if row.size_bytes is None or row.sha256 is None:
+        if rows.status_of(row, tx.now) == "upload_expired":
+            raise Problem("upload_expired", "Nothing was sent in time: create the record anew.")
+        raise Problem("upload_missing", "Nothing has been sent to the upload URL.")
+    rules.refuse_other_bytes(row.size_bytes, row.sha256, request)
+    if row.status == "pending_upload":
+        _refuse_duplicate(tx, row, row.sha256)
+        row = DOCUMENTS.update(tx, replace(row, status="uploaded", confirmed_at=tx.now))
+    return rows.shown(tx, row)
+
+
+def update_document(tx: WriteTx, caller: Caller, request: UpdateDocument) -> Document:
+    """Change the given fields of a document, at least one.
+
+    Names may be taken more than once in a folder, unless `unique` asks for one that is not.
+    """
+    before = rows.get(tx, request.document_id, request.expected_version)
+    if all(value is UNSET for value in _fields(request)):
+        raise invalid_field("name", "required", "Nothing is to be changed.")
+    after = DOCUMENTS.changed(before, request)
+    if errors := [*rules.reference_mistakes(tx, after.folder_id, after.links)]:
+        raise invalid(*errors)
+    if request.unique and (existing_id := rows.named(tx, after)) is not None:
+        message = f"A document of that name is in the folder: {existing_id}."
+        raise Problem("name_taken", message, extra={"existingId": existing_id, "field": "name"})
+    return changing.store(tx, before, after)
+
+
+def delete_document(tx: WriteTx, caller: Caller, request: GetDocument) -> DeletedDocument:
+    """Put a document into the trash, from where it can be restored until its days there are over."""
+    row = rows.get(tx, request.document_id)
+    rows.trash(tx, [row.id])
+    return DeletedDocument(id=row.id, deleted=True)
+
+
+def bulk_move_documents(tx: WriteTx, caller: Caller, request: BulkMoveDocuments) -> BulkMoved:
+    """Move several documents into a folder, or to the top: all of them or none, unless `partial` says otherwise."""
+    changing.refuse_unknown_folder(tx, request.folder_id)
+    found, missing = [], []
+    for id_ in dict.fromkeys(request.document_ids):
+        row = DOCUMENTS.find(tx, id_)
+        if row is None or row.status == "deleted":
+            missing.append(id_)
+        else:
+            found.append(row)
+    if missing and not request.partial:
+        errors = tuple(
+            FieldError(f"documentIds[{request.document_ids.index(id_)}]", "unknown_reference", f"There is no {id_}.")
+            for id_ in missing
+        )
+        raise Problem("not_found", not_found("document").message, errors=errors, extra={"missingIds": missing})
+    for row in found:
+        changing.store(tx, row, replace(row, folder_id=request.folder_id))
+    code: Literal["not_found"] = "not_found"
+    return BulkMoved(moved=[row.id for row in found], failed=[FailedMove(id=id_, code=code) for id_ in missing])
+
+
+def _given(request: CreateDocumentRecord) -> dict[str, object]:
+    return {
+        "name": request.name,
+        "folder_id": request.folder_id,
+        "contract_id": request.contract_id,
+        "on_duplicate": request.on_duplicate,
+        "external_id": request.external_id,
+    }
+
+
+def _fields(request: UpdateDocument) -> list[object]:
+    return [
+        request.name,
+        request.folder_id,
+        request.starred,
+        request.document_date,
+        request.links,
+        request.external_id,
+    ]
+
+
+def _refuse_duplicate(tx: ReadTx, row: DocumentRow, sha256: str) -> None:
+    existing_id = rows.same_content(tx, sha256, row.id) if row.on_duplicate == "reject" else None
+    if existing_id is not None:
+        message = f"A document with these bytes exists: {existing_id}."
+        raise Problem("duplicate_content", message, extra={"existingId": existing_id})
+
+
+def operations(settings: Settings) -> tuple[Operation, ...]:
+    """The rows of a daemon with these settings."""
+    create: Callable[..., CreatedDocument] = partial(create_document_record, settings=settings)
+    return (
+        Operation(
+            id="vault.createDocumentRecord",
+            kind="write",
+            method="POST",
+            path="/vault/documents",
+            scopes=("vault:write",),
+            request=CreateDocumentRecord,
+            response=CreatedDocument,
+            handler=create,
+            secret=True,
+            errors=("already_exists", "duplicate_content", "payload_too_large"),
+            example={"name": "Boiler service 2026.pdf", "mimeType": "application/pdf", "sizeBytes": 48213},
+        ),
+        *OPERATIONS,
+    )
+
+
+OPERATIONS = (
+    Operation(
+        id="vault.getRecentDocuments",
+        kind="read",
+        method="GET",
+        path="/vault/documents/recent",
+        scopes=("vault:read",),
+        request=GetRecentDocuments,
+        response=Page[RecentDocument],
+        handler=get_recent_documents,
+        example={"limit": 10},
+    ),
+    Operation(
+        id="vault.getStarredDocuments",
+        kind="read",
+        method="GET",
+        path="/vault/documents/starred",
+        scopes=("vault:read",),
+        request=GetStarredDocuments,
+        response=Page[Document],
+        handler=get_starred_documents,
+        example={"limit": 20},
+    ),
+    Operation(
+        id="vault.getOrganizationDocuments",
+        kind="read",
+        method="GET",
+        path="/vault/documents/root",
+        scopes=("vault:read",),
+        request=ListDocuments,
+        response=Page[Document],
+        handler=get_organization_documents,
+        example={"sort": "name", "limit": 20},
+    ),
+    Operation(
+        id="vault.getFolderDocuments",
+        kind="read",
+        method="GET",
+        path="/vault/folders/:folderId/documents",
+        scopes=("vault:read",),
+        request=GetFolderDocuments,
+        response=Page[Document],
+        handler=get_folder_documents,
+        example={"folderId": "fld_01k0000000000000000000000a", "recursive": True, "sort": "documentDate"},
+    ),
+    Operation(
+        id="vault.getDocument",
+        kind="read",
+        method="GET",
+        path="/vault/documents/:documentId",
+        scopes=("vault:read",),
+        request=GetDocument,
+        response=Document,
+        handler=get_document,
+        extension=True,
+        example={"documentId": "doc_01k0000000000000000000000a"},
+    ),
+    Operation(
+        id="vault.confirmUpload",
+        kind="write",
+        method="POST",
+        path="/vault/documents/:documentId/confirm-upload",
+        scopes=("vault:write",),
+        request=ConfirmUpload,
+        response=Document,
+        handler=confirm_upload,
+        errors=("checksum_mismatch", "duplicate_content", "upload_expired", "upload_missing"),
+        example={"documentId": "doc_01k0000000000000000000000c", "sizeBytes": 5},
+    ),
+    Operation(
+        id="vault.updateDocument",
+        kind="write",
+        method="PATCH",
+        path="/vault/documents/:documentId",
+        scopes=("vault:write",),
+        request=UpdateDocument,
+        response=Document,
+        handler=update_document,
+        errors=("already_exists", "name_taken", "version_conflict"),
+        example={"documentId": "doc_01k0000000000000000000000a", "name": "Boiler service.pdf", "starred": True},
+    ),
+    Operation(
+        id="vault.bulkMoveDocuments",
+        kind="write",
+        method="PATCH",
+        path="/vault/documents/bulk-move",
+        scopes=("vault:write",),
+        request=BulkMoveDocuments,
+        response=BulkMoved,
+        handler=bulk_move_documents,
+        errors=("not_found",),
+        example={"documentIds": ["doc_01k0000000000000000000000a"], "folderId": "fld_01k0000000000000000000000a"},
+    ),
+    Operation(
+        id="vault.deleteDocument",
+        kind="write",
+        method="DELETE",
+        path="/vault/documents/:documentId",
+        scopes=("vault:write",),
+        request=GetDocument,
+        response=DeletedDocument,
+        handler=delete_document,
+        example={"documentId": "doc_01k0000000000000000000000b"},
+    ),
+)

@@ -1,0 +1,44 @@
+"""The rules that a document follows: where it lies, what it belongs to, and which bytes it takes. Reads only."""
+
+import mimetypes
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from gatewayd.areas.vault.documents.shapes import ConfirmUpload, DocumentLink, DocumentRow
+from gatewayd.errors import FieldError, Problem
+from gatewayd.ledger.references import Reference, unknown
+from gatewayd.store import ReadTx
+
+UNKNOWN_TYPE: Final = "application/octet-stream"
+_TYPES: Final = mimetypes.MimeTypes()
+"""Those that Python knows by itself: what the machine knows beside them would make one name two things."""
+
+
+def type_of(name: str) -> str:
+    """The media type that the ending of a name says."""
+    found, coding = _TYPES.guess_type(name)
+    return UNKNOWN_TYPE if found is None or coding is not None else found
+
+
+def reference_mistakes(tx: ReadTx, folder_id: str | None, links: Iterable[DocumentLink]) -> Iterator[FieldError]:
+    """What of a folder and of what a document belongs to does not exist, or is named twice."""
+    yield from unknown(tx, [Reference("folderId", "folder", folder_id)])
+    seen: set[DocumentLink] = set()
+    for index, link in enumerate(links):
+        yield from unknown(tx, [Reference(f"links[{index}].id", link.type, link.id)])
+        if link in seen:
+            yield FieldError(f"links[{index}]", "conflict", "It is named twice.")
+        seen.add(link)
+
+
+def refuse_other_bytes(size: int, sha256: str, declared: "ConfirmUpload | DocumentRow") -> None:
+    """Raises `Problem` `checksum_mismatch` where what was received is not what was said."""
+    said = (
+        (declared.declared_size_bytes, declared.declared_sha256)
+        if isinstance(declared, DocumentRow)
+        else (declared.size_bytes, declared.sha256)
+    )
+    if said[0] not in (None, size):
+        raise Problem("checksum_mismatch", f"It has {size} bytes, and not {said[0]}.")
+    if said[1] not in (None, sha256):
+        raise Problem("checksum_mismatch", f"The SHA-256 of its bytes is {sha256}.")

@@ -1,0 +1,1 @@
+"""Folders: shapes, rows, rules, operations."""

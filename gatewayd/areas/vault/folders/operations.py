@@ -1,0 +1,179 @@
+"""The folder resource (Spec §4, Domain A7 and B7): its operations."""
+
+from msgspec.structs import replace
+
+from gatewayd.areas.vault.documents import rows as documents
+from gatewayd.areas.vault.folders import rows, rules
+from gatewayd.areas.vault.folders.rows import FOLDERS, Tree
+from gatewayd.areas.vault.folders.shapes import (
+    CreateFolder,
+    DeletedFolder,
+    DeleteFolder,
+    Folder,
+    FolderRow,
+    GetFolders,
+    UpdateFolderName,
+    UpdateFolderParent,
+)
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.pages import Listing, Page, cursor_key, fill, next_cursor
+from gatewayd.contract.wire import encode
+from gatewayd.errors import Problem, invalid
+from gatewayd.ledger.references import Reference, unknown
+from gatewayd.store import ReadTx, WriteTx
+
+TOP = "root"
+
+
+def get_folders(tx: ReadTx, caller: Caller, request: GetFolders) -> Listing[Folder]:
+    """List folders by path.
+
+    Of a folder, of the top, or all of them. With `includeCounts` each tells what it holds.
+    """
+    tree = Tree(tx)
+    counts = rows.document_counts(tx) if request.include_counts else None
+    parent_id = None if request.parent_id == TOP else request.parent_id
+    if parent_id is not None:
+        FOLDERS.get(tx, parent_id)
+    found = [
+        rows.shown(tree, row, counts)
+        for row in rows.every(tx)
+        if (request.parent_id is None or row.parent_id == parent_id) and request.external_id in (None, row.external_id)
+    ]
+    found.sort(key=_by_path)
+    after = cursor_key(request, str)
+    if after is not None:
+        ids = [folder.id for folder in found]
+        if after[0] not in ids:
+            raise Problem("invalid_cursor", "The folder behind which the page begins is gone: begin anew.")
+        del found[: ids.index(after[0]) + 1]
+    page, more = fill(iter(found[: request.limit + 1]), request.limit, lambda folder: len(encode(folder)))
+    return Listing.of([encode(folder) for folder in page], next_cursor(request, (page[-1].id,)) if more else None)
+
+
+def create_folder(tx: WriteTx, caller: Caller, request: CreateFolder) -> Folder:
+    """Create a folder in another, or at the top.
+
+    A name is taken once in a folder, whatever its letter case. Folders lie at most 32 deep in each other.
+    """
+    _refuse_unknown(tx, request.parent_id)
+    if errors := [*rules.depth_mistakes(Tree(tx), request.parent_id, 1)]:
+        raise invalid(*errors)
+    row = rows.add(tx, FOLDERS.new(tx, request, created_by=caller.reference))
+    return rows.shown(Tree(tx), row)
+
+
+def update_folder_name(tx: WriteTx, caller: Caller, request: UpdateFolderName) -> Folder:
+    """Rename a folder."""
+    before = FOLDERS.get(tx, request.folder_id, request.expected_version)
+    return _changed(tx, before, replace(before, name=request.name))
+
+
+def update_folder_parent(tx: WriteTx, caller: Caller, request: UpdateFolderParent) -> Folder:
+    """Move a folder with all that is in it into another, or to the top. It cannot lie in itself."""
+    before = FOLDERS.get(tx, request.folder_id, request.expected_version)
+    _refuse_unknown(tx, request.parent_id)
+    tree = Tree(tx)
+    if rules.is_cycle(tree, before.id, request.parent_id):
+        raise Problem("folder_cycle", "A folder cannot lie in itself, or in one that lies in it.")
+    if errors := [*rules.depth_mistakes(tree, request.parent_id, tree.height(before.id))]:
+        raise invalid(*errors)
+    return _changed(tx, before, replace(before, parent_id=request.parent_id))
+
+
+def delete_folder(tx: WriteTx, caller: Caller, request: DeleteFolder) -> DeletedFolder:
+    """Delete a folder with all that is in it: its documents go to the trash, from where they can be restored.
+
+    With `expectedCount` nothing is deleted where another number of documents would go.
+    """
+    row = FOLDERS.get(tx, request.folder_id)
+    below = Tree(tx).below(row.id)
+    inside = documents.ids_in(tx, below)
+    if request.expected_count not in (None, len(inside)):
+        message = f"It holds {len(inside)} documents, and not {request.expected_count}."
+        raise Problem("count_mismatch", message, extra={"count": len(inside)})
+    documents.trash(tx, inside)
+    documents.leave_folders(tx, below)
+    rows.delete(tx, below)
+    return DeletedFolder(id=row.id, deleted_folders=len(below), deleted_documents=len(inside))
+
+
+def _changed(tx: WriteTx, before: FolderRow, after: FolderRow) -> Folder:
+    if after != before:
+        rows.refuse_taken(tx, after)
+        after = FOLDERS.update(tx, after)
+    return rows.shown(Tree(tx), after)
+
+
+def _refuse_unknown(tx: ReadTx, parent_id: str | None) -> None:
+    if errors := [*unknown(tx, [Reference("parentId", "folder", parent_id)])]:
+        raise invalid(*errors)
+
+
+def _by_path(folder: Folder) -> str:
+    """Folders come by path, and what lies in one comes right behind it."""
+    return folder.path.casefold().replace("/", "\x01")
+
+
+OPERATIONS = (
+    Operation(
+        id="vault.getFolders",
+        kind="read",
+        method="GET",
+        path="/vault/folders",
+        scopes=("vault:read",),
+        request=GetFolders,
+        response=Page[Folder],
+        handler=get_folders,
+        example={"parentId": "root", "includeCounts": True},
+    ),
+    Operation(
+        id="vault.createFolder",
+        kind="write",
+        method="POST",
+        path="/vault/folders",
+        scopes=("vault:write",),
+        request=CreateFolder,
+        response=Folder,
+        handler=create_folder,
+        errors=("already_exists", "limit_reached", "name_taken"),
+        example={"name": "Certificates", "parentId": "fld_01k0000000000000000000000a"},
+    ),
+    Operation(
+        id="vault.updateFolderName",
+        kind="write",
+        method="PATCH",
+        path="/vault/folders/:folderId/name",
+        scopes=("vault:write",),
+        request=UpdateFolderName,
+        response=Folder,
+        handler=update_folder_name,
+        errors=("name_taken", "version_conflict"),
+        example={"folderId": "fld_01k0000000000000000000000a", "name": "Certificates 2026"},
+    ),
+    Operation(
+        id="vault.updateFolderParent",
+        kind="write",
+        method="PATCH",
+        path="/vault/folders/:folderId/parent",
+        scopes=("vault:write",),
+        request=UpdateFolderParent,
+        response=Folder,
+        handler=update_folder_parent,
+        errors=("folder_cycle", "name_taken", "version_conflict"),
+        example={"folderId": "fld_01k0000000000000000000000a", "parentId": None},
+    ),
+    Operation(
+        id="vault.deleteFolder",
+        kind="write",
+        method="DELETE",
+        path="/vault/folders/:folderId",
+        scopes=("vault:write",),
+        request=DeleteFolder,
+        response=DeletedFolder,
+        handler=delete_folder,
+        errors=("count_mismatch",),
+        example={"folderId": "fld_01k0000000000000000000000a", "expectedCount": 1},
+    ),
+)

@@ -1,0 +1,61 @@
+"""What links to documents look like (Domain B7): requests, responses, and the row where it differs."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from gatewayd.contract.pages import PageRequest
+from gatewayd.contract.wire import Id, Request, Response, Timestamp
+
+Variant = Literal["original", "searchable_pdf", "text", "thumbnail"]
+LinkPassword = Annotated[str, Meta(min_length=4, max_length=1024, description="Asked of whoever opens the link.")]
+
+
+class DocumentLinkAccess(Response, frozen=True, kw_only=True):
+    """A link to a document, without its address. `expiresAt` null: it is permanent."""
+
+    id: Id
+    document_id: Id
+    variant: Variant
+    expires_at: Timestamp | None
+    permanent: bool
+    has_password: bool
+    max_downloads: int | None
+    downloads: int
+    last_accessed_at: Timestamp | None
+    revoked_at: Timestamp | None
+    created_by: str
+    created_at: Timestamp
+    updated_at: Timestamp
+    version: int
+
+
+class LinkRow(Response, frozen=True, kw_only=True):
+    """A link as it is stored."""
+
+    id: Id
+    document_id: Id
+    token_hash: bytes
+    variant: Variant
+    expires_at: Timestamp | None
+    password_hash: str | None
+    max_downloads: int | None
+    downloads: int
+    last_accessed_at: Timestamp | None
+    revoked_at: Timestamp | None
+    created_by: str
+    created_at: Timestamp
+    updated_at: Timestamp
+    version: int
+
+
+class ListLinks(PageRequest, frozen=True, kw_only=True):
+    """The links of which document."""
+
+    document_id: Id
+
+
+class RevokeLink(Request, frozen=True, kw_only=True):
+    """Which link to end."""
+
+    id: Id

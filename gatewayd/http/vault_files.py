@@ -1,0 +1,203 @@
+"""`/vault/files/<token>` and `/l/<token>`: the bytes of documents, for whoever has the address.
+
+An address that is unknown, over or revoked is answered alike, so that nothing is told of what is stored.
+"""
+
+import html
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Final
+from urllib.parse import parse_qs
+
+from gatewayd.areas.vault.documents import rows as documents
+from gatewayd.areas.vault.documents.shapes import DocumentRow
+from gatewayd.areas.vault.links import rows as links
+from gatewayd.areas.vault.links.rows import OpenLink
+from gatewayd.clock import SECOND
+from gatewayd.errors import Problem
+from gatewayd.http.documents import READING
+from gatewayd.http.file_serving import ServedFile, serve
+from gatewayd.http.render import problem
+from gatewayd.http1 import bodies
+from gatewayd.http1.asgi import App, HttpScope, Receive, Send
+from gatewayd.http1.header_fields import Header
+from gatewayd.http1.request import Request
+from gatewayd.http1.response import Response, send_response
+from gatewayd.store import ReadTx, Store, StoreFailure
+from gatewayd.vault_files import download_tokens
+from gatewayd.vault_files.download_tokens import Download
+from gatewayd.vault_files.engine import DOWNLOADS, VaultFiles, uploaded
+
+FORM_BYTES: Final = 8_192
+TOKEN_MAX: Final = 100  # characters of a link; ours have half as many
+AFTER_PASSWORD: Final = 300 * SECOND  # Chosen: how long the bytes can be read after a password
+_ALLOW_READING: Final[Header] = (b"allow", b"GET, HEAD")
+_ALLOW_FORM: Final[Header] = (b"allow", b"GET, HEAD, POST")
+_PRIVATE: Final[Header] = (b"cache-control", b"private, no-cache")
+_PAGE: Final = (
+    (b"content-type", b"text/html; charset=utf-8"),
+    (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+)
+_FORM: Final = """<!doctype html>
+<html lang="en-GB">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>A document for you</title>
+<link rel="stylesheet" href="/static/style.css">
+</head>
+<body class="narrow">
+<main id="main">
+<h1>A document for you</h1>
+<p>It is behind a password. Whoever sent you the link knows it.</p>
+{error}<form method="post">
+<label for="password">Password</label>
+<input id="password" name="password" type="password" autocomplete="off" required autofocus>
+<button>Continue</button>
+</form>
+</main>
+</body>
+</html>
+"""
+
+
+Respond = Callable[[Request, Receive], Awaitable[Response]]
+
+
+class VaultFilesDoor:
+    """Gives the bytes of documents to whoever has an address of them."""
+
+    def __init__(self, store: Store, files: VaultFiles) -> None:
+        self._store = store
+        self._files = files
+
+    def downloads(self) -> App:
+        """The application of download URLs."""
+        return partial(self._call, self._download)
+
+    def links(self) -> App:
+        """The application of links that were given away."""
+        return partial(self._call, self._link)
+
+    async def _call(self, respond: Respond, scope: HttpScope, receive: Receive, send: Send) -> None:
+        request = scope["request"]
+        request.read_fields()
+        try:
+            response = await respond(request, receive)
+        except Problem as error:
+            response = problem(error, request.id)
+        except StoreFailure:
+            response = problem(Problem("unavailable", "The store cannot be read now."), request.id)
+        await send_response(request, response, send)
+
+    async def _download(self, request: Request, receive: Receive) -> Response:
+        _refuse_method(request, READING, _ALLOW_READING)
+        token = request.path.removeprefix(DOWNLOADS)
+
+        def look(tx: ReadTx) -> tuple[Download, DocumentRow] | None:
+            found = download_tokens.open_token(tx, token)
+            return None if found is None else (found, uploaded(tx, found.document))
+
+        found = await self._store.read(look)
+        if found is None:
+            raise _nothing()
+        download, row = found
+        response = serve(request, await self._served(row, inline=download.inline), (_PRIVATE,))
+        if _is_first(request, response):
+            await self._note(download)
+        return response
+
+    async def _note(self, download: Download) -> None:
+        """Note who reads it. A full disk is no reason not to let them."""
+        try:
+            await self._store.write(
+                lambda tx: documents.note_access(tx, download.document, download.reader), download.org
+            )
+        except StoreFailure:
+            return
+
+    async def _link(self, request: Request, receive: Receive) -> Response:
+        token = request.path.removeprefix(links.PATH)
+        found = None if len(token) > TOKEN_MAX else await self._store.read(partial(links.find, token=token))
+        if found is None:
+            raise _nothing()
+        if found.link.password_hash is not None:
+            _refuse_method(request, (*READING, "POST"), _ALLOW_FORM)
+            return await self._protected(request, receive, token)
+        _refuse_method(request, READING, _ALLOW_READING)
+        response = serve(request, await self._served(found.document, inline=True), (_PRIVATE,))
+        if _is_first(request, response) and not await self._store.write(partial(links.count_download, token=token)):
+            raise _nothing()
+        return response
+
+    async def _protected(self, request: Request, receive: Receive, token: str) -> Response:
+        """The form, or what its password opens: a download URL for some minutes."""
+        if request.method != "POST":
+            return _form(200)
+        password = await _password_of(request, receive)
+        tried = await self._store.write(partial(links.begin_try, token=token))
+        if tried is None:
+            raise _nothing()
+        if tried.locked_until is not None:
+            return _form(429, "Too many wrong passwords. Try again later.")
+        hashed = tried.opened.link.password_hash
+        if hashed is not None and not await self._files.passwords.verify(hashed, password):
+            return _form(403, "That is not the password.")
+        if not await self._store.write(partial(links.take_right, token=token)):
+            raise _nothing()
+        opened = tried.opened
+        url = await self._store.read(lambda tx: DOWNLOADS + download_tokens.make(tx, _after_password(tx, opened)))
+        return Response(303, ((b"location", url.encode("ascii")), (b"cache-control", b"no-store")))
+
+    async def _served(self, row: DocumentRow, *, inline: bool) -> ServedFile:
+        """Raises `Problem` `gone`."""
+        path = await self._files.path_of(row)
+        assert row.size_bytes is not None
+        assert row.sha256 is not None
+        return ServedFile(path, row.size_bytes, row.sha256, row.name, row.mime_type, inline)
+
+
+def _after_password(tx: ReadTx, opened: OpenLink) -> Download:
+    return Download(
+        org=opened.org_id,
+        document=opened.document.id,
+        variant=opened.link.variant,
+        inline=True,
+        until=int(tx.now + AFTER_PASSWORD),
+        reader=opened.link.id,
+    )
+
+
+async def _password_of(request: Request, receive: Receive) -> str:
+    try:
+        body = await bodies.read_body(request, receive, FORM_BYTES)
+        return parse_qs(body.decode("ascii"), max_num_fields=10, strict_parsing=True)["password"][0]
+    except bodies.BodyTooLarge:
+        raise Problem("payload_too_large", f"A form has at most {FORM_BYTES} bytes.") from None
+    except (bodies.BodyCutShort, KeyError, ValueError):
+        raise Problem("invalid_request", "Send the form with its password.") from None
+
+
+def _form(status: int, error: str = "") -> Response:
+    said = f'<p role="alert">{html.escape(error)}</p>\n' if error else ""
+    return Response(status, _PAGE, _FORM.format(error=said).encode())
+
+
+def _is_first(request: Request, response: Response) -> bool:
+    """Whether the bytes are sent from the first on: who goes on after a break reads the same document still."""
+    return request.method == "GET" and response.status in (200, 206) and getattr(response, "start", 0) == 0
+
+
+def _refuse_method(request: Request, methods: tuple[str, ...], allow: Header) -> None:
+    if request.method not in methods:
+        raise Problem("method_not_allowed", f"Use {' or '.join(methods)} here.", headers=(allow,))
+
+
+def _nothing() -> Problem:
+    return Problem("not_found", "There is nothing at this address, or not any more.")

@@ -1,0 +1,34 @@
+"""Passwords of links, hashed as those of people are: on threads, and argon2 is imported with the first of them."""
+
+import functools
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+if TYPE_CHECKING:
+    from gatewayd.identity.passwords import Hasher
+
+THREADS: Final = 1  # Chosen: strangers who guess have one core between them
+
+
+class LinkPasswords:
+    """Hashes and verifies. Each call takes tens of milliseconds."""
+
+    def __init__(self) -> None:
+        self._limiter = trio.CapacityLimiter(THREADS)
+
+    async def hash(self, password: str) -> str:
+        """The PHC string to store."""
+        return await trio.to_thread.run_sync(lambda: self._hasher.hash(password), limiter=self._limiter)
+
+    async def verify(self, password_hash: str, password: str) -> bool:
+        """Whether it is the password."""
+        return await trio.to_thread.run_sync(
+            lambda: self._hasher.verify(password_hash, password), limiter=self._limiter
+        )
+
+    @functools.cached_property
+    def _hasher(self) -> "Hasher":
+        from gatewayd.identity.passwords import Hasher
+
+        return Hasher()

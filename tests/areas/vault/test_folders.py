@@ -1,0 +1,143 @@
+"""Folders: a tree whose names are taken once, that has no circles, and that goes with all that is in it."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gatewayd.errors import Problem
+from tests.areas.accounting.books import fields_of
+from tests.areas.vault.cabinet import Cabinet
+from tests.support.store import MemoryStore
+
+
+def paths(cabinet: Cabinet, query: str = "") -> list[str]:
+    return [str(folder["path"]) for folder in cabinet.walk("getFolders", query)]
+
+
+def test_folders_come_by_path(cabinet: Cabinet) -> None:
+    tax = cabinet.folder("tax")
+    cabinet.folder("Bank")
+    cabinet.folder("2026", tax)
+    cabinet.folder("Tax-old")
+    inner = cabinet.folder("2025", tax)
+    cabinet.folder("April", inner)
+    assert paths(cabinet, "limit=2") == ["/Bank", "/tax", "/tax/2025", "/tax/2025/April", "/tax/2026", "/Tax-old"]
+    assert paths(cabinet, "parentId=root") == ["/Bank", "/tax", "/Tax-old"]
+    assert paths(cabinet, f"parentId={tax}") == ["/tax/2025", "/tax/2026"]
+    with pytest.raises(Problem, match="not_found"):
+        paths(cabinet, "parentId=fld_00000000000000000000000000")
+
+
+def test_counts_are_told_where_they_are_asked_for(cabinet: Cabinet) -> None:
+    outer = cabinet.folder("Outer")
+    inner = cabinet.folder("Inner", outer)
+    for place in (outer, inner, inner, None):
+        cabinet.document(folderId=place)
+    gone = cabinet.document(folderId=inner)
+    cabinet.post("deleteDocument", documentId=gone["id"])
+    counted = {
+        folder["name"]: (folder["documentCount"], folder["folderCount"], folder["totalDocumentCount"])
+        for folder in cabinet.walk("getFolders", "includeCounts=true")
+    }
+    assert counted == {"Outer": (1, 1, 3), "Inner": (2, 0, 2)}
+    assert cabinet.walk("getFolders", "")[0]["documentCount"] is None
+
+
+def test_a_name_is_taken_once_in_a_folder_in_any_letter_case(cabinet: Cabinet) -> None:
+    first = cabinet.folder("Straße")
+    with pytest.raises(Problem) as refused:
+        cabinet.folder("STRASSE")
+    assert (refused.value.code, refused.value.extra["existingId"]) == ("name_taken", first)
+    other = cabinet.folder("STRASSE", first)
+    with pytest.raises(Problem, match="name_taken"):
+        cabinet.post("updateFolderParent", folderId=other, parentId=None)
+    second = cabinet.folder("Second")
+    with pytest.raises(Problem, match="name_taken"):
+        cabinet.post("updateFolderName", folderId=second, name="straße")
+    assert cabinet.post("updateFolderName", folderId=first, name="STRASSE")["name"] == "STRASSE"
+
+
+@pytest.mark.parametrize("name", ["", "a/b", " ", "a\nb", "x" * 256])
+def test_names_that_no_folder_has(cabinet: Cabinet, name: str) -> None:
+    with pytest.raises(Problem) as refused:
+        cabinet.folder(name)
+    assert [path for path, _ in fields_of(refused.value)] == ["name"]
+
+
+def test_a_folder_moves_with_what_is_in_it_and_never_into_itself(cabinet: Cabinet) -> None:
+    a = cabinet.folder("a")
+    b = cabinet.folder("b", a)
+    c = cabinet.folder("c", b)
+    for inside in (a, b, c):
+        with pytest.raises(Problem, match="folder_cycle"):
+            cabinet.post("updateFolderParent", folderId=a, parentId=inside)
+    assert cabinet.post("updateFolderParent", folderId=b, parentId=None)["path"] == "/b"
+    assert paths(cabinet) == ["/a", "/b", "/b/c"]
+    with pytest.raises(Problem) as refused:
+        cabinet.post("updateFolderParent", folderId=b, parentId="fld_00000000000000000000000000")
+    assert fields_of(refused.value) == [("parentId", "unknown_reference")]
+
+
+def test_folders_lie_thirty_two_deep_at_most(cabinet: Cabinet) -> None:
+    """Domain A7."""
+    parent = None
+    for level in range(32):
+        parent = cabinet.folder(f"level {level + 1}", parent)
+    with pytest.raises(Problem) as refused:
+        cabinet.folder("one more", parent)
+    assert fields_of(refused.value) == [("parentId", "out_of_range")]
+    pair = cabinet.folder("pair")
+    cabinet.folder("inner", pair)
+    deep = cabinet.walk("getFolders", "")[30]
+    assert deep["depth"] == 31
+    with pytest.raises(Problem):
+        cabinet.post("updateFolderParent", folderId=pair, parentId=deep["id"])
+
+
+def test_a_folder_goes_with_all_that_is_in_it(cabinet: Cabinet) -> None:
+    outer = cabinet.folder("Outer")
+    inner = cabinet.folder("Inner", outer)
+    kept = cabinet.document("kept.pdf")
+    lost = cabinet.document("lost.pdf", folderId=inner)
+    with pytest.raises(Problem) as refused:
+        cabinet.post("deleteFolder", folderId=outer, expectedCount=0)
+    assert (refused.value.code, refused.value.extra["count"]) == ("count_mismatch", 1)
+    assert paths(cabinet) == ["/Outer", "/Outer/Inner"]
+    gone = cabinet.post("deleteFolder", folderId=outer, expectedCount=1)
+    assert gone == {"id": outer, "deletedFolders": 2, "deletedDocuments": 1}
+    assert paths(cabinet) == []
+    assert cabinet.one("getDocument", f"documentId={kept['id']}")["status"] == "uploaded"
+    with pytest.raises(Problem, match="not_found"):
+        cabinet.one("getDocument", f"documentId={lost['id']}")
+    cabinet.folder("Outer")  # the name is free again
+
+
+def test_a_page_goes_on_behind_a_folder(cabinet: Cabinet) -> None:
+    ids = [cabinet.folder(name) for name in ("a", "b", "c")]
+    _, cursor = cabinet.get("getFolders", "limit=1")
+    cabinet.post("deleteFolder", folderId=ids[0])
+    with pytest.raises(Problem, match="invalid_cursor"):
+        cabinet.get("getFolders", f"limit=1&cursor={cursor}")
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(-1, 9)), max_size=25))
+def test_whatever_is_moved_it_stays_a_tree(database_image: bytes, moves: list[tuple[int, int]]) -> None:
+    """Beside a dictionary of parents that refuses circles by walking up."""
+    cabinet = Cabinet(MemoryStore(database_image))
+    ids = [cabinet.folder(f"f{number}") for number in range(10)]
+    parents: dict[int, int] = dict.fromkeys(range(10), -1)
+
+    def above(number: int) -> list[int]:
+        return [] if number < 0 else [number, *above(parents[number])]
+
+    for number, parent in moves:
+        values = {"folderId": ids[number], "parentId": None if parent < 0 else ids[parent]}
+        if number in above(parent):
+            with pytest.raises(Problem, match="folder_cycle"):
+                cabinet.post("updateFolderParent", **values)
+        else:
+            cabinet.post("updateFolderParent", **values)
+            parents[number] = parent
+    expected = {"/" + "/".join(f"f{each}" for each in reversed(above(number))) for number in range(10)}
+    assert set(paths(cabinet)) == expected

@@ -1,0 +1,330 @@
+"""Where the bytes of documents come in and go out: addresses that need no other credential, and what they refuse."""
+
+import hashlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import trio
+
+from gatewayd.areas import vault
+from gatewayd.clock import MINUTE, SECOND
+from gatewayd.http.vault_files import VaultFilesDoor
+from gatewayd.http.vault_uploads import VaultUploads
+from gatewayd.http1.asgi import App
+from gatewayd.http1.cors import Cors
+from gatewayd.store import StoreFailure
+from gatewayd.store.blobs import Blobs
+from gatewayd.vault_files import OPERATIONS
+from gatewayd.vault_files.engine import VaultFiles
+from tests.support.api import ANSWER_SECONDS, Body, Fields, Reply, TestedApi, Tuning, open_api
+from tests.support.engines import Engines
+from tests.support.scopes import request_of, scope_of
+
+MAX_BYTES = 3_000_000
+ORIGIN = "http://127.0.0.1:8080"
+NOBODY = [(b"origin", b"https://app.example.com")]
+
+
+class Door:
+    """The API with its vault, and the doors beside it."""
+
+    def __init__(self, api: TestedApi, directory: Path, files: VaultFiles) -> None:
+        self.api, self.directory, self.files = api, directory, files
+        self.blobs = Blobs(directory)
+        self.uploads = VaultUploads(api.store, self.blobs, MAX_BYTES, Cors(["https://app.example.com"]))
+        giving = VaultFilesDoor(api.store, files)
+        self.apps: dict[str, App] = {"/vault/files/": giving.downloads(), "/l/": giving.links()}
+
+    async def post(self, path: str, method: str = "POST", **values: object) -> dict[str, Any]:
+        reply = await self.api(method, path, json=values)
+        assert reply.status == 200, reply.body
+        return dict(reply.json())
+
+    async def put(self, url: str, body: Body, *headers: tuple[bytes, bytes], method: str = "PUT") -> Reply:
+        return await call(self.uploads, method, url, body, headers)
+
+    async def get(self, url: str, *headers: tuple[bytes, bytes], method: str = "GET", body: bytes = b"") -> Reply:
+        path = urlsplit(url).path
+        app = next(app for start, app in self.apps.items() if path.startswith(start))
+        return await call(app, method, url, Body(body), headers)
+
+    async def document(self, content: bytes = b"0123456789", name: str = "a.txt", **values: object) -> str:
+        made = await self.post("/vault/documents", name=name, **values)
+        sent = await self.put(made["upload"]["url"], Body(content))
+        assert sent.status == 200, sent.body
+        document_id = made["document"]["id"]
+        await self.post(f"/vault/documents/{document_id}/confirm-upload")
+        return str(document_id)
+
+    async def url(self, document_id: str, query: str = "") -> str:
+        reply = await self.api("GET", f"/vault/documents/{document_id}/download", query=query)
+        assert reply.status == 200, reply.body
+        return str(reply.json()["url"])
+
+    async def link(self, document_id: str, **values: object) -> str:
+        made = await self.post(f"/vault/documents/{document_id}/temporal-link", **values)
+        return str(made["url"])
+
+    def kept(self) -> list[Path]:
+        """Every file among the blobs, drafts included."""
+        return [path for path in self.blobs.folder.rglob("*") if path.is_file()]
+
+
+async def call(app: App, method: str, url: str, body: Body, headers: Fields) -> Reply:
+    sent: list[dict[str, Any]] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    parts = urlsplit(url)
+    request = request_of(method, parts.path, headers=headers)
+    with trio.fail_after(ANSWER_SECONDS):
+        await app(scope_of(request), body.receive, send)
+    content = b"".join(message.get("body", b"") for message in sent[1:])
+    return Reply(sent[0]["status"], sent[0]["headers"], content)
+
+
+@asynccontextmanager
+async def open_door(tmp_path: Path, image: bytes, *, gives_links: bool = True) -> AsyncIterator[Door]:
+    engines = Engines()
+    rows = (*vault.AREA.operations, *OPERATIONS)
+    async with open_api(tmp_path, image, rows, Tuning(deps=engines)) as api:
+        engines.vault_files = VaultFiles(api.store, Blobs(tmp_path), ORIGIN, gives_links=gives_links)
+        yield Door(api, tmp_path, engines.vault_files)
+
+
+async def test_bytes_come_in_parts_and_go_out_as_they_were(tmp_path: Path, database_image: bytes) -> None:
+    content = bytes(range(256)) * 10_000
+    async with open_door(tmp_path, database_image) as door:
+        made = await door.post("/vault/documents", name='Büro "A".pdf')
+        sent = await door.put(made["upload"]["url"], Body(content[:1_500_000], b"", content[1_500_000:]))
+        sha256 = hashlib.sha256(content).hexdigest()
+        document_id = made["document"]["id"]
+        assert sent.json() == {"documentId": document_id, "sizeBytes": len(content), "sha256": sha256}
+        await door.post(f"/vault/documents/{document_id}/confirm-upload", sha256=sha256)
+        got = await door.get(await door.url(document_id))
+    assert (got.status, got.body) == (200, content)
+    assert (got["content-type"], got["etag"]) == ("application/pdf", f'"{sha256}"')
+    assert got["content-disposition"] == (
+        "attachment; filename=\"B_ro _A_.pdf\"; filename*=UTF-8''B%C3%BCro%20%22A%22.pdf"
+    )
+    assert (got["x-content-type-options"], got["accept-ranges"]) == ("nosniff", "bytes")
+    assert got["content-security-policy"].startswith("sandbox;")
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "body", "reach"),
+    [
+        (b"bytes=2-4", 206, b"234", "bytes 2-4/10"),
+        (b"bytes=8-", 206, b"89", "bytes 8-9/10"),
+        (b"bytes=8-99", 206, b"89", "bytes 8-9/10"),
+        (b"bytes=-3", 206, b"789", "bytes 7-9/10"),
+        (b"bytes=-99", 206, b"0123456789", "bytes 0-9/10"),
+        (b"bytes=10-", 416, b"", "bytes */10"),
+        (b"bytes=-0", 416, b"", "bytes */10"),
+        (b"bytes=4-2", 200, b"0123456789", None),
+        (b"bytes=0-1,4-5", 200, b"0123456789", None),
+        (b"pages=1-2", 200, b"0123456789", None),
+    ],
+)
+async def test_ranges(
+    tmp_path: Path, database_image: bytes, asked: bytes, status: int, body: bytes, reach: str | None
+) -> None:
+    """RFC 9110 §14."""
+    async with open_door(tmp_path, database_image) as door:
+        url = await door.url(await door.document())
+        got = await door.get(url, (b"range", asked))
+        tag = got["etag"].encode()
+        same = await door.get(url, (b"range", b"bytes=2-4"), (b"if-range", tag))
+        changed = await door.get(url, (b"range", b"bytes=2-4"), (b"if-range", b'"other"'))
+        known = await door.get(url, (b"if-none-match", tag))
+        head = await door.get(url, method="HEAD")
+    assert (got.status, got.body) == (status, body)
+    assert (got["content-range"] if reach is not None else None) == reach
+    assert (same.status, changed.status, known.status, known.body) == (206, 200, 304, b"")
+    assert (head.status, head.body, head["content-length"]) == (200, b"", "10")
+
+
+async def test_only_what_is_safe_is_shown_in_place(tmp_path: Path, database_image: bytes) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        for name, kind in (("a.pdf", "inline"), ("a.html", "attachment"), ("a.svg", "attachment"), ("a", "attachment")):
+            url = await door.url(await door.document(name=name), "disposition=inline")
+            assert (await door.get(url))["content-disposition"].startswith(f"{kind};"), name
+
+
+async def test_a_download_url_ends_and_cannot_be_changed(tmp_path: Path, database_image: bytes) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        first = await door.document()
+        url = await door.url(first, "ttlSeconds=60")
+        assert url == await door.url(first, "ttlSeconds=60"), "asked again in the same instant it is the same"
+        text, _, signature = url.rpartition("/")[2].partition(".")
+        for bad in (f"{text}A.{signature}", f"{text}.{signature[::-1]}", text, "", ".", "ä.ö", "x" * 2_000):
+            refused = await door.get(f"{ORIGIN}/vault/files/{bad}")
+            assert (refused.status, refused.code) == (404, "not_found"), bad
+        door.api.clock.advance(60 * SECOND)
+        assert (await door.get(url)).status == 404
+        assert (await door.get(await door.url(first), method="POST")).status == 405
+
+
+async def test_what_is_lost_or_deleted_is_told(tmp_path: Path, database_image: bytes) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        lost, deleted = await door.document(b"lost"), await door.document(b"deleted")
+        urls = [await door.url(each) for each in (lost, deleted)]
+        door.blobs.remove(hashlib.sha256(b"lost").hexdigest())
+        await door.post(f"/vault/documents/{deleted}", method="DELETE")
+        assert [(await door.get(url)).status for url in urls] == [410, 404]
+        gone = await door.api("GET", f"/vault/documents/{lost}/download")
+        assert (gone.status, gone.code) == (410, "gone")
+        pending = await door.post("/vault/documents", name="x")
+        document_id = pending["document"]["id"]
+        for method, path in (("GET", "download"), ("POST", "temporal-link")):
+            values = {"json": {"permanent": True}} if method == "POST" else {}
+            refused = await door.api(method, f"/vault/documents/{document_id}/{path}", **values)
+            assert (refused.status, refused.code) == (409, "not_uploaded")
+
+
+async def test_who_read_is_noted(tmp_path: Path, database_image: bytes) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        first, second = await door.document(b"1"), await door.document(b"2")
+        for each in (second, first):
+            await door.get(await door.url(each))
+            door.api.clock.advance(SECOND)
+        await door.get(await door.url(second), (b"range", b"bytes=1-"))  # goes on with what it read before
+        recent = (await door.api("GET", "/vault/documents/recent")).json()["data"]
+    assert [one["id"] for one in recent] == [first, second]
+
+
+async def test_an_upload_that_is_refused_leaves_nothing(tmp_path: Path, database_image: bytes) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        made = await door.post("/vault/documents", name="a.bin")
+        small = await door.post("/vault/documents", name="b.bin", sizeBytes=4)
+        url, four = made["upload"]["url"], small["upload"]["url"]
+        unread = Body(b"x")
+        long = [(b"content-length", b"%d" % (MAX_BYTES + 1))]
+        assert (await door.put(url, unread, *long)).code == "payload_too_large"
+        assert unread.read == 0, "told before it is read"
+        assert (await door.put(url, Body(*[bytes(1_000_000)] * 4))).code == "payload_too_large"
+        assert (await door.put(four, Body(b"12345"))).code == "payload_too_large"
+        assert (await door.put(four, Body(b"123"))).code == "checksum_mismatch"
+        assert (await door.put(url, Body(b"half", broken_off=True))).code == "invalid_request"
+        form = (b"content-type", b"multipart/form-data; boundary=x")
+        assert (await door.put(url, Body(b"x"), form)).code == "unsupported_media_type"
+        assert (await door.put(url, Body(b"x"), (b"content-encoding", b"gzip"))).code == "unsupported_media_type"
+        assert (await door.put(url, Body(b"x"), method="POST")).status == 405
+        for bad in ("gwd_upl_x", "", "x" * 500):
+            assert (await door.put(f"{ORIGIN}/vault/uploads/{bad}", Body(b"x"))).code == "not_found"
+        assert [path for path in door.kept() if path.parent.name == "drafts"] == []
+        assert (await door.put(url, Body(b"whole"))).status == 200, "the address was good all the time"
+        assert (await door.put(url, Body(b"again"))).code == "not_found"
+
+
+async def test_pages_of_allowed_origins_may_send(tmp_path: Path, database_image: bytes) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        url = (await door.post("/vault/documents", name="a"))["upload"]["url"]
+        asked = (*NOBODY, (b"access-control-request-method", b"PUT"))
+        preflight = await door.put(url, Body(b""), *asked, method="OPTIONS")
+        sent = await door.put(url, Body(b"x"), *NOBODY)
+    assert (preflight.status, preflight["access-control-allow-methods"]) == (204, "PUT")
+    assert sent["access-control-allow-origin"] == "https://app.example.com"
+
+
+async def test_a_disk_that_is_full_keeps_the_upload_open(
+    tmp_path: Path, database_image: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        url = (await door.post("/vault/documents", name="a"))["upload"]["url"]
+        monkeypatch.setattr("gatewayd.http.vault_uploads.free_bytes", lambda folder: 1_000)
+        refused = await door.put(url, Body(b"x"))
+        assert (refused.status, refused["retry-after"]) == (503, "5")
+        monkeypatch.undo()
+        assert (await door.put(url, Body(b"x"))).status == 200
+
+
+async def test_a_link_gives_the_bytes_until_it_ends(tmp_path: Path, database_image: bytes) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        document_id = await door.document()
+        ends = await door.link(document_id, expiresInSeconds=60)
+        twice = await door.link(document_id, permanent=True, maxDownloads=2)
+        revoked = await door.link(document_id, permanent=True)
+        assert [(await door.get(url)).body for url in (ends, twice, revoked)] == [b"0123456789"] * 3
+        assert (await door.get(ends, method="HEAD")).status == 200
+        assert (await door.get(twice)).status == 200
+        assert (await door.get(twice)).status == 404, "it was for two"
+        newest, *_ = (await door.api("GET", f"/vault/documents/{document_id}/links")).json()["data"]
+        assert (newest["downloads"], newest["hasPassword"], "token" in newest) == (1, False, False)
+        await door.post(f"/vault/links/{newest['id']}/revoke")
+        assert (await door.get(revoked)).status == 404
+        door.api.clock.advance(60 * SECOND)
+        assert (await door.get(ends)).status == 404
+        for bad in ("gwd_lnk_x", "", "x" * 500):
+            assert (await door.get(f"{ORIGIN}/l/{bad}")).status == 404
+
+
+async def test_a_link_behind_a_password(tmp_path: Path, database_image: bytes) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        url = await door.link(await door.document(), permanent=True, password="sesame", maxDownloads=1)
+        page = await door.get(url)
+        assert page["content-type"] == "text/html; charset=utf-8"
+        assert b"0123456789" not in page.body
+        assert b'<label for="password">Password</label>' in page.body
+        wrong = await door.get(url, method="POST", body=b"password=open")
+        assert (wrong.status, b"That is not the password." in wrong.body) == (403, True)
+        for bad in (b"", b"passwort=x", b"\xff", b"x" * 10_000):
+            assert (await door.get(url, method="POST", body=bad)).status in (400, 413)
+        right = await door.get(url, method="POST", body=b"password=sesame")
+        assert right.status == 303
+        assert (await door.get(ORIGIN + right["location"])).body == b"0123456789"
+        assert (await door.get(url)).status == 404, "it was for one"
+
+
+async def test_passwords_are_not_guessed(tmp_path: Path, database_image: bytes) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        url = await door.link(await door.document(), permanent=True, password="sesame")
+        for _ in range(10):
+            assert (await door.get(url, method="POST", body=b"password=open")).status == 403
+        assert (await door.get(url, method="POST", body=b"password=sesame")).status == 429
+        door.api.clock.advance(MINUTE)
+        assert (await door.get(url, method="POST", body=b"password=open")).status == 403
+        door.api.clock.advance(MINUTE)
+        assert (await door.get(url, method="POST", body=b"password=sesame")).status == 429, "twice as long now"
+        door.api.clock.advance(MINUTE)
+        assert (await door.get(url, method="POST", body=b"password=sesame")).status == 303
+
+
+async def test_where_links_are_switched_off_there_are_none(tmp_path: Path, database_image: bytes) -> None:
+    async with open_door(tmp_path, database_image, gives_links=False) as door:
+        path = f"/vault/documents/{await door.document()}/temporal-link"
+        refused = await door.api("POST", path, json={"permanent": True})
+        assert (refused.status, refused.code) == (403, "public_links_disabled")
+
+
+@pytest.mark.parametrize("values", [{}, {"permanent": True, "expiresInSeconds": 60}, {"permanent": False}])
+async def test_a_link_says_how_long_it_lasts(tmp_path: Path, database_image: bytes, values: dict[str, object]) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        path = f"/vault/documents/{await door.document()}/temporal-link"
+        refused = await door.api("POST", path, json=values)
+    assert (refused.status, refused.json()["errors"][0]["path"]) == (422, "expiresInSeconds")
+
+
+async def test_a_variant_that_there_is_not(tmp_path: Path, database_image: bytes) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        document_id = await door.document()
+        asked = await door.api("GET", f"/vault/documents/{document_id}/download", query="variant=thumbnail")
+    assert (asked.status, asked.json()["errors"][0]["path"]) == (422, "variant")
+
+
+async def test_reading_goes_on_where_nothing_can_be_noted(
+    tmp_path: Path, database_image: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        url = await door.url(await door.document())
+
+        async def refuse(*given: object) -> None:
+            raise StoreFailure("the disk is full")
+
+        monkeypatch.setattr(type(door.api.store), "write", refuse)
+        assert (await door.get(url)).status == 200
