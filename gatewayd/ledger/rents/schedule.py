@@ -122,8 +122,6 @@ class _Months:
         return 12 * year + month + (day.day + more > self._due_in(year, month))
 
     def _due_in(self, year: int, month: int) -> int:
-        if self._due_day <= 28:
-            return self._due_day
         return min(self._due_day, _MONTH_LENGTHS[month] + (month == 1 and calendar.isleap(year)))
 
 

@@ -121,6 +121,46 @@ def test_a_new_rent_counts_from_the_next_due_day_on() -> None:
     assert [due.amount for due in until(its, "2026-06-30")] == [950_00, 950_00, 950_00, 1000_00, 1020_00, 1020_00]
 
 
+@pytest.mark.parametrize(
+    ("frequency", "due_day", "start", "changed", "expected"),
+    [
+        # in the part before the first due day: it has the rent of its own first day
+        ("weekly", 1, "2026-12-24", "2026-12-25", [("2026-12-24", 57_14), ("2026-12-28", 200_00)]),
+        ("monthly", 1, "2026-12-24", "2026-12-25", [("2026-12-24", 25_81), ("2027-01-01", 200_00)]),
+        # on a due day, the day before it and the day after it
+        ("weekly", 4, "2026-12-24", "2026-12-31", [("2026-12-24", 100_00), ("2026-12-31", 200_00)]),
+        ("weekly", 4, "2026-12-24", "2026-12-30", [("2026-12-24", 100_00), ("2026-12-31", 200_00)]),
+        ("fortnightly", 4, "2026-12-10", "2026-12-11", [("2026-12-10", 100_00), ("2026-12-24", 200_00)]),
+        ("four_weekly", 4, "2026-11-26", "2026-12-25", [("2026-11-26", 100_00), ("2026-12-24", 100_00)]),
+        ("quarterly", 1, "2026-07-01", "2026-10-01", [("2026-07-01", 100_00), ("2026-10-01", 200_00)]),
+        ("quarterly", 1, "2026-07-01", "2026-10-02", [("2026-07-01", 100_00), ("2026-10-01", 100_00)]),
+        ("quarterly", 1, "2026-07-01", "2026-09-30", [("2026-07-01", 100_00), ("2026-10-01", 200_00)]),
+        ("annually", 31, "2024-02-29", "2025-02-28", [("2024-02-29", 100_00), ("2025-02-28", 200_00)]),
+        ("annually", 31, "2024-02-29", "2025-03-01", [("2024-02-29", 100_00), ("2025-02-28", 100_00)]),
+    ],
+)
+def test_the_period_from_which_a_new_rent_counts(
+    frequency: Frequency, due_day: int, start: str, changed: str, expected: list[tuple[str, int]]
+) -> None:
+    its = Terms(start, None, frequency, due_day, (Step(start, 100_00), Step(changed, 200_00)))
+    assert [(due.first, due.amount) for due in until(its, "2029-12-31")[:2]] == expected
+
+
+def test_the_last_day_of_every_month() -> None:
+    found = [due.first for due in until(terms("monthly", 31, 1, "2027-01-31"), "2028-02-29")]
+    year = ["01-31", "02-28", "03-31", "04-30", "05-31", "06-30", "07-31", "08-31", "09-30", "10-31", "11-30", "12-31"]
+    assert found == [*(f"2027-{day}" for day in year), "2028-01-31", "2028-02-29"]
+
+
+def test_some_of_the_rents() -> None:
+    its = terms("monthly", 1, 950_00, "2026-01-15", "2026-04-10")
+    firsts = [due.first for due in schedule.dues(its, "2026-01-15", "2026-02-28")]
+    assert firsts == ["2026-01-15", "2026-02-01"]
+    assert [due.first for due in schedule.dues(its, "2026-01-16", "2026-03-01")] == ["2026-02-01", "2026-03-01"]
+    assert [due.first for due in schedule.dues(its, "2026-02-02", "2026-12-31")] == ["2026-03-01", "2026-04-01"]
+    assert list(schedule.dues(its, "2026-04-02", "2026-12-31")) == []
+
+
 def test_of_two_rents_of_one_day_and_of_one_from_before_the_start_the_later_holds() -> None:
     steps = (Step("2026-01-01", 950_00), Step("2026-01-01", 900_00), Step("2026-02-01", 1), Step("2026-02-01", 980_00))
     its = Terms("2026-01-15", None, "monthly", 1, steps)
@@ -148,6 +188,13 @@ def test_the_oldest_unpaid_is_the_first_that_is_not_wholly_paid() -> None:
     assert schedule.oldest_unpaid(its, "2026-04-30", 3470_96) == "2026-04-01"
     assert schedule.oldest_unpaid(its, "2026-04-30", 3470_97) is None
     assert schedule.oldest_unpaid(its, "2026-01-14", 0) is None
+    pennies = terms("weekly", 1, 1, "2026-11-02")
+    assert [schedule.oldest_unpaid(pennies, "2026-11-09", paid) for paid in (-1, 0, 1, 2)] == [
+        "2026-11-02",
+        "2026-11-02",
+        "2026-11-09",
+        None,
+    ]
 
 
 @pytest.mark.parametrize("frequency", FREQUENCIES)
