@@ -63,6 +63,7 @@ class DoorParts:
     provider: Provider
     tax: Proxy
     importing: Importing
+    prices: PriceImporting
     receivers: Policy
     readiness: ReadinessCheck
 
@@ -145,7 +146,7 @@ def _create_api(parts: DoorParts, offered: Catalogue, limits: RateLimits, cors: 
             deps=Deps(
                 tax=parts.tax,
                 importing=parts.importing,
-                prices=PriceImporting(parts.provider.store),
+                prices=parts.prices,
                 bundles=_create_bundles(parts),
             ),
             json_body_bytes=config.limits.json_body_bytes,

@@ -19,6 +19,7 @@ from gatewayd.tax.settings import TaxSettings
 from tests.contract.rows import OPERATIONS, seed
 from tests.support.api import TestedApi, Tuning, open_api, reopen_api
 from tests.support.engines import Engines, TaxLog
+from tests.support.inline_reading import read_inline
 from tests.support.statement_files import read_parts
 
 
@@ -39,7 +40,7 @@ class Seeded(NamedTuple):
 async def engines_of(api: TestedApi, directory: Path, engines: Engines) -> AsyncIterator[None]:
     """What rows of kind `call` are given."""
     settings = TaxSettings(mode="sandbox", fraud_headers="off")
-    engines.prices, engines.bundles = PriceImporting(api.store), Bundles(api.store, directory)
+    engines.prices, engines.bundles = PriceImporting(api.store, read_inline, 1 << 20), Bundles(api.store, directory)
     parts = ImportParts(store=api.store, directory=directory, read_apart=read_parts, log=TaxLog(), max_bytes=1 << 20)
     async with (
         engine.open_tax(api.store, settings, api.clock, TaxLog(), "gatewayd/test") as engines.tax,
