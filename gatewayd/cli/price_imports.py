@@ -39,6 +39,7 @@ def prices(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.importing.prices import OPERATIONS, PriceImporting
     from gatewayd.performing.performer import Performer
     from gatewayd.performing.prepared import prepare
+    from gatewayd.statements.child import reader_of
 
     file = received(arguments.file)
     if file.size_bytes > context.config.banking.max_import_bytes:
@@ -48,7 +49,8 @@ def prices(arguments: argparse.Namespace, context: Context) -> int:
 
     async def perform(store: "Store") -> object:
         await store.read(lambda tx: organizations.get(tx, arguments.org), arguments.org)
-        performer = Performer(store, _Deps(PriceImporting(store)))
+        importing = PriceImporting(store, reader_of(context.environ), context.config.banking.max_import_bytes)
+        performer = Performer(store, _Deps(importing))
         return await performer.perform(operation, operator_of(arguments.org), request, None, file)
 
     told = msgspec.json.decode(encode(context.run(perform)), type=Json)

@@ -37,6 +37,7 @@ from gatewayd.http.observer import Observer
 from gatewayd.http.request_counters import RequestCounters
 from gatewayd.importing.engine import Importing, open_importing
 from gatewayd.importing.parts import ImportParts, ReadApart
+from gatewayd.importing.prices import PriceImporting
 from gatewayd.logs import AccessLog, Level, LogFormat, Logger, Threshold, make_logger, make_writer
 from gatewayd.logs.standard_error import QueuedStandardError
 from gatewayd.metrics.snapshot import Watched
@@ -279,6 +280,7 @@ class Daemon:
             provider=provider,
             tax=engines[0],
             importing=engines[1],
+            prices=PriceImporting(provider.store, self._outside.read_apart, self.config.banking.max_import_bytes),
             receivers=deliveries.policy,
             readiness=lambda: self._readiness(deliveries.dispatcher, health),
         )

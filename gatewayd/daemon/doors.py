@@ -69,6 +69,7 @@ class DoorParts:
     provider: Provider
     tax: Proxy
     importing: Importing
+    prices: PriceImporting
     receivers: Policy
     readiness: ReadinessCheck
 
@@ -152,7 +153,7 @@ def _create_api(parts: DoorParts, offered: Catalogue, limits: RateLimits, cors: 
             deps=Deps(
                 tax=parts.tax,
                 importing=parts.importing,
-                prices=PriceImporting(parts.provider.store),
+                prices=parts.prices,
                 bundles=_create_bundles(parts),
                 vault_files=vault_files,
             ),

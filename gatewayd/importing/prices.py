@@ -1,18 +1,18 @@
-"""Imports of prices and rates of exchange: a file is read a piece at a time, and each piece is written before the next.
+"""Imports of prices and rates of exchange: a file is read apart, and each piece is written before the next.
 
 Nothing is staged: a day has one price, so that the same file again changes nothing, and one that broke off is simply
 imported again.
 """
 
 import contextlib
-import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, Final, Protocol, TypeVar
+from typing import Final, Protocol
 
 import trio
+from msgspec.structs import replace
 
 from gatewayd.areas.assets.instruments import finding
 from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
@@ -24,12 +24,12 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.received_file import ReceivedFile
 from gatewayd.errors import FieldError, Problem
 from gatewayd.importing.pace import Pace
+from gatewayd.importing.parts import ReadApart
+from gatewayd.importing.reading import closable
 from gatewayd.money import CURRENCIES, canonical
-from gatewayd.statements.price_files import PriceLine, read_prices
-from gatewayd.statements.shapes import Refused, Unreadable
+from gatewayd.statements.price_files import LIMITS
+from gatewayd.statements.shapes import Hints, Part, PriceLine, Refused, Unreadable
 from gatewayd.store import Store, StoreFailure, WriteTx
-
-T = TypeVar("T")
 
 ROWS_AT_ONCE: Final = 200  # Chosen: in one transaction, some milliseconds of the writer
 FILES_AT_ONCE: Final = 2  # Chosen: files that are read at a time
@@ -46,9 +46,10 @@ class Deps(Protocol):
 class PriceImporting:
     """The imports of prices of one process."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, read_apart: ReadApart, max_bytes: int) -> None:
         self._store = store
-        self._threads = trio.CapacityLimiter(FILES_AT_ONCE)
+        self._read_apart = read_apart
+        self._limits = replace(LIMITS, file_bytes=max_bytes)
         self._places = trio.CapacityLimiter(FILES_AT_ONCE)
 
     async def bring(self, org_id: str, file_name: str, file: ReceivedFile) -> PriceImport:
@@ -60,32 +61,28 @@ class PriceImporting:
         pace = Pace(self._store, org_id)
         async with self._places:
             try:
-                stream = await self._apart(partial(_open, file.path))
-                try:
-                    await self._read(stream, pace, told)
-                finally:
-                    stream.close()
+                await self._read(file.path, pace, told)
             except Unreadable as error:
                 raise _unreadable(error) from None
+            except OSError as error:
+                raise StoreFailure(f"the file cannot be read: {error.strerror}") from error
         return told.document()
 
-    async def _read(self, stream: BinaryIO, pace: Pace, told: "_Told") -> None:
+    async def _read(self, path: Path, pace: Pace, told: "_Told") -> None:
         known: dict[tuple[str, str], str] = {}
-        with contextlib.closing(read_prices(stream)) as parts:
-            while piece := await self._apart(lambda: list(itertools.islice(parts, ROWS_AT_ONCE))):
-                told.add(await pace.write(partial(_enter, piece=piece, import_id=told.sha256, known=known)))
-
-    async def _apart(self, work: Callable[[], T]) -> T:
-        """Work on the file in a thread: it may lie on a slow disk, and a piece takes a millisecond or two."""
-        return await trio.to_thread.run_sync(work, limiter=self._threads)
+        hints = Hints(kind="prices", file_name=told.file_name, limits=self._limits)
+        async with contextlib.aclosing(closable(self._read_apart(path, hints))) as batches:
+            async for batch in batches:
+                for start in range(0, len(batch), ROWS_AT_ONCE):
+                    piece = batch[start : start + ROWS_AT_ONCE]
+                    told.add(await pace.write(partial(_enter, piece=piece, import_id=told.sha256, known=known)))
 
 
 class _Told:
     """What is known of the rows so far."""
 
     def __init__(self, file_name: str, sha256: str) -> None:
-        self.sha256 = sha256
-        self._file_name = file_name
+        self.file_name, self.sha256 = file_name, sha256
         self._counts: Counter[str] = Counter()
         self._refused: list[RefusedPrice] = []
 
@@ -101,7 +98,7 @@ class _Told:
     def document(self) -> PriceImport:
         """What is answered."""
         return PriceImport(
-            file_name=self._file_name,
+            file_name=self.file_name,
             sha256=self.sha256,
             rows=self._counts.total(),
             added=self._counts["added"],
@@ -112,24 +109,16 @@ class _Told:
         )
 
 
-def _open(path: Path) -> BinaryIO:
-    """Raises `StoreFailure`."""
-    try:
-        return path.open("rb")
-    except OSError as error:
-        raise StoreFailure(f"the file cannot be read: {error.strerror}") from error
-
-
 def _unreadable(error: Unreadable) -> Problem:
     field = FieldError("file", "unreadable_file", str(error))
     return Problem("validation_failed", f"The file cannot be read: {error}", errors=(field,))
 
 
 def _enter(
-    tx: WriteTx, piece: Sequence[PriceLine | Refused], import_id: str, known: dict[tuple[str, str], str]
+    tx: WriteTx, piece: Sequence[Part], import_id: str, known: dict[tuple[str, str], str]
 ) -> list[Outcome | RefusedPrice]:
     """Store the rows of a piece; `known` are the instruments by what the file calls them."""
-    return [_outcome(tx, part, import_id, known) for part in piece]
+    return [_outcome(tx, part, import_id, known) for part in piece if isinstance(part, PriceLine | Refused)]
 
 
 def _outcome(

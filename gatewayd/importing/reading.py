@@ -101,7 +101,7 @@ class FileReader(Generic[F]):
             limits=Limits(file_bytes=source.max_bytes),
         )
         pace = Pace(self._store, self._org_id)
-        async with contextlib.aclosing(_closable(self._parts.read_apart(source.path, hints))) as batches:
+        async with contextlib.aclosing(closable(self._parts.read_apart(source.path, hints))) as batches:
             async for batch in batches:
                 for few in _in_pieces(batch, pace):
                     await pace.write(partial(found.stage, parts=few))
@@ -118,7 +118,7 @@ def remember(tx: WriteTx, run: ImportRunRow, mapping: Mapping) -> None:
         learn(tx, run.kind, asked.headings, mapping)
 
 
-async def _closable(batches: AsyncIterator[list[Part]]) -> AsyncGenerator[list[Part], None]:
+async def closable(batches: AsyncIterator[list[Part]]) -> AsyncGenerator[list[Part], None]:
     """The batches, whose generator is closed with this one."""
     try:
         async for batch in batches:

@@ -7,9 +7,9 @@ from msgspec import Meta
 
 from gatewayd.contract.pages import LongLimit, PageRequest, SyncRequest
 from gatewayd.contract.wire import Amount, DateText, Id, Part, Request, Response, Timestamp
-from gatewayd.statements.shapes import Column, Doubt, FileKind, Format, Mapping, Proposal
+from gatewayd.statements.shapes import Column, Doubt, Format, Mapping, Proposal
 
-ImportKind = FileKind
+ImportKind = Literal["bank", "broker"]
 RunStatus = Literal["uploaded", "previewed", "applying", "applied", "reverting", "reverted", "failed"]
 Stage = Literal["reading", "applying", "allocating", "reverting"]
 Action = Literal["add", "duplicate", "replace", "refuse"]

@@ -6,14 +6,14 @@ where nothing shows which.
 
 import itertools
 import re
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import BinaryIO, Final, NamedTuple
 
 from gatewayd.statements.amounts import has_decimal_comma, parse_decimal
 from gatewayd.statements.csv_headings import folded
 from gatewayd.statements.csv_rows import Row, rows
 from gatewayd.statements.dates import DateOrder, is_date, parse_date
-from gatewayd.statements.shapes import Limits, Refused, Unreadable
+from gatewayd.statements.shapes import Hints, Limits, PriceLine, Refused, Unreadable
 from gatewayd.statements.text import TextLines, encoding_of
 
 LIMITS: Final = Limits(lines=2_000_000, line_bytes=4096)
@@ -32,21 +32,6 @@ _IDENTIFIERS: Final = (
     *("isin", "sedol", "figi", "cusip", "identifier", "pair", "currency pair", "instrument", "symbol", "ticker"),
     *("epic", "code"),
 )
-
-
-class PriceLine(NamedTuple):
-    """One row. `identifier` is as it is written, `pair` the currencies where it is a pair; `currency` "": none given.
-
-    `price` is a decimal of at most 12 places, of a pair what 1 of the first is in the second.
-    """
-
-    line: int
-    date: str
-    identifier: str
-    pair: tuple[str, str] | None
-    exchange: str
-    price: str
-    currency: str
 
 
 class _Columns(NamedTuple):
@@ -68,26 +53,25 @@ class _Form(NamedTuple):
     decimal_comma: bool
 
 
-def read_prices(stream: BinaryIO, limits: Limits = LIMITS) -> Generator[PriceLine | Refused, None, None]:
+def read_prices(stream: BinaryIO, hints: Hints) -> Iterator[PriceLine | Refused]:
     """The rows of a file, in its order; `stream` can seek, and is looked through twice.
 
     Raises `Unreadable` for what has no such columns or breaks a limit, also after rows have been given.
     """
+    limits = hints.limits
     encoding = encoding_of(stream)
     first = _sampled(stream, encoding, limits)
     delimiter = _delimiter(first)
     form = _form(stream, (encoding, delimiter), limits)
     lines = TextLines(stream, encoding, limits)
     try:
-        yield from _body(rows(lines, delimiter), form, limits)
+        yield from _body(rows(lines, delimiter), form)
     finally:
         lines.detach()
 
 
-def _body(found: Iterator[Row], form: _Form, limits: Limits) -> Iterator[PriceLine | Refused]:
+def _body(found: Iterator[Row], form: _Form) -> Iterator[PriceLine | Refused]:
     for count, row in enumerate(found):
-        if count >= limits.lines:
-            raise Unreadable(row.line, f"the file has more than {limits.lines} rows")
         if count >= form.columns.skipped and (row.fault is not None or any(cell.strip() for cell in row.cells)):
             yield _read(row, form)
 

@@ -1,4 +1,4 @@
-"""The one way in: a statement file of any format, or a broker's file, becomes parts (Domain E)."""
+"""The one way in: a statement file of any format, a broker's file or one of prices becomes parts (Domain E)."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -9,8 +9,9 @@ from gatewayd.statements.csv_statements import read_csv
 from gatewayd.statements.detection import format_of
 from gatewayd.statements.mt940 import read_mt940
 from gatewayd.statements.ofx import read_ofx
+from gatewayd.statements.price_files import read_prices
 from gatewayd.statements.qif import read_qif
-from gatewayd.statements.shapes import Format, Hints, Line, Part, Refused, Trade, Unreadable
+from gatewayd.statements.shapes import FileKind, Format, Hints, Line, Part, PriceLine, Refused, Trade, Unreadable
 from gatewayd.statements.trades.csv_trades import read_csv_trades
 from gatewayd.statements.trades.flex import read_flex
 
@@ -28,6 +29,12 @@ OF_BROKERS: Mapping[Format, Callable[[BinaryIO, Hints], Iterator[Part]]] = {
     "csv": read_csv_trades,
     "ibkr_flex": read_flex,
 }
+OF_PRICES: Mapping[Format, Callable[[BinaryIO, Hints], Iterator[Part]]] = {"csv": read_prices}
+_READERS: Mapping[FileKind, tuple[Mapping[Format, Callable[[BinaryIO, Hints], Iterator[Part]]], str]] = {
+    "bank": (READERS, "no bank's statement"),
+    "broker": (OF_BROKERS, "no list of a broker's transactions"),
+    "prices": (OF_PRICES, "no list of prices"),
+}
 
 
 def read(stream: BinaryIO, hints: Hints) -> Iterator[Part]:
@@ -40,18 +47,17 @@ def read(stream: BinaryIO, hints: Hints) -> Iterator[Part]:
     found = format_of(stream)  # also of what the caller names: an archive is none of them
     lines = 0
     for part in _reader(hints, found)(stream, hints):
-        if isinstance(part, Line | Refused | Trade):
+        if isinstance(part, Line | Refused | Trade | PriceLine):
             lines += 1
             if lines > hints.limits.lines:
-                raise Unreadable(part.line, f"the file has more than {hints.limits.lines} transactions")
+                raise Unreadable(part.line, f"the file has more than {hints.limits.lines} rows")
         yield part
 
 
 def _reader(hints: Hints, found: Format) -> Callable[[BinaryIO, Hints], Iterator[Part]]:
     """Raises `Unreadable` for a format that files of this kind do not have."""
-    readers = READERS if hints.kind == "bank" else OF_BROKERS
+    readers, what = _READERS[hints.kind]
     reader = readers.get(hints.format or found)
     if reader is None:
-        whose = "no bank's statement" if hints.kind == "bank" else "no list of a broker's transactions"
-        raise Unreadable(None, f"the file is {found}, which is {whose}")
+        raise Unreadable(None, f"the file is {found}, which is {what}")
     return reader

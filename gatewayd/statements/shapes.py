@@ -1,4 +1,4 @@
-"""What a statement file is read into, and what a reader has to be told (Domain B6, E).
+"""What a file of statements, trades or prices is read into, and what a reader has to be told (Domain B6, E).
 
 A file is a run of parts: each statement is `Opened`, has its `Line`s, and is `Closed`; what could not be read stands
 among them as `Refused`. A CSV may mix the lines of several accounts: a part says by `statement` which it belongs to.
@@ -8,8 +8,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-FileKind = Literal["bank", "broker"]
-"""Whose file it is."""
+FileKind = Literal["bank", "broker", "prices"]
+"""Whose file it is, or what stands in it."""
 
 Format = Literal["ofx", "qif", "camt053", "camt052", "camt054", "mt940", "mt942", "csv", "ibkr_flex"]
 
@@ -234,7 +234,23 @@ class Trade(Struct, frozen=True, kw_only=True, tag_field="part", tag="trade", om
     record_id: str | None = None  # the broker's own, once for each transaction of the account
 
 
-Part = Opened | Line | Refused | Closed | Trade
+class PriceLine(Struct, frozen=True, kw_only=True, tag_field="part", tag="price"):
+    """One row of a file of prices. `identifier` is as it is written, `pair` the currencies where it is a pair.
+
+    `price` is a decimal of at most 12 places, of a pair what 1 of the first is in the second; `exchange` and `currency`
+    "": none given.
+    """
+
+    line: int
+    date: str
+    identifier: str
+    pair: tuple[str, str] | None
+    exchange: str
+    price: str
+    currency: str
+
+
+Part = Opened | Line | Refused | Closed | Trade | PriceLine
 
 
 class Doubt(Struct, frozen=True, kw_only=True):

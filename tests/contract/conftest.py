@@ -21,6 +21,7 @@ from gatewayd.vault_files.engine import VaultFiles
 from tests.contract.rows import OPERATIONS, seed
 from tests.support.api import TestedApi, Tuning, open_api, reopen_api
 from tests.support.engines import Engines, TaxLog
+from tests.support.inline_reading import read_inline
 from tests.support.statement_files import read_parts
 
 
@@ -41,7 +42,7 @@ class Seeded(NamedTuple):
 async def engines_of(api: TestedApi, directory: Path, engines: Engines) -> AsyncIterator[None]:
     """What rows of kind `call` are given."""
     settings = TaxSettings(mode="sandbox", fraud_headers="off")
-    engines.prices, engines.bundles = PriceImporting(api.store), Bundles(api.store, directory)
+    engines.prices, engines.bundles = PriceImporting(api.store, read_inline, 1 << 20), Bundles(api.store, directory)
     engines.vault_files = VaultFiles(api.store, Blobs(directory), "http://127.0.0.1:8080", gives_links=True)
     parts = ImportParts(store=api.store, directory=directory, read_apart=read_parts, log=TaxLog(), max_bytes=1 << 20)
     async with (

@@ -1,6 +1,6 @@
 """Imports of prices and rates: good rows are taken, bad ones told, and the same file again changes nothing."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,12 @@ from gatewayd.areas.assets.instruments.shapes import InlineInstrument
 from gatewayd.areas.assets.instruments.upserting import find_or_create
 from gatewayd.areas.assets.prices.shapes import PriceImport
 from gatewayd.errors import Problem
+from gatewayd.importing.parts import ReadApart
 from gatewayd.importing.prices import ROWS_AT_ONCE, PriceImporting
-from gatewayd.store import Store, WriteTx
+from gatewayd.statements.shapes import Hints, Part, Unreadable
+from gatewayd.store import Store, StoreFailure, WriteTx
 from tests.importing.conftest import ORG, OpenBank
+from tests.support.inline_reading import read_inline
 from tests.support.statement_files import received
 
 VODAFONE, APPLE = "GB00BH4HKS39", "US0378331005"
@@ -45,8 +48,8 @@ async def stored(store: Store) -> list[tuple[Any, ...]]:
     return await store.read(lambda tx: tx.rows(_SELECT), ORG)
 
 
-def bring_into(store: Store, directory: Path) -> Bring:
-    importing = PriceImporting(store)
+def bring_into(store: Store, directory: Path, read_apart: ReadApart = read_inline) -> Bring:
+    importing = PriceImporting(store, read_apart, 1 << 20)
 
     async def bring(content: str | bytes) -> PriceImport:
         raw = content.encode() if isinstance(content, str) else content
@@ -128,6 +131,32 @@ async def test_what_is_no_file_of_prices_is_refused(open_bank: OpenBank) -> None
                 await bring_into(bank.store, bank.directory)(content)
             assert [(one.path, one.code) for one in caught.value.errors] == [("file", "unreadable_file")]
         assert await stored(bank.store) == []
+
+
+async def test_what_was_read_before_the_reader_died_is_there_when_it_comes_again(open_bank: OpenBank) -> None:
+    async def dying(path: Path, hints: Hints) -> AsyncIterator[list[Part]]:
+        (batch,) = [one async for one in read_inline(path, hints)]
+        yield batch[:2]
+        raise Unreadable(None, "reading it takes more memory than it may have")
+
+    async with open_bank() as bank:
+        await bank.store.write(instruments, ORG)
+        with pytest.raises(Problem, match="more memory than it may have") as caught:
+            await bring_into(bank.store, bank.directory, dying)(FILE)
+        assert [(one.path, one.code) for one in caught.value.errors] == [("file", "unreadable_file")]
+        assert len(await stored(bank.store)) == 2
+        told = await bring_into(bank.store, bank.directory)(FILE)
+        assert (told.added, told.duplicates) == (1, 2)
+
+
+async def test_a_file_that_is_gone_is_no_fault_of_its_sender(open_bank: OpenBank) -> None:
+    async def gone(path: Path, hints: Hints) -> AsyncIterator[list[Part]]:
+        path.unlink()
+        yield [part async for batch in read_inline(path, hints) for part in batch]
+
+    async with open_bank() as bank:
+        with pytest.raises(StoreFailure, match="No such file"):
+            await bring_into(bank.store, bank.directory, gone)(FILE)
 
 
 async def test_another_organizations_instruments_get_no_price(open_bank: OpenBank) -> None:

@@ -4,13 +4,15 @@ import io
 
 import pytest
 
-from gatewayd.statements.price_files import PriceLine, read_prices
-from gatewayd.statements.shapes import Limits, Refused, Unreadable
+from gatewayd.statements.price_files import LIMITS
+from gatewayd.statements.reading import read
+from gatewayd.statements.shapes import Hints, Limits, PriceLine, Refused, Unreadable
 
 
 def found(content: str | bytes, limits: Limits | None = None) -> list[PriceLine | Refused]:
     raw = content.encode() if isinstance(content, str) else content
-    return list(read_prices(io.BytesIO(raw), *(() if limits is None else (limits,))))
+    hints = Hints(kind="prices", file_name="prices.csv", limits=limits or LIMITS)
+    return [one for one in read(io.BytesIO(raw), hints) if isinstance(one, PriceLine | Refused)]
 
 
 def prices(content: str | bytes) -> list[tuple[str, str, str, str]]:

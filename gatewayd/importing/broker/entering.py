@@ -39,13 +39,13 @@ class Unfit(Exception):
 
 
 def try_out(tx: WriteTx, *, run: ImportRunRow, waiting: Sequence[Waiting]) -> None:
-    """Enter rows, and raise `Tried` with those that were refused."""
+    """Check rows as if they were entered, and raise `Tried` with those that were refused."""
     _override(tx, run)
     base_currency = base_currency_of(tx, run.account_id)
     refused = []
     for row in waiting:
         try:
-            _store(tx, run, row, base_currency)
+            entering.check(tx, _request(run, row, base_currency), Origin("import", run.id))
         except Problem as problem:
             refused.append(_refusal(row.position, problem))
     raise Tried(refused)
@@ -63,7 +63,7 @@ def enter(tx: WriteTx, *, run: ImportRunRow, count: int) -> int:
     stored: list[AssetTransaction] = []
     for row in waiting:
         try:
-            made = _store(tx, run, row, base_currency)
+            made = entering.store(tx, _request(run, row, base_currency), Origin("import", run.id))
         except Problem as problem:
             raise Unfit(_refusal(row.position, problem)) from problem
         became.append((row.position, made[0]))
@@ -100,14 +100,9 @@ def _note(tx: WriteTx, run: ImportRunRow, count: int, *, is_last: bool) -> None:
         import_runs.note_moved(tx, run.id, moved_to)
 
 
-def _store(tx: WriteTx, run: ImportRunRow, row: Waiting, base_currency: str) -> list[AssetTransaction]:
-    """Raises `Problem`."""
-    request = _checked(request_of(row.trade, run.account_id, base_currency))
-    return entering.store(tx, request, Origin("import", run.id))
-
-
-def _checked(request: CreateTransaction) -> CreateTransaction:
-    """The request, if its fields have the form that the API asks for. Raises `Problem` `validation_failed`."""
+def _request(run: ImportRunRow, row: Waiting, base_currency: str) -> CreateTransaction:
+    """What enters a row, if its fields have the form that the API asks for. Raises `Problem` `validation_failed`."""
+    request = request_of(row.trade, run.account_id, base_currency)
     try:
         return msgspec.json.decode(msgspec.json.encode(request), type=CreateTransaction)
     except msgspec.ValidationError as error:

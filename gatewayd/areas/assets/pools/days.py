@@ -7,6 +7,7 @@ from gatewayd.areas.assets.pools.exact import cost_of, cost_text, quantity_of, q
 from gatewayd.areas.assets.pools.shapes import Inputs, Leaving
 
 ZERO = Fraction(0)
+_QUANTITIES = ("acquired", "disposed", "bonus", "added")
 
 
 @dataclass(slots=True)
@@ -32,12 +33,12 @@ class Day:
 
     def add(self, other: "Day", sign: int = 1) -> None:
         """Add what another day brings, or take it out again where `sign` is -1."""
-        self.acquired += sign * other.acquired
+        for name in _QUANTITIES:
+            quantity = getattr(other, name)
+            if quantity:  # most are 0, and fractions are slow
+                setattr(self, name, getattr(self, name) + (quantity if sign > 0 else -quantity))
         self.acquired_cost += sign * other.acquired_cost
-        self.disposed += sign * other.disposed
         self.proceeds += sign * other.proceeds
-        self.bonus += sign * other.bonus
-        self.added += sign * other.added
         self.added_cost += sign * other.added_cost
         self.lot_difference += sign * other.lot_difference
         self.adjustment += sign * other.adjustment

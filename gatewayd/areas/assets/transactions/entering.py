@@ -41,8 +41,16 @@ class _Subject(NamedTuple):
 def store(tx: WriteTx, request: CreateTransaction, origin: Origin) -> list[AssetTransaction]:
     """Check and store a transaction that is no reversal, and the other half of a transfer behind it.
 
+    Raises `Problem` as `check` does, and `already_exists`.
+    """
+    return [TRANSACTIONS.insert(tx, row) for row in check(tx, request, origin)]
+
+
+def check(tx: WriteTx, request: CreateTransaction, origin: Origin) -> list[AssetTransaction]:
+    """What `store` would store. An instrument that the request names and that is new is stored.
+
     Raises `Problem`: `validation_failed` with every field that is wrong, `invalid_state` for an account that is closed
-    or a portfolio that is archived, `amount_mismatch`, `period_closed`, `already_exists`.
+    or a portfolio that is archived, `amount_mismatch`, `period_closed`.
     """
     errors = list(rules.field_errors(request, tx.today))
     subject, unknown = _subject(tx, request)
@@ -58,8 +66,7 @@ def store(tx: WriteTx, request: CreateTransaction, origin: Origin) -> list[Asset
     places = [place for place in (subject.place, subject.counter) if place is not None]
     refuse_places(tx, places, request.trade_date.isoformat())
     amounts.refuse_mismatch(request, rate.currency)
-    rows = _rows(tx, request, subject, rate, origin)
-    return [TRANSACTIONS.insert(tx, row) for row in rows]
+    return _rows(tx, request, subject, rate, origin)
 
 
 def refuse_places(tx: ReadTx, places: list[Place], date: str) -> None:
