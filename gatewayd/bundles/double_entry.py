@@ -16,10 +16,10 @@ from gatewayd.bundles.beancount_text import (
 from gatewayd.bundles.sheets import Scope
 from gatewayd.ledger import profit_and_loss, vat_standing
 from gatewayd.ledger.hidden_imports import VISIBLE_LINES
+from gatewayd.ledger.invoices_of_business import counted_in, of_business
 from gatewayd.ledger.vat_standing import VatStanding
 from gatewayd.store import ReadTx, Row
 
-_OF_BUSINESS = "(CAST(:business_id AS TEXT) IS NULL OR {of}.business_id = :business_id)"
 _PARTS = """
 a.id, a.legal_entity_id, a.business_id, a.invoice_id, a.counterpart_id, a.direction, a.amount, a.vat_amount,
     a.category, a.purpose, a.date
@@ -35,22 +35,23 @@ ORDER BY lines.date, lines.id
 _SELECT_ELSEWHERE = f"""
 SELECT lines.account_id, a.description, a.currency, {_PARTS}
 FROM allocations AS a LEFT JOIN bank_transactions AS lines ON lines.org_id = a.org_id AND lines.id = a.source_id
-WHERE a.org_id = :org_id AND a.legal_entity_id = :legal_entity_id AND {_OF_BUSINESS.format(of="a")}
+WHERE a.org_id = :org_id AND a.legal_entity_id = :legal_entity_id
+    AND (CAST(:business_id AS TEXT) IS NULL OR a.business_id = :business_id)
     AND a.date BETWEEN :first AND :last
 ORDER BY a.date, a.id
 """
 _SELECT_INVOICES = f"""
 SELECT i.id, i.supply_date, i.number, i.kind, i.currency, i.net_total, i.vat_total, i.gross_total, i.cis_deduction,
-    i.business_id, l.category, l.net
+    {counted_in("i")}, l.category, l.net
 FROM invoices AS i JOIN invoice_lines AS l ON l.org_id = i.org_id AND l.invoice_id = i.id
-WHERE i.org_id = :org_id AND i.legal_entity_id = :legal_entity_id AND {_OF_BUSINESS.format(of="i")}
+WHERE i.org_id = :org_id AND i.legal_entity_id = :legal_entity_id AND {of_business("i")}
     AND i.supply_date BETWEEN :first AND :last AND i.status <> 'draft' AND i.status <> 'void'
 ORDER BY i.supply_date, i.id, l.position
 """
 _SELECT_PAID_ELSEWHERE = f"""
 SELECT i.id, p.date, i.number, i.kind, i.currency, p.amount
 FROM invoice_payments AS p JOIN invoices AS i ON i.org_id = p.org_id AND i.id = p.invoice_id
-WHERE p.org_id = :org_id AND i.legal_entity_id = :legal_entity_id AND {_OF_BUSINESS.format(of="i")}
+WHERE p.org_id = :org_id AND i.legal_entity_id = :legal_entity_id AND {of_business("i")}
     AND p.date BETWEEN :first AND :last AND p.bank_transaction_id IS NULL
 ORDER BY p.date, i.id, p.position
 """

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from gatewayd.clock import Instant, to_wire
 from gatewayd.ledger.csv_text import Cell
 from gatewayd.ledger.hidden_imports import VISIBLE
+from gatewayd.ledger.invoices_of_business import of_business
 from gatewayd.ledger.periods import PeriodRow
 from gatewayd.money import from_minor
 from gatewayd.store import ReadTx, Row
@@ -38,7 +39,7 @@ ORDER BY id
 """
 _INVOICES_OF_PERIOD = f"""
 SELECT id FROM invoices
-WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND {_OF_BUSINESS} AND status <> 'draft'
+WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND {of_business("invoices")} AND status <> 'draft'
     AND (issue_date BETWEEN :first AND :last OR supply_date BETWEEN :first AND :last
         OR id IN (SELECT invoice_id FROM invoice_payments WHERE org_id = :org_id AND date BETWEEN :first AND :last)
         OR id IN (SELECT credits_invoice_id FROM invoices

@@ -556,7 +556,7 @@ CREATE TABLE businesses (
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1),
     wire BLOB NOT NULL, former_quarterly_period_type TEXT
-    CHECK (former_quarterly_period_type IN ('standard', 'calendar')),                         -- the JSON without status and the closing brace
+    CHECK (former_quarterly_period_type IN ('standard', 'calendar')), archived_on TEXT,                         -- the JSON without status and the closing brace
     CHECK (status <> 'ceased' OR cessation_date IS NOT NULL),
     CHECK (archive_reason IS NULL OR archived_at IS NOT NULL)
 ) STRICT;

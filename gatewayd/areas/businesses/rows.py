@@ -1,6 +1,7 @@
 """Businesses as they are stored. Owns the table `businesses`.
 
-    wire    the JSON of the business without `status` and the closing brace
+    wire         the JSON of the business without `status` and the closing brace
+    archived_on  the civil date in London of `archived_at`
 
 Served is `wire` and the status, which depends on today. Some rules need the other rows, and hold for callers and the
 tax authority alike: one externalId, one taxBusinessId in a legal entity, one live UK property business of a person,
@@ -19,6 +20,7 @@ from gatewayd.areas.businesses.shapes import (
     StoredBusiness,
     TaxSync,
 )
+from gatewayd.clock import london_date
 from gatewayd.contract.wire import open_wire, project
 from gatewayd.errors import Problem, invalid_state
 from gatewayd.ledger import owners, period_locks, schedule
@@ -38,12 +40,17 @@ ON_CALENDAR = (
 """The fields from which periods and obligations follow."""
 NEVER_SYNCED = TaxSync(status="never", synced_at=None, error=None, latency=None, year_of_migration=None)
 
+
+def _archived_on(row: BusinessRow) -> str | None:
+    return None if row.archived_at is None else london_date(row.archived_at)
+
+
 BUSINESSES = Table(
     "businesses",
     BusinessRow,
     kind="business",
     prefix="biz",
-    written={"wire": lambda row: open_wire(row, StoredBusiness)},
+    written={"wire": lambda row: open_wire(row, StoredBusiness), "archived_on": _archived_on},
 )
 _SELECT_OF_ENTITY = f"{BUSINESSES.select} AND legal_entity_id = :legal_entity_id ORDER BY id LIMIT :count"
 _SELECT_TAX_ID = """

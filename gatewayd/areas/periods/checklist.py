@@ -6,13 +6,14 @@ from gatewayd.areas.periods.shapes import Check, CheckCode
 from gatewayd.ledger import bank_statements, periods, unallocated
 from gatewayd.ledger.business_accounts import accounts_of
 from gatewayd.ledger.date_ranges import DateRange, days
+from gatewayd.ledger.invoices_of_business import of_business
 from gatewayd.ledger.periods import PeriodRow
 from gatewayd.store import ReadTx
 
-_SELECT_DRAFTS = """
+_SELECT_DRAFTS = f"""
 SELECT count(id), min(id) FROM invoices
 WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND supply_date BETWEEN :first AND :last
-    AND status = 'draft' AND (CAST(:business_id AS TEXT) IS NULL OR business_id = :business_id)
+    AND status = 'draft' AND {of_business("invoices")}
 """
 
 

@@ -7,11 +7,12 @@ from gatewayd.errors import Problem
 from gatewayd.ledger import profit_and_loss, results, vat_figures, vat_return, vat_standing
 from gatewayd.ledger.allocated_money import Account
 from gatewayd.ledger.date_ranges import DateRange
+from gatewayd.ledger.invoices_of_business import of_business
 from gatewayd.ledger.periods import PeriodRow
 from gatewayd.money import Money, from_minor
 from gatewayd.store import ReadTx, Row
 
-_SELECT_INVOICED = """
+_SELECT_INVOICED = f"""
 SELECT currency, count(id),
     sum(CASE WHEN kind = 'invoice' THEN net_total ELSE -net_total END),
     sum(CASE WHEN kind = 'invoice' THEN vat_total ELSE -vat_total END),
@@ -19,7 +20,7 @@ SELECT currency, count(id),
 FROM invoices
 WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND supply_date BETWEEN :first AND :last
     AND status <> 'draft' AND status <> 'void'
-    AND (CAST(:business_id AS TEXT) IS NULL OR business_id = :business_id)
+    AND {of_business("invoices")}
 GROUP BY currency ORDER BY currency
 """
 _SELECT_BUSINESSES = """

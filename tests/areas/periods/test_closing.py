@@ -96,6 +96,18 @@ def test_a_draft_inside_is_in_the_way(desk: Desk) -> None:
     assert close(desk, first)["status"] == "closed"
 
 
+def test_a_draft_that_names_no_business_is_of_the_only_one(desk: Desk) -> None:
+    """And of none on the days on which there are several."""
+    trade = desk.create(commencementDate="2024-05-01")
+    desk.create(**LETS, commencementDate="2026-07-01")
+    inside = invoice(desk, desk.person, "2026-06-30")
+    invoice(desk, desk.person, "2026-07-01")
+    quarter = periods(desk, f"businessId={trade['id']}&type=itsa_quarter&fromDate=2026-06-30&toDate=2026-06-30")[0]
+    checklist = desk.ask("periods.get", f"id={quarter['id']}")["checklist"]
+    found = next(check for check in checklist if check["code"] == "no_draft_invoices")
+    assert found == {"code": "no_draft_invoices", "done": False, "count": 1, "detail": inside["id"]}
+
+
 def test_the_checklist_is_shown(desk: Desk) -> None:
     desk.vat_company()
     first, *_ = periods(desk)
@@ -285,6 +297,21 @@ def test_what_names_no_business_counts_in_the_only_one(desk: Desk, end: str, whi
     assert refused.value.code == "period_closed"
     desk.create(**LETS)
     assert invoice(desk, desk.person, "2026-10-06", status="issued")["status"] == "issued"
+
+
+@pytest.mark.parametrize("names", [True, False])
+def test_a_credit_note_counts_where_its_invoice_does(desk: Desk, names: bool) -> None:
+    """It names no business itself. Its invoice does, for there were two; or there was only one."""
+    trade = desk.create(commencementDate="2024-05-01")
+    named = {"businessId": trade["id"]} if names else {}
+    sold = invoice(desk, desk.person, "2026-06-01", status="issued", **named)
+    desk.create(**LETS, commencementDate="2024-05-01" if names else "2026-07-01")
+    close_all(desk, "2026-10-05", f"businessId={trade['id']}&type=itsa_quarter")
+    credit = {"clientId": sold["clientId"], "kind": "credit_note", "creditsInvoiceId": sold["id"], "lines": None}
+    with pytest.raises(Problem) as refused:
+        invoice(desk, desk.person, "2026-10-05", **credit, status="issued")
+    assert refused.value.code == "period_closed"
+    assert invoice(desk, desk.person, "2026-10-06", **credit, supplyDate="2026-10-06", status="issued")["number"]
 
 
 def test_the_basis_of_another_business_may_change(desk: Desk) -> None:

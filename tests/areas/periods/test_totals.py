@@ -57,6 +57,23 @@ def test_a_vat_period_has_the_boxes_of_its_return(books: LedgerBooks) -> None:
     assert (found["profitAndLoss"], found["warnings"]) == ([], [])
 
 
+def test_what_names_no_business_is_invoiced_in_the_only_one(books: LedgerBooks) -> None:
+    """As in its profit and loss on accruals: 100.00 and 30.00 less 10.00, and what came while there were two is not."""
+    owner = books.unregistered_entity()
+    trade = books.trade(owner, accountingBasis="accruals", commencementDate="2020-01-01")
+    work = {"description": "Work", "vatCode": "outside_scope"}
+    lines = {price: [{**work, "unitPrice": price}] for price in ("100", "30", "10")}
+    of = {"legalEntityId": owner, "status": "issued"}
+    sold = books.invoice(**of, issueDate="2026-06-30", lines=lines["100"])["id"]
+    books.invoice(**of, issueDate="2026-06-30", businessId=trade, lines=lines["30"])
+    books.trade(owner, name="Carving", commencementDate="2026-07-01")
+    books.invoice(**of, issueDate="2026-07-01", lines=lines["100"])
+    books.credit(sold, issueDate="2026-07-02", lines=lines["10"])
+    found = totals(books, f"type=itsa_quarter&businessId={trade}&taxYear=2026-27")
+    assert [(one["count"], one["net"]) for one in found["invoiced"]] == [(3, "120.00")]
+    assert [one["income"] for one in found["profitAndLoss"]] == ["120.00"]
+
+
 def test_a_quarter_has_profit_and_loss_of_its_business(books: LedgerBooks) -> None:
     """300.00 less 100.00, of which 40.00 is disallowable; the days beside it and the other business are not in it."""
     owner = books.unregistered_entity()

@@ -203,12 +203,16 @@ def _refuse_closed(tx: WriteTx, row: InvoiceRow, *days: str) -> None:
 def _lock_on(tx: ReadTx, row: InvoiceRow, day: str) -> LockState | None:
     """The lock on an ISO day of the seller, or of the business that the invoice counts in.
 
-    That is the one it names, else the only one of the seller on the supply date.
+    That is the one it names, else the only one of the seller on the supply date; of a credit note those of the invoice
+    that it credits.
     """
     locks = period_locks.locks_on(tx, row.legal_entity_id, day)
-    business_id = row.business_id
-    if locks and business_id is None and row.legal_entity_id is not None:
-        business_id = businesses.sole_on(businesses.of_entity(tx, row.legal_entity_id), row.supply_date)
+    if not locks:
+        return None
+    counted = row if row.credits_invoice_id is None else INVOICES.get(tx, row.credits_invoice_id)
+    business_id = counted.business_id
+    if business_id is None and counted.legal_entity_id is not None:
+        business_id = businesses.sole_on(businesses.of_entity(tx, counted.legal_entity_id), counted.supply_date)
     return period_locks.strictest(locks, business_id)
 
 
