@@ -80,6 +80,15 @@ def test_without_a_payment_the_term_says_what_is_paid() -> None:
     assert estimate_on(of_term, "2054-03-15") == 0
 
 
+def test_what_rounding_leaves_is_paid_at_the_end_of_the_term() -> None:
+    # 69.96... a month repays 8.00 at 9 % in a year: 70, and twelve months' rounded interest leaves 2 more
+    small = loan("repayment", (START, "9"), original=8_00, term_months=12)
+    paid = list(instalments(small, START, "2030-01-01"))
+    assert [part.interest + part.capital for part in paid] == [70] * 11 + [72]
+    assert sum(part.capital for part in paid) == 8_00
+    assert [estimate_on(small, day) for day in ("2025-03-14", "2025-03-15", "2025-04-15")] == [71, 0, 0]
+
+
 def test_without_interest_the_term_divides_the_loan() -> None:
     free = loan("repayment", (START, "0"), original=100_00, term_months=3)
     assert list(instalments(free, START, "2030-01-01")) == [
@@ -130,6 +139,15 @@ def test_the_months_go_on_from_what_the_lender_said() -> None:
     assert balance_on(said, "2025-06-01") == 150_000_00  # the lender's word, until there is another
 
 
+def test_the_last_word_counts_whatever_was_computed() -> None:
+    said = loan(payment=1_500_00, balances=(("2025-01-20", 150_000_00), ("2025-03-20", 100_000_00)))
+    days = ("2025-03-19", "2025-03-20", "2025-04-14", "2025-04-15")
+    # 149,250.00 is owed from 15 February on; 746.25 of interest in March, 500.00 in April
+    assert [estimate_on(said, day) for day in days] == [148_496_25, 100_000_00, 100_000_00, 99_000_00]
+    assert [balance_on(said, day) for day in days] == [150_000_00, 100_000_00, 100_000_00, 100_000_00]
+    assert balance_on(loan(payment=1_500_00), START) == 200_000_00
+
+
 def test_what_was_said_on_the_day_of_a_payment_is_after_it() -> None:
     said = loan(payment=1_500_00, balances=(("2025-01-15", 150_000_00),))
     assert estimate_on(said, "2025-02-15") == 149_250_00
@@ -142,6 +160,43 @@ def test_the_months_before_the_first_word_lead_to_it() -> None:
     assert before == 170_646_77
     assert balance_on(said, "2025-03-14") == before
     assert balance_on(said, "2025-03-15") == 170_000_00
+
+
+def test_one_month_before_the_first_word_leads_to_it_too() -> None:
+    said = loan(payment=1_500_00, balances=(("2024-04-15", 170_000_00),))
+    assert estimate_on(said, START) == 170_646_77
+
+
+def test_the_months_before_the_first_word_bear_their_own_rates() -> None:
+    rates = ((START, "3"), ("2024-09-15", "6"))
+    said = loan("repayment", *rates, payment=1_500_00, balances=(("2025-03-15", 170_000_00),))
+    owed = Decimal(estimate_on(said, START))
+    for percent in [3] * 6 + [6] * 6:
+        owed += owed * percent / 1200 - 1_500_00
+    assert abs(owed - 170_000_00) < 12  # a penny each month
+
+
+def test_without_a_payment_the_months_before_the_first_word_are_a_share_of_the_loan() -> None:
+    plain = loan(original=100_000_00, term_months=360)
+    half = estimate_on(plain, "2025-03-15") // 2
+    said = plain._replace(balances=(Balance("2025-03-15", half),))
+    for day in (START, "2024-06-15", "2025-03-14"):
+        assert abs(2 * estimate_on(said, day) - estimate_on(plain, day)) < 24
+    over = plain._replace(term_months=12, balances=(Balance("2025-06-15", 5_00),))  # computed, it was repaid
+    assert estimate_on(over, "2025-03-14") == estimate_on(over._replace(balances=()), "2025-03-14")
+
+
+@pytest.mark.parametrize("type_", ["repayment", "interest_only"])
+def test_that_nothing_is_owed_any_more_says_nothing_of_before(type_: MortgageType) -> None:
+    repaid = loan(type_, payment=1_500_00, balances=(("2025-03-15", 0),))
+    assert estimate_on(repaid, "2025-03-14") == estimate_on(repaid._replace(balances=()), "2025-03-14") > 0
+    assert estimate_on(repaid, "2025-03-15") == 0
+
+
+def test_up_to_a_word_of_the_first_month_all_of_it_is_owed() -> None:
+    said = loan("interest_only", balances=(("2024-03-20", 190_000_00),))
+    assert [estimate_on(said, day) for day in ("2024-03-19", "2024-03-20")] == [200_000_00, 190_000_00]
+    assert [part.interest for part in instalments(said, START, "2024-04-30")] == [950_00]
 
 
 def test_the_months_before_the_first_word_never_owe_more_than_was_lent() -> None:
@@ -168,9 +223,16 @@ def test_a_loan_of_the_31st_is_paid_on_the_last_day_of_a_shorter_month() -> None
     assert [part.due for part in paid] == ["2025-02-28", "2025-03-31", "2025-04-30"]
 
 
+def test_a_range_begins_with_its_first_day_and_ends_with_its_last() -> None:
+    paid = loan(payment=1_500_00)
+    assert [part.due for part in instalments(paid, "2024-04-15", "2024-05-15")] == ["2024-04-15", "2024-05-15"]
+    assert [part.due for part in instalments(paid, "2024-04-16", "2024-05-14")] == []
+
+
 def test_a_payment_is_interest_first() -> None:
     paid = loan(payment=1_500_00)
     assert interest_of_payment(paid, "2024-04-15", 1_500_00) == Split(1_000_00, 500_00)
+    assert interest_of_payment(paid, "2024-04-16", 1_500_00) == Split(997_50, 502_50)
     assert interest_of_payment(paid, "2024-05-17", 1_500_00) == Split(995_00 - 1, 505_00 + 1)  # on 198,997.50
     assert interest_of_payment(paid, "2024-04-15", 400_00) == Split(400_00, 0)
     assert interest_of_payment(paid, "2024-04-15", 700_00, paid_before=400_00) == Split(600_00, 100_00)
@@ -269,7 +331,7 @@ def test_it_is_what_the_months_come_to(loan_: Loan, day: str) -> None:
         return
     opening = estimate_on(loan_._replace(redeemed=None, balances=()), loan_.start)
     assert opening == loan_.original
-    if not loan_.balances or loan_.balances[0].date > loan_.start:
+    if loan_.balances and loan_.balances[0].date > loan_.start:
         opening = estimate_on(loan_._replace(redeemed=None), loan_.start)
     paid, owed = oracle(loan_, day, opening)
     assert list(instalments(loan_, "0001-01-01", day)) == paid

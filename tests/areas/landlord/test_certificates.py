@@ -1,9 +1,13 @@
 """Certificates: what is made, follows what, is changed and deleted, and what is refused."""
 
+from typing import get_args
+
 import pytest
 
+from gatewayd.areas.landlord.certificates.kinds import KINDS, default_expiry
 from gatewayd.areas.landlord.certificates.rows import of_property
-from gatewayd.clock import DAY
+from gatewayd.areas.landlord.certificates.shapes import CertificateType
+from gatewayd.clock import DAY, days_after
 from gatewayd.errors import Problem
 from tests.areas.accounting.books import Json, fields_of
 from tests.areas.landlord.premises import Premises
@@ -140,6 +144,14 @@ def test_what_cannot_be_is_refused(
     assert refused(premises, premises.property(), type_, issued, **fields) == expected
 
 
+def test_what_is_just_possible_is_taken(premises: Premises) -> None:
+    made = premises.certificate(premises.property(), "pat", "1900-01-01", expiryDate="2199-12-31", cost="0.00")
+    assert (made["issuedDate"], made["expiryDate"], made["cost"]) == ("1900-01-01", "2199-12-31", "0.00")
+    same = "2026-03-10"
+    dates = {"expiryDate": same, "servedDate": same, "remedialDueDate": same, "remedialDoneDate": same}
+    assert premises.certificate(premises.property(), "eicr", same, **dates)["status"] == "expired"
+
+
 def test_units_and_tenancies_are_of_the_property(premises: Premises) -> None:
     property_id, other = premises.property(), premises.property()
     theirs, gone, mine, next_door = (
@@ -213,6 +225,9 @@ def test_absent_stays_and_null_clears(premises: Premises) -> None:
     assert [cleared[name] for name in names] == [None] * 5
     assert (cleared["issuerName"], cleared["status"]) == ("Elm", "valid")
     with pytest.raises(Problem) as caught:
+        update(premises, made, documentId="doc_1")
+    assert fields_of(caught.value) == [("documentId", "unknown_reference")]
+    with pytest.raises(Problem) as caught:
         update(premises, made, type="other")
     assert fields_of(caught.value) == [("title", "required")]
     with pytest.raises(Problem) as caught:
@@ -245,6 +260,57 @@ def test_without_an_expiry_it_holds_as_long_as_its_type(
     premises: Premises, type_: str, issued: str, expiry: str | None
 ) -> None:
     assert premises.certificate(premises.property(), type_, issued)["expiryDate"] == expiry
+
+
+# Domain B4, "valid for", in months; None: no end of its own
+MONTHS: dict[CertificateType, int | None] = {
+    "gas_safety": 12,
+    "eicr": 5 * 12,
+    "epc": 10 * 12,
+    "hmo_licence": 5 * 12,
+    "additional_licence": 5 * 12,
+    "selective_licence": 5 * 12,
+    "fire_risk_assessment": 12,
+    "legionella_assessment": 24,
+    "pat": 12,
+    "smoke_co_check": None,
+    "emergency_lighting": 12,
+    "fire_alarm": 6,
+    "landlord_insurance": 12,
+    "buildings_insurance": 12,
+    "deposit_protection": None,
+    "right_to_rent": None,
+    "landlord_registration": 3 * 12,
+    "rent_smart_wales": 5 * 12,
+    "prs_database": None,
+    "mees_exemption": 5 * 12,
+    "other": None,
+}
+
+
+@pytest.mark.parametrize("type_", get_args(CertificateType))
+def test_each_type_holds_for_its_months(type_: CertificateType) -> None:
+    months = MONTHS[type_]
+    expiry = default_expiry(type_, "2026-01-01", None)
+    if months is None:
+        assert expiry is None
+    else:
+        years, rest = divmod(months, 12)
+        again = f"{2026 + years}-{1 + rest:02}-01"
+        assert expiry == (again if type_ == "gas_safety" else days_after(again, -1))
+
+
+def test_which_types_there_may_be_several_of() -> None:
+    assert {type_ for type_, kind in KINDS.items() if kind.of_tenancy} == {
+        "smoke_co_check",
+        "deposit_protection",
+        "right_to_rent",
+    }
+    assert {type_ for type_, kind in KINDS.items() if kind.by_title} == {"right_to_rent", "other"}
+    practice = {"fire_risk_assessment", "legionella_assessment", "pat", "emergency_lighting", "fire_alarm"}
+    assert {type_ for type_, kind in KINDS.items() if kind.basis == "practice"} == practice
+    own = {"landlord_insurance", "buildings_insurance", "other"}
+    assert {type_ for type_, kind in KINDS.items() if kind.basis == "own"} == own
 
 
 def test_an_expiry_that_is_given_is_kept(premises: Premises) -> None:
@@ -302,19 +368,20 @@ def test_the_next_one_supersedes_the_one_before(premises: Premises) -> None:
 
 def test_of_one_day_the_one_that_was_entered_later_is_the_next(premises: Premises) -> None:
     property_id = premises.property()
-    premises.certificate(property_id, "eicr", "2026-03-10", reference="first")
-    premises.certificate(property_id, "eicr", "2026-03-10", reference="second")
+    premises.certificate(property_id, "eicr", TODAY, reference="first")
+    premises.certificate(property_id, "eicr", TODAY, reference="second")
     assert followers(premises, property_id) == {"second": None, "first": "second"}
 
 
 def test_units_types_and_properties_have_their_own(premises: Premises) -> None:
     property_id, other = premises.property(), premises.property()
-    unit_id = premises.unit(property_id)
+    unit_id, next_door = premises.unit(property_id), premises.unit(property_id)
     premises.certificate(property_id, "eicr", "2025-03-10", reference="whole")
     premises.certificate(property_id, "eicr", "2026-03-10", reference="unit", unitId=unit_id)
+    premises.certificate(property_id, "eicr", "2026-04-10", reference="next door", unitId=next_door)
     premises.certificate(property_id, "epc", "2026-03-10", reference="epc")
     premises.certificate(other, "eicr", "2026-03-10", reference="other")
-    assert followers(premises, property_id) == {"epc": None, "unit": None, "whole": None}
+    assert followers(premises, property_id) == {"epc": None, "next door": None, "unit": None, "whole": None}
 
 
 def test_tenancies_have_their_own_where_each_is_asked(premises: Premises) -> None:
@@ -469,6 +536,7 @@ def references(premises: Premises, query: str) -> list[str]:
 
 def test_certificates_are_found_by_what_they_are_of(premises: Premises) -> None:
     one, other = premises.property(), premises.property()
+    premises.unit(other)
     unit_id = premises.unit(one)
     premises.certificate(one, "epc", "2025-01-01", reference="a", externalId="x")
     premises.certificate(one, "eicr", "2025-01-01", reference="b", unitId=unit_id)
@@ -541,6 +609,14 @@ def test_a_property_shows_its_current_ones(premises: Premises) -> None:
     premises.certificate(property_id, "pat", "2026-01-01", reference="pat")
     premises.certificate(property_id, "epc", "2025-01-01", reference="old")
     premises.certificate(property_id, "epc", "2026-01-01", reference="epc")
+    for reference, issued in (("earlier", "2025-12-31"), ("first", "2026-01-01"), ("second", "2026-01-01")):
+        premises.certificate(property_id, "epc", issued, reference=reference, unitId=premises.unit(property_id))
     premises.certificate(premises.property(), "epc", "2026-01-01")
     shown = premises.read(lambda tx: of_property(tx, property_id))
-    assert [(row.reference, row.status) for row in shown] == [("epc", "valid"), ("pat", "expiring")]
+    assert [(row.reference, row.status) for row in shown] == [
+        ("second", "valid"),
+        ("first", "valid"),
+        ("epc", "valid"),
+        ("earlier", "valid"),
+        ("pat", "expiring"),
+    ]

@@ -123,6 +123,18 @@ def test_each_flat_needs_its_own_unless_there_is_one_for_the_whole(premises: Pre
     assert lacking(premises, f"unitId={room}") == []
 
 
+def test_what_each_flat_needs(premises: Premises) -> None:
+    property_id = premises.property(jurisdiction="wales", licensing="selective")
+    unit_id = flat(premises, property_id)
+    assert lacking(premises) == [
+        (property_id, "eicr", unit_id),
+        (property_id, "epc", unit_id),
+        (property_id, "gas_safety", unit_id),
+        (property_id, "rent_smart_wales", None),
+        (property_id, "selective_licence", None),
+    ]
+
+
 def test_without_flats_one_of_any_part_will_do(premises: Premises) -> None:
     property_id = premises.property()
     premises.certificate(property_id, "gas_safety", "2026-01-01", unitId=premises.unit(property_id))

@@ -146,6 +146,22 @@ def test_shares_are_from_0_to_100(premises: Premises, percent: str) -> None:
     assert (made["businessPurposePercent"], made["ercPercent"]) == (percent, percent)
 
 
+def test_what_is_just_possible_is_taken(premises: Premises) -> None:
+    first, last = "1900-01-01", "2199-12-31"
+    old = premises.mortgage(
+        startDate=first,
+        rateEndDate=first,
+        ercUntilDate=last,
+        redeemedDate=first,
+        currentBalance="0.00",
+        balanceDate=first,
+        originalAmount="0.01",
+        monthlyPayment="0.01",
+    )
+    assert (old["startDate"], old["ercUntilDate"], old["status"]) == (first, last, "redeemed")
+    assert premises.mortgage(currentBalance="1.00", balanceDate=TODAY)["balanceDate"] == TODAY
+
+
 def test_amounts_are_of_the_currency_of_the_property(premises: Premises) -> None:
     made = premises.mortgage(premises.property(currency="JPY"), originalAmount="9000000", currency="JPY")
     assert (made["currency"], made["estimatedBalance"]) == ("JPY", "9000000")
@@ -249,6 +265,22 @@ def test_what_a_rate_went_back_to_stays_when_the_next_is_agreed(premises: Premis
     assert [step["fromDate"] for step in tracker["rateHistory"]] == ["2025-01-01", "2026-04-01"]
 
 
+def test_an_end_that_has_come_stays_until_there_is_a_new_rate(premises: Premises) -> None:
+    made = premises.mortgage(rateEndDate="2026-03-31", reversionRate="8")
+    changed = update(premises, made, lender="Tamar Bank")
+    assert (changed["rateEndDate"], changed["reversionRate"], len(changed["rateHistory"])) == ("2026-03-31", "8", 1)
+    on_its_last_day = update(premises, made, interestRate="5", rateFromDate="2026-03-31")
+    assert (on_its_last_day["rateEndDate"], on_its_last_day["reversionRate"]) == ("2026-03-31", "8")
+
+
+def test_without_a_reversion_a_rate_goes_on(premises: Premises) -> None:
+    made = premises.mortgage(rateEndDate="2026-03-31")
+    paid = amortising.instalments(loan(premises, made), "2026-05-01", "2026-06-30")
+    assert [part.interest for part in paid] == [750_00, 750_00]
+    agreed = update(premises, made, interestRate="5", rateFromDate="2026-07-01")
+    assert [step["fromDate"] for step in agreed["rateHistory"]] == ["2025-01-01", "2026-07-01"]
+
+
 def test_an_end_that_is_still_to_come_stays_with_a_new_rate(premises: Premises) -> None:
     made = premises.mortgage(rateEndDate="2027-03-31", reversionRate="8")
     changed = update(premises, made, interestRate="5.75")
@@ -291,6 +323,8 @@ def test_the_first_rate_goes_with_the_start(premises: Premises) -> None:
     update(premises, made, interestRate="5", rateFromDate="2026-01-01")
     earlier = update(premises, made, startDate="2024-06-01")
     assert [step["fromDate"] for step in earlier["rateHistory"]] == ["2024-06-01", "2026-01-01"]
+    same = update(premises, made, startDate="2026-01-01")
+    assert same["rateHistory"] == [{"fromDate": "2026-01-01", "interestRate": "5"}]
     later = update(premises, made, startDate="2026-02-01")
     assert later["rateHistory"] == [{"fromDate": "2026-02-01", "interestRate": "5"}]
 
@@ -342,6 +376,7 @@ def test_a_history_has_an_end(premises: Premises) -> None:
         MORTGAGES.update(tx, replace(MORTGAGES.get(tx, made["id"]), rate_history=steps))
 
     premises.store.write(fill, premises.org_id)
+    assert len(update(premises, made, lender="Tamar Bank")["rateHistory"]) == STEPS_MAX
     assert refused(premises, made, interestRate="9") == [("interestRate", "out_of_range")]
 
 
@@ -404,6 +439,8 @@ def test_the_balances_of_properties_are_summed_as_of_a_day(premises: Premises, s
     one, other, left_out = premises.property(), premises.property(), premises.property()
     premises.mortgage(one, currentBalance="149000.00", balanceDate="2026-10-31")
     premises.mortgage(one, originalAmount="1000.00", redeemedDate="2026-11-01")
+    of_last_year = {"currentBalance": "500.00", "balanceDate": "2025-12-31"}
+    premises.mortgage(one, originalAmount="500.00", redeemedDate="2026-11-01", **of_last_year)
     premises.mortgage(other, originalAmount="60000.00", startDate="2026-11-01")
     premises.mortgage(left_out)
     Premises(store).mortgage()
@@ -413,6 +450,6 @@ def test_the_balances_of_properties_are_summed_as_of_a_day(premises: Premises, s
         return found
 
     assert owed("2024-12-31") == 0
-    assert owed("2026-10-30") == 149_000_00 + 1_000_00
-    assert owed("2026-10-31") == 149_000_00 + 1_000_00
+    assert owed("2026-10-30") == 149_000_00 + 1_500_00
+    assert owed("2026-10-31") == 149_000_00 + 1_500_00
     assert owed("2026-11-01") == 149_000_00 + 60_000_00

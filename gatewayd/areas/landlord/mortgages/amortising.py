@@ -230,10 +230,7 @@ def _legs(loan: Loan, months: int, since: int) -> Iterator[_Leg]:
 
 def _changes(loan: Loan) -> dict[int, str]:
     """The rates, by how many months go before the first one that begins on their day or later."""
-    return {
-        1 + _months_until(loan, days_after(rate.from_date, -1)) if rate.from_date > loan.start else 0: rate.percent
-        for rate in loan.rates
-    }
+    return {1 + _months_until(loan, days_after(rate.from_date, -1)): rate.percent for rate in loan.rates}
 
 
 def _percent(changes: dict[int, str], month: int) -> str:
@@ -271,13 +268,15 @@ def _factor(percent: str) -> tuple[int, int]:
 
 
 def _opening(loan: Loan) -> int:
-    """With what the loan began: what leads to the first balance that is known, but no more than was lent."""
-    if not loan.balances:
-        return loan.original
-    known = loan.balances[0]
+    """With what the loan began: what leads to the first balance that is known, but no more than was lent.
+
+    Chosen: that nothing is owed any more says nothing of the months before.
+    """
+    known = loan.balances[0] if loan.balances else Balance(loan.start, loan.original)
     months = _months_until(loan, known.date)
-    payment = _payment(loan, loan.original, loan.rates[0].percent, 0)
-    if months == 0 or payment is None:
+    if months == 0 or known.amount == 0:
+        return loan.original
+    if _payment(loan, loan.original, loan.rates[0].percent, 0) is None:
         opening = known.amount
     elif loan.payment is None:  # what is owed is a share of what was lent
         reached = _owed_after(loan._replace(balances=()), months)
