@@ -31,6 +31,8 @@ _MORTGAGE: dict[str, Any] = {
     "lender": "Building Society",
     "type": "repayment",
     "interest_rate": "6",
+    "rate_history": '[{"fromDate":"2025-04-06","interestRate":"6"}]',
+    "balance_history": "[]",
     "original_amount": 100_000_00,
     "start_date": "2025-04-06",
     "business_purpose_percent": "100",

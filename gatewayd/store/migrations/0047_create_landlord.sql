@@ -204,15 +204,17 @@ CREATE TABLE mortgages (
         rate_type = 'fixed' OR rate_type = 'tracker' OR rate_type = 'variable' OR rate_type = 'discount'
         OR rate_type = 'offset'
     ),
-    interest_rate TEXT NOT NULL,                -- percent a year
+    interest_rate TEXT NOT NULL,                -- percent a year; the last of its history
+    rate_history TEXT NOT NULL,                 -- JSON, oldest first; the first is of the start
     rate_end_date TEXT,
     reversion_rate TEXT,
-    original_amount INTEGER NOT NULL,
+    original_amount INTEGER NOT NULL CHECK (original_amount > 0),
     start_date TEXT NOT NULL,
-    term_months INTEGER,
-    monthly_payment INTEGER,
-    current_balance INTEGER,
+    term_months INTEGER CHECK (term_months > 0),
+    monthly_payment INTEGER CHECK (monthly_payment > 0),
+    current_balance INTEGER CHECK (current_balance >= 0), -- the last of its history
     balance_date TEXT,
+    balance_history TEXT NOT NULL,              -- JSON, oldest first
     erc_until_date TEXT,
     erc_percent TEXT,
     business_purpose_percent TEXT NOT NULL,
@@ -220,7 +222,8 @@ CREATE TABLE mortgages (
     currency TEXT NOT NULL CHECK (length(currency) = 3),
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
-    version INTEGER NOT NULL CHECK (version >= 1)
+    version INTEGER NOT NULL CHECK (version >= 1),
+    CHECK ((current_balance IS NULL) = (balance_date IS NULL))
 ) STRICT;
 -- externalId, once in an organization
 CREATE UNIQUE INDEX mortgages_by_external_id ON mortgages (org_id, external_id) WHERE external_id IS NOT NULL;
@@ -230,8 +233,10 @@ CREATE INDEX mortgages_by_id ON mortgages (org_id, id);
 CREATE INDEX mortgages_by_change ON mortgages (org_id, updated_at, id);
 -- the mortgages of a property
 CREATE INDEX mortgages_of_property ON mortgages (org_id, property_id, id);
--- rates that end
+-- rates that end, the soonest first
 CREATE INDEX mortgages_by_rate_end ON mortgages (org_id, rate_end_date, id) WHERE rate_end_date IS NOT NULL;
+-- what is redeemed, newest first
+CREATE INDEX mortgages_redeemed ON mortgages (org_id, id) WHERE redeemed_date IS NOT NULL;
 
 CREATE TABLE property_valuations (
     id TEXT PRIMARY KEY,
@@ -280,12 +285,17 @@ CREATE TABLE certificates (
     remedial_done_date TEXT,
     served_date TEXT,
     document_id TEXT,
-    cost INTEGER,
+    cost INTEGER CHECK (cost >= 0),
     currency TEXT NOT NULL CHECK (length(currency) = 3),
-    superseded_by_id TEXT REFERENCES certificates (id),
+    superseded_by_id TEXT REFERENCES certificates (id), -- the next of its chain
+    superseded_date TEXT,                       -- when that one was issued
+    chain TEXT NOT NULL,                        -- what those of a property and type share that follow each other
+    valid_until TEXT NOT NULL,                  -- 9999-12-31: without an end; empty: it found faults
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
-    version INTEGER NOT NULL CHECK (version >= 1)
+    version INTEGER NOT NULL CHECK (version >= 1),
+    CHECK (expiry_date >= issued_date),
+    CHECK ((superseded_by_id IS NULL) = (superseded_date IS NULL))
 ) STRICT;
 -- externalId, once in an organization
 CREATE UNIQUE INDEX certificates_by_external_id ON certificates (org_id, external_id) WHERE external_id IS NOT NULL;
@@ -293,8 +303,16 @@ CREATE UNIQUE INDEX certificates_by_external_id ON certificates (org_id, externa
 CREATE INDEX certificates_by_id ON certificates (org_id, id);
 -- the list with updatedSince
 CREATE INDEX certificates_by_change ON certificates (org_id, updated_at, id);
--- the certificates of a property by kind, newest last
-CREATE INDEX certificates_of_property ON certificates (org_id, property_id, type, issued_date, id);
+-- the certificates of a property by kind, in the order in which they follow each other
+CREATE INDEX certificates_of_property ON certificates (org_id, property_id, type, chain, issued_date, id);
 -- what expires
-CREATE INDEX certificates_by_expiry ON certificates (org_id, expiry_date, id)
-WHERE expiry_date IS NOT NULL AND superseded_by_id IS NULL;
+CREATE INDEX certificates_by_expiry ON certificates (org_id, valid_until, id) WHERE superseded_by_id IS NULL;
+-- what expires of a property
+CREATE INDEX certificates_of_property_by_expiry ON certificates (org_id, property_id, valid_until, id)
+WHERE superseded_by_id IS NULL;
+-- the certificates of a property, newest first
+CREATE INDEX certificates_of_property_by_id ON certificates (org_id, property_id, id);
+-- the certificates of a kind, newest first
+CREATE INDEX certificates_by_type ON certificates (org_id, type, id);
+-- what was superseded, newest first
+CREATE INDEX certificates_superseded ON certificates (org_id, id) WHERE superseded_by_id IS NOT NULL;
