@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from gatewayd.errors import FieldError
-from gatewayd.ledger import coded_vat, lets, owners, profit_and_loss, references
+from gatewayd.ledger import coded_vat, lets, loan_payments, owners, profit_and_loss, references
 from gatewayd.ledger.allocation_shapes import Allocation, Part
 from gatewayd.ledger.bank_lines import BankLine
 from gatewayd.ledger.businesses import Business
@@ -46,6 +46,7 @@ def mistakes(tx: ReadTx, row: Allocation, setting: Setting, before: Allocation |
         *_code_mistakes(row, business),
         *(() if business is None else _business_mistakes(row, business, setting.line, stays)),
         *_category_mistakes(row, business),
+        *_payment_mistakes(row, setting.place, before),
         *_place_mistakes(row, setting.place, before),
     ):
         yield FieldError(setting.path + path, code, message)
@@ -168,6 +169,20 @@ def _category_mistakes(row: Allocation, business: Business | None) -> Iterator[t
         yield "businessId", "required", "Of which business is it income or an expense?"
     elif business is not None and row.category not in income_of(business.type) | expenses_of(business.type):
         yield "category", "conflict", f"A business of type {business.type} has no such line."
+
+
+def _payment_mistakes(row: Allocation, place: Place, before: Allocation | None) -> Iterator[tuple[str, str, str]]:
+    """What is wrong with a payment of a mortgage, which was not split for it."""
+    if not loan_payments.is_payment(row.category, row.purpose):
+        return
+    if row.mortgage_id is None:
+        yield "mortgageId", "required", "Of which mortgage is it a payment?"
+    if row.direction == "in":
+        yield "direction", "conflict", "A payment goes out; what comes in of a loan is loan_capital."
+    if place.mortgage is not None and row.currency != place.mortgage.currency:
+        yield "mortgageId", "currency_mismatch", f"The mortgage is in {place.mortgage.currency}."
+    if before is not None:
+        yield "purpose", "conflict", "Allocate it anew, and it is split into interest and capital."
 
 
 def _place_mistakes(row: Allocation, place: Place, before: Allocation | None) -> Iterator[tuple[str, str, str]]:

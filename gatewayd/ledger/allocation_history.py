@@ -7,6 +7,7 @@ from typing import NamedTuple
 from gatewayd.ledger.allocation_rules import RuleOutcome, share
 from gatewayd.ledger.allocation_shapes import Allocation, Direction
 from gatewayd.ledger.allocations import ALLOCATIONS
+from gatewayd.ledger.categories import NOT_PNL, Category, Purpose
 from gatewayd.ledger.hidden_imports import VISIBLE
 from gatewayd.money import canonical
 from gatewayd.store import ReadTx
@@ -17,13 +18,21 @@ _VAT_PERCENTAGES = ("20", "5")
 _SELECT_CHOSEN = f"""
 SELECT {", ".join(f"allocations.{name}" for name in ALLOCATIONS.names)}
 FROM (
-    SELECT id, amount, date FROM bank_transactions
+    SELECT id, amount, allocated, date FROM bank_transactions
     WHERE org_id = :org_id AND match_key = :match_key AND allocated <> 0 AND {VISIBLE}
     ORDER BY date DESC LIMIT :count
 ) AS lines CROSS JOIN allocations
-WHERE allocations.org_id = :org_id AND source_id = lines.id AND allocations.amount = abs(lines.amount)
+WHERE allocations.org_id = :org_id AND source_id = lines.id
+    AND (
+        allocations.amount = abs(lines.amount)
+        OR (interest_source = 'computed' AND lines.allocated = lines.amount AND 2 = (
+            SELECT count(others.id) FROM allocations AS others
+            WHERE others.org_id = :org_id AND others.source_id = lines.id
+        ))
+    )
     AND invoice_id IS NULL AND counterpart_id IS NULL AND matched_by <> 'rule'
 """  # CROSS: SQLite keeps the order of the tables, and looks at these lines alone
+"""What was allocated whole to one thing, a payment of a mortgage among it, which is both halves."""
 
 
 class Choice(NamedTuple):
@@ -62,18 +71,24 @@ def choice_for(tx: ReadTx, match_key: str, direction: Direction) -> Choice | Non
 def what(row: Allocation) -> tuple[str | None, ...]:
     """What an allocation is for, as far as two are for the same."""
     places = (row.property_id, row.unit_id, row.tenancy_id, row.mortgage_id)
-    return (row.category, row.purpose, row.business_id, *places)
+    return (*_wanted(row), row.business_id, *places)
+
+
+def _wanted(row: Allocation) -> tuple[Category, Purpose | None]:
+    """What somebody asked for who has this allocation now: of computed interest, that a payment be split."""
+    return (row.category, row.purpose) if row.interest_source != "computed" else (NOT_PNL, "loan_payment")
 
 
 def outcome_of(row: Allocation) -> RuleOutcome:
     """What a rule would say that made this of a line."""
+    category, purpose = _wanted(row)
     return RuleOutcome(
-        category=row.category,
-        purpose=row.purpose,
+        category=category,
+        purpose=purpose,
         business_id=row.business_id,
         vat_code=row.vat_code,
         vat_percent=_vat_percent(row) if row.vat_code is None else None,
-        disallowable_percent=_disallowable_percent(row),
+        disallowable_percent=_disallowable_percent(row) if category == row.category else None,
         property_id=row.property_id,
         unit_id=row.unit_id,
         tenancy_id=row.tenancy_id,

@@ -5,18 +5,19 @@ that a payout of 95 can be 100 of turnover in and 5 of charges out. With each ch
 in the same transaction.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
 from gatewayd.errors import FieldError, Problem, invalid, invalid_state
-from gatewayd.ledger import allocation_checks, bank_lines, businesses, coded_vat, lets, period_locks
+from gatewayd.ledger import allocation_checks, bank_lines, businesses, coded_vat, lets, loan_payments, period_locks
 from gatewayd.ledger.allocation_checks import Setting
 from gatewayd.ledger.allocation_shapes import BY_PERSON, Allocation, Entry, Origin, Part
 from gatewayd.ledger.bank_lines import BankLine
 from gatewayd.ledger.businesses import Business
 from gatewayd.ledger.categories import FINANCE_COSTS, WHOLLY_DISALLOWABLE
 from gatewayd.ledger.lets import Place
+from gatewayd.ledger.loan_payments import Paid
 from gatewayd.money import Money
 from gatewayd.store import ReadTx, Table, WriteTx
 
@@ -48,13 +49,15 @@ def planned(tx: WriteTx, line: BankLine, parts: Sequence[Part], origin: Origin =
     errors: list[FieldError] = []
     left = line.unallocated
     for index, part in enumerate(parts):
-        row, setting = _part_of(tx, line, part, left)
-        errors += allocation_checks.mistakes(tx, row, setting._replace(path=f"parts[{index}]."))
-        rows.append(replace(row, **origin._asdict()))
-        left -= row.signed
+        for row, setting in _parts_of(tx, line, part, left, rows):
+            errors += allocation_checks.mistakes(tx, row, setting._replace(path=f"parts[{index}]."))
+            rows.append(replace(row, **origin._asdict()))
+            left -= row.signed
     errors += allocation_checks.sum_mistakes(line, line.amount - left, "parts")
     if errors:
-        raise invalid(*errors)
+        raise invalid(*dict.fromkeys(errors))
+    if int(tx.value(_COUNT_OF_LINE, source_id=line.id)) + len(rows) > MAX_PER_LINE:
+        raise Problem("limit_reached", f"A bank transaction has at most {MAX_PER_LINE} allocations.")
     for row in rows:
         _refuse_closed(tx, row)
     return rows
@@ -78,15 +81,17 @@ def enter(tx: WriteTx, parts: Sequence[Part], entry: Entry) -> list[Allocation]:
     """
     rows: list[Allocation] = []
     errors: list[FieldError] = []
-    for index, part in enumerate(parts):
-        place = lets.place_of(tx, part)
-        part = part._replace(**place.filled(part))
-        setting = Setting(_business(tx, part.business_id), None, place, f"parts[{index}].")
-        row = _entry_of(tx, part, entry, setting)
-        errors += allocation_checks.part_mistakes(part, setting)
-        errors += allocation_checks.entry_mistakes(row, tx.today, setting)
-        errors += allocation_checks.mistakes(tx, row, setting)
-        rows.append(row)
+    for index, whole in enumerate(parts):
+        place = lets.place_of(tx, whole)
+        whole = whole._replace(**place.filled(whole))
+        setting = Setting(_business(tx, whole.business_id), None, place, f"parts[{index}].")
+        errors += allocation_checks.part_mistakes(whole, setting)
+        paid = Paid(entry.date or tx.today, entry.currency or _currency(setting.business), rows)
+        for part in loan_payments.parts_of(tx, whole, paid, place, setting.business):
+            row = _entry_of(tx, part, paid, setting)
+            errors += allocation_checks.entry_mistakes(row, tx.today, setting)
+            errors += allocation_checks.mistakes(tx, row, setting)
+            rows.append(row)
     if errors:
         raise invalid(*dict.fromkeys(errors))
     for row in rows:
@@ -175,8 +180,10 @@ def refuse_bound(row: Allocation) -> None:
         raise invalid_state(message, "transfer", ())
 
 
-def _part_of(tx: WriteTx, line: BankLine, part: Part, left: int) -> tuple[Allocation, Setting]:
-    """A part of `line` that is not stored yet; `left` is what the parts before it leave, signed minor units."""
+def _parts_of(
+    tx: WriteTx, line: BankLine, part: Part, left: int, before: Sequence[Allocation]
+) -> Iterator[tuple[Allocation, Setting]]:
+    """What a part of `line` is, not stored yet. `left` is what the parts `before` leave, signed minor units."""
     place = lets.place_of(tx, part)
     part = part._replace(**place.filled(part))
     if part.business_id is None and len(line.business_ids) == 1 and part.category != "not_pnl":
@@ -184,27 +191,28 @@ def _part_of(tx: WriteTx, line: BankLine, part: Part, left: int) -> tuple[Alloca
     direction = part.direction or ("in" if line.amount > 0 else "out")
     if part.amount is None:
         part = part._replace(amount=left if direction == "in" else -left)
+    part = part._replace(direction=direction, description=part.description or line.description)
     business = _business(tx, part.business_id)
     setting = Setting(business, line, place)
-    row = _row(
-        tx,
-        part._replace(direction=direction, description=part.description or line.description),
-        setting,
-        line.currency,
-        source_type="bank",
-        source_id=line.id,
-        import_id=line.import_id,
-        date=line.date,
-        legal_entity_id=_owner(business, line) or part.legal_entity_id,
-    )
-    return row, setting
+    paid = Paid(line.date, line.currency, before)
+    for one in loan_payments.parts_of(tx, part, paid, place, business):
+        row = _row(
+            tx,
+            one,
+            setting,
+            line.currency,
+            source_type="bank",
+            source_id=line.id,
+            import_id=line.import_id,
+            date=line.date,
+            legal_entity_id=_owner(business, line) or part.legal_entity_id,
+        )
+        yield row, setting
 
 
-def _entry_of(tx: WriteTx, part: Part, entry: Entry, setting: Setting) -> Allocation:
-    business = setting.business
-    currency = entry.currency or ("GBP" if business is None else business.currency)
+def _entry_of(tx: WriteTx, part: Part, paid: Paid, setting: Setting) -> Allocation:
     part = part._replace(direction=part.direction or "out")
-    return _row(tx, part, setting, currency, date=entry.date or tx.today, legal_entity_id=_owner(business, None))
+    return _row(tx, part, setting, paid.currency, date=paid.date, legal_entity_id=_owner(setting.business, None))
 
 
 def _row(tx: WriteTx, part: Part, setting: Setting, currency: str, **values: object) -> Allocation:
@@ -224,7 +232,7 @@ def _row(tx: WriteTx, part: Part, setting: Setting, currency: str, **values: obj
         "currency": currency,
         "description": part.description or "",
         "document_ids": list(part.document_ids),
-        "interest_source": "statement" if _is_interest(part) else None,
+        "interest_source": part.interest_source or ("statement" if _is_interest(part) else None),
     }
     row = ALLOCATIONS.new(tx, None, **{**given, **BY_PERSON._asdict(), **defaults, **values})
     return with_coded_vat(row) if part.vat_amount is None else row
@@ -241,6 +249,10 @@ def _disallowable(category: str, amount: int, place: Place) -> int:
 
 def _is_interest(row: Allocation | Part) -> bool:
     return row.mortgage_id is not None and row.category in FINANCE_COSTS
+
+
+def _currency(business: Business | None) -> str:
+    return "GBP" if business is None else business.currency
 
 
 def _business(tx: ReadTx, business_id: str | None) -> Business | None:

@@ -44,6 +44,7 @@ Purpose = Literal[
     "transfer",
     "invoice_payment",
     "loan_capital",
+    "loan_payment",
     "vat_payment",
     "tax_payment",
     "drawings",
@@ -51,7 +52,10 @@ Purpose = Literal[
     "deposit",
     "other",
 ]
-"""What is `not_pnl`: between own accounts, on an invoice (which counts itself), and so on."""
+"""What is `not_pnl`: between own accounts, on an invoice (which counts itself), and so on.
+
+`loan_payment` is never kept: it is split into interest and `loan_capital`.
+"""
 
 INCOME: frozenset[str] = frozenset(get_args(Income))
 EXPENSES: frozenset[str] = frozenset(get_args(Expense))

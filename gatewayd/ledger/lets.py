@@ -20,7 +20,7 @@ SELECT {_FOUND} WHERE p.org_id = :org_id AND p.business_id = :business_id ORDER 
 """
 _SELECT_UNIT = "SELECT property_id, id FROM property_units WHERE org_id = :org_id AND id = :id"
 _SELECT_TENANCY = "SELECT property_id, unit_id FROM tenancies WHERE org_id = :org_id AND id = :id"
-_MORTGAGE = "id, property_id, type, business_purpose_percent"
+_MORTGAGE = "id, property_id, type, currency, business_purpose_percent"
 _SELECT_MORTGAGE = f"SELECT {_MORTGAGE} FROM mortgages WHERE org_id = :org_id AND id = :id"
 _SELECT_MORTGAGES = (
     f"SELECT {_MORTGAGE} FROM mortgages WHERE org_id = :org_id AND property_id = :property_id ORDER BY id"
@@ -69,6 +69,7 @@ class LetMortgage(NamedTuple):
     id: str
     property_id: str
     type: str
+    currency: str
     business_purpose_percent: str
 
     def private_part(self, interest: int) -> int:

@@ -47,6 +47,11 @@ class Split(NamedTuple):
     parts: tuple[Allocation, ...]
 
     @property
+    def is_said(self) -> bool:
+        """True where people said all amounts: what is computed of a payment is another one of the next."""
+        return all(part.interest_source != "computed" for part in self.parts)
+
+    @property
     def what(self) -> tuple[object, ...]:
         """What the parts were for, and which way each went."""
         return tuple((part.direction, *what(part)) for part in self.parts)
@@ -114,7 +119,7 @@ def _splits(tx: ReadTx, match_key: str, direction: Direction) -> list[Split]:
         lines.setdefault(line_id, []).append(part)
         totals[line_id] = total
     found = [Split(totals[line_id], tuple(sorted(parts, key=_order))) for line_id, parts in lines.items()]
-    whole = [split for split in found if sum(part.signed for part in split.parts) == split.total]
+    whole = [split for split in found if sum(part.signed for part in split.parts) == split.total and split.is_said]
     alike = [split for split in whole if (split.total > 0) == (direction == "in") and len(split.parts) <= MOST_PARTS]
     return sorted(alike, key=lambda split: (split.parts[0].date, split.parts[0].source_id or ""), reverse=True)
 

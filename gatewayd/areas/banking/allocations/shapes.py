@@ -37,7 +37,8 @@ class AllocationPart(Part, frozen=True, kw_only=True):
     depreciation are disallowable; `allowable` false says that the whole amount is. Money back for an expense is `in`.
     `vatCode` says what `vatAmount` is, at the rate of `documentDate`, else of the money's date: a bill may differ from
     it by a penny, and one more for each pound of VAT. Reverse charges, postponed import VAT and acquisitions hold none:
-    it is accounted for in the VAT return.
+    it is accounted for in the VAT return. `propertyId` and `businessId` follow from a unit, a tenancy or a mortgage. A
+    `loan_payment` of a `mortgageId` becomes two allocations, interest as it is computed and `loan_capital`.
     """
 
     category: Category

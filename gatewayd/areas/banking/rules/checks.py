@@ -6,7 +6,7 @@ from decimal import Decimal
 from msgspec.structs import replace
 
 from gatewayd.errors import FieldError
-from gatewayd.ledger import businesses, lets, profit_and_loss, references
+from gatewayd.ledger import businesses, lets, loan_payments, profit_and_loss, references
 from gatewayd.ledger.allocation_rules import RuleConditions, RuleOutcome
 from gatewayd.ledger.categories import NOT_PNL, expenses_of, income_of
 from gatewayd.ledger.lets import Place
@@ -58,6 +58,8 @@ def _purpose_mistakes(outcome: RuleOutcome) -> Iterator[FieldError]:
         yield FieldError("outcome.purpose", "required", "It is neither income nor an expense: what is it?")
     elif outcome.purpose == "invoice_payment":
         yield FieldError("outcome.purpose", "conflict", "Payments are recorded with their invoice.")
+    elif loan_payments.is_payment(outcome.category, outcome.purpose) and outcome.mortgage_id is None:
+        yield FieldError("outcome.mortgageId", "required", "Of which mortgage is it a payment?")
     if outcome.vat_code is not None and outcome.purpose not in (None, "other"):
         yield FieldError("outcome.vatCode", "conflict", "Only what was bought or sold has one.")
 

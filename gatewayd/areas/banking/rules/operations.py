@@ -137,6 +137,7 @@ def _shown(applied: Applied) -> AppliedRule:
         currency=line.currency,
         reason=allocation_rules.reason(rule),
         allocation=rows[0] if rows else None,
+        allocations=rows,
         refusal=refusal,
     )
 

@@ -69,7 +69,10 @@ class ApplyRules(PageRequest, frozen=True, kw_only=True):
 
 
 class AppliedRule(Response, frozen=True, kw_only=True):
-    """A bank transaction that a rule fits: the allocation that was made, or would be, or why it could not."""
+    """A bank transaction that a rule fits: what was allocated, or would be, or why it could not.
+
+    `allocations` are several where a payment of a mortgage is split, and `allocation` is the first of them.
+    """
 
     bank_transaction_id: Id
     rule_id: Id
@@ -78,6 +81,7 @@ class AppliedRule(Response, frozen=True, kw_only=True):
     currency: str
     reason: str
     allocation: Allocation | None
+    allocations: list[Allocation]
     refusal: str | None
 
 

@@ -1,0 +1,326 @@
+"""What is owed on a loan, and how much of a payment is interest (Domain B4, C2). Pure.
+
+Money is in minor units, days are ISO dates, rates are percent a year. A loan is paid monthly, on the day of the month
+on which it began, for the first time a month later. A month's interest is balance x rate / 12, half up, at the balance
+and the rate of the day on which the month begins; what is paid beyond it is capital.
+
+Chosen: what a lender said is owed on a day goes before what was computed, and the months after it go on from there.
+The months before the first such balance are those that lead to it, from no more than was lent.
+"""
+
+import datetime
+import functools
+import itertools
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Literal, NamedTuple
+
+from gatewayd.clock import days_after, months_later
+from gatewayd.ledger.rounding import half_up
+
+MortgageType = Literal["repayment", "interest_only", "part_and_part"]
+
+_EARLY = 15  # Chosen: days, half of a month
+
+
+class Rate(NamedTuple):
+    """A rate, from a day on."""
+
+    from_date: str
+    percent: str
+
+
+class Balance(NamedTuple):
+    """What was owed at the end of a day, by the lender's word."""
+
+    date: str
+    amount: int
+
+
+class Loan(NamedTuple):
+    """What a loan comes to follows from this. `rates` and `balances` are the oldest first; the first rate is that of
+    the start, and no balance is of a day before it.
+
+    None: the term or the payment is not known; it is not redeemed. Chosen: a repayment loan with neither, and one that
+    is part and part without a payment, are computed as if nothing were repaid. So is one whose term is over: a loan
+    ends when somebody says so.
+    """
+
+    type: MortgageType
+    original: int
+    start: str
+    term_months: int | None
+    payment: int | None
+    rates: tuple[Rate, ...]
+    balances: tuple[Balance, ...]
+    redeemed: str | None
+
+
+class Instalment(NamedTuple):
+    """A month's payment, on the day it is due: the sum of its parts."""
+
+    due: str
+    interest: int
+    capital: int
+
+
+class Near(NamedTuple):
+    """The instalment that a day is nearest to: its interest, and the first and last day of which the same is true."""
+
+    interest: int
+    first: str
+    last: str
+
+
+class Split(NamedTuple):
+    """The parts of a payment, which add up to it."""
+
+    interest: int
+    capital: int
+
+
+class _Leg(NamedTuple):
+    """Months of one rate. `first` months go before it, and `balance` is owed when it begins.
+
+    `numerator` / `denominator` is the interest of a month and of a penny; `payment` None: nothing is repaid. `clears`
+    is the month that pays all that is left, None: none does.
+    """
+
+    first: int
+    months: int
+    balance: int
+    numerator: int
+    denominator: int
+    payment: int | None
+    clears: int | None
+
+    def interest(self, balance: int) -> int:
+        """A month's interest."""
+        return half_up(balance * self.numerator, self.denominator)
+
+    def capital(self, month: int, balance: int, interest: int) -> int:
+        """What the month of this number repays: never less than nothing, and never more than is owed."""
+        if self.payment is None:
+            return 0
+        return balance if month == self.clears else min(balance, max(0, self.payment - interest))
+
+    def owed_after(self, months: int) -> int:
+        """What is owed after so many of its months."""
+        balance, payment, numerator, denominator = self.balance, self.payment, self.numerator, self.denominator
+        if payment is None:
+            return balance
+        if self.clears is not None and self.first + months >= self.clears:
+            return 0
+        for _ in range(months):  # the one loop that is long: of each month, as `interest` and `capital` have it
+            capital = payment - (2 * balance * numerator + denominator) // (2 * denominator)
+            if capital >= balance:
+                return 0
+            if capital <= 0:
+                return balance
+            balance -= capital
+        return balance
+
+
+def estimate_on(loan: Loan, day: str) -> int:
+    """What is owed at the end of a day, as far as it can be computed: nothing before the start, or once redeemed."""
+    if day < loan.start or _is_redeemed(loan, day):
+        return 0
+    balance = _known(loan, day)
+    if balance is not None and _months_until(loan, balance.date) == _months_until(loan, day):
+        return balance.amount
+    return _owed_after(loan, _months_until(loan, day))
+
+
+def balance_on(loan: Loan, day: str) -> int:
+    """What was last said to be owed, up to a day; without such a word, the estimate (Domain C3)."""
+    if day < loan.start or _is_redeemed(loan, day):
+        return 0
+    balance = _known(loan, day)
+    return estimate_on(loan, day) if balance is None else balance.amount
+
+
+def instalments(loan: Loan, from_date: str, to_date: str) -> Iterator[Instalment]:
+    """What falls due from one day to another, both inclusive, the earliest first, for as long as anything is owed.
+
+    On the day of its redemption a loan is still paid.
+    """
+    until = to_date if loan.redeemed is None else min(to_date, loan.redeemed)
+    if until < loan.start:
+        return
+    from_month = 1 + _months_until(loan, days_after(from_date, -1)) if from_date > loan.start else 1
+    for leg in _legs(loan, _months_until(loan, until), from_month - 1):
+        skipped = min(max(0, from_month - leg.first - 1), leg.months)
+        balance = leg.owed_after(skipped)
+        for month in range(leg.first + skipped + 1, leg.first + leg.months + 1):
+            if balance == 0:
+                break
+            interest = leg.interest(balance)
+            capital = leg.capital(month, balance, interest)
+            balance -= capital
+            yield Instalment(_due(loan, month), interest, capital)
+
+
+def instalment_near(loan: Loan, day: str) -> Near | None:
+    """The instalment that is due up to 15 days after a day, else the last one before it; None: it is before the first.
+
+    Payments are early, or late by a weekend. Of one that is due after the redemption there is no interest.
+    """
+    later = days_after(day, _EARLY)
+    month = 0 if later < loan.start else _months_until(loan, later)
+    if month < 1:
+        return None
+    due = _due(loan, month)
+    found = next(instalments(loan, due, due), None)
+    first, last = days_after(due, -_EARLY), days_after(_due(loan, month + 1), -_EARLY - 1)
+    return Near(0 if found is None else found.interest, first, last)
+
+
+def interest_of_payment(loan: Loan, day: str, payment: int, paid_before: int = 0) -> Split:
+    """The parts of what was paid on a day: a month's interest on what was owed the day before, then capital.
+
+    `paid_before` is what else was paid for the same month, which has borne interest first. Up to the day on which the
+    loan begins, and after its redemption, there is no interest.
+    """
+    if day <= loan.start or (loan.redeemed is not None and loan.redeemed < day):
+        return Split(0, payment)
+    eve = days_after(day, -1)
+    numerator, denominator = _factor(rate_on(loan, _due(loan, _months_until(loan, eve))))
+    due = half_up(estimate_on(loan, eve) * numerator, denominator)
+    interest = min(payment, max(0, due - paid_before))
+    return Split(interest, payment - interest)
+
+
+def rate_on(loan: Loan, day: str) -> str:
+    """The rate of a day; before the start, the first."""
+    percent = loan.rates[0].percent
+    for rate in loan.rates:
+        if rate.from_date <= day:
+            percent = rate.percent
+    return percent
+
+
+# -- months
+
+
+def _due(loan: Loan, month: int) -> str:
+    """The day on which the month of this number ends, and is paid."""
+    return months_later(datetime.date.fromisoformat(loan.start), month).isoformat()
+
+
+def _months_until(loan: Loan, day: str) -> int:
+    """How many months of the loan have ended by a day, which is not before its start."""
+    start, end = datetime.date.fromisoformat(loan.start), datetime.date.fromisoformat(day)
+    months = (end.year - start.year) * 12 + end.month - start.month
+    return months if months_later(start, months) <= end else months - 1
+
+
+def _known(loan: Loan, day: str) -> Balance | None:
+    """The lender's last word up to a day."""
+    return max((balance for balance in loan.balances if balance.date <= day), default=None)
+
+
+def _is_redeemed(loan: Loan, day: str) -> bool:
+    return loan.redeemed is not None and loan.redeemed <= day
+
+
+# -- legs
+
+
+@functools.lru_cache(maxsize=4096)  # for a month what is owed stays the same, and decades of months lead to it
+def _owed_after(loan: Loan, months: int) -> int:
+    """What is owed when so many months have ended, by what was said before the last of them."""
+    balance = None
+    for leg in _legs(loan, months, months - 1):
+        balance = leg.owed_after(leg.months)
+    return _opening(loan) if balance is None else balance
+
+
+def _legs(loan: Loan, months: int, since: int) -> Iterator[_Leg]:
+    """The first months of a loan, cut wherever its rate changes or the lender said what is owed.
+
+    Of those before the month of number `since` there may be none: they begin with the lender's last word before it.
+    """
+    said = {_months_until(loan, balance.date): balance.amount for balance in loan.balances}  # of several the last
+    changes = _changes(loan)
+    start = max((month for month in said if month <= since), default=0)
+    cuts = sorted({start, *(month for month in (*said, *changes) if start < month < months), months})
+    balance = said[start] if start in said else _opening(loan)
+    for first, last in itertools.pairwise(cuts):
+        balance, percent = said.get(first, balance), _percent(changes, first)
+        payment = _payment(loan, balance, percent, first)
+        clears = loan.term_months if loan.payment is None else None
+        leg = _Leg(first, last - first, balance, *_factor(percent), payment, clears)
+        yield leg
+        balance = leg.owed_after(leg.months)
+
+
+def _changes(loan: Loan) -> dict[int, str]:
+    """The rates, by how many months go before the first one that begins on their day or later."""
+    return {1 + _months_until(loan, days_after(rate.from_date, -1)): rate.percent for rate in loan.rates}
+
+
+def _percent(changes: dict[int, str], month: int) -> str:
+    return changes[max(first for first in changes if first <= month)]
+
+
+def _payment(loan: Loan, balance: int, percent: str, month: int) -> int | None:
+    """What is paid each month, from when so many months have ended; None: nothing is repaid."""
+    if loan.type == "interest_only":
+        return None
+    if loan.payment is not None or loan.type == "part_and_part" or loan.term_months is None:
+        return loan.payment
+    return _annuity(balance, percent, loan.term_months - month) if month < loan.term_months else None
+
+
+@functools.lru_cache(maxsize=4096)  # the same loans are computed again on every page
+def _annuity(balance: int, percent: str, months: int) -> int:
+    """The payment that repays a balance in so many months, rounded up to the penny."""
+    numerator, denominator = _factor(percent)
+    if numerator == 0:
+        return -(-balance // months)
+    grown: int = (denominator + numerator) ** months
+    whole: int = denominator**months
+    return -(-balance * numerator * grown // (denominator * (grown - whole)))
+
+
+@functools.lru_cache(maxsize=1024)
+def _factor(percent: str) -> tuple[int, int]:
+    """A rate a year as the share of a month: 6 percent is 1/200."""
+    numerator, denominator = Decimal(percent).as_integer_ratio()
+    return numerator, denominator * 12 * 100
+
+
+# -- before the lender's first word
+
+
+def _opening(loan: Loan) -> int:
+    """With what the loan began: what leads to the first balance that is known, but no more than was lent.
+
+    Chosen: that nothing is owed any more says nothing of the months before.
+    """
+    known = loan.balances[0] if loan.balances else Balance(loan.start, loan.original)
+    months = _months_until(loan, known.date)
+    if months == 0 or known.amount == 0:
+        return loan.original
+    if _payment(loan, loan.original, loan.rates[0].percent, 0) is None:
+        opening = known.amount
+    elif loan.payment is None:  # what is owed is a share of what was lent
+        reached = _owed_after(loan._replace(balances=()), months)
+        opening = half_up(known.amount * loan.original, reached) if reached else loan.original
+    else:
+        opening = _walked_back(loan, known.amount, months)
+    return min(loan.original, opening)
+
+
+def _walked_back(loan: Loan, balance: int, months: int) -> int:
+    """What was owed so many months before a balance, where all that is paid is known."""
+    payment, changes = loan.payment, _changes(loan)
+    assert payment is not None
+    cuts = sorted({0, *(month for month in changes if month < months), months})
+    for first, last in reversed(list(itertools.pairwise(cuts))):
+        numerator, denominator = _factor(_percent(changes, first))
+        for _ in range(last - first):
+            balance = max(balance, half_up((balance + payment) * denominator, denominator + numerator))
+            if balance >= loan.original:
+                return balance
+    return balance
