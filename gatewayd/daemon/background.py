@@ -8,7 +8,8 @@ from typing import Final
 import trio
 
 from gatewayd.areas.landlord import reminders
-from gatewayd.areas.vault.documents import rows as documents
+from gatewayd.areas.vault.documents.rows import PURGED_AT_ONCE
+from gatewayd.areas.vault.links import rows as links
 from gatewayd.bundles.engine import Bundles
 from gatewayd.clock import DAY, Instant
 from gatewayd.daemon.health import Health
@@ -138,7 +139,7 @@ async def _tell_all(store: Store, days: int) -> None:
 async def _purge_trash(store: Store, days: int) -> None:
     """Delete for good what has lain in the trash for so long. Raises `StoreFailure`."""
     before = Instant(store.now() - days * DAY)
-    while await store.write(lambda tx: documents.purge_some(tx, before)) == documents.PURGED_AT_ONCE:
+    while await store.write(lambda tx: links.purge_some(tx, before)) == PURGED_AT_ONCE:
         pass
 
 

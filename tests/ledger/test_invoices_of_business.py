@@ -97,7 +97,19 @@ def test_so_does_the_function(trades: list[Trade], day: int) -> None:
         return None if day is None else f"2026-06-{day:02}"
 
     rows = [
-        businesses.Business(str(n), "ent_1", "", "", "", days(one.commenced), days(one.ceased), days(one.archived))
+        businesses.Business(
+            id=str(n),
+            legal_entity_id="ent_1",
+            type="",
+            currency="GBP",
+            owner_share_percent="100",
+            accounting_basis="cash",
+            quarterly_period_type="standard",
+            status="",
+            commenced_on=days(one.commenced),
+            ceased_on=days(one.ceased),
+            archived_on=days(one.archived),
+        )
         for n, one in enumerate(trades)
         if one.entity == "ent_1"
     ]

@@ -8,9 +8,11 @@ import datetime
 from typing import Final
 
 from gatewayd import events
+from gatewayd.areas.landlord.certificates import rows as certificates
 from gatewayd.areas.landlord.properties.rows import PROPERTIES
 from gatewayd.areas.landlord.properties.shapes import StoredProperty
 from gatewayd.areas.landlord.rents import arrears
+from gatewayd.areas.landlord.tenancies import rows as tenancies
 from gatewayd.areas.landlord.tenancies.rows import TENANCIES
 from gatewayd.areas.landlord.tenancies.shapes import TenancyRow
 from gatewayd.clock import days_after, london_date
@@ -39,12 +41,6 @@ WHERE cancelled_at IS NULL AND rent_looked_at_on < :today AND start_date < :toda
     AND (last_day IS NULL OR last_day >= :since)
 ORDER BY rent_looked_at_on, id LIMIT :count
 """
-# Chosen: that something was told is no change that a caller's `expectedVersion` could run into.
-_MARK_EXPIRING = "UPDATE certificates SET expiring_told_for = expiry_date WHERE org_id = :org_id AND id = :id"
-_MARK_ENDING = "UPDATE tenancies SET ending_told_for = last_day WHERE org_id = :org_id AND id = :id"
-_MARK_LOOKED_AT = """
-UPDATE tenancies SET rent_looked_at_on = :today, rent_told_for = :told_for WHERE org_id = :org_id AND id = :id
-"""
 
 
 def is_silent(tx: ReadTx) -> bool:
@@ -58,15 +54,15 @@ def tell_some(tx: WriteTx) -> None:
     for org_id, id_, property_id, unit_id, type_, expiry in tx.rows(_SELECT_EXPIRING_ANY_ORG, **asked):
         tx.bind(org_id)
         _tell_expiring(tx, PROPERTIES.get(tx, property_id), id_, unit_id, type_, expiry)
-        tx.run(_MARK_EXPIRING, id=id_)
+        certificates.mark_told(tx, id_)
     for org_id, id_, last_day in tx.rows(_SELECT_ENDING_ANY_ORG, **asked):
         tx.bind(org_id)
         _tell_ending(tx, TENANCIES.get(tx, id_), last_day)
-        tx.run(_MARK_ENDING, id=id_)
+        tenancies.mark_ending_told(tx, id_)
     for org_id, id_, told_for in tx.rows(_SELECT_RENTED_ANY_ORG, **asked):
         tx.bind(org_id)
         told_for = _tell_overdue(tx, TENANCIES.get(tx, id_), told_for)
-        tx.run(_MARK_LOOKED_AT, id=id_, told_for=told_for, today=tx.today)
+        tenancies.mark_rent_looked_at(tx, id_, told_for)
 
 
 _SELECTS: Final = (_SELECT_EXPIRING_ANY_ORG, _SELECT_ENDING_ANY_ORG, _SELECT_RENTED_ANY_ORG)

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewayd.areas.landlord.mortgages.amortising import (
+from gatewayd.areas.landlord.mortgages.shapes import MortgageType
+from gatewayd.clock import months_later
+from gatewayd.ledger.amortising import (
     Balance,
     Instalment,
     Loan,
@@ -19,8 +21,6 @@ from gatewayd.areas.landlord.mortgages.amortising import (
     interest_of_payment,
     rate_on,
 )
-from gatewayd.areas.landlord.mortgages.shapes import MortgageType
-from gatewayd.clock import months_later
 
 START = "2024-03-15"
 

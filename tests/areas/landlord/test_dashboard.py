@@ -7,7 +7,7 @@ import pytest
 from gatewayd.areas import landlord
 from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.errors import Problem
-from tests.areas.accounting.books import Json
+from tests.areas.accounting.books import Json, fields_of
 from tests.areas.landlord.lettings import Lettings
 from tests.support.store import MemoryStore
 
@@ -199,8 +199,9 @@ def test_whose_it_is(estate: Estate) -> None:
     assert estate.dashboard(f"legalEntityId={estate.owner}")["propertyCount"] == 1
     assert estate.dashboard("windowDays=60")["propertyCount"] == 2
     for query in ("businessId=biz_0", "legalEntityId=ent_0", f"businessId={other}&legalEntityId={estate.owner}"):
-        with pytest.raises(Problem, match="not_found"):
+        with pytest.raises(Problem) as refused:
             estate.dashboard(query)
+        assert {code for _, code in fields_of(refused.value)} == {"unknown_reference"}
 
 
 def test_another_currency_is_left_out_and_told(estate: Estate) -> None:

@@ -3,12 +3,13 @@
 import pytest
 from msgspec.structs import replace
 
-from gatewayd.areas.landlord.mortgages import amortising, balances
+from gatewayd.areas.landlord.mortgages import balances
 from gatewayd.areas.landlord.mortgages.rows import MORTGAGES, loan_of, of_property
 from gatewayd.areas.landlord.mortgages.rules import STEPS_MAX
 from gatewayd.areas.landlord.mortgages.shapes import RateStep
 from gatewayd.clock import DAY, days_after
 from gatewayd.errors import Problem
+from gatewayd.ledger import amortising
 from gatewayd.store import ReadTx, WriteTx
 from tests.areas.accounting.books import Json, fields_of
 from tests.areas.landlord.premises import Premises

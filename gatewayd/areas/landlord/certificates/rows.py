@@ -35,6 +35,8 @@ _SELECT_OF_PROPERTY = f"""
 {CERTIFICATES.select} AND property_id = :property_id AND superseded_by_id IS NULL
 ORDER BY type, issued_date DESC, id DESC LIMIT :count
 """
+# Chosen: that something was told is no change that a caller's `expectedVersion` could run into.
+_MARK_TOLD = "UPDATE certificates SET expiring_told_for = expiry_date WHERE org_id = :org_id AND id = :id"
 _DELETE = "DELETE FROM certificates WHERE org_id = :org_id AND id = :id"
 
 
@@ -91,6 +93,11 @@ def of_property(tx: ReadTx, property_id: str) -> list[Certificate]:
     """The current certificates of a property as of today, by type: `OF_PROPERTY_MAX` of them at most."""
     rows = tx.rows(_SELECT_OF_PROPERTY, property_id=property_id, count=OF_PROPERTY_MAX)
     return [shown(CERTIFICATES.read(tx, row), tx.today, WINDOW_DAYS) for row in rows]
+
+
+def mark_told(tx: WriteTx, certificate_id: str) -> None:
+    """Note that it was told when it expires."""
+    tx.run(_MARK_TOLD, id=certificate_id)
 
 
 def settle_property(tx: WriteTx, of: StoredProperty) -> None:

@@ -22,9 +22,10 @@ from gatewayd.areas.landlord.rents import arrears
 from gatewayd.clock import days_after
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.errors import not_found
+from gatewayd.errors import invalid
 from gatewayd.ledger import businesses, obligations, owners
 from gatewayd.ledger.obligations import OBLIGATIONS, Obligation
+from gatewayd.ledger.references import unknown_reference
 from gatewayd.ledger.rounding import half_up
 from gatewayd.money import Money
 from gatewayd.store import ReadTx
@@ -65,8 +66,6 @@ def get_dashboard_summary(tx: ReadTx, caller: Caller, request: GetDashboardSumma
     worth = properties_held.worth(held)
     owed = balances.of_properties(tx, {one.id for one in held}, day)
     earned = earnings.up_to(tx, scope, currency)
-    states = counting.counts(tx, scope.business_id, scope.legal_entity_id, day, request.window_days)
-    upcoming = counting.next_to_expire(tx, scope.business_id, scope.legal_entity_id, day, SHOWN)
 
     def money(amount: int) -> Money:
         return Money(amount, currency)
@@ -97,13 +96,7 @@ def get_dashboard_summary(tx: ReadTx, caller: Caller, request: GetDashboardSumma
         income_tax_year_to_date=money(earned.income),
         expenses_tax_year_to_date=money(earned.expenses),
         net_tax_year_to_date=money(earned.income - earned.expenses),
-        certificates=CertificateSummary(
-            valid=states.valid,
-            expiring=states.expiring,
-            expired=states.expired,
-            missing=states.missing,
-            next=upcoming,
-        ),
+        certificates=_certificates(tx, scope, request.window_days),
         mortgages_rate_ending=_rates_ending(tx, ids, day, until),
         next_obligations=_next_obligations(tx, scope),
         warnings=[*_warnings(every, held, earned, currency)],
@@ -111,18 +104,18 @@ def get_dashboard_summary(tx: ReadTx, caller: Caller, request: GetDashboardSumma
 
 
 def _scope_of(tx: ReadTx, request: GetDashboardSummary) -> tuple[Scope, str]:
-    """Whose properties, and the currency. Raises `Problem` `not_found`."""
+    """Whose properties, and the currency. Raises `Problem` `validation_failed`."""
     day = tx.today if request.as_of_date is None else request.as_of_date.isoformat()
     scope, currency = Scope(request.business_id, request.legal_entity_id, day), DEFAULT_CURRENCY
     if request.legal_entity_id is not None:
         owner = owners.find(tx, request.legal_entity_id)
         if owner is None:
-            raise not_found("legal entity")
+            raise invalid(unknown_reference("legalEntityId", "legal_entity"))
         currency = owner.base_currency
     if request.business_id is not None:
         business = businesses.find(tx, request.business_id)
         if business is None or request.legal_entity_id not in (None, business.legal_entity_id):
-            raise not_found("business")
+            raise invalid(unknown_reference("businessId", "business"))
         scope, currency = scope._replace(legal_entity_id=business.legal_entity_id), business.currency
     return scope, currency
 
@@ -140,6 +133,12 @@ def _arrears(tx: ReadTx, day: str, currency: str, property_ids: Collection[str])
         for one in owing[:OWING_SHOWN]
     ]
     return ArrearsSummary(total=Money(sum(one.arrears for one in owing), currency), count=len(owing), tenancies=shown)
+
+
+def _certificates(tx: ReadTx, scope: Scope, window_days: int) -> CertificateSummary:
+    whose = (tx, scope.business_id, scope.legal_entity_id, scope.day)
+    states = counting.counts(*whose, window_days)
+    return CertificateSummary(**states._asdict(), next=counting.next_to_expire(*whose, SHOWN))
 
 
 def _rates_ending(tx: ReadTx, property_ids: Collection[str], day: str, until: str) -> list[RateEnding]:

@@ -2,8 +2,8 @@
 
 from collections.abc import Collection
 
-from gatewayd.areas.landlord.mortgages.amortising import balance_on
 from gatewayd.areas.landlord.mortgages.rows import MORTGAGES, loan_of
+from gatewayd.ledger.amortising import balance_on
 from gatewayd.store import ReadTx
 
 _RUNNING = "start_date <= :day AND (redeemed_date IS NULL OR redeemed_date > :day)"

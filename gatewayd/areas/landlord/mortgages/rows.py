@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from gatewayd.areas.landlord.mortgages.amortising import Balance, Loan, Rate, estimate_on
 from gatewayd.areas.landlord.mortgages.shapes import Mortgage, MortgageStatus
 from gatewayd.clock import days_after
+from gatewayd.ledger.amortising import Balance, Loan, Rate, estimate_on
 from gatewayd.money import Money, to_minor
 from gatewayd.store import ReadTx, Table
 

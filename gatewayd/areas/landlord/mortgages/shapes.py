@@ -21,8 +21,8 @@ from gatewayd.contract.wire import (
     Timestamp,
     Version,
 )
+from gatewayd.ledger.amortising import MortgageType
 
-MortgageType = Literal["repayment", "interest_only", "part_and_part"]
 RateType = Literal["fixed", "tracker", "variable", "discount", "offset"]
 MortgageStatus = Literal["active", "redeemed"]
 

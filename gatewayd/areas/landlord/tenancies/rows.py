@@ -36,6 +36,11 @@ WHERE org_id = :org_id AND property_id = :property_id AND id <> :id AND cancelle
     AND (CAST(:last AS TEXT) IS NULL OR start_date <= :last) AND (last_day IS NULL OR last_day >= :first)
 ORDER BY start_date, id LIMIT 1
 """
+# Chosen: that something was told is no change that a caller's `expectedVersion` could run into.
+_MARK_ENDING = "UPDATE tenancies SET ending_told_for = last_day WHERE org_id = :org_id AND id = :id"
+_MARK_LOOKED_AT = """
+UPDATE tenancies SET rent_looked_at_on = :today, rent_told_for = :told_for WHERE org_id = :org_id AND id = :id
+"""
 _DELETE_LINKS = "DELETE FROM tenancy_tenants WHERE org_id = :org_id AND tenancy_id = :tenancy_id"
 _INSERT_LINK = """
 INSERT INTO tenancy_tenants (org_id, tenancy_id, tenant_id) VALUES (:org_id, :tenancy_id, :tenant_id)
@@ -103,6 +108,16 @@ def shown(tx: ReadTx, row: TenancyRow, warnings: Sequence[TenancyWarning] = ()) 
         credit=Money(owed.credit, row.currency),
         warnings=[*warnings, *(found for found in compliance.warnings(row, today) if found not in warnings)],
     )
+
+
+def mark_ending_told(tx: WriteTx, tenancy_id: str) -> None:
+    """Note that it was told when it ends."""
+    tx.run(_MARK_ENDING, id=tenancy_id)
+
+
+def mark_rent_looked_at(tx: WriteTx, tenancy_id: str, told_for: str | None) -> None:
+    """Note that its rent was looked at today, and the ISO due date that was told of last; None: none was."""
+    tx.run(_MARK_LOOKED_AT, id=tenancy_id, told_for=told_for, today=tx.today)
 
 
 def _link(tx: WriteTx, tenancy_id: str, tenant_ids: Sequence[str]) -> None:

@@ -60,7 +60,6 @@ _SELECT_OLD_ANY_ORG = """
 SELECT org_id, id FROM vault_documents WHERE deleted_at < :before ORDER BY deleted_at, id LIMIT :count
 """
 _FORGET_ACCESSES = "DELETE FROM vault_accesses WHERE org_id = :org_id AND document_id = :document_id"
-_FORGET_LINKS = "DELETE FROM vault_links WHERE org_id = :org_id AND document_id = :document_id"
 _FORGET = "DELETE FROM vault_documents WHERE org_id = :org_id AND id = :document_id"
 _NOTE_ACCESS = """
 INSERT INTO vault_accesses (org_id, reader, document_id, at) VALUES (:org_id, :reader, :document_id, :now)
@@ -68,17 +67,15 @@ ON CONFLICT (org_id, reader, document_id) DO UPDATE SET at = excluded.at
 """
 
 
-def purge_some(tx: WriteTx, before: Instant) -> int:
-    """Delete for good some documents that went into the trash before an instant, of all organizations.
+def old_in_trash(tx: ReadTx, before: Instant) -> list[tuple[str, str]]:
+    """Organization and id of some documents that went into the trash before an instant, of all organizations."""
+    return [(row[0], row[1]) for row in tx.rows(_SELECT_OLD_ANY_ORG, before=before, count=PURGED_AT_ONCE)]
 
-    Answers how many. Their bytes are swept once no other document has them.
-    """
-    found = tx.rows(_SELECT_OLD_ANY_ORG, before=before, count=PURGED_AT_ONCE)
-    for org_id, document_id in found:
-        tx.bind(org_id)
-        for sql in (_FORGET_ACCESSES, _FORGET_LINKS, _FORGET):
-            tx.run(sql, document_id=document_id)
-    return len(found)
+
+def forget(tx: WriteTx, document_id: str) -> None:
+    """Delete a document for good, to which no link leads. Its bytes are swept once no other document has them."""
+    tx.run(_FORGET_ACCESSES, document_id=document_id)
+    tx.run(_FORGET, document_id=document_id)
 
 
 def get(tx: ReadTx, document_id: str, expected_version: int | None = None) -> DocumentRow:

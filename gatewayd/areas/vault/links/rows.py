@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from gatewayd.areas.vault.documents import rows as documents
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.documents.shapes import DocumentRow
 from gatewayd.areas.vault.links.shapes import DocumentLinkAccess, LinkRow
@@ -35,6 +36,7 @@ WHERE org_id = :org_id AND id = :id
 _NOTE_RIGHT = """
 UPDATE vault_links SET wrong_passwords = 0, locked_until = NULL WHERE org_id = :org_id AND id = :id
 """
+_FORGET = "DELETE FROM vault_links WHERE org_id = :org_id AND document_id = :document_id"
 _SELECT_WRONG = "SELECT wrong_passwords, locked_until FROM vault_links WHERE org_id = :org_id AND id = :id"
 
 
@@ -113,6 +115,16 @@ def revoke(tx: WriteTx, link_id: str) -> LinkRow:
     """End a link; one that has ended stays as it is. Raises `Problem` `not_found`."""
     row = LINKS.get(tx, link_id)
     return row if row.revoked_at is not None else LINKS.update(tx, replace(row, revoked_at=Instant(tx.now)))
+
+
+def purge_some(tx: WriteTx, before: Instant) -> int:
+    """Delete for good some documents that went into the trash before an instant, with their links; answers how many."""
+    found = documents.old_in_trash(tx, before)
+    for org_id, document_id in found:
+        tx.bind(org_id)
+        tx.run(_FORGET, document_id=document_id)
+        documents.forget(tx, document_id)
+    return len(found)
 
 
 def shown(row: LinkRow) -> DocumentLinkAccess:
