@@ -20,6 +20,9 @@ class Kind(Protocol):
     def open_account(self, tx: ReadTx, account_id: str) -> OpenAccount:
         """The account. Raises `Problem`: `not_found`, `invalid_state` for one that is closed."""
 
+    def may_bring_more(self, tx: ReadTx, run: ImportRunRow, overrides_closing: bool) -> bool:
+        """Whether rows of an applied run were refused that may come in by now, with the same file."""
+
     async def read(self, org_id: str, run: ImportRunRow, source: Source) -> ImportRunRow:
         """Stage the rows of a file. Raises `Unreadable`; with a proposal, where a mapping would make it readable."""
 

@@ -34,7 +34,7 @@ class Order:
 
 
 def begin(tx: WriteTx, order: Order, kind: Kind, file: ReceivedFile, source: RunSource) -> ImportRunRow:
-    """The new run of a file, or that which brought the same file into the account.
+    """The new run of a file, or that which brought the same file into the account, as far as it can come in.
 
     Raises `Problem` as `Kind.open_account`, or as `new_accounts.make`.
     """
@@ -43,7 +43,7 @@ def begin(tx: WriteTx, order: Order, kind: Kind, file: ReceivedFile, source: Run
     else:
         account = new_accounts.make(tx, order.new_account, order.account_id)
     former = import_runs.same_file(tx, account.id, file.sha256)
-    if former is not None:
+    if former is not None and not kind.may_bring_more(tx, former, order.overrides_closing):
         return former
     run = RUNS.new(
         tx,

@@ -14,10 +14,15 @@ _SELECT_HALF = f"{ALLOCATIONS.select} AND source_id = :source_id AND counterpart
 
 
 class Halves(NamedTuple):
-    """How much of each line is transferred, above zero; None: what is left of it, in one currency the smaller."""
+    """How much of each line is transferred, above zero; None: what is left of it, in one currency the smaller.
+
+    And the caller's own id for each half.
+    """
 
     amount: Money | None = None
     counterpart_amount: Money | None = None
+    external_id: str | None = None
+    counterpart_external_id: str | None = None
 
 
 def match(
@@ -25,15 +30,16 @@ def match(
 ) -> list[Allocation]:
     """Allocate two bank lines as one transfer.
 
-    Raises `Problem`: `invalid_state` (a line is not booked), `period_closed`, `limit_reached`, `validation_failed`.
+    Raises `Problem`: `invalid_state` (a line is not booked), `period_closed`, `limit_reached`, `already_exists` (an
+    external id), `validation_failed`.
     """
     errors = _mistakes(tx, line, counterpart)
     if errors:
         raise invalid(*errors)
     amount, other = _amounts(line, counterpart, halves)
     return [
-        *allocations.allocate(tx, line, [_part(amount, counterpart)], origin),
-        *allocations.allocate(tx, counterpart, [_part(other, line)], origin),
+        *allocations.allocate(tx, line, [_part(amount, counterpart, halves.external_id)], origin),
+        *allocations.allocate(tx, counterpart, [_part(other, line, halves.counterpart_external_id)], origin),
     ]
 
 
@@ -60,12 +66,13 @@ def _mistakes(tx: ReadTx, line: BankLine, counterpart: BankLine) -> list[FieldEr
 
 
 def _amounts(line: BankLine, counterpart: BankLine, halves: Halves) -> tuple[Money, Money]:
+    wanted = (halves.amount, halves.counterpart_amount)
     if line.currency != counterpart.currency:
         defaults = (line.rest, counterpart.rest)
     else:
-        same = next((given for given in halves if given is not None), min(line.rest, counterpart.rest))
+        same = next((amount for amount in wanted if amount is not None), min(line.rest, counterpart.rest))
         defaults = (same, same)
-    amount, other = (default if given is None else given for given, default in zip(halves, defaults, strict=True))
+    amount, other = (default if given is None else given for given, default in zip(wanted, defaults, strict=True))
     if line.currency == counterpart.currency and amount != other:
         raise invalid_field("counterpartAmount", "conflict", "In one currency both amounts are the same.")
     errors = [
@@ -78,5 +85,5 @@ def _amounts(line: BankLine, counterpart: BankLine, halves: Halves) -> tuple[Mon
     return amount, other
 
 
-def _part(amount: Money, counterpart: BankLine) -> Part:
-    return Part("not_pnl", "transfer", amount=amount.minor, counterpart_id=counterpart.id)
+def _part(amount: Money, counterpart: BankLine, external_id: str | None) -> Part:
+    return Part("not_pnl", "transfer", amount=amount.minor, counterpart_id=counterpart.id, external_id=external_id)

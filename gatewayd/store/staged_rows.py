@@ -6,7 +6,10 @@ from gatewayd.store.transactions import ReadTx, WriteTx
 
 
 class StagedRows:
-    """One such table, with the columns org_id, import_id, position, line, action, reason, existing_transaction_id."""
+    """One such table.
+
+    It has the columns org_id, import_id, position, date, line, action, reason, existing_transaction_id.
+    """
 
     def __init__(self, name: str) -> None:
         own = f"FROM {name} WHERE org_id = :org_id AND import_id = :import_id"
@@ -18,12 +21,14 @@ class StagedRows:
         )
         self._last_position = f"SELECT coalesce(max(position), 0) {own}"
         self._refused = f"SELECT line, reason {own} AND action = 'refuse' ORDER BY position LIMIT :count"
+        self._refused_days = f"SELECT DISTINCT date {own} AND action = 'refuse' ORDER BY date"
         self._count = f"SELECT action, count(position) {own} GROUP BY action"
         self._forget = f"DELETE FROM {name} WHERE {of_run} AND position IN ({some})"
 
     def statements(self) -> Iterator[tuple[str, str]]:
         """Every statement by name."""
         yield from (("reset", self._reset), ("last_position", self._last_position), ("refused", self._refused))
+        yield "refused_days", self._refused_days
         yield from (("count", self._count), ("forget", self._forget))
 
     def reset(self, tx: WriteTx, import_id: str, action: str, count: int) -> int:
@@ -37,6 +42,10 @@ class StagedRows:
     def refused(self, tx: ReadTx, import_id: str, count: int) -> list[tuple[int, str]]:
         """Line and reason of the first of the staged rows that were refused."""
         return [(row[0], row[1]) for row in tx.rows(self._refused, import_id=import_id, count=count)]
+
+    def refused_days(self, tx: ReadTx, import_id: str) -> list[str]:
+        """The days of the staged rows that were refused, as ISO dates."""
+        return [row[0] for row in tx.rows(self._refused_days, import_id=import_id)]
 
     def counts(self, tx: ReadTx, import_id: str) -> dict[str, int]:
         """How many rows have each action."""

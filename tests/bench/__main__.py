@@ -86,7 +86,7 @@ FULL = Scale(
     ),
     banking=banking.BankingSize(
         lines=1_000_000,
-        effort=Effort(rounds=3, cpu_seconds=0.12),
+        effort=Effort(rounds=5, cpu_seconds=0.12),
         reports=20,
         imports=ImportSize(rows=30_000, rounds=3, quiet_seconds=6.0),
     ),

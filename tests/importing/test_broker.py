@@ -265,6 +265,20 @@ async def test_a_sale_of_what_came_in_before_is_covered(open_brokerage: Open) ->
         assert await one.positions(account) == {}
 
 
+async def test_the_same_file_brings_what_was_refused_once_it_fits(open_brokerage: Open) -> None:
+    """A sale of what nobody had bought yet. Once all is there, the same file is no work."""
+    sold = "Trade Date,Action,Ticker,Quantity,Amount\n10/01/2025,Buy,ABC,2,4.00\n30/01/2025,Sell,DEF,5,9.00\n"
+    async with open_brokerage() as one:
+        account = await one.account()
+        run = await one.bring(account, sold)
+        assert (run.added, run.refused_rows) == (1, 1)
+        bought = {"instrument": {"symbol": "DEF"}, "quantity": "5", "unitPrice": "1"}
+        await one.enter(accountId=account, type="buy", tradeDate="2025-01-02", **bought)
+        again = await one.bring(account, sold)
+        assert (again.added, again.duplicates, again.refused_rows) == (1, 1, 0)
+        assert (await one.bring(account, sold)).id == again.id
+
+
 async def test_what_lies_in_a_closed_period_is_refused(open_brokerage: Open) -> None:
     async with open_brokerage() as one:
         account = await one.account()

@@ -199,8 +199,35 @@ async def test_rows_in_a_closed_period_are_refused(open_bank: OpenBank) -> None:
         await close_march(bank, entity)
         run = await bank.bring(account, statement([COFFEE, line(3, "2026-03-03", -1), RENT]))
         assert (run.added, run.duplicates, run.refused_rows) == (1, 1, 1)
-        reason = "The period that holds 2026-03-03 is closed, or being closed."
+        reason = "The period that holds 2026-03-03 is closed, or being closed: once it is open, import the file again."
         assert [(one.line, one.reason) for one in run.refused] == [(3, reason)]
+
+
+async def test_the_same_file_brings_what_was_refused_once_the_period_is_open(open_bank: OpenBank) -> None:
+    """And nothing twice; while the period is closed, the file is there as far as it can be."""
+    async with open_bank() as bank:
+        entity = await bank.entity()
+        account = await bank.account(legal_entity_id=entity)
+        await close_march(bank, entity)
+        run = await bank.bring(account, statement(MARCH))
+        assert (run.added, run.refused_rows) == (1, 2)
+        assert (await bank.bring(account, statement(MARCH))).id == run.id
+        await bank.store.write(lambda tx: period_locks.reopen(tx, entity, "2026-03-01", "2026-03-03"), ORG)
+        again = await bank.bring(account, statement(MARCH))
+        assert (again.added, again.duplicates, again.refused_rows) == (2, 1, 0)
+        assert await bank.amounts(account) == ["1200.00", "-3.20", "-3.20"]
+        assert (await bank.bring(account, statement(MARCH))).id == again.id
+
+
+async def test_what_is_being_closed_takes_the_same_file_by_override(open_bank: OpenBank) -> None:
+    async with open_bank() as bank:
+        entity = await bank.entity()
+        account = await bank.account(legal_entity_id=entity)
+        await bank.store.write(lambda tx: period_locks.begin_closing(tx, entity, "2026-03-01", "2026-03-03"), ORG)
+        run = await bank.bring(account, statement(MARCH))
+        assert (run.added, run.refused_rows) == (1, 2)
+        again = await bank.bring(account, statement(MARCH), overrides_closing=True)
+        assert (again.added, again.duplicates) == (2, 1)
 
 
 # -- preview

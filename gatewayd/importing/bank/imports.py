@@ -18,7 +18,7 @@ from gatewayd.importing.kinds import OpenAccount
 from gatewayd.importing.pace import Pace
 from gatewayd.importing.parts import ImportParts
 from gatewayd.importing.reading import FileReader, Source, Steps, remember
-from gatewayd.ledger import hidden_imports
+from gatewayd.ledger import hidden_imports, period_locks
 from gatewayd.ledger.import_runs import RUNS
 from gatewayd.ledger.import_shapes import ColumnMapping, ImportRunRow
 from gatewayd.money import Money
@@ -42,6 +42,13 @@ class BankImports:
         if account.status == "closed":
             raise invalid_state("The account is closed: open it again to import into it.", "closed", ("active",))
         return OpenAccount(account.id, account.currency)
+
+    def may_bring_more(self, tx: ReadTx, run: ImportRunRow, overrides_closing: bool) -> bool:
+        """Where it was closed and is no more."""
+        account = ACCOUNTS.get(tx, run.account_id)
+        closed = period_locks.closed_ranges(tx, account.legal_entity_id, overrides_closing)
+        days = STAGED.refused_days(tx, run.id)
+        return any(not any(first <= day <= last for first, last in closed) for day in days)
 
     # -- reading
 

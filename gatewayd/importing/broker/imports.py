@@ -59,6 +59,10 @@ class BrokerImports:
         found, mapping = await FileReader(self._parts, org_id, run, steps).read(source)
         return await self._store.write(partial(_keep, run=run, found=found, mapping=mapping), org_id)
 
+    def may_bring_more(self, tx: ReadTx, run: ImportRunRow, overrides_closing: bool) -> bool:
+        """Whatever was refused is tried again: what it needed may have been entered since."""
+        return bool(STAGED.refused_days(tx, run.id))
+
     async def compare(self, org_id: str, run: ImportRunRow) -> ImportRunRow:
         pace, finder = Pace(self._store, org_id), Finder(run)
         await staged.reset(pace, STAGED, run.id)

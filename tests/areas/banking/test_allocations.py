@@ -308,6 +308,21 @@ def test_a_transfer_between_currencies(trading: Trading) -> None:
     assert (trading.left(out), trading.left(into)) == (0, 1500)
 
 
+def test_each_half_of_a_transfer_may_have_an_external_id(trading: Trading) -> None:
+    out, into = pair(trading)
+    named = {"externalId": "t-1 out", "counterpartExternalId": "t-1 in"}
+    rows = trading.post("matchTransfer", bankTransactionId=out, counterpartId=into, **named)["allocations"]
+    assert [row["externalId"] for row in rows] == ["t-1 out", "t-1 in"]
+    assert trading.one("listAllocations", "externalId=t-1%20in")["data"] == [rows[1]]
+    other, its = pair(trading)
+    for taken in ({"externalId": "t-1 in"}, {"externalId": "t-2", "counterpartExternalId": "t-2"}):
+        problem = refused(trading.post, "matchTransfer", bankTransactionId=other, counterpartId=its, **taken)
+        assert problem.code == "already_exists"
+    assert (trading.left(other), trading.left(its)) == (-50000, 50000)
+    alone = trading.post("matchTransfer", bankTransactionId=other, counterpartId=its, counterpartExternalId="t-2")
+    assert [row["externalId"] for row in alone["allocations"]] == [None, "t-2"]
+
+
 def test_half_of_a_transfer_does_not_change_alone(trading: Trading) -> None:
     out, into = pair(trading)
     went, _ = trading.post("matchTransfer", bankTransactionId=out, counterpartId=into)["allocations"]

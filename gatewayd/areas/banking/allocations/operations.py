@@ -139,6 +139,8 @@ def match_transfer(tx: WriteTx, caller: Caller, request: MatchTransfer) -> Match
     halves = Halves(
         money("amount", request.amount, line.currency),
         money("counterpartAmount", request.counterpart_amount, counterpart.currency),
+        request.external_id,
+        request.counterpart_external_id,
     )
     return MatchedTransfer(allocations=transfers.match(tx, line, counterpart, halves))
 
@@ -274,7 +276,7 @@ OPERATIONS = (
         request=MatchTransfer,
         response=MatchedTransfer,
         handler=match_transfer,
-        errors=("invalid_state", "limit_reached", "period_closed"),
+        errors=("already_exists", "invalid_state", "limit_reached", "period_closed"),
         extension=True,
         example={
             "bankTransactionId": "btx_01k0000000000000000000000a",

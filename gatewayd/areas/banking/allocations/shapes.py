@@ -171,11 +171,14 @@ class MatchTransfer(Request, frozen=True, kw_only=True):
     """Two bank transactions, money out of one own account and into another.
 
     `amount` is of the first transaction, `counterpartAmount` of the other, where their currencies differ. By default
-    they are what is left of both, in one currency the smaller of the two.
+    they are what is left of both, in one currency the smaller of the two. `externalId` is of the half of the first
+    transaction, `counterpartExternalId` of the other.
     """
 
     bank_transaction_id: Id
     counterpart_id: Id
+    external_id: ExternalId | None = None
+    counterpart_external_id: ExternalId | None = None
     amount: AmountText | None = None
     counterpart_amount: AmountText | None = None
 

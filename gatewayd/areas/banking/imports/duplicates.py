@@ -140,7 +140,9 @@ class Plan:
 
     def _new(self, one: Candidate, known: Known, prints: "_Prints") -> Iterator[Decision]:
         if self._is_closed(one.date):
-            reason = f"The period that holds {one.date} is closed, or being closed."
+            reason = (
+                f"The period that holds {one.date} is closed, or being closed: once it is open, import the file again."
+            )
             yield Decision(one.position, "refuse", reason, None, one.fingerprint)
             return
         free = prints.take(one)
