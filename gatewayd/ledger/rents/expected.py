@@ -16,13 +16,13 @@ from gatewayd.store import ReadTx, Row
 
 RUNNING: Final = 2_000  # Chosen: who lets more has rules
 ENDED: Final = 500  # Chosen: former tenants pay for some months, and statements of past years are entered late
-_LAST_DAY = 10  # of the columns below
 EARLY_DAYS: Final = 7  # Chosen: how long before it is due a rent is paid
 
 _COLUMNS = f"""
 tenancies.id, property_id, unit_id, business_id, businesses.legal_entity_id, businesses.type, properties.use,
     properties.name, {stored_terms.COLUMNS}
 """.strip()
+_LAST_DAY = 10  # its place in them
 _FROM = f"""
 SELECT {_COLUMNS}
 FROM tenancies CROSS JOIN properties CROSS JOIN businesses

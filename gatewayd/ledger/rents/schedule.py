@@ -77,7 +77,7 @@ class _Run(NamedTuple):
 
 
 class _Weeks:
-    """Due days at a distance of some days. Days of `nth` are ordinals."""
+    """Due days at a distance of some days: the ordinal of the nth, and how many are before or until a day."""
 
     __slots__ = ("_days", "_first")
 
@@ -96,7 +96,7 @@ class _Weeks:
 
 
 class _Months:
-    """Due days at a distance of some months. Months are counted from the year 0, days of `nth` are ordinals."""
+    """The same at a distance of some months, which are counted from the year 0."""
 
     __slots__ = ("_due_day", "_first", "_months")
 

@@ -106,3 +106,36 @@ def test_a_weekly_rent_that_drifts_waits_a_53rd_week() -> None:
     row = tenancy(start, *history, **weekly)
     assert codes(row, step("2032-05-24", "250.00", served)) == ["within_52_weeks"]
     assert codes(row, step("2032-05-31", "250.00", served)) == []
+
+
+def test_a_week_more_is_asked_where_a_rise_would_come_seven_days_before_the_day_of_the_first() -> None:
+    """Rises every 364 days after Tuesday 1 June 2027 come 2, 3, 4, 5 and then, over a leap day, 7 days before it."""
+    tuesdays = ["2027-06-01", "2028-05-30", "2029-05-29", "2030-05-28", "2031-05-27"]
+    history = [step(day, f"{200 + place}.00", notice("2026-06-01")) for place, day in enumerate(tuesdays)]
+    row = tenancy(step("2026-05-05", "190.00"), *history, rent_frequency="weekly", rent_due_day=2)
+    served = notice("2032-01-06")
+    assert codes(row, step("2032-05-25", "250.00", served)) == ["within_52_weeks"]
+    assert codes(row, step("2032-06-01", "250.00", served)) == []
+
+
+def test_the_days_from_which_it_holds() -> None:
+    weekly = tenancy(step("2026-05-04", "200.00"), rent_frequency="weekly")
+    assert codes(weekly, step("2027-05-03", "210.00", notice("2027-01-04"))) == []  # 364 days after the start
+    assert codes(weekly, step("2027-04-26", "210.00", notice("2027-01-04"))) == ["first_52_weeks"]
+    row = tenancy(step("2024-01-01", "900.00"), type="assured_shorthold")
+    assert codes(row, step("2026-07-01", "950.00", notice("2026-04-30", form="Form 4"))) == []
+    assert codes(row, step("2026-07-01", "950.00", notice("2026-05-01", form="Form 4"))) == ["notice_form"]
+
+
+def test_a_rise_that_stands_in_the_history_already_is_judged_the_same() -> None:
+    rise = step("2027-05-01", "990.00")
+    assert codes(tenancy(*FROM_MAY.rent_history, rise), rise) == codes(FROM_MAY, rise) == ["notice_missing"]
+
+
+def test_which_rises_count_against_the_next() -> None:
+    """One that nobody gave notice of since the day of the law; a rent that stayed the same is none."""
+    start, served = step("2024-01-01", "900.00"), notice("2026-08-01")
+    raised = tenancy(start, step("2026-05-01", "950.00"), type="assured_shorthold")
+    assert codes(raised, step("2026-11-01", "990.00", served)) == ["within_52_weeks"]
+    stayed = tenancy(start, step("2026-05-01", "900.00", served), type="assured_shorthold")
+    assert codes(stayed, step("2026-11-01", "990.00", served)) == []

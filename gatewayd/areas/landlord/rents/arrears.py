@@ -55,8 +55,8 @@ def of_tenancy(tx: ReadTx, row: TenancyRow, day: str) -> Owed:
         return Owed(0, came, 0, came, None, None)
     its = terms.of_row(row)
     due = schedule.due_until(its, day)
-    oldest = schedule.oldest_unpaid(its, day, came) if came < due else None
-    return Owed(due, came, max(due - came, 0), max(came - due, 0), oldest, schedule.latest_due(its, day))
+    oldest, latest = schedule.oldest_unpaid(its, day, came), schedule.latest_due(its, day)
+    return Owed(due, came, max(due - came, 0), max(came - due, 0), oldest, latest)
 
 
 def of_all(tx: ReadTx, day: str) -> list[Owing]:

@@ -50,7 +50,7 @@ def findings(row: TenancyRow, step: RentStep) -> list[Finding]:
 def _applies(row: TenancyRow, step: RentStep) -> bool:
     """Whether it raises the rent of a tenancy that is assured periodic on that day."""
     periodic = step.from_date >= states.PERIODIC_FROM and states.type_of(row, step.from_date)[0] == "assured_periodic"
-    return periodic and step.from_date > row.start_date and _raises(row, step)
+    return periodic and _raises(row, step)
 
 
 def _raises(row: TenancyRow, step: RentStep) -> bool:
