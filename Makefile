@@ -126,6 +126,7 @@ clients: $(CLIENTS)
 $(CLIENTS): tests/clients/package-lock.json tests/clients/package.json
 	@if command -v node >/dev/null && command -v npm >/dev/null; then \
 	  echo 'installing what tests/clients/package-lock.json names'; \
+	  if [ -L $(@D) ]; then rm $(@D); fi; `# of another checkout, which npm would empty` \
 	  npm ci --prefix tests/clients --loglevel=error; \
 	  touch $@; \
 	fi

@@ -1,11 +1,14 @@
 """Fixtures of every test: a migrated store in memory, callers; a look at the SQL that runs, and at what is answered."""
 
+import gc
 import signal
+import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import apsw
 import pytest
+import trustme
 
 from gatewayd.contract.caller import Caller
 from tests.support import outcomes
@@ -13,11 +16,28 @@ from tests.support.portable_sql import Tables, faults
 from tests.support.statements import Statements
 from tests.support.store import MemoryStore, columns_of, make_caller, migrated_image
 
+gc.disable()  # until all tests are loaded: what is imported stays
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """A shell's background job ignores SIGINT, and so would every process that a test starts and interrupts."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """What is loaded is not looked through again: it would be at each full collection of garbage."""
+    gc.freeze()
+    gc.enable()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_authority() -> Iterator[None]:
+    """What TLS trusts by itself is one authority nobody has: each context would read all of the system's, for 25 ms."""
+    with tempfile.NamedTemporaryFile(suffix=".pem") as file, pytest.MonkeyPatch.context() as patch:
+        trustme.CA().cert_pem.write_to_path(file.name)
+        patch.setenv("SSL_CERT_FILE", file.name)
+        yield
 
 
 @pytest.fixture(scope="session")

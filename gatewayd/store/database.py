@@ -21,7 +21,7 @@ import trio
 from gatewayd import config
 from gatewayd.clock import Clock
 from gatewayd.ids import IdSource
-from gatewayd.store import connections, write_check
+from gatewayd.store import connections, other_processes, write_check
 from gatewayd.store.budget import STEPS_PER_TICK, Budget
 from gatewayd.store.checkpoints import Checkpoints
 from gatewayd.store.directory import free_bytes, make_directory
@@ -42,7 +42,6 @@ from gatewayd.store.writer import Writer, WriterParts
 T = TypeVar("T")
 
 DATABASE_NAME = "gatewayd.db"
-POLL_SECONDS = 0.25  # how soon another process's commit is noticed
 MAX_WAITING_WRITES = 4_096
 SWEEPS_MAX = 20  # Chosen: transactions of one sweep in a round; the next round goes on
 
@@ -299,20 +298,16 @@ class Store:
 
     async def watch_other_processes(self) -> None:
         """Wake every topic when another process commits. Runs until cancelled."""
-        connection = connections.open_reader(self._settings.path, 0)
         self._watching = True
-        seen = None  # so that the first look wakes all: another process may have written before this began
         try:
-            while True:
-                await trio.sleep(POLL_SECONDS)
-                current = _data_version(connection)
-                if current is None or current != seen:  # also by our own writer: a false alarm costs one empty look
-                    self._forget_snapshot()
-                    self._topics.announce_all()
-                seen = current
+            await other_processes.watch(self._settings.path, self._look_again)
         finally:
             self._watching = False
-            connection.close()
+
+    def _look_again(self) -> None:
+        """Anybody may have written anything."""
+        self._forget_snapshot()
+        self._topics.announce_all()
 
     # -- life
 
@@ -334,14 +329,6 @@ class Store:
             for close in (self._checkpoints.close, self._writer.close):
                 await trio.to_thread.run_sync(close, limiter=self._threads)
         self._pulse.close()
-
-
-def _data_version(connection: apsw.Connection) -> object:
-    """None where it cannot be read: the tasks that this wakes find out why."""
-    try:
-        return connection.pragma("data_version")
-    except ENGINE_FAILURES:
-        return None
 
 
 def _outcome_of(job: Job) -> "outcome.Outcome[object]":

@@ -36,15 +36,24 @@ from gatewayd.tax.token_endpoint import TokenEndpoint
 
 @asynccontextmanager
 async def open_tax(
-    store: Store, settings: TaxSettings, clock: Clock, log: Log, user_agent: str
+    store: Store,
+    settings: TaxSettings,
+    clock: Clock,
+    log: Log,
+    user_agent: str,
+    *,
+    authority_interval_seconds: float = AUTHORITY_INTERVAL_SECONDS,
 ) -> AsyncIterator[Proxy]:
-    """A proxy for the mode of its settings. Raises `OSError` or `ssl.SSLError` where a file of theirs is unreadable."""
+    """A proxy for the mode of its settings. Raises `OSError` or `ssl.SSLError` where a file of theirs is unreadable.
+
+    `authority_interval_seconds` stand between two calls of the authority, in mode `hmrc`.
+    """
     parts = ProxyParts(store=store, settings=settings, log=log, user_agent=user_agent)
     if settings.mode == "off":
         yield Proxy(parts)
         return
     async with _transport(settings, clock) as transport, trio.open_nursery() as refreshes:
-        authority = _remote(transport, settings, log)
+        authority = _remote(transport, settings, log, authority_interval_seconds)
         bearers = None
         if settings.mode != "sandbox":  # Chosen: nobody has to sign in to be told made-up figures
             settings.secret()  # one that cannot be read is told at the start
@@ -115,9 +124,11 @@ async def _network(settings: TaxSettings) -> AsyncIterator[Transport]:
             await upstream.aclose()
 
 
-def _remote(transport: Transport, settings: TaxSettings, log: Log) -> RemoteAuthority:
+def _remote(
+    transport: Transport, settings: TaxSettings, log: Log, interval_seconds: float = AUTHORITY_INTERVAL_SECONDS
+) -> RemoteAuthority:
     """Chosen: the authority's limit is known beforehand; that of another service only from what it answers."""
-    limit = RateLimit(AUTHORITY_INTERVAL_SECONDS if settings.mode == "hmrc" else 0.0)
+    limit = RateLimit(interval_seconds if settings.mode == "hmrc" else 0.0)
     return RemoteAuthority(transport, limit, Breaker(), log)
 
 

@@ -10,7 +10,7 @@ import pytest
 from gatewayd.store import backup
 from tests.cli.conftest import Run
 from tests.daemon.conftest import NO_LIMIT
-from tests.daemon.instance import Instance, serving
+from tests.daemon.instance import Instance, serving, until
 
 LINE = {"description": "Door", "unitPrice": "10.00"}
 
@@ -163,6 +163,7 @@ def test_a_backup_beside_a_daemon_that_writes(tmp_path: Path) -> None:
         thread = threading.Thread(target=write)
         thread.start()
         try:
+            until(lambda: statuses)
             ran = instance.run("backup", str(tmp_path / "copy"))
         finally:
             done.set()

@@ -20,19 +20,13 @@ from gatewayd.cli.demo_receiver import Receiver
 from gatewayd.cli.demo_walkthrough import DemoOptions, run_demo
 from gatewayd.clock import SystemClock
 from tests.daemon.instance import ROOT, SECONDS, environment
+from tests.support import loaded
 
 
 def demo(*arguments: str, directory: Path) -> subprocess.CompletedProcess[str]:
     """The demo as a program; `directory` is where temporary directories are made."""
-    return subprocess.run(
-        [sys.executable, "-m", "gatewayd", "demo", *arguments],
-        env=environment(TMPDIR=str(directory)),
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=2 * SECONDS,
-        check=False,
-    )
+    command = ["-m", "gatewayd", "demo", *arguments]
+    return loaded.run(command, env=environment(TMPDIR=str(directory)), timeout=2 * SECONDS)
 
 
 def test_once_plays_the_main_job_and_leaves_nothing(tmp_path: Path) -> None:

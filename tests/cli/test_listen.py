@@ -30,6 +30,7 @@ from gatewayd.webhooks.signature import new_secret
 from tests.cli.conftest import Run
 from tests.daemon.hooks import Arrival, make_authority, receiving, webhook_settings
 from tests.daemon.instance import ROOT, SECONDS, Firm, Instance, environment, serving, until
+from tests.support import loaded
 
 NOBODY = "http://127.0.0.1:9/"  # discard: nothing listens there
 QUIET_SECONDS = 0.6  # longer than the store takes to notice another process's commit
@@ -122,7 +123,7 @@ def firm(instance: Instance) -> Firm:
 class ListenProcess:
     """A `gatewayd listen` that runs, and what it prints, line by line."""
 
-    def __init__(self, process: "subprocess.Popen[str]") -> None:
+    def __init__(self, process: loaded.Program) -> None:
         self.process = process
         self._lines: queue.Queue[str | None] = queue.Queue()
         self._reading = threading.Thread(target=self._read, daemon=True)
@@ -161,15 +162,12 @@ class ListenProcess:
 @contextmanager
 def listening(instance: Instance, firm: Firm, *arguments: str, json: bool = False) -> Iterator[ListenProcess]:
     """Listen for the length of the block, which begins when it does: its first line is read."""
-    command = [sys.executable, "-m", "gatewayd", "listen", "--org", firm.org_id, "--config", str(instance.config)]
-    process = subprocess.Popen(
+    command = ["-m", "gatewayd", "listen", "--org", firm.org_id, "--config", str(instance.config)]
+    process = loaded.start(
         [*command, *arguments, *(["--json"] if json else [])],
         env=environment(),
-        cwd=ROOT,
-        stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
     )
     assert process.stdout is not None
     assert process.stderr is not None

@@ -107,7 +107,7 @@ def test_what_the_program_reads_of_its_environment_is_told() -> None:
     read = {
         str(node.args[0].value)
         for source in sources()
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.Call)
         and ast.unparse(node.func).endswith("environ.get")
         and isinstance(node.args[0], ast.Constant)

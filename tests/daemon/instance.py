@@ -8,7 +8,6 @@ import secrets
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,7 +27,7 @@ from gatewayd.identity import api_keys, audit, memberships, organizations, users
 from gatewayd.identity.key_format import RANDOM_BYTES
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.store.sealing import load_key
-from tests.support import outcomes
+from tests.support import loaded, outcomes
 from tests.support.store import migrated_image
 
 SECONDS = 30.0  # the longest that anything here waits; nothing is measured with it
@@ -144,12 +143,10 @@ class Instance:
             lambda tx: api_keys.create(tx, new, secrets.token_bytes(RANDOM_BYTES), audit.OPERATOR), org_id
         )
 
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
         """Run a command of gatewayd to its end, as a process of its own."""
-        command = [sys.executable, "-m", "gatewayd", *arguments, "--config", str(self.config)]
-        return subprocess.run(
-            command, env=environment(), cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False
-        )
+        command = ["-m", "gatewayd", *arguments, "--config", str(self.config)]
+        return loaded.run(command, env=environment(), timeout=SECONDS, given=given)
 
 
 class Supervisor:
@@ -193,7 +190,7 @@ class Supervisor:
 class Running:
     """A daemon that serves, as its test sees it."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", manager: Supervisor, log: Path) -> None:
+    def __init__(self, process: "loaded.Program | subprocess.Popen[bytes]", manager: Supervisor, log: Path) -> None:
         self.process = process
         self.supervisor = manager
         self.log = log
@@ -271,17 +268,21 @@ def plain_client(url: str) -> httpx.Client:
 
 
 @contextmanager
-def serving(instance: Instance, *, descriptors: Sequence[int] = (), **environ: str) -> Iterator[Running]:
-    """Run the daemon for the length of the block. At its end it must not have logged an error nobody claimed."""
+def serving(
+    instance: Instance, *, descriptors: Sequence[int] = (), anew: bool = False, **environ: str
+) -> Iterator[Running]:
+    """Run the daemon for the length of the block. At its end it must not have logged an error nobody claimed.
+
+    `anew`: with an interpreter that begins with nothing loaded, where that is what is looked at.
+    """
     manager = Supervisor()
     log = instance.directory / "log"
     told = log.read_text().count(_SERVING) if log.exists() else 0
     with log.open("ab") as stream:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "gatewayd", "serve", "--config", str(instance.config)],
+        start = loaded.start_anew if anew else loaded.start
+        process = start(
+            ["-m", "gatewayd", "serve", "--config", str(instance.config)],
             env=environment(NOTIFY_SOCKET=manager.name, **environ),
-            cwd=ROOT,
-            stdin=subprocess.DEVNULL,
             stdout=stream,
             stderr=stream,
             pass_fds=descriptors,

@@ -5,7 +5,6 @@
 
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -16,7 +15,8 @@ import trustme
 
 from tests.bench.report import percentile
 from tests.daemon.conftest import NO_LIMIT
-from tests.daemon.instance import ROOT, SECONDS, Instance, Running, environment, plain_client, serving, until
+from tests.daemon.instance import SECONDS, Instance, Running, environment, plain_client, serving, until
+from tests.support import loaded
 
 SCALE = int(os.environ.get("GATEWAYD_CROWD", "1"))
 PLACES = 64 * SCALE
@@ -29,10 +29,8 @@ NEWCOMERS = 10 * SCALE
 @contextmanager
 def crowd(kind: str, address: str, port: int) -> Iterator[None]:
     """It stands there for the length of the block."""
-    command = [sys.executable, "-m", "tests.support.crowd", kind, str(CROWDS[kind]), address, str(port)]
-    with subprocess.Popen(
-        command, cwd=ROOT, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
+    command = ["-m", "tests.support.crowd", kind, str(CROWDS[kind]), address, str(port)]
+    with loaded.start(command, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         try:
             assert process.stdout is not None
             assert process.stdout.readline() == "standing\n"

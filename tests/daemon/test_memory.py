@@ -39,7 +39,7 @@ def fill(instance: Instance, firm: Firm) -> None:
 
 
 def test_an_idle_daemon_is_small(instance: Instance, capsys: pytest.CaptureFixture[str]) -> None:
-    with serving(instance) as running:
+    with serving(instance, anew=True) as running:
         idle = running.memory_kb()
         assert running.end() == 0
     with capsys.disabled():
@@ -52,7 +52,7 @@ def test_a_long_list_leaves_nothing_behind(instance: Instance, capsys: pytest.Ca
     firm = instance.firm()
     fill(instance, firm)
     samples: list[int] = []
-    with serving(instance) as running:
+    with serving(instance, anew=True) as running:
         cursor, seen = "", 0
         while cursor is not None and seen <= INVOICES:
             path = f"/api/rpc/invoices?limit={PAGE}" + (f"&cursor={cursor}" if cursor else "")

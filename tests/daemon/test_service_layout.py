@@ -9,7 +9,6 @@ import os
 import shutil
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +16,8 @@ from pathlib import Path
 import pytest
 
 from gatewayd.cli import main
-from tests.daemon.instance import ROOT, SECONDS, Running, Supervisor, environment, plain_client
+from tests.daemon.instance import SECONDS, Running, Supervisor, environment, plain_client
+from tests.support import loaded
 
 PROGRAM = """
 import sys
@@ -40,19 +40,11 @@ class Machine:
         self.home.mkdir()
 
     def command(self, *arguments: str) -> list[str]:
-        return [sys.executable, "-c", PROGRAM, str(self.root), *arguments]
+        return ["-c", PROGRAM, str(self.root), *arguments]
 
     def run(self, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
         """What a shell runs, without a word about where anything lies."""
-        return subprocess.run(
-            self.command(*arguments),
-            env=environment(HOME=str(self.home), **environ),
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-        )
+        return loaded.run(self.command(*arguments), env=environment(HOME=str(self.home), **environ), timeout=SECONDS)
 
     def made(self, *arguments: str) -> dict[str, str]:
         ran = self.run(*arguments, "--json")
@@ -66,13 +58,8 @@ class Machine:
         manager, log = Supervisor(), self.root / "log"
         given = environment(HOME=str(self.home), NOTIFY_SOCKET=manager.name, STATE_DIRECTORY=str(self.data), **environ)
         with log.open("ab") as stream:
-            process = subprocess.Popen(
-                self.command("serve", "--config", str(self.settings)),
-                env=given,
-                cwd=ROOT,
-                stdin=subprocess.DEVNULL,
-                stdout=stream,
-                stderr=stream,
+            process = loaded.start(
+                self.command("serve", "--config", str(self.settings)), env=given, stdout=stream, stderr=stream
             )
         running = Running(process, manager, log)
         try:

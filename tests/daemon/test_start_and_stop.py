@@ -24,7 +24,7 @@ def start_and_fail(instance: Instance) -> subprocess.CompletedProcess[str]:
 
 def test_it_is_ready_and_says_where(instance: Instance, capsys: pytest.CaptureFixture[str]) -> None:
     began = time.monotonic()
-    with serving(instance) as running:
+    with serving(instance, anew=True) as running:
         took = time.monotonic() - began
         assert running.url.startswith("http://127.0.0.1:")
         assert running.client.get("/healthz").json() == {"status": "ok"}
@@ -44,7 +44,7 @@ def test_it_is_ready_and_says_where(instance: Instance, capsys: pytest.CaptureFi
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_well(instance: Instance, number: signal.Signals) -> None:
-    with serving(instance) as running:
+    with serving(instance, anew=True) as running:
         running.terminate(number)
         assert "STOPPING" in running.supervisor.until("STOPPING")
         assert running.process.wait(SECONDS) == 0

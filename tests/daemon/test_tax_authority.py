@@ -1,8 +1,6 @@
 """The tax authority itself behind the real door: tokens given by command, used, refreshed, and ended."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +15,7 @@ from gatewayd.tax import AREA, connections
 from gatewayd.tax.connections import Connection
 from tests.daemon.conftest import Shared
 from tests.daemon.hooks import make_authority
-from tests.daemon.instance import ROOT, SECONDS, Instance, environment, serving, until
+from tests.daemon.instance import Instance, serving, until
 from tests.daemon.tax_upstream import ANYTHING, Reply, Service, approved_key, ask, decide, tax_settings, taxing
 from tests.daemon.test_sign_in_of_programs import connect, register
 from tests.tax.recording import Recorded, Stream, answer
@@ -64,24 +62,10 @@ class House(Shared):
 
     service: Service
 
-    def command(self, *arguments: str, given: str | None = None) -> "subprocess.CompletedProcess[str]":
-        """Run a command to its end, with something on its standard input."""
-        command = [sys.executable, "-m", "gatewayd", *arguments, "--config", str(self.instance.config)]
-        return subprocess.run(
-            command,
-            env=environment(),
-            cwd=ROOT,
-            input=given,
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-        )
-
     def connected(self, org_id: str, number: int = 1) -> None:
         """Connect an organization by command, while the daemon runs."""
         command = ("tax", "connect", "--org", org_id, "--replace", "--token-file", "-")
-        ran = self.command(*command, given=json.dumps(tokens(number)))
+        ran = self.instance.run(*command, given=json.dumps(tokens(number)))
         assert (ran.returncode, "planted" in ran.stdout + ran.stderr) == (0, False), ran.stderr
 
     def kept(self, org_id: str) -> Connection:
@@ -228,5 +212,5 @@ def test_an_organization_is_connected_and_disconnected_while_the_daemon_runs(hou
     assert requests == []
     house.connected(firm.org_id)
     assert told().status == 200
-    assert house.command("tax", "connect", "--org", firm.org_id, "--remove").returncode == 0
+    assert house.instance.run("tax", "connect", "--org", firm.org_id, "--remove").returncode == 0
     assert told().code == "tax_not_connected"

@@ -3,7 +3,6 @@
 import re
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,8 +18,9 @@ from gatewayd.sandbox_authority.authority import SandboxAuthority
 from gatewayd.sandbox_authority.oauth import AUTHORIZE, OUT_OF_BAND, TOKEN
 from gatewayd.tax import connections
 from gatewayd.tax.token_endpoint import tokens_of
-from tests.daemon.instance import ROOT, SECONDS, Instance, environment, plain_client, serving
+from tests.daemon.instance import SECONDS, Instance, environment, plain_client, serving
 from tests.daemon.tax_upstream import approved_key, ask
+from tests.support import loaded
 from tests.tax.conftest import HEADERS, with_header
 
 OBLIGATIONS = "/api/rpc/tax/vat/getObligations?status=O"
@@ -31,7 +31,7 @@ SUMMARY = "/api/rpc/tax/selfAssessment/getFilingSummary?nino=AA123456A&taxYear=2
 class Stub:
     """The process, and where it answers."""
 
-    process: "subprocess.Popen[str]"
+    process: loaded.Program
     url: str
 
     def end(self, number: int) -> int:
@@ -42,10 +42,8 @@ class Stub:
 
 @contextmanager
 def stub() -> Iterator[Stub]:
-    command = [sys.executable, "-m", "gatewayd", "dev", "tax-stub", "--port", "0"]
-    with subprocess.Popen(
-        command, env=environment(), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    command = ["-m", "gatewayd", "dev", "tax-stub", "--port", "0"]
+    with loaded.start(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
             assert process.stdout is not None
             line = process.stdout.readline()

@@ -12,7 +12,16 @@ from gatewayd.clock import HOUR, SECOND, Instant
 from gatewayd.errors import Problem
 from gatewayd.identity import dpop
 from gatewayd.identity.authentication import Admission, Authenticator, Possession, PossessionRefused
-from gatewayd.identity.dpop import AHEAD_MAX, OLD_MAX, InvalidProof, Proof, ProofTarget, ReplayCache, TooManyProofs
+from gatewayd.identity.dpop import (
+    AHEAD_MAX,
+    FORGOTTEN_AT_ONCE,
+    OLD_MAX,
+    InvalidProof,
+    Proof,
+    ProofTarget,
+    ReplayCache,
+    TooManyProofs,
+)
 from gatewayd.store import ReadTx
 from tests.support.dpop import KeyHolder
 from tests.support.store import START, MemoryStore, make_caller
@@ -269,6 +278,26 @@ def test_what_is_too_old_is_forgotten_little_by_little_and_leaves_nothing() -> N
     assert len(replays._expiring) == 1_000
 
 
+def test_each_new_one_forgets_a_few_of_many_old_ones() -> None:
+    """So that no request has to wait for all of them."""
+    replays = ReplayCache()
+    for number in range(100):
+        assert spent(replays, proof_of("old", number))
+    later = START + OLD_MAX + 1
+    for number in range(1, 11):
+        assert spent(replays, proof_of("late", number, later), later)
+        assert len(replays._expiring) == 100 + number - number * FORGOTTEN_AT_ONCE
+
+
+def test_a_key_is_not_full_of_what_is_too_old_though_much_else_is_older() -> None:
+    replays = ReplayCache(per_key_max=2)
+    for number in range(100):
+        assert spent(replays, proof_of(f"other{number}", number))
+    assert [spent(replays, proof_of("a", number, START + 1), START + 1) for number in range(3)] == [True, True, False]
+    later = START + OLD_MAX + 2
+    assert spent(replays, proof_of("a", 3, later), later)
+
+
 def test_a_jti_that_comes_again_when_it_may_is_remembered_anew() -> None:
     replays = ReplayCache()
     later = START + OLD_MAX + 1
@@ -361,6 +390,7 @@ def test_a_key_over_its_quota_is_told_to_wait(store: MemoryStore) -> None:
     with pytest.raises(Problem) as caught:
         authenticate(store, authenticator, shown())
     assert (caught.value.code, caught.value.headers) == ("rate_limited", ((b"retry-after", b"60"),))
+    assert "try again in a minute" in caught.value.message
 
 
 def test_a_second_look_at_the_same_request_is_no_replay(store: MemoryStore) -> None:

@@ -54,6 +54,19 @@ def test_ranges_in_which_all_of_an_entity_is_closed(store: MemoryStore) -> None:
     assert found == [ranges, []]
 
 
+def test_a_range_that_is_being_closed_is_among_them_unless_that_is_overridden(store: MemoryStore) -> None:
+    books = Books(store)
+    entity = books.entity()
+    year = ("2025-01-01", "2025-12-31")
+    close(books, entity, *year)
+    store.write(lambda tx: period_locks.begin_closing(tx, entity, *QUARTER), books.org_id)
+    found = {
+        overrides: store.read(lambda tx, o=overrides: period_locks.closed_ranges(tx, entity, o), books.org_id)
+        for overrides in (False, True)
+    }
+    assert found == {False: [year, QUARTER], True: [year]}
+
+
 def test_closing_twice_changes_nothing(store: MemoryStore) -> None:
     books = Books(store)
     entity = books.entity()
@@ -171,15 +184,15 @@ def test_a_range_that_is_being_closed_is_refused_unless_that_is_overridden(store
         try:
             store.write(look, books.org_id)
         except Problem as problem:
-            return problem.code, problem.extra["state"]
+            return problem.code, problem.extra["state"], "Period-Override: closing" in problem.message
         return None
 
     assert store.write(lambda tx: period_locks.begin_closing(tx, entity, *QUARTER), books.org_id)
     assert not store.write(lambda tx: period_locks.begin_closing(tx, entity, *QUARTER), books.org_id)
     assert not closed(books, entity, "2026-02-14")
-    assert (refusal(), refusal("closing")) == (("period_closed", "closing"), None)
+    assert (refusal(), refusal("closing")) == (("period_closed", "closing", True), None)
     close(books, entity, "2026-01-01", "2026-12-31")  # another that overlaps it, and is closed
-    assert refusal("closing") == ("period_closed", "closed")
+    assert refusal("closing") == ("period_closed", "closed", False)
     reopen(books, entity, "2026-01-01", "2026-12-31")
     assert store.write(lambda tx: period_locks.end_closing(tx, entity, *QUARTER), books.org_id)
     assert refusal() is None

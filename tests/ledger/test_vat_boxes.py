@@ -87,6 +87,15 @@ def test_a_sale_under_each_code(books: LedgerBooks, code: Any, found: tuple[int,
     assert return_of(books, owner) == found
 
 
+def test_what_a_supplier_here_reverse_charges_is_no_sale(books: LedgerBooks) -> None:
+    """Not by a penny: box 6 holds services from abroad alone, and drops what is below a pound."""
+    owner = books.entity()
+    code = "reverse_charge_domestic_standard"
+    books.enter(books.trade(owner), "costOfGoods", 120_00, "2026-08-01", vat_code=code)
+    found = books.store.read(lambda tx: vat_figures.of_period(tx, owner, QUARTER), books.org_id)
+    assert (found.output_vat, found.input_vat, found.sales, found.purchases) == (24_00, 24_00, 0, 120_00)
+
+
 def test_money_back_takes_the_boxes_back(books: LedgerBooks) -> None:
     owner = books.entity()
     trade = books.trade(owner)

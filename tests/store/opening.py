@@ -1,7 +1,6 @@
 """Opening a real store with a table to write to."""
 
 import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,9 +10,9 @@ from gatewayd.store import ReadTx, Store, WriteTx, connections
 from gatewayd.store.database import StoreSettings, open_store
 from gatewayd.store.sealing import Sealer
 from gatewayd.store.writer import WriterParts
+from tests.support import loaded
 from tests.support.store import START
 
-ROOT = Path(__file__).parents[2]
 _CREATE = "CREATE TABLE IF NOT EXISTS notes (id TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT"
 _INSERT = "INSERT INTO notes (id, text) VALUES (:id, :text)"
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
@@ -50,13 +49,6 @@ def names(tx: ReadTx) -> list[str]:
     return [row[0] for row in tx.rows("SELECT id FROM notes ORDER BY id")]
 
 
-def child(module: str, *arguments: str) -> "subprocess.Popen[str]":
+def child(module: str, *arguments: str) -> loaded.Program:
     """Start a module of these tests in a process of its own; it talks over its pipes."""
-    return subprocess.Popen(
-        [sys.executable, "-m", module, *arguments],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        bufsize=1,
-    )
+    return loaded.start(["-m", module, *arguments], env={}, stdin=subprocess.PIPE, stdout=subprocess.PIPE)

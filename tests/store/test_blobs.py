@@ -141,8 +141,9 @@ def test_a_disk_that_refuses_leaves_nothing(blobs: Blobs, tmp_path: Path, size: 
     """The smaller one fits the buffer of the file and fails when it is flushed."""
     limit = 10_000
     with child("tests.store.uploading_child", str(tmp_path), str(limit), str(size)) as process:
-        output, _ = process.communicate(timeout=30)
-    assert output.startswith("the upload cannot be stored: ")
+        assert process.wait(30) == 0
+        assert process.stdout is not None
+        assert process.stdout.read().startswith("the upload cannot be stored: ")
     assert _files(tmp_path) == []
     assert _keep(blobs) == _DIGEST
 

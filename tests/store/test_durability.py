@@ -47,8 +47,8 @@ def test_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
             for label in ("a", "b")
         ]
         for process in processes:
-            output, _ = process.communicate(timeout=60)
-            assert process.returncode == 0
-            printed += output.split()
+            assert process.wait(60) == 0
+            assert process.stdout is not None
+            printed += process.stdout.read().split()
     assert len(printed) == 200
     assert _ids(tmp_path) == set(printed)

@@ -10,7 +10,8 @@ from gatewayd.clock import SystemClock
 from gatewayd.store import Store, WriteTx
 from gatewayd.store.connections import WAL_BYTES
 from gatewayd.store.database import StoreSettings, open_store
-from tests.store.opening import ROOT, names, opened
+from tests.store.opening import names, opened
+from tests.support.loaded import ROOT
 
 BATCHES = 120
 BATCH_BYTES = 1_000_000

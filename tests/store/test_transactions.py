@@ -55,6 +55,10 @@ def test_the_organization_is_bound_when_the_caller_is_known(store: MemoryStore) 
     assert store.write(work) == ("org_1", "org_1")
 
 
+def test_a_transaction_overrides_nothing_unless_it_is_told_to(store: MemoryStore) -> None:
+    assert store.read(lambda tx: tx.overrides) == store.write(lambda tx: tx.overrides) == frozenset()
+
+
 def test_today_is_londons(store: MemoryStore) -> None:
     assert store.read(lambda tx: (tx.now, tx.today)) == (START, "2026-11-20")
 

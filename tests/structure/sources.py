@@ -2,7 +2,7 @@
 
 import ast
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -30,6 +30,11 @@ class Source:
     @functools.cached_property
     def tree(self) -> ast.Module:
         return ast.parse(self.text, str(self.path))
+
+    @functools.cached_property
+    def nodes(self) -> Sequence[ast.AST]:
+        """All of the tree, as `ast.walk` goes."""
+        return tuple(ast.walk(self.tree))
 
     def at(self, node: ast.AST) -> str:
         """`gatewayd/x.py:12`, as editors understand it."""
@@ -60,7 +65,7 @@ class Import(NamedTuple):
 
 def imports(source: Source) -> Iterator[Import]:
     """Every import of a file, also those inside functions and for type checkers alone."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield Import(source, node, alias.name)

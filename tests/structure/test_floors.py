@@ -145,7 +145,7 @@ def test_what_stands_in_a_transaction_does_not_know_the_event_loop() -> None:
 
 
 def environment_reads(source: Source) -> Iterator[str]:
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Attribute) and ast.unparse(node) in ("os.environ", "os.environb", "os.getenv"):
             yield source.at(node)
     for found in imports(source):
@@ -154,7 +154,7 @@ def environment_reads(source: Source) -> Iterator[str]:
 
 
 def wall_clock_reads(source: Source) -> Iterator[str]:
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Attribute):
             owner = getattr(node.value, "id", None) or getattr(node.value, "attr", "")
             if node.attr in WALL_CLOCK.get(owner, ()):

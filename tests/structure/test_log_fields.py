@@ -11,7 +11,7 @@ LEVELS = frozenset({"debug", "info", "warning", "error", "exception", "critical"
 
 
 def hidden_fields(source: Source) -> Iterator[str]:
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in LEVELS:
             for keyword in node.keywords:
                 if keyword.arg is not None and is_secret_key(keyword.arg):

@@ -89,7 +89,7 @@ SOURCES = [source for source in sources() if not source.name.startswith(ELSEWHER
 
 
 def classes(source: Source) -> Iterator[ast.ClassDef]:
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.ClassDef):
             yield node
 

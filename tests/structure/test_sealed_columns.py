@@ -25,7 +25,7 @@ SEALING = {
 
 
 def seals(source: Source) -> int:
-    calls = [node.func for node in ast.walk(source.tree) if isinstance(node, ast.Call)]
+    calls = [node.func for node in source.nodes if isinstance(node, ast.Call)]
     return sum(isinstance(call, ast.Attribute) and call.attr == "seal" for call in calls)
 
 

@@ -181,7 +181,7 @@ def test_sql_stands_in_constants() -> None:
 
 def inline(source: Source) -> Iterator[str]:
     pattern = re.compile(r"\s*(SELECT\s.+\sFROM|INSERT\s+INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM)\b", re.DOTALL)
-    for function in ast.walk(source.tree):
+    for function in source.nodes:
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             for node in ast.walk(function):
                 if isinstance(node, ast.Constant) and isinstance(node.value, str) and pattern.match(node.value):

@@ -28,7 +28,7 @@ def test_statements_are_portable(tables: Tables) -> None:
 
 def around_transactions(source: Source) -> Iterator[str]:
     """Where something is asked of a connection itself."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Attribute) and node.attr in ("execute", "executemany", "_execute"):
             yield source.at(node)
 

@@ -11,7 +11,7 @@ _STREAMS = frozenset({"sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stder
 
 def shared_threads(source: Source) -> Iterator[str]:
     """Calls on trio's default limiter: so many that hang there stop all others of it."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if (
             isinstance(node, ast.Call)
             and ast.unparse(node.func).endswith("to_thread.run_sync")
@@ -22,7 +22,7 @@ def shared_threads(source: Source) -> Iterator[str]:
 
 def direct_writes(source: Source) -> Iterator[str]:
     """Where something is written to the process's own streams."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         is_print = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
         is_stream = isinstance(node, ast.Attribute) and ast.unparse(node) in _STREAMS
         if is_print or is_stream:

@@ -1,25 +1,19 @@
 """Receivers in a process of their own, for the length of a test."""
 
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from tests.support import loaded
+
 END_SECONDS = 30.0
 
 
 @contextmanager
 def receiving(file: Path) -> Iterator[str]:
     """Run `tests.support.sink`; returns its address. What arrives stands in `file`, also after the end."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.support.sink", file],
-        cwd=ROOT,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    process = loaded.start(["-m", "tests.support.sink", str(file)], env={}, stdout=subprocess.PIPE)
     try:
         assert process.stdout is not None
         with process.stdout:

@@ -3,7 +3,6 @@
 import importlib.util
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,12 +16,11 @@ from gatewayd.contract.caller import Caller
 from gatewayd.errors import Problem, invalid_field
 from gatewayd.store import WriteTx
 from tests.contract.description import ROWS
-from tests.support import outcomes
+from tests.support import loaded, outcomes
 from tests.support.api import open_api
 from tests.support.outcomes import Outcome
 from tests.support.store import MemoryStore, make_caller
 
-ROOT = Path(__file__).parents[2]
 SECONDS = 60
 LEAD: Outcome = ("crm.createLead", "already_exists")
 UNDECLARED = "crm.createLead answers number_taken, which its row does not declare"
@@ -121,6 +119,7 @@ def test_create_lead_already_exists():
 def test_create_opportunity_already_exists():  # sees nothing
     pass
 """
+PYTEST = "import os, sys, pytest; os.chdir(sys.argv[1]); sys.exit(pytest.main(sys.argv[2:]))"
 HOOKS = "from tests.conftest import pytest_sessionfinish, pytest_terminal_summary, pytest_testnodedown\n"
 
 
@@ -135,9 +134,9 @@ def suite(tmp_path: Path) -> Path:
 
 
 def run(suite: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--import-mode=importlib", *arguments]
-    environ = {"PATH": os.defpath, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    return subprocess.run(command, cwd=suite, env=environ, capture_output=True, text=True, timeout=SECONDS, check=False)
+    command = ["-c", PYTEST, str(suite), "-p", "no:cacheprovider", "--import-mode=importlib", *arguments]
+    environ = {"PATH": os.defpath, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    return loaded.run(command, env=environ, timeout=SECONDS)
 
 
 PARALLEL = ["-p", "xdist", "-n", "2"] if importlib.util.find_spec("xdist") else []

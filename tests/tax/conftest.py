@@ -58,9 +58,9 @@ class TaxApi:
 
 
 class OpenTax(Protocol):
-    """`async with open_tax(mode="forward", upstream=url) as tax`."""
+    """`async with open_tax(mode="forward", upstream=url) as tax`. `paced`: with the rate limit of the authority."""
 
-    def __call__(self, **settings: Any) -> AbstractAsyncContextManager[TaxApi]: ...
+    def __call__(self, *, paced: bool = False, **settings: Any) -> AbstractAsyncContextManager[TaxApi]: ...
 
 
 def query_of(operation: Operation) -> str:
@@ -79,7 +79,8 @@ def open_tax(tmp_path: Path, database_image: bytes) -> OpenTax:
     numbers = itertools.count()
 
     @asynccontextmanager
-    async def opened(**settings: Any) -> AsyncIterator[TaxApi]:
+    async def opened(*, paced: bool = False, **settings: Any) -> AsyncIterator[TaxApi]:
+        pace: dict[str, float] = {} if paced else {"authority_interval_seconds": 0.0}
         directory = tmp_path / f"api-{next(numbers)}"
         directory.mkdir()
         engines, log = Engines(), TaxLog()
@@ -92,7 +93,7 @@ def open_tax(tmp_path: Path, database_image: bytes) -> OpenTax:
         tuning = Tuning(deps=engines)
         async with (
             open_api(directory, database_image, operations, tuning) as api,
-            engine.open_tax(api.store, TaxSettings(**settings), api.clock, log, "gatewayd/test") as engines.tax,
+            engine.open_tax(api.store, TaxSettings(**settings), api.clock, log, "gatewayd/test", **pace) as engines.tax,
         ):
             api.token("org_a", "tax", ["tax:read"])
             await api.org("org_b", "other", ["tax:read", "entities:read", "entities:write"])

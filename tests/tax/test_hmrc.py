@@ -16,7 +16,7 @@ from gatewayd.tax import AREA, connections
 from gatewayd.tax.connections import Connection, Tokens
 from gatewayd.tax.mapping import ENDPOINTS, authority_target
 from tests.sandbox_authority.asking import tell
-from tests.tax.conftest import OpenTax, TaxApi, query_of
+from tests.tax.conftest import OBLIGATIONS, OpenTax, TaxApi, query_of
 from tests.tax.recording import Recorded, Stream, Upstream, answer, saying, upstream
 
 SECONDS = 20.0
@@ -265,6 +265,24 @@ def pretending(server: Upstream, failing: str = "") -> None:
 
 
 PERSON = "nino=AA123456A"
+
+
+async def test_calls_are_a_third_of_a_second_apart(open_tax: OpenTax) -> None:
+    """Domain D3: three requests a second."""
+    arrived: list[float] = []
+
+    async def script(stream: Stream, request: Recorded) -> None:
+        arrived.append(trio.current_time())
+        await stream.send_all(answer())
+
+    with trio.fail_after(SECONDS):
+        async with upstream() as server, open_tax(mode="hmrc", upstream=server.url, paced=True) as tax:
+            await connected(tax)
+            server.script = script
+            async with trio.open_nursery() as calls:
+                for day in (1, 2, 3):
+                    calls.start_soon(tax.get, OBLIGATIONS, f"vrn=980780684&from=2018-01-{day:02}&to=2018-02-02")
+    assert arrived[2] - arrived[0] >= 0.6  # of two thirds: the first one may have been late
 
 
 async def test_tax_years_are_composed(open_tax: OpenTax) -> None:

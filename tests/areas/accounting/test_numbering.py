@@ -7,6 +7,7 @@ from gatewayd.clock import Instant, from_wire
 from gatewayd.errors import Problem
 from gatewayd.store import WriteTx
 from tests.areas.accounting.books import Books, Json, fields_of
+from tests.support.store import MemoryStore
 
 
 @pytest.mark.parametrize(
@@ -164,3 +165,47 @@ def test_what_is_rolled_back_is_given_back_with_the_year_it_began(books: Books) 
     with pytest.raises(ZeroDivisionError):
         books.store.write(fail, books.org_id)
     assert books.invoice(issueDate="2027-01-05")["number"] == "2027/1"
+
+
+# -- after a restore: numbers that were given since the backup are not known
+
+
+def go_on_after(books: Books, last_number: int) -> None:
+    books.store.write(lambda tx: numbers.go_on_after(tx, last_number))
+
+
+def given_next(books: Books, **seller: object) -> list[str]:
+    """The next invoice and the next credit note."""
+    invoice = books.invoice(**seller)
+    return [invoice["number"], books.credit(invoice["id"])["number"]]
+
+
+def test_every_sequence_of_every_organization_goes_on_after_it(store: MemoryStore) -> None:
+    begun, new = Books(store), Books(store)
+    begun.invoice()
+    go_on_after(begun, 250)
+    assert [given_next(books) for books in (begun, new)] == [["INV-000251", "CN-000251"]] * 2
+
+
+def test_each_seller_goes_on_after_it(registered: Books) -> None:
+    first = registered.invoice()["legalEntityId"]
+    second = registered.unregistered_entity(name="Elm")
+    go_on_after(registered, 250)
+    found = [given_next(registered, legalEntityId=seller) for seller in (first, second)]
+    assert found == [["INV-000251", "CN-000251"]] * 2
+
+
+def test_what_is_further_goes_on_from_where_it_is(books: Books) -> None:
+    """An invoice is to have the number 1000, and a credit note of elsewhere had the number 400."""
+    set_numbering(books, nextCount=1_000)
+    books.credit(books.invoice(origin="imported", number="A-1")["id"], origin="imported", number="CN-000400")
+    go_on_after(books, 250)
+    assert given_next(books) == ["INV-001000", "CN-000401"]
+
+
+def test_the_year_that_has_not_begun_goes_on_after_it_by_its_own_pattern(books: Books) -> None:
+    set_numbering(books, pattern="INV-{yyyy}-{000001}")
+    books.store.clock.advance(Instant(from_wire("2027-01-01T00:00:00Z") - books.store.now()))
+    go_on_after(books, 250)
+    assert books.invoice(issueDate="2027-01-01")["number"] == "INV-2027-000251"
+    assert books.invoice(issueDate="2026-12-31")["number"] == "INV-2026-000251"
