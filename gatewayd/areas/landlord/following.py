@@ -19,7 +19,7 @@ from gatewayd.store import WriteTx
 
 KEPT: Final = frozenset({"active", "under_offer"})
 REPORT_DAYS: Final = 60
-"""TCGA 1992 s.1 and Finance Act 2019 Schedule 2: of completions since 27 October 2021 (Domain B9)."""
+"""Days after completion, for completions since `REPORTED_FROM` (Domain B9)."""
 REPORTED_FROM: Final = "2021-10-27"
 _NO_HOMES: Final[frozenset[Use]] = frozenset({"commercial_let"})
 _ACRONYMS: Final = frozenset({"eicr", "epc", "hmo", "pat", "prs", "mees"})
