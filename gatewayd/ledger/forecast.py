@@ -7,12 +7,12 @@ Chosen: what was due before nobody here could have marked as met. What the autho
 """
 
 import datetime
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Literal, NamedTuple
 
 from gatewayd.clock import months_later
 from gatewayd.ledger import tax_calendar
-from gatewayd.ledger.due_dates import companies, income_tax, vat
+from gatewayd.ledger.due_dates import companies, construction, income_tax, vat
 from gatewayd.ledger.due_dates.months import DuePeriod
 from gatewayd.ledger.taxpayers import INCOME_TAX_SOURCES, Source, Taxpayer
 
@@ -52,6 +52,7 @@ class Horizon(NamedTuple):
     first: datetime.date
     last: datetime.date
     due_from: datetime.date
+    today: datetime.date
 
 
 class ExpectedPeriod(NamedTuple):
@@ -99,13 +100,22 @@ def horizon(created: datetime.date, today: datetime.date) -> Horizon:
         first=income_tax.year_start(year - 1),
         last=income_tax.year_end(income_tax.year_of(today) + 1),
         due_from=income_tax.year_start(year),
+        today=today,
     )
 
 
-def forecast(taxpayer: Taxpayer, said: Iterable[Said], seen: Horizon, business_id: str | None = None) -> Forecast:
+def forecast(
+    taxpayer: Taxpayer,
+    said: Iterable[Said],
+    seen: Horizon,
+    business_id: str | None = None,
+    *,
+    contracted: Collection[str] = (),
+) -> Forecast:
     """What there should be; nothing for an archived entity.
 
-    `business_id` leaves out what is of other businesses, and months.
+    `business_id` leaves out what is of other businesses, and months. `contracted` are the ends, as ISO dates, of the
+    tax months for which a return as a contractor was expected before.
     """
     found = Forecast([], [])
     if taxpayer.is_archived:
@@ -113,6 +123,7 @@ def forecast(taxpayer: Taxpayer, said: Iterable[Said], seen: Horizon, business_i
     named = list(said)
     if business_id is None:
         _add_months(found, seen)
+    _add_contractors_returns(found, taxpayer, seen, contracted)
     _add_vat(found, taxpayer, [one for one in named if one.kind == "vat_return"], seen)
     if taxpayer.is_person:
         updates = [one for one in named if one.kind == "itsa_quarterly_update"]
@@ -143,6 +154,19 @@ def _add_vat(found: Forecast, taxpayer: Taxpayer, said: list[Said], seen: Horizo
         _add_period(found, key, (vat_label(period.end), None), period)
         for kind in _VAT_KINDS:
             _add_obligation(found, kind, None, period, key)
+
+
+# -- the Construction Industry Scheme
+
+
+def _add_contractors_returns(found: Forecast, taxpayer: Taxpayer, seen: Horizon, contracted: Collection[str]) -> None:
+    """Chosen: nobody says since when, or until when, somebody is a contractor. So what is still to be returned follows
+    from today, and months that are over stay as they were then.
+    """
+    for month in construction.returns(seen.first, seen.last):
+        is_due = taxpayer.is_contractor and month.due >= seen.today
+        if is_due or (month.end < seen.today and month.end.isoformat() in contracted):
+            _add_obligation(found, "cis_return", None, month, None)
 
 
 # -- Income Tax

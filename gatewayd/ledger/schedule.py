@@ -29,7 +29,7 @@ from gatewayd.ledger.periods import PERIODS, PeriodRow
 from gatewayd.ledger.tax_calendar import tax_year_of
 from gatewayd.store import ReadTx, WriteTx
 
-EDITION: Final = 2
+EDITION: Final = 3
 """Of the rules: with a new one, every calendar is made anew."""
 REFRESHED_AT_ONCE: Final = 20  # Chosen: entities in one transaction, some milliseconds
 CURRENCY: Final = "GBP"  # of what is owed in the United Kingdom
@@ -67,7 +67,8 @@ def refresh(tx: WriteTx, legal_entity_id: str, business_id: str | None = None) -
         periods.of_entity(tx, legal_entity_id, business_id), obligations.of_entity(tx, legal_entity_id, business_id)
     )
     seen = horizon(taxpayer.created, datetime.date.fromisoformat(tx.today))
-    expected = forecast(taxpayer, _said(stored.obligations.values()), seen, business_id)
+    rows = stored.obligations.values()
+    expected = forecast(taxpayer, _said(rows), seen, business_id, contracted=_contracted(rows))
     ids = _settle_periods(tx, legal_entity_id, stored, expected)
     _settle_obligations(tx, legal_entity_id, stored.obligations, expected, ids)
     if business_id is None:
@@ -105,6 +106,12 @@ def _said(rows: Iterable[ObligationRow]) -> list[Said]:
         for row in rows
         if row.source == "tax_authority"
     ]
+
+
+def _contracted(rows: Iterable[ObligationRow]) -> set[str]:
+    """The ends of the months for which returns as a contractor are expected."""
+    returns = (row for row in rows if row.kind == "cis_return" and row.slot == "")
+    return {row.period_end_date for row in returns if row.status != "not_required"}
 
 
 # -- periods

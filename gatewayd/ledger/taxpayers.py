@@ -16,7 +16,7 @@ from gatewayd.store import ReadTx, Row
 _SELECT_ENTITY = """
 SELECT id, type, incorporation_date, accounting_year_end_month, accounting_year_end_day, country_code,
     utr IS NOT NULL, archived_at IS NOT NULL, created_at, vat_status, vat_effective_date, vat_deregistration_date,
-    vat_scheme, vat_return_frequency, vat_stagger_group, vat_period_end_month
+    vat_scheme, vat_return_frequency, vat_stagger_group, vat_period_end_month, cis_contractor
 FROM legal_entities WHERE org_id = :org_id AND id = :id
 """
 _SELECT_BUSINESSES = """
@@ -65,13 +65,17 @@ class Source(NamedTuple):
 
 
 class Taxpayer(NamedTuple):
-    """A legal entity. `registration` None: it is not registered for VAT, or not known with which months periods end."""
+    """A legal entity. `registration` None: it is not registered for VAT, or not known with which months periods end.
+
+    `is_contractor`: today, of the Construction Industry Scheme.
+    """
 
     id: str
     type: str
     incorporated: datetime.date | None
     year_end: YearEnd
     registration: vat.Registration | None
+    is_contractor: bool
     is_domestic: bool
     has_utr: bool
     is_archived: bool
@@ -94,13 +98,14 @@ def find(tx: ReadTx, legal_entity_id: str) -> Taxpayer | None:
     row = tx.row(_SELECT_ENTITY, id=legal_entity_id)
     if row is None:
         return None
-    id_, type_, incorporated, end_month, end_day, country, has_utr, archived, created_at, *of_vat = row
+    id_, type_, incorporated, end_month, end_day, country, has_utr, archived, created_at, *of_vat, contractor = row
     return Taxpayer(
         id=id_,
         type=type_,
         incorporated=_date(incorporated),
         year_end=YearEnd(end_month, end_day),
         registration=_registration(tuple(of_vat)),
+        is_contractor=bool(contractor),
         is_domestic=country == "GB",
         has_utr=bool(has_utr),
         is_archived=bool(archived),

@@ -25,7 +25,7 @@ from gatewayd.ledger import businesses, owners, period_locks, portfolios, schedu
 from gatewayd.ledger.lists import archive_filter, contains, sync_page
 from gatewayd.store import ReadTx, Row, WriteTx
 
-ON_CALENDAR = ("type", "incorporation_date", "accounting_year_end", "country_code", "utr", "vat", "archived_at")
+ON_CALENDAR = ("type", "incorporation_date", "accounting_year_end", "country_code", "utr", "vat", "cis", "archived_at")
 """The fields from which periods and obligations follow."""
 IDENTIFIER_CODES = ("invalid_company_number", "invalid_nino", "invalid_utr", "invalid_vrn")
 

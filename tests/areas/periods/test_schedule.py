@@ -5,6 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gatewayd.areas.businesses.shapes import Latency, TaxSync
+from gatewayd.clock import from_wire
 from gatewayd.ledger import schedule
 from tests.areas.businesses.trades import LETS
 from tests.areas.periods.desk import Desk, Json
@@ -421,6 +422,82 @@ def test_many_entities_are_refreshed_some_at_a_time(desk: Desk) -> None:
         desk.entity()
     desk.store.connection.execute("DELETE FROM calendars")
     assert [desk.store.write(schedule.refresh_some) for _ in range(3)] == [schedule.REFRESHED_AT_ONCE, 1, 0]
+
+
+# -- contractors of the construction industry
+
+RETURNS = "kind=cis_return"
+CONTRACTOR = {"contractor": True, "subcontractor": False}
+
+
+def until(desk: Desk, day: str) -> None:
+    desk.store.clock.advance(from_wire(f"{day}T12:00:00Z") - desk.store.clock.now())
+
+
+def test_a_contractor_returns_each_tax_month(desk: Desk) -> None:
+    """On 20 November 2026, the day after the return to 5 November was due."""
+    desk.company(cis=CONTRACTOR)
+    found = desk.due(RETURNS)
+    assert found[:3] == [
+        ("2026-12-05", "2026-12-19", "open"),
+        ("2027-01-05", "2027-01-19", "open"),
+        ("2027-02-05", "2027-02-19", "open"),
+    ]
+    assert (found[-1], len(found)) == (("2028-04-05", "2028-04-19", "open"), 17)
+    assert {one["periodStartDate"][8:] for one in desk.obligations(RETURNS)} == {"06"}
+    assert desk.obligations(f"{RETURNS}&businessId=biz_none") == []
+
+
+def test_who_is_none_returns_nothing(desk: Desk) -> None:
+    desk.company(cis={"contractor": False, "subcontractor": True})
+    desk.create()
+    assert desk.obligations(RETURNS) == []
+
+
+def test_the_return_of_a_month_that_is_over_is_expected_until_its_day(desk: Desk) -> None:
+    until(desk, "2026-12-19")
+    desk.change_entity(desk.person, cis=CONTRACTOR)
+    assert desk.due(RETURNS)[0] == ("2026-12-05", "2026-12-19", "open")
+
+
+def test_a_month_that_is_over_stays_as_it_was(desk: Desk) -> None:
+    """A contractor up to January, and again from the middle of March on."""
+    desk.change_entity(desk.person, cis=CONTRACTOR)
+    until(desk, "2027-01-10")
+    desk.change_entity(desk.person, cis={**CONTRACTOR, "contractor": False})
+    owed = [("2026-12-05", "2026-12-19", "overdue"), ("2027-01-05", "2027-01-19", "open")]
+    assert desk.due(f"{RETURNS}&status=open&status=overdue") == owed
+    until(desk, "2027-03-20")
+    desk.change_entity(desk.person, cis=CONTRACTOR)
+    found = desk.due(f"{RETURNS}&status=open&status=overdue")
+    assert found[:3] == [owed[0], ("2027-01-05", "2027-01-19", "overdue"), ("2027-04-05", "2027-04-19", "open")]
+    (december, *_) = desk.obligations(RETURNS)
+    desk.do("obligations.fulfil", id=december["id"])
+    until(desk, "2027-04-06")
+    while desk.store.write(schedule.refresh_some):
+        pass
+    every = "&".join(f"status={state}" for state in ("open", "overdue", "fulfilled", "not_required"))
+    states = {one["periodEndDate"]: one["status"] for one in desk.obligations(f"{RETURNS}&{every}")}
+    assert [states[f"{month}-05"] for month in ("2026-12", "2027-01", "2027-02", "2027-03", "2027-04", "2029-04")] == [
+        "fulfilled",
+        "overdue",
+        "not_required",
+        "not_required",
+        "open",
+        "open",
+    ]
+
+
+def test_one_that_a_person_entered_makes_none(desk: Desk) -> None:
+    own = {
+        "kind": "cis_return",
+        "periodStartDate": "2026-04-06",
+        "periodEndDate": "2026-05-05",
+        "dueDate": "2026-05-19",
+    }
+    desk.do("obligations.create", legalEntityId=desk.person, **own)
+    desk.change_entity(desk.person, name="Ash Brown and Daughter")
+    assert desk.due(RETURNS) == [("2026-05-05", "2026-05-19", "overdue")]
 
 
 # -- what holds however one gets there
