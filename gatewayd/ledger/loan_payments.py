@@ -28,7 +28,7 @@ def is_payment(category: str, purpose: str | None) -> bool:
 
 
 class Paid(NamedTuple):
-    """When something is paid, ISO, and in which currency; `before` is what is entered together with it."""
+    """When something is paid, ISO, and in which currency; `before` is what is entered with it, of the same day."""
 
     date: str
     currency: str
@@ -68,9 +68,6 @@ def _interest(tx: ReadTx, mortgage: LetMortgage, paid: Paid, amount: int) -> int
         return 0
     asked = {"property_id": mortgage.property_id, "mortgage_id": mortgage.id, "currency": mortgage.currency}
     said = int(tx.value(_SELECT_SAID, first=near.first, last=near.last, **asked) or 0)
-    said += sum(
-        -row.signed
-        for row in paid.before
-        if row.interest_source is not None and row.mortgage_id == mortgage.id and near.first <= row.date <= near.last
-    )
+    before = (row for row in paid.before if row.interest_source is not None and row.mortgage_id == mortgage.id)
+    said -= sum(row.signed for row in before)
     return min(amount, max(0, near.interest - said))

@@ -153,6 +153,14 @@ def test_several_payments_at_once_share_the_interest(books: LetBooks) -> None:
     ]
 
 
+def test_payments_of_two_loans_at_once_bear_the_interest_of_each(books: LetBooks) -> None:
+    parts = [
+        Part(**WISH, mortgage_id=loan(books), amount=MONTHLY, direction="out", description="In cash") for _ in range(2)
+    ]
+    rows = books.write(lambda tx: allocations.enter(tx, parts, Entry("2025-05-06", None)))
+    assert amounts(rows) == [*split("500.00", "144.30"), *split("500.00", "144.30")]
+
+
 # -- on which line
 
 
@@ -166,6 +174,17 @@ def test_the_line_is_that_of_what_is_let(books: LetBooks) -> None:
         part = Part(**WISH, mortgage_id=mortgage)
         rows = books.allocate(books.line(account, -MONTHLY, date="2025-05-06"), part)
         assert amounts(rows)[0] == (line, "500.00")
+
+
+def test_the_line_is_that_of_the_day_of_the_bill(books: LetBooks) -> None:
+    """The end of furnished holiday lettings, 6 April 2025."""
+    cottage = books.property(use="holiday_let")
+    mortgage = loan(
+        books, cottage, start_date="2025-03-06", rate_history='[{"fromDate":"2025-03-06","interestRate":"6"}]'
+    )
+    assert amounts(paid(books, mortgage, "2025-04-06"))[0] == ("residentialFinancialCost", "500.00")
+    rows = paid(books, mortgage, "2025-05-06", document_date="2025-04-05")
+    assert amounts(rows)[0] == ("financialCosts", "499.28")
 
 
 def test_what_was_borrowed_for_other_ends_is_disallowable(books: LetBooks) -> None:
@@ -255,6 +274,7 @@ def test_lines_that_were_split_so_are_proposed_to_be_split_so(books: LetBooks) -
         ({"mortgage_id": None}, [("parts[0].mortgageId", "required")]),
         ({"mortgage_id": "mtg_x"}, [("parts[0].mortgageId", "unknown_reference")]),
         ({"direction": "in"}, [("parts[0].direction", "conflict")]),
+        ({"amount": 0}, [("parts[0].amount", "out_of_range")]),
         ({"vat_code": "standard"}, [("parts[0].vatAmount", "conflict"), ("parts[0].vatCode", "conflict")]),
         ({"disallowable_amount": 1}, [("parts[0].disallowableAmount", "conflict")]),
     ],

@@ -257,9 +257,11 @@ def test_an_owners_parts_of_buckets_add_up_to_that_of_the_whole(books: LetBooks)
     house = books.property(owner_share_percent="50")
     for month in (4, 5, 6):
         enter(books, "periodAmount", 1, f"2026-{month:02}-10", property_id=house)
+        enter(books, "not_pnl", 1, f"2026-{month:02}-10", property_id=house, purpose="loan_capital")
     found = pnl(books, house, "fromDate=2026-04-01&toDate=2026-06-30&groupBy=month&share=owner")
     assert found["totals"]["grossIncome"] == "0.02"
     assert [one["totals"]["grossIncome"] for one in found["buckets"]] == ["0.01", "0.00", "0.01"]
+    assert [one["totals"]["capitalRepaid"] for one in found["buckets"]] == ["0.01", "0.00", "0.01"]
     assert [one["income"] for one in found["buckets"]][1] == []
 
 
