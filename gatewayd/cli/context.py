@@ -11,7 +11,7 @@ from gatewayd.config import ROOT, Config, find_path, load, require_credentials
 
 if TYPE_CHECKING:
     from gatewayd.store import ReadTx, Store, WriteTx
-    from gatewayd.store.database import StoreSettings
+    from gatewayd.store.settings import StoreSettings
 
 T = TypeVar("T")
 
@@ -57,7 +57,7 @@ class Context:
     @property
     def store_settings(self) -> "StoreSettings":
         """Where the store of these settings is."""
-        from gatewayd.store.database import StoreSettings
+        from gatewayd.store.settings import StoreSettings
 
         return StoreSettings.of(self.config.store)
 

@@ -3,7 +3,6 @@
 An address that is unknown, over or revoked is answered alike, so that nothing is told of what is stored.
 """
 
-import html
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final
@@ -185,7 +184,8 @@ async def _password_of(request: Request, receive: Receive) -> str:
 
 
 def _form(status: int, error: str = "") -> Response:
-    said = f'<p role="alert">{html.escape(error)}</p>\n' if error else ""
+    """The page. `error` is a text of ours."""
+    said = f'<p role="alert">{error}</p>\n' if error else ""
     return Response(status, _PAGE, _FORM.format(error=said).encode())
 
 

@@ -5,8 +5,6 @@ import io
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from charset_normalizer import from_bytes
-
 from gatewayd.statements.shapes import Limits, Unreadable
 
 _BLOCK = 256 * 1024
@@ -58,6 +56,8 @@ def _eight_bit(sample: bytes) -> str:
         sample.decode("cp1252")
     except UnicodeDecodeError:
         lines = [line for line in sample.splitlines() if not line.isascii()][:200]
+        from charset_normalizer import from_bytes  # large, and the daemon itself reads no such file
+
         best = from_bytes(b"\n".join(lines), cp_isolation=list(EIGHT_BIT)).best()
         return best.encoding if best is not None else "cp1252"
     return "cp1252"

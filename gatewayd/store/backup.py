@@ -20,11 +20,11 @@ import msgspec
 from gatewayd.clock import Instant, to_wire
 from gatewayd.store import connections, schema
 from gatewayd.store.copies import copy_database
-from gatewayd.store.database import DATABASE_NAME
 from gatewayd.store.directory import refuse_beside_daemon
 from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure
 from gatewayd.store.private_files import sync_directory
 from gatewayd.store.restored import MARK_NAME, Decision, Restored
+from gatewayd.store.settings import DATABASE_NAME
 
 MANIFEST_NAME = "manifest.json"
 KEY_NAME = "instance.key"

@@ -10,7 +10,6 @@ import secrets
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -18,7 +17,6 @@ import apsw
 import outcome
 import trio
 
-from gatewayd import config
 from gatewayd.clock import Clock
 from gatewayd.ids import IdSource
 from gatewayd.store import connections, other_processes, write_check
@@ -32,6 +30,7 @@ from gatewayd.store.integrity import find_damage
 from gatewayd.store.log_file import LogFile
 from gatewayd.store.long_reads import LongReads
 from gatewayd.store.sealing import Sealer
+from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from gatewayd.store.snapshot import PULSE_NAME, Pulse, Snapshot
 from gatewayd.store.topics import Topics
 from gatewayd.store.transactions import Bindings, ReadTx, WriteTx
@@ -41,31 +40,8 @@ from gatewayd.store.writer import Writer, WriterParts
 
 T = TypeVar("T")
 
-DATABASE_NAME = "gatewayd.db"
 MAX_WAITING_WRITES = 4_096
 SWEEPS_MAX = 20  # Chosen: transactions of one sweep in a round; the next round goes on
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoreSettings:
-    """Where the database is and how patient the store is."""
-
-    directory: Path
-    read_budget_ms: float = 2.0
-    busy_timeout_seconds: float = 5.0
-
-    @property
-    def path(self) -> Path:
-        return self.directory / DATABASE_NAME
-
-    @classmethod
-    def of(cls, store: config.Store) -> "StoreSettings":
-        """The `[store]` table of a loaded configuration."""
-        return cls(
-            directory=Path(store.directory),
-            read_budget_ms=store.read_budget_ms,
-            busy_timeout_seconds=store.busy_timeout_seconds,
-        )
 
 
 class Store:

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from gatewayd.clock import Clock
 from gatewayd.ids import IdSource
-from gatewayd.store.database import Store, StoreSettings
+from gatewayd.store.database import Store
 from gatewayd.store.failures import StoreFailure
 from gatewayd.store.instance_key import proven_key
 from gatewayd.store.sealing import Sealer
+from gatewayd.store.settings import StoreSettings
 
 
 @asynccontextmanager

@@ -20,7 +20,8 @@ from gatewayd.cli import demo_firm
 from gatewayd.cli.run_operation import operator_of
 from gatewayd.clock import Instant, SystemClock, to_wire
 from gatewayd.store import WriteTx
-from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
+from gatewayd.store.database import open_store
+from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 
 FIRST_DAY: Final = "2008-01-01"
 YEARS: Final = 18

@@ -19,7 +19,8 @@ from gatewayd.identity import client_metadata, oauth_clients, sessions
 from gatewayd.identity.authorization_codes import Consent
 from gatewayd.identity.oauth_clients import Client
 from gatewayd.store import WriteTx
-from gatewayd.store.database import Store, StoreSettings, open_store
+from gatewayd.store.database import Store, open_store
+from gatewayd.store.settings import StoreSettings
 from tests.bench.load import fetch, request_bytes
 from tests.bench.measure import WARMING_REQUESTS, Effort, Samples, Subject, interleave, ratios
 from tests.bench.processes import BenchError, ServerProcess

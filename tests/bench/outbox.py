@@ -15,7 +15,8 @@ import trio
 from gatewayd.cli.run_operation import operator_of
 from gatewayd.clock import SystemClock
 from gatewayd.store import WriteTx
-from gatewayd.store.database import DATABASE_NAME, Store, StoreSettings, open_store
+from gatewayd.store.database import Store, open_store
+from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from gatewayd.webhooks import subscriptions
 from gatewayd.webhooks.subscription_shapes import UpdateSubscription
 from tests.bench.processes import BenchError, CpuTime, ServerProcess, running

@@ -21,7 +21,8 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.scopes import FULL_ACCESS
 from gatewayd.contract.wire import encode
 from gatewayd.store import WriteTx
-from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
+from gatewayd.store.database import open_store
+from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 
 INVOICE = {
     "status": "issued",

@@ -13,7 +13,8 @@ from gatewayd.cli import demo_firm
 from gatewayd.clock import SystemClock
 from gatewayd.identity import api_keys, audit, memberships
 from gatewayd.store import WriteTx
-from gatewayd.store.database import StoreSettings, open_store
+from gatewayd.store.database import open_store
+from gatewayd.store.settings import StoreSettings
 from gatewayd.tax import approvals, connections, subjects
 from tests.bench.load import fetch, request_bytes
 from tests.bench.measure import Effort, Sample, Samples, Subject, interleave, ratios

@@ -33,7 +33,7 @@ def test_once_plays_the_main_job_and_leaves_nothing(tmp_path: Path) -> None:
     ran = demo("--once", "--port", "0", directory=tmp_path)
     assert (ran.returncode, ran.stderr) == (0, "")
     steps = [line.split(".")[0] for line in ran.stdout.splitlines() if line[:1].isdigit()]
-    assert steps == ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"]
+    assert steps == ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11"]
     assert "An app, Cash Calendar, registers itself as an OAuth client: app_" in ran.stdout
     assert "the app reads 3 invoices" in ran.stdout
     assert "INV-000004: 1516.25 + VAT 303.25 = 1819.50 GBP" in ran.stdout
@@ -52,6 +52,10 @@ def test_once_plays_the_main_job_and_leaves_nothing(tmp_path: Path) -> None:
         assert cost in ran.stdout
     assert "Her gain is 350.00." in ran.stdout
     assert "the first would call it 600.00." in ran.stdout
+    # 180.00 and 150.00 a week are 780.00 and 650.00 a month, 17,160.00 a year of 345,000.00
+    assert "2 of 2 let, 1430.00 a month, 5.0 % of the 345000.00 they are worth." in ran.stdout
+    assert "Rent is late: 150.00 for 9 Mill Lane, 1 day." in ran.stdout
+    assert "Missing: the gas safety certificate of 9 Mill Lane." in ran.stdout
     assert list(tmp_path.iterdir()) == []
 
 

@@ -12,7 +12,8 @@ from gatewayd.cli.demo_http import DemoFailed
 from gatewayd.cli.demo_tax import HEADERS_FILE, OBLIGATIONS, TaxScene, fraud_prevention_headers
 from gatewayd.clock import SettableClock, from_wire
 from gatewayd.identity import api_keys
-from gatewayd.store.database import StoreSettings, open_store
+from gatewayd.store.database import open_store
+from gatewayd.store.settings import StoreSettings
 from gatewayd.tax import fraud_headers
 from tests.cli.test_demo_sign_in import SECONDS, Fields, Site, SiteResponse, serving, shown
 

@@ -11,7 +11,8 @@ from gatewayd.clock import SettableClock
 from gatewayd.console.addresses import is_page
 from gatewayd.console.lazy_app import Console
 from gatewayd.identity.throttling import Limits
-from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
+from gatewayd.store.database import open_store
+from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from gatewayd.tax.settings import TaxSettings
 from tests.console.visiting import SECONDS, Written
 from tests.contract.rows import OPERATIONS

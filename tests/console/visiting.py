@@ -31,7 +31,8 @@ from gatewayd.identity.passwords import Passwords
 from gatewayd.identity.sign_in import SignIn
 from gatewayd.identity.throttling import Limits
 from gatewayd.store import Store, WriteTx
-from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
+from gatewayd.store.database import open_store
+from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from gatewayd.tax.settings import TaxSettings
 from tests.console.reading import Document, fields_of
 from tests.support.consents import CHALLENGE, REDIRECT, SCOPE

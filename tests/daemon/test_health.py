@@ -17,8 +17,9 @@ from gatewayd.daemon.health import IDLE_SECONDS, Health
 from gatewayd.logs import make_logger
 from gatewayd.service_manager import Notifier
 from gatewayd.store import Store, StoreFailure
-from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
+from gatewayd.store.database import open_store
 from gatewayd.store.latest_change import LatestChange
+from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from tests.store.faulty_files import FAILING, FULL, Call, FaultyFiles
 from tests.store.opening import add, names, opened
 from tests.support.store import START

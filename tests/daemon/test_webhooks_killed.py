@@ -28,7 +28,8 @@ import trio
 
 from gatewayd.clock import SystemClock
 from gatewayd.store import Store, StoreFailure
-from gatewayd.store.database import StoreSettings, open_store
+from gatewayd.store.database import open_store
+from gatewayd.store.settings import StoreSettings
 from gatewayd.store.transactions import Row
 from tests.daemon.instance import ROOT, SECONDS, Instance, Running, serving, until
 from tests.daemon.test_metrics import METRICS, scrape

@@ -13,7 +13,8 @@ from gatewayd.contract.caller import Caller
 from gatewayd.errors import not_found
 from gatewayd.performing import idempotency, performer
 from gatewayd.store import StoreFailure, connections, schema
-from gatewayd.store.database import StoreSettings, open_store
+from gatewayd.store.database import open_store
+from gatewayd.store.settings import StoreSettings
 from tests.http.conftest import OpenProbes
 from tests.http.probes import Deps, Said, Word, said
 from tests.store.faulty_files import FAILING, FULL, Call, FaultyFiles

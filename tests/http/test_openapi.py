@@ -122,7 +122,7 @@ def test_every_event_kind_is_described_with_a_sample_that_conforms() -> None:
         data = DOCUMENT["components"]["schemas"][type(EVENT_KINDS[kind].sample).__name__]
         assert data["required"] == list(content["example"]["data"])
         assert item["post"]["description"] == EVENT_KINDS[kind].meaning
-        assert item["post"].get("x-extension", False) == kind.startswith("obligation.")
+        assert item["post"].get("x-extension", False) == EVENT_KINDS[kind].extension
 
 
 def test_a_webhook_names_the_headers_that_are_sent_and_the_answers_that_count() -> None:

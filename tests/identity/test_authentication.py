@@ -15,7 +15,8 @@ from gatewayd.identity.api_keys import CreatedKey, NewKey
 from gatewayd.identity.authentication import NEVER, Admission, ApiKeyVerifier, Authenticator
 from gatewayd.identity.key_format import make_key
 from gatewayd.store import ReadTx, WriteTx
-from gatewayd.store.database import StoreSettings, open_store
+from gatewayd.store.database import open_store
+from gatewayd.store.settings import StoreSettings
 from tests.support.store import START, MemoryStore, make_caller
 
 RANDOM = bytes(range(32))

@@ -26,7 +26,8 @@ from gatewayd.importing.runs import Order
 from gatewayd.ledger.import_runs import RUNS
 from gatewayd.ledger.import_shapes import ImportRunRow
 from gatewayd.store import Store
-from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
+from gatewayd.store.database import open_store
+from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from tests.importing.conftest import DEADLINE, ORG, ImportLog
 from tests.support.inline_reading import read_inline
 from tests.support.statement_files import received

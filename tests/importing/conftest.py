@@ -26,7 +26,8 @@ from gatewayd.ledger.allocation_rules import RuleConditions, RuleOutcome
 from gatewayd.ledger.import_runs import RUNS
 from gatewayd.ledger.import_shapes import ImportRunRow
 from gatewayd.store import Store
-from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
+from gatewayd.store.database import open_store
+from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from tests.support.api import Errors
 from tests.support.statement_files import read_parts, received
 from tests.support.store import START, make_caller

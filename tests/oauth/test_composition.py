@@ -14,7 +14,8 @@ from gatewayd.oauth import addresses as at
 from gatewayd.outbound.transport import GuardedTransport, Policy
 from gatewayd.provider import ProviderSettings
 from gatewayd.store import Store
-from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
+from gatewayd.store.database import open_store
+from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from tests.oauth.test_token import claims_of
 from tests.support.api import Errors
 from tests.support.oauth import ISSUER, Provider

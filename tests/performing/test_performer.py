@@ -11,7 +11,8 @@ from gatewayd.contract.caller import Caller
 from gatewayd.errors import Problem
 from gatewayd.performing.performer import Performer, Replayed, encoded
 from gatewayd.store import Store, WriteTx
-from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
+from gatewayd.store.database import open_store
+from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from tests.http.probes import OPERATIONS, Deps, Said, Word
 from tests.support.store import START, make_caller
 

@@ -190,7 +190,7 @@ def test_what_is_cut_off_or_something_else_is_unreadable() -> None:
     deep = whole.replace("<Ntry>", "<Ntry>" + "<a>" * 100).replace("</Ntry>", "</a>" * 100 + "</Ntry>")
     assert "deeper within each other" in reason_of(deep)
     assert "larger than 100 bytes" in reason_of(whole, limits=Limits(file_bytes=100))
-    assert "more than 1 transactions" in reason_of(message(entry("1.00", "CRDT") * 2), limits=Limits(lines=1))
+    assert "more than 1 rows" in reason_of(message(entry("1.00", "CRDT") * 2), limits=Limits(lines=1))
 
 
 def test_encodings_of_the_declaration_are_read() -> None:

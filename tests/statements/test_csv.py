@@ -203,7 +203,4 @@ def test_cells_of_any_length_cost_no_more_than_their_length() -> None:
 
 def test_rows_past_the_limit_make_the_file_unreadable() -> None:
     rows = ["25/11/2026,A,-1.00,9.00"] * 11
-    assert (
-        reason_of(table(*rows), mapping=SIGNED, limits=Limits(lines=10))
-        == "line 12: the file has more than 10 transactions"
-    )
+    assert reason_of(table(*rows), mapping=SIGNED, limits=Limits(lines=10)) == "line 12: the file has more than 10 rows"

@@ -104,7 +104,7 @@ def test_a_split_without_its_other_half_is_refused() -> None:
 
 def test_a_file_with_more_rows_than_may_be_is_unreadable() -> None:
     row = "13/01/2025,Buy,A,1,2.50,,,2.50,GBP\n"
-    with pytest.raises(Unreadable, match="more than 3 transactions"):
+    with pytest.raises(Unreadable, match="more than 3 rows"):
         parts(HEADINGS + row * 4, lines=3)
 
 

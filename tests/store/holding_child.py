@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from gatewayd.store import connections
-from gatewayd.store.database import DATABASE_NAME
+from gatewayd.store.settings import DATABASE_NAME
 
 
 def main(directory: str) -> None:

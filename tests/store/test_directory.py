@@ -7,8 +7,9 @@ import pytest
 from gatewayd.clock import SettableClock
 from gatewayd.store import StoreFailure
 from gatewayd.store.backup import back_up, restore
-from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
+from gatewayd.store.database import open_store
 from gatewayd.store.directory import LOCK_NAME, locked
+from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from tests.support.store import START
 
 REFUSED = r"gatewayd/test, process [0-9]+, works with .*/data: stop it first"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gatewayd.store import connections
-from gatewayd.store.database import DATABASE_NAME
+from gatewayd.store.settings import DATABASE_NAME
 from tests.store.opening import child
 
 KILLS_EACH = 3

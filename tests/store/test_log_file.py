@@ -9,7 +9,8 @@ import trio
 from gatewayd.clock import SystemClock
 from gatewayd.store import Store, WriteTx
 from gatewayd.store.connections import WAL_BYTES
-from gatewayd.store.database import StoreSettings, open_store
+from gatewayd.store.database import open_store
+from gatewayd.store.settings import StoreSettings
 from tests.store.opening import names, opened
 from tests.support.loaded import ROOT
 
@@ -19,7 +20,8 @@ OTHER_PROCESS = f"""
 import sys, trio
 from pathlib import Path
 from gatewayd.clock import SystemClock
-from gatewayd.store.database import StoreSettings, open_store
+from gatewayd.store.database import open_store
+from gatewayd.store.settings import StoreSettings
 
 INSERT = "INSERT INTO notes (id, text) VALUES (:id, :text) ON CONFLICT (id) DO UPDATE SET text = excluded.text"
 

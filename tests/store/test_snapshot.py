@@ -12,7 +12,8 @@ import trio.testing
 
 from gatewayd.clock import SystemClock
 from gatewayd.store import ReadTx, Store, WriteTx
-from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
+from gatewayd.store.database import open_store
+from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from gatewayd.store.snapshot import PULSE_NAME
 
 COUNT = "SELECT count(*) FROM organizations"
@@ -21,7 +22,8 @@ OTHER_PROCESS = """
 import sys, trio
 from pathlib import Path
 from gatewayd.clock import SystemClock
-from gatewayd.store.database import StoreSettings, open_store
+from gatewayd.store.database import open_store
+from gatewayd.store.settings import StoreSettings
 
 async def main():
     async with open_store(StoreSettings(directory=Path(sys.argv[1])), SystemClock()) as store:

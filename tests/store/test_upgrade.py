@@ -7,8 +7,9 @@ import pytest
 
 from gatewayd.clock import Instant, SystemClock
 from gatewayd.store import StoreFailure, connections, schema
-from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
+from gatewayd.store.database import open_store
 from gatewayd.store.failures import MigrationError
+from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from gatewayd.store.upgrade import require_current, upgrade
 from tests.support.store import START
 

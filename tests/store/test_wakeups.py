@@ -7,7 +7,7 @@ import trio
 import trio.testing
 
 from gatewayd.store import Store, WriteTx, connections
-from gatewayd.store.database import DATABASE_NAME
+from gatewayd.store.settings import DATABASE_NAME
 from tests.store.opening import add, insert, names, opened
 
 

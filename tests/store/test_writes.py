@@ -12,7 +12,8 @@ import trio.testing
 
 from gatewayd.clock import Instant
 from gatewayd.store import Store, StoreFailure, WriteTx, connections
-from gatewayd.store.database import DATABASE_NAME, MAX_WAITING_WRITES
+from gatewayd.store.database import MAX_WAITING_WRITES
+from gatewayd.store.settings import DATABASE_NAME
 from gatewayd.store.waiting_jobs import MAX_BATCH, PASSED_OVER_SECONDS, Job, WaitingJobs
 from gatewayd.store.writer import Writer, WriterParts
 from tests.store.opening import add, child, insert, names, opened, writer_parts

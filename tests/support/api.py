@@ -24,8 +24,9 @@ from gatewayd.http1.response import Response
 from gatewayd.identity.authentication import Authenticate, Possession
 from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.store import ReadTx, Store
-from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
+from gatewayd.store.database import open_store
 from gatewayd.store.incoming_files import incoming_folder
+from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from tests.support import outcomes
 from tests.support.scopes import request_of, scope_of
 from tests.support.store import START, make_caller

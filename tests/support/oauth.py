@@ -35,7 +35,8 @@ from gatewayd.oauth.parts import OAuthParts
 from gatewayd.outbound.resolver import Resolver
 from gatewayd.outbound.transport import GuardedTransport, Policy
 from gatewayd.store import Store, WriteTx
-from gatewayd.store.database import DATABASE_NAME, StoreSettings, open_store
+from gatewayd.store.database import open_store
+from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from tests.support.api import ANSWER_SECONDS, Body, Errors, Fields, Reply
 from tests.support.scopes import request_of, scope_of
 from tests.support.store import START

@@ -13,7 +13,8 @@ from gatewayd.clock import SystemClock
 from gatewayd.outbound.addresses import parse_networks
 from gatewayd.outbound.transport import GuardedTransport, Policy
 from gatewayd.store import Store, WriteTx
-from gatewayd.store.database import StoreSettings, open_store
+from gatewayd.store.database import open_store
+from gatewayd.store.settings import StoreSettings
 from gatewayd.webhooks import subscriptions
 from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
 from gatewayd.webhooks.schedule import RetryPolicy

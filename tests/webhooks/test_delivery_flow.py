@@ -19,7 +19,8 @@ from gatewayd.contract.caller import Caller
 from gatewayd.outbound.addresses import parse_networks
 from gatewayd.outbound.transport import GuardedTransport, Policy
 from gatewayd.store import Store, WriteTx
-from gatewayd.store.database import StoreSettings, open_store
+from gatewayd.store.database import open_store
+from gatewayd.store.settings import StoreSettings
 from gatewayd.webhooks import deliveries, subscriptions
 from gatewayd.webhooks.deliveries import ListDeliveries
 from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts

@@ -47,8 +47,9 @@ def create_property_unit(tx: WriteTx, caller: Caller, request: CreatePropertyUni
 
 
 def update_property_unit(tx: WriteTx, caller: Caller, request: UpdatePropertyUnit) -> PropertyUnit:
-    """Change the given fields of a unit. `archived` hides it from lists, once no tenancy of it goes on, or brings it
-    back.
+    """Change the given fields of a unit.
+
+    `archived` hides it from lists, once no tenancy of it goes on, or brings it back.
     """
     before = UNITS.get(tx, request.id, request.expected_version)
     properties.refuse_archived(PROPERTIES.get(tx, before.property_id))
