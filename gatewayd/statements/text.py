@@ -2,16 +2,26 @@
 
 import codecs
 import io
-from collections.abc import Iterator
-from typing import BinaryIO
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, BinaryIO
 
 from gatewayd.statements.shapes import Limits, Unreadable
+
+if TYPE_CHECKING:
+    from charset_normalizer import CharsetMatches
 
 _BLOCK = 256 * 1024
 _END_OF_FILE = "\x1a"  # as old programs wrote it behind the last line
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 EIGHT_BIT = ("cp1252", "cp1250", "cp850", "cp437", "iso8859_15", "mac_roman")
 """What banks of Europe still write, and old programs. Others need a mapping that says so."""
+
+
+def load_detector() -> "Callable[..., CharsetMatches]":
+    """What guesses encodings: a large module, which a daemon that leaves files to its child does not need."""
+    from charset_normalizer import from_bytes
+
+    return from_bytes
 
 
 def encoding_of(stream: BinaryIO) -> str:
@@ -56,9 +66,7 @@ def _eight_bit(sample: bytes) -> str:
         sample.decode("cp1252")
     except UnicodeDecodeError:
         lines = [line for line in sample.splitlines() if not line.isascii()][:200]
-        from charset_normalizer import from_bytes  # large, and the daemon itself reads no such file
-
-        best = from_bytes(b"\n".join(lines), cp_isolation=list(EIGHT_BIT)).best()
+        best = load_detector()(b"\n".join(lines), cp_isolation=list(EIGHT_BIT)).best()
         return best.encoding if best is not None else "cp1252"
     return "cp1252"
 

@@ -12,7 +12,7 @@ import msgspec
 from gatewayd.statements.frames import CHARACTERS_OF_ONE_FRAME, LINES_OF_ONE_FRAME, Batch, Failure, Frame, framed
 from gatewayd.statements.reading import read
 from gatewayd.statements.shapes import Hints, Limits, Line, Part, Trade, Unreadable
-from gatewayd.statements.text import EIGHT_BIT
+from gatewayd.statements.text import EIGHT_BIT, load_detector
 
 
 def main(hints: str, cpu_seconds: int) -> None:
@@ -34,7 +34,8 @@ def _step_back() -> None:
 
 
 def _load_codecs(hints: Hints) -> None:
-    """Codecs are modules, which cannot be opened later any more."""
+    """Codecs are modules, as what guesses them is, and cannot be opened later any more."""
+    load_detector()
     named = hints.mapping.encoding if hints.mapping is not None else None
     for name in ("utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "ascii", *EIGHT_BIT, named or "utf-8"):
         try:
