@@ -5,9 +5,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gatewayd.errors import Problem
+from gatewayd.store import WriteTx
 from tests.areas.accounting.books import fields_of
 from tests.areas.vault.cabinet import Cabinet
 from tests.support.store import MemoryStore
+
+_INSERT = """
+INSERT INTO vault_folders (id, org_id, name, name_key, created_by, created_at, updated_at, version)
+VALUES (:id, :org_id, :name, :name, 'usr_1', :now, :now, 1)
+"""
 
 
 def paths(cabinet: Cabinet, query: str = "") -> list[str]:
@@ -141,3 +147,31 @@ def test_whatever_is_moved_it_stays_a_tree(database_image: bytes, moves: list[tu
             parents[number] = parent
     expected = {"/" + "/".join(f"f{each}" for each in reversed(above(number))) for number in range(10)}
     assert set(paths(cabinet)) == expected
+
+
+def test_an_external_id_is_taken_once(cabinet: Cabinet) -> None:
+    first = cabinet.post("createFolder", name="a", externalId="cabinet-7")
+    with pytest.raises(Problem) as refused:
+        cabinet.post("createFolder", name="b", externalId="cabinet-7")
+    assert (refused.value.code, refused.value.extra["existingId"]) == ("already_exists", first["id"])
+    assert paths(cabinet, "externalId=cabinet-7") == ["/a"]
+
+
+def test_another_version_than_was_read_is_refused(cabinet: Cabinet) -> None:
+    folder = cabinet.folder("a")
+    for operation, values in (("updateFolderName", {"name": "b"}), ("updateFolderParent", {"parentId": None})):
+        with pytest.raises(Problem, match="version_conflict"):
+            cabinet.post(operation, folderId=folder, expectedVersion=2, **values)
+    assert cabinet.post("updateFolderName", folderId=folder, expectedVersion=1, name="b")["version"] == 2
+
+
+def test_an_organization_has_ten_thousand_folders_at_most(cabinet: Cabinet) -> None:
+    def fill(tx: WriteTx) -> None:
+        for number in range(9_999):
+            tx.run(_INSERT, id=f"fld_{number:026}", name=f"f{number}")
+
+    cabinet.store.write(fill, cabinet.org_id)
+    cabinet.folder("the last")
+    with pytest.raises(Problem) as refused:
+        cabinet.folder("one more")
+    assert (refused.value.code, refused.value.extra["limit"]) == ("limit_reached", 10_000)
