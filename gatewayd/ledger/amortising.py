@@ -11,7 +11,7 @@ The months before the first such balance are those that lead to it, from no more
 import datetime
 import functools
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Literal, NamedTuple
 
@@ -21,6 +21,7 @@ from gatewayd.ledger.rounding import half_up
 MortgageType = Literal["repayment", "interest_only", "part_and_part"]
 
 _EARLY = 15  # Chosen: days, half of a month
+_NO_LATER = "9999-10-01"  # what is paid after it is of the last instalment that a date can name
 
 
 class Rate(NamedTuple):
@@ -70,13 +71,6 @@ class Near(NamedTuple):
     interest: int
     first: str
     last: str
-
-
-class Split(NamedTuple):
-    """The parts of a payment, which add up to it."""
-
-    interest: int
-    capital: int
 
 
 class _Leg(NamedTuple):
@@ -165,7 +159,7 @@ def instalment_near(loan: Loan, day: str) -> Near | None:
 
     Payments are early, or late by a weekend. Of one that is due after the redemption there is no interest.
     """
-    later = days_after(day, _EARLY)
+    later = days_after(day, _EARLY) if day < _NO_LATER else _NO_LATER
     month = 0 if later < loan.start else _months_until(loan, later)
     if month < 1:
         return None
@@ -175,19 +169,12 @@ def instalment_near(loan: Loan, day: str) -> Near | None:
     return Near(0 if found is None else found.interest, first, last)
 
 
-def interest_of_payment(loan: Loan, day: str, payment: int, paid_before: int = 0) -> Split:
-    """The parts of what was paid on a day: a month's interest on what was owed the day before, then capital.
-
-    `paid_before` is what else was paid for the same month, which has borne interest first. Up to the day on which the
-    loan begins, and after its redemption, there is no interest.
-    """
-    if day <= loan.start or (loan.redeemed is not None and loan.redeemed < day):
-        return Split(0, payment)
-    eve = days_after(day, -1)
-    numerator, denominator = _factor(rate_on(loan, _due(loan, _months_until(loan, eve))))
-    due = half_up(estimate_on(loan, eve) * numerator, denominator)
-    interest = min(payment, max(0, due - paid_before))
-    return Split(interest, payment - interest)
+def rates_of(steps: Iterable[tuple[str, str]], ends: str | None, reversion: str | None) -> tuple[Rate, ...]:
+    """The rates of a loan: its steps, and after a rate that ends its reversion, where both are known."""
+    percents = dict(steps)
+    if ends is not None and reversion is not None:
+        percents.setdefault(days_after(ends, 1), reversion)
+    return tuple(Rate(*rate) for rate in sorted(percents.items()))
 
 
 def rate_on(loan: Loan, day: str) -> str:

@@ -2,8 +2,7 @@
 
 import msgspec
 
-from gatewayd.clock import days_after
-from gatewayd.ledger.amortising import Balance, Loan, Rate
+from gatewayd.ledger.amortising import Balance, Loan, rates_of
 from gatewayd.money import to_minor
 from gatewayd.store import ReadTx
 
@@ -28,25 +27,20 @@ _steps, _stated = msgspec.json.Decoder(list[_Step]), msgspec.json.Decoder(list[_
 
 
 def find(tx: ReadTx, mortgage_id: str) -> Loan | None:
-    """The loan that a mortgage is; None where the organization has no such one.
-
-    After a rate that ends there is its reversion, where it is known.
-    """
+    """The loan that a mortgage is; None where the organization has no such one."""
     row = tx.row(_SELECT_ONE, id=mortgage_id)
     if row is None:
         return None
     currency, type_, original, start, term_months, payment, *rates, balances, redeemed = row
     history, rate_end_date, reversion_rate = rates
-    percents = {step.from_date: step.interest_rate for step in _steps.decode(history)}
-    if rate_end_date is not None and reversion_rate is not None:
-        percents.setdefault(days_after(rate_end_date, 1), reversion_rate)
+    steps = ((step.from_date, step.interest_rate) for step in _steps.decode(history))
     return Loan(
         type=type_,
         original=original,
         start=start,
         term_months=term_months,
         payment=payment,
-        rates=tuple(Rate(*rate) for rate in sorted(percents.items())),
+        rates=rates_of(steps, rate_end_date, reversion_rate),
         balances=tuple(Balance(said.date, to_minor(said.amount, currency)) for said in _stated.decode(balances)),
         redeemed=redeemed,
     )

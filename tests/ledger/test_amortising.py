@@ -7,19 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewayd.areas.landlord.mortgages.shapes import MortgageType
-from gatewayd.clock import months_later
+from gatewayd.clock import days_after, months_later
 from gatewayd.ledger.amortising import (
     Balance,
     Instalment,
     Loan,
+    MortgageType,
+    Near,
     Rate,
-    Split,
     balance_on,
     estimate_on,
+    instalment_near,
     instalments,
-    interest_of_payment,
     rate_on,
+    rates_of,
 )
 
 START = "2024-03-15"
@@ -229,21 +230,29 @@ def test_a_range_begins_with_its_first_day_and_ends_with_its_last() -> None:
     assert [part.due for part in instalments(paid, "2024-04-16", "2024-05-14")] == []
 
 
-def test_a_payment_is_interest_first() -> None:
+def test_a_day_is_near_to_the_instalment_of_its_half_month() -> None:
     paid = loan(payment=1_500_00)
-    assert interest_of_payment(paid, "2024-04-15", 1_500_00) == Split(1_000_00, 500_00)
-    assert interest_of_payment(paid, "2024-04-16", 1_500_00) == Split(997_50, 502_50)
-    assert interest_of_payment(paid, "2024-05-17", 1_500_00) == Split(995_00 - 1, 505_00 + 1)  # on 198,997.50
-    assert interest_of_payment(paid, "2024-04-15", 400_00) == Split(400_00, 0)
-    assert interest_of_payment(paid, "2024-04-15", 700_00, paid_before=400_00) == Split(600_00, 100_00)
-    assert interest_of_payment(paid, "2024-04-15", 700_00, paid_before=1_400_00) == Split(0, 700_00)
+    first, second = (
+        Near(1_000_00, "2024-03-31", "2024-04-29"),
+        Near(997_50, "2024-04-30", "2024-05-30"),
+    )
+    days = ("2024-03-31", "2024-04-15", "2024-04-29", "2024-04-30", "2024-05-15", "2024-05-30")
+    assert [instalment_near(paid, day) for day in days] == [first] * 3 + [second] * 3
+    assert [instalment_near(paid, day) for day in ("2000-01-01", START, "2024-03-30")] == [None] * 3
 
 
-def test_without_a_debt_there_is_no_interest() -> None:
-    paid = loan(payment=1_500_00, redeemed="2024-09-15")
-    assert interest_of_payment(paid, START, 100_00) == Split(0, 100_00)
-    assert interest_of_payment(paid, "2024-09-16", 100_00) == Split(0, 100_00)
-    assert interest_of_payment(paid, "2024-09-15", 1_500_00).interest > 0  # what settles it bears the last month's
+def test_near_to_what_is_due_after_the_redemption_there_is_no_interest() -> None:
+    paid = loan("interest_only", redeemed="2024-05-15")
+    near = [instalment_near(paid, day) for day in ("2024-05-15", "2024-06-10")]
+    assert [one.interest for one in near if one is not None] == [1_000_00, 0]
+
+
+def test_a_rate_that_ends_reverts_where_nothing_else_is_known() -> None:
+    assert rates_of([("2024-03-15", "5")], "2026-03-14", "7.5") == (Rate("2024-03-15", "5"), Rate("2026-03-15", "7.5"))
+    known = [("2026-03-15", "6"), ("2024-03-15", "5")]
+    assert rates_of(known, "2026-03-14", "7.5") == (Rate("2024-03-15", "5"), Rate("2026-03-15", "6"))
+    for ends, reversion in ((None, "7.5"), ("2026-03-14", None)):
+        assert rates_of([("2024-03-15", "5")], ends, reversion) == (Rate("2024-03-15", "5"),)
 
 
 @pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31"])
@@ -252,7 +261,7 @@ def test_no_day_is_too_far(day: str) -> None:
     assert estimate_on(far, day) in (0, 200_000_00)
     assert balance_on(far, day) in (0, 200_000_00)
     assert list(instalments(far, day, day)) == []
-    assert interest_of_payment(far, day, 100).interest in (0, 100)
+    assert instalment_near(far, day) is None or day == "9999-12-31"
 
 
 # -- at random, against an oracle
@@ -376,14 +385,22 @@ def test_the_estimate_reaches_the_first_word(loan_: Loan) -> None:
         assert abs(reached - first.amount) <= 2 + len(paid)
 
 
-@given(loans(), DAYS, st.integers(1, 5_000_00), st.integers(0, 5_000_00))
-def test_the_parts_of_a_payment_add_up_to_it(loan_: Loan, day: str, payment: int, before: int) -> None:
-    split = interest_of_payment(loan_, day, payment, before)
-    assert split.interest + split.capital == payment
-    assert min(split) >= 0
+@given(loans(), DAYS)
+def test_days_are_near_to_one_instalment_each(loan_: Loan, day: str) -> None:
+    near = instalment_near(loan_, day)
+    if near is None:
+        assert day < days_after(_due(loan_, 1), -15)
+        return
+    assert near.first <= day <= near.last
+    assert instalment_near(loan_, near.first) == instalment_near(loan_, near.last) == near
+    following = instalment_near(loan_, days_after(near.last, 1))
+    assert following is not None
+    assert following.first == days_after(near.last, 1)
 
 
 @given(loans())
-def test_a_payment_on_its_day_is_split_as_its_instalment(loan_: Loan) -> None:
+def test_an_instalment_is_near_to_its_own_day(loan_: Loan) -> None:
     for part in instalments(loan_, "0001-01-01", "2022-12-31"):
-        assert interest_of_payment(loan_, part.due, part.interest + part.capital) == (part.interest, part.capital)
+        near = instalment_near(loan_, part.due)
+        assert near is not None
+        assert (near.interest, near.first) == (part.interest, days_after(part.due, -15))

@@ -3,8 +3,7 @@
 from typing import Final
 
 from gatewayd.areas.landlord.mortgages.shapes import Mortgage, MortgageStatus
-from gatewayd.clock import days_after
-from gatewayd.ledger.amortising import Balance, Loan, Rate, estimate_on
+from gatewayd.ledger.amortising import Balance, Loan, estimate_on, rates_of
 from gatewayd.money import Money, to_minor
 from gatewayd.store import ReadTx, Table
 
@@ -35,17 +34,15 @@ def of_property(tx: ReadTx, property_id: str) -> list[Mortgage]:
 
 
 def loan_of(row: Mortgage) -> Loan:
-    """What a mortgage comes to follows from this. After a rate that ends there is its reversion, where it is known."""
-    rates = {step.from_date: step.interest_rate for step in row.rate_history}
-    if row.rate_end_date is not None and row.reversion_rate is not None:
-        rates.setdefault(days_after(row.rate_end_date, 1), row.reversion_rate)
+    """What a mortgage comes to follows from this."""
+    steps = ((step.from_date, step.interest_rate) for step in row.rate_history)
     return Loan(
         type=row.type,
         original=row.original_amount.minor,
         start=row.start_date,
         term_months=row.term_months,
         payment=None if row.monthly_payment is None else row.monthly_payment.minor,
-        rates=tuple(Rate(*rate) for rate in sorted(rates.items())),
+        rates=rates_of(steps, row.rate_end_date, row.reversion_rate),
         balances=tuple(Balance(said.date, to_minor(said.amount, row.currency)) for said in row.balance_history),
         redeemed=row.redeemed_date,
     )
