@@ -2044,6 +2044,69 @@ CREATE UNIQUE INDEX vault_links_by_token ON vault_links (token_hash);
 
 CREATE INDEX vault_links_of_document ON vault_links (org_id, document_id, id);
 
+CREATE TABLE vault_pages (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    document_id TEXT NOT NULL REFERENCES vault_documents (id),
+    number INTEGER NOT NULL CHECK (number >= 1),
+    text TEXT NOT NULL,
+    PRIMARY KEY (org_id, document_id, number)
+) STRICT;
+
+CREATE TABLE vault_parse_attempts (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    document_id TEXT NOT NULL REFERENCES vault_documents (id),
+    n INTEGER NOT NULL CHECK (n >= 1),
+    status TEXT NOT NULL CHECK (
+        status = 'running' OR status = 'succeeded' OR status = 'failed' OR status = 'skipped'
+        OR status = 'interrupted'
+    ),
+    engine TEXT,
+    started_at INTEGER NOT NULL,
+    finished_at INTEGER,
+    error_code TEXT,
+    error_message TEXT,
+    PRIMARY KEY (org_id, document_id, n)
+) STRICT;
+
+CREATE TABLE vault_parses (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    document_id TEXT NOT NULL REFERENCES vault_documents (id),
+    status TEXT NOT NULL CHECK (
+        status = 'queued' OR status = 'running' OR status = 'succeeded' OR status = 'failed' OR status = 'skipped'
+    ),
+    attempt INTEGER NOT NULL CHECK (attempt >= 1),
+    due_at INTEGER,                             -- when it may be claimed; NULL: it need not be any more
+    started_at INTEGER,
+    finished_at INTEGER,
+    error_code TEXT,
+    error_message TEXT,
+    engine TEXT,
+    text_chars INTEGER,
+    language TEXT,
+    extracted TEXT,                             -- JSON; NULL: nothing was found
+    PRIMARY KEY (org_id, document_id)
+) STRICT;
+
+CREATE INDEX vault_parses_by_status ON vault_parses (org_id, status, document_id);
+
+CREATE INDEX vault_parses_due ON vault_parses (due_at, document_id) WHERE due_at IS NOT NULL;
+
+CREATE TABLE vault_variants (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    document_id TEXT NOT NULL REFERENCES vault_documents (id),
+    variant TEXT NOT NULL CHECK (variant = 'searchable_pdf' OR variant = 'thumbnail'),
+    page INTEGER NOT NULL,                      -- 0: the whole document
+    width INTEGER NOT NULL,                     -- in pixels; 0: as wide as it is
+    height INTEGER NOT NULL,
+    mime_type TEXT NOT NULL,
+    size_bytes INTEGER NOT NULL,
+    sha256 TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (org_id, document_id, variant, page, width)
+) STRICT;
+
+CREATE INDEX vault_variants_by_content ON vault_variants (sha256);
+
 CREATE TABLE "webhook_subscriptions" (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),

@@ -9,8 +9,8 @@ import pytest
 from tests.structure.sources import PACKAGE, Import, Source, imports, sources
 
 FLOORS = {
-    **dict.fromkeys(["clock", "config", "errors", "http1", "ids", "logs", "money", "service_manager"], 0),
-    **dict.fromkeys(["contract", "outbound", "sandbox_authority", "statements", "store"], 1),
+    **dict.fromkeys(["clock", "config", "errors", "http1", "ids", "isolation", "logs", "money", "service_manager"], 0),
+    **dict.fromkeys(["contract", "extraction", "outbound", "sandbox_authority", "statements", "store"], 1),
     **dict.fromkeys(["events", "identity"], 2),
     "ledger": 3,
     **dict.fromkeys(["performing", "webhooks", "tax", "importing", "parsing", "bundles", "vault_files"], 5),
@@ -33,9 +33,10 @@ FREE = frozenset({"msgspec", "trio"})
 CONFINED = {
     "apsw": ("gatewayd/store/",),
     "argon2": ("gatewayd/identity/passwords.py",),
-    "charset_normalizer": ("gatewayd/statements/text.py",),
+    "charset_normalizer": ("gatewayd/statements/text.py", "gatewayd/extraction/"),
+    "PIL": ("gatewayd/extraction/",),
     "cryptography": ("gatewayd/store/sealing.py", "gatewayd/http1/certificates.py"),
-    "defusedxml": ("gatewayd/statements/camt053.py", "gatewayd/statements/trades/flex.py"),
+    "defusedxml": ("gatewayd/statements/camt053.py", "gatewayd/statements/trades/flex.py", "gatewayd/extraction/"),
     "h11": ("gatewayd/webhooks/sender.py",),
     "httptools": ("gatewayd/http1/",),
     "httpcore": ("gatewayd/outbound/http_client.py",),
@@ -59,6 +60,14 @@ CONFINED = {
     "structlog": ("gatewayd/logs/",),
     "tenacity": ("gatewayd/tax/upstream.py", "gatewayd/oauth/client_documents.py"),
     "trustme": ("gatewayd/cli/demo_receiver.py",),
+    "docx": ("gatewayd/extraction/",),
+    "numpy": ("gatewayd/parsing/",),
+    "puremagic": ("gatewayd/extraction/",),
+    "pypdfium2": ("gatewayd/extraction/",),
+    "python_calamine": ("gatewayd/extraction/",),
+    "selectolax": ("gatewayd/extraction/",),
+    "sqlite_vec": ("gatewayd/store/",),
+    "wordllama": ("gatewayd/parsing/",),
     "_typeshed": ("gatewayd/config/",),  # types alone
 }
 """Third parties by name, and where alone they may be imported."""
