@@ -212,3 +212,17 @@ def test_a_use_that_changed_since_is_not_held_against_what_was_allocated(lets: L
     with pytest.raises(Problem) as caught:
         changed(lets, changed(lets, row, category="other"), category="residentialFinancialCost")
     assert fields_of(caught.value) == [("category", "conflict")]
+
+
+@pytest.mark.parametrize(
+    ("use", "wrong", "message"),
+    [
+        ("residential_let", "financialCosts", "is relieved and not deducted: it is residentialFinancialCost."),
+        ("commercial_let", "residentialFinancialCost", "is deducted: it is financialCosts."),
+    ],
+)
+def test_a_wrong_line_is_told_the_right_one(lets: Lets, use: str, wrong: Any, message: str) -> None:
+    mortgage = lets.mortgage_on(lets.property(use=use, type="house"))
+    with pytest.raises(Problem) as caught:
+        lets.enter(wrong, mortgage_id=mortgage)
+    assert [error.message for error in caught.value.errors] == [f"Interest on this mortgage {message}"]

@@ -103,6 +103,30 @@ def test_equipment_has_a_code(trading: Trading) -> None:
     assert row["vatAmount"] == "20.00"
 
 
+@pytest.mark.parametrize(
+    ("amount", "own", "other", "is_for"),
+    [
+        (-12000, "postponed_import_standard", "export_goods_zero", "sold"),
+        (12000, "export_goods_zero", "postponed_import_standard", "bought"),
+    ],
+)
+def test_equipment_is_bought_where_money_goes_and_sold_where_it_comes(
+    trading: Trading, amount: int, own: str, other: str, is_for: str
+) -> None:
+    line, equipment = trading.line(trading.current, amount), {"category": "not_pnl", "purpose": "other"}
+    with pytest.raises(Problem) as caught:
+        trading.part(line, **equipment, vatCode=other)
+    assert [error.message for error in caught.value.errors] == [f"It is for what was {is_for}."]
+    assert trading.part(line, **equipment, vatCode=own)["vatCode"] == own
+
+
+def test_of_an_unknown_business_the_code_is_not_what_is_wrong(trading: Trading) -> None:
+    line = trading.line(trading.current, -12000)
+    assert refused(trading, line, businessId="biz_1", vatCode="standard") == [
+        ("parts[0].businessId", "unknown_reference")
+    ]
+
+
 # -- changed
 
 
