@@ -15,7 +15,7 @@ from gatewayd.clock import Instant
 from gatewayd.store import Store, StoreFailure, WriteTx, connections
 from gatewayd.store.database import MAX_WAITING_WRITES
 from gatewayd.store.settings import DATABASE_NAME
-from gatewayd.store.waiting_jobs import MAX_BATCH, PASSED_OVER_SECONDS, Job, WaitingJobs
+from gatewayd.store.waiting_jobs import MAX_BATCH, Job
 from gatewayd.store.writer import Writer, WriterParts
 from tests.store.opening import add, child, insert, names, opened, writer_parts
 
@@ -299,50 +299,6 @@ async def test_a_lock_held_by_another_process_fails_writes_until_it_is_gone(tmp_
         with trio.fail_after(10):
             assert await add(store, "b") == "b"
         assert store.read_now(names, None) == ["b"]
-
-
-# -- what waits
-
-
-def _job(behind: bool = False) -> Job:
-    return Job(lambda tx: None, None, lambda done: None, behind)
-
-
-def test_a_background_job_is_passed_over_only_for_so_long() -> None:
-    now = 0.0
-    waiting = WaitingJobs(10, lambda: now)
-    behind, first, second, third = _job(True), _job(), _job(), _job()
-    waiting.put(behind)
-    waiting.put(first)
-    assert waiting.take() == [first]
-    waiting.put(second)
-    now = PASSED_OVER_SECONDS
-    assert waiting.take() == [second]
-    waiting.put(third)
-    now += 0.001
-    assert waiting.take() == [third, behind]
-    waiting.close()
-    assert waiting.take() == []
-
-
-def test_what_waits_at_the_end_is_taken_still() -> None:
-    waiting = WaitingJobs(10)
-    jobs = [_job(True), _job(), _job(True), _job()]
-    for job in jobs:
-        waiting.put(job)
-    waiting.close()
-    assert [waiting.take() for _ in range(5)] == [[jobs[1], jobs[3]], [jobs[0]], [jobs[2]], [], []]
-    with pytest.raises(StoreFailure, match="closed"):
-        waiting.put(_job(True))
-
-
-def test_as_many_of_the_background_may_wait() -> None:
-    waiting = WaitingJobs(2)
-    for _ in range(2):
-        waiting.put(_job(True))
-    with pytest.raises(StoreFailure, match="too many"):
-        waiting.put(_job(True))
-    assert len(waiting.abandon()) == 2
 
 
 # -- the writer alone
