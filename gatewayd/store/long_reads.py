@@ -6,7 +6,7 @@ from typing import TypeVar
 import apsw
 import trio
 
-from gatewayd.store import connections
+from gatewayd.store import connections, vectors
 from gatewayd.store.budget import STEPS_PER_TICK, Budget
 from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure
 from gatewayd.store.faults import Faults, OpenedFile
@@ -61,7 +61,9 @@ class LongReads:
 
     def _open(self) -> apsw.Connection:
         self._file.require()  # or answers of two databases would be mixed
-        return connections.open_reader(self._file.path, self._busy_timeout_seconds)
+        connection = connections.open_reader(self._file.path, self._busy_timeout_seconds)
+        vectors.load(connection)
+        return connection
 
     def _give_back(self, connection: apsw.Connection) -> None:
         if self._closed:

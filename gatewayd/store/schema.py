@@ -136,10 +136,14 @@ def _refuse_transactions(action: int, *_: str | None) -> int:
 
 
 def schema(connection: apsw.Connection) -> str:
-    """The schema as it stands, readable and in a stable order: what `schema.sql` must equal."""
+    """The schema as it stands, readable and in a stable order: what `schema.sql` must equal.
+
+    The tables that a virtual one keeps its content in are its own affair.
+    """
     rows = connection.execute(
         """
         SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'
+        AND tbl_name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')
         ORDER BY tbl_name, type = 'table' DESC, type, name
         """
     ).fetchall()

@@ -1943,6 +1943,26 @@ CREATE INDEX vault_accesses_by_reader ON vault_accesses (org_id, reader, at, doc
 
 CREATE INDEX vault_accesses_of_document ON vault_accesses (document_id, at);
 
+CREATE TABLE vault_chunks (
+    number INTEGER PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    document_id TEXT NOT NULL,
+    n INTEGER NOT NULL CHECK (n >= 0),
+    page INTEGER NOT NULL,                      -- 0: the name alone
+    start INTEGER NOT NULL,                     -- in characters of the page
+    length INTEGER NOT NULL,
+    digest BLOB NOT NULL,                       -- of what is embedded
+    model TEXT NOT NULL,                        -- whose vector it is; empty: of none yet
+    vector BLOB,                                -- float32, little-endian, of length 1
+    code BLOB                                   -- the signs of the vector, a bit each
+) STRICT;
+
+CREATE INDEX vault_chunks_by_code ON vault_chunks (org_id, model, code, document_id) WHERE code IS NOT NULL;
+
+CREATE INDEX vault_chunks_by_model ON vault_chunks (model, number);
+
+CREATE UNIQUE INDEX vault_chunks_of_document ON vault_chunks (org_id, document_id, n);
+
 CREATE TABLE vault_documents (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -2019,6 +2039,26 @@ CREATE TABLE vault_folders (
 CREATE UNIQUE INDEX vault_folders_by_external_id ON vault_folders (org_id, external_id) WHERE external_id IS NOT NULL;
 
 CREATE UNIQUE INDEX vault_folders_by_name ON vault_folders (org_id, coalesce(parent_id, ''), name_key);
+
+CREATE TABLE vault_index_parts (
+    number INTEGER PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    document_id TEXT NOT NULL,
+    first_page INTEGER NOT NULL,                -- 0: it has its name alone
+    last_page INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX vault_index_parts_of_document ON vault_index_parts (org_id, document_id, number);
+
+CREATE TABLE vault_index_queue (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    document_id TEXT NOT NULL,
+    revision INTEGER NOT NULL,                  -- of what is to be indexed: it may change while that is done
+    queued_at INTEGER NOT NULL,
+    PRIMARY KEY (org_id, document_id)
+) STRICT;
+
+CREATE INDEX vault_index_queue_oldest ON vault_index_queue (org_id, queued_at, document_id);
 
 CREATE TABLE vault_links (
     id TEXT PRIMARY KEY,
@@ -2106,6 +2146,12 @@ CREATE TABLE vault_variants (
 ) STRICT;
 
 CREATE INDEX vault_variants_by_content ON vault_variants (sha256);
+
+CREATE VIRTUAL TABLE vault_vocabulary USING fts5vocab (vault_words, row);
+
+CREATE VIRTUAL TABLE vault_words USING fts5 (
+    name, body, exact, content = '', contentless_delete = 1, tokenize = "ascii tokenchars '_.'"
+);
 
 CREATE TABLE "webhook_subscriptions" (
     id TEXT PRIMARY KEY,

@@ -1,6 +1,6 @@
 """What every change of a document does."""
 
-from gatewayd.areas.vault.documents import rows, rules
+from gatewayd.areas.vault.documents import index_queue, rows, rules
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.documents.shapes import Document, DocumentRow
 from gatewayd.errors import invalid
@@ -9,6 +9,8 @@ from gatewayd.store import ReadTx, WriteTx
 
 def store(tx: WriteTx, before: DocumentRow, after: DocumentRow) -> Document:
     """Store what a document has become; what is so already costs no version."""
+    if after.name != before.name and after.status == rows.UPLOADED:
+        index_queue.put(tx, after.id)
     return rows.shown(tx, before if after == before else DOCUMENTS.update(tx, after))
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gatewayd.areas.vault.documents import changing, pages, rows, rules, uploads
+from gatewayd.areas.vault.documents import changing, index_queue, pages, rows, rules, uploads
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.documents.shapes import (
     BulkMoved,
@@ -113,6 +113,7 @@ def confirm_upload(tx: WriteTx, caller: Caller, request: ConfirmUpload) -> Docum
     if row.status == "pending_upload":
         _refuse_duplicate(tx, row, row.sha256)
         row = DOCUMENTS.update(tx, replace(row, status="uploaded", confirmed_at=tx.now))
+        index_queue.put(tx, row.id)
     return rows.shown(tx, row)
 
 

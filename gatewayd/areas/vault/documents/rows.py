@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from gatewayd.areas.vault.documents import index_queue
 from gatewayd.areas.vault.documents.shapes import Document, DocumentRow, DocumentStatus, RecentDocument, StoredStatus
 from gatewayd.clock import HOUR, Instant
 from gatewayd.contract.wire import project
@@ -76,6 +77,7 @@ def forget(tx: WriteTx, document_id: str) -> None:
     """Delete a document for good, to which no link leads. Its bytes are swept once no other document has them."""
     tx.run(_FORGET_ACCESSES, document_id=document_id)
     tx.run(_FORGET, document_id=document_id)
+    index_queue.put(tx, document_id)
 
 
 def get(tx: ReadTx, document_id: str, expected_version: int | None = None) -> DocumentRow:
@@ -139,6 +141,8 @@ def trash(tx: WriteTx, document_ids: Sequence[str]) -> None:
     for id_ in document_ids:
         row = DOCUMENTS.get(tx, id_)
         DOCUMENTS.update(tx, replace(row, status="deleted", deleted_at=tx.now, upload_hash=None))
+        if row.status == UPLOADED:
+            index_queue.put(tx, id_)
 
 
 def leave_folders(tx: WriteTx, folder_ids: Sequence[str]) -> None:

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from gatewayd.areas.vault.documents import pages, rows
+from gatewayd.areas.vault.documents import index_queue, pages, rows
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.documents.shapes import Document, GetDocument, ListTrash
 from gatewayd.contract.caller import Caller
@@ -26,6 +26,8 @@ def restore_document(tx: WriteTx, caller: Caller, request: GetDocument) -> Docum
     if row.status != "deleted":
         raise invalid_state("The document is not in the trash.", row.status, ("deleted",))
     status = rows.UPLOADED if row.confirmed_at is not None else rows.PENDING
+    if status == rows.UPLOADED:
+        index_queue.put(tx, row.id)
     return rows.shown(tx, DOCUMENTS.update(tx, replace(row, status=status, deleted_at=None)))
 
 

@@ -1,0 +1,1 @@
+"""What is in documents: found by words, and by meaning (Domain A7, C9)."""

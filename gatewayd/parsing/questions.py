@@ -1,0 +1,112 @@
+"""A question against the words that are there: which of its words tell documents apart, and what was mistyped.
+
+A word that no text of the organization has is taken for one that is a letter away, and a long one for one that begins
+alike and is two letters away.
+"""
+
+from typing import Final, NamedTuple
+
+from gatewayd.parsing import index, terms
+from gatewayd.parsing.index import Filter, WordHit
+from gatewayd.parsing.terms import Word
+from gatewayd.store import ReadTx
+from gatewayd.store.stemming import Stemmer
+
+LIST_MAX: Final = 200  # Chosen: documents of one list
+RANKED_MAX: Final = 10_000  # Chosen: parts of which bm25 is computed, half a microsecond each; of more, the newest
+SPELLED_MIN: Final = 4  # Chosen: letters of a word that may be mistyped
+TWO_LETTERS_MIN: Final = 7  # Chosen: of one that may be so in two letters
+_CORRECTIONS_MAX: Final = 4
+_MISTYPED_MAX: Final = 3  # Chosen: words of a question
+
+
+class Known(NamedTuple):
+    """A word of a question and the spellings of it that texts have: itself, or what it was probably meant to be."""
+
+    word: Word
+    spellings: tuple[Word, ...]
+    hits: int
+
+    def expression(self, org_id: str) -> str:
+        return f"({terms.expression(org_id, self.spellings, 'OR')})"
+
+
+class Question(NamedTuple):
+    """The words that some text has, and those that none has."""
+
+    words: list[Known]
+    unknown: list[Word]
+
+    @property
+    def stems(self) -> frozenset[str]:
+        """What is highlighted."""
+        return frozenset(stem for known in self.words for spelling in known.spellings for stem in spelling.stems)
+
+    @property
+    def corrected(self) -> list[Known]:
+        """The words that were taken for others."""
+        return [known for known in self.words if known.spellings[0] != known.word]
+
+
+def understand(tx: ReadTx, text: str, stemmer: Stemmer) -> Question:
+    """The words of a question as the organization's texts have them."""
+    words: list[Known] = []
+    unknown: list[Word] = []
+    looked_up = 0
+    for word in terms.without_stop_words(terms.words_of(text, stemmer)):
+        spellings: tuple[Word, ...] = (word,)
+        hits = _hits(tx, spellings)
+        if hits == 0 and looked_up < _MISTYPED_MAX and _may_be_mistyped(word):
+            looked_up += 1
+            spellings = tuple(Word(stem, (stem,), None) for stem in _corrections(tx, word, stemmer))
+            hits = _hits(tx, spellings) if spellings else 0
+        if hits:
+            words.append(Known(word, spellings, hits))
+        else:
+            unknown.append(word)
+    return Question(words, unknown)
+
+
+def documents_of(tx: ReadTx, question: Question, wanted: Filter) -> list[WordHit]:
+    """The parts of documents with its words: first those that have all, then those that have some of the rarer."""
+    if not question.words:
+        return []
+    words = [known.expression(tx.org_id) for known in question.words]
+    found = index.by_words(tx, " AND ".join(words), wanted, RANKED_MAX, LIST_MAX)
+    if len(words) == 1 or len({hit.document_id for hit in found}) >= LIST_MAX:
+        return found
+    some = " OR ".join(known.expression(tx.org_id) for known in _rarest(question.words))
+    return found + index.by_words(tx, some, wanted, RANKED_MAX, LIST_MAX)
+
+
+def _rarest(words: list[Known]) -> list[Known]:
+    """Those that few enough parts have that each can be ranked; the rarest always."""
+    by_hits = sorted(words, key=lambda known: known.hits)
+    taken, room = by_hits[:1], RANKED_MAX - by_hits[0].hits
+    for known in by_hits[1:]:
+        room -= known.hits
+        if room < 0:
+            break
+        taken.append(known)
+    return taken
+
+
+def _hits(tx: ReadTx, words: tuple[Word, ...]) -> int:
+    return index.count_hits(tx, terms.expression(tx.org_id, words, "OR"))
+
+
+def _may_be_mistyped(word: Word) -> bool:
+    return len(word.stems) == 1 and len(word.text) >= SPELLED_MIN and word.text.isalpha() and word.text.isascii()
+
+
+def _corrections(tx: ReadTx, word: Word, stemmer: Stemmer) -> list[str]:
+    """The stems that texts have and that the word was probably meant to be."""
+    text = word.text.lower()
+    near = dict.fromkeys(stemmer.stems(" ".join(terms.variants(text))))
+    found = [stem for stem in near if len(stem) >= SPELLED_MIN - 1 and index.is_known(tx, stem)]
+    if not found and len(text) >= TWO_LETTERS_MIN:
+        (stem,) = word.stems
+        alike = index.terms_from(tx, stem[:2])
+        ranked = sorted((terms.distance(stem, other, 2), other) for other in alike)
+        found = [other for letters, other in ranked if letters <= 2]
+    return found[:_CORRECTIONS_MAX]

@@ -1,0 +1,105 @@
+"""What is shown of a document that was found: the passage with the most of the words that were looked for. Pure."""
+
+from collections.abc import Collection, Sequence
+from typing import Final, Protocol
+
+from gatewayd.extraction.shapes import Page
+from gatewayd.parsing.shapes import Snippet
+from gatewayd.store.stemming import Stem
+
+SNIPPET_CHARACTERS: Final = 240  # Chosen
+SNIPPETS_MAX: Final = 2  # Chosen: of a document
+_WINDOWS_MAX: Final = 60  # Chosen: places of a text that are looked at
+_HIGHLIGHTS_MAX: Final = 30
+
+
+class Locates(Protocol):
+    """What finds the stems of a text."""
+
+    def located(self, text: str) -> list[Stem]: ...
+
+
+def of_words(pages: Sequence[Page], stems: Collection[str], stemmer: Locates) -> list[Snippet]:
+    """The passages with the most of the stems, the best first, from different places; empty: the text has none."""
+    candidates = [
+        found
+        for page in pages
+        for start in _window_starts(page.text, stems)
+        if (found := _snippet(page, start, stems, stemmer)) is not None
+    ]
+    candidates.sort(key=lambda one: -one[0])
+    chosen: list[tuple[int, int, Snippet]] = []
+    for _, start, snippet in candidates:
+        apart = all(
+            page != snippet.page or abs(start - other) >= SNIPPET_CHARACTERS
+            for other, page in ((at, taken.page) for _, at, taken in chosen)
+        )
+        if apart:
+            chosen.append((0, start, snippet))
+        if len(chosen) == SNIPPETS_MAX:
+            break
+    return [snippet for _, _, snippet in chosen]
+
+
+def of_passage(page: Page, start: int, length: int) -> Snippet:
+    """The beginning of a passage that is near in meaning."""
+    end = min(start + length, start + SNIPPET_CHARACTERS)
+    return Snippet(text=_flat(page.text[start : _word_end(page.text, end)]).strip(), page=page.number, highlights=[])
+
+
+def of_name(name: str, stems: Collection[str], stemmer: Locates) -> Snippet:
+    """The name of a document."""
+    return Snippet(text=name, page=None, highlights=_highlights(name, stems, stemmer)[1])
+
+
+def _window_starts(text: str, stems: Collection[str]) -> list[int]:
+    """Where a passage may begin that has one of the stems: the beginning of a line or a word before it."""
+    folded = text.lower()
+    if len(folded) != len(text):  # of letters that become two, whose places would be others
+        folded = text
+    found: set[int] = set()
+    for stem in stems:
+        sought = stem if len(stem) < 4 else stem[:-1]  # endings differ: happi, happy
+        at = folded.find(sought)
+        while at >= 0 and len(found) < _WINDOWS_MAX:
+            found.add(_begin(text, at))
+            at = folded.find(sought, at + SNIPPET_CHARACTERS // 3)
+    return sorted(found)[:_WINDOWS_MAX] or [0]  # words with accents are not found so
+
+
+def _begin(text: str, at: int) -> int:
+    earliest = max(0, at - SNIPPET_CHARACTERS // 3)
+    if earliest == 0:
+        return 0
+    line = text.rfind("\n", earliest, at) + 1
+    return line or text.find(" ", earliest, at) + 1 or at
+
+
+def _snippet(page: Page, start: int, stems: Collection[str], stemmer: Locates) -> tuple[int, int, Snippet] | None:
+    """How many different stems the passage from `start` has, where it is, and the passage; None: it has none."""
+    text = _flat(page.text[start : _word_end(page.text, start + SNIPPET_CHARACTERS)]).rstrip()
+    found, highlights = _highlights(text, stems, stemmer)
+    if not found:
+        return None
+    return found, start, Snippet(text=text, page=page.number, highlights=highlights)
+
+
+def _word_end(text: str, end: int) -> int:
+    """So that no word is cut."""
+    if end >= len(text):
+        return len(text)
+    cut = max(text.rfind(" ", end - 30, end), text.rfind("\n", end - 30, end))
+    return cut if cut > 0 else end
+
+
+def _flat(text: str) -> str:
+    """In one line; every character stays where it is."""
+    return "".join(" " if character.isspace() else character for character in text)
+
+
+def _highlights(text: str, stems: Collection[str], stemmer: Locates) -> tuple[int, list[tuple[int, int]]]:
+    """How many different stems the text has, and where they are, in characters."""
+    found = [one for one in stemmer.located(text) if one.text in stems]
+    whole = text.encode("utf-8", "replace")
+    places = [(len(whole[: one.start].decode()), len(whole[: one.end].decode())) for one in found[:_HIGHLIGHTS_MAX]]
+    return len({one.text for one in found}), places
