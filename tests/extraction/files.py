@@ -12,7 +12,7 @@ LETTER = "Dear Sir or Madam, the boiler at 4 Quay Street was serviced and it is 
 
 
 def pdf(*pages: str, encrypted: bool = False) -> bytes:
-    """A PDF with a line of text on each page (ISO 32000-1 §7.5)."""
+    """A PDF with a line of text on each page."""
     objects = [b"<< /Type /Catalog /Pages 2 0 R >>"]
     kids = " ".join(f"{4 + 2 * n} 0 R" for n in range(len(pages)))
     objects.append(f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>".encode())
@@ -100,7 +100,7 @@ def open_document(text: str, before: str = "") -> bytes:
 
 
 def workbook(*rows: tuple[object, ...]) -> bytes:
-    """The least that is an xlsx (ECMA-376 §12.3)."""
+    """The least that is an xlsx."""
     cells = "".join(
         "<row>" + "".join(f'<c t="inlineStr"><is><t>{cell}</t></is></c>' for cell in row) + "</row>" for row in rows
     )
