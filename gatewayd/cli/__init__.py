@@ -5,16 +5,32 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.parser import build_parser
 from gatewayd.clock import SystemClock
 from gatewayd.config import ROOT, ConfigError
 from gatewayd.errors import Problem
-from gatewayd.statements import ENTRY
 
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
 INTERRUPTED = 130  # as shells report a command that SIGINT ended
+
+
+def _read_statement(*given: str) -> None:
+    from gatewayd.statements.worker import main as read
+
+    read(*given)
+
+
+def _read_documents(*given: str) -> None:
+    from gatewayd.extraction.worker import main as read
+
+    read(*given)
+
+
+CHILDREN: Final = {"read-statement": _read_statement, "read-documents": _read_documents}
+"""First arguments by which a program of one file, which has no interpreter beside it, is a child (`Entry.name`)."""
 
 
 def main(argv: Sequence[str] | None = None, root: Path = ROOT) -> int:
@@ -23,8 +39,9 @@ def main(argv: Sequence[str] | None = None, root: Path = ROOT) -> int:
     `root` is where /etc and /var/lib are.
     """
     given = sys.argv[1:] if argv is None else argv
-    if given[:1] == [ENTRY]:
-        return _read_statement(*given[1:])
+    if given[:1] and given[0] in CHILDREN:
+        CHILDREN[given[0]](*given[1:])
+        return DONE
     try:
         arguments = build_parser(given).parse_args(given)
     except SystemExit as stop:  # argparse has printed help, version or what is wrong
@@ -33,14 +50,6 @@ def main(argv: Sequence[str] | None = None, root: Path = ROOT) -> int:
     if getattr(arguments, "override", False):
         context.overrides = frozenset({"closing"})
     return _run(arguments, context)
-
-
-def _read_statement(hints: str, cpu_seconds: str) -> int:
-    """Be the child that reads one statement file, of a program that has no interpreter beside it."""
-    from gatewayd.statements.worker import main as read
-
-    read(hints, int(cpu_seconds))
-    return DONE
 
 
 def _run(arguments: argparse.Namespace, context: Context) -> int:

@@ -23,14 +23,19 @@ class Page(Struct, frozen=True, kw_only=True):
 
 
 class CertificateFacts(Struct, frozen=True, kw_only=True):
-    """What a certificate of a property says of itself. Dates are ISO 8601; None: it was not found."""
+    """What a certificate of a property says of itself. Dates are ISO 8601; None: it was not found.
+
+    `issuer_registration` is the issuer's number with Gas Safe, NICEIC or the like, `score` the points of an EPC.
+    """
 
     type: CertificateKind
     issued_date: str | None
     expiry_date: str | None
     reference: str | None
     issuer: str | None
+    issuer_registration: str | None
     rating: str | None
+    score: int | None
     result: Literal["pass", "fail"] | None
     address: str | None
     postcode: str | None

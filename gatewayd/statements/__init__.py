@@ -2,5 +2,6 @@
 
 from typing import Final
 
-ENTRY: Final = "read-statement"
-"""The first argument that makes a program of one file, which has no interpreter beside it, the child that reads."""
+from gatewayd.isolation.starting import Entry
+
+ENTRY: Final = Entry("read-statement", "gatewayd.statements.worker")

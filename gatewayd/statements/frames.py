@@ -2,9 +2,9 @@
 
 from msgspec import Struct, msgpack
 
+from gatewayd.isolation import frames
 from gatewayd.statements.shapes import Limits, Part, Proposal
 
-LENGTH_BYTES = 4
 LINES_OF_ONE_FRAME = 500
 CHARACTERS_OF_ONE_FRAME = 256 * 1024
 
@@ -30,8 +30,7 @@ _DECODER: msgpack.Decoder[Frame] = msgpack.Decoder(Frame)
 
 def framed(frame: Frame) -> bytes:
     """The frame behind its length."""
-    body = _ENCODER.encode(frame)
-    return len(body).to_bytes(LENGTH_BYTES, "big") + body
+    return frames.framed(_ENCODER.encode(frame))
 
 
 def unframed(body: bytes | memoryview) -> Frame:

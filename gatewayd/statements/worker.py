@@ -3,25 +3,25 @@
 import codecs
 import logging
 import os
-import resource
 from collections.abc import Iterator
 from typing import BinaryIO
 
 import msgspec
 
+from gatewayd.isolation.confinement import Confinement, confine
 from gatewayd.statements.frames import CHARACTERS_OF_ONE_FRAME, LINES_OF_ONE_FRAME, Batch, Failure, Frame, framed
 from gatewayd.statements.reading import read
-from gatewayd.statements.shapes import Hints, Limits, Line, Part, Trade, Unreadable
+from gatewayd.statements.shapes import Hints, Line, Part, Trade, Unreadable
 from gatewayd.statements.text import EIGHT_BIT, load_detector
 
 
-def main(hints: str, cpu_seconds: int) -> None:
+def main(hints: str, cpu_seconds: str) -> None:
     """Read the file on standard input. `hints` is JSON; after `cpu_seconds` of computing the kernel ends the child."""
     known = msgspec.json.decode(hints, type=Hints)
     logging.disable()  # parsers write what they can't read to standard error, for each row
     _load_codecs(known)
     _step_back()
-    limit(known.limits, cpu_seconds)
+    confine(Confinement(memory_bytes=known.limits.memory_bytes, cpu_seconds=int(cpu_seconds)))
     with open(0, "rb") as stream, open(1, "wb") as frames:
         for frame in _frames(stream, known):
             frames.write(framed(frame))
@@ -42,19 +42,6 @@ def _load_codecs(hints: Hints) -> None:
             codecs.lookup(name)
         except LookupError:
             continue  # the reader says so, with the name
-
-
-def limit(limits: Limits, cpu_seconds: int) -> None:
-    """From now on: no more memory than that, no new files, nothing written to any, no processes, no core."""
-    for which, most in (
-        (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_CPU, cpu_seconds),
-        (resource.RLIMIT_NOFILE, 3),
-        (resource.RLIMIT_NPROC, 0),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_AS, limits.memory_bytes),
-    ):
-        resource.setrlimit(which, (most, most))
 
 
 def _frames(stream: BinaryIO, hints: Hints) -> Iterator[Frame]:

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -154,31 +153,6 @@ async def test_a_cancelled_reader_takes_the_child_with_it(tmp_path: Path) -> Non
                 scope.cancel()
     assert scope.cancelled_caught
     assert children() == before
-
-
-ATTEMPTS = """
-import os, sys
-from gatewayd.statements.shapes import Limits
-from gatewayd.statements.worker import limit
-limit(Limits(), 60)
-failed = []
-for what, attempt in {
-    "read": lambda: open("/etc/hostname"),
-    "write": lambda: open("/tmp/by-a-child-with-limits", "w"),
-    "socket": lambda: __import__("_socket").socket(),
-    "more memory": lambda: bytearray(600 * 1024 * 1024),
-}.items():
-    try:
-        attempt()
-    except (OSError, MemoryError, ImportError):
-        failed.append(what)
-print(*failed, sep=",")
-"""
-
-
-def test_the_limits_leave_no_files_no_sockets_and_no_more_memory() -> None:
-    ran = subprocess.run([sys.executable, "-c", ATTEMPTS], capture_output=True, text=True, timeout=60, check=True)
-    assert ran.stdout.strip() == "read,write,socket,more memory"
 
 
 async def test_nothing_of_the_environment_comes_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,7 +56,7 @@ CONFINED = {
     "quart_trio": ("gatewayd/console/",),
     "rich": ("gatewayd/cli/output.py",),
     "shtab": ("gatewayd/cli/completion.py",),
-    "stdnum": ("gatewayd/areas/",),
+    "stdnum": ("gatewayd/areas/", "gatewayd/extraction/"),
     "structlog": ("gatewayd/logs/",),
     "tenacity": ("gatewayd/tax/upstream.py", "gatewayd/oauth/client_documents.py"),
     "trustme": ("gatewayd/cli/demo_receiver.py",),

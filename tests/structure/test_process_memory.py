@@ -77,6 +77,7 @@ DISPENSABLE = {
     "Uploads.max_bytes": "a setting",
     "_Sums.blocks": "one calculation, then dropped",
     "Books._sums": "one report, then dropped",
+    "Template._children": "the children of one template, which end with it",
     "BundleArchive._entries": "the names in one file, while it is read",
 }
 

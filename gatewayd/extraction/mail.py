@@ -1,0 +1,69 @@
+"""Mail (eml): who wrote whom of what and when, the text, and the text of what is attached."""
+
+import email.message
+import email.parser
+import email.policy
+import io
+from collections.abc import Callable, Iterator
+from typing import BinaryIO, Final
+
+from gatewayd.extraction.bounds import joined
+from gatewayd.extraction.html import html_text
+from gatewayd.extraction.shapes import ExtractionFailed
+from gatewayd.extraction.text import decoded
+
+ReadPart = Callable[[BinaryIO, str, str], list[str]]
+"""Pages of an attachment, by its name and the type it says it has."""
+
+_HEADERS: Final = ("From", "To", "Cc", "Subject", "Date")
+_PARTS_MAX: Final = 200  # Chosen
+_HEADER_CHARACTERS: Final = 2000
+
+
+def read_mail(stream: BinaryIO, most: int, read_part: ReadPart) -> list[str]:
+    """The message as one page, then the pages of its attachments, as far as they can be read."""
+    stream.seek(0)
+    message = email.parser.BytesParser(policy=email.policy.default).parse(stream)
+    attached: list[str] = []
+    first = joined(_pieces(message, attached, read_part, most), most)
+    return [first, *attached]
+
+
+def _pieces(message: email.message.EmailMessage, attached: list[str], read_part: ReadPart, most: int) -> Iterator[str]:
+    yield from _headers(message)
+    shown = message.get_body(("plain", "html"))
+    if shown is not None:
+        yield _text_of(shown, most)
+    for number, part in enumerate(message.walk()):
+        if number > _PARTS_MAX:
+            break
+        if part is shown or part.is_multipart() or (part.get_content_disposition() is None and not part.get_filename()):
+            continue
+        name = part.get_filename() or ""
+        yield f"\nAttachment: {name}\n"
+        attached += _attached(part, name, read_part)
+
+
+def _headers(message: email.message.EmailMessage) -> Iterator[str]:
+    for name in _HEADERS:
+        value = message.get(name)
+        if value is not None:
+            yield f"{name}: {str(value)[:_HEADER_CHARACTERS]}\n"
+    yield "\n"
+
+
+def _text_of(part: email.message.MIMEPart, most: int) -> str:
+    content = part.get_payload(decode=True)
+    text = decoded(content, part.get_content_charset()) if isinstance(content, bytes) else ""
+    return f"{html_text(text, most) if part.get_content_subtype() == 'html' else text}\n"
+
+
+def _attached(part: email.message.EmailMessage, name: str, read_part: ReadPart) -> list[str]:
+    """The pages of an attachment; none where it cannot be read, as the message can all the same."""
+    content = part.get_payload(decode=True)
+    if not isinstance(content, bytes):
+        return []
+    try:
+        return read_part(io.BytesIO(content), name, part.get_content_type())
+    except ExtractionFailed:
+        return []

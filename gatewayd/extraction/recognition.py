@@ -1,0 +1,192 @@
+"""Text in pictures (OCR): tesseract in a process of its own, which sees pixels and nothing else.
+
+The child that reads a document may start no program any more. Before it gives that up it makes a companion, which
+starts tesseract for each picture, with limits, without a network, without files to write and with few to read.
+"""
+
+import csv
+import io
+import os
+import resource
+import shutil
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from PIL import Image
+
+from gatewayd.isolation import kernel, landlock
+from gatewayd.isolation.confinement import Confinement, confine
+from gatewayd.isolation.frames import LENGTH_BYTES, framed
+
+_PROGRAMS: Final = "/usr/local/bin:/usr/bin:/bin"
+_READABLE: Final = (
+    *("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/sys/devices/system/cpu"),
+    *("/usr/share/tesseract-ocr", "/usr/share/tessdata", "/usr/share/tesseract", "/usr/local/share/tessdata"),
+)
+"""Where Debian, Fedora and Arch have what tesseract loads."""
+_ENVIRONMENT: Final = {"OMP_THREAD_LIMIT": "1", "LC_ALL": "C.UTF-8"}
+_MEMORY_BYTES: Final = 1 << 30
+_SECONDS_OF_PAGE: Final = 120
+_SIDE_MAX: Final = 3508  # pixels; A4 at 300 dots an inch, for which tesseract is made
+_TSV_BYTES_MAX: Final = 8 * 1024 * 1024
+_PIXELS_BYTES_MAX: Final = _SIDE_MAX * _SIDE_MAX + 64
+_WORD_LEVEL: Final = "5"
+_CONFIDENCE_MIN: Final = 10.0  # Chosen: below stand specks and lines of forms, out of a hundred
+_LIMIT_OF_FILES: Final = 64
+
+
+class Word(NamedTuple):
+    """A word and its box, in parts of the picture's width and height from the upper left. `line` tells lines apart."""
+
+    text: str
+    line: tuple[int, int, int]
+    left: float
+    top: float
+    width: float
+    height: float
+
+
+def find_program() -> str | None:
+    """Where tesseract is; None: nowhere."""
+    return shutil.which("tesseract", path=_PROGRAMS)
+
+
+class Recognition:
+    """Recognises text, until `seconds` are over. `is_there`: there is a program for it."""
+
+    def __init__(self, companion: socket.socket | None, seconds: float) -> None:
+        self._companion = companion
+        self._end = time.monotonic() + seconds
+        self.is_there = companion is not None
+        self.was_used = False
+        self.ran_out = False
+
+    def words(self, picture: Image.Image) -> list[Word]:
+        """What stands in a picture; nothing where tesseract fails on it, or the time is over."""
+        if self._companion is None:
+            return []
+        if time.monotonic() > self._end:
+            self.ran_out = True
+            return []
+        self.was_used = True
+        small = picture.convert("L")
+        small.thumbnail((_SIDE_MAX, _SIDE_MAX))
+        pixels = b"P5 %d %d 255\n" % small.size + small.tobytes()
+        with open(self._companion.fileno(), "wb", closefd=False) as asked:  # it may write, and not send
+            asked.write(framed(pixels))
+        return list(_words(_body(self._companion, _TSV_BYTES_MAX).decode(errors="replace"), small.size))
+
+    def text(self, picture: Image.Image) -> str:
+        """The same as lines."""
+        return as_lines(self.words(picture))
+
+
+def as_lines(words: list[Word]) -> str:
+    """Words with spaces between them, lines apart, and an empty line between blocks."""
+    parts: list[str] = []
+    before: Word | None = None
+    for word in words:
+        if before is not None:
+            parts.append(" " if word.line == before.line else "\n" if word.line[0] == before.line[0] else "\n\n")
+        parts.append(word.text)
+        before = word
+    return "".join(parts)
+
+
+def _words(tsv: str, size: tuple[int, int]) -> Iterator[Word]:
+    for row in csv.DictReader(io.StringIO(tsv), delimiter="\t", quoting=csv.QUOTE_NONE):
+        text = (row.get("text") or "").strip()
+        if row["level"] != _WORD_LEVEL or not text or float(row["conf"]) < _CONFIDENCE_MIN:
+            continue
+        line = int(row["block_num"]), int(row["par_num"]), int(row["line_num"])
+        across, down = size
+        left, width = int(row["left"]) / across, int(row["width"]) / across
+        yield Word(text, line, left, int(row["top"]) / down, width, int(row["height"]) / down)
+
+
+def start_companion(program: str) -> socket.socket:
+    """The end of the companion that this process talks to. It dies with this process, and is in its group."""
+    ours, theirs = socket.socketpair()
+    parent = os.getpid()
+    if os.fork() == 0:
+        try:
+            _be_companion(program, theirs, parent)
+        finally:
+            os._exit(1)
+    theirs.close()
+    return ours
+
+
+def _be_companion(program: str, asked: socket.socket, parent: int) -> None:
+    """Until the other end is closed. It reads lengths alone, and passes pixels on."""
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+    kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+    if landlock.version():
+        landlock.restrict((*_READABLE, program))
+    os.dup2(asked.fileno(), 0)
+    os.dup2(2, 1)
+    os.closerange(3, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    with socket.socket(fileno=0) as asking:
+        while os.getppid() == parent:
+            asking.sendall(framed(_recognised(program, _body(asking, _PIXELS_BYTES_MAX))))
+
+
+def _recognised(program: str, pixels: bytes) -> bytes:
+    """What tesseract says of a picture, in its TSV; nothing where it fails."""
+    source, pixels_end = os.pipe()
+    answers, answers_end = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            _be_program(program, source, answers_end)
+        finally:
+            os._exit(1)
+    os.close(source)
+    os.close(answers_end)
+    try:
+        with open(pixels_end, "wb") as file:
+            file.write(pixels)
+    except BrokenPipeError:
+        pass  # it ended: its code tells
+    with open(answers, "rb") as file:
+        said = file.read(_TSV_BYTES_MAX)
+    _, status = os.waitpid(pid, 0)
+    return said if status == 0 else b""
+
+
+def _be_program(program: str, source: int, answers: int) -> None:
+    """Become tesseract, which may become nothing else."""
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    os.dup2(source, 0)
+    os.dup2(answers, 1)
+    confinement = Confinement(
+        memory_bytes=_MEMORY_BYTES,
+        cpu_seconds=_SECONDS_OF_PAGE,
+        open_files=_LIMIT_OF_FILES,
+        purpose="program",
+        readable=(*_READABLE, program),
+    )
+    os.closerange(3, _LIMIT_OF_FILES)
+    confine(confinement)
+    os.execve(program, [program, "stdin", "stdout", "-l", "eng", "--dpi", "300", "tsv"], _ENVIRONMENT)
+
+
+def _body(end: socket.socket, most: int) -> bytes:
+    """The body of the next frame; raises `EOFError` where there is none, or it is longer than it may be."""
+    length = int.from_bytes(_exactly(end, LENGTH_BYTES), "big")
+    if length > most:
+        raise EOFError
+    return _exactly(end, length)
+
+
+def _exactly(end: socket.socket, size: int) -> bytes:
+    body = bytearray()
+    while len(body) < size:
+        if not (chunk := os.read(end.fileno(), size - len(body))):
+            raise EOFError
+        body += chunk
+    return bytes(body)

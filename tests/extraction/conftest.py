@@ -1,0 +1,42 @@
+"""A reader of documents, and a place for them."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from gatewayd.extraction.reader import DocumentReader, ReaderSettings, open_reader
+from gatewayd.extraction.shapes import Extraction, ExtractionFailed
+
+Read = Callable[..., Awaitable[Extraction]]
+Fail = Callable[..., Awaitable[str]]
+
+
+@pytest.fixture
+async def reader() -> AsyncIterator[DocumentReader]:
+    async with open_reader(ReaderSettings(cpu_seconds=20, memory_bytes=700 << 20)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def read(reader: DocumentReader, tmp_path: Path) -> Read:
+    """Read bytes as a file of a name and a type that it says it has."""
+
+    async def read_bytes(content: bytes, name: str = "document", mime_type: str = "") -> Extraction:
+        path = tmp_path / "document"
+        path.write_bytes(content)
+        return await reader.read(path, name, mime_type)
+
+    return read_bytes
+
+
+@pytest.fixture
+def failure(read: Read) -> Fail:
+    """The code with which bytes can't be read."""
+
+    async def code_of(content: bytes, name: str = "document", mime_type: str = "") -> str:
+        with pytest.raises(ExtractionFailed) as caught:
+            await read(content, name, mime_type)
+        return caught.value.code
+
+    return code_of
