@@ -77,6 +77,7 @@ DISPENSABLE = {
     "Uploads.max_bytes": "a setting",
     "_Sums.blocks": "one calculation, then dropped",
     "Books._sums": "one report, then dropped",
+    "MadeFiles._jobs": "what this process makes of documents; made twice it is the same",
     "BundleArchive._entries": "the names in one file, while it is read",
 }
 

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from gatewayd.areas.vault.documents import pages, rows
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.documents.shapes import Document, GetDocument, ListTrash
+from gatewayd.areas.vault.parses import rows as parses
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
@@ -26,7 +27,10 @@ def restore_document(tx: WriteTx, caller: Caller, request: GetDocument) -> Docum
     if row.status != "deleted":
         raise invalid_state("The document is not in the trash.", row.status, ("deleted",))
     status = rows.UPLOADED if row.confirmed_at is not None else rows.PENDING
-    return rows.shown(tx, DOCUMENTS.update(tx, replace(row, status=status, deleted_at=None)))
+    row = DOCUMENTS.update(tx, replace(row, status=status, deleted_at=None))
+    if status == rows.UPLOADED:
+        parses.queue(tx, row.id)
+    return rows.shown(tx, row)
 
 
 OPERATIONS = (
