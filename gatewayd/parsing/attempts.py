@@ -13,7 +13,7 @@ from gatewayd.extraction.shapes import ExtractionFailed
 from gatewayd.parsing import pictures
 from gatewayd.parsing.claims import Claim
 from gatewayd.parsing.parts import ParseParts
-from gatewayd.parsing.results import SKIPS, Outcome
+from gatewayd.parsing.results import SKIPS, Outcome, checked
 from gatewayd.store import StoreFailure
 
 T = TypeVar("T")
@@ -44,7 +44,7 @@ async def _read(parts: ParseParts, claim: Claim) -> Outcome:
     except ExtractionFailed as error:
         failure = Failure(error.code, error.message, error.code in SKIPS)
         return Outcome(failure, await _drawn(parts, claim, path) if error.code in _DRAWN else None)
-    return Outcome(found, await _drawn(parts, claim, path))
+    return Outcome(checked(found), await _drawn(parts, claim, path))
 
 
 async def until_stored(parts: ParseParts, work: Callable[[], Awaitable[T]]) -> T:

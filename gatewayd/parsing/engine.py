@@ -128,15 +128,24 @@ class Parsing:
         except Exception as error:  # the border of parsing: one document fails, the rest go on
             self._parts.log.error("parse_failed", document_id=claim.document_id, exc_info=error)
             outcome = Outcome(_FAILED_HERE, None)
-        await attempts.until_stored(self._parts, partial(self._store_outcome, claim, outcome))
+        outcome = await attempts.until_stored(self._parts, partial(self._store_outcome, claim, outcome))
         self._count(outcome, trio.current_time() - began)
         self.under_way -= 1
         self._wake_up.set()
 
-    async def _store_outcome(self, claim: Claim, outcome: Outcome) -> None:
-        """Behind what somebody waits for: the text may be long. Raises `StoreFailure`."""
-        work = partial(results.store, claim=claim, outcome=outcome)
-        await self._store.write_behind(work, claim.org_id)
+    async def _store_outcome(self, claim: Claim, outcome: Outcome) -> Outcome:
+        """Behind what somebody waits for: the text may be long. Answers what was stored. Raises `StoreFailure`."""
+        try:
+            await self._store.write_behind(partial(results.store, claim=claim, outcome=outcome), claim.org_id)
+        except StoreFailure:
+            raise
+        except (
+            Exception
+        ) as error:  # the same border: what cannot be stored may not end the daemon, nor be tried for ever
+            self._parts.log.error("parse_failed", document_id=claim.document_id, exc_info=error)
+            outcome = Outcome(_FAILED_HERE, None)
+            await self._store.write(partial(results.store, claim=claim, outcome=outcome), claim.org_id)
+        return outcome
 
     def _count(self, outcome: Outcome, seconds: float) -> None:
         setattr(self.counts, outcome.word, getattr(self.counts, outcome.word) + 1)

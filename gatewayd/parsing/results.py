@@ -1,5 +1,7 @@
 """What became of an attempt, stored in one transaction: text, facts, pictures, and how it ended."""
 
+import datetime
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
@@ -14,6 +16,8 @@ from gatewayd.store import WriteTx
 
 SKIPS: Final = frozenset({"empty", "encrypted", "unsupported", "no_ocr"})
 """Why there is nothing to read, however often it is tried."""
+PAGES_MAX: Final = 1_000_000
+_NONSENSE: Final = Failure("crashed", "What was read makes no sense.", False)
 
 
 class Outcome(NamedTuple):
@@ -28,6 +32,25 @@ class Outcome(NamedTuple):
         if isinstance(self.found, Extraction):
             return "succeeded"
         return "skipped" if self.found.skipped else "failed"
+
+
+def checked(found: Extraction) -> Extraction | Failure:
+    """What a reader said, if it can be: a stranger's file may speak for the process that has read it."""
+    numbers = [0, *(page.number for page in found.pages)]
+    if any(before >= number for before, number in pairwise(numbers)) or numbers[-1] > PAGES_MAX:
+        return _NONSENSE
+    if found.page_count is not None and not 0 <= found.page_count <= PAGES_MAX:
+        return _NONSENSE
+    if found.facts.date is None or _is_date(found.facts.date):
+        return found
+    return replace(found, facts=replace(found.facts, date=None))
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return datetime.date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 def store(tx: WriteTx, claim: Claim, outcome: Outcome) -> bool:

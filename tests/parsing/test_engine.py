@@ -1,6 +1,7 @@
 """The queue of documents to read: what is claimed, what is stored, and when it is tried again."""
 
 from functools import partial
+from pathlib import Path
 
 import pytest
 import trio
@@ -12,8 +13,11 @@ from gatewayd.areas.vault.documents.shapes import GetDocument
 from gatewayd.areas.vault.documents.trash import restore_document
 from gatewayd.areas.vault.links import rows as links
 from gatewayd.areas.vault.parses import rows, variants
+from gatewayd.areas.vault.parses.rows import Failure
 from gatewayd.clock import DAY, HOUR, MINUTE, SECOND, Instant
+from gatewayd.extraction.shapes import Extraction, Page
 from gatewayd.ledger import named_files
+from gatewayd.parsing.results import checked
 from gatewayd.store import WriteTx
 from tests.parsing.conftest import DEADLINE, ORG, OTHER, OpenArchive
 from tests.support.document_reading import NOTHING_FOUND, FakeReader
@@ -155,6 +159,48 @@ async def test_a_fault_of_ours_fails_one_document_and_is_logged(open_archive: Op
         shown = await archive.ended(good)
         assert (shown.parse.status, shown.thumbnail_url) == ("succeeded", None)
         assert archive.log.claim("parse_failed")["document_id"] == bad
+
+
+@pytest.mark.parametrize("numbers", [(1, 1), (0,), (-1,), (2, 1), (1 << 70,)])
+async def test_a_reader_that_talks_nonsense_fails_one_document(
+    open_archive: OpenArchive, numbers: tuple[int, ...]
+) -> None:
+    """A file may have taken the process that reads it."""
+    pages = [Page(number=number, text="x") for number in numbers]
+
+    class Taken(FakeReader):
+        async def read(self, path: Path, name: str, mime_type: str) -> Extraction:
+            found = await super().read(path, name, mime_type)
+            return replace(found, pages=pages) if name == "bad" else found
+
+    async with open_archive(Taken()) as archive:
+        bad, good = await archive.add("x", "bad"), await archive.add("y", "good")
+        shown = await archive.ended(bad)
+        assert (shown.parse.status, shown.parse.error_code) == ("failed", "crashed")
+        assert (await archive.ended(good)).parse.status == "succeeded"
+
+
+def test_only_a_date_is_a_date() -> None:
+    found = Extraction(engine="x", pages=[], page_count=None, language=None, facts=FACTS)
+    assert checked(found) == found
+    for text in ("31 March 2026", "20260331", "", "9999-99-99"):
+        read = checked(replace(found, facts=replace(FACTS, date=text)))
+        assert isinstance(read, Extraction)
+        assert read.facts == replace(FACTS, date=None)
+    for count in (-1, 1 << 40):
+        assert isinstance(checked(replace(found, page_count=count)), Failure)
+
+
+async def test_what_the_store_does_not_take_fails_one_document(open_archive: OpenArchive) -> None:
+    class Odd(FakeReader):
+        async def read(self, path: Path, name: str, mime_type: str) -> Extraction:
+            return replace(await super().read(path, name, mime_type), language=b"en")
+
+    async with open_archive(Odd()) as archive:
+        document_id = await archive.add("x")
+        assert (await archive.ended(document_id)).parse.error_code == "internal"
+        assert await archive.text(document_id) == ""
+        archive.log.claim("parse_failed")
 
 
 async def test_a_reader_that_never_answers_is_given_up(
