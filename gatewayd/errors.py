@@ -52,6 +52,7 @@ ERRORS: Mapping[str, ErrorKind] = {
     "unsupported_media_type": ErrorKind(415, "The body has a form that is not taken"),
     "amount_mismatch": ErrorKind(422, "The amounts contradict each other"),
     "insufficient_quantity": ErrorKind(422, "More would leave than is held"),
+    "no_thumbnail_for_type": ErrorKind(422, "There is no picture of a document of this type"),
     "validation_failed": ErrorKind(422, "Some values are not valid"),
     "rate_limited": ErrorKind(429, "Too many requests"),
     "request_timeout": ErrorKind(408, "The request took too long to arrive"),

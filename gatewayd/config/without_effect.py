@@ -7,7 +7,6 @@ from gatewayd.config.keys import Config
 WITHOUT_EFFECT = frozenset(
     {
         "vault.embeddings",
-        "vault.ocr",
     }
 )
 """By key path. An implemented key is removed here; a test compares this with what the program reads."""

@@ -5,6 +5,7 @@
       provider            signing keys, and who is admitted
       tax                 the way to the tax authority
       importing           statements that are imported
+      parsing             documents that are read
       background          wake-ups, housekeeping, heartbeat
         dispatcher        webhook deliveries
           doors           the API, and the metrics on an address of their own
@@ -31,6 +32,7 @@ from gatewayd.config import Config, TcpBind, parse_bind, without_effect
 from gatewayd.daemon.background import BackgroundParts, close_log, open_background
 from gatewayd.daemon.doors import DoorParts, Doors, create_doors, create_metrics_server
 from gatewayd.daemon.health import Health
+from gatewayd.daemon.reading import OpenReader, open_reading
 from gatewayd.daemon.reload import Install, Prepare, Reloader
 from gatewayd.daemon.restored_store import open_decided_store
 from gatewayd.http.observer import Observer
@@ -44,6 +46,7 @@ from gatewayd.metrics.snapshot import Watched
 from gatewayd.outbound.addresses import IPNetwork, parse_networks
 from gatewayd.outbound.resolver import SystemResolver
 from gatewayd.outbound.transport import GuardedTransport, Policy
+from gatewayd.parsing.engine import Parsing
 from gatewayd.provider import Provider, ProviderSettings, open_provider
 from gatewayd.service_manager import Notifier
 from gatewayd.statements.child import read_apart
@@ -65,7 +68,7 @@ RELOAD_SIGNAL: Final = signal.SIGHUP
 class Surroundings:
     """What a daemon takes from outside: everything that is not a setting.
 
-    `load` reads the settings anew, for a reload; None: they stay as they are.
+    `load` reads the settings anew, for a reload; None: they stay as they are. `open_reader` None: documents wait.
     """
 
     log_stream: TextIO
@@ -74,6 +77,7 @@ class Surroundings:
     notifier: Notifier = field(default_factory=Notifier)
     access_log: bool = True
     read_apart: ReadApart = read_apart
+    open_reader: OpenReader | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,15 +172,16 @@ class Daemon:
             open_provider(store, transport, clock, log, self._provider_settings()) as provider,
             engine.open_tax(store, tax_settings, clock, log, USER_AGENT) as tax,
             open_importing(self._import_parts(store)) as importing,
+            open_reading(config, store, self._outside.open_reader, log) as parsing,
             open_background(self._background_parts(store, provider, importing, tenure)) as health,
             self._delivering(store, webhooks, transport) as deliveries,
             trio.open_nursery() as doors,
         ):
             if (upgraded := store.upgraded) is not None and upgraded.copy is not None:
                 log.info("migrated", before=upgraded.before, after=upgraded.after, copy=str(upgraded.copy))
-            served = create_doors(self._door_parts(provider, (tax, importing), deliveries, health))
+            served = create_doors(self._door_parts(provider, (tax, importing, parsing), deliveries, health))
             server = served.server
-            watched = self._watched(served, provider, deliveries, health)
+            watched = self._watched(served, (provider, parsing), deliveries, health)
             metrics = create_metrics_server(config, watched, clock, log)
             if metrics is not None:
                 self._metrics_addresses = tuple(await doors.start(metrics.serve))
@@ -269,7 +274,7 @@ class Daemon:
         )
 
     def _door_parts(
-        self, provider: Provider, engines: tuple[Proxy, Importing], deliveries: _Deliveries, health: Health
+        self, provider: Provider, engines: tuple[Proxy, Importing, Parsing], deliveries: _Deliveries, health: Health
     ) -> DoorParts:
         access_log = self._access_log if self._outside.access_log else None
         return DoorParts(
@@ -280,19 +285,23 @@ class Daemon:
             provider=provider,
             tax=engines[0],
             importing=engines[1],
+            parsing=engines[2],
             prices=PriceImporting(provider.store, self._outside.read_apart, self.config.banking.max_import_bytes),
             receivers=deliveries.policy,
             readiness=lambda: self._readiness(deliveries.dispatcher, health),
         )
 
-    def _watched(self, served: Doors, provider: Provider, deliveries: _Deliveries, health: Health) -> Watched:
-        dispatcher = deliveries.dispatcher
+    def _watched(
+        self, served: Doors, parts: tuple[Provider, Parsing], deliveries: _Deliveries, health: Health
+    ) -> Watched:
+        (provider, parsing), dispatcher = parts, deliveries.dispatcher
         return Watched(
             requests=self._requests,
             server=served.server,
             storage=provider.app.storage,
             store=provider.store,
             dispatcher=dispatcher,
+            parsing=parsing,
             reload_failed=lambda: self._reloader.failed,
             attempts_limit=self.config.webhooks.concurrency,
             idle_connections=lambda: deliveries.sender.idle,

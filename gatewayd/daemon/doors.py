@@ -11,6 +11,7 @@ from msgspec.json import encode
 from gatewayd.areas.periods.feeds import PATH as CALENDARS
 from gatewayd.areas.vault.documents.uploads import PATH as UPLOADS
 from gatewayd.areas.vault.links.rows import PATH as LINKS
+from gatewayd.areas.vault.parses.variants import THUMBNAILS
 from gatewayd.bundles.engine import Bundles
 from gatewayd.catalogue import Catalogue, Deps
 from gatewayd.clock import Clock
@@ -27,6 +28,7 @@ from gatewayd.http.render import refusal
 from gatewayd.http.router import Router
 from gatewayd.http.uploads import Uploads
 from gatewayd.http.vault_files import VaultFilesDoor
+from gatewayd.http.vault_thumbnails import thumbnails
 from gatewayd.http.vault_uploads import VaultUploads
 from gatewayd.http1.asgi import App
 from gatewayd.http1.cors import Cors
@@ -41,6 +43,7 @@ from gatewayd.metrics.page import page as metrics_page
 from gatewayd.metrics.snapshot import Watched
 from gatewayd.oauth.addresses import NO_ENDPOINT, PREFIX, metric_labels
 from gatewayd.outbound.transport import Policy
+from gatewayd.parsing.engine import Parsing
 from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.provider import Provider
 from gatewayd.store.blobs import Blobs
@@ -70,6 +73,7 @@ class DoorParts:
     tax: Proxy
     importing: Importing
     prices: PriceImporting
+    parsing: Parsing
     receivers: Policy
     readiness: ReadinessCheck
 
@@ -156,6 +160,7 @@ def _create_api(parts: DoorParts, offered: Catalogue, limits: RateLimits, cors: 
                 prices=parts.prices,
                 bundles=_create_bundles(parts),
                 vault_files=vault_files,
+                parsing=parts.parsing,
             ),
             json_body_bytes=config.limits.json_body_bytes,
             call_seconds=config.tax.timeout_seconds,
@@ -177,6 +182,7 @@ def _create_vault_files(parts: DoorParts) -> VaultFiles:
         parts.provider.store,
         Blobs(Path(config.store.directory)),
         config.server.public_url,
+        parts.parsing.made_files,
         gives_links=config.vault.public_links,
     )
 
@@ -190,6 +196,7 @@ def _vault_doors(parts: DoorParts, files: VaultFiles, cors: Cors) -> tuple[tuple
         (UPLOADS, receiving, "upload"),
         (DOWNLOADS, giving.downloads(), "download"),
         (LINKS, giving.links(), "link"),
+        (THUMBNAILS, thumbnails(store, files), "thumbnail"),
     )
     return tuple((path, parts.observer.observe(app, label_all(label))) for path, app, label in apps)
 

@@ -9,9 +9,11 @@ from typing import Final
 from urllib.parse import parse_qs
 
 from gatewayd.areas.vault.documents import rows as documents
+from gatewayd.areas.vault.documents.rows import uploaded
 from gatewayd.areas.vault.documents.shapes import DocumentRow
 from gatewayd.areas.vault.links import rows as links
 from gatewayd.areas.vault.links.rows import OpenLink
+from gatewayd.areas.vault.links.shapes import Variant
 from gatewayd.clock import SECOND
 from gatewayd.errors import Problem
 from gatewayd.http.documents import READING
@@ -25,7 +27,7 @@ from gatewayd.http1.response import Response, send_response
 from gatewayd.store import ReadTx, Store, StoreFailure
 from gatewayd.vault_files import download_tokens
 from gatewayd.vault_files.download_tokens import Download
-from gatewayd.vault_files.engine import DOWNLOADS, VaultFiles, uploaded
+from gatewayd.vault_files.engine import DOWNLOADS, VaultFiles
 
 FORM_BYTES: Final = 8_192
 TOKEN_MAX: Final = 100  # characters of a link; ours have half as many
@@ -107,7 +109,9 @@ class VaultFilesDoor:
         if found is None:
             raise _nothing()
         download, row = found
-        response = serve(request, await self._served(row, inline=download.inline), (_PRIVATE,))
+        response = serve(
+            request, await self._served(download.org, row, download.variant, inline=download.inline), (_PRIVATE,)
+        )
         if _is_first(request, response):
             await self._note(download)
         return response
@@ -130,7 +134,8 @@ class VaultFilesDoor:
             _refuse_method(request, (*READING, "POST"), _ALLOW_FORM)
             return await self._protected(request, receive, token)
         _refuse_method(request, READING, _ALLOW_READING)
-        response = serve(request, await self._served(found.document, inline=True), (_PRIVATE,))
+        served = await self._served(found.org_id, found.document, found.link.variant, inline=True)
+        response = serve(request, served, (_PRIVATE,))
         if _is_first(request, response) and not await self._store.write(partial(links.count_download, token=token)):
             raise _nothing()
         return response
@@ -154,12 +159,9 @@ class VaultFilesDoor:
         url = await self._store.read(lambda tx: DOWNLOADS + download_tokens.make(tx, _after_password(tx, opened)))
         return Response(303, ((b"location", url.encode("ascii")), (b"cache-control", b"no-store")))
 
-    async def _served(self, row: DocumentRow, *, inline: bool) -> ServedFile:
-        """Raises `Problem` `gone`."""
-        path = await self._files.path_of(row)
-        assert row.size_bytes is not None
-        assert row.sha256 is not None
-        return ServedFile(path, row.size_bytes, row.sha256, row.name, row.mime_type, inline)
+    async def _served(self, org_id: str, row: DocumentRow, variant: Variant, *, inline: bool) -> ServedFile:
+        """Raises `Problem`: `gone`, `validation_failed` for what cannot be made of it any more."""
+        return ServedFile(*await self._files.file_of(org_id, row, variant), inline)
 
 
 def _after_password(tx: ReadTx, opened: OpenLink) -> Download:

@@ -37,8 +37,19 @@ class _Collector:
         for outcome, count in self._taken.attempts.items():
             attempts.add_metric([outcome], count)
         yield attempts
+        yield self._parse_attempts()
         yield from self._subscriptions()
         yield from self._backlog()
+
+    def _parse_attempts(self) -> "Metric":
+        from prometheus_client.core import CounterMetricFamily
+
+        ended = CounterMetricFamily(
+            "gatewayd_parse_attempts", "Attempts at reading documents that have ended, by how.", labels=["outcome"]
+        )
+        for outcome, count in self._taken.parse_attempts.items():
+            ended.add_metric([outcome], count)
+        return ended
 
     def _requests(self) -> "Iterator[Metric]":
         from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily

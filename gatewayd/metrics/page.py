@@ -35,6 +35,7 @@ def page(of: Watched) -> Router:
         if request.method not in READING:
             return not_allowed(request, ALLOW_READING)
         async with one_at_a_time:
+            await of.parsing.count_waiting()
             taken = snapshot(of, await backlog.latest())
             return Response(200, _HEADERS, await trio.to_thread.run_sync(text, taken, limiter=thread))
 

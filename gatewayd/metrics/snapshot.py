@@ -12,12 +12,15 @@ from gatewayd.http1.certificates import Leaf
 from gatewayd.http1.server import Server
 from gatewayd.logs import LogWriter
 from gatewayd.oauth.storage_budget import StorageBudget
+from gatewayd.parsing.engine import ParseCounts
 from gatewayd.store import Store
 from gatewayd.webhooks.backlog import SUBSCRIPTIONS_TOLD, UNKNOWN, Backlog
 from gatewayd.webhooks.delivery_report import Counts, SubscriptionCounts
 
 OUTCOMES: Final = ("succeeded", "retried", "exhausted", "interrupted", "failed_here")
 """The fields of the dispatcher's counts that say how an attempt ended."""
+PARSE_OUTCOMES: Final = ("succeeded", "failed", "skipped", "interrupted")
+"""The same of attempts at reading documents."""
 
 
 class Delivering(Protocol):
@@ -31,6 +34,18 @@ class Delivering(Protocol):
     def counts(self) -> Counts: ...
     @property
     def subscription_counts(self) -> Mapping[str, SubscriptionCounts]: ...
+
+
+class ReadingDocuments(Protocol):
+    """What is told of the engine that reads documents. `waiting` NaN: it is not known."""
+
+    @property
+    def under_way(self) -> int: ...
+    @property
+    def waiting(self) -> float: ...
+    @property
+    def counts(self) -> ParseCounts: ...
+    async def count_waiting(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +62,7 @@ class Watched:
     storage: StorageBudget
     store: Store
     dispatcher: Delivering
+    parsing: ReadingDocuments
     attempts_limit: int
     idle_connections: Callable[[], int]
     log_writer: LogWriter
@@ -167,6 +183,19 @@ READINGS: Final = (
         "Times that the dispatcher could not use the store.",
         lambda of: of.dispatcher.counts.store_failures,
     ),
+    Reading(
+        "parse_queue_documents",
+        "gauge",
+        "Documents that wait to be read, those that are tried again later among them; counted up to 100,000.",
+        lambda of: of.parsing.waiting,
+    ),
+    Reading("parse_attempts_under_way", "gauge", "Documents that are being read.", lambda of: of.parsing.under_way),
+    Reading(
+        "parse_attempt_seconds",
+        "counter",
+        "Time that attempts at reading documents took.",
+        lambda of: of.parsing.counts.seconds,
+    ),
     Reading("webhook_dispatcher_running", "gauge", "1 while webhooks are delivered.", lambda of: of.dispatcher.running),
     Reading(
         "log_lines_dropped",
@@ -195,6 +224,7 @@ class Snapshot(NamedTuple):
     operations: Mapping[str, OperationCounts]
     values: Sequence[float]
     attempts: Mapping[str, int]
+    parse_attempts: Mapping[str, int]
     subscriptions: Mapping[str, Attempts]
     backlog: Backlog
     complete: bool
@@ -208,6 +238,7 @@ def snapshot(of: Watched, backlog: Backlog = UNKNOWN) -> Snapshot:
         operations=of.requests.copy(),
         values=[float(reading.read(of)) for reading in READINGS],
         attempts={name: getattr(of.dispatcher.counts, name) for name in OUTCOMES},
+        parse_attempts={name: getattr(of.parsing.counts, name) for name in PARSE_OUTCOMES},
         subscriptions={name: Attempts(t.succeeded, t.failed, t.exhausted, t.seconds_sum) for name, t in told},
         backlog=backlog,
         complete=backlog.complete and len(counts) <= SUBSCRIPTIONS_TOLD,

@@ -1,1 +1,5 @@
-"""What is in documents: found by words, and by meaning (Domain A7, C9)."""
+"""The engine that reads documents: their text, facts and pictures, in a queue that outlives the process (Domain B7)."""
+
+from gatewayd.parsing.thumbnails import OPERATIONS
+
+__all__ = ["OPERATIONS"]

@@ -2115,6 +2115,7 @@ CREATE TABLE vault_parses (
         status = 'queued' OR status = 'running' OR status = 'succeeded' OR status = 'failed' OR status = 'skipped'
     ),
     attempt INTEGER NOT NULL CHECK (attempt >= 1),
+    retries INTEGER NOT NULL DEFAULT 0 CHECK (retries >= 0), -- that were begun by themselves since it was last asked for
     due_at INTEGER,                             -- when it may be claimed; NULL: it need not be any more
     started_at INTEGER,
     finished_at INTEGER,
@@ -2129,14 +2130,17 @@ CREATE TABLE vault_parses (
 
 CREATE INDEX vault_parses_by_status ON vault_parses (org_id, status, document_id);
 
-CREATE INDEX vault_parses_due ON vault_parses (due_at, document_id) WHERE due_at IS NOT NULL;
+CREATE INDEX vault_parses_due ON vault_parses (org_id, due_at, document_id) WHERE due_at IS NOT NULL;
+
+CREATE INDEX vault_parses_running ON vault_parses (org_id, document_id) WHERE status = 'running';
 
 CREATE TABLE vault_variants (
     org_id TEXT NOT NULL REFERENCES organizations (id),
     document_id TEXT NOT NULL REFERENCES vault_documents (id),
-    variant TEXT NOT NULL CHECK (variant = 'searchable_pdf' OR variant = 'thumbnail'),
+    variant TEXT NOT NULL CHECK (variant = 'searchable_pdf' OR variant = 'text' OR variant = 'thumbnail'),
     page INTEGER NOT NULL,                      -- 0: the whole document
-    width INTEGER NOT NULL,                     -- in pixels; 0: as wide as it is
+    width INTEGER NOT NULL,                     -- that was asked for, in pixels; 0: it is no picture
+    drawn_width INTEGER NOT NULL DEFAULT 0,     -- what it has: a small picture is not made larger
     height INTEGER NOT NULL,
     mime_type TEXT NOT NULL,
     size_bytes INTEGER NOT NULL,

@@ -1,19 +1,20 @@
 """Gives the bytes of documents away: finds them on the disk, and makes the addresses under which they are read."""
 
-from pathlib import Path
-from typing import Final
+from pathlib import Path, PurePath
+from typing import Final, NamedTuple, Protocol
 
 import trio
 
-from gatewayd.areas.vault.documents import rows as documents
+from gatewayd.areas.vault.documents.rows import uploaded
 from gatewayd.areas.vault.documents.shapes import DocumentRow
 from gatewayd.areas.vault.links import rows as links
 from gatewayd.areas.vault.links.rows import LINKS
 from gatewayd.areas.vault.links.shapes import LinkRow, Variant
+from gatewayd.areas.vault.parses.variants import MadeVariant, VariantRow
 from gatewayd.clock import SECOND, Instant
 from gatewayd.errors import Problem, invalid_field
 from gatewayd.identity.random_tokens import hash_token, make_token
-from gatewayd.store import ReadTx, Store, WriteTx
+from gatewayd.store import Store, WriteTx
 from gatewayd.store.blobs import Blobs
 from gatewayd.vault_files import download_tokens
 from gatewayd.vault_files.download_tokens import Download
@@ -24,12 +25,36 @@ DOWNLOADS: Final = "/vault/files/"
 """Where download URLs lead, beside the API; the token follows."""
 
 
+_ENDINGS: Final[dict[MadeVariant, str]] = {"searchable_pdf": ".pdf", "text": ".txt", "thumbnail": ".webp"}
+
+
+class MadeFiles(Protocol):
+    """What makes files of documents, or has made them."""
+
+    async def of(self, org_id: str, row: DocumentRow, variant: MadeVariant, /) -> VariantRow:
+        """Raises `Problem`: `gone`, and `validation_failed` where there is none."""
+        ...
+
+
+class GivenFile(NamedTuple):
+    """The bytes of a document, or of what was made of it. `name` is what they are saved under."""
+
+    path: Path
+    size_bytes: int
+    sha256: str
+    name: str
+    mime_type: str
+
+
 class VaultFiles:
     """The bytes of one store's documents. `gives_links`: whether anything may be given to strangers at all."""
 
-    def __init__(self, store: Store, blobs: Blobs, public_url: str, *, gives_links: bool) -> None:
+    def __init__(
+        self, store: Store, blobs: Blobs, public_url: str, made_files: MadeFiles, *, gives_links: bool
+    ) -> None:
         self._store = store
         self._blobs = blobs
+        self._made_files = made_files
         self.passwords = LinkPasswords()
         self._public_url = public_url
         self._gives_links = gives_links
@@ -41,8 +66,7 @@ class VaultFiles:
         Raises `Problem`: `not_found`, `not_uploaded`, `gone`, `validation_failed` for a variant that there is not.
         """
         row = await self._store.read(lambda tx: uploaded(tx, request.document_id), org_id)
-        _refuse_variant(request.variant)
-        await self.path_of(row)
+        file = await self.file_of(org_id, row, request.variant)
         until = Instant(self._store.now() + request.ttl_seconds * SECOND)
         download = Download(
             org=org_id,
@@ -53,29 +77,29 @@ class VaultFiles:
             reader=reader,
         )
         token = await self._store.read(lambda tx: download_tokens.make(tx, download), org_id)
-        assert row.size_bytes is not None
-        assert row.sha256 is not None
         return DocumentDownload(
             url=f"{self._public_url}{DOWNLOADS}{token}",
             expires_at=until,
-            file_name=row.name,
-            mime_type=row.mime_type,
-            size_bytes=row.size_bytes,
-            sha256=row.sha256,
+            file_name=file.name,
+            mime_type=file.mime_type,
+            size_bytes=file.size_bytes,
+            sha256=file.sha256,
         )
 
     async def create_link(self, org_id: str, created_by: str, request: GenerateTemporalLink) -> TemporalLink:
         """A link to give away.
 
-        Raises `Problem`: `not_found`, `not_uploaded`, `public_links_disabled`, `validation_failed`.
+        What it leads to is made now, and is there when a stranger comes. Raises `Problem`: `not_found`, `not_uploaded`,
+        `gone`, `public_links_disabled`, `validation_failed`.
         """
         if not self._gives_links:
             raise Problem("public_links_disabled", "The settings of this instance allow no public links.")
         if request.permanent == (request.expires_in_seconds is not None):
             message = "A link either is permanent or ends after expiresInSeconds."
             raise invalid_field("expiresInSeconds", "conflict" if request.permanent else "required", message)
-        _refuse_variant(request.variant)
         row = await self._store.read(lambda tx: uploaded(tx, request.document_id), org_id)
+        if request.variant != "original":
+            await self._made_files.of(org_id, row, request.variant)
         hashed = None if request.password is None else await self.passwords.hash(request.password)
         token = make_token(links.PREFIX)
 
@@ -107,23 +131,23 @@ class VaultFiles:
             permanent=link.expires_at is None,
         )
 
-    async def path_of(self, row: DocumentRow) -> Path:
-        """Where the bytes of an uploaded document are. Raises `Problem` `gone` where they are lost."""
-        assert row.sha256 is not None, "uploaded"
+    async def file_of(self, org_id: str, row: DocumentRow, variant: Variant) -> GivenFile:
+        """The bytes of an uploaded document, or what was or is now made of it.
+
+        Raises `Problem`: `gone` where they are lost, `validation_failed` where there is no such variant.
+        """
+        if variant == "original":
+            assert row.size_bytes is not None, "uploaded"
+            assert row.sha256 is not None, "uploaded"
+            path = await self.path_of(row.sha256)
+            return GivenFile(path, row.size_bytes, row.sha256, row.name, row.mime_type)
+        made = await self._made_files.of(org_id, row, variant)
+        name = row.name.removesuffix(PurePath(row.name).suffix) + _ENDINGS[variant]
+        return GivenFile(await self.path_of(made.sha256), made.size_bytes, made.sha256, name, made.mime_type)
+
+    async def path_of(self, sha256: str) -> Path:
+        """Where bytes are. Raises `Problem` `gone` where they are lost."""
         try:
-            return await trio.to_thread.run_sync(self._blobs.path, row.sha256, limiter=self._threads)
+            return await trio.to_thread.run_sync(self._blobs.path, sha256, limiter=self._threads)
         except FileNotFoundError:
             raise Problem("gone", "The bytes of this document are gone from the data directory.") from None
-
-
-def uploaded(tx: ReadTx, document_id: str) -> DocumentRow:
-    """A document whose bytes are there. Raises `Problem`: `not_found`, `not_uploaded`."""
-    row = documents.get(tx, document_id)
-    if row.status != "uploaded":
-        raise Problem("not_uploaded", "Its bytes have not been uploaded and confirmed.")
-    return row
-
-
-def _refuse_variant(variant: Variant) -> None:
-    if variant != "original":
-        raise invalid_field("variant", "conflict", f"There is no {variant.replace('_', ' ')} of it.")

@@ -96,7 +96,7 @@ def test_check_config_names_what_has_no_effect(run: Run, config_file: Path) -> N
     assert "effect" not in run("check-config").out
     config_file.write_text('[store]\ndirectory = "data"\n[vault]\nocr = "off"\nembeddings = "off"\n')
     ran = run("check-config")
-    assert (ran.code, ran.out.splitlines()[1:]) == (0, ["vault.embeddings and vault.ocr have no effect yet."])
+    assert (ran.code, ran.out.splitlines()[1:]) == (0, ["vault.embeddings has no effect yet."])
 
 
 def test_a_missing_configuration_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -88,8 +88,8 @@ def test_defaults_need_no_telling() -> None:
 
 
 def test_what_was_changed_is_named() -> None:
-    config = Config(vault=Vault(ocr="off", embeddings="off", trash_days=30))
-    assert without_effect(config) == ("vault.embeddings", "vault.ocr")
+    config = Config(vault=Vault(embeddings="off", trash_days=30))
+    assert without_effect(config) == ("vault.embeddings",)
 
 
 def test_every_entry_is_noticed() -> None:

@@ -9,20 +9,27 @@ from typing import NamedTuple, Protocol
 import pytest
 import trio
 
+from gatewayd.areas.vault.parses import rows
 from gatewayd.bundles.engine import Bundles
 from gatewayd.contract.scopes import ALL_SCOPES
 from gatewayd.importing.engine import open_importing
 from gatewayd.importing.parts import ImportParts
 from gatewayd.importing.prices import PriceImporting
+from gatewayd.parsing.engine import Parsing, open_parsing
+from gatewayd.parsing.parts import ParseParts
 from gatewayd.store.blobs import Blobs
 from gatewayd.tax import engine
 from gatewayd.tax.settings import TaxSettings
 from gatewayd.vault_files.engine import VaultFiles
 from tests.contract.rows import OPERATIONS, seed
+from tests.importing.conftest import ImportLog
 from tests.support.api import TestedApi, Tuning, open_api, reopen_api
+from tests.support.document_reading import FakeReader
 from tests.support.engines import Engines, TaxLog
 from tests.support.inline_reading import read_inline
 from tests.support.statement_files import read_parts
+
+SEED_SECONDS = 20.0
 
 
 class OpenCatalogue(Protocol):
@@ -43,13 +50,29 @@ async def engines_of(api: TestedApi, directory: Path, engines: Engines) -> Async
     """What rows of kind `call` are given."""
     settings = TaxSettings(mode="sandbox", fraud_headers="off")
     engines.prices, engines.bundles = PriceImporting(api.store, read_inline, 1 << 20), Bundles(api.store, directory)
-    engines.vault_files = VaultFiles(api.store, Blobs(directory), "http://127.0.0.1:8080", gives_links=True)
+    blobs = Blobs(directory)
+    reading = ParseParts(store=api.store, blobs=blobs, reader=FakeReader(), log=ImportLog())
     parts = ImportParts(store=api.store, directory=directory, read_apart=read_parts, log=TaxLog(), max_bytes=1 << 20)
     async with (
         engine.open_tax(api.store, settings, api.clock, TaxLog(), "gatewayd/test") as engines.tax,
         open_importing(parts) as engines.importing,
+        open_parsing(reading, reads=False) as engines.parsing,
     ):
+        made_files = engines.parsing.made_files
+        engines.vault_files = VaultFiles(api.store, blobs, "http://127.0.0.1:8080", made_files, gives_links=True)
         yield
+
+
+async def read_documents(api: TestedApi, engine: Parsing) -> None:
+    """Let the documents be read; in tests nothing goes on by itself."""
+    with trio.fail_after(SEED_SECONDS):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(engine.run)
+            while await api.store.read(lambda tx: len(rows.due(tx, 1)), "org_a"):
+                await api.store.write_behind(lambda tx: None)
+            while engine.under_way:
+                await api.store.write_behind(lambda tx: None)
+            nursery.cancel_scope.cancel()
 
 
 @pytest.fixture(scope="session")
@@ -65,7 +88,10 @@ def seeded(database_image: bytes, tmp_path_factory: pytest.TempPathFactory) -> S
         ):
             api.token("org_a", "good", ALL_SCOPES)
             await api.org("org_b", "other", ALL_SCOPES)
-            return await seed(api, Blobs(directory))
+            ids = await seed(api, Blobs(directory))
+            assert engines.parsing is not None
+            await read_documents(api, engines.parsing)
+            return ids
 
     return Seeded(directory, trio.run(make))
 

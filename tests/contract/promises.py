@@ -36,8 +36,6 @@ def extensions() -> dict[str, Promise]:
 PENDING = frozenset(
     {
         "vault.searchDocuments",
-        "vault.countFailedDocuments",
-        "vault.generateAndCacheThumbnail",
         "billing.getBalance",
         "billing.getLedger",
         "billing.getUsageSummary",

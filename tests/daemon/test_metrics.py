@@ -199,7 +199,7 @@ def test_settings_without_effect_are_told_at_the_start(tmp_path: Path) -> None:
     with serving(Instance(tmp_path, '[vault]\nembeddings = "off"\nocr = "off"\n')) as running:
         told = [line for line in running.lines() if line["level"] == "warning"]
         assert [(line["event"], line["settings"]) for line in told] == [
-            ("settings_without_effect_yet", ["vault.embeddings", "vault.ocr"])
+            ("settings_without_effect_yet", ["vault.embeddings"])
         ]
         assert "metrics" not in next(line for line in running.lines() if line["event"] == "serving")
         assert running.end() == 0

@@ -10,17 +10,23 @@ from urllib.parse import urlsplit
 import pytest
 import trio
 
+from gatewayd import parsing
 from gatewayd.areas import vault
 from gatewayd.clock import MINUTE, SECOND
 from gatewayd.http.vault_files import VaultFilesDoor
+from gatewayd.http.vault_thumbnails import thumbnails
 from gatewayd.http.vault_uploads import VaultUploads
 from gatewayd.http1.asgi import App
 from gatewayd.http1.cors import Cors
+from gatewayd.parsing.engine import open_parsing
+from gatewayd.parsing.parts import ParseParts
 from gatewayd.store import StoreFailure
 from gatewayd.store.blobs import Blobs
 from gatewayd.vault_files import OPERATIONS
 from gatewayd.vault_files.engine import VaultFiles
+from tests.importing.conftest import ImportLog
 from tests.support.api import ANSWER_SECONDS, Body, Fields, Reply, TestedApi, Tuning, open_api
+from tests.support.document_reading import FakeReader
 from tests.support.engines import Engines
 from tests.support.scopes import request_of, scope_of
 
@@ -37,7 +43,11 @@ class Door:
         self.blobs = Blobs(directory)
         self.uploads = VaultUploads(api.store, self.blobs, MAX_BYTES, Cors(["https://app.example.com"]))
         giving = VaultFilesDoor(api.store, files)
-        self.apps: dict[str, App] = {"/vault/files/": giving.downloads(), "/l/": giving.links()}
+        self.apps: dict[str, App] = {
+            "/vault/files/": giving.downloads(),
+            "/l/": giving.links(),
+            "/vault/thumbnails/": thumbnails(api.store, files),
+        }
 
     async def post(self, path: str, method: str = "POST", **values: object) -> dict[str, Any]:
         reply = await self.api(method, path, json=values)
@@ -59,6 +69,15 @@ class Door:
         document_id = made["document"]["id"]
         await self.post(f"/vault/documents/{document_id}/confirm-upload")
         return str(document_id)
+
+    async def parsed(self, document_id: str) -> dict[str, Any]:
+        """The document once it was read."""
+        with trio.fail_after(ANSWER_SECONDS):
+            while True:
+                shown = (await self.api("GET", f"/vault/documents/{document_id}")).json()
+                if shown["parse"]["status"] not in ("queued", "running"):
+                    return dict(shown)
+                await self.api.store.write_behind(lambda tx: None)
 
     async def url(self, document_id: str, query: str = "") -> str:
         reply = await self.api("GET", f"/vault/documents/{document_id}/download", query=query)
@@ -91,10 +110,14 @@ async def call(app: App, method: str, url: str, body: Body, headers: Fields) -> 
 @asynccontextmanager
 async def open_door(tmp_path: Path, image: bytes, *, gives_links: bool = True) -> AsyncIterator[Door]:
     engines = Engines()
-    rows = (*vault.AREA.operations, *OPERATIONS)
+    rows = (*vault.AREA.operations, *OPERATIONS, *parsing.OPERATIONS)
+    blobs = Blobs(tmp_path)
     async with open_api(tmp_path, image, rows, Tuning(deps=engines)) as api:
-        engines.vault_files = VaultFiles(api.store, Blobs(tmp_path), ORIGIN, gives_links=gives_links)
-        yield Door(api, tmp_path, engines.vault_files)
+        parts = ParseParts(store=api.store, blobs=blobs, reader=FakeReader(), log=ImportLog())
+        async with open_parsing(parts) as engines.parsing:
+            made_files = engines.parsing.made_files
+            engines.vault_files = VaultFiles(api.store, blobs, ORIGIN, made_files, gives_links=gives_links)
+            yield Door(api, tmp_path, engines.vault_files)
 
 
 async def test_bytes_come_in_parts_and_go_out_as_they_were(tmp_path: Path, database_image: bytes) -> None:
@@ -312,9 +335,69 @@ async def test_a_link_says_how_long_it_lasts(tmp_path: Path, database_image: byt
 
 async def test_a_variant_that_there_is_not(tmp_path: Path, database_image: bytes) -> None:
     async with open_door(tmp_path, database_image) as door:
-        document_id = await door.document()
+        document_id = await door.document(b"no picture")
         asked = await door.api("GET", f"/vault/documents/{document_id}/download", query="variant=thumbnail")
-    assert (asked.status, asked.json()["errors"][0]["path"]) == (422, "variant")
+        values = {"permanent": True, "variant": "thumbnail"}
+        linked = await door.api("POST", f"/vault/documents/{document_id}/temporal-link", json=values)
+    for refused in (asked, linked):
+        assert (refused.status, refused.json()["errors"][0]["path"]) == (422, "variant")
+
+
+@pytest.mark.parametrize(
+    ("variant", "name", "media_type", "body"),
+    [
+        ("text", "scan.old.txt", "text/plain; charset=utf-8", "caf\u00e9".encode()),
+        ("thumbnail", "scan.old.webp", "image/webp", b"RIFF" + "caf\u00e9".encode()),
+        ("searchable_pdf", "scan.old.pdf", "application/pdf", b"%PDF-" + "caf\u00e9".encode()),
+    ],
+)
+async def test_variants_are_given_as_what_they_are(
+    tmp_path: Path, database_image: bytes, variant: str, name: str, media_type: str, body: bytes
+) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        document_id = await door.document("caf\u00e9".encode(), name="scan.old.eml")
+        await door.parsed(document_id)
+        asked = await door.api("GET", f"/vault/documents/{document_id}/download", query=f"variant={variant}")
+        told = asked.json()
+        got = await door.get(told["url"], (b"range", b"bytes=0-"))
+        link = await door.link(document_id, permanent=True, variant=variant)
+        given = await door.get(link)
+        await door.post(f"/vault/documents/{document_id}", method="DELETE")
+        assert [(await door.get(url)).status for url in (told["url"], link)] == [404, 404]
+    assert (told["fileName"], told["sizeBytes"]) == (name, len(body))
+    assert told["sha256"] == hashlib.sha256(body).hexdigest()
+    assert (got.status, got.body, got["content-type"], got["etag"]) == (206, body, media_type, f'"{told["sha256"]}"')
+    assert got["content-disposition"] == f'attachment; filename="{name}"'
+    assert (given.status, given.body, given["content-disposition"]) == (200, body, f'inline; filename="{name}"')
+
+
+async def test_a_picture_is_seen_where_the_document_names_it(tmp_path: Path, database_image: bytes) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        document_id = await door.document(b"one")
+        address = (await door.parsed(document_id))["thumbnailUrl"]
+        got, head = await door.get(address), await door.get(address, method="HEAD")
+        known = await door.get(address, (b"if-none-match", got["etag"].encode()))
+        assert (got.status, got.body, got["content-type"]) == (200, b"RIFFone", "image/webp")
+        assert got["cache-control"] == "private, max-age=3600"
+        assert (head.status, head.body, known.status) == (200, b"", 304)
+        assert (await door.get(address, method="POST")).status == 405
+        for bad in (
+            address[:-6] + "x.webp",
+            address.replace("1-320", "2-320"),
+            address.replace("doc_", "doc_0"),
+            "x/1",
+        ):
+            refused = await door.get(f"/vault/thumbnails/{bad.removeprefix('/vault/thumbnails/')}")
+            assert (refused.status, refused.code) == (404, "not_found"), bad
+        wider = await door.post(f"/vault/documents/{document_id}/cache-thumbnail", width=640)
+        assert wider["document"]["thumbnailUrl"] == wider["thumbnailUrl"]
+        assert [(await door.get(each)).status for each in (address, wider["thumbnailUrl"])] == [404, 200]
+        await door.post(f"/vault/documents/{document_id}/thumbnail", method="PATCH", thumbnailUrl=None)
+        assert (await door.get(wider["thumbnailUrl"])).status == 404, "whoever clears it ends the address"
+        again = await door.post(f"/vault/documents/{document_id}/cache-thumbnail", width=640)
+        assert (await door.get(wider["thumbnailUrl"])).status == 404
+        await door.post(f"/vault/documents/{document_id}", method="DELETE")
+        assert (await door.get(again["thumbnailUrl"])).status == 404
 
 
 async def test_reading_goes_on_where_nothing_can_be_noted(

@@ -23,6 +23,7 @@ from gatewayd.metrics.exposition import text
 from gatewayd.metrics.page import page as page_of
 from gatewayd.metrics.snapshot import READINGS, Snapshot, Watched, snapshot
 from gatewayd.oauth.storage_budget import StorageBudget
+from gatewayd.parsing.engine import ParseCounts
 from gatewayd.webhooks.backlog import BACKLOG_READ_SECONDS, SUBSCRIPTIONS_TOLD, UNKNOWN, Backlog, Queue, read_backlog
 from gatewayd.webhooks.delivery_report import Counts
 from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
@@ -70,6 +71,18 @@ class FakeDispatcher:
     counts: Counts = field(default_factory=Counts)
 
 
+@dataclass
+class FakeParsing:
+    """An engine that has read documents."""
+
+    under_way: int = 1
+    waiting: float = math.nan
+    counts: ParseCounts = field(default_factory=lambda: ParseCounts(succeeded=5, failed=2, skipped=1, seconds=2.5))
+
+    async def count_waiting(self) -> None:
+        self.waiting = 7
+
+
 def parsed(page: bytes) -> Samples:
     """Every sample by its name and labels; a sample that is there twice fails."""
     found: Samples = {}
@@ -88,7 +101,7 @@ def value(page: bytes, name: str, **labels: str) -> float:
 
 def written(tallies: RequestCounters) -> bytes:
     """The page of these requests and no other numbers."""
-    return text(Snapshot(tallies.copy(), [0.0] * len(READINGS), {}, {}, UNKNOWN, complete=False))
+    return text(Snapshot(tallies.copy(), [0.0] * len(READINGS), {}, {}, {}, UNKNOWN, complete=False))
 
 
 @asynccontextmanager
@@ -107,6 +120,7 @@ async def watching(open_probes: OpenProbes) -> AsyncIterator[Watched]:
             storage=StorageBudget(),
             store=api.store,
             dispatcher=Dispatcher(parts),
+            parsing=FakeParsing(),
             attempts_limit=64,
             idle_connections=lambda: 5,
             log_writer=make_writer("json", stream),
@@ -191,6 +205,7 @@ def given(of: Watched) -> Iterator[tuple[str, float]]:
         yield f"gatewayd_{name}", float(number)
 
 
+PARSED = {"succeeded": 5.0, "failed": 2.0, "skipped": 1.0, "interrupted": 0.0}
 FREE_BYTES = 12_000_000_000.0
 
 
@@ -214,8 +229,12 @@ async def test_each_number_is_told_under_its_name(open_probes: OpenProbes, monke
             "gatewayd_webhook_connections_idle": 5.0,
             "gatewayd_webhook_subscriptions_complete": 0.0,
             "gatewayd_webhook_dispatcher_running": 0.0,
+            "gatewayd_parse_queue_documents": 7.0,
+            "gatewayd_parse_attempts_under_way": 1.0,
+            "gatewayd_parse_attempt_seconds_total": 2.5,
             "gatewayd_requests_rate_limited_total": 0.0,
         }
+        await of.parsing.count_waiting()
         of.dispatcher.counts.exhausted = 7
         of.dispatcher.counts.failed_here = 8
         page = text(snapshot(of))
@@ -229,6 +248,8 @@ async def test_each_number_is_told_under_its_name(open_probes: OpenProbes, monke
     assert value(page, "gatewayd_webhook_attempts_total", outcome="exhausted") == 7
     assert value(page, "gatewayd_webhook_attempts_total", outcome="failed_here") == 8
     assert value(page, "gatewayd_webhook_attempts_total", outcome="succeeded") == 0
+    told_of_parsing = {outcome: value(page, "gatewayd_parse_attempts_total", outcome=outcome) for outcome in PARSED}
+    assert told_of_parsing == PARSED
 
 
 async def test_what_is_not_well_is_told(open_probes: OpenProbes) -> None:

@@ -13,7 +13,7 @@ FLOORS = {
     **dict.fromkeys(["contract", "extraction", "outbound", "sandbox_authority", "statements", "store"], 1),
     **dict.fromkeys(["events", "identity"], 2),
     "ledger": 3,
-    **dict.fromkeys(["performing", "webhooks", "tax", "importing", "parsing", "bundles", "vault_files"], 5),
+    **dict.fromkeys(["performing", "webhooks", "tax", "importing", "parsing", "bundles", "search", "vault_files"], 5),
     **dict.fromkeys(["http", "oauth", "console"], 6),
     **dict.fromkeys(["catalogue", "metrics", "provider"], 7),
     "daemon": 8,
@@ -61,13 +61,13 @@ CONFINED = {
     "tenacity": ("gatewayd/tax/upstream.py", "gatewayd/oauth/client_documents.py"),
     "trustme": ("gatewayd/cli/demo_receiver.py",),
     "docx": ("gatewayd/extraction/",),
-    "numpy": ("gatewayd/parsing/",),
+    "numpy": ("gatewayd/search/",),
     "puremagic": ("gatewayd/extraction/",),
     "pypdfium2": ("gatewayd/extraction/",),
     "python_calamine": ("gatewayd/extraction/",),
     "selectolax": ("gatewayd/extraction/",),
     "sqlite_vec": ("gatewayd/store/",),
-    "wordllama": ("gatewayd/parsing/",),
+    "wordllama": ("gatewayd/search/",),
     "_typeshed": ("gatewayd/config/",),  # types alone
 }
 """Third parties by name, and where alone they may be imported."""

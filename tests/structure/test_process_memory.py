@@ -78,6 +78,7 @@ DISPENSABLE = {
     "_Sums.blocks": "one calculation, then dropped",
     "Books._sums": "one report, then dropped",
     "Template._children": "the children of one template, which end with it",
+    "MadeFiles._jobs": "what this process makes of documents; made twice it is the same",
     "BundleArchive._entries": "the names in one file, while it is read",
 }
 

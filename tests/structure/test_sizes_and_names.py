@@ -25,6 +25,8 @@ BORDERS = frozenset(
         "gatewayd/http1/server.py",  # request: one connection
         "gatewayd/importing/engine.py",  # one import
         "gatewayd/oauth/app.py",  # request
+        "gatewayd/parsing/engine.py",  # parse: one document
+        "gatewayd/parsing/made_files.py",  # parse: one file that somebody asked for
         "gatewayd/tax/bearer_tokens.py",  # forward: a refresh that outlives its request
         "gatewayd/webhooks/dispatcher.py",  # delivery
     }

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from gatewayd.bundles.engine import Bundles
 from gatewayd.importing.engine import Importing
 from gatewayd.importing.prices import PriceImporting
+from gatewayd.parsing.engine import Parsing
 from gatewayd.tax.proxy import Proxy
 from gatewayd.vault_files.engine import VaultFiles
 
@@ -18,6 +19,7 @@ class Engines:
     prices: PriceImporting | None = None
     bundles: Bundles | None = None
     vault_files: VaultFiles | None = None
+    parsing: Parsing | None = None
 
 
 @dataclass

@@ -5,6 +5,7 @@ from gatewayd.areas.vault.documents import single_fields, trash
 from gatewayd.areas.vault.documents.uploads import Settings
 from gatewayd.areas.vault.folders import operations as folders
 from gatewayd.areas.vault.links import operations as links
+from gatewayd.areas.vault.parses import operations as parses
 from gatewayd.contract.operation import Area
 
 
@@ -19,6 +20,7 @@ def area(settings: Settings) -> Area:
             *single_fields.OPERATIONS,
             *trash.OPERATIONS,
             *links.OPERATIONS,
+            *parses.OPERATIONS,
         ),
     )
 

@@ -7,6 +7,7 @@ CREATE TABLE vault_parses (
         status = 'queued' OR status = 'running' OR status = 'succeeded' OR status = 'failed' OR status = 'skipped'
     ),
     attempt INTEGER NOT NULL CHECK (attempt >= 1),
+    retries INTEGER NOT NULL DEFAULT 0 CHECK (retries >= 0), -- that were begun by themselves since it was last asked for
     due_at INTEGER,                             -- when it may be claimed; NULL: it need not be any more
     started_at INTEGER,
     finished_at INTEGER,
@@ -19,8 +20,11 @@ CREATE TABLE vault_parses (
     PRIMARY KEY (org_id, document_id)
 ) STRICT;
 
--- The next to claim.
-CREATE INDEX vault_parses_due ON vault_parses (due_at, document_id) WHERE due_at IS NOT NULL;
+-- The next to claim of each organization.
+CREATE INDEX vault_parses_due ON vault_parses (org_id, due_at, document_id) WHERE due_at IS NOT NULL;
+
+-- What a daemon that was killed has left.
+CREATE INDEX vault_parses_running ON vault_parses (org_id, document_id) WHERE status = 'running';
 
 -- vault.countFailedDocuments, and lists by the state of reading.
 CREATE INDEX vault_parses_by_status ON vault_parses (org_id, status, document_id);
@@ -52,9 +56,10 @@ CREATE TABLE vault_pages (
 CREATE TABLE vault_variants (
     org_id TEXT NOT NULL REFERENCES organizations (id),
     document_id TEXT NOT NULL REFERENCES vault_documents (id),
-    variant TEXT NOT NULL CHECK (variant = 'searchable_pdf' OR variant = 'thumbnail'),
+    variant TEXT NOT NULL CHECK (variant = 'searchable_pdf' OR variant = 'text' OR variant = 'thumbnail'),
     page INTEGER NOT NULL,                      -- 0: the whole document
-    width INTEGER NOT NULL,                     -- in pixels; 0: as wide as it is
+    width INTEGER NOT NULL,                     -- that was asked for, in pixels; 0: it is no picture
+    drawn_width INTEGER NOT NULL DEFAULT 0,     -- what it has: a small picture is not made larger
     height INTEGER NOT NULL,
     mime_type TEXT NOT NULL,
     size_bytes INTEGER NOT NULL,
@@ -65,3 +70,7 @@ CREATE TABLE vault_variants (
 
 -- Whether a file is needed still.
 CREATE INDEX vault_variants_by_content ON vault_variants (sha256);
+
+-- Documents that were there before are read too.
+INSERT INTO vault_parses (org_id, document_id, status, attempt, due_at)
+SELECT org_id, id, 'queued', 1, updated_at FROM vault_documents WHERE status = 'uploaded';

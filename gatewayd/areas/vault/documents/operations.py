@@ -29,6 +29,7 @@ from gatewayd.areas.vault.documents.shapes import (
 )
 from gatewayd.areas.vault.documents.uploads import Settings
 from gatewayd.areas.vault.folders.rows import FOLDERS
+from gatewayd.areas.vault.parses import rows as parses
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
@@ -100,7 +101,7 @@ def create_document_record(
 
 
 def confirm_upload(tx: WriteTx, caller: Caller, request: ConfirmUpload) -> Document:
-    """Confirm that the bytes of a document have landed: from now on it can be read.
+    """Confirm that the bytes of a document have landed: from now on it can be read, and its text is, soon.
 
     `sizeBytes` and `sha256` are compared with what was received. To confirm again changes nothing.
     """
@@ -114,6 +115,7 @@ def confirm_upload(tx: WriteTx, caller: Caller, request: ConfirmUpload) -> Docum
         _refuse_duplicate(tx, row, row.sha256)
         row = DOCUMENTS.update(tx, replace(row, status="uploaded", confirmed_at=tx.now))
         index_queue.put(tx, row.id)
+        parses.queue(tx, row.id)
     return rows.shown(tx, row)
 
 

@@ -4,31 +4,37 @@ name          from A on
 createdAt     newest first
 documentDate  latest first, those without a date last
 size          largest first, those without bytes last
+
+Of those whose reading has come so far, pages are an index's own where most have. Of the few others all are put in
+order.
 """
 
 from typing import Final, NamedTuple
 
 from gatewayd.areas.vault.documents import rows
-from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.documents.shapes import Document, ListDocuments, Sort
 from gatewayd.contract.pages import Listing, PageRequest, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode
 from gatewayd.errors import Problem
 from gatewayd.store import ReadTx, Row
 
-_LIVE: Final = f"{DOCUMENTS.select} AND status <> 'deleted'"
-_IN_FOLDER: Final = f"{_LIVE} AND coalesce(folder_id, '') = :folder_id"
-_BELOW: Final = f"""
-WITH RECURSIVE below (id) AS (
-    SELECT id FROM vault_folders WHERE org_id = :org_id AND id = :folder_id
-    UNION ALL
-    SELECT f.id FROM vault_folders f JOIN below ON f.parent_id = below.id WHERE f.org_id = :org_id
-)
-{_LIVE} AND folder_id IN (SELECT id FROM below)
-"""
-_STARRED: Final = f"{_LIVE} AND starred = 1"
-_TRASH: Final = f"{DOCUMENTS.select} AND status = 'deleted'"
-_EXTERNAL: Final = " AND external_id = :external_id"
+_LIVE: Final = " AND d.status <> 'deleted'"
+_IN_FOLDER: Final = f"{_LIVE} AND coalesce(d.folder_id, '') = :folder_id"
+_BELOW: Final = f"""{_LIVE} AND d.folder_id IN (
+    WITH RECURSIVE below (id) AS (
+        SELECT id FROM vault_folders WHERE org_id = :org_id AND id = :folder_id
+        UNION ALL
+        SELECT f.id FROM vault_folders f JOIN below ON f.parent_id = below.id WHERE f.org_id = :org_id
+    )
+    SELECT id FROM below
+)"""
+_STARRED: Final = f"{rows.SELECT}{_LIVE} AND d.starred = 1"
+_TRASH: Final = f"{rows.SELECT} AND d.status = 'deleted'"
+_FAILED: Final = f"{rows.SELECT_BY_PARSE} AND d.status = 'uploaded' ORDER BY d.id DESC LIMIT :count"
+_EXTERNAL: Final = " AND d.external_id = :external_id"
+_PARSED: Final = " AND coalesce(p.status, 'none') = :parse_status"
+_FEW: Final = frozenset({"queued", "running", "failed", "skipped"})
+"""States of reading that few documents are in for long."""
 
 
 class _Order(NamedTuple):
@@ -40,13 +46,15 @@ class _Order(NamedTuple):
 
 
 _ORDERS: Final[dict[Sort, _Order]] = {
-    "name": _Order("name_key", " AND (name_key, id) > (:after, :after_id)", " ORDER BY name_key, id LIMIT :count"),
-    "createdAt": _Order("id", " AND id < :after", " ORDER BY id DESC LIMIT :count"),
+    "name": _Order(
+        "name_key", " AND (d.name_key, d.id) > (:after, :after_id)", " ORDER BY d.name_key, d.id LIMIT :count"
+    ),
+    "createdAt": _Order("id", " AND d.id < :after", " ORDER BY d.id DESC LIMIT :count"),
     "documentDate": _Order(
-        "date_key", " AND (date_key, id) < (:after, :after_id)", " ORDER BY date_key DESC, id DESC LIMIT :count"
+        "date_key", " AND (d.date_key, d.id) < (:after, :after_id)", " ORDER BY d.date_key DESC, d.id DESC LIMIT :count"
     ),
     "size": _Order(
-        "size_key", " AND (size_key, id) < (:after, :after_id)", " ORDER BY size_key DESC, id DESC LIMIT :count"
+        "size_key", " AND (d.size_key, d.id) < (:after, :after_id)", " ORDER BY d.size_key DESC, d.id DESC LIMIT :count"
     ),
 }
 _KEYS: Final = {
@@ -57,18 +65,26 @@ _KEYS: Final = {
 
 def in_folder(tx: ReadTx, request: ListDocuments, folder_id: str | None, *, recursive: bool) -> Listing[Document]:
     """The documents in a folder, and with `recursive` in those below it; None: at the top."""
-    select = _BELOW if recursive else _IN_FOLDER
-    if request.external_id is not None:
-        select += _EXTERNAL
+    select = rows.SELECT_BY_PARSE if request.parse_status in _FEW else rows.SELECT
+    select += _BELOW if recursive else _IN_FOLDER
     asked: dict[str, object] = {"folder_id": folder_id or ""}
     if request.external_id is not None:
+        select += _EXTERNAL
         asked["external_id"] = request.external_id
+    if request.parse_status is not None:
+        select += "" if request.parse_status in _FEW else _PARSED
+        asked["parse_status"] = request.parse_status
     return _page(tx, request, request.sort, select, asked)
 
 
 def starred(tx: ReadTx, request: PageRequest) -> Listing[Document]:
     """The documents with a star, newest first."""
     return _page(tx, request, "createdAt", _STARRED, {})
+
+
+def failed(tx: ReadTx, count: int) -> list[Document]:
+    """The uploaded documents that could not be read at the latest attempt, newest first, wherever they lie."""
+    return [rows.read(tx, row) for row in tx.rows(_FAILED, parse_status="failed", count=count)]
 
 
 def in_trash(tx: ReadTx, request: PageRequest) -> Listing[Document]:
@@ -88,7 +104,7 @@ def _page(tx: ReadTx, request: PageRequest, sort: Sort, select: str, asked: dict
     items: list[bytes] = []
 
     def size(row: Row) -> int:
-        items.append(encode(rows.shown(tx, DOCUMENTS.read(tx, row))))
+        items.append(encode(rows.read(tx, row)))
         return len(items[-1])
 
     found, more = fill(tx.each(sql, count=request.limit + 1, **asked), request.limit, size)

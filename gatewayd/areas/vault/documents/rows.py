@@ -1,5 +1,7 @@
 """Documents as they are stored. Owns the tables `vault_documents` and `vault_accesses`.
 
+What a document shows of its reading is joined to it.
+
 Bytes lie beside the database, under their digest, and several documents may have the same ones.
 """
 
@@ -10,9 +12,11 @@ from msgspec.structs import replace
 
 from gatewayd.areas.vault.documents import index_queue
 from gatewayd.areas.vault.documents.shapes import Document, DocumentRow, DocumentStatus, RecentDocument, StoredStatus
+from gatewayd.areas.vault.parses import rows as parses
+from gatewayd.areas.vault.parses import texts, variants
 from gatewayd.clock import HOUR, Instant
 from gatewayd.contract.wire import project
-from gatewayd.errors import not_found
+from gatewayd.errors import Problem, not_found
 from gatewayd.store import ReadTx, Row, Table, WriteTx
 
 PURGED_AT_ONCE: Final = 100  # Chosen: of one transaction
@@ -31,8 +35,22 @@ DOCUMENTS = Table(
         "size_key": lambda row: -1 if row.size_bytes is None else row.size_bytes,
     },
 )
-_SELECT_LAST_ACCESS = """
-SELECT max(a.at) FROM vault_accesses a WHERE a.org_id = :org_id AND a.document_id = :document_id
+_WIDTH: Final = len(DOCUMENTS.names)
+_OWN: Final = ", ".join(f"d.{name}" for name in DOCUMENTS.names)
+_BESIDE: Final = f"""(SELECT max(a.at) FROM vault_accesses a WHERE a.org_id = :org_id AND a.document_id = d.id),
+    {parses.COLUMNS}"""
+_JOIN_PARSE: Final = "LEFT JOIN vault_parses p ON p.org_id = :org_id AND p.document_id = d.id"
+SELECT: Final = f"""
+SELECT {_OWN}, {_BESIDE} FROM vault_documents d {_JOIN_PARSE}
+WHERE d.org_id = :org_id"""
+"""Documents `d` of the organization with what they show beside their row: see `read`."""
+SELECT_BY_PARSE: Final = f"""
+SELECT {_OWN}, {_BESIDE} FROM vault_parses p CROSS JOIN vault_documents d
+WHERE p.org_id = :org_id AND p.status = :parse_status AND d.org_id = :org_id AND d.id = p.document_id"""
+"""The same of those whose reading has come so far, beginning with it: where few have."""
+_SELECT_BESIDE = f"""
+SELECT {_BESIDE} FROM vault_documents d {_JOIN_PARSE}
+WHERE d.org_id = :org_id AND d.id = :document_id
 """
 _SELECT_IN_FOLDER = """
 SELECT id FROM vault_documents
@@ -51,11 +69,12 @@ SELECT id FROM vault_documents
 WHERE org_id = :org_id AND sha256 = :sha256 AND id <> :id AND status = 'uploaded' ORDER BY id LIMIT 1
 """
 _SELECT_RECENT = f"""
-SELECT at, {", ".join(f"d.{name}" for name in DOCUMENTS.names)}
-FROM vault_accesses a
-JOIN vault_documents d ON d.org_id = a.org_id AND d.id = a.document_id
-WHERE a.org_id = :org_id AND a.reader = :reader AND d.status <> 'deleted'
-ORDER BY a.at DESC, a.document_id DESC LIMIT :count
+SELECT r.at, {_OWN}, {_BESIDE}
+FROM vault_accesses r
+JOIN vault_documents d ON d.org_id = r.org_id AND d.id = r.document_id
+{_JOIN_PARSE}
+WHERE r.org_id = :org_id AND r.reader = :reader AND d.status <> 'deleted'
+ORDER BY r.at DESC, r.document_id DESC LIMIT :count
 """
 _SELECT_OLD_ANY_ORG = """
 SELECT org_id, id FROM vault_documents WHERE deleted_at < :before ORDER BY deleted_at, id LIMIT :count
@@ -74,7 +93,13 @@ def old_in_trash(tx: ReadTx, before: Instant) -> list[tuple[str, str]]:
 
 
 def forget(tx: WriteTx, document_id: str) -> None:
-    """Delete a document for good, to which no link leads. Its bytes are swept once no other document has them."""
+    """Delete a document for good, to which no link leads. Its bytes are swept once no other document has them.
+
+    So are those of what was made from it.
+    """
+    variants.forget(tx, document_id)
+    texts.forget(tx, document_id)
+    parses.forget(tx, document_id)
     tx.run(_FORGET_ACCESSES, document_id=document_id)
     tx.run(_FORGET, document_id=document_id)
     index_queue.put(tx, document_id)
@@ -88,6 +113,14 @@ def get(tx: ReadTx, document_id: str, expected_version: int | None = None) -> Do
     return row
 
 
+def uploaded(tx: ReadTx, document_id: str) -> DocumentRow:
+    """A document whose bytes are there. Raises `Problem`: `not_found`, `not_uploaded`."""
+    row = get(tx, document_id)
+    if row.status != UPLOADED:
+        raise Problem("not_uploaded", "Its bytes have not been uploaded and confirmed.")
+    return row
+
+
 def status_of(row: DocumentRow, now: Instant) -> DocumentStatus:
     """The state at an instant: an upload that nobody made ends by itself."""
     if row.status == "pending_upload" and row.received_at is None and row.upload_expires_at <= now:
@@ -97,15 +130,14 @@ def status_of(row: DocumentRow, now: Instant) -> DocumentStatus:
 
 def shown(tx: ReadTx, row: DocumentRow) -> Document:
     """The document as it is answered."""
-    last = tx.value(_SELECT_LAST_ACCESS, document_id=row.id)
-    hidden = {} if row.status != "pending_upload" else {"size_bytes": None, "sha256": None}
-    return project(
-        row,
-        Document,
-        status=status_of(row, tx.now),
-        last_accessed_at=None if last is None else Instant(last),
-        **hidden,
-    )
+    beside = tx.row(_SELECT_BESIDE, document_id=row.id)
+    assert beside is not None, "stored"
+    return _shown(tx, row, beside)
+
+
+def read(tx: ReadTx, values: Row) -> Document:
+    """The document of a row that was selected with `SELECT`, as it is answered."""
+    return _shown(tx, DOCUMENTS.read(tx, values[:_WIDTH]), values[_WIDTH:])
 
 
 def recent(tx: ReadTx, reader: str, count: int) -> list[RecentDocument]:
@@ -140,6 +172,7 @@ def trash(tx: WriteTx, document_ids: Sequence[str]) -> None:
     """Put documents into the trash; their folder stays known as long as it is there."""
     for id_ in document_ids:
         row = DOCUMENTS.get(tx, id_)
+        parses.withdraw(tx, id_)
         DOCUMENTS.update(tx, replace(row, status="deleted", deleted_at=tx.now, upload_hash=None))
         if row.status == UPLOADED:
             index_queue.put(tx, id_)
@@ -152,6 +185,19 @@ def leave_folders(tx: WriteTx, folder_ids: Sequence[str]) -> None:
 
 
 def _recent(tx: ReadTx, values: Row) -> RecentDocument:
-    at, *columns = values
-    document = shown(tx, DOCUMENTS.read(tx, tuple(columns)))
-    return project(document, RecentDocument, read_at=Instant(at))
+    return project(read(tx, values[1:]), RecentDocument, read_at=Instant(values[0]))
+
+
+def _shown(tx: ReadTx, row: DocumentRow, beside: Row) -> Document:
+    last, *columns = beside
+    parse, extracted = parses.shown(tuple(columns))
+    hidden = {} if row.status != "pending_upload" else {"size_bytes": None, "sha256": None}
+    return project(
+        row,
+        Document,
+        status=status_of(row, tx.now),
+        last_accessed_at=None if last is None else Instant(last),
+        parse=parse,
+        extracted=extracted,
+        **hidden,
+    )

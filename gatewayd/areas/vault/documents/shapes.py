@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from gatewayd.areas.vault.folders.shapes import VaultName
+from gatewayd.areas.vault.parses.shapes import DocumentParse, ExtractedFacts, ParseStatus
 from gatewayd.contract.pages import PageRequest
 from gatewayd.contract.wire import Date, DateText, ExternalId, Id, Part, Request, Response, Timestamp, Version
 
@@ -80,11 +81,14 @@ class StoredDocument(Response, frozen=True, kw_only=True):
 class Document(StoredDocument, frozen=True, kw_only=True):
     """A document. `sizeBytes` and `sha256` are of the bytes that were received, and null until they are confirmed.
 
-    `folderId` null: at the top. A star is the organization's. `lastAccessedAt`: when anybody read it last.
+    `folderId` null: at the top. A star is the organization's. `lastAccessedAt`: when anybody read it last. `parse` is
+    how far its reading has come, `extracted` what was found; null: nothing was, so far.
     """
 
     status: DocumentStatus
     last_accessed_at: Timestamp | None
+    parse: DocumentParse
+    extracted: ExtractedFacts | None
 
 
 class DocumentRow(StoredDocument, frozen=True, kw_only=True):
@@ -131,6 +135,7 @@ class ListDocuments(PageRequest, frozen=True, kw_only=True):
 
     sort: Sort = "createdAt"
     external_id: ExternalId | None = None
+    parse_status: ParseStatus | None = None
 
 
 class GetFolderDocuments(ListDocuments, frozen=True, kw_only=True):

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from gatewayd.areas.vault.documents import index_queue, pages, rows
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.documents.shapes import Document, GetDocument, ListTrash
+from gatewayd.areas.vault.parses import rows as parses
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
@@ -26,9 +27,11 @@ def restore_document(tx: WriteTx, caller: Caller, request: GetDocument) -> Docum
     if row.status != "deleted":
         raise invalid_state("The document is not in the trash.", row.status, ("deleted",))
     status = rows.UPLOADED if row.confirmed_at is not None else rows.PENDING
+    row = DOCUMENTS.update(tx, replace(row, status=status, deleted_at=None))
     if status == rows.UPLOADED:
+        parses.queue(tx, row.id)
         index_queue.put(tx, row.id)
-    return rows.shown(tx, DOCUMENTS.update(tx, replace(row, status=status, deleted_at=None)))
+    return rows.shown(tx, row)
 
 
 OPERATIONS = (

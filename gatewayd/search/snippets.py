@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import Final, Protocol
 
 from gatewayd.extraction.shapes import Page
-from gatewayd.parsing.shapes import Snippet
+from gatewayd.search.shapes import Snippet
 from gatewayd.store.stemming import Stem
 
 SNIPPET_CHARACTERS: Final = 240  # Chosen

@@ -5,7 +5,7 @@ import resource
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from gatewayd.parsing.embedding_frames import Answer, Question, read_frame, write_frame
+from gatewayd.search.embedding_frames import Answer, Question, read_frame, write_frame
 
 NICENESS: Final = 5  # Chosen: whoever waits for an answer of the daemon comes first
 MEMORY_BYTES: Final = 1 << 30

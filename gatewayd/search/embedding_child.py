@@ -15,14 +15,14 @@ from typing import Final
 import msgspec
 import trio
 
-from gatewayd.parsing.embedding import LOCAL_DIMENSIONS, LOCAL_MODEL, EmbeddingUnavailable
-from gatewayd.parsing.embedding_frames import LARGEST, LENGTH_BYTES, Answer, Question, framed
+from gatewayd.search.embedding import LOCAL_DIMENSIONS, LOCAL_MODEL, EmbeddingUnavailable
+from gatewayd.search.embedding_frames import LARGEST, LENGTH_BYTES, Answer, Question, framed
 
 ENTRY: Final = "embed-texts"
 """The first argument that makes a program of one file the child that embeds."""
 IDLE_SECONDS: Final = 300.0  # Chosen: how long the child is kept when nobody asks
 START_SECONDS: Final = 60.0  # Chosen: on a machine that is busy
-_BOOT: Final = "import sys; sys.path[:] = sys.argv[1:]; from gatewayd.parsing.embedding_worker import main; main()"
+_BOOT: Final = "import sys; sys.path[:] = sys.argv[1:]; from gatewayd.search.embedding_worker import main; main()"
 _QUIET: Final = MappingProxyType({"TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1"})
 _CHUNK: Final = 64 << 10
 

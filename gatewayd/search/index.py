@@ -14,8 +14,8 @@ import msgspec
 
 from gatewayd.areas.vault.documents.rows import DOCUMENTS, UPLOADED
 from gatewayd.extraction.shapes import Page
-from gatewayd.parsing import passages, terms
-from gatewayd.parsing.passages import Part, Passage
+from gatewayd.search import passages, terms
+from gatewayd.search.passages import Part, Passage
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.store.stemming import Stemmer
 

@@ -6,9 +6,9 @@ alike and is two letters away.
 
 from typing import Final, NamedTuple
 
-from gatewayd.parsing import index, terms
-from gatewayd.parsing.index import Filter, WordHit
-from gatewayd.parsing.terms import Word
+from gatewayd.search import index, terms
+from gatewayd.search.index import Filter, WordHit
+from gatewayd.search.terms import Word
 from gatewayd.store import ReadTx
 from gatewayd.store.stemming import Stemmer
 

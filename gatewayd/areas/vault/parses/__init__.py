@@ -1,0 +1,1 @@
+"""What is read in documents: shapes, rows, operations. The reading itself is done in `parsing`."""

@@ -1,0 +1,104 @@
+"""The reading of documents (Spec §4, Domain A7 and B7): operations."""
+
+from gatewayd.areas.vault.documents import rows as documents
+from gatewayd.areas.vault.documents.shapes import Document
+from gatewayd.areas.vault.parses import rows
+from gatewayd.areas.vault.parses.shapes import (
+    CountFailedDocuments,
+    DocumentCount,
+    ListParseAttempts,
+    ParseAttempt,
+    ReparseDocument,
+)
+from gatewayd.clock import Instant
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.pages import Listing, Page, cursor_key, fill, next_cursor
+from gatewayd.contract.wire import encode
+from gatewayd.store import ReadTx, Row, WriteTx
+
+_BEHIND_ALL = (1 << 63) - 1
+
+
+def count_failed_documents(tx: ReadTx, caller: Caller, request: CountFailedDocuments) -> DocumentCount:
+    """Count the uploaded documents whose latest attempt at reading failed, also where there will be another."""
+    return DocumentCount(count=rows.count_failed(tx))
+
+
+def reparse_document(tx: WriteTx, caller: Caller, request: ReparseDocument) -> Document:
+    """Read a document anew, which begins soon. What was read before stays until then.
+
+    A document that waits or is being read already stays as it is, so that to ask again changes nothing.
+    """
+    row = documents.uploaded(tx, request.document_id)
+    rows.queue_anew(tx, row.id)
+    return documents.shown(tx, row)
+
+
+def list_parse_attempts(tx: ReadTx, caller: Caller, request: ListParseAttempts) -> Listing[ParseAttempt]:
+    """List the attempts at reading a document, the latest first."""
+    documents.get(tx, request.document_id)
+    key = cursor_key(request, int)
+    before = _BEHIND_ALL if key is None else key[0]
+    assert isinstance(before, int)
+    items: list[bytes] = []
+
+    def size(row: Row) -> int:
+        items.append(encode(_attempt(row)))
+        return len(items[-1])
+
+    each = rows.attempts(tx, request.document_id, before, request.limit + 1)
+    found, more = fill(each, request.limit, size)
+    return Listing.of(items[: len(found)], next_cursor(request, (found[-1][0],)) if more else None)
+
+
+def _attempt(row: Row) -> ParseAttempt:
+    n, status, engine, started, finished, code, message = row
+    return ParseAttempt(
+        n=n,
+        status=status,
+        engine=engine,
+        started_at=Instant(started),
+        finished_at=None if finished is None else Instant(finished),
+        error_code=code,
+        error_message=message,
+    )
+
+
+OPERATIONS = (
+    Operation(
+        id="vault.countFailedDocuments",
+        kind="read",
+        method="GET",
+        path="/vault/documents/failed-count",
+        scopes=("vault:read",),
+        request=CountFailedDocuments,
+        response=DocumentCount,
+        handler=count_failed_documents,
+    ),
+    Operation(
+        id="vault.reparseDocument",
+        kind="write",
+        method="POST",
+        path="/vault/documents/:documentId/reparse",
+        scopes=("vault:write",),
+        request=ReparseDocument,
+        response=Document,
+        handler=reparse_document,
+        errors=("not_uploaded",),
+        extension=True,
+        example={"documentId": "doc_01k0000000000000000000000a"},
+    ),
+    Operation(
+        id="vault.listParseAttempts",
+        kind="read",
+        method="GET",
+        path="/vault/documents/:documentId/parse-attempts",
+        scopes=("vault:read",),
+        request=ListParseAttempts,
+        response=Page[ParseAttempt],
+        handler=list_parse_attempts,
+        extension=True,
+        example={"documentId": "doc_01k0000000000000000000000a"},
+    ),
+)

@@ -1,0 +1,98 @@
+"""Claims: which documents are read next, in turns of the organizations.
+
+Each scan goes on behind the organization where the last one stopped, and gives every one a document before any gets a
+second, so that ten thousand documents of one keep another's waiting for one alone.
+"""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from gatewayd.areas.vault.documents.rows import DOCUMENTS, UPLOADED
+from gatewayd.areas.vault.parses import rows
+from gatewayd.areas.vault.parses.rows import Head
+from gatewayd.clock import Instant
+from gatewayd.store import ReadTx, WriteTx
+
+FIRST: Final = ""  # sorts before every id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """An attempt that is on record as running and now has to be made. `retries`: those before it in this row."""
+
+    org_id: str
+    document_id: str
+    attempt: int
+    retries: int
+    name: str
+    mime_type: str
+    sha256: str
+    wants_thumbnail: bool
+
+
+@dataclass(slots=True)
+class Claimed:
+    """What one scan began, and where it stopped. `next_due`: when to scan again, where nothing changes before."""
+
+    claims: list[Claim] = field(default_factory=list)
+    after: str = FIRST
+    next_due: Instant | None = None
+
+
+def next_due_at(tx: ReadTx) -> Instant | None:
+    """When something is due; None: only a change makes anything due. A step for each organization with a queue."""
+    found = [Instant(tx.now) if rows.is_due(tx, head.due_at) else head.due_at for head in _heads(tx, FIRST)]
+    return min(found, default=None)
+
+
+def claim_due(tx: WriteTx, free: int, after: str) -> Claimed:
+    """Begin as many attempts as there are places free. A scan costs a step for each organization with a queue."""
+    claimed = Claimed(after=after)
+    while len(claimed.claims) < free and _one_turn(tx, free, claimed):
+        pass
+    return claimed
+
+
+def _one_turn(tx: WriteTx, free: int, claimed: Claimed) -> bool:
+    """A document of each organization, while there are places; False where none had one that is due."""
+    before = len(claimed.claims)
+    for head in _heads(tx, claimed.after):
+        if len(claimed.claims) == free:
+            break
+        tx.bind(head.org_id)
+        claim = _next_of(tx, head.org_id)
+        if claim is not None:
+            claimed.claims.append(claim)
+            claimed.after = head.org_id
+    return len(claimed.claims) > before
+
+
+def _heads(tx: ReadTx, after: str) -> list[Head]:
+    """What is due first in every organization, from the one behind `after` round to itself."""
+    found: list[Head] = []
+    position = FIRST
+    while (head := rows.next_head(tx, position)) is not None:
+        found.append(head)
+        position = head.org_id
+    return [head for head in found if head.org_id > after] + [head for head in found if head.org_id <= after]
+
+
+def _next_of(tx: WriteTx, org_id: str) -> Claim | None:
+    """The attempt at the organization's first document that is due; one that went into the trash meanwhile is none."""
+    while due := rows.due(tx, 1):
+        document = DOCUMENTS.get(tx, due[0])
+        if document.status != UPLOADED or document.sha256 is None:
+            rows.withdraw(tx, document.id)
+            continue
+        attempt, retries = rows.begin(tx, document.id)
+        return Claim(
+            org_id=org_id,
+            document_id=document.id,
+            attempt=attempt,
+            retries=retries,
+            name=document.name,
+            mime_type=document.mime_type,
+            sha256=document.sha256,
+            wants_thumbnail=document.thumbnail_url is None,
+        )
+    return None

@@ -1,0 +1,175 @@
+"""Reads documents from the queue: claim, read, store, again.
+
+One loop claims; one task makes each attempt, which was recorded as running before. A process that is ended leaves the
+row that says so, and the next one queues the document again. Cancelled, it claims nothing more, and what is under way
+is recorded as interrupted.
+"""
+
+import math
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import trio
+
+from gatewayd.areas.vault.parses import rows
+from gatewayd.areas.vault.parses.rows import TOPIC, Failure, Left
+from gatewayd.clock import SECOND, Instant
+from gatewayd.parsing import attempts, results
+from gatewayd.parsing.claims import FIRST, Claim, Claimed, claim_due, next_due_at
+from gatewayd.parsing.made_files import MadeFiles
+from gatewayd.parsing.parts import ParseParts
+from gatewayd.parsing.results import Outcome
+from gatewayd.store import StoreFailure, WriteTx
+
+AT_ONCE: Final = 2  # Chosen: documents that are read at a time; there is a child for each, which gives way to requests
+SCAN_AGAIN_SECONDS: Final = 15.0  # Chosen: longest wait between scans, so that a clock set forward is noticed
+LEFT_AT_ONCE: Final = 100
+COUNTED: Final = 100_000  # Chosen: so far the queue is counted
+_FAILED_HERE: Final = Failure("internal", "Something went wrong on our side.", False)
+
+
+@dataclass(slots=True)
+class ParseCounts:
+    """What became of attempts since the start, and how many seconds they took."""
+
+    succeeded: int = 0
+    failed: int = 0
+    skipped: int = 0
+    interrupted: int = 0
+    seconds: float = 0.0
+
+
+@asynccontextmanager
+async def open_parsing(parts: ParseParts, *, reads: bool = True) -> AsyncIterator["Parsing"]:
+    """The engine, reading for the length of the block; without `reads` it only makes what it is asked for."""
+    async with trio.open_nursery() as nursery:
+        engine = Parsing(parts, nursery)
+        if reads:
+            nursery.start_soon(engine.run)
+        yield engine
+        nursery.cancel_scope.cancel()
+
+
+class Parsing:
+    """The one reader of the queue in this process; the data directory is one daemon's."""
+
+    def __init__(self, parts: ParseParts, nursery: trio.Nursery) -> None:
+        self._parts = parts
+        self._store = parts.store
+        self._wake_up = trio.Event()
+        self._after = FIRST
+        self.made_files = MadeFiles(parts, nursery)
+        self.counts = ParseCounts()
+        self.under_way = 0
+        self.waiting = math.nan
+
+    async def run(self) -> None:
+        """Read until cancelled."""
+        await attempts.until_stored(self._parts, self._queue_left)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._wake_on_new_documents, self._store.topic(TOPIC))
+            await self._loop(nursery)
+
+    async def count_waiting(self) -> None:
+        """Count the documents that wait, for `waiting`; NaN where the store does not tell."""
+        try:
+            self.waiting = await self._store.read_later(lambda tx: rows.count_waiting(tx, COUNTED), None)
+        except StoreFailure:
+            self.waiting = math.nan
+
+    # -- the loop
+
+    async def _wake_on_new_documents(self, announced: trio.Event) -> None:
+        while True:
+            await announced.wait()
+            announced = self._store.topic(TOPIC)  # before the scan that follows, so that none is missed between
+            self._wake_up.set()
+
+    async def _loop(self, nursery: trio.Nursery) -> None:
+        while True:
+            self._wake_up = trio.Event()
+            claimed = await attempts.until_stored(self._parts, self._claim)
+            self._after = claimed.after
+            for claim in claimed.claims:
+                self.under_way += 1
+                nursery.start_soon(self._attempt, claim)
+            if claimed.claims:
+                continue  # when the next one is due is yet to be found out
+            with trio.move_on_after(self._seconds_until(claimed.next_due)):
+                await self._wake_up.wait()
+
+    async def _claim(self) -> Claimed:
+        """Begin what there is room for. Nothing is written where nothing is due. Raises `StoreFailure`."""
+        free = AT_ONCE - self.under_way
+        if not free:
+            return Claimed(after=self._after)
+        next_due = await self._store.read(next_due_at)
+        if next_due is None or next_due > self._store.now():
+            return Claimed(after=self._after, next_due=next_due)
+        return await self._store.write(partial(claim_due, free=free, after=self._after))
+
+    def _seconds_until(self, instant: Instant | None) -> float:
+        if instant is None:
+            return SCAN_AGAIN_SECONDS
+        return min(max(0.0, (instant - self._store.now()) / SECOND), SCAN_AGAIN_SECONDS)
+
+    # -- one attempt
+
+    async def _attempt(self, claim: Claim) -> None:
+        began = trio.current_time()
+        try:
+            outcome = await attempts.read(self._parts, claim)
+        except trio.Cancelled:
+            await self._interrupt(claim)
+            raise
+        except Exception as error:  # the border of parsing: one document fails, the rest go on
+            self._parts.log.error("parse_failed", document_id=claim.document_id, exc_info=error)
+            outcome = Outcome(_FAILED_HERE, None)
+        outcome = await attempts.until_stored(self._parts, partial(self._store_outcome, claim, outcome))
+        self._count(outcome, trio.current_time() - began)
+        self.under_way -= 1
+        self._wake_up.set()
+
+    async def _store_outcome(self, claim: Claim, outcome: Outcome) -> Outcome:
+        """Behind what somebody waits for: the text may be long. Answers what was stored. Raises `StoreFailure`."""
+        try:
+            await self._store.write_behind(partial(results.store, claim=claim, outcome=outcome), claim.org_id)
+        except StoreFailure:
+            raise
+        except (
+            Exception
+        ) as error:  # the same border: what cannot be stored may not end the daemon, nor be tried for ever
+            self._parts.log.error("parse_failed", document_id=claim.document_id, exc_info=error)
+            outcome = Outcome(_FAILED_HERE, None)
+            await self._store.write(partial(results.store, claim=claim, outcome=outcome), claim.org_id)
+        return outcome
+
+    def _count(self, outcome: Outcome, seconds: float) -> None:
+        setattr(self.counts, outcome.word, getattr(self.counts, outcome.word) + 1)
+        self.counts.seconds += seconds
+
+    # -- what was cut short
+
+    async def _interrupt(self, claim: Claim) -> None:
+        """Our stop ended it: the next daemon begins with it, and it costs no retry."""
+        self.counts.interrupted += 1
+        left = Left(claim.org_id, claim.document_id, claim.attempt, claim.retries, "uploaded")
+        with trio.CancelScope(shield=True):
+            try:
+                await self._store.write(partial(rows.interrupt, left=left, counted=False), claim.org_id)
+            except StoreFailure as error:  # then it is left as running, and the next start finds it
+                self._parts.log.error("parse_not_stored", exc_info=error)
+
+    async def _queue_left(self) -> None:
+        """Queue again what a daemon that was killed has left as running. Raises `StoreFailure`."""
+        while await self._store.read(lambda tx: rows.left_running(tx, 1)):
+            await self._store.write(_queue_left)
+
+
+def _queue_left(tx: WriteTx) -> None:
+    for left in rows.left_running(tx, LEFT_AT_ONCE):
+        tx.bind(left.org_id)
+        rows.interrupt(tx, left, counted=True)

@@ -1,0 +1,95 @@
+"""What became of an attempt, stored in one transaction: text, facts, pictures, and how it ended."""
+
+import datetime
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from gatewayd.areas.vault.documents.rows import DOCUMENTS
+from gatewayd.areas.vault.parses import rows, texts, variants
+from gatewayd.areas.vault.parses.rows import Failure
+from gatewayd.areas.vault.parses.variants import VariantRow
+from gatewayd.extraction.shapes import Extraction
+from gatewayd.parsing.claims import Claim
+from gatewayd.store import WriteTx
+
+SKIPS: Final = frozenset({"empty", "encrypted", "unsupported", "no_ocr"})
+"""Why there is nothing to read, however often it is tried."""
+PAGES_MAX: Final = 1_000_000
+_NONSENSE: Final = Failure("crashed", "What was read makes no sense.", False)
+
+
+class Outcome(NamedTuple):
+    """How an attempt ended: with what was read, or not. `thumbnail`: a picture that was drawn with it, durable."""
+
+    found: Extraction | Failure
+    thumbnail: VariantRow | None
+
+    @property
+    def word(self) -> str:
+        """How it ended, as the row says it."""
+        if isinstance(self.found, Extraction):
+            return "succeeded"
+        return "skipped" if self.found.skipped else "failed"
+
+
+def checked(found: Extraction) -> Extraction | Failure:
+    """What a reader said, if it can be: a stranger's file may speak for the process that has read it."""
+    numbers = [0, *(page.number for page in found.pages)]
+    if any(before >= number for before, number in pairwise(numbers)) or numbers[-1] > PAGES_MAX:
+        return _NONSENSE
+    if found.page_count is not None and not 0 <= found.page_count <= PAGES_MAX:
+        return _NONSENSE
+    if found.facts.date is None or _is_date(found.facts.date):
+        return found
+    return replace(found, facts=replace(found.facts, date=None))
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return datetime.date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
+
+
+def store(tx: WriteTx, claim: Claim, outcome: Outcome) -> bool:
+    """Store how an attempt ended. False: nothing, for the document is gone for good, or was begun again."""
+    found = outcome.found
+    if isinstance(found, Failure):
+        if not rows.fail(tx, claim.document_id, claim.attempt, claim.retries, found):
+            return False
+    elif not _succeed(tx, claim, found):
+        return False
+    _note_on_document(tx, claim, outcome)
+    return True
+
+
+def _succeed(tx: WriteTx, claim: Claim, found: Extraction) -> bool:
+    chars = sum(len(page.text) for page in found.pages)
+    about = (found.engine, found.language, found.facts)
+    if not rows.succeed(tx, claim.document_id, claim.attempt, chars, about):
+        return False
+    texts.replace(tx, claim.document_id, found.pages)
+    variants.forget_text(tx, claim.document_id)
+    return True
+
+
+def _note_on_document(tx: WriteTx, claim: Claim, outcome: Outcome) -> None:
+    """What the document itself says of what was found.
+
+    Chosen: a date and a picture that somebody has set stay, and its version too: who has just confirmed an upload may
+    still change it with the version that was answered.
+    """
+    before = DOCUMENTS.get(tx, claim.document_id)
+    after = before
+    if isinstance(outcome.found, Extraction):
+        date = before.document_date or outcome.found.facts.date
+        after = replace(after, page_count=outcome.found.page_count, document_date=date)
+    if (picture := outcome.thumbnail) is not None:
+        variants.put(tx, before.id, picture)
+        if before.thumbnail_url is None:
+            address = variants.new_address(before.id, picture.page, picture.width)
+            after = replace(after, thumbnail_url=address)
+    if after != before:
+        DOCUMENTS.save(tx, after)
