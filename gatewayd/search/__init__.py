@@ -1,1 +1,5 @@
 """Documents found by their words, and by what they are about (Domain A7, C9)."""
+
+from gatewayd.search.operations import OPERATIONS
+
+__all__ = ["OPERATIONS"]

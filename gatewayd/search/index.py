@@ -24,6 +24,10 @@ WRITE_CHARACTERS: Final = 100_000  # Chosen: of one transaction, some tens of mi
 _SELECT_PAGES = """
 SELECT number, text FROM vault_pages WHERE org_id = :org_id AND document_id = :document_id ORDER BY number
 """
+_SELECT_PAGES_BETWEEN = """
+SELECT number, text FROM vault_pages
+WHERE org_id = :org_id AND document_id = :document_id AND number BETWEEN :first AND :last ORDER BY number
+"""
 _SELECT_PARTS = "SELECT number FROM vault_index_parts WHERE org_id = :org_id AND document_id = :document_id"
 _DELETE_WORDS = "DELETE FROM vault_words WHERE rowid = :number"
 _DELETE_PARTS = "DELETE FROM vault_index_parts WHERE org_id = :org_id AND document_id = :document_id"
@@ -47,6 +51,9 @@ SELECT org_id, document_id, n, digest FROM vault_chunks WHERE model < :model ORD
 """
 _SELECT_OTHERWISE_EMBEDDED_ANY_ORG = """
 SELECT org_id, document_id, n, digest FROM vault_chunks WHERE model > :model ORDER BY model, number LIMIT :count
+"""
+_DELETE_CHUNK = """
+DELETE FROM vault_chunks WHERE org_id = :org_id AND document_id = :document_id AND n = :n AND digest = :digest
 """
 _SET_VECTOR = """
 UPDATE vault_chunks SET vector = :vector, code = :code, model = :model
@@ -107,6 +114,20 @@ class Indexed(NamedTuple):
 def pages_of(tx: ReadTx, document_id: str) -> list[Page]:
     """The text of a document; empty: it has none, or was not read yet."""
     return [Page(number=number, text=text) for number, text in tx.rows(_SELECT_PAGES, document_id=document_id)]
+
+
+def pages_between(tx: ReadTx, document_id: str, first: int, last: int) -> list[Page]:
+    """The text of some pages, both ends included."""
+    found = tx.rows(_SELECT_PAGES_BETWEEN, document_id=document_id, first=first, last=last)
+    return [Page(number=number, text=text) for number, text in found]
+
+
+def said_of(tx: ReadTx, document_id: str) -> dict[bytes, str]:
+    """The passages of a document as it is now, by their digests; none of one that is not there, or in the trash."""
+    row = DOCUMENTS.find(tx, document_id)
+    if row is None or row.status != UPLOADED:
+        return {}
+    return {one.digest: one.text for one in passages.passages(row.name, pages_of(tx, document_id))}
 
 
 def prepare(tx: ReadTx, document_id: str, stemmer: Stemmer) -> Indexed:
@@ -208,6 +229,11 @@ def set_vector(tx: WriteTx, one: Unembedded, vector: bytes, model: str) -> None:
         code=code_of(vector),
         model=model,
     )
+
+
+def forget_passage(tx: WriteTx, one: Unembedded) -> None:
+    """Take a passage out of the index."""
+    tx.run(_DELETE_CHUNK, document_id=one.document_id, n=one.n, digest=one.digest)
 
 
 def code_of(vector: bytes) -> bytes:

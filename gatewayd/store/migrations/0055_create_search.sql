@@ -48,3 +48,6 @@ CREATE UNIQUE INDEX vault_chunks_of_document ON vault_chunks (org_id, document_i
 CREATE INDEX vault_chunks_by_code ON vault_chunks (org_id, model, code, document_id) WHERE code IS NOT NULL;
 -- what has no vector of the model that is used
 CREATE INDEX vault_chunks_by_model ON vault_chunks (model, number);
+
+INSERT INTO vault_index_queue (org_id, document_id, revision, queued_at)
+SELECT org_id, id, 1, created_at FROM vault_documents WHERE status = 'uploaded';

@@ -1,0 +1,198 @@
+"""Search: keeps the index true to the documents, gives passages their vectors, and answers questions.
+
+Whatever changes a document puts it into a queue in its own transaction (`areas.vault.documents.index_queue`). One task
+takes it out once the index says what is so now; another gives vectors to passages that have none of the model in use.
+Both begin again where a kill ended them.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import trio
+
+from gatewayd.areas.vault.documents import index_queue
+from gatewayd.areas.vault.documents.index_queue import TOPIC, Waiting
+from gatewayd.http1.log import Log
+from gatewayd.search import index, questioning
+from gatewayd.search.embedding import Embedder, EmbeddingUnavailable
+from gatewayd.search.index import Indexed, Unembedded
+from gatewayd.search.shapes import SearchDocuments, SearchedDocuments
+from gatewayd.store import ReadTx, Store, StoreFailure, WriteTx
+from gatewayd.store.stemming import Stemmer
+
+QUESTION_SECONDS: Final = 2.0  # Chosen: past it a question is answered by words alone
+EMBED_SECONDS: Final = 60.0
+_DOCUMENTS_AT_ONCE: Final = 32
+_PASSAGES_AT_ONCE: Final = 64
+_PAUSE_SECONDS: Final = 30.0  # Chosen: between tries while the disk is full, or nothing gives vectors
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchParts:
+    """What search works with."""
+
+    store: Store
+    embedder: Embedder
+    log: Log
+
+
+@asynccontextmanager
+async def open_search(parts: SearchParts) -> AsyncIterator["Search"]:
+    """Search, keeping its index for the length of the block."""
+    async with trio.open_nursery() as nursery:
+        search = Search(parts)
+        nursery.start_soon(search.keep_index)
+        nursery.start_soon(search.keep_vectors)
+        yield search
+        nursery.cancel_scope.cancel()
+
+
+class Search:
+    """The one keeper of the index; the data directory is one daemon's."""
+
+    def __init__(self, parts: SearchParts) -> None:
+        self._store = parts.store
+        self._embedder = parts.embedder
+        self._log = parts.log
+        self._indexed = trio.Event()
+
+    async def search(self, org_id: str, request: SearchDocuments) -> SearchedDocuments:
+        """A page of what is found. Raises `Problem`: `invalid_cursor`."""
+        vector, reason = None, ""
+        if request.mode != "text":
+            try:
+                (vector,) = await self._embedder.embed([request.query], QUESTION_SECONDS)
+            except EmbeddingUnavailable as error:
+                reason = str(error)
+        asked = questioning.Asked(request, vector, self._embedder.model or "", reason)
+        return await self._store.read_later(partial(questioning.answer, asked=asked), org_id)
+
+    # -- words
+
+    async def keep_index(self) -> None:
+        """Index what waits, in turns of the organizations. Runs until cancelled."""
+        after = ""
+        while True:
+            announced = self._store.topic(TOPIC)  # before the look, so that none is missed between
+            try:
+                org_id = await self._store.read(partial(index_queue.next_organization, after=after))
+                if org_id is not None:
+                    await self._index_some(org_id)
+            except StoreFailure as error:
+                self._log.error("index_not_stored", exc_info=error)
+                await trio.sleep(_PAUSE_SECONDS)
+                continue
+            if org_id is None:
+                await announced.wait()  # may last: the documented wait for work
+            else:
+                after = org_id
+
+    async def _index_some(self, org_id: str) -> None:
+        """Raises `StoreFailure`."""
+        prepared = await self._store.read_later(_prepared, org_id)
+        small: list[tuple[Waiting, Indexed]] = []
+        room = index.WRITE_CHARACTERS
+        for waiting, indexed in prepared:
+            size = sum(part.characters for part in indexed.parts)
+            if size > room:
+                await self._put(org_id, small)
+                small, room = [], index.WRITE_CHARACTERS
+            if size > index.WRITE_CHARACTERS:
+                await self._put_long(org_id, waiting, indexed)
+            else:
+                small.append((waiting, indexed))
+                room -= size
+        await self._put(org_id, small)
+        self._indexed.set()
+
+    async def _put(self, org_id: str, documents: Sequence[tuple[Waiting, Indexed]]) -> None:
+        if documents:
+            await self._store.write_behind(partial(_put_whole, documents=documents), org_id)
+
+    async def _put_long(self, org_id: str, waiting: Waiting, indexed: Indexed) -> None:
+        """In several transactions, so that no other write waits long; a kill between them has it begin anew."""
+        first: int | None = 0
+        while first is not None:
+            first, _ = await self._store.write_behind(partial(index.put, indexed=indexed, first=first), org_id)
+        await self._store.write_behind(partial(index_queue.take_out, one=waiting), org_id)
+
+    # -- vectors
+
+    async def keep_vectors(self) -> None:
+        """Give passages their vectors. Runs until cancelled, and ends where there is no model."""
+        model = self._embedder.model
+        if model is None:
+            return
+        while True:
+            self._indexed = trio.Event()
+            try:
+                more = await self._embed_some(model)
+            except (EmbeddingUnavailable, StoreFailure) as error:
+                self._log.warning("passages_not_embedded", reason=str(error))
+                await trio.sleep(_PAUSE_SECONDS)
+                continue
+            if not more:
+                await self._indexed.wait()  # may last: the documented wait for work
+
+    async def _embed_some(self, model: str) -> bool:
+        """Whether there was anything to do. Raises `EmbeddingUnavailable`, `StoreFailure`."""
+        found = await self._store.read_later(lambda tx: index.unembedded(tx, model, _PASSAGES_AT_ONCE), None)
+        if not found:
+            return False
+        texts = await self._store.read_later(partial(_texts, passages=found), None)
+        told = [(one, text) for one, text in zip(found, texts, strict=True) if text is not None]
+        vectors = await self._embedder.embed([text for _, text in told], EMBED_SECONDS) if told else []
+        known = [(one, vector) for (one, _), vector in zip(told, vectors, strict=True)]
+        stale = [one for one, text in zip(found, texts, strict=True) if text is None]
+        await self._store.write_behind(partial(_set_vectors, known=known, stale=stale, model=model))
+        return True
+
+
+def _prepared(tx: ReadTx) -> list[tuple[Waiting, Indexed]]:
+    """Documents that wait, up to what one look may read, with what the index is to have of them."""
+    stemmer = Stemmer()
+    found: list[tuple[Waiting, Indexed]] = []
+    try:
+        for waiting in index_queue.waiting(tx, _DOCUMENTS_AT_ONCE):
+            found.append((waiting, index.prepare(tx, waiting.document_id, stemmer)))
+            if sum(part.characters for _, one in found for part in one.parts) > 4 * index.WRITE_CHARACTERS:
+                break
+    finally:
+        stemmer.close()
+    return found
+
+
+def _put_whole(tx: WriteTx, documents: Sequence[tuple[Waiting, Indexed]]) -> None:
+    for waiting, indexed in documents:
+        if index.put(tx, indexed, 0) is not None:
+            raise AssertionError("it was measured before")
+        index_queue.take_out(tx, waiting)
+
+
+def _texts(tx: ReadTx, passages: Sequence[Unembedded]) -> list[str | None]:
+    """What passages say; None: another thing by now."""
+    said: dict[tuple[str, str], dict[bytes, str]] = {}
+    found: list[str | None] = []
+    for one in passages:
+        key = (one.org_id, one.document_id)
+        if key not in said:
+            tx.bind(one.org_id)
+            said[key] = index.said_of(tx, one.document_id)
+        found.append(said[key].get(one.digest))
+    return found
+
+
+def _set_vectors(
+    tx: WriteTx, known: Sequence[tuple[Unembedded, bytes]], stale: Sequence[Unembedded], model: str
+) -> None:
+    """Passages of documents that have changed go, and the documents are indexed anew."""
+    for one, vector in known:
+        tx.bind(one.org_id)
+        index.set_vector(tx, one, vector, model)
+    for one in stale:
+        tx.bind(one.org_id)
+        index.forget_passage(tx, one)
+        index_queue.put(tx, one.document_id)

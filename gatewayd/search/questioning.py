@@ -1,0 +1,134 @@
+"""One question answered: what its words and what its meaning find, as one list, with what is shown of each (Domain C9)."""
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from gatewayd.areas.vault.documents import rows
+from gatewayd.areas.vault.documents.rows import DOCUMENTS
+from gatewayd.contract.pages import cursor_key, next_cursor
+from gatewayd.errors import Problem
+from gatewayd.search import filters, index, questions, ranking, snippets
+from gatewayd.search.index import Filter, MeaningHit, WordHit
+from gatewayd.search.questions import Question
+from gatewayd.search.ranking import Place, Ranked
+from gatewayd.search.shapes import FoundDocument, Mode, SearchDocuments, SearchedDocuments, SearchWarning, Snippet
+from gatewayd.store import ReadTx
+from gatewayd.store.stemming import Stemmer
+
+NEAREST: Final = 400  # Chosen: passages that are compared by themselves, of which a document may have many
+
+
+class Asked(NamedTuple):
+    """A question. `vector` None: it can be answered by words alone, for that `reason`."""
+
+    request: SearchDocuments
+    vector: bytes | None
+    model: str
+    reason: str
+
+    @property
+    def mode(self) -> Mode:
+        """How it is answered."""
+        return self.request.mode if self.vector is not None else "text"
+
+
+class _Hits(NamedTuple):
+    """The best hit of each document, by the two ways."""
+
+    words: dict[str, WordHit]
+    meaning: dict[str, MeaningHit]
+
+
+def answer(tx: ReadTx, asked: Asked) -> SearchedDocuments:
+    """A page of what is found, the best first. Raises `Problem`: `invalid_cursor`."""
+    stemmer = Stemmer()
+    try:
+        question = questions.understand(tx, asked.request.query, stemmer)
+        hits = _hits(tx, asked, question, filters.filter_of(tx, asked.request.filters))
+        behind = _behind(asked.request, _ranked(tx, hits))
+        page = behind[: asked.request.limit]
+        found = [_shown(tx, one, hits, question, stemmer) for one in page]
+    finally:
+        stemmer.close()
+    has_more = len(behind) > len(page)
+    return SearchedDocuments(
+        data=found,
+        next_cursor=_cursor(asked.request, page[-1]) if has_more else None,
+        mode_used=asked.mode,
+        warnings=list(_warnings(asked, question)),
+    )
+
+
+def _hits(tx: ReadTx, asked: Asked, question: Question, wanted: Filter) -> _Hits:
+    words: list[WordHit] = [] if asked.mode == "vector" else questions.documents_of(tx, question, wanted)
+    meaning: list[MeaningHit] = []
+    if asked.vector is not None:
+        meaning = index.by_meaning(tx, asked.vector, asked.model, wanted, NEAREST)
+    by_document = ranking.best_of_each(meaning)
+    nearest = dict(list(by_document.items())[: questions.LIST_MAX])
+    return _Hits(ranking.best_of_each(words), nearest)
+
+
+def _ranked(tx: ReadTx, hits: _Hits) -> list[Ranked]:
+    created = index.created(tx, list(dict.fromkeys([*hits.words, *hits.meaning])))
+    return ranking.fused(list(hits.words), list(hits.meaning), created)
+
+
+# -- pages
+
+
+def _behind(request: SearchDocuments, ranked: list[Ranked]) -> list[Ranked]:
+    """What lies behind the cursor, by its place: what came or went before it moves nothing."""
+    key = cursor_key(request, str, int, str)
+    if key is None:
+        return ranked
+    score, created, document_id = key
+    try:
+        last = Place(float(score), int(created), str(document_id))
+    except ValueError:
+        raise Problem("invalid_cursor", "The cursor is not one of this search: start again without it.") from None
+    return [one for one in ranked if one.place > last]
+
+
+def _cursor(request: SearchDocuments, last: Ranked) -> str:
+    return next_cursor(request, (repr(last.place.score), last.place.created, last.place.document_id))
+
+
+# -- what is shown
+
+
+def _shown(tx: ReadTx, one: Ranked, hits: _Hits, question: Question, stemmer: Stemmer) -> FoundDocument:
+    document = rows.shown(tx, DOCUMENTS.get(tx, one.document_id))
+    found = list(_of_words(tx, hits.words.get(one.document_id), question, stemmer))
+    if not found:
+        found = list(_of_meaning(tx, hits.meaning.get(one.document_id)))
+    return FoundDocument(
+        document=document,
+        score=one.score,
+        text_rank=one.text_rank,
+        vector_rank=one.vector_rank,
+        snippets=found or [snippets.of_name(document.name, question.stems, stemmer)],
+    )
+
+
+def _of_words(tx: ReadTx, hit: WordHit | None, question: Question, stemmer: Stemmer) -> list[Snippet]:
+    if hit is None or not hit.last_page:
+        return []
+    pages = index.pages_between(tx, hit.document_id, hit.first_page, hit.last_page)
+    return snippets.of_words(pages, question.stems, stemmer)
+
+
+def _of_meaning(tx: ReadTx, hit: MeaningHit | None) -> Iterator[Snippet]:
+    if hit is not None and hit.page:
+        for page in index.pages_between(tx, hit.document_id, hit.page, hit.page):
+            yield snippets.of_passage(page, hit.start, hit.length)
+
+
+def _warnings(asked: Asked, question: Question) -> Iterator[SearchWarning]:
+    if asked.request.mode != asked.mode:
+        yield SearchWarning(code="no_embeddings", message=f"It was looked for by words alone: {asked.reason}.")
+    if asked.mode != "vector":
+        for known in question.corrected:
+            meant = ", ".join(spelling.text for spelling in known.spellings)
+            message = f"No document has {known.word.text}: {meant} was looked for."
+            yield SearchWarning(code="spelling", message=message)
