@@ -6,7 +6,7 @@ from inspect import iscoroutinefunction
 
 import msgspec
 
-from gatewayd import bundles, importing, parsing, tax, vault_files, webhooks
+from gatewayd import bundles, importing, parsing, search, tax, vault_files, webhooks
 from gatewayd.areas import accounting, assets, banking, businesses, crm, landlord, legal_entities, periods, vault
 from gatewayd.bundles.engine import Bundles
 from gatewayd.contract import signatures
@@ -20,6 +20,7 @@ from gatewayd.importing.prices import OPERATIONS as OF_PRICES
 from gatewayd.importing.prices import PriceImporting
 from gatewayd.outbound.transport import Policy
 from gatewayd.parsing.engine import Parsing
+from gatewayd.search.engine import Search
 from gatewayd.tax.proxy import Proxy
 from gatewayd.vault_files.engine import VaultFiles
 
@@ -38,6 +39,7 @@ class Deps:
     bundles: Bundles
     vault_files: VaultFiles
     parsing: Parsing
+    search: Search
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,7 @@ def build(
     of_periods = replace(of_periods, operations=(*of_periods.operations, *bundles.OPERATIONS, *tax.OF_PERIODS))
     of_vault = vault.area(vault.Settings(public_url, max_upload_bytes))
     of_vault = replace(of_vault, operations=(*of_vault.operations, *vault_files.OPERATIONS, *parsing.OPERATIONS))
+    of_vault = replace(of_vault, operations=(*of_vault.operations, *search.OPERATIONS))
     books = (of_businesses, of_assets, landlord.AREA, accounting.AREA, of_banking, of_vault, of_periods)
     stored = (legal_entities.AREA, *books)
     return checked((*stored, delivering, tax.AREA, crm.AREA))

@@ -254,6 +254,8 @@ class Vault:
     max_upload_bytes: int = key(104857600, "Largest document, 100 MiB by default.", Between(1, 2**40), "bytes")
     trash_days: int = key(30, "Time that a deleted document can be brought back.", Between(0, 3650), "days")
     embeddings: str = key("wordllama", "What makes search by meaning. off: search by words only.", EMBEDDINGS)
+    embeddings_model: str = key("", "The model to ask for where embeddings is the URL of a service.")
+    embeddings_key_file: str = key("", "Its API key. Empty: it asks for none.", FILE)
     public_links: bool = key(True, "Links that give a document to people outside may be made.")
     ocr: str = key("auto", "Text in pictures. auto: read it when tesseract is installed.", OneOf(("auto", "off")))
 

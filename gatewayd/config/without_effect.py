@@ -4,11 +4,7 @@ from collections.abc import Sequence
 
 from gatewayd.config.keys import Config
 
-WITHOUT_EFFECT = frozenset(
-    {
-        "vault.embeddings",
-    }
-)
+WITHOUT_EFFECT: frozenset[str] = frozenset()
 """By key path. An implemented key is removed here; a test compares this with what the program reads."""
 
 

@@ -31,8 +31,9 @@ from gatewayd.clock import Clock, SystemClock
 from gatewayd.config import Config, TcpBind, parse_bind, without_effect
 from gatewayd.daemon.background import BackgroundParts, close_log, open_background
 from gatewayd.daemon.doors import DoorParts, Doors, create_doors, create_metrics_server
+from gatewayd.daemon.embedding import OpenEmbedder, embedder_of
 from gatewayd.daemon.health import Health
-from gatewayd.daemon.reading import OpenReader, open_reading
+from gatewayd.daemon.reading import OpenReader, Reading, open_reading, reader_of
 from gatewayd.daemon.reload import Install, Prepare, Reloader
 from gatewayd.daemon.restored_store import open_decided_store
 from gatewayd.http.observer import Observer
@@ -68,7 +69,7 @@ RELOAD_SIGNAL: Final = signal.SIGHUP
 class Surroundings:
     """What a daemon takes from outside: everything that is not a setting.
 
-    `load` reads the settings anew, for a reload; None: they stay as they are. `open_reader` None: documents wait.
+    `load` reads the settings anew, for a reload; None: they stay as they are.
     """
 
     log_stream: TextIO
@@ -77,7 +78,8 @@ class Surroundings:
     notifier: Notifier = field(default_factory=Notifier)
     access_log: bool = True
     read_apart: ReadApart = read_apart
-    open_reader: OpenReader | None = None
+    open_reader: OpenReader = field(default_factory=lambda: reader_of({}))
+    open_embedder: OpenEmbedder = field(default_factory=lambda: embedder_of({}))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,16 +174,16 @@ class Daemon:
             open_provider(store, transport, clock, log, self._provider_settings()) as provider,
             engine.open_tax(store, tax_settings, clock, log, USER_AGENT) as tax,
             open_importing(self._import_parts(store)) as importing,
-            open_reading(config, store, self._outside.open_reader, log) as parsing,
+            open_reading(config, store, (self._outside.open_reader, self._outside.open_embedder), log) as reading,
             open_background(self._background_parts(store, provider, importing, tenure)) as health,
             self._delivering(store, webhooks, transport) as deliveries,
             trio.open_nursery() as doors,
         ):
             if (upgraded := store.upgraded) is not None and upgraded.copy is not None:
                 log.info("migrated", before=upgraded.before, after=upgraded.after, copy=str(upgraded.copy))
-            served = create_doors(self._door_parts(provider, (tax, importing, parsing), deliveries, health))
+            served = create_doors(self._door_parts(provider, (tax, importing, reading), deliveries, health))
             server = served.server
-            watched = self._watched(served, (provider, parsing), deliveries, health)
+            watched = self._watched(served, (provider, reading.parsing), deliveries, health)
             metrics = create_metrics_server(config, watched, clock, log)
             if metrics is not None:
                 self._metrics_addresses = tuple(await doors.start(metrics.serve))
@@ -274,7 +276,7 @@ class Daemon:
         )
 
     def _door_parts(
-        self, provider: Provider, engines: tuple[Proxy, Importing, Parsing], deliveries: _Deliveries, health: Health
+        self, provider: Provider, engines: tuple[Proxy, Importing, Reading], deliveries: _Deliveries, health: Health
     ) -> DoorParts:
         access_log = self._access_log if self._outside.access_log else None
         return DoorParts(
@@ -285,7 +287,7 @@ class Daemon:
             provider=provider,
             tax=engines[0],
             importing=engines[1],
-            parsing=engines[2],
+            reading=engines[2],
             prices=PriceImporting(provider.store, self._outside.read_apart, self.config.banking.max_import_bytes),
             receivers=deliveries.policy,
             readiness=lambda: self._readiness(deliveries.dispatcher, health),

@@ -19,6 +19,7 @@ from gatewayd.config import Config, is_loopback
 from gatewayd.console.addresses import is_page
 from gatewayd.console.lazy_app import Console
 from gatewayd.daemon.description import catalogue_of, describe
+from gatewayd.daemon.reading import Reading
 from gatewayd.daemon.reload import Install
 from gatewayd.http import calendar_feeds, documents
 from gatewayd.http.api import Api, ApiParts
@@ -43,7 +44,6 @@ from gatewayd.metrics.page import page as metrics_page
 from gatewayd.metrics.snapshot import Watched
 from gatewayd.oauth.addresses import NO_ENDPOINT, PREFIX, metric_labels
 from gatewayd.outbound.transport import Policy
-from gatewayd.parsing.engine import Parsing
 from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.provider import Provider
 from gatewayd.store.blobs import Blobs
@@ -73,7 +73,7 @@ class DoorParts:
     tax: Proxy
     importing: Importing
     prices: PriceImporting
-    parsing: Parsing
+    reading: Reading
     receivers: Policy
     readiness: ReadinessCheck
 
@@ -160,7 +160,8 @@ def _create_api(parts: DoorParts, offered: Catalogue, limits: RateLimits, cors: 
                 prices=parts.prices,
                 bundles=_create_bundles(parts),
                 vault_files=vault_files,
-                parsing=parts.parsing,
+                parsing=parts.reading.parsing,
+                search=parts.reading.search,
             ),
             json_body_bytes=config.limits.json_body_bytes,
             call_seconds=config.tax.timeout_seconds,
@@ -182,7 +183,7 @@ def _create_vault_files(parts: DoorParts) -> VaultFiles:
         parts.provider.store,
         Blobs(Path(config.store.directory)),
         config.server.public_url,
-        parts.parsing.made_files,
+        parts.reading.parsing.made_files,
         gives_links=config.vault.public_links,
     )
 

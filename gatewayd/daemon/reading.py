@@ -1,17 +1,18 @@
-"""What reads documents: the engine with its queue, and the reader of files behind it.
+"""What reads documents and finds them: the engines with their queues, and the processes behind them."""
 
-A program without a reader queues documents, and leaves them to one that has it.
-"""
-
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from pathlib import Path
+from typing import NamedTuple
 
 from gatewayd.config import Config
-from gatewayd.extraction.shapes import Extraction, ExtractionFailed, Picture
+from gatewayd.daemon.embedding import OpenEmbedder
+from gatewayd.extraction import reader
+from gatewayd.extraction.reader import ReaderSettings
 from gatewayd.http1.log import Log
+from gatewayd.isolation.starting import unpacked_of
 from gatewayd.parsing.engine import Parsing, open_parsing
 from gatewayd.parsing.parts import ParseParts, Reader
+from gatewayd.search.engine import Search, SearchParts, open_search
 from gatewayd.store import Store
 from gatewayd.store.blobs import Blobs
 
@@ -19,35 +20,27 @@ OpenReader = Callable[[str], AbstractAsyncContextManager[Reader]]
 """Opens a reader, with the setting `vault.ocr`."""
 
 
-class _NoReader:
-    """What answers for a reader in a program without one."""
+class Reading(NamedTuple):
+    """The engines of what is in documents."""
 
-    async def read(self, path: Path, name: str, mime_type: str) -> Extraction:
-        raise _unsupported()
-
-    async def draw(self, path: Path, mime_type: str, page: int, width: int) -> Picture:
-        raise _unsupported()
-
-    async def searchable_pdf(self, path: Path, mime_type: str, target: Path) -> None:
-        raise _unsupported()
+    parsing: Parsing
+    search: Search
 
 
 @asynccontextmanager
 async def open_reading(
-    config: Config, store: Store, open_reader: OpenReader | None, log: Log
-) -> AsyncIterator[Parsing]:
-    """The engine, reading for the length of the block. Raises `OSError`."""
-    blobs = Blobs(store.directory)
-    if open_reader is None:
-        parts = ParseParts(store=store, blobs=blobs, reader=_NoReader(), log=log)
-        async with open_parsing(parts, reads=False) as parsing:
-            yield parsing
-        return
-    async with open_reader(config.vault.ocr) as reader:
-        parts = ParseParts(store=store, blobs=blobs, reader=reader, log=log)
-        async with open_parsing(parts) as parsing:
-            yield parsing
+    config: Config, store: Store, ways: tuple[OpenReader, OpenEmbedder], log: Log
+) -> AsyncIterator[Reading]:
+    """The engines, at work for the length of the block. Raises `OSError`."""
+    open_reader, open_embedder = ways
+    async with open_reader(config.vault.ocr) as opened, open_embedder(config) as embedder:
+        parts = ParseParts(store=store, blobs=Blobs(store.directory), reader=opened, log=log)
+        search_parts = SearchParts(store=store, embedder=embedder, log=log)
+        async with open_parsing(parts) as parsing, open_search(search_parts) as search:
+            yield Reading(parsing, search)
 
 
-def _unsupported() -> ExtractionFailed:
-    return ExtractionFailed("unsupported", "This program has no reader of documents.")
+def reader_of(environ: Mapping[str, str]) -> OpenReader:
+    """The reader that starts a process for each document, of a program with this environment."""
+    unpacked = unpacked_of(environ)
+    return lambda ocr: reader.open_reader(ReaderSettings(ocr=ocr), unpacked=unpacked)

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from gatewayd.areas.vault.documents import index_queue
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.parses import rows, texts, variants
 from gatewayd.areas.vault.parses.rows import Failure
@@ -71,6 +72,7 @@ def _succeed(tx: WriteTx, claim: Claim, found: Extraction) -> bool:
     if not rows.succeed(tx, claim.document_id, claim.attempt, chars, about):
         return False
     texts.replace(tx, claim.document_id, found.pages)
+    index_queue.put(tx, claim.document_id)
     variants.forget_text(tx, claim.document_id)
     return True
 

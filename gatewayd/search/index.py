@@ -198,7 +198,6 @@ def _put_passages(tx: WriteTx, indexed: Indexed) -> None:
     tx.run(_DELETE_CHUNKS, document_id=indexed.document_id, count=len(indexed.passages))
 
 
-
 # -- vectors
 
 

@@ -1,4 +1,4 @@
-"""One question answered: what its words and what its meaning find, as one list, with what is shown of each (Domain C9)."""
+"""One question answered: what its words and its meaning find, as one list, with what is shown of each (Domain C9)."""
 
 from collections.abc import Iterator
 from typing import Final, NamedTuple

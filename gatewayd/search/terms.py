@@ -1,8 +1,8 @@
 """What is looked for: a question cut into words, and words as the index keeps them. Pure.
 
-    org_x.invoic     a stem, behind its organization
-    1234.56          an amount, however its thousands are grouped
-    inv20250042      a code, whatever stands between its digits
+org_x.invoic     a stem, behind its organization
+1234.56          an amount, however its thousands are grouped
+inv20250042      a code, whatever stands between its digits
 """
 
 import re
@@ -16,8 +16,13 @@ _BETWEEN: Final = re.compile(r"[^0-9a-z]+")
 _DIGIT: Final = re.compile(r"\S*[0-9]\S*")
 _CODE_MAX: Final = 40  # characters
 STOP_WORDS: Final = frozenset(
-    "a about an and are as at be by did do does for from had has have how i in is it me my of on or our that the their"
-    " this to was we were what when where which who why will with you your".split()
+    {
+        *("a", "about", "an", "and", "are", "as", "at", "be", "by", "did", "do"),
+        *("does", "for", "from", "had", "has", "have", "how", "i", "in", "is", "it"),
+        *("me", "my", "of", "on", "or", "our", "that", "the", "their", "this", "to"),
+        *("was", "we", "were", "what", "when", "where", "which", "who", "why", "will", "with"),
+        *("you", "your"),
+    }
 )
 """Words of English that nearly every text has."""
 

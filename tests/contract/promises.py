@@ -35,7 +35,6 @@ def extensions() -> dict[str, Promise]:
 
 PENDING = frozenset(
     {
-        "vault.searchDocuments",
         "billing.getBalance",
         "billing.getLedger",
         "billing.getUsageSummary",

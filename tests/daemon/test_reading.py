@@ -1,4 +1,4 @@
-"""The daemon reads the documents that were left to it, and one without a reader leaves them to the next."""
+"""The daemon reads the documents that were left to it, with the reader of its settings."""
 
 import hashlib
 import io
@@ -48,7 +48,7 @@ async def test_documents_are_read_by_the_daemon_that_can(tmp_path: Path) -> None
         asked.append(ocr)
         yield FakeReader()
 
-    async def states_under(reader: OpenReader | None, wanted: str) -> tuple[str, int]:
+    async def states_under(reader: OpenReader, wanted: str) -> tuple[str, int]:
         daemon = Daemon(load(instance.config, {}), Surroundings(log_stream=io.StringIO(), open_reader=reader))
         with trio.fail_after(SECONDS):
             async with trio.open_nursery() as nursery:
@@ -58,6 +58,5 @@ async def test_documents_are_read_by_the_daemon_that_can(tmp_path: Path) -> None
                 daemon.stop()
         return str(found[0]), int(found[1])
 
-    assert await states_under(None, "queued") == ("queued", 1)
     assert await states_under(open_reader, "succeeded") == ("succeeded", 1)
     assert asked == ["auto"]
