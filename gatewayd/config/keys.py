@@ -252,6 +252,12 @@ class Vault:
     """Documents."""
 
     max_upload_bytes: int = key(104857600, "Largest document, 100 MiB by default.", Between(1, 2**40), "bytes")
+    organization_bytes: int = key(
+        0,
+        "Most bytes of one organization's documents, those in the trash included. 0: as many as there is room for.",
+        Between(0, 2**50),
+        "bytes",
+    )
     trash_days: int = key(30, "Time that a deleted document can be brought back.", Between(0, 3650), "days")
     embeddings: str = key("wordllama", "What makes search by meaning. off: search by words only.", EMBEDDINGS)
     public_links: bool = key(True, "Links that give a document to people outside may be made.")

@@ -5,6 +5,7 @@
       provider            signing keys, and who is admitted
       tax                 the way to the tax authority
       importing           statements that are imported
+      receiving           uploads, and the folder that is watched
       background          wake-ups, housekeeping, heartbeat
         dispatcher        webhook deliveries
           doors           the API, and the metrics on an address of their own
@@ -33,6 +34,7 @@ from gatewayd.daemon.doors import DoorParts, Doors, create_doors, create_metrics
 from gatewayd.daemon.health import Health
 from gatewayd.daemon.reload import Install, Prepare, Reloader
 from gatewayd.daemon.restored_store import open_decided_store
+from gatewayd.daemon.vault import open_vault
 from gatewayd.http.observer import Observer
 from gatewayd.http.request_counters import RequestCounters
 from gatewayd.importing.engine import Importing, open_importing
@@ -51,6 +53,7 @@ from gatewayd.store import Store
 from gatewayd.store.directory import Tenure, locked
 from gatewayd.tax import engine
 from gatewayd.tax.proxy import Proxy
+from gatewayd.vault_files.receiving import Receiving
 from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
 from gatewayd.webhooks.retention import Retention
 from gatewayd.webhooks.sender import Sender
@@ -168,13 +171,14 @@ class Daemon:
             open_provider(store, transport, clock, log, self._provider_settings()) as provider,
             engine.open_tax(store, tax_settings, clock, log, USER_AGENT) as tax,
             open_importing(self._import_parts(store)) as importing,
-            open_background(self._background_parts(store, provider, importing, tenure)) as health,
+            open_vault(config, store, log) as receiving,
+            open_background(self._background_parts(store, provider, (importing, receiving), tenure)) as health,
             self._delivering(store, webhooks, transport) as deliveries,
             trio.open_nursery() as doors,
         ):
             if (upgraded := store.upgraded) is not None and upgraded.copy is not None:
                 log.info("migrated", before=upgraded.before, after=upgraded.after, copy=str(upgraded.copy))
-            served = create_doors(self._door_parts(provider, (tax, importing), deliveries, health))
+            served = create_doors(self._door_parts(provider, (tax, importing, receiving), deliveries, health))
             server = served.server
             watched = self._watched(served, provider, deliveries, health)
             metrics = create_metrics_server(config, watched, clock, log)
@@ -253,12 +257,13 @@ class Daemon:
         )
 
     def _background_parts(
-        self, store: Store, provider: Provider, importing: Importing, tenure: Tenure
+        self, store: Store, provider: Provider, engines: tuple[Importing, Receiving], tenure: Tenure
     ) -> BackgroundParts:
         return BackgroundParts(
             store=store,
             provider=provider,
-            importing=importing,
+            importing=engines[0],
+            receiving=engines[1],
             bundles=Bundles(store, Path(self.config.store.directory)),
             tenure=tenure,
             retention=Retention(self.config.webhooks.retention_days, self._outside.clock, self._log),
@@ -269,7 +274,7 @@ class Daemon:
         )
 
     def _door_parts(
-        self, provider: Provider, engines: tuple[Proxy, Importing], deliveries: _Deliveries, health: Health
+        self, provider: Provider, engines: tuple[Proxy, Importing, Receiving], deliveries: _Deliveries, health: Health
     ) -> DoorParts:
         access_log = self._access_log if self._outside.access_log else None
         return DoorParts(
@@ -280,6 +285,7 @@ class Daemon:
             provider=provider,
             tax=engines[0],
             importing=engines[1],
+            receiving=engines[2],
             prices=PriceImporting(provider.store, self._outside.read_apart, self.config.banking.max_import_bytes),
             receivers=deliveries.policy,
             readiness=lambda: self._readiness(deliveries.dispatcher, health),

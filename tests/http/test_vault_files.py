@@ -1,100 +1,16 @@
 """Where the bytes of documents come in and go out: addresses that need no other credential, and what they refuse."""
 
 import hashlib
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
-import trio
 
-from gatewayd.areas import vault
 from gatewayd.clock import MINUTE, SECOND
-from gatewayd.http.vault_files import VaultFilesDoor
-from gatewayd.http.vault_uploads import VaultUploads
-from gatewayd.http1.asgi import App
-from gatewayd.http1.cors import Cors
 from gatewayd.store import StoreFailure
-from gatewayd.store.blobs import Blobs
-from gatewayd.vault_files import OPERATIONS
-from gatewayd.vault_files.engine import VaultFiles
-from tests.support.api import ANSWER_SECONDS, Body, Fields, Reply, TestedApi, Tuning, open_api
-from tests.support.engines import Engines
-from tests.support.scopes import request_of, scope_of
+from tests.http.vault_door import MAX_BYTES, ORIGIN, open_door
+from tests.support.api import Body
 
-MAX_BYTES = 3_000_000
-ORIGIN = "http://127.0.0.1:8080"
 NOBODY = [(b"origin", b"https://app.example.com")]
-
-
-class Door:
-    """The API with its vault, and the doors beside it."""
-
-    def __init__(self, api: TestedApi, directory: Path, files: VaultFiles) -> None:
-        self.api, self.directory, self.files = api, directory, files
-        self.blobs = Blobs(directory)
-        self.uploads = VaultUploads(api.store, self.blobs, MAX_BYTES, Cors(["https://app.example.com"]))
-        giving = VaultFilesDoor(api.store, files)
-        self.apps: dict[str, App] = {"/vault/files/": giving.downloads(), "/l/": giving.links()}
-
-    async def post(self, path: str, method: str = "POST", **values: object) -> dict[str, Any]:
-        reply = await self.api(method, path, json=values)
-        assert reply.status == 200, reply.body
-        return dict(reply.json())
-
-    async def put(self, url: str, body: Body, *headers: tuple[bytes, bytes], method: str = "PUT") -> Reply:
-        return await call(self.uploads, method, url, body, headers)
-
-    async def get(self, url: str, *headers: tuple[bytes, bytes], method: str = "GET", body: bytes = b"") -> Reply:
-        path = urlsplit(url).path
-        app = next(app for start, app in self.apps.items() if path.startswith(start))
-        return await call(app, method, url, Body(body), headers)
-
-    async def document(self, content: bytes = b"0123456789", name: str = "a.txt", **values: object) -> str:
-        made = await self.post("/vault/documents", name=name, **values)
-        sent = await self.put(made["upload"]["url"], Body(content))
-        assert sent.status == 200, sent.body
-        document_id = made["document"]["id"]
-        await self.post(f"/vault/documents/{document_id}/confirm-upload")
-        return str(document_id)
-
-    async def url(self, document_id: str, query: str = "") -> str:
-        reply = await self.api("GET", f"/vault/documents/{document_id}/download", query=query)
-        assert reply.status == 200, reply.body
-        return str(reply.json()["url"])
-
-    async def link(self, document_id: str, **values: object) -> str:
-        made = await self.post(f"/vault/documents/{document_id}/temporal-link", **values)
-        return str(made["url"])
-
-    def kept(self) -> list[Path]:
-        """Every file among the blobs, drafts included."""
-        return [path for path in self.blobs.folder.rglob("*") if path.is_file()]
-
-
-async def call(app: App, method: str, url: str, body: Body, headers: Fields) -> Reply:
-    sent: list[dict[str, Any]] = []
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    parts = urlsplit(url)
-    request = request_of(method, parts.path, headers=headers)
-    with trio.fail_after(ANSWER_SECONDS):
-        await app(scope_of(request), body.receive, send)
-    content = b"".join(message.get("body", b"") for message in sent[1:])
-    return Reply(sent[0]["status"], sent[0]["headers"], content)
-
-
-@asynccontextmanager
-async def open_door(tmp_path: Path, image: bytes, *, gives_links: bool = True) -> AsyncIterator[Door]:
-    engines = Engines()
-    rows = (*vault.AREA.operations, *OPERATIONS)
-    async with open_api(tmp_path, image, rows, Tuning(deps=engines)) as api:
-        engines.vault_files = VaultFiles(api.store, Blobs(tmp_path), ORIGIN, gives_links=gives_links)
-        yield Door(api, tmp_path, engines.vault_files)
 
 
 async def test_bytes_come_in_parts_and_go_out_as_they_were(tmp_path: Path, database_image: bytes) -> None:
@@ -228,7 +144,7 @@ async def test_pages_of_allowed_origins_may_send(tmp_path: Path, database_image:
         asked = (*NOBODY, (b"access-control-request-method", b"PUT"))
         preflight = await door.put(url, Body(b""), *asked, method="OPTIONS")
         sent = await door.put(url, Body(b"x"), *NOBODY)
-    assert (preflight.status, preflight["access-control-allow-methods"]) == (204, "PUT")
+    assert (preflight.status, preflight["access-control-allow-methods"]) == (204, "PUT, PATCH, HEAD, DELETE")
     assert sent["access-control-allow-origin"] == "https://app.example.com"
 
 
@@ -237,7 +153,7 @@ async def test_a_disk_that_is_full_keeps_the_upload_open(
 ) -> None:
     async with open_door(tmp_path, database_image) as door:
         url = (await door.post("/vault/documents", name="a"))["upload"]["url"]
-        monkeypatch.setattr("gatewayd.http.vault_uploads.free_bytes", lambda folder: 1_000)
+        monkeypatch.setattr("gatewayd.vault_files.receiving.free_bytes", lambda folder: 1_000)
         refused = await door.put(url, Body(b"x"))
         assert (refused.status, refused["retry-after"]) == (503, "5")
         monkeypatch.undo()

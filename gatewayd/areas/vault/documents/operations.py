@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gatewayd.areas.vault.documents import changing, pages, rows, rules, uploads
+from gatewayd.areas.vault.documents import changing, pages, rows, rules, uploads, usage
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.documents.shapes import (
     BulkMoved,
@@ -68,11 +68,13 @@ def create_document_record(
 ) -> CreatedDocument:
     """Create the record of a document, and a URL to send its bytes to.
 
-    Send them with PUT within 24 hours, then call confirm-upload. The URL takes them once and needs no other
-    credential. With `onDuplicate` reject there is no record where a document with these bytes exists.
+    Send them with PUT within 24 hours, or in parts by the tus protocol 1.0, then call confirm-upload. The URL takes
+    them once and needs no other credential. With `onDuplicate` reject there is no record where a document with these
+    bytes exists.
     """
     if request.size_bytes is not None and request.size_bytes > settings.max_bytes:
         raise Problem("payload_too_large", f"A document may have at most {settings.max_bytes} bytes.")
+    usage.refuse_over_quota(tx, request.size_bytes or 0, settings.organization_bytes)
     links = request.links or []
     if errors := [*rules.reference_mistakes(tx, request.folder_id, links)]:
         raise invalid(*errors)

@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from gatewayd.areas.vault.documents import usage
 from gatewayd.areas.vault.documents.shapes import Document, DocumentRow, DocumentStatus, RecentDocument, StoredStatus
 from gatewayd.clock import HOUR, Instant
 from gatewayd.contract.wire import project
@@ -74,6 +75,9 @@ def old_in_trash(tx: ReadTx, before: Instant) -> list[tuple[str, str]]:
 
 def forget(tx: WriteTx, document_id: str) -> None:
     """Delete a document for good, to which no link leads. Its bytes are swept once no other document has them."""
+    row = DOCUMENTS.get(tx, document_id)
+    if row.size_bytes is not None:
+        usage.take(tx, row.size_bytes)
     tx.run(_FORGET_ACCESSES, document_id=document_id)
     tx.run(_FORGET, document_id=document_id)
 
