@@ -120,11 +120,9 @@ class Receiving:
         A request that still appends, whose client is asking here, ends. Raises `Problem`: `not_found`,
         `checksum_mismatch`, `payload_too_large`; or `StoreFailure`.
         """
-        expected = await self.known(token)
-        if expected.is_received:
-            return uploading.whole(expected.row)
-        async with self._alone(expected.row.id):
-            return await self._settled(token, await self._looked_at(expected))
+        document_id = (await self.known(token)).row.id
+        async with self._alone(document_id):
+            return await self._settled(token, await self._looked_at(token))
 
     async def append(self, token: str, part: Part) -> Standing:
         """Append a part; what came of it stays where it is cut short, unless it has a checksum.
@@ -133,18 +131,17 @@ class Receiving:
         size is declared), `part_checksum_mismatch`, `checksum_mismatch` of the whole, `invalid_request`, `unavailable`;
         or `StoreFailure`.
         """
-        expected = await self.known(token)
-        if expected.is_received:
-            uploading.require_offset(part, uploading.whole(expected.row))
-            return uploading.whole(expected.row)
-        async with self._slot(), self._alone(expected.row.id):
-            standing = await self._looked_at(expected)
+        document_id = (await self.known(token)).row.id
+        async with self._slot(), self._alone(document_id):
+            standing = await self._looked_at(token)
             uploading.require_offset(part, standing)
+            if standing.is_received:
+                return standing
             standing = await self._with_length(token, standing, part.length)
             limit = self.max_bytes if standing.length is None else standing.length
             if part.offset + part.declared > limit:
                 raise uploading.too_large(limit)
-            offset = await self._write_part(expected.row.id, part, limit)
+            offset = await self._write_part(document_id, part, limit)
             return await self._settled(token, standing._replace(offset=offset))
 
     async def end(self, token: str) -> None:
@@ -217,28 +214,27 @@ class Receiving:
             raise uploading.nothing()
         return standing._replace(length=length)
 
-    async def _looked_at(self, expected: Expected) -> Standing:
+    async def _looked_at(self, token: str) -> Standing:
+        expected = await self.known(token)
+        if expected.is_received:
+            return uploading.whole(expected.row)
         offset = await self._run(self._partials.size, expected.row.id)
-        return Standing(offset, expected.row.declared_size_bytes, expected.row.upload_expires_at)
+        return Standing(offset, expected.row.declared_size_bytes, expected.row.upload_expires_at, is_received=False)
 
     async def _settled(self, token: str, standing: Standing) -> Standing:
         """The same; where all has come, the document has its bytes then."""
-        if not standing.is_whole:
+        if standing.is_received or standing.offset != standing.length:
             return standing
-        expected = await self.known(token)
-        if expected.is_received:
-            return standing
-        path = self._partials.path(expected.row.id)
-        if not standing.length:
-            await self._run(lambda: self._partials.open(expected.row.id).close())
-        info = await self._run(self._blobs.adopt, path)
+        document_id = (await self.known(token)).row.id
+        with await self._run(self._partials.open, document_id):  # also where it is empty
+            info = await self._run(self._blobs.adopt, self._partials.path(document_id))
         try:
             await self._receive(token, info)
         except Problem:  # other bytes than were meant: it begins anew
-            await self._run(self._partials.discard, expected.row.id)
+            await self._run(self._partials.discard, document_id)
             raise
-        await self._run(self._partials.discard, expected.row.id)
-        return standing
+        await self._run(self._partials.discard, document_id)
+        return standing._replace(is_received=True)
 
     @asynccontextmanager
     async def _alone(self, document_id: str) -> AsyncIterator[None]:

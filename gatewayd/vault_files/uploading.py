@@ -23,16 +23,12 @@ class Received(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """How far an upload is. `length` is the whole; None: nobody said yet."""
+    """How far an upload is. `length` is the whole; None: nobody said yet. `is_received`: it takes no more."""
 
     offset: int
     length: int | None
     expires_at: Instant
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether all has come."""
-        return self.offset == self.length
+    is_received: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +64,7 @@ def cut_short() -> Problem:
 def whole(row: DocumentRow) -> Standing:
     """The standing of a document whose bytes have come."""
     assert row.size_bytes is not None, "received"
-    return Standing(row.size_bytes, row.size_bytes, row.upload_expires_at)
+    return Standing(row.size_bytes, row.size_bytes, row.upload_expires_at, is_received=True)
 
 
 def require_offset(part: Part, standing: Standing) -> None:

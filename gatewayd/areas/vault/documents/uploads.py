@@ -23,7 +23,7 @@ PREFIX: Final = "gwd_upl_"  # logs hide what begins so
 _SELECT_ANY_ORG = "SELECT org_id, id FROM vault_documents WHERE upload_hash = :hash"
 _SELECT_AWAITED_ANY_ORG = """
 SELECT 1 FROM vault_documents
-WHERE id = :id AND status = 'pending_upload' AND received_at IS NULL AND upload_expires_at > :now
+WHERE id = :id AND status = 'pending_upload' AND received_at IS NULL AND upload_expires_at > :at
 """
 
 
@@ -126,4 +126,4 @@ def end(tx: WriteTx, token: str) -> DocumentRow | None:
 
 def is_awaited_by_any(tx: ReadTx, id_: str) -> bool:
     """Whether bytes may still come for a document, of whichever organization."""
-    return tx.row(_SELECT_AWAITED_ANY_ORG, id=id_) is not None
+    return tx.row(_SELECT_AWAITED_ANY_ORG, id=id_, at=tx.now) is not None
