@@ -32,6 +32,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "periods": ("period", "obligation"),
     "businesses": ("business",),
     "imports": ("import",),
+    "documents": ("document",),
     "allocations": ("allocation",),
     "assets": ("asset",),
     "calendar": ("calendar",),

@@ -259,6 +259,12 @@ class Vault:
         "bytes",
     )
     trash_days: int = key(30, "Time that a deleted document can be brought back.", Between(0, 3650), "days")
+    consume_directory: str = key(
+        "",
+        "A folder that is watched: files that appear in a folder of it named by an organization's id, or in itself"
+        " where there is one organization, become documents and are deleted from it. Empty: none.",
+        FOLDER,
+    )
     embeddings: str = key("wordllama", "What makes search by meaning. off: search by words only.", EMBEDDINGS)
     public_links: bool = key(True, "Links that give a document to people outside may be made.")
     ocr: str = key("auto", "Text in pictures. auto: read it when tesseract is installed.", OneOf(("auto", "off")))

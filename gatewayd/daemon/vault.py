@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import trio
 
@@ -16,8 +17,27 @@ from gatewayd.vault_files.receiving import Receiving
 
 @asynccontextmanager
 async def open_vault(config: Config, store: Store, log: Log) -> AsyncIterator[Receiving]:
-    """What takes uploads in; for the length of the block the folder is watched, if there is one. Raises `OSError`."""
+    """What takes uploads in; for the length of the block the folder is watched, if there is one.
+
+    Raises `OSError`, or `ValueError` for a folder that cannot be watched.
+    """
     blobs, settings = Blobs(store.directory), vault_settings(config)
+    watched = _watched_folder(config, store.directory)
     async with trio.open_nursery() as nursery:
+        if watched is not None:
+            from gatewayd.vault_files.consuming import WatchedFolder
+            from gatewayd.vault_files.filing import Filing
+
+            nursery.start_soon(WatchedFolder(store, Filing(store, blobs, settings), watched, log).run)
         yield Receiving(store, blobs, PartialBlobs(store.directory), settings)
         nursery.cancel_scope.cancel()
+
+
+def _watched_folder(config: Config, directory: Path) -> Path | None:
+    """Raises `ValueError` where what is taken from it would be the data itself."""
+    if not config.vault.consume_directory:
+        return None
+    watched, data = Path(config.vault.consume_directory).resolve(), directory.resolve()
+    if watched == data or watched in data.parents or data in watched.parents:
+        raise ValueError(f"vault.consume_directory {watched} and the data directory {data} may not lie in each other")
+    return watched

@@ -49,6 +49,11 @@ class BlobDraft:
         """What was not saved is discarded."""
         self.discard()
 
+    @property
+    def sha256(self) -> str:
+        """Of what was written, in hexadecimal."""
+        return self._hash.hexdigest()
+
     def write(self, chunk: bytes) -> None:
         """Append. Raises `BlobTooLarge`, or `StoreFailure` when the disk refuses; the draft is then gone."""
         self._size += len(chunk)
@@ -73,7 +78,7 @@ class BlobDraft:
 
     def save(self) -> BlobInfo:
         """Make the bytes durable under their digest. Raises `StoreFailure`; the draft is then gone."""
-        digest = self._hash.hexdigest()
+        digest = self.sha256
         try:
             self._file.flush()
             os.fsync(self._file.fileno())

@@ -78,6 +78,8 @@ DISPENSABLE = {
     "Uploads.max_bytes": "a setting",
     "_Sums.blocks": "one calculation, then dropped",
     "Books._sums": "one report, then dropped",
+    "WatchedFolder._seen": "files of the last look, which is made again",
+    "WatchedFolder._left": "files that stay where they are, which are tried once more",
     "BundleArchive._entries": "the names in one file, while it is read",
 }
 

@@ -1,0 +1,10 @@
+"""`gatewayd document`: documents of the vault."""
+
+from gatewayd.cli import document_import
+from gatewayd.cli.parser import Subparsers, add_group
+
+
+def add_commands(subparsers: Subparsers) -> None:
+    """Add the commands of documents."""
+    group = add_group(subparsers, "document", "documents of the vault")
+    document_import.add_command_to(group)
