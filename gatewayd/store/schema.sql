@@ -1997,7 +1997,7 @@ WHERE status <> 'deleted';
 
 CREATE UNIQUE INDEX vault_documents_by_upload ON vault_documents (upload_hash) WHERE upload_hash IS NOT NULL;
 
-CREATE INDEX vault_documents_deleted ON vault_documents (coalesce(archive_until_date, ''), deleted_at, id)
+CREATE INDEX vault_documents_deleted ON vault_documents (deleted_at, id, archive_until_date, org_id)
 WHERE deleted_at IS NOT NULL;
 
 CREATE INDEX vault_documents_in_trash ON vault_documents (org_id, id) WHERE status = 'deleted';

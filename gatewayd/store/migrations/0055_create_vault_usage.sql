@@ -8,6 +8,6 @@ INSERT INTO vault_usage (org_id, documents, bytes)
 SELECT org_id, count(size_bytes), sum(size_bytes) FROM vault_documents WHERE size_bytes IS NOT NULL GROUP BY org_id;
 
 DROP INDEX vault_documents_deleted;
--- the trash, oldest first, but for what has to be kept: that comes after the day until which it has
-CREATE INDEX vault_documents_deleted ON vault_documents (coalesce(archive_until_date, ''), deleted_at, id)
+-- the trash, oldest first; what has to be kept is passed over without a look at its row
+CREATE INDEX vault_documents_deleted ON vault_documents (deleted_at, id, archive_until_date, org_id)
 WHERE deleted_at IS NOT NULL;

@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gatewayd.areas.vault.documents import changing, pages, rows, rules, uploads, usage
+from gatewayd.areas.vault.documents import changing, keeping, pages, rows, rules, uploads, usage
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.documents.shapes import (
     BulkMoved,
@@ -29,6 +29,7 @@ from gatewayd.areas.vault.documents.shapes import (
 )
 from gatewayd.areas.vault.documents.uploads import Settings
 from gatewayd.areas.vault.folders.rows import FOLDERS
+from gatewayd.clock import Instant
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
@@ -78,6 +79,7 @@ def create_document_record(
     links = request.links or []
     if errors := [*rules.reference_mistakes(tx, request.folder_id, links)]:
         raise invalid(*errors)
+    document_date = None if request.document_date is None else request.document_date.isoformat()
     token, hashed = uploads.new_token()
     row = DOCUMENTS.new(
         tx,
@@ -86,7 +88,8 @@ def create_document_record(
         links=links,
         original_name=request.name,
         mime_type=request.mime_type or rules.type_of(request.name),
-        document_date=None if request.document_date is None else request.document_date.isoformat(),
+        document_date=document_date,
+        archive_until_date=keeping.archive_until(tx, links, document_date, Instant(tx.now)),
         declared_size_bytes=request.size_bytes,
         declared_sha256=request.sha256,
         starred=False,
