@@ -54,9 +54,11 @@ def test_what_became_of_the_books_since_counts_at_the_end(cabinet: Cabinet) -> N
     document, _ = of_the_books(cabinet, "bill", documentDate="2020-02-01")
     assert document["archiveUntilDate"] == "2026-01-31", "which is over"
     cabinet.post("deleteDocument", documentId=document["id"])
-    cabinet.unregistered_entity(type="limited_company", accountingYearEnd={"month": 1, "day": 31})
+    cabinet.unregistered_entity(
+        type="limited_company", companyNumber="09876543", accountingYearEnd={"month": 1, "day": 31}
+    )
     assert emptied(cabinet) == ["bill"]
-    kept = cabinet.get("listTrash")["data"][0]
+    (kept,) = cabinet.walk("listTrash", "")
     assert kept["archiveUntilDate"] == "2027-01-31"
     cabinet.store.clock.advance(YEAR)
     assert emptied(cabinet) == []
