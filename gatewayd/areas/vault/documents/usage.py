@@ -18,6 +18,10 @@ ON CONFLICT (org_id) DO UPDATE SET
 _TAKE = """
 UPDATE vault_usage SET documents = documents - 1, bytes = bytes - CAST(:bytes AS INTEGER) WHERE org_id = :org_id
 """
+_SET = """
+INSERT INTO vault_usage (org_id, documents, bytes) VALUES (:org_id, :documents, :bytes)
+ON CONFLICT (org_id) DO UPDATE SET documents = excluded.documents, bytes = excluded.bytes
+"""
 _COUNT = """
 SELECT count(size_bytes), coalesce(sum(size_bytes), 0) FROM vault_documents
 WHERE org_id = :org_id AND size_bytes IS NOT NULL
@@ -39,6 +43,11 @@ def of_organization(tx: ReadTx) -> Usage:
 def counted(tx: ReadTx) -> Usage:
     """The same, counted anew: for looking for damage."""
     return Usage(*(tx.row(_COUNT) or (0, 0)))
+
+
+def count_anew(tx: WriteTx) -> None:
+    """Note what is counted: where it was found to be otherwise."""
+    tx.run(_SET, **counted(tx)._asdict())
 
 
 def add(tx: WriteTx, size: int) -> None:
