@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 from typing import Final, NamedTuple
+from unicodedata import category
 from urllib.parse import quote
 
 from gatewayd.contract.media_types import SHOWN_INLINE
@@ -55,7 +56,11 @@ def serve(request: Request, file: ServedFile, more: tuple[Header, ...] = ()) -> 
 
 
 def disposition(kind: str, name: str) -> bytes:
-    """A Content-Disposition (RFC 6266 §4): the name in ASCII, and as it is where that is not the same."""
+    """A Content-Disposition (RFC 6266 §4): the name in ASCII, and as it is where that is not the same.
+
+    Of characters that nobody sees none are left: they can make `invoice-fdp.exe` look as if it ended in `exe.pdf`.
+    """
+    name = "".join("_" if category(each) == "Cf" else each for each in name)
     plain = _UNSAFE.sub("_", name)
     field = f'{kind}; filename="{plain}"'
     if plain != name:

@@ -244,3 +244,31 @@ async def test_reading_goes_on_where_nothing_can_be_noted(
 
         monkeypatch.setattr(type(door.api.store), "write", refuse)
         assert (await door.get(url)).status == 200
+
+
+async def test_people_whose_address_leads_to_nothing_are_told_in_words(tmp_path: Path, database_image: bytes) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        for path in ("/l/gwd_lnk_x", "/vault/files/x.y"):
+            told = await door.get(ORIGIN + path, (b"accept", b"text/html,application/xhtml+xml,*/*;q=0.8"))
+            assert (told.status, told["content-type"]) == (404, "text/html; charset=utf-8")
+            assert b"<h1>There is nothing here</h1>" in told.body
+            assert told["cache-control"] == "no-store"
+            assert (await door.get(ORIGIN + path, (b"accept", b"*/*"))).code == "not_found"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("..", 'attachment; filename=".."'),
+        ("a;b=c, d.txt", 'attachment; filename="a;b=c, d.txt"'),
+        ("100%.txt", "attachment; filename=\"100_.txt\"; filename*=UTF-8''100%25.txt"),
+        ("back\\slash", "attachment; filename=\"back_slash\"; filename*=UTF-8''back%5Cslash"),
+        ("invoice\u202efdp.exe", 'attachment; filename="invoice_fdp.exe"'),
+        ("zero\u200bwidth", 'attachment; filename="zero_width"'),
+        ("資料.pdf", "attachment; filename=\"__.pdf\"; filename*=UTF-8''%E8%B3%87%E6%96%99.pdf"),
+    ],
+)
+async def test_odd_names(tmp_path: Path, database_image: bytes, name: str, said: str) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        url = await door.url(await door.document(name=name))
+        assert (await door.get(url))["content-disposition"] == said
