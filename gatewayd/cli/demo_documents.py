@@ -27,7 +27,7 @@ _WORD, _MEANING = "quarter-sawn", "wood for making furniture"
 
 
 def pdf_of(lines: tuple[str, ...]) -> bytes:
-    """A PDF of one page (ISO 32000-1 §7.5), with its lines one below the other. They are ASCII."""
+    """A PDF of one page (ISO 32000-1), with its lines one below the other. They are ASCII."""
     escaped = [line.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)") for line in lines]
     text = " ".join(f"({line}) Tj T*" for line in escaped)
     drawn = f"BT /F1 12 Tf 18 TL 72 760 Td {text} ET"
