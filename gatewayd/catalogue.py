@@ -57,21 +57,20 @@ def build(
     receivers: Policy,
     max_attempts: int,
     retention_days: int,
-    public_url: str = "http://127.0.0.1:8080",
-    max_upload_bytes: int = 100 << 20,
+    of_documents: vault.Settings = vault.DEFAULTS,
 ) -> Catalogue:
     """All areas.
 
-    `receivers` says which webhook URLs are allowed, `public_url` is the origin that clients see, `max_upload_bytes`
-    the most of a document. Raises `CatalogueError`.
+    `receivers` says which webhook URLs are allowed, `of_documents` the origin that clients see and what the vault may
+    take. Raises `CatalogueError`.
     """
     delivering = webhooks.area(receivers, max_attempts, retention_days)
     of_businesses = replace(businesses.AREA, operations=(*businesses.AREA.operations, *tax.OF_BUSINESSES))
     of_assets = replace(assets.AREA, operations=(*assets.AREA.operations, *importing.OF_ASSETS, *OF_PRICES))
     of_banking = replace(banking.AREA, operations=(*banking.AREA.operations, *importing.OF_BANKING))
-    of_periods = periods.area(public_url)
+    of_periods = periods.area(of_documents.public_url)
     of_periods = replace(of_periods, operations=(*of_periods.operations, *bundles.OPERATIONS, *tax.OF_PERIODS))
-    of_vault = vault.area(vault.Settings(public_url, max_upload_bytes))
+    of_vault = vault.area(of_documents)
     of_vault = replace(of_vault, operations=(*of_vault.operations, *vault_files.OPERATIONS, *parsing.OPERATIONS))
     of_vault = replace(of_vault, operations=(*of_vault.operations, *search.OPERATIONS))
     books = (of_businesses, of_assets, landlord.AREA, accounting.AREA, of_banking, of_vault, of_periods)

@@ -28,7 +28,8 @@ def add_commands(subparsers: Subparsers) -> None:
     command = add_command(subparsers, "restore", "put a backup in the place of an empty store", restore, json=True)
     command.add_argument("source", type=Path, metavar="SRC", help="the directory of a backup")
     add_decision(command, required=False)
-    add_command(subparsers, "verify", "look for damage in the database", verify, json=True)
+    command = add_command(subparsers, "verify", "look for damage in database and documents", verify, json=True)
+    command.add_argument("--repair", action="store_true", help="set damaged documents aside, and count anew")
 
 
 def backup(arguments: argparse.Namespace, context: Context) -> int:
@@ -65,16 +66,24 @@ def restore(arguments: argparse.Namespace, context: Context) -> int:
 
 
 def verify(arguments: argparse.Namespace, context: Context) -> int:
-    """SQLite's own checks first; then every stored wire form is compared with what its columns render to."""
+    """SQLite's own checks first; then every stored wire form is compared with what its columns render to.
+
+    Then the bytes of all documents are read.
+    """
+    from gatewayd.cli.verified_files import verify_files
     from gatewayd.store import backup as copies
 
     context.require_database()
     path = context.store_settings.path
-    found = copies.find_faults(path) or _stale_wires(context)
+    found = copies.find_faults(path)
+    if not found:
+        files, faults = verify_files(context, repairs=arguments.repair)
+        found = _stale_wires(context) + faults
     if found:
         more = [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
         raise CommandError("\n".join([*found[:SHOWN], *more]))
-    print_result(arguments, {"database": str(path), "faults": []}, [f"{path}: nothing is wrong."])
+    lines = [f"{path} and {files} files of documents: nothing is wrong."]
+    print_result(arguments, {"database": str(path), "files": files, "faults": []}, lines)
     return 0
 
 

@@ -144,6 +144,8 @@ _SCOPES = (
     "webhooks:write",
     "crm:read",
     "crm:write",
+    "vault:read",
+    "vault:write",
     "tax:read",  # opens nothing until it is approved (Spec §5, rule 4)
 )
 

@@ -74,6 +74,9 @@ class HttpClient:
     async def post_file(self, url: str, content: bytes, headers: Mapping[str, str]) -> Response:
         return await self._send(urllib.request.Request(url, content, {"Content-Type": BYTES, **headers}))
 
+    async def put_file(self, url: str, content: bytes, headers: Mapping[str, str]) -> Response:
+        return await self._send(urllib.request.Request(url, content, dict(headers), method="PUT"))
+
     async def _send(self, request: urllib.request.Request) -> Response:
         return await trio.to_thread.run_sync(self._send_blocking, request, abandon_on_cancel=True)
 

@@ -89,6 +89,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "import broker": 'trades.csv --org ORG_ID --new-account "General account" --portfolio PORTFOLIO_ID',
     "import prices": "prices.csv --org ORG_ID",
     "import undo": "IMPORT_ID",
+    "document import": "scans --org ORG_ID",
     "allocation add": "BANK_TRANSACTION_ID --business BUSINESS_ID --category adminCosts --amount 42.00 --vat 7.00",
     "allocation list": "--org ORG_ID --category turnover --from 2026-04-06",
     "allocation remove": "ALLOCATION_ID",

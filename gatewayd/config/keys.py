@@ -252,7 +252,19 @@ class Vault:
     """Documents."""
 
     max_upload_bytes: int = key(104857600, "Largest document, 100 MiB by default.", Between(1, 2**40), "bytes")
+    organization_bytes: int = key(
+        0,
+        "Most bytes of one organization's documents, those in the trash included. 0: as many as there is room for.",
+        Between(0, 2**50),
+        "bytes",
+    )
     trash_days: int = key(30, "Time that a deleted document can be brought back.", Between(0, 3650), "days")
+    consume_directory: str = key(
+        "",
+        "A folder that is watched: files that appear in a folder of it named by an organization's id, or in itself"
+        " where there is one organization, become documents and are deleted from it. Empty: none.",
+        FOLDER,
+    )
     embeddings: str = key("wordllama", "What makes search by meaning. off: search by words only.", EMBEDDINGS)
     embeddings_model: str = key("", "The model to ask for where embeddings is the URL of a service.")
     embeddings_key_file: str = key("", "Its API key. Empty: it asks for none.", FILE)

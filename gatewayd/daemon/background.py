@@ -23,6 +23,7 @@ from gatewayd.service_manager import Notifier
 from gatewayd.store import Store, StoreFailure
 from gatewayd.store.directory import Tenure
 from gatewayd.tax import engine
+from gatewayd.vault_files.receiving import Receiving
 from gatewayd.webhooks.retention import Retention
 
 HOUSEKEEPING_SECONDS: Final = 60.0
@@ -40,6 +41,7 @@ class BackgroundParts:
     provider: Provider
     importing: Importing
     bundles: Bundles
+    receiving: Receiving
     tenure: Tenure
     retention: Retention
     notifier: Notifier
@@ -91,6 +93,7 @@ async def _keep_house(parts: BackgroundParts, health: Health) -> None:
         await _try(engine.keep_house(store), log)
         await _try(parts.importing.keep_house(), log)
         await _try(_purge_trash(store, parts.trash_days), log)
+        await _try(parts.receiving.keep_house(), log)
         await _try(parts.bundles.keep_house(), log)
 
 

@@ -5,7 +5,7 @@
       provider            signing keys, and who is admitted
       tax                 the way to the tax authority
       importing           statements that are imported
-      parsing             documents that are read
+      vault               uploads, the folder that is watched, and what reads and finds documents
       background          wake-ups, housekeeping, heartbeat
         dispatcher        webhook deliveries
           doors           the API, and the metrics on an address of their own
@@ -33,9 +33,10 @@ from gatewayd.daemon.background import BackgroundParts, close_log, open_backgrou
 from gatewayd.daemon.doors import DoorParts, Doors, create_doors, create_metrics_server
 from gatewayd.daemon.embedding import OpenEmbedder, embedder_of
 from gatewayd.daemon.health import Health
-from gatewayd.daemon.reading import OpenReader, Reading, open_reading, reader_of
+from gatewayd.daemon.reading import OpenReader, reader_of
 from gatewayd.daemon.reload import Install, Prepare, Reloader
 from gatewayd.daemon.restored_store import open_decided_store
+from gatewayd.daemon.vault import VaultEngines, open_vault
 from gatewayd.http.observer import Observer
 from gatewayd.http.request_counters import RequestCounters
 from gatewayd.importing.engine import Importing, open_importing
@@ -55,6 +56,7 @@ from gatewayd.store import Store
 from gatewayd.store.directory import Tenure, locked
 from gatewayd.tax import engine
 from gatewayd.tax.proxy import Proxy
+from gatewayd.vault_files.receiving import Receiving
 from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
 from gatewayd.webhooks.retention import Retention
 from gatewayd.webhooks.sender import Sender
@@ -63,6 +65,7 @@ from gatewayd.webhooks.settings import WebhookSettings, settings_from
 USER_AGENT: Final = f"gatewayd/{gatewayd.__version__}"
 STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 RELOAD_SIGNAL: Final = signal.SIGHUP
+_Engines = tuple[Proxy, Importing, VaultEngines]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,16 +177,16 @@ class Daemon:
             open_provider(store, transport, clock, log, self._provider_settings()) as provider,
             engine.open_tax(store, tax_settings, clock, log, USER_AGENT) as tax,
             open_importing(self._import_parts(store)) as importing,
-            open_reading(config, store, (self._outside.open_reader, self._outside.open_embedder), log) as reading,
-            open_background(self._background_parts(store, provider, importing, tenure)) as health,
+            open_vault(config, store, (self._outside.open_reader, self._outside.open_embedder), log) as vault,
+            open_background(self._background_parts(store, provider, (importing, vault.receiving), tenure)) as health,
             self._delivering(store, webhooks, transport) as deliveries,
             trio.open_nursery() as doors,
         ):
             if (upgraded := store.upgraded) is not None and upgraded.copy is not None:
                 log.info("migrated", before=upgraded.before, after=upgraded.after, copy=str(upgraded.copy))
-            served = create_doors(self._door_parts(provider, (tax, importing, reading), deliveries, health))
+            served = create_doors(self._door_parts(provider, (tax, importing, vault), deliveries, health))
             server = served.server
-            watched = self._watched(served, (provider, reading.parsing), deliveries, health)
+            watched = self._watched(served, (provider, vault.parsing), deliveries, health)
             metrics = create_metrics_server(config, watched, clock, log)
             if metrics is not None:
                 self._metrics_addresses = tuple(await doors.start(metrics.serve))
@@ -260,12 +263,13 @@ class Daemon:
         )
 
     def _background_parts(
-        self, store: Store, provider: Provider, importing: Importing, tenure: Tenure
+        self, store: Store, provider: Provider, engines: tuple[Importing, Receiving], tenure: Tenure
     ) -> BackgroundParts:
         return BackgroundParts(
             store=store,
             provider=provider,
-            importing=importing,
+            importing=engines[0],
+            receiving=engines[1],
             bundles=Bundles(store, Path(self.config.store.directory)),
             tenure=tenure,
             retention=Retention(self.config.webhooks.retention_days, self._outside.clock, self._log),
@@ -275,9 +279,7 @@ class Daemon:
             trash_days=self.config.vault.trash_days,
         )
 
-    def _door_parts(
-        self, provider: Provider, engines: tuple[Proxy, Importing, Reading], deliveries: _Deliveries, health: Health
-    ) -> DoorParts:
+    def _door_parts(self, provider: Provider, engines: _Engines, deliveries: _Deliveries, health: Health) -> DoorParts:
         access_log = self._access_log if self._outside.access_log else None
         return DoorParts(
             config=self.config,
@@ -287,7 +289,7 @@ class Daemon:
             provider=provider,
             tax=engines[0],
             importing=engines[1],
-            reading=engines[2],
+            vault=engines[2],
             prices=PriceImporting(provider.store, self._outside.read_apart, self.config.banking.max_import_bytes),
             receivers=deliveries.policy,
             readiness=lambda: self._readiness(deliveries.dispatcher, health),

@@ -3,6 +3,7 @@
 from typing import Any, cast
 
 from gatewayd import catalogue
+from gatewayd.areas import vault
 from gatewayd.catalogue import Catalogue
 from gatewayd.clock import from_wire
 from gatewayd.config import Config
@@ -20,8 +21,12 @@ def catalogue_of(config: Config, receivers: Policy | None = None) -> Catalogue:
     """
     webhooks = settings_from(config.webhooks)
     policy, retry = receivers or webhooks.policy, webhooks.retry
-    places = config.server.public_url, config.vault.max_upload_bytes
-    return catalogue.build(policy, retry.max_attempts, webhooks.retention_days, *places)
+    return catalogue.build(policy, retry.max_attempts, webhooks.retention_days, vault_settings(config))
+
+
+def vault_settings(config: Config) -> vault.Settings:
+    """What the vault is told."""
+    return vault.Settings(config.server.public_url, config.vault.max_upload_bytes, config.vault.organization_bytes)
 
 
 def describe(offered: Catalogue, config: Config) -> dict[str, Any]:

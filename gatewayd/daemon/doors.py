@@ -19,9 +19,9 @@ from gatewayd.config import Config, is_loopback
 from gatewayd.console.addresses import is_page
 from gatewayd.console.lazy_app import Console
 from gatewayd.daemon.description import catalogue_of, describe
-from gatewayd.daemon.reading import Reading
 from gatewayd.daemon.reload import Install
-from gatewayd.http import calendar_feeds, documents
+from gatewayd.daemon.vault import VaultEngines
+from gatewayd.http import calendar_feeds, documents, tus
 from gatewayd.http.api import Api, ApiParts
 from gatewayd.http.documents import ReadinessCheck
 from gatewayd.http.observer import Observer, label_all, label_by_path
@@ -73,7 +73,7 @@ class DoorParts:
     tax: Proxy
     importing: Importing
     prices: PriceImporting
-    reading: Reading
+    vault: VaultEngines
     receivers: Policy
     readiness: ReadinessCheck
 
@@ -85,6 +85,7 @@ class Doors:
     server: Server
     limits: RateLimits
     cors: Cors
+    uploads_cors: Cors
     console: Console
 
     def prepare_server(self, config: Config) -> Install:
@@ -95,7 +96,11 @@ class Doors:
         return partial(self.limits.change, config.limits.requests_per_minute, config.limits.concurrent_requests)
 
     def prepare_cors(self, config: Config) -> Install:
-        return partial(self.cors.change, config.server.cors_origins)
+        return partial(self._change_cors, config.server.cors_origins)
+
+    def _change_cors(self, origins: tuple[str, ...]) -> None:
+        self.cors.change(origins)
+        self.uploads_cors.change(origins)
 
     def prepare_console(self, config: Config) -> Install:
         return partial(self.console.change, _sign_in_limits(config))
@@ -108,6 +113,7 @@ def create_doors(parts: DoorParts) -> Doors:
     endpoints = parts.observer.observe(oauth, label)
     limits = RateLimits(config.limits.requests_per_minute, config.limits.concurrent_requests)
     cors = Cors(config.server.cors_origins, FROM_PAGES, TO_PAGES)
+    uploads_cors = Cors(config.server.cors_origins, tus.FROM_PAGES, tus.TO_PAGES)
     vault_files = _create_vault_files(parts)
     api = _create_api(parts, offered, limits, cors, vault_files)
     console = _create_console(parts)
@@ -120,14 +126,18 @@ def create_doors(parts: DoorParts) -> Doors:
         },
         api,
         api.at_once,
-        mounts=((PREFIX, endpoints), (CALENDARS, _observed_calendars(parts)), *_vault_doors(parts, vault_files, cors)),
+        mounts=(
+            (PREFIX, endpoints),
+            (CALENDARS, _observed_calendars(parts)),
+            *_vault_doors(parts, vault_files, uploads_cors),
+        ),
         ready=dict.fromkeys(oauth.paths, parts.observer.observe_at_once(oauth.at_once, label)),
         pages=parts.observer.observe(console, label_all("console")),
         is_page=is_page,
     )
     settings = server_settings(config)
     server = Server(router, settings, refuse=refusal, log=parts.log, clock=parts.clock, at_once=router.at_once)
-    return Doors(server=server, limits=limits, cors=cors, console=console)
+    return Doors(server=server, limits=limits, cors=cors, uploads_cors=uploads_cors, console=console)
 
 
 def create_metrics_server(config: Config, watched: Watched, clock: Clock, log: Log) -> Server | None:
@@ -160,8 +170,8 @@ def _create_api(parts: DoorParts, offered: Catalogue, limits: RateLimits, cors: 
                 prices=parts.prices,
                 bundles=_create_bundles(parts),
                 vault_files=vault_files,
-                parsing=parts.reading.parsing,
-                search=parts.reading.search,
+                parsing=parts.vault.parsing,
+                search=parts.vault.search,
             ),
             json_body_bytes=config.limits.json_body_bytes,
             call_seconds=config.tax.timeout_seconds,
@@ -183,15 +193,15 @@ def _create_vault_files(parts: DoorParts) -> VaultFiles:
         parts.provider.store,
         Blobs(Path(config.store.directory)),
         config.server.public_url,
-        parts.reading.parsing.made_files,
+        parts.vault.parsing.made_files,
         gives_links=config.vault.public_links,
     )
 
 
 def _vault_doors(parts: DoorParts, files: VaultFiles, cors: Cors) -> tuple[tuple[str, App], ...]:
     """Where the bytes of documents come in and go out. Raises `OSError`."""
-    store, config = parts.provider.store, parts.config
-    receiving = VaultUploads(store, Blobs(Path(config.store.directory)), config.vault.max_upload_bytes, cors)
+    store = parts.provider.store
+    receiving = VaultUploads(parts.vault.receiving, cors)
     giving = VaultFilesDoor(store, files)
     apps = (
         (UPLOADS, receiving, "upload"),

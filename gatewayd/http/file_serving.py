@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 from typing import Final, NamedTuple
+from unicodedata import bidirectional
 from urllib.parse import quote
 
 from gatewayd.contract.media_types import SHOWN_INLINE
@@ -11,6 +12,7 @@ from gatewayd.http1.request import Request
 from gatewayd.http1.response import FileResponse, Response
 
 _UNSAFE: Final = re.compile(r'[^\x20-\x7e]|["\\%]')  # no part of a plain file name of a header
+_TURNING: Final = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
 _RANGE: Final = re.compile(rb"bytes=(?:([0-9]{1,18})-([0-9]{0,18})|-([0-9]{1,18}))")
 """One range. Chosen: several are answered with the whole, as RFC 9110 §14.2 allows."""
 
@@ -55,7 +57,11 @@ def serve(request: Request, file: ServedFile, more: tuple[Header, ...] = ()) -> 
 
 
 def disposition(kind: str, name: str) -> bytes:
-    """A Content-Disposition (RFC 6266 §4): the name in ASCII, and as it is where that is not the same."""
+    """A Content-Disposition (RFC 6266 §4): the name in ASCII, and as it is where that is not the same.
+
+    What turns the direction of writing is replaced: it makes `invoice-fdp.exe` look as if it ended in `exe.pdf`.
+    """
+    name = "".join("_" if bidirectional(each) in _TURNING else each for each in name)
     plain = _UNSAFE.sub("_", name)
     field = f'{kind}; filename="{plain}"'
     if plain != name:

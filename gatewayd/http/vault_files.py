@@ -43,29 +43,31 @@ _PAGE: Final = (
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
 )
-_FORM: Final = """<!doctype html>
+_HTML: Final = """<!doctype html>
 <html lang="en-GB">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
-<title>A document for you</title>
+<title>{title}</title>
 <link rel="stylesheet" href="/static/style.css">
 </head>
 <body class="narrow">
 <main id="main">
-<h1>A document for you</h1>
-<p>It is behind a password. Whoever sent you the link knows it.</p>
+<h1>{title}</h1>
+{content}</main>
+</body>
+</html>
+"""
+_FORM: Final = """<p>It is behind a password. Whoever sent you the link knows it.</p>
 {error}<form method="post">
 <label for="password">Password</label>
 <input id="password" name="password" type="password" autocomplete="off" required autofocus>
 <button>Continue</button>
 </form>
-</main>
-</body>
-</html>
 """
+_GONE: Final = "<p>The address may be wrong, or its time is over. Ask whoever sent it to you for another.</p>\n"
 
 
 Respond = Callable[[Request, Receive], Awaitable[Response]]
@@ -92,7 +94,7 @@ class VaultFilesDoor:
         try:
             response = await respond(request, receive)
         except Problem as error:
-            response = problem(error, request.id)
+            response = _refusal(request, error)
         except StoreFailure:
             response = problem(Problem("unavailable", "The store cannot be read now."), request.id)
         await send_response(request, response, send)
@@ -188,7 +190,18 @@ async def _password_of(request: Request, receive: Receive) -> str:
 def _form(status: int, error: str = "") -> Response:
     """The page. `error` is a text of ours."""
     said = f'<p role="alert">{error}</p>\n' if error else ""
-    return Response(status, _PAGE, _FORM.format(error=said).encode())
+    return _page(status, "A document for you", _FORM.format(error=said))
+
+
+def _page(status: int, title: str, content: str) -> Response:
+    return Response(status, _PAGE, _HTML.format(title=title, content=content).encode())
+
+
+def _refusal(request: Request, error: Problem) -> Response:
+    """A page for people whose address leads to nothing, and the error document for programs."""
+    if error.status in (404, 410) and b"text/html" in request.fields.get(b"accept", b""):
+        return _page(error.status, "There is nothing here", _GONE)
+    return problem(error, request.id)
 
 
 def _is_first(request: Request, response: Response) -> bool:

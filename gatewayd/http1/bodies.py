@@ -31,11 +31,16 @@ def declared_length(request: Request) -> int:
 
 
 async def parts(receive: Receive, size: int) -> AsyncGenerator[bytes, None]:
-    """A body of any length, in parts of some `size` bytes; the last is shorter. Raises `BodyCutShort`."""
+    """A body of any length, in parts of some `size` bytes; the last is shorter.
+
+    Raises `BodyCutShort` behind the last part that came.
+    """
     part = bytearray()
     while True:
         message = await receive()
         if message["type"] != "http.request":
+            if part:
+                yield bytes(part)
             raise BodyCutShort
         part += message["body"]
         if len(part) >= size or not message["more_body"]:

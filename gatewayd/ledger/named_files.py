@@ -1,16 +1,48 @@
 """Which files beside the database anything names: bundles of seals, documents, what was made of them. Reads only."""
 
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
 from gatewayd.ledger import period_seals
 from gatewayd.store import ReadTx
 
 _SELECT_DOCUMENT_ANY_ORG = "SELECT 1 FROM vault_documents WHERE sha256 = :sha256 LIMIT 1"
 _SELECT_VARIANT_ANY_ORG = "SELECT 1 FROM vault_variants WHERE sha256 = :sha256 LIMIT 1"
+_DOCUMENTS_ANY_ORG = """
+SELECT sha256, max(size_bytes), max(id) FROM vault_documents WHERE sha256 > :after
+GROUP BY sha256 ORDER BY sha256 LIMIT :count
+"""
+_VARIANTS_ANY_ORG = """
+SELECT sha256, max(size_bytes), max(document_id) FROM vault_variants WHERE sha256 > :after
+GROUP BY sha256 ORDER BY sha256 LIMIT :count
+"""
+_SEALS_ANY_ORG = """
+SELECT sha256, max(size_bytes), max(id) FROM period_seals WHERE sha256 > :after
+GROUP BY sha256 ORDER BY sha256 LIMIT :count
+"""
+PAGE: Final = 500
+
+
+class NamedFile(NamedTuple):
+    """A file, and one of those that name it: a document, or a seal."""
+
+    sha256: str
+    size_bytes: int
+    named_by: str
 
 
 def is_named(tx: ReadTx, sha256: str) -> bool:
     """Whether the file with this digest is needed, by whichever organization; one in the trash is."""
     if period_seals.is_file_of_any(tx, sha256):
         return True
-    if tx.row(_SELECT_DOCUMENT_ANY_ORG, sha256=sha256) is not None:
-        return True
-    return tx.row(_SELECT_VARIANT_ANY_ORG, sha256=sha256) is not None
+    selects = (_SELECT_DOCUMENT_ANY_ORG, _SELECT_VARIANT_ANY_ORG)
+    return any(tx.row(select, sha256=sha256) is not None for select in selects)
+
+
+def every(tx: ReadTx) -> Iterator[NamedFile]:
+    """Every file that is named, of all organizations, and perhaps by several."""
+    for select in (_DOCUMENTS_ANY_ORG, _VARIANTS_ANY_ORG, _SEALS_ANY_ORG):
+        after = ""
+        while found := tx.rows(select, after=after, count=PAGE):
+            yield from (NamedFile(*row) for row in found)
+            after = found[-1][0]

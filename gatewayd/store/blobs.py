@@ -49,6 +49,11 @@ class BlobDraft:
         """What was not saved is discarded."""
         self.discard()
 
+    @property
+    def sha256(self) -> str:
+        """Of what was written, in hexadecimal."""
+        return self._hash.hexdigest()
+
     def write(self, chunk: bytes) -> None:
         """Append. Raises `BlobTooLarge`, or `StoreFailure` when the disk refuses; the draft is then gone."""
         self._size += len(chunk)
@@ -62,18 +67,23 @@ class BlobDraft:
             self.discard()
             raise _refused(error) from error
 
+    def sync(self) -> None:
+        """Bring what was written to the disk, so that `save` has little left. Raises as `write` does."""
+        try:
+            self._file.flush()
+            os.fdatasync(self._file.fileno())
+        except OSError as error:
+            self.discard()
+            raise _refused(error) from error
+
     def save(self) -> BlobInfo:
         """Make the bytes durable under their digest. Raises `StoreFailure`; the draft is then gone."""
-        digest = self._hash.hexdigest()
-        target = self._folder / digest[:2] / digest
+        digest = self.sha256
         try:
             self._file.flush()
             os.fsync(self._file.fileno())
             self._file.close()
-            make_folder(target.parent, self._folder)
-            sync_directory(self._folder)  # also where another draft made it: its own sync may be yet to come
-            os.rename(self._path, target)
-            sync_directory(target.parent)
+            _name(self._path, self._folder, digest)
         except OSError as error:
             self.discard()
             raise _refused(error) from error
@@ -84,6 +94,15 @@ class BlobDraft:
         with contextlib.suppress(OSError):  # the buffer may not fit a full disk; the file goes next
             self._file.close()
         self._path.unlink(missing_ok=True)
+
+
+def _name(path: Path, folder: Path, digest: str) -> None:
+    """Give a file on the disk the name that its bytes have, in the place of one that has them. Raises `OSError`."""
+    target = folder / digest[:2] / digest
+    make_folder(target.parent, folder)
+    sync_directory(folder)  # also where another made it: its own sync may be yet to come
+    os.rename(path, target)
+    sync_directory(target.parent)
 
 
 def _delete_old(path: Path, before: Instant, aside: Path) -> bool:
@@ -103,6 +122,16 @@ def _delete_old(path: Path, before: Instant, aside: Path) -> bool:
     return False
 
 
+def _link(path: Path, name: Path) -> None:
+    """A second name for a file; where the file system has one only, it moves. Raises `OSError`."""
+    try:
+        os.link(path, name)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        os.rename(path, name)
+
+
 def _refused(error: OSError) -> StoreFailure:
     return StoreFailure(f"the upload cannot be stored: {error.strerror}")
 
@@ -119,6 +148,23 @@ class Blobs:
     def draft(self, max_bytes: int) -> BlobDraft:
         """Begin to store at most `max_bytes`."""
         return BlobDraft(self.folder, self._drafts, max_bytes)
+
+    def adopt(self, path: Path) -> BlobInfo:
+        """Store a whole file of the same data directory, which keeps its own name beside. Raises `StoreFailure`."""
+        draft = self._drafts / secrets.token_hex(16)
+        try:
+            with path.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+                os.utime(file.fileno())  # what is young is not swept before somebody names it
+                os.fsync(file.fileno())
+                size = os.fstat(file.fileno()).st_size
+            _link(path, draft)
+            _name(draft, self.folder, digest)
+        except OSError as error:
+            raise _refused(error) from error
+        finally:
+            draft.unlink(missing_ok=True)
+        return BlobInfo(digest, size)
 
     def path(self, sha256: str) -> Path:
         """Where the bytes are. Raises `ValueError` for what is no digest, `FileNotFoundError` when they are gone."""

@@ -2017,7 +2017,8 @@ WHERE status <> 'deleted';
 
 CREATE UNIQUE INDEX vault_documents_by_upload ON vault_documents (upload_hash) WHERE upload_hash IS NOT NULL;
 
-CREATE INDEX vault_documents_deleted ON vault_documents (deleted_at, id) WHERE deleted_at IS NOT NULL;
+CREATE INDEX vault_documents_deleted ON vault_documents (deleted_at, id, archive_until_date, org_id)
+WHERE deleted_at IS NOT NULL;
 
 CREATE INDEX vault_documents_in_trash ON vault_documents (org_id, id) WHERE status = 'deleted';
 
@@ -2133,6 +2134,12 @@ CREATE INDEX vault_parses_by_status ON vault_parses (org_id, status, document_id
 CREATE INDEX vault_parses_due ON vault_parses (org_id, due_at, document_id) WHERE due_at IS NOT NULL;
 
 CREATE INDEX vault_parses_running ON vault_parses (org_id, document_id) WHERE status = 'running';
+
+CREATE TABLE vault_usage (
+    org_id TEXT PRIMARY KEY REFERENCES organizations (id),
+    documents INTEGER NOT NULL CHECK (documents >= 0), -- that have bytes
+    bytes INTEGER NOT NULL CHECK (bytes >= 0)
+) STRICT;
 
 CREATE TABLE vault_variants (
     org_id TEXT NOT NULL REFERENCES organizations (id),

@@ -23,6 +23,7 @@ from tests.bench import (
     servers,
     speed,
     tax,
+    uploads,
 )
 from tests.bench.banking_import import ImportSize
 from tests.bench.measure import Effort
@@ -32,7 +33,7 @@ from tests.bench.seeding import Seeded, seed
 
 PARTS = (
     *("reads", "writes", "flat", "footprint", "oauth", "tax", "deliveries", "latency", "isolation", "backlog"),
-    *("assets", "banking"),
+    *("assets", "banking", "uploads"),
 )
 SMALL = 1_000
 BYTES_PER_INVOICE = 5_500  # on disk, indexes included
@@ -66,6 +67,7 @@ class Scale:
     redeemed: int  # codes, and refresh tokens, of one sample at most
     webhooks: WebhookScale
     banking: banking.BankingSize
+    uploads: uploads.UploadSize
 
 
 FULL = Scale(
@@ -90,6 +92,7 @@ FULL = Scale(
         reports=20,
         imports=ImportSize(rows=30_000, rounds=3, quiet_seconds=6.0),
     ),
+    uploads=uploads.UploadSize(rounds=5, seconds=10.0),
 )
 QUICK = Scale(
     effort=Effort(rounds=3, cpu_seconds=0.3, wall_seconds=1.5),
@@ -113,6 +116,7 @@ QUICK = Scale(
         reports=5,
         imports=ImportSize(rows=10_000, rounds=1, quiet_seconds=3.0),
     ),
+    uploads=uploads.UploadSize(rounds=2, seconds=5.0),
 )
 
 
@@ -165,6 +169,8 @@ def _complaint(parent: Path, scale: Scale, parts: Sequence[str]) -> str | None:
         needed += scale.webhooks.backlog * BYTES_PER_DELIVERY
     if "banking" in parts:
         needed += scale.banking.lines * BYTES_PER_LINE + scale.banking.imports.rows * BYTES_PER_LINE
+    if "uploads" in parts:
+        needed += round(scale.uploads.rounds * scale.uploads.seconds * uploads.BYTES_PER_SECOND)
     free = shutil.disk_usage(parent).free
     if free < needed:
         return f"{parent} has {free >> 20} MiB free, {needed >> 20} MiB are needed: try --quick"
@@ -192,6 +198,8 @@ def _run(parts: Sequence[str], scale: Scale, bench: servers.Bench, report: Repor
         assets.measure_assets(scale.effort, report)
     if "banking" in parts:
         banking.measure_banking(bench, scale.banking, report)
+    if "uploads" in parts:
+        uploads.measure_uploads(bench, seed(bench.scratch / "uploads", SMALL), scale.uploads, report)
 
 
 def _run_requests(parts: Sequence[str], scale: Scale, bench: servers.Bench, report: Report) -> None:

@@ -15,7 +15,7 @@ from tests.bench.bank_floor import Floor, floor_of
 from tests.bench.load import fetch
 from tests.bench.processes import BenchError, CpuTime, ServerProcess, children_of, cpu_time, resident_mib, tree_cpu_time
 from tests.bench.report import Figure, Report, at_most, percentile
-from tests.bench.seeding import INVOICE
+from tests.bench.seeding import INVOICE, Seeded
 from tests.bench.servers import Bench, get, serving
 
 HEADINGS = "Number,Date,Account,Amount,Subcategory,Memo\n"
@@ -145,7 +145,7 @@ def _figures(rows: int, watched: Sequence[Watched], floors: Sequence[Floor], sil
 def _watched(server: ServerProcess, seeded: BankBooks, path: Path, size: ImportSize) -> Watched:
     waits = Waits()
     watched = Watched(waits)
-    with _neighbour(server, seeded, waits):
+    with neighbour(server, seeded, waits):
         time.sleep(size.quiet_seconds)
         own, tree = cpu_time(server.pid), tree_cpu_time(server.pid)
         waits.stage = "uploading"
@@ -224,7 +224,7 @@ def _made(server: ServerProcess, seeded: BankBooks, path: str, values: dict[str,
 class _Program:
     """Another customer's program on one kept connection."""
 
-    def __init__(self, server: ServerProcess, seeded: BankBooks) -> None:
+    def __init__(self, server: ServerProcess, seeded: BankBooks | Seeded) -> None:
         self._connection = HTTPConnection(*server.address, timeout=60)
         self._headers = {"Authorization": f"Bearer {seeded.key}", "Content-Type": "application/json"}
 
@@ -247,7 +247,7 @@ class _Program:
 
 
 @contextmanager
-def _neighbour(server: ServerProcess, seeded: BankBooks, waits: Waits) -> Iterator[None]:
+def neighbour(server: ServerProcess, seeded: BankBooks | Seeded, waits: Waits) -> Iterator[None]:
     """GETs and POSTs of invoices by programs of their own, at their moments, whatever the answers before took."""
     over = threading.Event()
     failures: list[BaseException] = []
@@ -281,7 +281,7 @@ def _neighbour(server: ServerProcess, seeded: BankBooks, waits: Waits) -> Iterat
         raise failures[0]
 
 
-def _ask_once(program: _Program, seeded: BankBooks, turn: int, kind: Kind) -> None:
+def _ask_once(program: _Program, seeded: BankBooks | Seeded, turn: int, kind: Kind) -> None:
     if kind == "POST":
         sold = {**INVOICE, "clientId": seeded.client_id, "legalEntityId": seeded.entity_id}
         program.post("/api/rpc/invoices", sold)

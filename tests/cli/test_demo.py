@@ -33,7 +33,8 @@ def test_once_plays_the_main_job_and_leaves_nothing(tmp_path: Path) -> None:
     ran = demo("--once", "--port", "0", directory=tmp_path)
     assert (ran.returncode, ran.stderr) == (0, "")
     steps = [line.split(".")[0] for line in ran.stdout.splitlines() if line[:1].isdigit()]
-    assert steps == ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11"]
+    assert steps == ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12"]
+    assert "is uploaded to a URL of its own and confirmed" in ran.stdout
     assert "An app, Cash Calendar, registers itself as an OAuth client: app_" in ran.stdout
     assert "the app reads 3 invoices" in ran.stdout
     assert "INV-000004: 1516.25 + VAT 303.25 = 1819.50 GBP" in ran.stdout

@@ -1,123 +1,16 @@
 """Where the bytes of documents come in and go out: addresses that need no other credential, and what they refuse."""
 
 import hashlib
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
-import trio
 
-from gatewayd import parsing
-from gatewayd.areas import vault
 from gatewayd.clock import MINUTE, SECOND
-from gatewayd.http.vault_files import VaultFilesDoor
-from gatewayd.http.vault_thumbnails import thumbnails
-from gatewayd.http.vault_uploads import VaultUploads
-from gatewayd.http1.asgi import App
-from gatewayd.http1.cors import Cors
-from gatewayd.parsing.engine import open_parsing
-from gatewayd.parsing.parts import ParseParts
 from gatewayd.store import StoreFailure
-from gatewayd.store.blobs import Blobs
-from gatewayd.vault_files import OPERATIONS
-from gatewayd.vault_files.engine import VaultFiles
-from tests.importing.conftest import ImportLog
-from tests.support.api import ANSWER_SECONDS, Body, Fields, Reply, TestedApi, Tuning, open_api
-from tests.support.document_reading import FakeReader
-from tests.support.engines import Engines
-from tests.support.scopes import request_of, scope_of
+from tests.http.vault_door import MAX_BYTES, ORIGIN, open_door
+from tests.support.api import Body
 
-MAX_BYTES = 3_000_000
-ORIGIN = "http://127.0.0.1:8080"
 NOBODY = [(b"origin", b"https://app.example.com")]
-
-
-class Door:
-    """The API with its vault, and the doors beside it."""
-
-    def __init__(self, api: TestedApi, directory: Path, files: VaultFiles) -> None:
-        self.api, self.directory, self.files = api, directory, files
-        self.blobs = Blobs(directory)
-        self.uploads = VaultUploads(api.store, self.blobs, MAX_BYTES, Cors(["https://app.example.com"]))
-        giving = VaultFilesDoor(api.store, files)
-        self.apps: dict[str, App] = {
-            "/vault/files/": giving.downloads(),
-            "/l/": giving.links(),
-            "/vault/thumbnails/": thumbnails(api.store, files),
-        }
-
-    async def post(self, path: str, method: str = "POST", **values: object) -> dict[str, Any]:
-        reply = await self.api(method, path, json=values)
-        assert reply.status == 200, reply.body
-        return dict(reply.json())
-
-    async def put(self, url: str, body: Body, *headers: tuple[bytes, bytes], method: str = "PUT") -> Reply:
-        return await call(self.uploads, method, url, body, headers)
-
-    async def get(self, url: str, *headers: tuple[bytes, bytes], method: str = "GET", body: bytes = b"") -> Reply:
-        path = urlsplit(url).path
-        app = next(app for start, app in self.apps.items() if path.startswith(start))
-        return await call(app, method, url, Body(body), headers)
-
-    async def document(self, content: bytes = b"0123456789", name: str = "a.txt", **values: object) -> str:
-        made = await self.post("/vault/documents", name=name, **values)
-        sent = await self.put(made["upload"]["url"], Body(content))
-        assert sent.status == 200, sent.body
-        document_id = made["document"]["id"]
-        await self.post(f"/vault/documents/{document_id}/confirm-upload")
-        return str(document_id)
-
-    async def parsed(self, document_id: str) -> dict[str, Any]:
-        """The document once it was read."""
-        with trio.fail_after(ANSWER_SECONDS):
-            while True:
-                shown = (await self.api("GET", f"/vault/documents/{document_id}")).json()
-                if shown["parse"]["status"] not in ("queued", "running"):
-                    return dict(shown)
-                await self.api.store.write_behind(lambda tx: None)
-
-    async def url(self, document_id: str, query: str = "") -> str:
-        reply = await self.api("GET", f"/vault/documents/{document_id}/download", query=query)
-        assert reply.status == 200, reply.body
-        return str(reply.json()["url"])
-
-    async def link(self, document_id: str, **values: object) -> str:
-        made = await self.post(f"/vault/documents/{document_id}/temporal-link", **values)
-        return str(made["url"])
-
-    def kept(self) -> list[Path]:
-        """Every file among the blobs, drafts included."""
-        return [path for path in self.blobs.folder.rglob("*") if path.is_file()]
-
-
-async def call(app: App, method: str, url: str, body: Body, headers: Fields) -> Reply:
-    sent: list[dict[str, Any]] = []
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    parts = urlsplit(url)
-    request = request_of(method, parts.path, headers=headers)
-    with trio.fail_after(ANSWER_SECONDS):
-        await app(scope_of(request), body.receive, send)
-    content = b"".join(message.get("body", b"") for message in sent[1:])
-    return Reply(sent[0]["status"], sent[0]["headers"], content)
-
-
-@asynccontextmanager
-async def open_door(tmp_path: Path, image: bytes, *, gives_links: bool = True) -> AsyncIterator[Door]:
-    engines = Engines()
-    rows = (*vault.AREA.operations, *OPERATIONS, *parsing.OPERATIONS)
-    blobs = Blobs(tmp_path)
-    async with open_api(tmp_path, image, rows, Tuning(deps=engines)) as api:
-        parts = ParseParts(store=api.store, blobs=blobs, reader=FakeReader(), log=ImportLog())
-        async with open_parsing(parts) as engines.parsing:
-            made_files = engines.parsing.made_files
-            engines.vault_files = VaultFiles(api.store, blobs, ORIGIN, made_files, gives_links=gives_links)
-            yield Door(api, tmp_path, engines.vault_files)
 
 
 async def test_bytes_come_in_parts_and_go_out_as_they_were(tmp_path: Path, database_image: bytes) -> None:
@@ -251,7 +144,7 @@ async def test_pages_of_allowed_origins_may_send(tmp_path: Path, database_image:
         asked = (*NOBODY, (b"access-control-request-method", b"PUT"))
         preflight = await door.put(url, Body(b""), *asked, method="OPTIONS")
         sent = await door.put(url, Body(b"x"), *NOBODY)
-    assert (preflight.status, preflight["access-control-allow-methods"]) == (204, "PUT")
+    assert (preflight.status, preflight["access-control-allow-methods"]) == (204, "PUT, PATCH, HEAD, DELETE")
     assert sent["access-control-allow-origin"] == "https://app.example.com"
 
 
@@ -260,7 +153,7 @@ async def test_a_disk_that_is_full_keeps_the_upload_open(
 ) -> None:
     async with open_door(tmp_path, database_image) as door:
         url = (await door.post("/vault/documents", name="a"))["upload"]["url"]
-        monkeypatch.setattr("gatewayd.http.vault_uploads.free_bytes", lambda folder: 1_000)
+        monkeypatch.setattr("gatewayd.vault_files.receiving.free_bytes", lambda folder: 1_000)
         refused = await door.put(url, Body(b"x"))
         assert (refused.status, refused["retry-after"]) == (503, "5")
         monkeypatch.undo()
@@ -411,3 +304,30 @@ async def test_reading_goes_on_where_nothing_can_be_noted(
 
         monkeypatch.setattr(type(door.api.store), "write", refuse)
         assert (await door.get(url)).status == 200
+
+
+async def test_people_whose_address_leads_to_nothing_are_told_in_words(tmp_path: Path, database_image: bytes) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        for path in ("/l/gwd_lnk_x", "/vault/files/x.y"):
+            told = await door.get(ORIGIN + path, (b"accept", b"text/html,application/xhtml+xml,*/*;q=0.8"))
+            assert (told.status, told["content-type"]) == (404, "text/html; charset=utf-8")
+            assert b"<h1>There is nothing here</h1>" in told.body
+            assert told["cache-control"] == "no-store"
+            assert (await door.get(ORIGIN + path, (b"accept", b"*/*"))).code == "not_found"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("..", 'attachment; filename=".."'),
+        ("a;b=c, d.txt", 'attachment; filename="a;b=c, d.txt"'),
+        ("100%.txt", "attachment; filename=\"100_.txt\"; filename*=UTF-8''100%25.txt"),
+        ("back\\slash", "attachment; filename=\"back_slash\"; filename*=UTF-8''back%5Cslash"),
+        ("invoice\u202efdp.exe", 'attachment; filename="invoice_fdp.exe"'),
+        ("資料.pdf", "attachment; filename=\"__.pdf\"; filename*=UTF-8''%E8%B3%87%E6%96%99.pdf"),
+    ],
+)
+async def test_odd_names(tmp_path: Path, database_image: bytes, name: str, said: str) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        url = await door.url(await door.document(name=name))
+        assert (await door.get(url))["content-disposition"] == said

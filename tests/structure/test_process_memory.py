@@ -21,6 +21,7 @@ RELIED_ON = {
     "StorageBudget._by_network": "what a network may store without a credential, which each process would grant anew",
     "RateLimit._next": "the tax authority's limit is one for the application, however many processes it has",
     "BearerTokens._unstored": "tokens that came for a spent one and could not be stored: another process has them not",
+    "Receiving._writers": "one request at a time appends to an upload: two processes would mix their bytes",
     "BearerTokens._refreshing": "the authority's refresh token works once: who spends it second loses the connection",
 }
 """By class and attribute."""
@@ -79,6 +80,8 @@ DISPENSABLE = {
     "Books._sums": "one report, then dropped",
     "Template._children": "the children of one template, which end with it",
     "MadeFiles._jobs": "what this process makes of documents; made twice it is the same",
+    "WatchedFolder._seen": "files of the last look, which is made again",
+    "WatchedFolder._left": "files that stay where they are, which are tried once more",
     "BundleArchive._entries": "the names in one file, while it is read",
 }
 

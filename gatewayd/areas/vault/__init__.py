@@ -25,7 +25,8 @@ def area(settings: Settings) -> Area:
     )
 
 
-__all__ = ["AREA", "Settings", "area"]
+__all__ = ["AREA", "DEFAULTS", "Settings", "area"]
 
-AREA = area(Settings("http://127.0.0.1:8080", 100 << 20))
+DEFAULTS = Settings("http://127.0.0.1:8080", 100 << 20)
+AREA = area(DEFAULTS)
 """The same with those that are the default."""

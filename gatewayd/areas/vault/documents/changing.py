@@ -1,6 +1,8 @@
 """What every change of a document does."""
 
-from gatewayd.areas.vault.documents import index_queue, rows, rules
+from msgspec.structs import replace
+
+from gatewayd.areas.vault.documents import index_queue, keeping, rows, rules
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.documents.shapes import Document, DocumentRow
 from gatewayd.errors import invalid
@@ -11,6 +13,9 @@ def store(tx: WriteTx, before: DocumentRow, after: DocumentRow) -> Document:
     """Store what a document has become; what is so already costs no version."""
     if after.name != before.name and after.status == rows.UPLOADED:
         index_queue.put(tx, after.id)
+    if (after.links, after.document_date) != (before.links, before.document_date):
+        until = keeping.archive_until(tx, after.links, after.document_date, after.created_at)
+        after = replace(after, archive_until_date=until)
     return rows.shown(tx, before if after == before else DOCUMENTS.update(tx, after))
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gatewayd.areas.vault.documents import changing, index_queue, pages, rows, rules, uploads
+from gatewayd.areas.vault.documents import changing, index_queue, keeping, pages, rows, rules, uploads, usage
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.documents.shapes import (
     BulkMoved,
@@ -30,6 +30,7 @@ from gatewayd.areas.vault.documents.shapes import (
 from gatewayd.areas.vault.documents.uploads import Settings
 from gatewayd.areas.vault.folders.rows import FOLDERS
 from gatewayd.areas.vault.parses import rows as parses
+from gatewayd.clock import Instant
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
@@ -69,14 +70,17 @@ def create_document_record(
 ) -> CreatedDocument:
     """Create the record of a document, and a URL to send its bytes to.
 
-    Send them with PUT within 24 hours, then call confirm-upload. The URL takes them once and needs no other
-    credential. With `onDuplicate` reject there is no record where a document with these bytes exists.
+    Send them with PUT within 24 hours, or in parts by the tus protocol 1.0, then call confirm-upload. The URL takes
+    them once and needs no other credential. With `onDuplicate` reject there is no record where a document with these
+    bytes exists.
     """
     if request.size_bytes is not None and request.size_bytes > settings.max_bytes:
         raise Problem("payload_too_large", f"A document may have at most {settings.max_bytes} bytes.")
+    usage.refuse_over_quota(tx, request.size_bytes or 0, settings.organization_bytes)
     links = request.links or []
     if errors := [*rules.reference_mistakes(tx, request.folder_id, links)]:
         raise invalid(*errors)
+    document_date = None if request.document_date is None else request.document_date.isoformat()
     token, hashed = uploads.new_token()
     row = DOCUMENTS.new(
         tx,
@@ -85,7 +89,8 @@ def create_document_record(
         links=links,
         original_name=request.name,
         mime_type=request.mime_type or rules.type_of(request.name),
-        document_date=None if request.document_date is None else request.document_date.isoformat(),
+        document_date=document_date,
+        archive_until_date=keeping.archive_until(tx, links, document_date, Instant(tx.now)),
         declared_size_bytes=request.size_bytes,
         declared_sha256=request.sha256,
         starred=False,

@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from gatewayd.areas.vault.documents import index_queue
+from gatewayd.areas.vault.documents import index_queue, keeping, usage
 from gatewayd.areas.vault.documents.shapes import Document, DocumentRow, DocumentStatus, RecentDocument, StoredStatus
 from gatewayd.areas.vault.parses import rows as parses
 from gatewayd.areas.vault.parses import texts, variants
@@ -77,7 +77,9 @@ WHERE r.org_id = :org_id AND r.reader = :reader AND d.status <> 'deleted'
 ORDER BY r.at DESC, r.document_id DESC LIMIT :count
 """
 _SELECT_OLD_ANY_ORG = """
-SELECT org_id, id FROM vault_documents WHERE deleted_at < :before ORDER BY deleted_at, id LIMIT :count
+SELECT org_id, id FROM vault_documents
+WHERE deleted_at < :before AND (archive_until_date IS NULL OR archive_until_date < :today)
+ORDER BY deleted_at, id LIMIT :count
 """
 _FORGET_ACCESSES = "DELETE FROM vault_accesses WHERE org_id = :org_id AND document_id = :document_id"
 _FORGET = "DELETE FROM vault_documents WHERE org_id = :org_id AND id = :document_id"
@@ -88,8 +90,22 @@ ON CONFLICT (org_id, reader, document_id) DO UPDATE SET at = excluded.at
 
 
 def old_in_trash(tx: ReadTx, before: Instant) -> list[tuple[str, str]]:
-    """Organization and id of some documents that went into the trash before an instant, of all organizations."""
-    return [(row[0], row[1]) for row in tx.rows(_SELECT_OLD_ANY_ORG, before=before, count=PURGED_AT_ONCE)]
+    """Organization and id of some documents that went into the trash before an instant and need not be kept.
+
+    They are of all organizations.
+    """
+    sought = {"before": before, "today": tx.today, "count": PURGED_AT_ONCE}
+    return [(row[0], row[1]) for row in tx.rows(_SELECT_OLD_ANY_ORG, **sought)]
+
+
+def is_to_be_kept(tx: WriteTx, document_id: str) -> bool:
+    """Whether a document in the trash has to be kept as the organization's entities are now, which is noted."""
+    row = DOCUMENTS.get(tx, document_id)
+    until = keeping.archive_until(tx, row.links, row.document_date, row.created_at)
+    if until is None or until < tx.today:
+        return False
+    DOCUMENTS.update(tx, replace(row, archive_until_date=until))
+    return True
 
 
 def forget(tx: WriteTx, document_id: str) -> None:
@@ -97,6 +113,9 @@ def forget(tx: WriteTx, document_id: str) -> None:
 
     So are those of what was made from it.
     """
+    row = DOCUMENTS.get(tx, document_id)
+    if row.size_bytes is not None:
+        usage.take(tx, row.size_bytes)
     variants.forget(tx, document_id)
     texts.forget(tx, document_id)
     parses.forget(tx, document_id)

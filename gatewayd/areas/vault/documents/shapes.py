@@ -94,7 +94,8 @@ class Document(StoredDocument, frozen=True, kw_only=True):
 class DocumentRow(StoredDocument, frozen=True, kw_only=True):
     """A document as it is stored.
 
-    `upload_hash` None: the URL is used up. `declared_*` is what was said of the bytes before they came.
+    `upload_hash` None: the URL is over. `received_at`: since when it takes no more bytes. `declared_*` is what was said
+    of the bytes before they came.
     """
 
     status: StoredStatus

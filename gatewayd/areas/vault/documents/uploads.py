@@ -1,7 +1,7 @@
 """Uploads: the URL that a document's bytes go to once, and what is known of them when they are there (Domain B7).
 
 createDocumentRecord    a URL with a token, of which the hash is stored
-the bytes arrive        they are durable before the row says so, and the URL is used up with it
+the bytes arrive        they are durable before the row says so, and then the URL takes no others
 confirmUpload           the document is there for everybody
 """
 
@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from gatewayd.areas.vault.documents import rules
+from gatewayd.areas.vault.documents import rules, usage
 from gatewayd.areas.vault.documents.rows import DOCUMENTS, UPLOAD_LASTS
 from gatewayd.areas.vault.documents.shapes import DocumentRow, Upload
 from gatewayd.clock import Instant
@@ -21,20 +21,30 @@ PATH: Final = "/vault/uploads/"
 PREFIX: Final = "gwd_upl_"  # logs hide what begins so
 
 _SELECT_ANY_ORG = "SELECT org_id, id FROM vault_documents WHERE upload_hash = :hash"
+_SELECT_AWAITED_ANY_ORG = """
+SELECT 1 FROM vault_documents
+WHERE id = :id AND status = 'pending_upload' AND received_at IS NULL AND upload_expires_at > :at
+"""
 
 
 class Settings(NamedTuple):
-    """Where clients see the daemon, and the most bytes of a document."""
+    """Where clients see the daemon; the most bytes of a document, and of an organization's: 0: as many as it likes."""
 
     public_url: str
     max_bytes: int
+    organization_bytes: int = 0
 
 
 class Expected(NamedTuple):
-    """A document whose bytes may come now."""
+    """A document whose bytes may come now, or have come."""
 
     org_id: str
     row: DocumentRow
+
+    @property
+    def is_received(self) -> bool:
+        """Whether all of them have, and are durable."""
+        return self.row.received_at is not None
 
 
 def new_token() -> tuple[str, bytes]:
@@ -59,10 +69,10 @@ def expires_at(now: Instant) -> Instant:
     return Instant(now + UPLOAD_LASTS)
 
 
-def find(tx: ReadTx, token: str) -> Expected | None:
+def standing(tx: ReadTx, token: str) -> Expected | None:
     """The document that a token is for; the transaction acts for its organization from now on.
 
-    None: there is no such token, it is used up, or it has expired.
+    None: there is no such token, or it has expired.
     """
     found = tx.row(_SELECT_ANY_ORG, hash=hash_token(token))
     if found is None:
@@ -73,14 +83,47 @@ def find(tx: ReadTx, token: str) -> Expected | None:
     return None if row.upload_expires_at <= tx.now else Expected(org_id, row)
 
 
-def receive(tx: WriteTx, token: str, size: int, sha256: str) -> DocumentRow | None:
-    """Note that the bytes are there, durable, and use up the token. None as in `find`: another request was faster.
+def find(tx: ReadTx, token: str) -> Expected | None:
+    """The same, for bytes that are yet to come. None: they came already, too."""
+    expected = standing(tx, token)
+    return None if expected is None or expected.is_received else expected
 
-    Raises `Problem` `checksum_mismatch`, and the token stays.
+
+def receive(tx: WriteTx, token: str, size: int, sha256: str, organization_bytes: int = 0) -> DocumentRow | None:
+    """Note that the bytes are there, durable: the URL takes no others. None as in `find`: another request was faster.
+
+    Raises `Problem`: `checksum_mismatch`, `payload_too_large` where the organization would have more than it may; the
+    URL stays.
     """
     expected = find(tx, token)
     if expected is None:
         return None
     rules.refuse_other_bytes(size, sha256, expected.row)
-    received = replace(expected.row, upload_hash=None, size_bytes=size, sha256=sha256, received_at=tx.now)
-    return DOCUMENTS.update(tx, received)
+    usage.refuse_over_quota(tx, size, organization_bytes)
+    usage.add(tx, size)
+    return DOCUMENTS.update(tx, replace(expected.row, size_bytes=size, sha256=sha256, received_at=tx.now))
+
+
+def declare(tx: WriteTx, token: str, size: int, organization_bytes: int = 0) -> Expected | None:
+    """Note how many bytes are to come, where nobody said so before; else it stays as it is. None as in `find`.
+
+    Raises `Problem` `payload_too_large` as `receive` does.
+    """
+    expected = find(tx, token)
+    if expected is None or expected.row.declared_size_bytes is not None:
+        return expected
+    usage.refuse_over_quota(tx, size, organization_bytes)
+    return expected._replace(row=DOCUMENTS.update(tx, replace(expected.row, declared_size_bytes=size)))
+
+
+def end(tx: WriteTx, token: str) -> DocumentRow | None:
+    """End an upload: its URL takes nothing any more, and the record is that of one that expired. None as in `find`."""
+    expected = find(tx, token)
+    if expected is None:
+        return None
+    return DOCUMENTS.update(tx, replace(expected.row, upload_hash=None, upload_expires_at=Instant(tx.now)))
+
+
+def is_awaited_by_any(tx: ReadTx, id_: str) -> bool:
+    """Whether bytes may still come for a document, of whichever organization."""
+    return tx.row(_SELECT_AWAITED_ANY_ORG, id=id_, at=tx.now) is not None

@@ -99,10 +99,15 @@ def shown(tree: Tree, row: FolderRow, counts: dict[str, int] | None = None) -> F
     )
 
 
+def named(tx: ReadTx, parent_id: str | None, name: str, but: str = "") -> str | None:
+    """The folder of that name, in any letter case, in another or at the top; `but` is one that is not meant."""
+    found: str | None = tx.value(_SELECT_NAMED, of=parent_id or "", name_key=name.casefold(), id=but)
+    return found
+
+
 def refuse_taken(tx: ReadTx, row: FolderRow) -> None:
     """Raises `Problem` `name_taken` where another folder beside it has the name, in any letter case."""
-    sought = {"of": row.parent_id or "", "name_key": row.name.casefold(), "id": row.id}
-    existing_id = tx.value(_SELECT_NAMED, **sought)
+    existing_id = named(tx, row.parent_id, row.name, row.id)
     if existing_id is not None:
         message = f"A folder of that name is there: {existing_id}."
         raise Problem("name_taken", message, extra={"existingId": existing_id, "field": "name"})

@@ -118,10 +118,15 @@ def revoke(tx: WriteTx, link_id: str) -> LinkRow:
 
 
 def purge_some(tx: WriteTx, before: Instant) -> int:
-    """Delete for good some documents that went into the trash before an instant, with their links; answers how many."""
+    """Delete for good some documents that went into the trash before an instant, with their links.
+
+    Answers how many were looked at. What has to be kept stays.
+    """
     found = documents.old_in_trash(tx, before)
     for org_id, document_id in found:
         tx.bind(org_id)
+        if documents.is_to_be_kept(tx, document_id):  # an entity was added since
+            continue
         tx.run(_FORGET, document_id=document_id)
         documents.forget(tx, document_id)
     return len(found)

@@ -1,0 +1,121 @@
+"""The shop's papers: a supplier's invoice is uploaded and given to the accountant.
+
+Where this program reads documents, it is found by a word of its text and by its meaning.
+"""
+
+import hashlib
+from collections.abc import Callable
+from typing import Any, Final
+
+import trio
+
+from gatewayd.cli.demo_firm import Firm
+from gatewayd.cli.demo_http import ApiClient, DemoFailed
+
+READ_SECONDS: Final = 30.0  # Chosen: the longest that a document is read
+LOOK_SECONDS: Final = 0.1
+_INVOICE: Final = (
+    "Northern Hardwoods Ltd",
+    "14 Canal Wharf, Leeds LS11 5PS    VAT GB 123 4567 82",
+    "Invoice NH-20417 of 3 November 2026",
+    "12 boards of quarter-sawn ash, kiln dried       427.00",
+    "VAT 20 %       85.40",
+    "Total due       GBP 512.40",
+)
+_LETTER: Final = "Dear customer,\nthe cover of your van is renewed from the first of next month. No claims were made.\n"
+_WORD, _MEANING = "quarter-sawn", "wood for making furniture"
+
+
+def pdf_of(lines: tuple[str, ...]) -> bytes:
+    """A PDF of one page (ISO 32000-1), with its lines one below the other. They are ASCII."""
+    escaped = [line.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)") for line in lines]
+    text = " ".join(f"({line}) Tj T*" for line in escaped)
+    drawn = f"BT /F1 12 Tf 18 TL 72 760 Td {text} ET"
+    objects = (
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R"
+        " /Resources << /Font << /F1 5 0 R >> >> >>",
+        f"<< /Length {len(drawn)} >>\nstream\n{drawn}\nendstream",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    )
+    found, places = "%PDF-1.4\n", []
+    for number, content in enumerate(objects, start=1):
+        places.append(len(found))
+        found += f"{number} 0 obj\n{content}\nendobj\n"
+    table = "".join(f"{place:010} 00000 n \n" for place in places)
+    size = len(objects) + 1
+    end = f"trailer << /Size {size} /Root 1 0 R >>\nstartxref\n{len(found)}\n%%EOF\n"
+    return f"{found}xref\n0 {size}\n0000000000 65535 f \n{table}{end}".encode("ascii")
+
+
+class DocumentsScene:
+    """The shop, with a key that reads and writes its vault."""
+
+    def __init__(self, origin: str, firm: Firm) -> None:
+        self._firm = firm
+        self._api = ApiClient(f"{origin}/api/rpc", firm.key)
+
+    async def run(self, say: Callable[[str], None]) -> None:
+        """All of it, told as it goes. Raises `DemoFailed`."""
+        folder = await self._api.post("/vault/folders", {"name": "Suppliers"})
+        content = pdf_of(_INVOICE)
+        invoice = await self._upload("NH-20417.pdf", content, folder["id"])
+        letter = await self._upload("insurance.txt", _LETTER.encode(), None)
+        say(f"12. A supplier's invoice, {len(content)} bytes of PDF, is uploaded to a URL of its own and confirmed;")
+        say("     it is kept as long as the law wants, for it belongs to the books.")
+        await self._give_away(invoice, content, say)
+        await self._find(invoice, letter, say)
+
+    async def _upload(self, name: str, content: bytes, folder_id: str | None) -> str:
+        link = {"type": "business", "id": self._firm.business_id}
+        made = await self._api.post("/vault/documents", {"name": name, "folderId": folder_id, "links": [link]})
+        upload = made["upload"]
+        (await self._api.http.put_file(upload["url"], content, upload["headers"])).expect()
+        said = {"sizeBytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+        document = await self._api.post(f"/vault/documents/{made['document']['id']}/confirm-upload", said)
+        if document["status"] != "uploaded" or document["archiveUntilDate"] is None:
+            raise DemoFailed(f"the document is not kept: {document}")
+        return str(document["id"])
+
+    async def _give_away(self, document_id: str, content: bytes, say: Callable[[str], None]) -> None:
+        link = await self._api.post(
+            f"/vault/documents/{document_id}/temporal-link", {"expiresInSeconds": 3600, "maxDownloads": 1}
+        )
+        got = (await self._api.http.get(link["url"])).expect()
+        (await self._api.http.get(link["url"])).expect(404)
+        if got.body != content:
+            raise DemoFailed("the link gave other bytes")
+        say("     A link for one download gives it to the accountant, and nothing to whoever comes second.")
+
+    async def _find(self, invoice: str, letter: str, say: Callable[[str], None]) -> None:
+        """Where this program reads documents and searches them."""
+        asked = await self._search(_WORD)
+        if asked is None:
+            return
+        for document_id in (invoice, letter):
+            await self._read(document_id)
+        for kind, query in (("a word of it", _WORD), ("its meaning", _MEANING)):
+            found = await self._search(query) or {"data": []}
+            if [one["document"]["id"] for one in found["data"]][:1] != [invoice]:
+                raise DemoFailed(f"{query} does not find the invoice: {found}")
+            say(f'     Found by {kind}: "{query}" ({found["modeUsed"]}).')
+
+    async def _search(self, query: str) -> dict[str, Any] | None:
+        """What is found; None: this program does not search."""
+        url = f"{self._api.base}/vault/search"
+        answer = await self._api.http.post_json(url, {"query": query}, self._api.authorization)
+        return None if answer.status in (404, 405) else answer.expect().json()
+
+    async def _read(self, document_id: str) -> None:
+        """Wait until its text is known."""
+        with trio.move_on_after(READ_SECONDS):
+            while True:
+                document = await self._api.get(f"/vault/documents/{document_id}")
+                status = document.get("parse", {}).get("status")
+                if status in ("failed", "skipped"):
+                    raise DemoFailed(f"the document was not read: {document['parse']}")
+                if status == "succeeded":
+                    return
+                await trio.sleep(LOOK_SECONDS)
+        raise DemoFailed(f"the document is not read after {READ_SECONDS:.0f} seconds")

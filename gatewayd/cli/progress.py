@@ -1,0 +1,55 @@
+"""A bar on a terminal for work of which it is known how much there is; elsewhere nothing is said."""
+
+import shutil
+from types import TracebackType
+from typing import Self, TextIO
+
+BAR = 24  # characters
+_UNITS = ("B", "kB", "MB", "GB", "TB")
+
+
+class Progress:
+    """So many files, and so many bytes; drawn anew with each that is done, and wiped in the end."""
+
+    def __init__(self, stream: TextIO, files: int, size_bytes: int) -> None:
+        self._stream = stream
+        self._files, self._bytes = files, size_bytes
+        self._done_files, self._done_bytes = 0, 0
+        self._draws = stream.isatty()
+
+    def __enter__(self) -> Self:
+        self._draw("")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._draws:
+            self._write("")
+
+    def advance(self, size_bytes: int, name: str) -> None:
+        """One more file is done, of so many bytes."""
+        self._done_files += 1
+        self._done_bytes += size_bytes
+        self._draw(name)
+
+    def _draw(self, name: str) -> None:
+        if not self._draws:
+            return
+        share = self._done_bytes / self._bytes if self._bytes else 1.0
+        filled = min(BAR, round(share * BAR))
+        bar = "#" * filled + "." * (BAR - filled)
+        told = f"[{bar}] {self._done_files:,} of {self._files:,} files, {in_units(self._done_bytes)}  "
+        shown = "".join(character if character.isprintable() else "?" for character in name)
+        self._write((told + shown)[: shutil.get_terminal_size().columns - 1])
+
+    def _write(self, line: str) -> None:
+        print(f"\r\x1b[K{line}", end="", file=self._stream, flush=True)
+
+
+def in_units(size_bytes: int) -> str:
+    """`12.3 MB`, in thousands."""
+    size, unit = float(size_bytes), 0
+    while size >= 1_000 and unit + 1 < len(_UNITS):
+        size, unit = size / 1_000, unit + 1
+    return f"{size:.1f} {_UNITS[unit]}" if unit else f"{size_bytes} B"

@@ -1,0 +1,59 @@
+"""The engines of the vault: what takes documents in, what reads them, and what finds them."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import trio
+
+from gatewayd.config import Config
+from gatewayd.daemon.description import vault_settings
+from gatewayd.daemon.embedding import OpenEmbedder
+from gatewayd.daemon.reading import OpenReader, open_reading
+from gatewayd.http1.log import Log
+from gatewayd.parsing.engine import Parsing
+from gatewayd.search.engine import Search
+from gatewayd.store import Store
+from gatewayd.store.blobs import Blobs
+from gatewayd.store.partial_blobs import PartialBlobs
+from gatewayd.vault_files.receiving import Receiving
+
+
+class VaultEngines(NamedTuple):
+    """The engines that doors and housekeeping work with."""
+
+    receiving: Receiving
+    parsing: Parsing
+    search: Search
+
+
+@asynccontextmanager
+async def open_vault(
+    config: Config, store: Store, ways: tuple[OpenReader, OpenEmbedder], log: Log
+) -> AsyncIterator["VaultEngines"]:
+    """The engines, at work for the length of the block; so long the folder is watched, if there is one.
+
+    Raises `OSError`, or `ValueError` for a folder that cannot be watched.
+    """
+    blobs, settings = Blobs(store.directory), vault_settings(config)
+    watched = _watched_folder(config, store.directory)
+    async with open_reading(config, store, ways, log) as reading, trio.open_nursery() as nursery:
+        if watched is not None:
+            from gatewayd.vault_files.consuming import WatchedFolder
+            from gatewayd.vault_files.filing import Filing
+
+            nursery.start_soon(WatchedFolder(store, Filing(store, blobs, settings), watched, log).run)
+        receiving = Receiving(store, blobs, PartialBlobs(store.directory), settings)
+        yield VaultEngines(receiving, reading.parsing, reading.search)
+        nursery.cancel_scope.cancel()
+
+
+def _watched_folder(config: Config, directory: Path) -> Path | None:
+    """Raises `ValueError` where what is taken from it would be the data itself."""
+    if not config.vault.consume_directory:
+        return None
+    watched, data = Path(config.vault.consume_directory).resolve(), directory.resolve()
+    if watched == data or watched in data.parents or data in watched.parents:
+        raise ValueError(f"vault.consume_directory {watched} and the data directory {data} may not lie in each other")
+    return watched

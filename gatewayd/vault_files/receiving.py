@@ -1,0 +1,289 @@
+"""Takes the bytes of documents in: whole with one request, or in parts that outlast kills (tus 1.0).
+
+They go to the disk as they come, and are durable under their digest before the document's row names them: a kill
+between the two leaves bytes that nothing names, and never a name without bytes.
+"""
+
+import hashlib
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final, TypeVar
+
+import trio
+
+from gatewayd.areas.vault.documents import uploads
+from gatewayd.areas.vault.documents.shapes import DocumentRow
+from gatewayd.areas.vault.documents.uploads import Expected
+from gatewayd.errors import Problem
+from gatewayd.http1.bodies import BodyCutShort
+from gatewayd.store import Store, StoreFailure
+from gatewayd.store.blobs import BlobDraft, BlobInfo, Blobs, BlobTooLarge
+from gatewayd.store.directory import free_bytes
+from gatewayd.store.incoming_files import RESERVE_BYTES
+from gatewayd.store.partial_blobs import PartialBlob, PartialBlobs
+from gatewayd.vault_files import uploading
+from gatewayd.vault_files.uploading import Part, Received, Source, Standing
+
+MAX_AT_ONCE: Final = 16  # Chosen: each has a part in memory, and a thread now and then
+SYNC_BYTES: Final = 8 << 20  # Chosen: what the disk is given at once, so that commits beside it wait for little
+TAKEOVER_SECONDS: Final = 10.0  # Chosen: for the disk to end what an earlier request began
+TOKEN_MAX: Final = 100  # characters; ours have half as many
+
+T = TypeVar("T")
+
+
+@dataclass(eq=False)
+class _Writer:
+    """A request that appends to an upload. Another one for the same ends it."""
+
+    scope: trio.CancelScope = field(default_factory=trio.CancelScope)
+    ended: trio.Event = field(default_factory=trio.Event)
+
+
+class Receiving:
+    """What comes in. `max_bytes` is the most of a document of no declared size; `organization_bytes` 0: no quota."""
+
+    def __init__(self, store: Store, blobs: Blobs, partials: PartialBlobs, limits: uploads.Settings) -> None:
+        self.max_bytes = limits.max_bytes
+        self._store = store
+        self._blobs = blobs
+        self._partials = partials
+        self._quota = limits.organization_bytes
+        self._receiving = 0
+        self._writers: dict[str, _Writer] = {}
+        self._threads = trio.CapacityLimiter(4)
+
+    async def expected(self, token: str) -> Expected:
+        """The document that a token is for. Raises `Problem` `not_found`, also where its bytes have come."""
+        found = await self._standing(token)
+        if found is None or found.is_received:
+            raise uploading.nothing()
+        return found
+
+    async def known(self, token: str) -> Expected:
+        """The document that a token is for, also where its bytes have come. Raises `Problem` `not_found`."""
+        found = await self._standing(token)
+        if found is None:
+            raise uploading.nothing()
+        return found
+
+    # -- whole
+
+    async def take(self, token: str, expected: Expected, declared: int, source: Source) -> Received:
+        """The bytes of one request, durable. `declared` are as many as it says; 0: it does not.
+
+        Raises `Problem`: `payload_too_large` (before anything is read where the size is declared), `checksum_mismatch`,
+        `invalid_request` where they ended early, `unavailable`, `not_found` where another request was faster; or
+        `StoreFailure` where the disk is full.
+        """
+        limit = self._limit(expected)
+        if declared > limit:
+            raise uploading.too_large(limit)
+        async with self._slot():
+            info = await self._write(limit, source)
+        row = await self._receive(token, info)
+        if row is None:  # what this one wrote is swept, unless it is the same
+            raise uploading.nothing()
+        await self._run(self._partials.discard, row.id)
+        return Received(row.id, info.size_bytes, info.sha256)
+
+    async def _write(self, limit: int, source: Source) -> BlobInfo:
+        draft = await self._run(self._blobs.draft, limit)
+        unsynced = 0
+        try:
+            async with aclosing(source) as parts:
+                async for part in parts:
+                    await self._run(self._append, draft, part)
+                    unsynced += len(part)
+                    if unsynced >= SYNC_BYTES:
+                        await self._run(draft.sync)
+                        unsynced = 0
+            return await self._run(draft.save)
+        except BlobTooLarge:
+            raise uploading.too_large(limit) from None
+        except BodyCutShort:
+            raise uploading.cut_short() from None
+        finally:
+            draft.discard()
+
+    def _append(self, draft: BlobDraft, part: bytes) -> None:
+        self._require_room(part)
+        draft.write(part)
+
+    # -- in parts
+
+    async def standing(self, token: str) -> Standing:
+        """How far an upload is: so much is durable. What a kill left undone behind the last byte is done now.
+
+        A request that still appends, whose client is asking here, ends. Raises `Problem`: `not_found`,
+        `checksum_mismatch`, `payload_too_large`; or `StoreFailure`.
+        """
+        document_id = (await self.known(token)).row.id
+        async with self._alone(document_id):
+            return await self._settled(token, await self._looked_at(token))
+
+    async def append(self, token: str, part: Part) -> Standing:
+        """Append a part; what came of it stays where it is cut short, unless it has a checksum.
+
+        Raises `Problem`: `not_found`, `upload_offset_mismatch`, `payload_too_large` (before anything is read where the
+        size is declared), `part_checksum_mismatch`, `checksum_mismatch` of the whole, `invalid_request`, `unavailable`;
+        or `StoreFailure`.
+        """
+        document_id = (await self.known(token)).row.id
+        async with self._slot(), self._alone(document_id):
+            standing = await self._looked_at(token)
+            uploading.require_offset(part, standing)
+            if standing.is_received:
+                return standing
+            standing = await self._with_length(token, standing, part.length)
+            limit = self.max_bytes if standing.length is None else standing.length
+            if part.offset + part.declared > limit:
+                raise uploading.too_large(limit)
+            offset = await self._write_part(document_id, part, limit)
+            return await self._settled(token, standing._replace(offset=offset))
+
+    async def end(self, token: str) -> None:
+        """End an upload and delete what came of it. Raises `Problem` `not_found`."""
+        expected = await self.expected(token)
+        async with self._alone(expected.row.id):
+            if await self._store.write(lambda tx: uploads.end(tx, token)) is None:
+                raise uploading.nothing()
+            await self._run(self._partials.discard, expected.row.id)
+
+    async def keep_house(self) -> None:
+        """Delete what came of uploads that are over, or were made otherwise. Raises `StoreFailure`."""
+        for document_id in await self._run(lambda: sorted({*self._partials.names()})):
+            if document_id not in self._writers and not await self._store.read(
+                partial(uploads.is_awaited_by_any, id_=document_id)
+            ):
+                await self._run(self._partials.discard, document_id)
+
+    async def _write_part(self, document_id: str, part: Part, limit: int) -> int:
+        """How far the upload is then, durable."""
+        draft = await self._run(self._partials.open, document_id)
+        try:
+            if part.checksum is not None:
+                await self._run(draft.doubt)
+            await self._write_on(draft, part, limit)
+            if part.checksum is not None:
+                await self._run(draft.trust)
+            return draft.size
+        except Problem:
+            if part.checksum is not None:
+                await self._run(draft.distrust)
+            raise
+        finally:
+            draft.close()
+
+    async def _write_on(self, draft: PartialBlob, part: Part, limit: int) -> None:
+        digest = None if part.checksum is None else hashlib.new(part.checksum[0], usedforsecurity=False)
+        unsynced = 0
+        try:
+            async with aclosing(part.source) as pieces:
+                async for piece in pieces:
+                    if draft.size + len(piece) > limit:
+                        raise uploading.too_large(limit)
+                    await self._run(self._append_piece, draft, piece)
+                    if digest is not None:
+                        digest.update(piece)
+                    unsynced += len(piece)
+                    if unsynced >= SYNC_BYTES:
+                        await self._run(draft.sync)
+                        unsynced = 0
+        except BodyCutShort:
+            raise uploading.cut_short() from None
+        await self._run(draft.sync)
+        if digest is not None and part.checksum is not None and digest.digest() != part.checksum[1]:
+            raise Problem("part_checksum_mismatch", "The bytes of this part are not those of its checksum.")
+
+    def _append_piece(self, draft: PartialBlob, piece: bytes) -> None:
+        self._require_room(piece)
+        draft.write(piece)
+
+    async def _with_length(self, token: str, standing: Standing, length: int | None) -> Standing:
+        """The same with the length that a request says. Raises `Problem`."""
+        if length is None or length == standing.length:
+            return standing
+        if standing.length is not None or length < standing.offset:
+            raise Problem("invalid_request", "The upload has another length.")
+        if length > self.max_bytes:
+            raise uploading.too_large(self.max_bytes)
+        if await self._store.write(lambda tx: uploads.declare(tx, token, length, self._quota)) is None:
+            raise uploading.nothing()
+        return standing._replace(length=length)
+
+    async def _looked_at(self, token: str) -> Standing:
+        expected = await self.known(token)
+        if expected.is_received:
+            return uploading.whole(expected.row)
+        offset = await self._run(self._partials.size, expected.row.id)
+        return Standing(offset, expected.row.declared_size_bytes, expected.row.upload_expires_at, is_received=False)
+
+    async def _settled(self, token: str, standing: Standing) -> Standing:
+        """The same; where all has come, the document has its bytes then."""
+        if standing.is_received or standing.offset != standing.length:
+            return standing
+        document_id = (await self.known(token)).row.id
+        with await self._run(self._partials.open, document_id):  # also where it is empty
+            info = await self._run(self._blobs.adopt, self._partials.path(document_id))
+        try:
+            await self._receive(token, info)
+        except Problem:  # other bytes than were meant: it begins anew
+            await self._run(self._partials.discard, document_id)
+            raise
+        await self._run(self._partials.discard, document_id)
+        return standing._replace(is_received=True)
+
+    @asynccontextmanager
+    async def _alone(self, document_id: str) -> AsyncIterator[None]:
+        """The one request that works on an upload. One before it, which the client gave up, ends."""
+        while (earlier := self._writers.get(document_id)) is not None:
+            earlier.scope.cancel()
+            with trio.move_on_after(TAKEOVER_SECONDS) as waited:
+                await earlier.ended.wait()
+            if waited.cancelled_caught:
+                raise Problem("unavailable", "An earlier request is not over yet.", headers=((b"retry-after", b"5"),))
+        writer = self._writers[document_id] = _Writer()
+        try:
+            with writer.scope:
+                yield
+        finally:
+            del self._writers[document_id]
+            writer.ended.set()
+        if writer.scope.cancelled_caught:
+            raise Problem("upload_offset_mismatch", "Another request goes on with this upload.")
+
+    # -- both
+
+    @asynccontextmanager
+    async def _slot(self) -> AsyncIterator[None]:
+        if self._receiving >= MAX_AT_ONCE:
+            message = "Too many documents are being received. Try again."
+            raise Problem("unavailable", message, headers=((b"retry-after", b"5"),))
+        self._receiving += 1
+        try:
+            yield
+        finally:
+            self._receiving -= 1
+
+    async def _standing(self, token: str) -> Expected | None:
+        if len(token) > TOKEN_MAX:
+            return None
+        return await self._store.read(partial(uploads.standing, token=token))
+
+    async def _receive(self, token: str, info: BlobInfo) -> DocumentRow | None:
+        return await self._store.write(lambda tx: uploads.receive(tx, token, info.size_bytes, info.sha256, self._quota))
+
+    async def _run(self, work: Callable[..., T], *values: object) -> T:
+        """Work that waits for the disk."""
+        return await trio.to_thread.run_sync(work, *values, limiter=self._threads)
+
+    def _limit(self, expected: Expected) -> int:
+        declared = expected.row.declared_size_bytes
+        return self.max_bytes if declared is None else declared
+
+    def _require_room(self, part: bytes) -> None:
+        if free_bytes(self._blobs.folder) < RESERVE_BYTES + len(part):
+            raise StoreFailure("the disk has no room for the document")

@@ -1,0 +1,292 @@
+"""Uploads in parts, by the protocol tus 1.0: what is told counts after a kill, and nothing counts twice."""
+
+import base64
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+from gatewayd.clock import DAY
+from gatewayd.http.vault_uploads import PART_BYTES
+from gatewayd.store import StoreFailure
+from tests.http.vault_door import MAX_BYTES, ORIGIN, Door, open_door
+from tests.support.api import Body
+
+CONTENT = bytes(range(256)) * 4_000
+HALF = 500_000
+
+
+async def made(door: Door, **values: object) -> tuple[str, str]:
+    """The id of a new document, and its upload URL."""
+    found = await door.post("/vault/documents", name="a.bin", **values)
+    return found["document"]["id"], found["upload"]["url"]
+
+
+async def confirmed(door: Door, document_id: str) -> dict[str, Any]:
+    return await door.post(f"/vault/documents/{document_id}/confirm-upload")
+
+
+def sha1_of(content: bytes) -> str:
+    return "sha1 " + base64.b64encode(hashlib.sha1(content).digest()).decode()
+
+
+async def test_parts_make_a_whole(tmp_path: Path, database_image: bytes) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        document_id, url = await made(door, sizeBytes=len(CONTENT))
+        at_first = await door.tus("HEAD", url)
+        assert (at_first.status, at_first["upload-offset"], at_first["upload-length"]) == (200, "0", str(len(CONTENT)))
+        assert (at_first["cache-control"], at_first["tus-resumable"]) == ("no-store", "1.0.0")
+        first = await door.tus("PATCH", url, Body(CONTENT[:100], b"", CONTENT[100:HALF]), upload_offset=0)
+        assert (first.status, first["upload-offset"], first.body) == (204, str(HALF), b"")
+        assert first["upload-expires"].endswith(" GMT")
+        last = await door.tus("PATCH", url, CONTENT[HALF:], upload_offset=HALF)
+        assert (last.status, last["upload-offset"]) == (204, str(len(CONTENT)))
+        row = await confirmed(door, document_id)
+        assert (row["sizeBytes"], row["sha256"]) == (len(CONTENT), hashlib.sha256(CONTENT).hexdigest())
+        assert (await door.get(await door.url(document_id))).body == CONTENT
+        after = await door.tus("HEAD", url)
+        assert (after["upload-offset"], after["upload-length"]) == (str(len(CONTENT)),) * 2, "an answer may get lost"
+        assert list(door.partials.names()) == []
+
+
+async def test_what_came_outlasts_a_kill(tmp_path: Path, database_image: bytes) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        document_id, url = await made(door, sizeBytes=len(CONTENT))
+        cut = await door.tus("PATCH", url, Body(CONTENT[:HALF], broken_off=True), upload_offset=0)
+        assert cut.code == "invalid_request"
+        assert door.partials.size(document_id) == HALF, "every byte that came counts, however few"
+        door.restart()
+        assert (await door.tus("HEAD", url))["upload-offset"] == str(HALF)
+        await door.tus("PATCH", url, CONTENT[HALF:], upload_offset=HALF)
+        row = await confirmed(door, document_id)
+    assert row["sha256"] == hashlib.sha256(CONTENT).hexdigest()
+
+
+async def test_a_kill_behind_the_last_byte_is_made_up_for(tmp_path: Path, database_image: bytes) -> None:
+    """All has come, and the row does not say so."""
+    async with open_door(tmp_path, database_image) as door:
+        document_id, url = await made(door, sizeBytes=4)
+        with door.partials.open(document_id) as partial:
+            partial.write(b"1234")
+        missing = await door.api("POST", f"/vault/documents/{document_id}/confirm-upload")
+        assert missing.code == "upload_missing"
+        assert (await door.tus("HEAD", url))["upload-offset"] == "4"
+        assert (await confirmed(door, document_id))["sizeBytes"] == 4
+
+
+async def test_a_length_may_be_told_later(tmp_path: Path, database_image: bytes) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        document_id, url = await made(door)
+        head = await door.tus("HEAD", url)
+        assert (head["upload-defer-length"], "upload-length" in head) == ("1", False)
+        await door.tus("PATCH", url, b"1234", upload_offset=0)
+        for bad in (3, MAX_BYTES + 1):
+            refused = await door.tus("PATCH", url, b"", upload_offset=4, upload_length=bad)
+            assert refused.status in (400, 413)
+        told = await door.tus("PATCH", url, b"56", upload_offset=4, upload_length=8)
+        assert told["upload-offset"] == "6"
+        other = await door.tus("PATCH", url, b"7", upload_offset=6, upload_length=9)
+        assert other.code == "invalid_request"
+        assert (await door.tus("HEAD", url))["upload-length"] == "8"
+        await door.tus("PATCH", url, b"78", upload_offset=6)
+        assert (await confirmed(door, document_id))["sha256"] == hashlib.sha256(b"12345678").hexdigest()
+
+
+async def test_an_empty_upload(tmp_path: Path, database_image: bytes) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        document_id, url = await made(door)
+        assert (await door.tus("PATCH", url, b"", upload_offset=0, upload_length=0)).status == 204
+        assert (await confirmed(door, document_id))["sizeBytes"] == 0
+
+
+async def test_a_part_begins_where_the_upload_stands(tmp_path: Path, database_image: bytes) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        _, url = await made(door, sizeBytes=10)
+        await door.tus("PATCH", url, b"1234", upload_offset=0)
+        unread = Body(b"x")
+        refused = await door.tus("PATCH", url, unread, upload_offset=0)
+        assert (refused.code, refused.json()["offset"], unread.read) == ("upload_offset_mismatch", 4, 0)
+        assert (await door.tus("PATCH", url, b"1234567", upload_offset=4)).code == "payload_too_large"
+        await door.tus("PATCH", url, b"567890", upload_offset=4)
+        again = await door.tus("PATCH", url, b"", upload_offset=10)
+        assert (again.status, again["upload-offset"]) == (204, "10"), "nothing is appended to what is whole"
+        assert (await door.tus("PATCH", url, b"x", upload_offset=9)).code == "upload_offset_mismatch"
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"tus_resumable": "0.2.2"}, "tus_version_not_supported"),
+        ({"content_type": "application/octet-stream"}, "unsupported_media_type"),
+        ({"upload_offset": "-1"}, "invalid_request"),
+        ({"upload_offset": "1e3"}, "invalid_request"),
+        ({"upload_offset": "9" * 30}, "invalid_request"),
+        ({"upload_length": "many"}, "invalid_request"),
+        ({"upload_checksum": "crc32 AAAA"}, "invalid_request"),
+        ({"upload_checksum": "sha1 !"}, "invalid_request"),
+        ({"upload_checksum": "sha1"}, "invalid_request"),
+        ({"content_encoding": "gzip"}, "unsupported_media_type"),
+    ],
+)
+async def test_what_is_no_part(tmp_path: Path, database_image: bytes, fields: dict[str, object], code: str) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        _, url = await made(door, sizeBytes=10)
+        body = Body(b"x")
+        refused = await door.tus("PATCH", url, body, **{"upload_offset": 0, **fields})
+        assert (refused.code, body.read) == (code, 0)
+        assert refused["tus-resumable"] == "1.0.0"
+        assert (await door.tus("PATCH", f"{ORIGIN}/vault/uploads/gwd_upl_x", b"x", upload_offset=0)).status == 404
+
+
+async def test_a_part_that_is_not_what_its_checksum_says_does_not_count(tmp_path: Path, database_image: bytes) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        document_id, url = await made(door, sizeBytes=8)
+        right = await door.tus("PATCH", url, b"1234", upload_offset=0, upload_checksum=sha1_of(b"1234"))
+        assert right.status == 204
+        wrong = await door.tus("PATCH", url, b"5578", upload_offset=4, upload_checksum=sha1_of(b"5678"))
+        assert (wrong.status, wrong.code) == (460, "part_checksum_mismatch")
+        assert (await door.tus("HEAD", url))["upload-offset"] == "4"
+        cut = Body(b"56", broken_off=True)
+        await door.tus("PATCH", url, cut, upload_offset=4, upload_checksum=sha1_of(b"5678"))
+        assert (await door.tus("HEAD", url))["upload-offset"] == "4", "nobody knows whether it was right"
+        with door.partials.open(document_id) as killed:
+            killed.doubt()
+            killed.write(b"55")
+        door.restart()
+        assert (await door.tus("HEAD", url))["upload-offset"] == "4"
+        await door.tus("PATCH", url, b"5678", upload_offset=4, upload_checksum=sha1_of(b"5678"))
+        assert (await confirmed(door, document_id))["sha256"] == hashlib.sha256(b"12345678").hexdigest()
+        assert list(door.partials.folder.iterdir()) == []
+
+
+async def test_other_bytes_than_were_meant_begin_anew(tmp_path: Path, database_image: bytes) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        document_id, url = await made(door, sizeBytes=4, sha256=hashlib.sha256(b"1234").hexdigest())
+        assert (await door.tus("PATCH", url, b"4321", upload_offset=0)).code == "checksum_mismatch"
+        assert (await door.tus("HEAD", url))["upload-offset"] == "0"
+        await door.tus("PATCH", url, b"1234", upload_offset=0)
+        assert (await confirmed(door, document_id))["sizeBytes"] == 4
+
+
+async def test_a_client_that_comes_back_ends_its_earlier_request(tmp_path: Path, database_image: bytes) -> None:
+    """The connection before hangs half open, as it does where a network went away."""
+    async with open_door(tmp_path, database_image) as door:
+        document_id, url = await made(door, sizeBytes=len(CONTENT))
+        hanging, replies = _Hanging(CONTENT[:PART_BYTES]), []
+
+        async def first() -> None:
+            replies.append(await door.tus("PATCH", url, hanging, upload_offset=0))
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(first)
+            await hanging.waits.wait()
+            assert (await door.tus("HEAD", url))["upload-offset"] == str(PART_BYTES)
+            await door.tus("PATCH", url, CONTENT[PART_BYTES:], upload_offset=PART_BYTES)
+        assert replies[0].code == "upload_offset_mismatch"
+        assert (await confirmed(door, document_id))["sha256"] == hashlib.sha256(CONTENT).hexdigest()
+
+
+class _Hanging(Body):
+    """A body of which a part comes, and then nothing."""
+
+    def __init__(self, part: bytes) -> None:
+        super().__init__(part, broken_off=True)
+        self.waits = trio.Event()
+
+    async def receive(self) -> dict[str, Any]:
+        if self.read:
+            self.waits.set()
+            await trio.sleep_forever()
+        return await super().receive()
+
+
+async def test_an_upload_can_be_given_up(tmp_path: Path, database_image: bytes) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        document_id, url = await made(door, sizeBytes=8)
+        await door.tus("PATCH", url, b"1234", upload_offset=0)
+        assert (await door.tus("DELETE", url)).status == 204
+        for method in ("HEAD", "PATCH", "DELETE", "PUT"):
+            assert (await door.tus(method, url, b"", upload_offset=4)).status == 404, method
+        assert list(door.partials.names()) == []
+        document = (await door.api("GET", f"/vault/documents/{document_id}")).json()
+        assert document["status"] == "upload_expired"
+
+
+async def test_what_came_of_an_upload_that_is_over_is_swept(tmp_path: Path, database_image: bytes) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        (expired, old), (awaited, _), (whole, other) = await made(door), await made(door), await made(door)
+        for each, url in ((expired, old), (whole, other)):
+            await door.tus("PATCH", url, b"12", upload_offset=0)
+            assert each in door.partials.names()
+        await door.put(other, Body(b"1234"))
+        assert whole not in door.partials.names(), "it was made otherwise"
+        with door.partials.open("doc_unknown") as nobodys:
+            nobodys.write(b"1")
+        await door.receiving.keep_house()
+        assert list(door.partials.names()) == [expired]
+        door.api.clock.advance(DAY)
+        _, young = await made(door)
+        await door.tus("PATCH", young, b"1", upload_offset=0)
+        await door.receiving.keep_house()
+        assert (await door.tus("HEAD", old)).status == 404
+        assert len(list(door.partials.names())) == 1
+        assert awaited not in door.partials.names()
+
+
+async def test_a_full_disk_keeps_what_came(
+    tmp_path: Path, database_image: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        document_id, url = await made(door, sizeBytes=8)
+        await door.tus("PATCH", url, b"1234", upload_offset=0)
+        monkeypatch.setattr("gatewayd.vault_files.receiving.free_bytes", lambda folder: 1_000)
+        refused = await door.tus("PATCH", url, b"5678", upload_offset=4)
+        assert (refused.status, refused["retry-after"]) == (503, "5")
+        monkeypatch.undo()
+        monkeypatch.setattr(type(door.blobs), "adopt", _refuse)
+        assert (await door.tus("PATCH", url, b"5678", upload_offset=4)).status == 503
+        assert (await door.tus("HEAD", url)).status == 503
+        monkeypatch.undo()
+        assert (await door.tus("HEAD", url))["upload-offset"] == "8"
+        assert (await confirmed(door, document_id))["sizeBytes"] == 8
+
+
+def _refuse(*given: object) -> None:
+    raise StoreFailure("the disk is full")
+
+
+async def test_what_the_server_can_do_and_for_whom(tmp_path: Path, database_image: bytes) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        _, url = await made(door, sizeBytes=8)
+        origin, asked = "https://app.example.com", "tus-resumable, upload-offset"
+        told = await door.tus(
+            "OPTIONS",
+            url,
+            origin=origin,
+            access_control_request_method="PATCH",
+            access_control_request_headers=asked,
+        )
+        assert (told["tus-version"], told["tus-max-size"]) == ("1.0.0", str(MAX_BYTES))
+        assert {"checksum", "termination", "expiration"} <= set(told["tus-extension"].split(","))
+        allowed = told["access-control-allow-headers"].split(", ")
+        assert {"tus-resumable", "upload-offset", "upload-length", "upload-checksum"} <= set(allowed)
+        media_type = "application/offset+octet-stream"
+        override = {"x_http_method_override": "PATCH", "content_type": media_type}
+        sent = await door.tus("POST", url, b"12", origin=origin, upload_offset=0, **override)
+        assert (sent.status, sent["upload-offset"]) == (204, "2")
+        assert "upload-offset" in sent["access-control-expose-headers"]
+
+
+async def test_a_quota_of_the_organization(tmp_path: Path, database_image: bytes) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        door.restart(organization_bytes=10)
+        (_, first), (second_id, second), (_, third) = await made(door), await made(door), await made(door)
+        assert (await door.put(first, Body(b"123456"))).status == 200
+        refused = await door.put(second, Body(b"12345"))
+        assert (refused.code, refused.json()["quotaBytes"]) == ("payload_too_large", 10)
+        early = await door.tus("PATCH", third, b"1", upload_offset=0, upload_length=5)
+        assert early.code == "payload_too_large"
+        assert (await door.put(second, Body(b"1234"))).status == 200
+        assert (await confirmed(door, second_id))["sizeBytes"] == 4
