@@ -145,9 +145,7 @@ def remove(tx: WriteTx, *rows: Allocation) -> None:
             line = bank_lines.get(tx, line_id)
             allocated = line.allocated - sum(row.signed for row in rows if row.source_id == line_id)
             if list(allocation_checks.sum_mistakes(line, allocated, "")):
-                raise invalid_state(
-                    "What stays would not fit the bank transaction: replace them together.", "split", ()
-                )
+                raise _not_fitting(line, allocated)
             bank_lines.set_allocated(tx, line, allocated)
 
 
@@ -264,6 +262,14 @@ def _owner(business: Business | None, line: BankLine | None) -> str | None:
     if business is not None:
         return business.legal_entity_id
     return None if line is None else line.legal_entity_id
+
+
+def _not_fitting(line: BankLine, allocated: int) -> Problem:
+    come_to = f"{Money(allocated, line.currency)} of its {Money(line.amount, line.currency)}"
+    message = (
+        f"What stays would come to {come_to}: lessen or remove what goes the other way first, or replace all together."
+    )
+    return invalid_state(message, "split", ())
 
 
 def _refuse_closed(tx: ReadTx, row: Allocation) -> None:
