@@ -34,6 +34,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "imports": ("import",),
     "allocations": ("allocation",),
     "assets": ("asset",),
+    "lets": ("property", "tenancy", "rent"),
     "calendar": ("calendar",),
     "crm": ("lead", "opportunity", "event"),
     "webhooks": ("webhook",),
