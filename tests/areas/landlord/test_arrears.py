@@ -201,7 +201,7 @@ def new_books(database_image: bytes) -> Callable[[], RentBooks]:
     return lambda: RentBooks(MemoryStore(database_image))
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(drawn(), min_size=1, max_size=3), days)
 def test_one_and_all_owe_what_a_walk_over_the_days_says(
     new_books: Callable[[], RentBooks], tenancies: list[Drawn], day: datetime.date
