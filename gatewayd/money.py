@@ -45,6 +45,7 @@ def is_amount(text: str) -> bool:
     return _AMOUNT.fullmatch(text) is not None
 
 
+@functools.lru_cache(maxsize=4096)  # rents are the same few amounts, and every history of them is read at once
 def to_minor(text: str, currency: str) -> Minor:
     """The amount in minor units.
 

@@ -66,7 +66,7 @@ def restore(arguments: argparse.Namespace, context: Context) -> int:
 
 
 def verify(arguments: argparse.Namespace, context: Context) -> int:
-    """SQLite's own checks first; then every stored wire form is compared with what its columns render to.
+    """SQLite's own checks first; then every stored wire form and sum is compared with what it is made of.
 
     Then the bytes of all documents are read.
     """
@@ -96,7 +96,7 @@ def _print_manifest(arguments: argparse.Namespace, manifest: "Manifest", sentenc
 
 
 def _stale_wires(context: Context) -> list[str]:
-    """A sentence for each row whose stored JSON is not what its columns render to."""
+    """A sentence for each row whose stored JSON, or sum of rents, is not what it is made of."""
     import trio
 
     from gatewayd.identity import organizations
@@ -124,8 +124,9 @@ def _checks() -> tuple[Check, ...]:
     from gatewayd.areas.accounting.invoices import rows as invoice_rows
     from gatewayd.areas.businesses.rows import BUSINESSES
     from gatewayd.areas.legal_entities.rows import LEGAL_ENTITIES
+    from gatewayd.ledger.rents import received
 
-    return invoice_rows.stale, CLIENTS.stale, LEGAL_ENTITIES.stale, BUSINESSES.stale
+    return invoice_rows.stale, CLIENTS.stale, LEGAL_ENTITIES.stale, BUSINESSES.stale, received.stale
 
 
 def _chunk(check: Check, after: str) -> "Callable[[ReadTx], tuple[list[str], str | None]]":

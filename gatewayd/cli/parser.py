@@ -35,6 +35,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "documents": ("document",),
     "allocations": ("allocation",),
     "assets": ("asset",),
+    "lets": ("property", "tenancy", "rent"),
     "calendar": ("calendar",),
     "crm": ("lead", "opportunity", "event"),
     "webhooks": ("webhook",),

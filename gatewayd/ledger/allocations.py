@@ -18,6 +18,7 @@ from gatewayd.ledger.businesses import Business
 from gatewayd.ledger.categories import FINANCE_COSTS, WHOLLY_DISALLOWABLE
 from gatewayd.ledger.lets import Place
 from gatewayd.ledger.loan_payments import Paid
+from gatewayd.ledger.rents import received
 from gatewayd.money import Money
 from gatewayd.store import ReadTx, Table, WriteTx
 
@@ -71,7 +72,7 @@ def allocate(tx: WriteTx, line: BankLine, parts: Sequence[Part], origin: Origin 
     """
     rows = planned(tx, line, parts, origin)
     bank_lines.set_allocated(tx, line, line.allocated + sum(row.signed for row in rows))
-    return [ALLOCATIONS.insert(tx, row) for row in rows]
+    return [_insert(tx, row) for row in rows]
 
 
 def enter(tx: WriteTx, parts: Sequence[Part], entry: Entry) -> list[Allocation]:
@@ -96,7 +97,7 @@ def enter(tx: WriteTx, parts: Sequence[Part], entry: Entry) -> list[Allocation]:
         raise invalid(*dict.fromkeys(errors))
     for row in rows:
         _refuse_closed(tx, row)
-    return [ALLOCATIONS.insert(tx, row) for row in rows]
+    return [_insert(tx, row) for row in rows]
 
 
 def change(tx: WriteTx, before: Allocation, after: Allocation) -> Allocation:
@@ -128,6 +129,7 @@ def change(tx: WriteTx, before: Allocation, after: Allocation) -> Allocation:
     _refuse_closed(tx, after)
     if line is not None and after.signed != before.signed:
         bank_lines.set_allocated(tx, line, line.allocated - before.signed + after.signed)
+    received.note(tx, before, after)
     return ALLOCATIONS.update(tx, after)
 
 
@@ -140,14 +142,13 @@ def remove(tx: WriteTx, *rows: Allocation) -> None:
     for row in rows:
         _refuse_closed(tx, row)
         tx.run(_DELETE, id=row.id)
+        received.note(tx, row, None)
     for line_id in dict.fromkeys(row.source_id for row in rows):
         if line_id is not None:
             line = bank_lines.get(tx, line_id)
             allocated = line.allocated - sum(row.signed for row in rows if row.source_id == line_id)
             if list(allocation_checks.sum_mistakes(line, allocated, "")):
-                raise invalid_state(
-                    "What stays would not fit the bank transaction: replace them together.", "split", ()
-                )
+                raise _not_fitting(line, allocated)
             bank_lines.set_allocated(tx, line, allocated)
 
 
@@ -178,6 +179,11 @@ def refuse_bound(row: Allocation) -> None:
     if row.counterpart_id is not None:
         message = f"It is a transfer, with the bank transaction {row.counterpart_id} at its other end: remove it."
         raise invalid_state(message, "transfer", ())
+
+
+def _insert(tx: WriteTx, row: Allocation) -> Allocation:
+    received.note(tx, None, row)
+    return ALLOCATIONS.insert(tx, row)
 
 
 def _parts_of(
@@ -264,6 +270,14 @@ def _owner(business: Business | None, line: BankLine | None) -> str | None:
     if business is not None:
         return business.legal_entity_id
     return None if line is None else line.legal_entity_id
+
+
+def _not_fitting(line: BankLine, allocated: int) -> Problem:
+    come_to = f"{Money(allocated, line.currency)} of its {Money(line.amount, line.currency)}"
+    message = (
+        f"What stays would come to {come_to}: lessen or remove what goes the other way first, or replace all together."
+    )
+    return invalid_state(message, "split", ())
 
 
 def _refuse_closed(tx: ReadTx, row: Allocation) -> None:

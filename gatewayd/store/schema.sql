@@ -1671,6 +1671,14 @@ CREATE TABLE refresh_tokens (
 
 CREATE UNIQUE INDEX refresh_tokens_of_grant ON refresh_tokens (grant_id, generation);
 
+CREATE TABLE rents_received (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    tenancy_id TEXT NOT NULL REFERENCES tenancies (id),
+    currency TEXT NOT NULL CHECK (length(currency) = 3),
+    amount INTEGER NOT NULL,                    -- minor units, of all dates; below 0: more was given back
+    PRIMARY KEY (org_id, tenancy_id, currency)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE seal_keys (
     kid TEXT PRIMARY KEY,                       -- its thumbprint (RFC 7638)
     private_sealed BLOB NOT NULL,               -- the private JWK, encrypted at rest

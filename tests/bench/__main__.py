@@ -19,6 +19,7 @@ from tests.bench import (
     footprint,
     isolation,
     latency,
+    lets,
     oauth,
     servers,
     speed,
@@ -33,7 +34,7 @@ from tests.bench.seeding import Seeded, seed
 
 PARTS = (
     *("reads", "writes", "flat", "footprint", "oauth", "tax", "deliveries", "latency", "isolation", "backlog"),
-    *("assets", "banking", "uploads"),
+    *("assets", "banking", "lets", "uploads"),
 )
 SMALL = 1_000
 BYTES_PER_INVOICE = 5_500  # on disk, indexes included
@@ -196,6 +197,8 @@ def _run(parts: Sequence[str], scale: Scale, bench: servers.Bench, report: Repor
         backlog.measure_backlog(bench, size, report)
     if "assets" in parts:
         assets.measure_assets(scale.effort, report)
+    if "lets" in parts:
+        lets.measure_lets(scale.effort, report)
     if "banking" in parts:
         banking.measure_banking(bench, scale.banking, report)
     if "uploads" in parts:

@@ -4,7 +4,7 @@ from typing import Any
 
 from gatewayd.store import WriteTx
 
-_LETS: dict[str, Any] = {
+LETS: dict[str, Any] = {
     "name": "12 Oak Street",
     "jurisdiction": "england",
     "type": "house",
@@ -17,7 +17,7 @@ _LETS: dict[str, Any] = {
     "search_text": "12 oak street",
 }
 _UNIT: dict[str, Any] = {"type": "room", "currency": "GBP"}
-_TENANCY: dict[str, Any] = {
+TENANCY: dict[str, Any] = {
     "tenant_ids": "[]",
     "type": "assured_periodic",
     "start_date": "2026-04-06",
@@ -42,7 +42,7 @@ _MORTGAGE: dict[str, Any] = {
 
 def insert_property(tx: WriteTx, business_id: str, **fields: Any) -> str:
     """A house that is let to live in and that the owner of the business has alone, but for what `fields` say."""
-    return _insert(tx, "properties", "prop", {**_LETS, "business_id": business_id, **fields})
+    return _insert(tx, "properties", "prop", {**LETS, "business_id": business_id, **fields})
 
 
 def insert_unit(tx: WriteTx, property_id: str, **fields: Any) -> str:
@@ -51,7 +51,7 @@ def insert_unit(tx: WriteTx, property_id: str, **fields: Any) -> str:
 
 
 def insert_tenancy(tx: WriteTx, property_id: str, **fields: Any) -> str:
-    return _insert(tx, "tenancies", "tcy", {**_TENANCY, "property_id": property_id, **fields})
+    return _insert(tx, "tenancies", "tcy", {**TENANCY, "property_id": property_id, **fields})
 
 
 def insert_mortgage(tx: WriteTx, property_id: str, **fields: Any) -> str:

@@ -99,12 +99,19 @@ class MemoryStore:
         self.connection.close()
 
 
+class DatabaseImage(bytes):
+    """The bytes of a database. Short to look at, for hypothesis shows an example with all its arguments or fails."""
+
+    def __repr__(self) -> str:
+        return f"<a database of {len(self)} bytes>"
+
+
 def migrated_image() -> bytes:
     """A database after all migrations, as the bytes of its file."""
     connection = connections.open_writer(connections.MEMORY, 0)
     try:
         schema.migrate(connection, schema.packaged(), START)
-        return connection.serialize("main")
+        return DatabaseImage(connection.serialize("main"))
     finally:
         connection.close()
 

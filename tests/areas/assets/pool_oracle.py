@@ -13,14 +13,20 @@ ZERO = Fraction(0)
 
 
 class Event(NamedTuple):
-    """One thing that happens in an account. `money` is a cost, proceeds, or an adjustment with its sign."""
+    """One thing that happens in an account. `money` is a cost, proceeds, or an adjustment with its sign.
 
-    kind: str  # acquire, dispose, add, adjust, move
+    What leaves at cost names that cost by `ref`, and what comes at it too: see `settled`. A spin-off takes `share` of
+    the cost of its `quantity`.
+    """
+
+    kind: str  # acquire, dispose, pass, leave, spin, add, adjust, move
     date: str
     account: str
     quantity: Fraction = ZERO
     money: Fraction = ZERO
     to: str = ""
+    ref: str = ""
+    share: Fraction = ZERO
 
 
 class Cut(NamedTuple):
@@ -32,9 +38,10 @@ class Cut(NamedTuple):
 
 @dataclass
 class Result:
-    """Gains in pence by date, and what is left."""
+    """Gains in pence by date, what left at which cost, and what is left."""
 
     gains: dict[str, int] = field(default_factory=dict)
+    carried: dict[str, Fraction] = field(default_factory=dict)
     quantity: Fraction = ZERO
     cost: Fraction = ZERO
 
@@ -68,67 +75,138 @@ def restate(date: str, cuts: list[Cut]) -> Fraction:
     return math.prod((cut.ratio for cut in cuts if cut.date > date), start=Fraction(1))
 
 
+@dataclass
+class _Evening:
+    """What a day brings, restated: `out` is not matched yet, `cost` is of what was, `short` waits for acquisitions."""
+
+    bought: _Heap = field(default_factory=_Heap)
+    added: _Heap = field(default_factory=_Heap)
+    sold: Fraction = ZERO
+    proceeds: Fraction = ZERO
+    adjusted: Fraction = ZERO
+    passed: dict[str, Fraction] = field(default_factory=dict)
+    left: dict[str, Fraction] = field(default_factory=dict)
+    spun: dict[str, tuple[Fraction, Fraction]] = field(default_factory=dict)
+    out: Fraction = ZERO
+    short: Fraction = ZERO
+    cost: Fraction = ZERO
+    extra: Fraction = ZERO
+
+    def take(self, event: Event, quantity: Fraction) -> None:
+        if event.kind in ("acquire", "add"):
+            heap = self.bought if event.kind == "acquire" else self.added
+            heap.quantity, heap.money = heap.quantity + quantity, heap.money + event.money
+        elif event.kind == "adjust":
+            self.adjusted += event.money
+        elif event.kind == "dispose":
+            self.sold, self.proceeds = self.sold + quantity, self.proceeds + event.money
+            self.out += quantity
+        elif event.kind == "pass":
+            self.passed[event.ref] = quantity
+            self.out += quantity
+        elif event.kind == "leave":
+            self.left[event.ref] = quantity
+        elif event.kind == "spin":
+            self.spun[event.ref] = (quantity, event.share)
+
+    def moved(self) -> Fraction:
+        """By how much what is held changes."""
+        gone = self.sold + sum(self.passed.values()) + sum(self.left.values())
+        return self.bought.quantity + self.added.quantity - gone
+
+
 def section_104(events: list[Event], cuts: list[Cut], window: int = 30) -> Result:
     """A pool over all the events; with a window of -1 nothing is matched by days."""
-    bought: dict[str, _Heap] = {}
-    added: dict[str, _Heap] = {}
-    sold: dict[str, Fraction] = {}
-    proceeds: dict[str, Fraction] = {}
-    adjusted: dict[str, Fraction] = {}
+    days: dict[str, _Evening] = {}
     for event in events:
-        quantity = event.quantity * restate(event.date, cuts)
-        if event.kind == "acquire":
-            _pile(bought, event.date, quantity, event.money)
-        elif event.kind == "add":
-            _pile(added, event.date, quantity, event.money)
-        elif event.kind == "adjust":
-            adjusted[event.date] = adjusted.get(event.date, ZERO) + event.money
-        elif event.kind == "dispose":
-            sold[event.date] = sold.get(event.date, ZERO) + quantity
-            proceeds[event.date] = proceeds.get(event.date, ZERO) + event.money
-    whole, costs = dict(sold), dict.fromkeys(sold, ZERO)
-    for days in [(0, 0), (1, window)] if window >= 0 else []:
-        for date in sorted(sold):
-            for other in sorted(bought):
-                if days[0] <= after(other, date) <= days[1]:
-                    quantity = min(sold[date], bought[other].quantity)
-                    if quantity:
-                        costs[date] += bought[other].draw(quantity)
-                        sold[date] -= quantity
+        if event.kind != "move":
+            day = days.setdefault(event.date, _Evening())
+            day.take(event, event.quantity * restate(event.date, cuts))
+    days = dict(sorted(days.items()))
+    held, at_start = ZERO, {}
+    for date, day in days.items():
+        at_start[date] = held + day.bought.quantity + day.added.quantity
+        held += day.moved()
+    for least, most in [(0, 0), (1, window)] if window >= 0 else []:
+        for date, day in days.items():
+            for other, coming in days.items():
+                quantity = min(day.out, coming.bought.quantity)
+                if quantity and least <= after(other, date) <= most:
+                    day.cost += coming.bought.draw(quantity)
+                    day.out -= quantity
     result, pool = Result(), _Heap()
-    extra: dict[str, Fraction] = {}
-    short: dict[str, Fraction] = {}
-    for date in sorted({*bought, *sold, *added, *adjusted}):
-        coming = _Heap()
-        for heap in (bought.get(date), added.get(date)):
-            if heap is not None:
-                coming.quantity, coming.money = coming.quantity + heap.quantity, coming.money + heap.money
-        for debt in sorted(short):
-            quantity = min(short[debt], coming.quantity)
-            if quantity:
-                costs[debt] += coming.draw(quantity)
-                short[debt] -= quantity
-        pool.quantity, pool.money = pool.quantity + coming.quantity, pool.money + coming.money
-        pool.money += adjusted.get(date, ZERO)
-        if pool.money < 0:
-            extra[date], pool.money = -pool.money, ZERO
-        quantity = min(sold.get(date, ZERO), pool.quantity)
-        if quantity:
-            costs[date] += pool.draw(quantity)
-        if date in sold:
-            short[date] = sold[date] - quantity
-    for date in sorted({*whole, *extra}):
-        gain = pence(extra.get(date, ZERO))
-        if date in whole:
-            gain += pence(proceeds[date] * (whole[date] - short[date]) / whole[date] - costs[date])
-        result.gains[date] = gain
-    result.quantity, result.cost = pool.quantity - sum(short.values()), pool.money
+    for date, day in days.items():
+        _enter(pool, day, list(days.values()))
+        _leave(pool, day, at_start[date], result.carried)
+    for date, day in days.items():
+        _share(day, result.carried)
+        if day.sold or day.extra:
+            proceeds = day.proceeds * (day.sold - day.short) / day.sold if day.sold else ZERO
+            result.gains[date] = pence(day.extra) + pence(proceeds - day.cost)
+    result.quantity, result.cost = pool.quantity - sum(day.short for day in days.values()), pool.money
     return result
 
 
-def _pile(heaps: dict[str, _Heap], date: str, quantity: Fraction, money: Fraction) -> None:
-    heap = heaps.setdefault(date, _Heap())
-    heap.quantity, heap.money = heap.quantity + quantity, heap.money + money
+def _enter(pool: _Heap, day: _Evening, days: list[_Evening]) -> None:
+    """Cover what is short, oldest first, then join the pool and adjust its cost."""
+    quantity = day.bought.quantity + day.added.quantity
+    coming = _Heap(quantity, day.bought.money + day.added.money)
+    for earlier in days:
+        covered = min(earlier.short, coming.quantity)
+        if covered:
+            earlier.cost += coming.draw(covered)
+            earlier.short -= covered
+    pool.quantity, pool.money = pool.quantity + coming.quantity, pool.money + coming.money + day.adjusted
+    if pool.money < 0:
+        day.extra, pool.money = -pool.money, ZERO
+
+
+def _leave(pool: _Heap, day: _Evening, whole: Fraction, carried: dict[str, Fraction]) -> None:
+    """Spin-offs, each of the cost before any of them; what goes elsewhere at the average; what is disposed of."""
+    cost = pool.money
+    for ref, (quantity, share) in day.spun.items():
+        carried[ref] = min(pool.money, cost * share * min(Fraction(1), quantity / whole if whole else ZERO))
+        pool.money -= carried[ref]
+    for ref, quantity in day.left.items():
+        carried[ref] = pool.draw(quantity)
+    drawn = min(day.out, pool.quantity)
+    if drawn:
+        day.cost += pool.draw(drawn)
+    day.short = day.out - drawn
+
+
+def _share(day: _Evening, carried: dict[str, Fraction]) -> None:
+    """What was passed to the spouse shares the cost of the day's disposals, by quantity."""
+    whole = day.cost / (day.sold + sum(day.passed.values())) if day.passed else ZERO
+    for ref, quantity in day.passed.items():
+        carried[ref] = whole * quantity
+        day.cost -= carried[ref]
+
+
+Key = tuple[str, str]
+
+
+def settled(books: dict[Key, list[Event]], cuts: dict[str, list[Cut]], windows: dict[str, int]) -> dict[Key, Result]:
+    """Holdings by scope and instrument, of which some have cost from others: anew, until all costs are those that left.
+
+    `cuts` are by instrument, `windows` by scope.
+    """
+    carried: dict[str, Fraction] = {}
+    for _ in range(100):
+        results = {
+            (scope, share): section_104([_at_cost(one, carried) for one in events], cuts[share], windows[scope])
+            for (scope, share), events in books.items()
+        }
+        found = {ref: cost for result in results.values() for ref, cost in result.carried.items()}
+        if found == carried:
+            return results
+        carried = found
+    raise AssertionError("the costs go in a circle")
+
+
+def _at_cost(event: Event, carried: dict[str, Fraction]) -> Event:
+    comes = event.ref and event.kind in ("acquire", "add")
+    return event._replace(money=carried.get(event.ref, ZERO)) if comes else event
 
 
 @dataclass

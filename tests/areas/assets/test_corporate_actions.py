@@ -201,6 +201,21 @@ def test_more_than_is_held_on_any_day_is_refused_by_name(holdings: Holdings) -> 
     assert holdings.everything() == before
 
 
+def test_more_than_the_rest_of_a_day_is_refused(holdings: Holdings) -> None:
+    """By name as any other: the lots are used up when the second of a day asks for one more."""
+    other, new = holdings.new_account(), holdings.instrument()
+    merger = {"instrument": new, "from_instrument_id": holdings.share}
+    holdings.buy("2025-01-01", 40, "400")
+    holdings.transfer("2025-01-02", 30, holdings.account, other)
+    holdings.enter("merger", "2025-01-02", 10, **merger, from_quantity="10")
+    before = holdings.everything()
+    with pytest.raises(Problem, match="insufficient_quantity"):
+        holdings.transfer("2025-01-02", 1, holdings.account, other)
+    with pytest.raises(Problem, match="insufficient_quantity"):
+        holdings.enter("merger", "2025-01-02", 1, **merger, from_quantity="1")
+    assert holdings.everything() == before
+
+
 def test_a_split_is_one_fact_for_all_who_hold_it(holdings: Holdings) -> None:
     other = holdings.new_account()
     holdings.buy("2025-01-10", 100, "1000")

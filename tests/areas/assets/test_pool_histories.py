@@ -197,3 +197,25 @@ def test_one_by_one_gives_what_all_at_once_gives(steps: list[Step], fresh_store:
     history.at_once()
     assert history.holdings.everything() == one_by_one
     store.close()
+
+
+def test_a_lot_that_was_taken_back_costs_nothing_any_more(holdings: Holdings) -> None:
+    """Its day is deleted after the days behind it are computed anew: none of them may take from it."""
+    holdings.buy("2025-06-01", 5, "100")
+    taken_back = holdings.buy("2025-06-02", 5, "1000")
+    holdings.buy("2025-06-03", 5, "300")
+    holdings.sell("2025-06-05", 7, "700")
+    holdings.reverse(taken_back)
+    assert holdings.gains(scope=holdings.account, column="fifo_gain") == {"2025-06-05": 480_00}  # 700 - 100 - 2/5 x 300
+    assert holdings.holding("fifo_cost", scope=holdings.account) == ("180",)
+
+
+def test_the_first_lot_left_is_never_one_that_was_taken_back(holdings: Holdings) -> None:
+    holdings.buy("2025-06-01", 7, "70")
+    holdings.buy("2025-06-03", 1, "30")
+    holdings.sell("2025-06-03", 7, "210")
+    before = holdings.everything()
+    first, second = holdings.buy("2025-06-01", 5, "50"), holdings.buy("2025-06-02", 1, "20")
+    holdings.reverse(first)
+    holdings.reverse(second)
+    assert holdings.everything() == before

@@ -333,6 +333,18 @@ def test_half_of_a_transfer_does_not_change_alone(trading: Trading) -> None:
     assert problem.code == "invalid_state"
 
 
+def test_a_transfer_stays_while_what_goes_the_other_way_needs_it(trading: Trading) -> None:
+    out, into = pair(trading)
+    went, _ = trading.post("matchTransfer", bankTransactionId=out, counterpartId=into)["allocations"]
+    back = trading.part(out, amount="0.01", direction="in")
+    problem = refused(trading.post, "removeAllocation", allocationId=went["id"])
+    assert (problem.code, problem.extra["currentState"]) == ("invalid_state", "split")
+    assert problem.message.startswith("What stays would come to 0.01 of its -500.00: lessen or remove what goes")
+    trading.post("removeAllocation", allocationId=back["id"])
+    trading.post("removeAllocation", allocationId=went["id"])
+    assert (trading.left(out), trading.left(into)) == (-50000, 50000)
+
+
 def test_what_is_no_transfer(trading: Trading) -> None:
     out, into = pair(trading)
     elm = trading.account(trading.unregistered_entity(name="Elm"))

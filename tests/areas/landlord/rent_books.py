@@ -1,15 +1,16 @@
 """Books of somebody who lets: tenancies as their operations leave them, and the rent that comes for them."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from gatewayd.areas.businesses.operations import create_business
 from gatewayd.areas.businesses.shapes import CreateBusiness
 from gatewayd.areas.landlord.rents import arrears
-from gatewayd.areas.landlord.rents.arrears import Owed, Owing
+from gatewayd.areas.landlord.rents.arrears import Owed
 from gatewayd.areas.landlord.rents.operations import OPERATIONS
 from gatewayd.areas.landlord.tenancies.rows import TENANCIES
 from gatewayd.areas.landlord.tenancies.shapes import RentStep
 from gatewayd.contract.decoding import RequestDecoder
+from gatewayd.ledger.rents import received
 from gatewayd.store import WriteTx
 from tests.areas.banking.lines import BankedBooks
 from tests.areas.landlord.lets import step, tenancy
@@ -24,6 +25,16 @@ VALUES (:id, :org_id, :kind, :first_name, :last_name, :company_name, 'not_checke
 _INSERT_LINK = "INSERT INTO tenancy_tenants (org_id, tenancy_id, tenant_id) VALUES (:org_id, :tenancy_id, :tenant_id)"
 
 _OPERATIONS = {operation.id.partition(".")[2]: operation for operation in OPERATIONS}
+
+
+class Owes(NamedTuple):
+    """A tenancy in arrears, minor units, and the age of the oldest rent that is not paid."""
+
+    tenancy_id: str
+    property_id: str
+    currency: str
+    arrears: int
+    days_oldest: int
 
 
 class RentBooks(BankedBooks):
@@ -77,8 +88,13 @@ class RentBooks(BankedBooks):
     def owed(self, tenancy_id: str, day: str = "2026-11-20") -> Owed:
         return self.store.read(lambda tx: arrears.of_tenancy(tx, TENANCIES.get(tx, tenancy_id), day), self.org_id)
 
-    def owing(self, day: str = "2026-11-20") -> list[Owing]:
-        return self.store.read(lambda tx: arrears.of_all(tx, day), self.org_id)
+    def owing(self, day: str = "2026-11-20") -> list[Owes]:
+        """Who is in arrears; every sum of rents is checked beside."""
+        assert [
+            id_ for id_, stale in self.store.read(lambda tx: received.stale(tx, "", 100), self.org_id) if stale
+        ] == []
+        found = self.store.read(lambda tx: arrears.of_all(tx, day), self.org_id)
+        return [Owes(one.tenancy_id, one.property_id, one.currency, one.arrears, one.days_oldest(day)) for one in found]
 
     def ladder(self, query: str) -> list[tuple[str, str, str, str, int]]:
         """Due date, amount, what is outstanding, status and days late of each rent."""

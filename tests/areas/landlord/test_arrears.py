@@ -1,6 +1,7 @@
 """What tenancies owe. Today is 20 November 2026."""
 
 import datetime
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -8,15 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gatewayd.areas.landlord.rents.arrears import Owed, Owing
+from gatewayd.areas.landlord.rents.arrears import Owed
 from gatewayd.clock import days_after
 from gatewayd.ledger import allocations
 from gatewayd.ledger.allocation_shapes import Entry, Part
+from gatewayd.ledger.rents import received
 from gatewayd.ledger.rents.schedule import Step, Terms
+from gatewayd.store import schema
 from tests.areas.landlord.lets import AT, step
-from tests.areas.landlord.rent_books import RentBooks
+from tests.areas.landlord.rent_books import Owes, RentBooks
 from tests.ledger.rents import schedule_oracle
 from tests.support.store import MemoryStore
+
+_SELECT_SUMS = "SELECT org_id, tenancy_id, currency, amount FROM rents_received ORDER BY tenancy_id"
 
 
 @pytest.fixture
@@ -30,7 +35,7 @@ def test_what_is_due_less_what_came(lets: RentBooks) -> None:
     lets.paid(let, "8550.00", date="2026-09-30")
     lets.paid(let, "450.00", date="2026-10-02")
     assert lets.owed(let) == Owed(10450_00, 9000_00, 1450_00, 0, "2026-10-01", "2026-11-01")
-    assert lets.owing() == [Owing(let, lets.house, "GBP", 1450_00, 50)]
+    assert lets.owing() == [Owes(let, lets.house, "GBP", 1450_00, 50)]
 
 
 def test_of_a_day_in_the_past_only_what_had_come(lets: RentBooks) -> None:
@@ -41,7 +46,7 @@ def test_of_a_day_in_the_past_only_what_had_come(lets: RentBooks) -> None:
     assert lets.owed(let, "2026-02-01") == Owed(1900_00, 950_00, 950_00, 0, "2026-02-01", "2026-02-01")
     assert lets.owed(let, "2026-02-03").arrears == 0
     assert [lets.owing(day) for day in ("2026-01-31", "2026-02-03")] == [[], []]
-    assert lets.owing("2026-02-02") == [Owing(let, lets.house, "GBP", 950_00, 1)]
+    assert lets.owing("2026-02-02") == [Owes(let, lets.house, "GBP", 950_00, 1)]
 
 
 def test_what_is_paid_ahead_is_credit(lets: RentBooks) -> None:
@@ -92,7 +97,7 @@ def test_a_tenant_who_left_owes_what_was_not_paid(lets: RentBooks) -> None:
     let = lets.let(step("2025-01-01", "950.00"), end_date="2025-03-10")
     lets.paid(let, "1900.00", date="2025-02-10")
     assert lets.owed(let) == Owed(2206_45, 1900_00, 306_45, 0, "2025-03-01", "2025-03-01")
-    assert lets.owing() == [Owing(let, lets.house, "GBP", 306_45, 629)]
+    assert lets.owing() == [Owes(let, lets.house, "GBP", 306_45, 629)]
     lets.paid(let, "306.45")
     assert lets.owing() == []
     assert lets.owed(let).arrears == 0
@@ -113,6 +118,50 @@ def test_a_sum_that_no_column_holds_does_not_break_the_row(lets: RentBooks) -> N
     let = lets.let(step("0001-01-01", "9999999999999.00"), rent_frequency="weekly", end_date="9999-12-31")
     assert lets.owed(let).arrears > 1 << 63
     assert len(lets.owing()) == 1
+
+
+# -- the sums
+
+
+def test_the_sum_of_a_tenancy_follows_every_change_of_an_allocation(lets: RentBooks) -> None:
+    let, other = lets.let(step("2026-11-01", "950.00")), lets.let(step("2026-11-01", "800.00"))
+    row = lets.part(lets.line(lets.current, 1000_00), "periodAmount", tenancyId=let, amount="500.00")
+    owed = lambda: [(one.tenancy_id, one.arrears) for one in lets.owing()]  # noqa: E731
+    assert owed() == [(let, 450_00), (other, 800_00)]
+    for change, expected in (
+        ({"amount": "700.00"}, [250_00, 800_00]),
+        ({"tenancyId": other}, [950_00, 100_00]),
+        ({"description": "Rent of November"}, [950_00, 100_00]),
+        ({"category": "otherIncome"}, [950_00, 800_00]),
+        ({"category": "periodAmount"}, [950_00, 100_00]),
+        ({"direction": "in", "amount": "900.00"}, [950_00]),
+    ):
+        lets.post("updateAllocation", allocationId=row["id"], **change)
+        assert [arrears for _, arrears in owed()] == expected
+    lets.post("removeAllocation", allocationId=row["id"])
+    assert owed() == [(let, 950_00), (other, 800_00)]
+
+
+def test_rents_of_before_the_migration_are_summed_by_it(lets: RentBooks) -> None:
+    let = lets.let()
+    lets.paid(let, "8550.00", date="2026-09-30")
+    lets.paid(lets.let(step("2026-11-01", "100.00")), "20.00")
+    lets.part(lets.line(lets.current, 1000_00), "otherIncome", tenancyId=let)
+    kept = lets.store.connection.execute(_SELECT_SUMS).fetchall()
+    assert [amount for *_, amount in kept] == [8550_00, 20_00]
+    (migration,) = [one for one in schema.packaged() if one.name.endswith("sum_rents_received.sql")]
+    fill = re.search(r"^INSERT INTO rents_received.*?;", migration.sql, re.MULTILINE | re.DOTALL)
+    assert fill is not None
+    lets.store.connection.execute(f"DELETE FROM rents_received; {fill[0]}")
+    assert lets.store.connection.execute(_SELECT_SUMS).fetchall() == kept
+
+
+def test_a_sum_that_is_not_that_of_the_allocations_is_found(lets: RentBooks) -> None:
+    let = lets.let()
+    lets.paid(let, "950.00")
+    lets.write(lambda tx: tx.run("UPDATE rents_received SET amount = amount + 1 WHERE org_id = :org_id"))
+    assert lets.store.read(lambda tx: received.stale(tx, "", 10), lets.org_id) == [(let, True)]
+    assert lets.store.read(lambda tx: received.stale(tx, let, 10), lets.org_id) == []
 
 
 # -- beside a walk over the days
@@ -152,7 +201,7 @@ def new_books(database_image: bytes) -> Callable[[], RentBooks]:
     return lambda: RentBooks(MemoryStore(database_image))
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(drawn(), min_size=1, max_size=3), days)
 def test_one_and_all_owe_what_a_walk_over_the_days_says(
     new_books: Callable[[], RentBooks], tenancies: list[Drawn], day: datetime.date
@@ -178,5 +227,5 @@ def test_one_and_all_owe_what_a_walk_over_the_days_says(
                     break
             assert owed.oldest_due == rent.first
             age = (day - datetime.date.fromisoformat(rent.first)).days
-            expected.append(Owing(let, lets.house, "GBP", due - came, age))
+            expected.append(Owes(let, lets.house, "GBP", due - came, age))
     assert sorted(lets.owing(day.isoformat())) == sorted(expected)

@@ -91,7 +91,7 @@ class Shelf:
 
 
 @given(steps=STEPS)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_chain_is_what_sorting_gives(fresh_store: Callable[[], MemoryStore], steps: list[Step]) -> None:
     store = fresh_store()
     try:

@@ -7,6 +7,8 @@ import pytest
 from gatewayd.areas import landlord
 from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.errors import Problem
+from gatewayd.ledger import allocations
+from gatewayd.ledger.allocation_shapes import Entry, Part
 from tests.areas.accounting.books import Json, fields_of
 from tests.areas.landlord.lettings import Lettings
 from tests.support.store import MemoryStore
@@ -152,6 +154,25 @@ def test_the_tax_year_and_the_twelve_months(estate: Estate) -> None:
     found = estate.dashboard()
     assert (found["incomeTaxYearToDate"], found["expensesTaxYearToDate"]) == ("1000.00", "0.00")
     assert (found["netTaxYearToDate"], found["netYieldPercent"]) == ("1000.00", "2.0")
+
+
+def test_the_trade_of_a_company_that_lets_counts(estate: Estate) -> None:
+    """Rent is its turnover, and interest no operating cost; a trade without a property is nothing of the landlord's."""
+    company = estate.unregistered_entity(type="limited_company", companyNumber="01234567")
+    trade, other = (estate.lets(company, "company_trade") for _ in range(2))
+    house = str(estate.property(trade)["id"])
+    estate.valuation(house, "2026-05-01", "100000.00")
+    tenancy = estate.let(house, "500.00", "monthly", start="2026-04-06")
+    estate.post("recordRent", tenancyId=tenancy["id"], date="2026-05-06", amount="5000.00")
+    spent = {"adminCosts": (trade, 1000_00), "interestOnBankOtherLoans": (trade, 700_00), "costOfGoods": (other, 9_00)}
+    for category, (business_id, amount) in spent.items():
+        part = Part(category, business_id=business_id, direction="out", amount=amount, description="Paid")  # type: ignore[arg-type]
+        estate.store.write(
+            lambda tx, part=part: allocations.enter(tx, [part], Entry("2026-06-01", "GBP")), estate.org_id
+        )
+    found = estate.dashboard(f"legalEntityId={company}")
+    assert (found["incomeTaxYearToDate"], found["expensesTaxYearToDate"]) == ("5000.00", "1700.00")
+    assert (found["netTaxYearToDate"], found["netYieldPercent"]) == ("3300.00", "4.0")
 
 
 def test_what_is_owned_in_part_is_valued_in_part(estate: Estate) -> None:

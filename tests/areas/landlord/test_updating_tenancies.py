@@ -344,3 +344,19 @@ def test_a_change_that_nobody_may_make_is_refused(landlord: Landlord, store: Mem
         with pytest.raises(Problem) as caught:
             landlord.change(given, **fields)
         assert caught.value.code == code
+
+
+# -- the law of the property
+
+
+def test_a_property_goes_under_no_law_that_its_tenancies_are_not_of(landlord: Landlord) -> None:
+    house = landlord.house()
+    tenancy, ended = landlord.let(house), landlord.let(house, startDate="2024-01-01", endDate="2025-12-31")
+    assert (tenancy["type"], end_of(ended)[1]) == ("assured_periodic", "ended")
+    with pytest.raises(Problem) as caught:
+        landlord.post("updateProperty", id=house, jurisdiction="scotland")
+    assert fields_of(caught.value) == [("jurisdiction", "conflict")]
+    assert tenancy["id"] in caught.value.errors[0].message
+    landlord.change(tenancy, type="other")
+    landlord.post("updateProperty", id=house, jurisdiction="scotland")
+    assert landlord.change(tenancy, type="private_residential_tenancy")["type"] == "private_residential_tenancy"

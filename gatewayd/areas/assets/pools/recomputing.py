@@ -105,10 +105,9 @@ def _compute(
 ) -> list[Computed]:
     if scope.is_pool:
         return computing.pooled(window.before, days, facts, window.kept)
-    until = days[0].date if days else window.first
 
     def earlier(first: str) -> Iterator[Lot]:
-        return day_rows.lots(tx, key, first, until)
+        return day_rows.lots(tx, key, first, window.first)  # what is stored from then on is of before the change
 
     return computing.averaged(window.before, days, facts, earlier, scope.currency)
 

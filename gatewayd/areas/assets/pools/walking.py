@@ -15,10 +15,13 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Final
 
 from gatewayd.areas.assets.pools.exact import cost_of, part, quantity_of
 from gatewayd.areas.assets.pools.matching import Step, Take
-from gatewayd.areas.assets.pools.shapes import Leaving
+from gatewayd.areas.assets.pools.shapes import Departure, Leaving
+
+_DEPARTING: Final[tuple[Departure, ...]] = ("moved", "removed")
 
 
 @dataclass(slots=True)
@@ -75,7 +78,7 @@ class Pool:
         if step.day.leaving:
             self._depart(day)
         self._dispose(day)
-        day.held = step.held + step.brought - step.disposed - sum(day.left)
+        day.held = step.held + step.brought - step.disposed - _departed(step)
         day.units, day.pool_cost = self._units, self._cost
         day.short = sum(short.units for short in self._shorts)
         return day
@@ -112,8 +115,9 @@ class Pool:
                 day.carried[index] = min(self._cost, share)
                 self._cost -= day.carried[index]
         for index, (one, units) in enumerate(named):
-            if one.kind in ("moved", "removed"):
-                day.left[index], day.carried[index] = units, self._leave(units)
+            if one.kind in _DEPARTING:
+                day.left[index] = min(units, self._units)  # what is beyond leaves a holding below nothing
+                day.carried[index] = self._leave(units)
 
     def _leave(self, units: int) -> int:
         """The cost of units that leave, or of as many as there are."""
@@ -142,6 +146,12 @@ def spun_off(leaving: Leaving, cost: int, portion: Fraction) -> int:
         return cost_of(leaving.amount)
     share = quantity_of(leaving.share or "0") * min(portion, Fraction(1))
     return part(cost, share.numerator, share.denominator)
+
+
+def _departed(step: Step) -> int:
+    """The units that were to leave by transfers and mergers, whether the pool gave them or not."""
+    named = zip(step.day.leaving, step.departures, strict=True)
+    return sum(units for one, units in named if one.kind in _DEPARTING)
 
 
 def _settle(day: Walked) -> None:

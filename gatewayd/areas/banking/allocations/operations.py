@@ -115,7 +115,7 @@ def remove_allocation(tx: WriteTx, caller: Caller, request: RemoveAllocation) ->
     """Take an allocation back, so that the bank transaction waits for another; both halves, where it is a transfer.
 
     A payment of an invoice is taken back with `accounting.removePayment`. Parts that fit the bank transaction together
-    alone are replaced together, with `banking.allocate`.
+    alone are replaced together, with `banking.allocate`; a transfer waits until what goes the other way is removed.
     """
     row = ALLOCATIONS.get(tx, request.allocation_id, request.expected_version)
     other = transfers.other_half(tx, row)

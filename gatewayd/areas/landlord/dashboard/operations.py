@@ -128,7 +128,7 @@ def _arrears(tx: ReadTx, day: str, currency: str, property_ids: Collection[str])
             tenancy_id=one.tenancy_id,
             property_id=one.property_id,
             amount=Money(one.arrears, currency),
-            days_oldest=one.days_oldest,
+            days_oldest=one.days_oldest(day),
         )
         for one in owing[:OWING_SHOWN]
     ]

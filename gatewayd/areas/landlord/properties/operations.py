@@ -21,6 +21,7 @@ from gatewayd.areas.landlord.properties.shapes import (
     UpdateProperty,
 )
 from gatewayd.areas.landlord.tenancies import rows as tenancies
+from gatewayd.areas.landlord.tenancies.rules import only_place
 from gatewayd.areas.landlord.units import rows as units
 from gatewayd.areas.landlord.valuations import rows as valuations
 from gatewayd.contract.caller import Caller
@@ -103,7 +104,7 @@ def update_property(tx: WriteTx, caller: Caller, request: UpdateProperty) -> Pro
 
     What is sold has a `disposalDate` that has come. A tenancy that goes on refuses both sale and archive, unless
     `keepTenancies` is true. A property that is no longer `sold` keeps what was said of its disposal until that is
-    cleared.
+    cleared. Its `jurisdiction` agrees with the types of the tenancies that have not ended.
     """
     before = PROPERTIES.get(tx, request.id, request.expected_version)
     business = businesses.find(tx, before.business_id)
@@ -115,6 +116,7 @@ def update_property(tx: WriteTx, caller: Caller, request: UpdateProperty) -> Pro
     if request.foreign_property_id is not UNSET:
         errors += rules.foreign_id_mistakes(after, business)
     errors += rules.mistakes(after, tx.today)
+    errors += _jurisdiction_mistakes(tx, before, after)
     if errors:
         raise invalid(*errors)
     if request.owners is not UNSET:
@@ -157,6 +159,19 @@ def _owner_mistakes(
             for index, owner in enumerate(owners)
         ),
     )
+
+
+def _jurisdiction_mistakes(tx: ReadTx, before: StoredProperty, after: StoredProperty) -> Iterator[FieldError]:
+    """Whose law a property is under is that of its tenancies. Chosen: those that have ended are looked at no more."""
+    if after.jurisdiction == before.jurisdiction:
+        return
+    for tenancy_id, type_ in rows.lasting_types(tx, after.id, tx.today):
+        place = only_place(type_)
+        if place not in (None, after.jurisdiction):
+            message = (
+                f"Its tenancy {tenancy_id} is {type_}: let that be of type other, and of the right one afterwards."
+            )
+            yield FieldError("jurisdiction", "conflict", message)
 
 
 def _moved(tx: WriteTx, before: StoredProperty, after: StoredProperty, business: Business) -> StoredProperty:

@@ -51,6 +51,12 @@ WHERE org_id = :org_id AND property_id = :property_id AND cancelled_at IS NULL
     AND (last_day IS NULL OR last_day >= :day)
 LIMIT 1
 """
+_SELECT_LASTING_TYPES = """
+SELECT id, type FROM tenancies
+WHERE org_id = :org_id AND property_id = :property_id AND cancelled_at IS NULL
+    AND (last_day IS NULL OR last_day >= :day)
+ORDER BY id
+"""
 
 
 def shown(values: Row) -> Property:
@@ -96,3 +102,8 @@ def lasting_tenancy(tx: ReadTx, property_id: str, day: str) -> str | None:
     """The id of a tenancy that has not ended before an ISO date, begun or not; None: there is none."""
     found: str | None = tx.value(_SELECT_LASTING_TENANCY, property_id=property_id, day=day)
     return found
+
+
+def lasting_types(tx: ReadTx, property_id: str, day: str) -> list[tuple[str, str]]:
+    """The ids and types of tenancies that have not ended before an ISO date, begun or not."""
+    return [(id_, type_) for id_, type_ in tx.rows(_SELECT_LASTING_TYPES, property_id=property_id, day=day)]

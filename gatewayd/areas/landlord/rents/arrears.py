@@ -1,25 +1,27 @@
 """What tenancies owe: rent due less rent received (Domain C3). Reads only.
 
 Of one that has ended, all that was ever due stands in its row as `rent_total`, so that years of former tenants cost a
-look at what they paid. The others' is counted, by whole periods at once.
+look at the sum of what they paid. The others' is counted, by whole periods at once.
 """
 
 import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gatewayd.areas.landlord.rents import terms
 from gatewayd.areas.landlord.tenancies.shapes import TenancyRow
 from gatewayd.ledger.rents import received, schedule, stored_terms
 from gatewayd.store import ReadTx
 
-_SELECT_UNSETTLED = f"""
-SELECT id, property_id, received, {stored_terms.COLUMNS}
-FROM (
-    SELECT id, property_id, {received.OF_TENANCY} AS received, rent_total, {stored_terms.COLUMNS}
-    FROM tenancies WHERE org_id = :org_id AND start_date <= :day AND cancelled_at IS NULL
-) AS tenancies
-WHERE last_day IS NULL OR last_day > :day OR rent_total > received
+_SELECT_BEGUN = f"""
+SELECT tenancies.id, property_id, coalesce(rents_received.amount, 0), rent_total, {stored_terms.COLUMNS}
+FROM tenancies LEFT JOIN rents_received ON rents_received.org_id = :org_id
+    AND rents_received.tenancy_id = tenancies.id AND rents_received.currency = tenancies.currency
+WHERE tenancies.org_id = :org_id AND start_date <= :day AND cancelled_at IS NULL
 """
+_SELECT_UNSETTLED = f"""{_SELECT_BEGUN}
+    AND (last_day IS NULL OR last_day > :day OR rent_total > coalesce(rents_received.amount, 0))
+"""
+_LAST_DAY = 2  # its place in the columns of terms
 
 
 class Owed(NamedTuple):
@@ -39,13 +41,20 @@ class Owed(NamedTuple):
 
 
 class Owing(NamedTuple):
-    """A tenancy in arrears, minor units of its currency. `days_oldest` is the age of the oldest rent not paid."""
+    """A tenancy in arrears, minor units of its currency. `stored` are the columns of its terms."""
 
     tenancy_id: str
     property_id: str
     currency: str
     arrears: int
-    days_oldest: int
+    received: int
+    stored: tuple[Any, ...]
+
+    def days_oldest(self, day: str) -> int:
+        """The age of the oldest rent that is not paid at the end of an ISO date."""
+        oldest = schedule.oldest_unpaid(stored_terms.terms_of(*self.stored), day, self.received)
+        assert oldest is not None  # it is in arrears
+        return _days(oldest, day)
 
 
 def of_tenancy(tx: ReadTx, row: TenancyRow, day: str) -> Owed:
@@ -60,14 +69,19 @@ def of_tenancy(tx: ReadTx, row: TenancyRow, day: str) -> Owed:
 
 
 def of_all(tx: ReadTx, day: str) -> list[Owing]:
-    """Every tenancy of the organization that is in arrears at the end of an ISO date, also where it has ended."""
+    """Every tenancy of the organization that is in arrears at the end of an ISO date, also where it has ended.
+
+    What came after that date is taken out of the sums, so that a day of the past costs what has come since.
+    """
+    since = received.later(tx, day)
     found = []
-    for id_, property_id, came, currency, *others in tx.each(_SELECT_UNSETTLED, day=day):
-        its = stored_terms.terms_of(currency, *others)
-        arrears = schedule.due_until(its, day) - max(came, 0)
-        oldest = schedule.oldest_unpaid(its, day, came) if arrears > 0 else None
-        if oldest is not None:
-            found.append(Owing(id_, property_id, currency, arrears, _days(oldest, day)))
+    for id_, property_id, came, total, *stored in tx.each(_SELECT_BEGUN if since else _SELECT_UNSETTLED, day=day):
+        currency, last_day = stored[0], stored[_LAST_DAY]
+        came = max(came - since.get((id_, currency), 0), 0)
+        ended = last_day is not None and last_day <= day
+        arrears = (total if ended else schedule.due_until(stored_terms.terms_of(*stored), day)) - came
+        if arrears > 0:
+            found.append(Owing(id_, property_id, currency, arrears, came, tuple(stored)))
     return found
 
 

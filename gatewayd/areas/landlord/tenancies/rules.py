@@ -65,10 +65,15 @@ def without_term(row: TenancyRow) -> TenancyRow:
     return replace(row, term_end_date=None) if row.type == "assured_periodic" and takes_no_term(row) else row
 
 
+def only_place(type_: str) -> Jurisdiction | None:
+    """Where alone there are tenancies of a type; None: anywhere."""
+    return next((place for name, place in _ONLY_IN.items() if name == type_), None)
+
+
 def type_mistakes(row: TenancyRow, jurisdiction: Jurisdiction) -> Iterator[FieldError]:
     """What is wrong with the type of a tenancy, for where it lies and when it begins."""
-    only_in = _ONLY_IN.get(row.type, jurisdiction)
-    if only_in != jurisdiction:
+    only_in = only_place(row.type)
+    if only_in is not None and only_in != jurisdiction:
         yield FieldError("type", "conflict", f"It is a tenancy of {only_in.replace('_', ' ').title()}.")
     if row.type == "assured_shorthold" and row.start_date >= states.PERIODIC_FROM:
         message = f"Since {states.PERIODIC_FROM} no assured shorthold begins: new ones are assured periodic."
