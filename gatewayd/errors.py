@@ -21,6 +21,7 @@ ERRORS: Mapping[str, ErrorKind] = {
     "test_header_in_production": ErrorKind(400, "A test header was sent to the real tax authority"),
     "authentication_required": ErrorKind(401, "A credential is needed"),
     "invalid_token": ErrorKind(401, "The credential is not valid"),
+    "insufficient_credits": ErrorKind(402, "There are not enough credits"),
     "insufficient_scope": ErrorKind(403, "The credential lacks a scope"),
     "public_links_disabled": ErrorKind(403, "Public links are switched off"),
     "forbidden": ErrorKind(403, "The role of the caller does not allow this"),
