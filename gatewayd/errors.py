@@ -67,6 +67,25 @@ ERRORS: Mapping[str, ErrorKind] = {
     "tax_upstream_timeout": ErrorKind(504, "The tax service did not answer in time"),
 }
 
+COMMON_ERRORS = (
+    "invalid_request",
+    "invalid_json",
+    "unknown_parameter",
+    "authentication_required",
+    "invalid_token",
+    "insufficient_credits",
+    "insufficient_scope",
+    "not_found",
+    "not_acceptable",
+    "payload_too_large",
+    "unsupported_media_type",
+    "validation_failed",
+    "rate_limited",
+    "internal_error",
+    "unavailable",
+)
+"""Codes that any operation may answer with, beside those of its row."""
+
 FIELD_CODES = frozenset(
     {
         "required",

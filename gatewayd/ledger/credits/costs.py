@@ -22,6 +22,7 @@ SELECT credits FROM credit_costs WHERE operation = :operation AND unit = :unit A
   AND (effective_to IS NULL OR effective_to >= :date) ORDER BY effective_from DESC LIMIT 1
 """
 _SELECT_ANY = "SELECT operation FROM credit_costs WHERE credits > 0 LIMIT 1"
+_SELECT_PRICED = "SELECT DISTINCT operation FROM credit_costs WHERE unit = 'call' AND credits > 0 LIMIT :count"
 _SELECT_NEXT = """
 SELECT min(effective_from) FROM credit_costs
 WHERE operation = :operation AND unit = :unit AND effective_from > :date
@@ -48,6 +49,11 @@ def price(tx: ReadTx, operation: str, unit: str) -> int:
 def is_any_priced(tx: ReadTx) -> bool:
     """Whether anything costs something, on any day."""
     return tx.row(_SELECT_ANY) is not None
+
+
+def priced_by_call(tx: ReadTx) -> frozenset[str]:
+    """Whatever costs something by the call, on any day."""
+    return frozenset(str(name) for (name,) in tx.rows(_SELECT_PRICED, count=MOST_LISTED))
 
 
 def on(tx: ReadTx, date: str) -> list[OperationCost]:
