@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
 Kind = Literal["read", "write", "call"]
 Method = Literal["GET", "POST", "PATCH", "DELETE"]
+
+BILLING: Final = "billing"
+"""The area whose operations are never charged."""
 
 Handler = Callable[..., Any]
 """`(tx or deps, caller, request) -> response`. Plain `def` for read and write rows, `async def` for call rows.
@@ -83,13 +86,18 @@ class Operation:
 
     @property
     def priced_as(self) -> tuple[str, ...]:
-        """The names under which a call of it may have a price: its own id, and what it does that is priced apart."""
+        """The names under which a call of it may have a price: its own id, and what it does that is priced apart.
+
+        Chosen: none of billing, or who has nothing left could not be told so, nor be given anything.
+        """
+        if self.area == BILLING:
+            return ()
         return (self.id, self.work) if self.work else (self.id,)
 
     def charged_as(self, request: msgspec.Struct) -> tuple[str, ...]:
         """Those of them that this request is charged under."""
         if self.does_work is not None and not self.does_work(request):
-            return (self.id,)
+            return self.priced_as[:1]
         return self.priced_as
 
     @property

@@ -150,8 +150,7 @@ def lease(tx: WriteTx, seconds: float) -> Instant:
 
 
 def reserve(tx: WriteTx, record: Record, lease_until: Instant) -> None:
-    """Mark a call as under way until then. Raises as `begin` does."""
-    begin(tx, record)
+    """Mark a call as under way until then, which `begin` has found nothing of."""
     _put(tx, record, None, lease_until)
 
 

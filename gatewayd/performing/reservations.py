@@ -39,8 +39,10 @@ def reserve(tx: WriteTx, record: Record | None, price: Price, seconds: float) ->
     """
     lease_until = idempotency.lease(tx, seconds)
     if record is not None:
-        idempotency.reserve(tx, record, lease_until)
+        idempotency.begin(tx, record)
     holds = tuple(charging.hold(tx, due.name, due.amount, tx.new_id("op"), lease_until) for due in price.dues)
+    if record is not None:
+        idempotency.reserve(tx, record, lease_until)
     return Reservation(record, lease_until, price, holds)
 
 
