@@ -12,7 +12,7 @@ from gatewayd.errors import Problem
 from gatewayd.ledger.credits import entries, grants, holds, plans
 from gatewayd.ledger.credits.entries import NewEntry
 from gatewayd.ledger.credits.grants import Change, Draw, NewGrant
-from gatewayd.ledger.credits.shapes import CreditGrant, EntryRow, PlanRow
+from gatewayd.ledger.credits.shapes import EntryRow, GrantRow, PlanRow
 from gatewayd.money import credits_text
 from gatewayd.store import ReadTx, WriteTx
 
@@ -20,7 +20,7 @@ from gatewayd.store import ReadTx, WriteTx
 class Given(NamedTuple):
     """A grant, and the entry that made it."""
 
-    grant: CreditGrant
+    grant: GrantRow
     entry: EntryRow
 
 

@@ -6,11 +6,12 @@ Of one operation and unit the days of two costs never overlap: a new one ends th
 from typing import Final
 
 from gatewayd.clock import days_after
-from gatewayd.errors import invalid_field
+from gatewayd.errors import Problem, invalid_field
 from gatewayd.ledger.credits.shapes import OperationCost
 from gatewayd.store import Columns, ReadTx, WriteTx
 
-MOST_LISTED: Final = 1000
+MOST: Final = 1000
+"""Chosen: costs of one instance, former ones among them."""
 COSTS: Final = Columns(OperationCost)
 _SELECT = f"SELECT {COSTS.sql} FROM credit_costs"
 _SELECT_ON = f"""
@@ -23,6 +24,7 @@ SELECT credits FROM credit_costs WHERE operation = :operation AND unit = :unit A
 """
 _SELECT_ANY = "SELECT operation FROM credit_costs WHERE credits > 0 LIMIT 1"
 _SELECT_PRICED = "SELECT DISTINCT operation FROM credit_costs WHERE unit = 'call' AND credits > 0 LIMIT :count"
+_COUNT = "SELECT count(*) FROM credit_costs"
 _SELECT_NEXT = """
 SELECT min(effective_from) FROM credit_costs
 WHERE operation = :operation AND unit = :unit AND effective_from > :date
@@ -53,21 +55,23 @@ def is_any_priced(tx: ReadTx) -> bool:
 
 def priced_by_call(tx: ReadTx) -> frozenset[str]:
     """Whatever costs something by the call, on any day."""
-    return frozenset(str(name) for (name,) in tx.rows(_SELECT_PRICED, count=MOST_LISTED))
+    return frozenset(str(name) for (name,) in tx.rows(_SELECT_PRICED, count=MOST))
 
 
 def on(tx: ReadTx, date: str) -> list[OperationCost]:
     """The costs of a day, by operation and unit."""
-    return [COSTS.load(values) for values in tx.rows(_SELECT_ON, date=date, count=MOST_LISTED)]
+    return [COSTS.load(values) for values in tx.rows(_SELECT_ON, date=date, count=MOST)]
 
 
 def put(tx: WriteTx, cost: OperationCost) -> OperationCost:
     """Let work cost this from a day on, until the day before the next cost that is known.
 
-    Raises `Problem` `validation_failed` for a day before today, since what was charged stays as it was.
+    Raises `Problem`: `validation_failed` for a day before today, since what was charged stays; `limit_reached`.
     """
     if cost.effective_from < tx.today:
         raise invalid_field("effectiveFrom", "out_of_range", "A cost begins today or later.")
+    if tx.value(_COUNT) == MOST:
+        raise Problem("limit_reached", f"There are {MOST} costs already.")
     named = {"operation": cost.operation, "unit": cost.unit, "date": cost.effective_from}
     following: str | None = tx.value(_SELECT_NEXT, **named)
     row = COSTS.row(

@@ -18,6 +18,8 @@ ENTRIES: Final = Columns(EntryRow)
 _SELECT = f"SELECT {ENTRIES.sql} FROM credit_entries WHERE org_id = :org_id"
 _SELECT_LAST = f"{_SELECT} ORDER BY sequence DESC LIMIT 1"
 _SELECT_AT = f"{_SELECT} AND sequence = :sequence"
+_SELECT_FOLLOWING = f"{_SELECT} AND sequence > :sequence ORDER BY sequence LIMIT :count"
+_SELECT_BOOKED_AT = "SELECT booked_at FROM credit_entries WHERE org_id = :org_id AND sequence = :sequence"
 _SELECT_ONE = f"{_SELECT} AND id = :id"
 _SELECT_OWNER_ANY_ORG = "SELECT org_id FROM credit_entries WHERE id = :id"
 _SELECT_CHARGED = "SELECT id FROM credit_entries WHERE org_id = :org_id AND operation_id = :operation_id LIMIT 1"
@@ -62,6 +64,16 @@ def at(tx: ReadTx, sequence: int) -> EntryRow | None:
     """The entry with that number."""
     values = tx.row(_SELECT_AT, sequence=sequence)
     return None if values is None else ENTRIES.load(values)
+
+
+def booked_at(tx: ReadTx, sequence: int) -> Instant:
+    """When an entry was booked: never before the one before it."""
+    return Instant(tx.value(_SELECT_BOOKED_AT, sequence=sequence))
+
+
+def following(tx: ReadTx, sequence: int, count: int) -> list[EntryRow]:
+    """The entries behind a number, in order."""
+    return [ENTRIES.load(values) for values in tx.rows(_SELECT_FOLLOWING, sequence=sequence, count=count)]
 
 
 def get(tx: ReadTx, id_: str) -> EntryRow:

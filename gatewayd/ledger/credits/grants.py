@@ -11,13 +11,13 @@ import msgspec
 
 from gatewayd.clock import Instant
 from gatewayd.errors import not_found
-from gatewayd.ledger.credits.shapes import ZERO, Category, CreditGrant, Source
+from gatewayd.ledger.credits.shapes import ZERO, Category, GrantRow, Source
 from gatewayd.money import Credits
 from gatewayd.store import Columns, ReadTx, WriteTx
 
 PRIORITY: Final = 100  # Chosen: of grants that name none, with room on both sides
 DUE_AT_ONCE: Final = 500
-GRANTS: Final = Columns(CreditGrant)
+GRANTS: Final = Columns(GrantRow)
 
 _SELECT = f"SELECT {GRANTS.sql} FROM credit_grants WHERE org_id = :org_id"
 _SELECT_ONE = f"{_SELECT} AND id = :id"
@@ -37,6 +37,10 @@ _SELECT_EXPIRING = """
 SELECT expires_at, sum(remaining - held) FROM credit_grants
 WHERE org_id = :org_id AND remaining > held AND expires_at IS NOT NULL AND expires_at > :after AND expires_at <= :until
 GROUP BY expires_at ORDER BY expires_at LIMIT :count
+"""
+_SUM_EXPIRED = """
+SELECT coalesce(sum(remaining - held), 0) FROM credit_grants
+WHERE org_id = :org_id AND remaining > held AND expires_at IS NOT NULL AND expires_at <= :at
 """
 _SELECT_WITH_DUE_ANY_ORG = """
 SELECT org_id FROM credit_grants
@@ -94,9 +98,9 @@ class Due(NamedTuple):
     expired_at: Instant
 
 
-def create(tx: WriteTx, new: NewGrant) -> CreditGrant:
+def create(tx: WriteTx, new: NewGrant) -> GrantRow:
     """Store a new grant."""
-    row = CreditGrant(
+    row = GrantRow(
         id=tx.new_id("gra"),
         source=new.source,
         category=new.category,
@@ -116,7 +120,7 @@ def create(tx: WriteTx, new: NewGrant) -> CreditGrant:
     return row
 
 
-def get(tx: ReadTx, id_: str) -> CreditGrant:
+def get(tx: ReadTx, id_: str) -> GrantRow:
     """One grant. Raises `Problem` `not_found`."""
     values = tx.row(_SELECT_ONE, id=id_)
     if values is None:
@@ -132,7 +136,7 @@ def organization_of(tx: ReadTx, id_: str) -> str:
     return org_id
 
 
-def newest(tx: ReadTx, after_id: str, count: int) -> Iterator[CreditGrant]:
+def newest(tx: ReadTx, after_id: str, count: int) -> Iterator[GrantRow]:
     """The grants that were made before another, the newest first."""
     return (GRANTS.load(values) for values in tx.each(_SELECT_NEWEST, after_id=after_id, count=count))
 
@@ -159,6 +163,11 @@ def expiring(tx: ReadTx, after: Instant, until: Instant, count: int) -> list[tup
     """What expires between two instants: when, and how much; the earliest first."""
     found = tx.rows(_SELECT_EXPIRING, after=after, until=until, count=count)
     return [(Instant(expires_at), amount) for expires_at, amount in found]
+
+
+def expired_by(tx: ReadTx, at: Instant) -> int:
+    """What has expired by an instant, or will have, and is not booked."""
+    return int(tx.value(_SUM_EXPIRED, at=at))
 
 
 def organization_with_due(tx: ReadTx, at: Instant) -> str | None:

@@ -108,12 +108,11 @@ def every(tx: ReadTx) -> list[PlanRow]:
     return [PLANS.load(values) for values in tx.rows(_SELECT_ALL, count=MOST)]
 
 
-def retire(tx: WriteTx, id_: str) -> PlanRow:
-    """Offer a plan no more. Raises `Problem`: `not_found`, `invalid_state`."""
-    plan = get(tx, id_)
+def retire(tx: WriteTx, plan: PlanRow) -> PlanRow:
+    """Offer a plan no more. Raises `Problem` `invalid_state`."""
     if plan.status == "retired":
         raise invalid_state("The plan is retired already.", "retired", ("active",))
-    tx.run(_RETIRE, id=id_, updated_at=tx.updated_at)
+    tx.run(_RETIRE, id=plan.id, updated_at=tx.updated_at)
     return replace(plan, status="retired", retired_at=tx.now, updated_at=tx.updated_at, version=plan.version + 1)
 
 

@@ -60,7 +60,7 @@ class EntryRow(LedgerEntry, frozen=True, kw_only=True):
     lifetime_used: CreditAmount
 
 
-class CreditGrant(Response, frozen=True, kw_only=True):
+class GrantRow(Response, frozen=True, kw_only=True):
     """Credits that were given at once, and what became of them: `amount` - used - expired - voided = remaining."""
 
     id: Id
@@ -77,6 +77,12 @@ class CreditGrant(Response, frozen=True, kw_only=True):
     expires_at: Timestamp | None
     voided_at: Timestamp | None
     created_at: Timestamp
+
+
+class CreditGrant(GrantRow, frozen=True, kw_only=True):
+    """A grant, and how it stands today."""
+
+    status: GrantStatus
 
 
 class ExpiringCredits(Response, frozen=True, kw_only=True):
@@ -146,7 +152,7 @@ class PlanLimits(Part, frozen=True, kw_only=True):
 
 
 class PlanRow(Response, frozen=True, kw_only=True):
-    """A plan as it is stored."""
+    """What an organization can subscribe to, as it is stored."""
 
     id: Id
     code: str
