@@ -21,7 +21,8 @@ async def test_no_row_does_anything_for_who_cannot_pay(open_catalogue: OpenCatal
         for operation in PRICED:
             await api.store.write(lambda tx, name=operation.id: purses.price(tx, name, 3))
         await api.store.write(purses.put_on_plan, "org_a")
-        await api.store.write(lambda tx: purses.grant(tx, 2), "org_a")
+        await api.store.write(lambda tx: purses.leave(tx, 2), "org_a")
+        before = await api.store.read(lambda tx: (tx.value(_BOOKED), tx.value(_HELD)))
         changes = api.store.changes
         for operation in PRICED:
             fields = [(b"idempotency-key", b"k")] if keyed and operation.takes_key else []
@@ -32,7 +33,7 @@ async def test_no_row_does_anything_for_who_cannot_pay(open_catalogue: OpenCatal
                 wrong.append((operation.id, reply.status, reply.body[:100]))
         assert wrong == []
         assert api.store.changes == changes
-        assert await api.store.read(lambda tx: (tx.value(_BOOKED), tx.value(_HELD))) == (0, 0)
+        assert await api.store.read(lambda tx: (tx.value(_BOOKED), tx.value(_HELD))) == before
 
 
 async def test_each_row_is_charged_once_where_it_is_answered_and_never_where_it_is_refused(
@@ -44,8 +45,8 @@ async def test_each_row_is_charged_once_where_it_is_answered_and_never_where_it_
         for price, operation in enumerate(PRICED, 1):
             await api.store.write(lambda tx, of=operation.id, price=price: purses.price(tx, of, price))
         await api.store.write(purses.put_on_plan, "org_a")
-        await api.store.write(lambda tx: purses.grant(tx, len(PRICED) ** 2), "org_a")
-        before: list[tuple[str, int]] = []
+        await api.store.write(lambda tx: purses.leave(tx, len(PRICED) ** 2), "org_a")
+        before = await api.store.read(purses.charged, "org_a")
         for price, operation in enumerate(PRICED, 1):
             reply = await send(api, operation, example(operation, ids))
             after = await api.store.read(purses.charged, "org_a")
@@ -57,14 +58,13 @@ async def test_each_row_is_charged_once_where_it_is_answered_and_never_where_it_
     assert answered > len(PRICED) * 0.8
 
 
-async def test_what_tells_of_credits_is_never_charged(open_catalogue: OpenCatalogue) -> None:
+async def test_what_tells_of_credits_and_gives_them_is_never_charged(open_catalogue: OpenCatalogue) -> None:
     """Or who has none left could not see why, and nobody could give any."""
+    billing = [operation for operation in OPERATIONS if operation.area == BILLING]
     async with open_catalogue() as (api, ids):
-        billing = [operation for operation in OPERATIONS if operation.area == BILLING]
         for operation in billing:
             await api.store.write(lambda tx, name=operation.id: purses.price(tx, name, 3))
         await api.store.write(purses.put_on_plan, "org_a")
         for operation in billing:
             assert (await send(api, operation, example(operation, ids))).status != 402, operation.id
-        assert billing
-        assert await api.store.read(purses.charged, "org_a") == []
+        assert 3 not in [amount for _, amount in await api.store.read(purses.charged, "org_a")]

@@ -1,7 +1,7 @@
 """Prices, plans and credits as a test sets them, and what was charged. Amounts are millionths of a credit."""
 
 from gatewayd.clock import Instant, days_after
-from gatewayd.ledger.credits import booking, costs, entries, holds, plans
+from gatewayd.ledger.credits import booking, costs, entries, grants, holds, plans
 from gatewayd.ledger.credits.entries import NewEntry
 from gatewayd.ledger.credits.grants import NewGrant
 from gatewayd.ledger.credits.shapes import OperationCost, PlanRow, Unit
@@ -9,6 +9,7 @@ from gatewayd.money import Credits
 from gatewayd.store import ReadTx, WriteTx
 from tests.ledger.credits.purses import plan
 
+_MORE_THAN_ANYBODY_HAS = 10**15
 _CHARGED = """
 SELECT operation, -amount FROM credit_entries WHERE org_id = :org_id AND type = 'usage' ORDER BY sequence
 """
@@ -39,6 +40,15 @@ def grant(tx: WriteTx, amount: int, expires_at: Instant | None = None) -> None:
     """Give the organization credits."""
     given = NewGrant(source="grant", amount=amount, expires_at=expires_at)
     booking.give(tx, given, NewEntry(type="grant", amount=amount))
+
+
+def leave(tx: WriteTx, amount: int) -> None:
+    """Let the organization have so much, whatever it had."""
+    grant(tx, amount)
+    _, missing = grants.draw(tx, _MORE_THAN_ANYBODY_HAS)
+    had = _MORE_THAN_ANYBODY_HAS - missing - amount
+    if had:
+        booking.take(tx, NewEntry(type="adjustment", amount=-had), beyond=False)
 
 
 def charged(tx: ReadTx) -> list[tuple[str, int]]:
