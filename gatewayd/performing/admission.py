@@ -46,7 +46,7 @@ class Admission:
     def admit(self, tx: ReadTx, call: Call, prepared: PreparedOperation) -> Caller:
         """The caller, who may run the operation now. Raises `Problem`, as `identify` does or why not."""
         caller = self.identify(tx, call)
-        if self._priced.may_charge(tx, prepared.operation, caller):  # the last look into the database, as it may fail
+        if self._priced.may_charge(tx, prepared, caller):  # the last look into the database, as it may fail
             caller = msgspec.structs.replace(caller, metered=True)
         call.caller = caller
         call.allowance = self._limits.take(caller.credential_id, prepared.operation.cost, call.started)

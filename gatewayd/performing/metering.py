@@ -20,6 +20,7 @@ from gatewayd.contract.operation import Operation
 from gatewayd.ledger.credits import charging, metered_work
 from gatewayd.ledger.credits.charging import Charge
 from gatewayd.ledger.credits.shapes import Subject
+from gatewayd.performing.prepared import PreparedOperation
 from gatewayd.store import ReadTx, Store, WriteTx
 
 
@@ -41,7 +42,7 @@ class PricedNames:
         self._version = -1
         self._names: frozenset[str] = frozenset()
 
-    def may_charge(self, tx: ReadTx, operation: Operation, caller: Caller) -> bool:
+    def may_charge(self, tx: ReadTx, prepared: PreparedOperation, caller: Caller) -> bool:
         """Whether a call of the row may cost its caller something. `tx` is of the loop's own connection.
 
         Asked of the database only once anything was committed since the last time, by whichever process, and where the
@@ -51,7 +52,7 @@ class PricedNames:
         if version != self._version:
             self._names = metered_work.priced_by_call(tx)
             self._version = version
-        if not self._names or self._names.isdisjoint(operation.priced_as):
+        if not self._names or self._names.isdisjoint(prepared.priced_as):
             return False
         tx.bind(caller.org_id)
         return charging.is_metered(tx)
