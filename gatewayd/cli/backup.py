@@ -65,12 +65,12 @@ def restore(arguments: argparse.Namespace, context: Context) -> int:
 
 
 def verify(arguments: argparse.Namespace, context: Context) -> int:
-    """SQLite's own checks first; then every stored wire form is compared with what its columns render to."""
+    """SQLite's own checks first; then stored wire forms are compared with their columns, and credits are added up."""
     from gatewayd.store import backup as copies
 
     context.require_database()
     path = context.store_settings.path
-    found = copies.find_faults(path) or _stale_wires(context)
+    found = copies.find_faults(path) or [*_stale_wires(context), *_faults_of_credits(context)]
     if found:
         more = [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
         raise CommandError("\n".join([*found[:SHOWN], *more]))
@@ -101,6 +101,28 @@ def _stale_wires(context: Context) -> list[str]:
                     while after is not None:
                         stale, after = await store.read_later(_chunk(check, after), org.id)
                         found += [f"{row_id} is served otherwise than its columns say" for row_id in stale]
+        return found
+
+    return trio.run(run)
+
+
+def _faults_of_credits(context: Context) -> list[str]:
+    """A sentence for each invariant of the ledger of credits that doesn't hold (Domain C8)."""
+    import trio
+
+    from gatewayd.identity import organizations
+    from gatewayd.ledger.credits import invariants
+
+    async def run() -> list[str]:
+        found: list[str] = []
+        async with context.open_existing() as store:
+            for org in await store.read(organizations.list_all):
+                found += await store.read_later(invariants.faults_of_grants, org.id)
+                faults, last = await store.read_later(invariants.from_entry(None), org.id)
+                found += faults
+                while last is not None:
+                    faults, last = await store.read_later(invariants.from_entry(last), org.id)
+                    found += faults
         return found
 
     return trio.run(run)

@@ -35,6 +35,8 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "allocations": ("allocation",),
     "assets": ("asset",),
     "calendar": ("calendar",),
+    "credits": ("credits",),
+    "plans": ("plan", "cost"),
     "crm": ("lead", "opportunity", "event"),
     "webhooks": ("webhook",),
     "listen": ("listen",),

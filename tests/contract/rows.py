@@ -102,9 +102,9 @@ async def seed(api: TestedApi, blobs: Blobs) -> dict[str, str]:
         "conditions": {"text": "tesco"},
         "outcome": {"category": "not_pnl", "purpose": "other"},
     }
-    made = await api("POST", "/allocations/rules", json={**rule, "mode": "apply"})
-    assert made.status == 200, made.body
-    ids["rule"] = made.json()["id"]
+    ruled = await api("POST", "/allocations/rules", json={**rule, "mode": "apply"})
+    assert ruled.status == 200, ruled.body
+    ids["rule"] = ruled.json()["id"]
     body = {"bankTransactionId": ids["btx_c"], "parts": [{"category": "adminCosts", "businessId": ids["biz"]}]}
     allocated = await api("POST", "/allocations", json=body)
     assert allocated.status == 200, allocated.body

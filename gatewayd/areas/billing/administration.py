@@ -25,6 +25,11 @@ def record(tx: WriteTx, caller: Caller, action: Action, subject: str) -> None:
     audit.record(tx, Act(actor=caller.reference, action=action, subject=subject, org_id=tx.org_id))
 
 
+def record_for_all(tx: WriteTx, caller: Caller, action: Action, subject: str) -> None:
+    """Note in the audit log of the instance who has done what concerns all of it."""
+    audit.record(tx, Act(actor=caller.reference, action=action, subject=subject, org_id=None))
+
+
 def positive(path: str, text: str) -> Credits:
     """Credits that are more than 0. Raises `Problem` `validation_failed`."""
     return _within(path, to_credits(text), 1)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from gatewayd.areas.billing.administration import not_negative, record, require_administrator
+from gatewayd.areas.billing.administration import not_negative, record_for_all, require_administrator
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Page
@@ -51,7 +51,7 @@ def set_operation_cost(tx: WriteTx, caller: Caller, request: SetOperationCost) -
         description=request.description,
     )
     row = costs.put(tx, cost)
-    record(tx, caller, "cost.set", row.operation)
+    record_for_all(tx, caller, "cost.set", row.operation)
     return row
 
 

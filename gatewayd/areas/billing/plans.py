@@ -1,11 +1,11 @@
 """Plans (Spec §4, Domain B8): what an organization can subscribe to, and what it has. Making them is an extension."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import msgspec
 from msgspec import Meta
 
-from gatewayd.areas.billing.administration import not_negative, record, require_administrator
+from gatewayd.areas.billing.administration import not_negative, record, record_for_all, require_administrator
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Page
@@ -16,6 +16,7 @@ from gatewayd.ledger.credits.shapes import Plan, PlanLimits, PlanRow, Rollover
 from gatewayd.money import Money
 from gatewayd.store import ReadTx, WriteTx
 
+NO_PLAN: Final = "none"
 Code = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$", examples=["studio"])]
 Feature = Annotated[str, Meta(pattern=r"^[a-z][A-Za-z0-9_]{0,63}$")]
 
@@ -51,9 +52,9 @@ class RetirePlan(Request, frozen=True, kw_only=True):
 
 
 class SetPlan(Request, frozen=True, kw_only=True):
-    """Which plan the organization has, by its code. Null: none, and nothing is metered."""
+    """Which plan the organization has, by its code. `none`: it has none, and nothing is metered."""
 
-    code: Code | None
+    code: Code
 
 
 def get_plans(tx: ReadTx, caller: Caller, request: GetPlans) -> Page[Plan]:
@@ -71,6 +72,8 @@ def get_plans(tx: ReadTx, caller: Caller, request: GetPlans) -> Page[Plan]:
 def create_plan(tx: WriteTx, caller: Caller, request: CreatePlan) -> Plan:
     """Create a plan, which organizations then can have. An administrator of the instance does."""
     require_administrator(tx, caller)
+    if request.code == NO_PLAN:
+        raise invalid_field("code", "conflict", "It says that an organization has no plan.")
     row = PlanRow(
         id=tx.new_id("plan"),
         code=request.code,
@@ -91,7 +94,7 @@ def create_plan(tx: WriteTx, caller: Caller, request: CreatePlan) -> Plan:
         version=1,
     )
     plans.create(tx, row)
-    record(tx, caller, "plan.created", row.id)
+    record_for_all(tx, caller, "plan.created", row.id)
     return _shown(row, None)
 
 
@@ -102,7 +105,7 @@ def retire_plan(tx: WriteTx, caller: Caller, request: RetirePlan) -> Plan:
     if plan is None:
         raise not_found("plan")
     retired = plans.retire(tx, plan)
-    record(tx, caller, "plan.retired", plan.id)
+    record_for_all(tx, caller, "plan.retired", plan.id)
     return _shown(retired, _current(tx))
 
 
@@ -113,8 +116,8 @@ def set_plan(tx: WriteTx, caller: Caller, request: SetPlan) -> Page[Plan]:
     The answer is the list of plans. To set the plan that it has already changes nothing.
     """
     require_administrator(tx, caller)
-    plan = None if request.code is None else plans.with_code(tx, request.code)
-    if plan is None and request.code is not None:
+    plan = plans.with_code(tx, request.code)
+    if plan is None and request.code != NO_PLAN:
         raise invalid_field("code", "unknown_reference", "There is no such plan.")
     current = _current(tx)
     if (None if plan is None else plan.id) != current:
@@ -167,7 +170,7 @@ OPERATIONS = (
         request=CreatePlan,
         response=Plan,
         handler=create_plan,
-        errors=("already_exists", "forbidden", "limit_reached", "out_of_range"),
+        errors=("already_exists", "conflict", "forbidden", "invalid_decimal", "limit_reached", "out_of_range"),
         extension=True,
         example={
             "code": "studio",

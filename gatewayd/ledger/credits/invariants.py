@@ -1,6 +1,6 @@
 """The six invariants of the ledger of credits (Domain C8), and that its sums are those of its entries."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from gatewayd.ledger.credits import entries, grants
@@ -47,22 +47,19 @@ def faults_of_grants(tx: ReadTx) -> list[str]:
     return [f"{tx.org_id}: {fault}" for fault in found]
 
 
-def faults_of_entries(tx: ReadTx, before: EntryRow | None) -> tuple[list[str], EntryRow | None]:
-    """What is wrong with the next entries, behind the one `before`, and the last of them; None: there are no more."""
-    found, row = [], before
-    for row in _next(tx, 0 if before is None else before.sequence):
-        found += [f"{tx.org_id}: entry {row.sequence} {fault}" for fault in _faults(before, row)]
-        before = row
-    return found, None if row is None or _is_last(tx, row) else row
+def from_entry(before: EntryRow | None) -> Callable[[ReadTx], tuple[list[str], EntryRow | None]]:
+    """A read of the next entries: what is wrong with them, and the last of them; None: there are no more."""
 
+    def work(tx: ReadTx) -> tuple[list[str], EntryRow | None]:
+        found: list[str] = []
+        previous = before
+        rows = entries.following(tx, 0 if before is None else before.sequence, CHUNK)
+        for row in rows:
+            found += [f"{tx.org_id}: entry {row.sequence} {fault}" for fault in _faults(previous, row)]
+            previous = row
+        return found, previous if len(rows) == CHUNK else None
 
-def _next(tx: ReadTx, sequence: int) -> list[EntryRow]:
-    return entries.following(tx, sequence, CHUNK)
-
-
-def _is_last(tx: ReadTx, row: EntryRow) -> bool:
-    newest = entries.last(tx)
-    return newest is None or newest.sequence <= row.sequence
+    return work
 
 
 def _faults(before: EntryRow | None, row: EntryRow) -> Iterator[str]:
