@@ -1,4 +1,4 @@
-"""The main job, step by step, over real HTTP: sign-in, key, invoice, lead, webhook, taxes, books, shares, lets."""
+"""The main job, step by step, over real HTTP: sign-in, key, invoice, lead, webhook, taxes, books and the rest."""
 
 import io
 import secrets
@@ -12,6 +12,7 @@ import msgspec
 import trio
 
 from gatewayd.cli.demo_books import BooksScene
+from gatewayd.cli.demo_credits import CreditsScene
 from gatewayd.cli.demo_firm import Firm, seed
 from gatewayd.cli.demo_http import ApiClient, DemoFailed
 from gatewayd.cli.demo_lets import LetsScene
@@ -108,6 +109,7 @@ class _Walkthrough:
         self._books = BooksScene(self._base_url, firm)
         self._shares = SharesScene(self._base_url, firm)
         self._lets = LetsScene(self._base_url, firm)
+        self._credits = CreditsScene(self._base_url, firm, running.store)
         self._taxes = TaxScene(self._base_url, firm, running.store, options.directory)
 
     async def run(self, hook_url: str) -> None:
@@ -128,6 +130,7 @@ class _Walkthrough:
         await self._books.run(today, self._say)
         await self._shares.run(today, self._say)
         await self._lets.run(today, self._say)
+        await self._credits.run(self._say)
         people = "\n".join(f"  {each.email:<23} {each.name}, {each.place}" for each in firm.people)
         pages = _PAGES.format(base=self._base_url, password=self._password, people=people)
         headers = shlex.quote(f"@{self._taxes.headers_file.absolute()}")

@@ -11,7 +11,8 @@ from tests.ledger.credits.purses import plan
 
 _MORE_THAN_ANYBODY_HAS = 10**15
 _CHARGED = """
-SELECT operation, -amount FROM credit_entries WHERE org_id = :org_id AND type = 'usage' ORDER BY sequence
+SELECT operation, -sum(amount) FROM credit_entries WHERE org_id = :org_id AND type = 'usage'
+GROUP BY operation, operation_id ORDER BY min(sequence)
 """
 _SUBJECTS = "SELECT subject_type, subject_id FROM credit_entries WHERE org_id = :org_id AND type = 'usage'"
 
@@ -52,7 +53,7 @@ def leave(tx: WriteTx, amount: int) -> None:
 
 
 def charged(tx: ReadTx) -> list[tuple[str, int]]:
-    """What the organization was charged for, and how much."""
+    """What the organization was charged for, and how much; of however many grants."""
     return [(str(name), int(amount)) for name, amount in tx.rows(_CHARGED)]
 
 
