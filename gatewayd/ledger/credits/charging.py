@@ -126,7 +126,6 @@ def settle(tx: WriteTx, hold_id: str, actual: int, subject: Subject | None = Non
     draws = holds.draws_of(tx, hold_id) if found.status == "open" else []
     holds.close(tx, hold_id, "settled")
     _pay(tx, entry, draws)
-    booking.book_due(tx)  # what was given back to a grant that has expired
 
 
 def release(tx: WriteTx, hold_id: str) -> None:
@@ -136,7 +135,6 @@ def release(tx: WriteTx, hold_id: str) -> None:
         return
     booking.let_go(tx, hold_id)
     holds.close(tx, hold_id, "released")
-    booking.book_due(tx)
 
 
 def _pay(tx: WriteTx, entry: NewEntry, draws: list[Draw]) -> None:
