@@ -15,6 +15,7 @@ from gatewayd.console.usage_chart import HEIGHT, WIDTH, Bar, Point, bars
 from gatewayd.identity import memberships, organizations
 from gatewayd.identity.organizations import Organization
 from gatewayd.ledger.credits import balances, plans, summaries
+from gatewayd.ledger.credits import usage as credit_usage
 from gatewayd.ledger.credits.shapes import CreditBalance, PlanRow, UsageDay, UsageTotals
 from gatewayd.money import credits_text
 from gatewayd.store import ReadTx
@@ -87,7 +88,7 @@ def _metered(tx: ReadTx, balance: CreditBalance) -> Metered:
     first = last - datetime.timedelta(days=DAYS - 1)
     used = summaries.by_day(tx, first, last, summaries.time_zone(_ZONE))
     days = [summaries.day_of(date, sums) for date, sums in used]
-    totals = summaries.totals_of(summaries.added(sums for _, sums in used))
+    totals = summaries.totals_of(credit_usage.added(sums for _, sums in used))
     assert balance.plan_id is not None
     return Metered(plans.get(tx, balance.plan_id), balance, days, totals, _charts(days, totals))
 

@@ -855,6 +855,15 @@ CREATE TABLE credit_usage (
     PRIMARY KEY (org_id, quarter, operation)
 ) STRICT;
 
+CREATE TABLE credit_usage_blocks (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    operation TEXT NOT NULL,
+    block INTEGER NOT NULL,                     -- of six hours, since the epoch
+    credits INTEGER NOT NULL CHECK (credits >= 0),
+    operations INTEGER NOT NULL CHECK (operations >= 0),
+    PRIMARY KEY (org_id, block, operation)
+) STRICT;
+
 CREATE TABLE csv_mappings (
     org_id TEXT NOT NULL REFERENCES organizations (id),
     headings TEXT NOT NULL,                     -- hexadecimal SHA-256 of the heading line

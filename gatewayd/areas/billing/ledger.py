@@ -11,7 +11,7 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, LongLimit, Page, PageRequest, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import Date, Request, Since, encode, project
 from gatewayd.errors import invalid_field
-from gatewayd.ledger.credits import balances, pages, summaries
+from gatewayd.ledger.credits import balances, pages, summaries, usage
 from gatewayd.ledger.credits.pages import Asked, Place
 from gatewayd.ledger.credits.shapes import (
     CreditBalance,
@@ -106,7 +106,7 @@ def get_usage_summary(tx: ReadTx, caller: Caller, request: GetUsageSummary) -> U
     if (last - first).days >= DAYS_MAX:
         raise invalid_field("toDate", "range_too_long", f"Expected at most {DAYS_MAX} days.")
     days = summaries.by_day(tx, first, last, zone) if request.group_by == "day" else []
-    sums = summaries.added(used for _, used in days) if days else summaries.of_days(tx, first, last, zone)
+    sums = usage.added(used for _, used in days) if days else summaries.of_days(tx, first, last, zone)
     return UsageSummary(
         data=[summaries.day_of(date, used) for date, used in days],
         totals=summaries.totals_of(sums),

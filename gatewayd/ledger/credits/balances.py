@@ -1,6 +1,5 @@
 """What an organization may use at an instant, whether or not what has fallen due is booked."""
 
-import bisect
 from typing import Final, NamedTuple
 
 from gatewayd.clock import DAY, Instant
@@ -57,14 +56,8 @@ def present(tx: ReadTx, at: Instant) -> Standing:
 
 
 def past(tx: ReadTx, at: Instant) -> Standing:
-    """How it stood at an instant: what was booked by then, and what had fallen due and was booked after it.
-
-    Entries are booked in their order without gaps, so that the last of them is found in a few steps, however many
-    there are.
-    """
-    newest = entries.last(tx)
-    count = 0 if newest is None else newest.sequence
-    sequence = bisect.bisect_right(range(1, count + 1), at, key=lambda number: entries.booked_at(tx, number))
+    """How it stood at an instant: what was booked by then, and what had fallen due and was booked after it."""
+    sequence = entries.last_by(tx, at)
     balance, granted, used = _booked(entries.at(tx, sequence))
     while (late := entries.at(tx, sequence + 1)) is not None and _fell_due_by(late, at):
         balance, granted, used = _booked(late)

@@ -44,11 +44,6 @@ def is_metered(tx: ReadTx) -> bool:
     return plans.soft_limit(tx) is not None
 
 
-def is_anything_metered(tx: ReadTx) -> bool:
-    """Whether any organization of the instance may be charged for anything. One that has no plan never is."""
-    return plans.is_any_subscribed(tx) and costs.is_any_priced(tx)
-
-
 def price_of(tx: ReadTx, operation: str, unit: str = "call") -> int:
     """What one unit (`call`, `page`, `mb`) of this work costs today, in millionths; 0: it is free."""
     return costs.price(tx, operation, unit)
@@ -126,7 +121,6 @@ def settle(tx: WriteTx, hold_id: str, actual: int, subject: Subject | None = Non
     draws = holds.draws_of(tx, hold_id) if found.status == "open" else []
     holds.close(tx, hold_id, "settled")
     _pay(tx, entry, draws)
-    booking.book_due(tx)  # what was given back to a grant that has expired
 
 
 def release(tx: WriteTx, hold_id: str) -> None:
@@ -136,7 +130,6 @@ def release(tx: WriteTx, hold_id: str) -> None:
         return
     booking.let_go(tx, hold_id)
     holds.close(tx, hold_id, "released")
-    booking.book_due(tx)
 
 
 def _pay(tx: WriteTx, entry: NewEntry, draws: list[Draw]) -> None:

@@ -22,7 +22,6 @@ _SELECT_PRICE = """
 SELECT credits FROM credit_costs WHERE operation = :operation AND unit = :unit AND effective_from <= :date
   AND (effective_to IS NULL OR effective_to >= :date) ORDER BY effective_from DESC LIMIT 1
 """
-_SELECT_ANY = "SELECT operation FROM credit_costs WHERE credits > 0 LIMIT 1"
 _SELECT_PRICED = "SELECT DISTINCT operation FROM credit_costs WHERE unit = 'call' AND credits > 0 LIMIT :count"
 _COUNT = "SELECT count(*) FROM credit_costs"
 _SELECT_NEXT = """
@@ -46,11 +45,6 @@ def price(tx: ReadTx, operation: str, unit: str) -> int:
     """What one unit of work costs today, in millionths; 0: nothing."""
     found: int | None = tx.value(_SELECT_PRICE, operation=operation, unit=unit, date=tx.today)
     return found or 0
-
-
-def is_any_priced(tx: ReadTx) -> bool:
-    """Whether anything costs something, on any day."""
-    return tx.row(_SELECT_ANY) is not None
 
 
 def priced_by_call(tx: ReadTx) -> frozenset[str]:

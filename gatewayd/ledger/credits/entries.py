@@ -3,6 +3,7 @@
 The last entry of an organization says how it stands: what it has, was given and has used. Nothing else keeps that.
 """
 
+import bisect
 from typing import Final
 
 import msgspec
@@ -20,6 +21,10 @@ _SELECT_LAST = f"{_SELECT} ORDER BY sequence DESC LIMIT 1"
 _SELECT_AT = f"{_SELECT} AND sequence = :sequence"
 _SELECT_FOLLOWING = f"{_SELECT} AND sequence > :sequence ORDER BY sequence LIMIT :count"
 _SELECT_BOOKED_AT = "SELECT booked_at FROM credit_entries WHERE org_id = :org_id AND sequence = :sequence"
+_SELECT_OCCURRED_BY = """
+SELECT sequence FROM credit_entries WHERE org_id = :org_id AND occurred_at <= :at
+ORDER BY occurred_at DESC, sequence DESC LIMIT 1
+"""
 _SELECT_ONE = f"{_SELECT} AND id = :id"
 _SELECT_OWNER_ANY_ORG = "SELECT org_id FROM credit_entries WHERE id = :id"
 _SELECT_CHARGED = "SELECT id FROM credit_entries WHERE org_id = :org_id AND operation_id = :operation_id LIMIT 1"
@@ -69,6 +74,20 @@ def at(tx: ReadTx, sequence: int) -> EntryRow | None:
 def booked_at(tx: ReadTx, sequence: int) -> Instant:
     """When an entry was booked: never before the one before it."""
     return Instant(tx.value(_SELECT_BOOKED_AT, sequence=sequence))
+
+
+def last_by(tx: ReadTx, at: Instant) -> int:
+    """The number of the last entry that was booked by an instant; 0: there is none.
+
+    It is mostly the last that occurred by then, so that the index of these tells it. Where that is not so, as after an
+    import, it is searched for: entries are booked in the order of their numbers.
+    """
+    newest = last(tx)
+    count = 0 if newest is None else newest.sequence
+    guess: int = tx.value(_SELECT_OCCURRED_BY, at=at) or 0
+    if (guess == 0 or booked_at(tx, guess) <= at) and (guess == count or booked_at(tx, guess + 1) > at):
+        return guess
+    return bisect.bisect_right(range(1, count + 1), at, key=lambda number: booked_at(tx, number))
 
 
 def following(tx: ReadTx, sequence: int, count: int) -> list[EntryRow]:

@@ -26,6 +26,7 @@ JOIN credit_hold_draws d ON d.org_id = h.org_id AND d.hold_id = h.id
 WHERE h.org_id = :org_id AND h.status = 'open'
 """
 _SUM_USAGE = "SELECT coalesce(sum(credits), 0) FROM credit_usage WHERE org_id = :org_id"
+_SUM_BLOCKS = "SELECT coalesce(sum(credits), 0) FROM credit_usage_blocks WHERE org_id = :org_id"
 _SUM_ENTRIES = """
 SELECT coalesce(-sum(amount), 0) FROM credit_entries
 WHERE org_id = :org_id AND operation IS NOT NULL AND (type = 'usage' OR type = 'refund')
@@ -39,7 +40,8 @@ def faults_of_grants(tx: ReadTx) -> list[str]:
     sums = (
         ("what grants have left", grants.remaining(tx), "the balance", max(0, entries.balance(tx))),
         ("what grants hold", tx.value(_SUM_HELD), "the open holds", tx.value(_SUM_DRAWS)),
-        ("the sums of usage", tx.value(_SUM_USAGE), "the ledger", tx.value(_SUM_ENTRIES)),
+        ("the usage by quarters", tx.value(_SUM_USAGE), "the ledger", tx.value(_SUM_ENTRIES)),
+        ("the usage by blocks", tx.value(_SUM_BLOCKS), "the ledger", tx.value(_SUM_ENTRIES)),
     )
     for what, sum_of_it, other, sum_of_other in sums:
         if sum_of_it != sum_of_other:

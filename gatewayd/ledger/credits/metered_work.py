@@ -14,10 +14,14 @@ from gatewayd.store import ReadTx, WriteTx
 
 
 class Work(NamedTuple):
-    """One piece of work: its name, what it is charged once under, and how many units it may come to at most."""
+    """One piece of work: its name, what it is charged once under, and how many units it may come to.
+
+    At least so many are to be there before it begins, and no more than the most is ever charged.
+    """
 
     operation: str
     operation_id: str
+    least: Mapping[Unit, int]
     most: Mapping[Unit, int]
 
 
@@ -51,9 +55,17 @@ def require(tx: WriteTx, amount: int) -> None:
 
 
 def begin(tx: WriteTx, work: Work, expires_at: Instant) -> HeldWork:
-    """Hold the most that work may come to until then. Raises `Problem` `insufficient_credits` (402)."""
+    """Hold the most that work may come to until then, or what is left of it where that covers the least.
+
+    Chosen: so a document of two pages is read for whoever can pay for two, though it might have had a thousand; one
+    whose pages come to more than was left costs what was left. Raises `Problem` `insufficient_credits` (402).
+    """
     prices = {unit: charging.price_of(tx, work.operation, unit) for unit in work.most}
-    most = _total(prices, work.most)
+    least, most = _total(prices, work.least), _total(prices, work.most)
+    if most and plans.soft_limit(tx) is False:
+        booking.book_due(tx)
+        _, missing = grants.draw(tx, most)
+        most = max(least, most - missing)
     return HeldWork(charging.hold(tx, work.operation, most, work.operation_id, expires_at), prices)
 
 

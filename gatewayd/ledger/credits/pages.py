@@ -10,18 +10,19 @@ from gatewayd.ledger.credits.entries import ENTRIES
 from gatewayd.ledger.credits.shapes import EntryRow, EntryType
 from gatewayd.store import ReadTx
 
-_SELECT = f"SELECT {ENTRIES.sql} FROM credit_entries WHERE org_id = :org_id AND occurred_at >= :first"
+_SELECT = f"SELECT {ENTRIES.sql} FROM credit_entries WHERE org_id = :org_id"
 _BEFORE = """
- AND occurred_at < :behind AND (occurred_at, sequence) < (:at, :sequence)
+ AND occurred_at >= :last AND (occurred_at, sequence) < (:at, :sequence)
 ORDER BY occurred_at DESC, sequence DESC LIMIT :count
 """
 _AFTER = """
- AND occurred_at < :behind AND (occurred_at, sequence) > (:at, :sequence)
+ AND occurred_at < :last AND (occurred_at, sequence) > (:at, :sequence)
 ORDER BY occurred_at, sequence LIMIT :count
 """
 _OF_OPERATION = " AND operation = :operation"
-_OF_TYPE: Final = {"usage": " AND type = :type"}
+_USAGE = " AND type = :type"
 _RARE = " AND type = :type AND type <> 'usage'"  # as the index says that has them
+_RARE_OF_OPERATION = " AND coalesce(operation, '') = :operation"  # so that the index of all operations is not taken
 EARLIEST: Final = Instant(0)
 LATEST: Final = Instant(1 << 60)
 
@@ -55,13 +56,15 @@ def page(tx: ReadTx, asked: Asked, place: Place | None, count: int) -> Iterator[
 
 def _of_type(tx: ReadTx, asked: Asked, kind: EntryType | None, part: tuple[Place, int]) -> Iterator[EntryRow]:
     place, count = part
-    sql = _SELECT
-    named: dict[str, object] = {"first": asked.first, "behind": asked.behind, "count": count, **place._asdict()}
+    last = asked.behind if asked.ascending else asked.first
+    named: dict[str, object] = {"last": last, "count": count, **place._asdict()}
+    sql, of_operation = _SELECT, _OF_OPERATION
     if kind is not None:
-        sql += _OF_TYPE.get(kind, _RARE)
+        sql += _USAGE if kind == "usage" else _RARE
+        of_operation = _OF_OPERATION if kind == "usage" else _RARE_OF_OPERATION
         named["type"] = kind
     if asked.operation is not None:
-        sql += _OF_OPERATION
+        sql += of_operation
         named["operation"] = asked.operation
     rows = tx.each(sql + (_AFTER if asked.ascending else _BEFORE), **named)
     return (ENTRIES.load(values) for values in rows)

@@ -2,20 +2,16 @@
 
 import datetime
 import zoneinfo
-from collections.abc import Iterable, Iterator
 
 from gatewayd.clock import Instant, from_moment
 from gatewayd.errors import invalid_field
 from gatewayd.ledger.credits import usage
 from gatewayd.ledger.credits.shapes import UsageDay, UsageTotals, UsedCredits
-from gatewayd.ledger.credits.usage import Used
+from gatewayd.ledger.credits.usage import Sums
 from gatewayd.money import Credits
 from gatewayd.store import ReadTx
 
 _DAY = datetime.timedelta(days=1)
-
-Sums = dict[str, Used]
-"""What each operation used."""
 
 
 def time_zone(name: str) -> zoneinfo.ZoneInfo:
@@ -33,22 +29,15 @@ def day_start(day: datetime.date, zone: zoneinfo.ZoneInfo) -> Instant:
 
 def by_day(tx: ReadTx, first: datetime.date, last: datetime.date, zone: zoneinfo.ZoneInfo) -> list[tuple[str, Sums]]:
     """What was used on each day of a range, both inclusive, those without use too."""
-    return [(day.isoformat(), of_days(tx, day, day, zone)) for day in _days(first, last)]
+    days = [first + number * _DAY for number in range((last - first).days + 1)]
+    found = usage.between(tx, [day_start(day, zone) for day in (*days, last + _DAY)])
+    return [(day.isoformat(), sums) for day, sums in zip(days, found, strict=True)]
 
 
 def of_days(tx: ReadTx, first: datetime.date, last: datetime.date, zone: zoneinfo.ZoneInfo) -> Sums:
     """What was used in a range of days, both inclusive."""
-    return dict(usage.between(tx, day_start(first, zone), day_start(last + _DAY, zone)))
-
-
-def added(many: Iterable[Sums]) -> Sums:
-    """The sums of several."""
-    total: Sums = {}
-    for sums in many:
-        for operation, used in sums.items():
-            before = total.get(operation, Used(0, 0))
-            total[operation] = Used(before.credits + used.credits, before.operations + used.operations)
-    return total
+    (sums,) = usage.between(tx, [day_start(first, zone), day_start(last + _DAY, zone)])
+    return sums
 
 
 def day_of(date: str, sums: Sums) -> UsageDay:
@@ -70,8 +59,3 @@ def _total(sums: Sums) -> tuple[Credits, int]:
 def _by_operation(sums: Sums) -> dict[str, UsedCredits]:
     ordered = sorted(sums.items())
     return {name: UsedCredits(credits=Credits(used.credits), count=used.operations) for name, used in ordered}
-
-
-def _days(first: datetime.date, last: datetime.date) -> Iterator[datetime.date]:
-    for number in range((last - first).days + 1):
-        yield first + datetime.timedelta(days=number)
