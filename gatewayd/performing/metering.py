@@ -17,7 +17,7 @@ import msgspec
 
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.ledger.credits import charging, metered_work
+from gatewayd.ledger.credits import charging, metered_work, plans
 from gatewayd.ledger.credits.charging import Charge
 from gatewayd.ledger.credits.shapes import Subject
 from gatewayd.performing.prepared import PreparedOperation
@@ -25,10 +25,11 @@ from gatewayd.store import ReadTx, Store, WriteTx
 
 
 class Due(NamedTuple):
-    """What one call costs under one name, millionths of a credit."""
+    """What one call costs under one name, millionths of a credit. `is_soft`: the plan refuses nobody."""
 
     name: str
     amount: int
+    is_soft: bool
 
 
 class PricedNames:
@@ -60,9 +61,10 @@ class PricedNames:
 
 def dues(tx: ReadTx, operation: Operation, request: msgspec.Struct) -> list[Due]:
     """What this request costs the organization now; empty: nothing."""
-    if not charging.is_metered(tx):
+    soft = plans.soft_limit(tx)
+    if soft is None:
         return []
-    priced = [Due(name, charging.price_of(tx, name)) for name in operation.charged_as(request)]
+    priced = [Due(name, charging.price_of(tx, name), soft) for name in operation.charged_as(request)]
     return [due for due in priced if due.amount > 0]
 
 
@@ -80,16 +82,14 @@ def charge(tx: WriteTx, caller: Caller, owed: list[Due]) -> None:
     """
     subject = subject_of(caller)
     for due in owed:
-        charging.charge(
-            tx,
-            Charge(
-                operation=due.name,
-                amount=due.amount,
-                operation_id=tx.new_id("op"),
-                subject_type=subject.type,
-                subject_id=subject.id,
-            ),
+        charged = Charge(
+            operation=due.name,
+            amount=due.amount,
+            operation_id=tx.new_id("op"),
+            subject_type=subject.type,
+            subject_id=subject.id,
         )
+        charging.charge_anew(tx, charged, beyond=due.is_soft)
 
 
 def subject_of(caller: Caller) -> Subject:

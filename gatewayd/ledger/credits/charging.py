@@ -57,6 +57,11 @@ def charge(tx: WriteTx, charge: Charge) -> None:
     soft = plans.soft_limit(tx)
     if charge.amount <= 0 or soft is None or entries.is_charged(tx, charge.operation_id):
         return
+    charge_anew(tx, charge, beyond=soft)
+
+
+def charge_anew(tx: WriteTx, charge: Charge, beyond: bool) -> None:
+    """The same for work of a plan, that costs something and was not charged before; `beyond`: the limit is soft."""
     entry = NewEntry(
         type="usage",
         amount=-charge.amount,
@@ -65,7 +70,7 @@ def charge(tx: WriteTx, charge: Charge) -> None:
         subject=charge.subject,
         description=charge.description,
     )
-    booking.take(tx, entry, beyond=soft)
+    booking.take(tx, entry, beyond=beyond)
 
 
 def hold(tx: WriteTx, operation: str, most: int, operation_id: str, expires_at: Instant) -> str:

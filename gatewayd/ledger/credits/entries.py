@@ -18,6 +18,10 @@ from gatewayd.store import Columns, ReadTx, WriteTx
 ENTRIES: Final = Columns(EntryRow)
 _SELECT = f"SELECT {ENTRIES.sql} FROM credit_entries WHERE org_id = :org_id"
 _SELECT_LAST = f"{_SELECT} ORDER BY sequence DESC LIMIT 1"
+_SELECT_STANDING = """
+SELECT sequence, balance_after, lifetime_granted, lifetime_used FROM credit_entries
+WHERE org_id = :org_id ORDER BY sequence DESC LIMIT 1
+"""
 _SELECT_AT = f"{_SELECT} AND sequence = :sequence"
 _SELECT_FOLLOWING = f"{_SELECT} AND sequence > :sequence ORDER BY sequence LIMIT :count"
 _SELECT_BOOKED_AT = "SELECT booked_at FROM credit_entries WHERE org_id = :org_id AND sequence = :sequence"
@@ -128,8 +132,7 @@ def refunded(tx: ReadTx, id_: str) -> int:
 
 def append(tx: WriteTx, new: NewEntry) -> EntryRow:
     """Enter it as the next of its organization, and add usage to the sums of its quarter of an hour."""
-    before = last(tx)
-    sequence, standing, granted, used = _standing(before)
+    sequence, standing, granted, used = tx.row(_SELECT_STANDING) or (0, 0, 0, 0)
     occurred_at = tx.now if new.occurred_at is None else new.occurred_at
     row = EntryRow(
         id=tx.new_id("led"),
@@ -162,8 +165,3 @@ def _sum_up(tx: WriteTx, row: EntryRow, operation: str) -> None:
         usage.add(tx, operation, row.occurred_at, usage.Used(-row.amount, int(row.part == 1)))
     elif row.type == "refund":
         usage.give_back(tx, operation, row.occurred_at, row.amount)
-
-
-def _standing(row: EntryRow | None) -> tuple[int, int, int, int]:
-    """Number, balance, lifetime granted and used."""
-    return (0, 0, 0, 0) if row is None else (row.sequence, row.balance_after, row.lifetime_granted, row.lifetime_used)
