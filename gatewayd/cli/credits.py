@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 TYPES: Final = ("grant", "purchase", "usage", "expiry", "void", "refund", "adjustment")
 LIST_MAX: Final = 1_000_000
-IMPORTED_AT_ONCE: Final = 500  # as many as one request takes
+IMPORTED_AT_ONCE: Final = 250  # as many as one request takes
 _PAGE: Final = 500
 _COLUMNS: Final = ("occurredAt", "type", "amount", "description", "externalId", "operation")
 """Columns of an import, in any order; the last three may be left out."""

@@ -16,7 +16,7 @@ from gatewayd.ledger.credits.importing import ImportedEntry
 from gatewayd.ledger.credits.shapes import LedgerEntry, OperationName
 from gatewayd.store import WriteTx
 
-MOST_IMPORTED: Final = 500  # Chosen: of one transaction, which holds up the others for 50 ms
+MOST_IMPORTED: Final = 250  # Chosen: in one transaction, which holds up others for 0.15 s
 
 
 class RefundEntry(Request, frozen=True, kw_only=True):

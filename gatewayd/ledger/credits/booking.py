@@ -72,16 +72,23 @@ def owed(tx: ReadTx) -> int:
 
 def book_due(tx: WriteTx) -> None:
     """Book what has fallen due in the organization, however long ago."""
-    while over := holds.due(tx, tx.now):
-        for hold in over:
-            let_go(tx, hold.id)
-            holds.close(tx, hold.id, "expired")
-    while expired := grants.due(tx, tx.now):
-        for due in expired:
-            grants.change(tx, due.grant_id, Change(expired=due.amount))
-            entry = NewEntry(type="expiry", amount=-due.amount, grant_id=due.grant_id, occurred_at=due.expired_at)
-            entries.append(tx, entry)
+    while book_some(tx):
+        pass
     _grant_months(tx)
+
+
+def book_some(tx: WriteTx) -> bool:
+    """Book some of the holds that are over and of the grants that have expired; whether there were any."""
+    over = holds.due(tx, tx.now)
+    for hold in over:
+        let_go(tx, hold.id)
+        holds.close(tx, hold.id, "expired")
+    expired = grants.due(tx, tx.now)
+    for due in expired:
+        grants.change(tx, due.grant_id, Change(expired=due.amount))
+        entry = NewEntry(type="expiry", amount=-due.amount, grant_id=due.grant_id, occurred_at=due.expired_at)
+        entries.append(tx, entry)
+    return bool(over or expired)
 
 
 def let_go(tx: WriteTx, hold_id: str) -> None:

@@ -18,5 +18,6 @@ def organization(tx: ReadTx) -> str | None:
 
 
 def book(tx: WriteTx) -> None:
-    """Book what has fallen due in the organization of the transaction."""
-    booking.book_due(tx)
+    """Book what has fallen due in the organization of the transaction, as much as doesn't hold up others."""
+    if not booking.book_some(tx):
+        booking.book_due(tx)

@@ -173,7 +173,9 @@ class Pair:
 
 
 @pytest.mark.parametrize("soft", [False, True])
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(start=GIVE, steps=st.lists(STEP, min_size=8, max_size=40))
 def test_whatever_is_done_the_invariants_hold(database_image: bytes, soft: bool, start: Any, steps: list[Any]) -> None:
     store = MemoryStore(database_image)

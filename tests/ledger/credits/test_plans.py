@@ -3,7 +3,7 @@
 import pytest
 
 from gatewayd.clock import DAY, HOUR, Instant, from_wire
-from gatewayd.ledger.credits import balances, booking, due, entries, invariants
+from gatewayd.ledger.credits import balances, booking, due, entries, grants, invariants
 from gatewayd.money import MICRO, Credits
 from tests.ledger.credits.purses import Purse
 from tests.support.store import START, MemoryStore
@@ -107,6 +107,19 @@ def test_a_hold_outlives_a_change_of_plan(store: MemoryStore) -> None:
     assert store.read(invariants.faults_of_grants, purse.org_id) == []
 
 
+def test_the_daemon_books_much_a_part_at_a_time(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    purse = Purse(store)
+    for _ in range(7):
+        purse.give(1, expires_at=Instant(store.now() + HOUR))
+    store.clock.advance(HOUR)
+    monkeypatch.setattr(grants, "DUE_AT_ONCE", 3)
+    found = []
+    while (org_id := store.read(due.organization)) is not None:
+        store.write(due.book, org_id)
+        found.append(purse.balance)
+    assert found == [4, 1, 0]
+
+
 def test_the_daemon_books_what_is_due_of_every_organization(store: MemoryStore) -> None:
     planned = Purse(store, included_credits=HUNDRED)
     expiring, holding, idle = Purse(store), Purse(store), Purse(store)
@@ -119,6 +132,6 @@ def test_the_daemon_books_what_is_due_of_every_organization(store: MemoryStore) 
     while (org_id := store.read(due.organization)) is not None:
         found.append(org_id)
         store.write(due.book, org_id)
-    assert sorted(found) == sorted(purse.org_id for purse in (planned, expiring, holding))
+    assert set(found) == {purse.org_id for purse in (planned, expiring, holding)}
     assert [purse.balance for purse in (planned, expiring, holding, idle)] == [100, 0, 5, 5]
     holding.use(5, "op_2")
