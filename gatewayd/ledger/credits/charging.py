@@ -109,8 +109,10 @@ def settle(tx: WriteTx, hold_id: str, actual: int, subject: Subject | None = Non
     A hold that is settled or was released stays so. One that is over is charged as far as there are credits, since the
     work is done; nothing is ever refused here.
     """
+    if not hold_id:
+        return
     booking.book_due(tx)
-    found = holds.find(tx, hold_id) if hold_id else None
+    found = holds.find(tx, hold_id)
     if found is None or found.status in ("settled", "released"):
         return
     if entries.is_charged(tx, found.operation_id):
@@ -130,7 +132,10 @@ def settle(tx: WriteTx, hold_id: str, actual: int, subject: Subject | None = Non
 
 def release(tx: WriteTx, hold_id: str) -> None:
     """Give back all of a hold, whose work has failed. One that has ended stays as it is."""
-    found = holds.find(tx, hold_id) if hold_id else None
+    if not hold_id:
+        return
+    booking.book_due(tx)
+    found = holds.find(tx, hold_id)
     if found is None or found.status != "open":
         return
     booking.let_go(tx, hold_id)

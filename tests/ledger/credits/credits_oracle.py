@@ -107,7 +107,7 @@ class Oracle:
         if operation_id in self.charged:
             self.release(operation_id)
             return
-        left = min(actual, reserve.most)
+        left, before = min(actual, reserve.most), self.used
         parts = reserve.parts if reserve.state == "open" else []
         for bucket, part in parts:
             bucket.held -= part
@@ -120,7 +120,8 @@ class Oracle:
         if left:
             reachable = left if self.soft else min(left, self._free())
             self._spend(self._parts(reachable), reachable)
-        self.charged.add(operation_id)
+        if self.used != before:  # what came to nothing was not charged
+            self.charged.add(operation_id)
         self.settle_time()
 
     def release(self, operation_id: str) -> None:

@@ -103,3 +103,17 @@ def test_what_was_held_at_an_instant(store: MemoryStore) -> None:
     store.clock.advance(HOUR)
     assert standing(purse, then) == (10, 6, 4)
     assert standing(purse) == (8, 0, 8)
+
+
+def test_how_a_hold_ends_does_not_rest_on_a_job(store: MemoryStore) -> None:
+    """It is over before it is released, whether or not that is booked."""
+    for booked in (False, True):
+        purse = Purse(store)
+        purse.give(10)
+        hold = purse.hold(6, "op_1", seconds=60)
+        store.clock.advance(HOUR)
+        if booked:
+            purse.book()
+        purse.release(hold)
+        purse.settle(hold, 6)
+        assert standing(purse) == (4, 0, 4)

@@ -172,13 +172,22 @@ class Pair:
         self.store.read(look, self.purse.org_id)
 
 
+NewStore = Callable[[], MemoryStore]
+
+
+@pytest.fixture
+def new_store(database_image: bytes) -> NewStore:
+    """A store for each example; what an example is told with is short."""
+    return lambda: MemoryStore(database_image)
+
+
 @pytest.mark.parametrize("soft", [False, True])
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(start=GIVE, steps=st.lists(STEP, min_size=8, max_size=40))
-def test_whatever_is_done_the_invariants_hold(database_image: bytes, soft: bool, start: Any, steps: list[Any]) -> None:
-    store = MemoryStore(database_image)
+def test_whatever_is_done_the_invariants_hold(new_store: NewStore, soft: bool, start: Any, steps: list[Any]) -> None:
+    store = new_store()
     try:
         pair = Pair(store, soft)
         for name, *values in (start, *steps):
