@@ -68,3 +68,19 @@ async def test_what_tells_of_credits_and_gives_them_is_never_charged(open_catalo
         for operation in billing:
             assert (await send(api, operation, example(operation, ids))).status != 402, operation.id
         assert 3 not in [amount for _, amount in await api.store.read(purses.charged, "org_a")]
+
+
+async def test_each_call_that_is_passed_on_to_the_tax_authority_is_charged_as_such(
+    open_catalogue: OpenCatalogue,
+) -> None:
+    forwarded = [operation for operation in OPERATIONS if operation.work == "tax.forward"]
+    async with open_catalogue() as (api, ids):
+        await api.store.write(lambda tx: purses.price(tx, "tax.forward", 3))
+        await api.store.write(purses.put_on_plan, "org_a")
+        await api.store.write(lambda tx: purses.leave(tx, 3 * len(forwarded)), "org_a")
+        before = await api.store.read(purses.charged, "org_a")
+        for operation in forwarded:
+            assert (await send(api, operation, example(operation, ids))).status == 200, operation.id
+        assert len(forwarded) == 10
+        assert (await api.store.read(purses.charged, "org_a"))[len(before) :] == [("tax.forward", 3)] * 10
+        assert (await send(api, forwarded[0], example(forwarded[0], ids))).status == 402
