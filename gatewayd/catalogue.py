@@ -7,7 +7,18 @@ from inspect import iscoroutinefunction
 import msgspec
 
 from gatewayd import bundles, importing, parsing, search, tax, vault_files, webhooks
-from gatewayd.areas import accounting, assets, banking, businesses, crm, landlord, legal_entities, periods, vault
+from gatewayd.areas import (
+    accounting,
+    assets,
+    banking,
+    billing,
+    businesses,
+    crm,
+    landlord,
+    legal_entities,
+    periods,
+    vault,
+)
 from gatewayd.bundles.engine import Bundles
 from gatewayd.contract import signatures
 from gatewayd.contract.given_files import StoredFile, WrittenFile
@@ -75,7 +86,7 @@ def build(
     of_vault = replace(of_vault, operations=(*of_vault.operations, *search.OPERATIONS))
     books = (of_businesses, of_assets, landlord.AREA, accounting.AREA, of_banking, of_vault, of_periods)
     stored = (legal_entities.AREA, *books)
-    return checked((*stored, delivering, tax.AREA, crm.AREA))
+    return checked((*stored, billing.AREA, delivering, tax.AREA, crm.AREA))
 
 
 def checked(areas: tuple[Area, ...]) -> Catalogue:

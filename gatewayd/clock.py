@@ -101,6 +101,11 @@ def _london_date_of_minute(minute: int) -> str:
     return moment.astimezone(_LONDON).date().isoformat()
 
 
+def london_midnight(day: datetime.date) -> Instant:
+    """The instant at which a civil date begins in Europe/London."""
+    return from_moment(datetime.datetime.combine(day, datetime.time(), _LONDON))
+
+
 def months_later(day: datetime.date, months: int) -> datetime.date:
     """The same day some months later, clamped to the end of the month."""
     year, month = divmod(day.year * 12 + day.month - 1 + months, 12)

@@ -21,6 +21,7 @@ ERRORS: Mapping[str, ErrorKind] = {
     "test_header_in_production": ErrorKind(400, "A test header was sent to the real tax authority"),
     "authentication_required": ErrorKind(401, "A credential is needed"),
     "invalid_token": ErrorKind(401, "The credential is not valid"),
+    "insufficient_credits": ErrorKind(402, "There are not enough credits"),
     "insufficient_scope": ErrorKind(403, "The credential lacks a scope"),
     "public_links_disabled": ErrorKind(403, "Public links are switched off"),
     "forbidden": ErrorKind(403, "The role of the caller does not allow this"),
@@ -69,6 +70,25 @@ ERRORS: Mapping[str, ErrorKind] = {
     "tax_not_configured": ErrorKind(503, "No tax service is configured here"),
     "tax_upstream_timeout": ErrorKind(504, "The tax service did not answer in time"),
 }
+
+COMMON_ERRORS = (
+    "invalid_request",
+    "invalid_json",
+    "unknown_parameter",
+    "authentication_required",
+    "invalid_token",
+    "insufficient_credits",
+    "insufficient_scope",
+    "not_found",
+    "not_acceptable",
+    "payload_too_large",
+    "unsupported_media_type",
+    "validation_failed",
+    "rate_limited",
+    "internal_error",
+    "unavailable",
+)
+"""Codes that any operation may answer with, beside those of its row."""
 
 FIELD_CODES = frozenset(
     {

@@ -3,14 +3,19 @@
 import functools
 import re
 from decimal import Decimal
-from typing import NewType, Self
+from typing import Final, NewType, Self
 
 Minor = NewType("Minor", int)
 """An amount in the currency's minor unit: pence for GBP, yen for JPY."""
 
 AMOUNT_PATTERN = r"^-?[0-9]{1,13}(\.[0-9]{1,4})?$"  # [0-9]: \d is every script's digits to Python
 DECIMAL_PATTERN = r"^-?[0-9]{1,13}(\.[0-9]{1,12})?$"
+CREDITS_PATTERN = r"^-?[0-9]{1,12}(\.[0-9]{1,6})?$"
+MICRO: Final = 1_000_000
+"""Of which a credit has so many: credits are kept as whole numbers of millionths (domain model B8)."""
+
 _AMOUNT = re.compile(AMOUNT_PATTERN)
+_CREDITS = re.compile(CREDITS_PATTERN)
 _DECIMAL = re.compile(DECIMAL_PATTERN)
 
 _TWO_DIGITS = """
@@ -80,6 +85,26 @@ def canonical(text: str) -> str:
     if "." in plain:
         plain = plain.rstrip("0").rstrip(".")
     return "0" if plain == "-0" else plain
+
+
+class Credits(int):
+    """Credits as a whole number of millionths. In JSON it is the text of `credits_text`; sums are plain `int`."""
+
+    __slots__ = ()
+
+
+def to_credits(text: str) -> Credits:
+    """The credits of a decimal of at most 12 whole and 6 fraction digits. Raises `ValueError` for any other text."""
+    if _CREDITS.fullmatch(text) is None:
+        raise ValueError("credits are a decimal string such as 12.5")
+    return Credits(int(Decimal(text).scaleb(6)))
+
+
+def credits_text(amount: int) -> str:
+    """The wire form of so many millionths, without trailing zeros: `12.5`."""
+    whole, rest = divmod(abs(amount), MICRO)
+    fraction = f"{rest:06d}".rstrip("0")
+    return f"{'-' if amount < 0 else ''}{whole}{'.' if fraction else ''}{fraction}"
 
 
 class Money:

@@ -68,7 +68,7 @@ def restore(arguments: argparse.Namespace, context: Context) -> int:
 def verify(arguments: argparse.Namespace, context: Context) -> int:
     """SQLite's own checks first; then every stored wire form and sum is compared with what it is made of.
 
-    Then the bytes of all documents are read.
+    Credits are added up, and the bytes of all documents are read.
     """
     from gatewayd.cli.verified_files import verify_files
     from gatewayd.store import backup as copies
@@ -78,7 +78,7 @@ def verify(arguments: argparse.Namespace, context: Context) -> int:
     found = copies.find_faults(path)
     if not found:
         files, faults = verify_files(context, repairs=arguments.repair)
-        found = _stale_wires(context) + faults
+        found = [*_stale_wires(context), *_faults_of_credits(context), *faults]
     if found:
         more = [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
         raise CommandError("\n".join([*found[:SHOWN], *more]))
@@ -110,6 +110,28 @@ def _stale_wires(context: Context) -> list[str]:
                     while after is not None:
                         stale, after = await store.read_later(_chunk(check, after), org.id)
                         found += [f"{row_id} is served otherwise than its columns say" for row_id in stale]
+        return found
+
+    return trio.run(run)
+
+
+def _faults_of_credits(context: Context) -> list[str]:
+    """A sentence for each invariant of the ledger of credits that doesn't hold (Domain C8)."""
+    import trio
+
+    from gatewayd.identity import organizations
+    from gatewayd.ledger.credits import invariants
+
+    async def run() -> list[str]:
+        found: list[str] = []
+        async with context.open_existing() as store:
+            for org in await store.read(organizations.list_all):
+                found += await store.read_later(invariants.faults_of_grants, org.id)
+                faults, last = await store.read_later(invariants.from_entry(None), org.id)
+                found += faults
+                while last is not None:
+                    faults, last = await store.read_later(invariants.from_entry(last), org.id)
+                    found += faults
         return found
 
     return trio.run(run)

@@ -1,7 +1,7 @@
 """A believable small firm: what the demo's database holds at first."""
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -95,6 +95,7 @@ class Firm:
     """What the demo needs to know of it.
 
     `key` is the API key in the clear; `lets_id` is the business of what the owner lets; `people` begin with the owner.
+    The practice is the second organization, which shares the box.
     """
 
     org_id: str
@@ -108,6 +109,9 @@ class Firm:
     lets_id: str
     person_name: str
     people: tuple[Person, ...]
+    practice_id: str
+    practice_name: str
+    practice_key: str
 
 
 def seed(tx: WriteTx, password_hash: str | None = None) -> Firm:
@@ -126,12 +130,12 @@ def seed(tx: WriteTx, password_hash: str | None = None) -> Firm:
     memberships.add(tx, fay, "admin", audit.OPERATOR)
     tx.bind(practice.id)
     memberships.add(tx, fay, "owner", audit.OPERATOR)
+    shared = _key(tx, "Office", fay, ("crm:write", "billing:read"))
     tx.bind(firm.id)
     books = _books(tx, firm.id, ann)
-    key = api_keys.create(
-        tx, api_keys.NewKey(name="Demo shop", user_id=ann, scopes=_SCOPES), secrets.token_bytes(32), audit.OPERATOR
-    )
-    return Firm(firm.id, firm.name, key.id, key.key, *books, _PERSON["name"], people)
+    key = _key(tx, "Demo shop", ann, _SCOPES)
+    mine = (firm.id, firm.name, key.id, key.key)
+    return Firm(*mine, *books, _PERSON["name"], people, practice.id, practice.name, shared.key)
 
 
 _SCOPES = (
@@ -148,6 +152,11 @@ _SCOPES = (
     "vault:write",
     "tax:read",  # opens nothing until it is approved (Spec §5, rule 4)
 )
+
+
+def _key(tx: WriteTx, name: str, user_id: str, scopes: Sequence[str]) -> api_keys.CreatedKey:
+    new = api_keys.NewKey(name=name, user_id=user_id, scopes=scopes)
+    return api_keys.create(tx, new, secrets.token_bytes(32), audit.OPERATOR)
 
 
 def _user(tx: WriteTx, person: Person, password_hash: str | None) -> str:

@@ -12,6 +12,7 @@ import msgspec
 import trio
 
 from gatewayd.cli.demo_books import BooksScene
+from gatewayd.cli.demo_credits import CreditsScene
 from gatewayd.cli.demo_documents import DocumentsScene
 from gatewayd.cli.demo_firm import Firm, seed
 from gatewayd.cli.demo_http import ApiClient, DemoFailed
@@ -110,6 +111,7 @@ class _Walkthrough:
         self._shares = SharesScene(self._base_url, firm)
         self._lets = LetsScene(self._base_url, firm)
         self._documents = DocumentsScene(self._base_url, firm)
+        self._credits = CreditsScene(self._base_url, firm, running.store)
         self._taxes = TaxScene(self._base_url, firm, running.store, options.directory)
 
     async def run(self, hook_url: str) -> None:
@@ -131,6 +133,7 @@ class _Walkthrough:
         await self._shares.run(today, self._say)
         await self._lets.run(today, self._say)
         await self._documents.run(self._say)
+        await self._credits.run(self._say)
         people = "\n".join(f"  {each.email:<23} {each.name}, {each.place}" for each in firm.people)
         pages = _PAGES.format(base=self._base_url, password=self._password, people=people)
         headers = shlex.quote(f"@{self._taxes.headers_file.absolute()}")

@@ -37,6 +37,8 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "assets": ("asset",),
     "lets": ("property", "tenancy", "rent"),
     "calendar": ("calendar",),
+    "credits": ("credits",),
+    "plans": ("plan", "cost"),
     "crm": ("lead", "opportunity", "event"),
     "webhooks": ("webhook",),
     "listen": ("listen",),

@@ -6,13 +6,15 @@ import gc
 import signal
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.parser import Subparsers, add_command
 from gatewayd.config import require_credentials
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from gatewayd.daemon.daemon import Daemon
 
 LAST_WORDS_SECONDS = 5  # Chosen: for a traceback on a standard error that may not be read
@@ -23,17 +25,31 @@ def add_commands(subparsers: Subparsers) -> None:
     add_command(subparsers, "serve", "run the daemon until it is told to stop", serve)
 
 
+@contextlib.contextmanager
+def _absent(name: str) -> Iterator[None]:
+    """Let a module seem not to be installed, to what is imported in the block and can do without it."""
+    if name in sys.modules:
+        yield
+        return
+    sys.modules[name] = cast("ModuleType", None)
+    try:
+        yield
+    finally:
+        del sys.modules[name]
+
+
 def serve(arguments: argparse.Namespace, context: Context) -> int:
     """Migrate, serve, reload on SIGHUP, and drain on SIGTERM or SIGINT."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until it is listened for, and afterwards: never the end
     gc.disable()  # imported modules stay: collecting garbage among them takes a tenth of the start
-    from gatewayd.catalogue import CatalogueError
-    from gatewayd.cli.runner import run
-    from gatewayd.daemon.daemon import Daemon, Surroundings, run_until_signalled
-    from gatewayd.daemon.embedding import embedder_of
-    from gatewayd.daemon.reading import reader_of as document_reader_of
-    from gatewayd.service_manager import from_environ
-    from gatewayd.statements.child import reader_of
+    with _absent("rich"):  # structlog would load its 3 MB, for tracebacks of a kind that the daemon doesn't write
+        from gatewayd.catalogue import CatalogueError
+        from gatewayd.cli.runner import run
+        from gatewayd.daemon.daemon import Daemon, Surroundings, run_until_signalled
+        from gatewayd.daemon.embedding import embedder_of
+        from gatewayd.daemon.reading import reader_of as document_reader_of
+        from gatewayd.service_manager import from_environ
+        from gatewayd.statements.child import reader_of
 
     gc.freeze()
     gc.enable()

@@ -34,7 +34,9 @@ from gatewayd.console.sign_out import SignOutPages
 from gatewayd.console.tax_access import TaxAccess
 from gatewayd.console.tax_connection import TaxConnectionPages
 from gatewayd.console.tax_decisions import TaxDecisions
+from gatewayd.console.usage import Usage
 from gatewayd.http1.log import Log
+from gatewayd.money import credits_text
 from gatewayd.store import StoreFailure
 
 STATIC_SECONDS: Final = 86_400  # Chosen: pages name the version with each file
@@ -70,7 +72,7 @@ def create(parts: ConsoleParts) -> QuartTrio:
     app.config["MAX_CONTENT_LENGTH"] = FORM_BYTES
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = STATIC_SECONDS
     app.url_map.merge_slashes = False
-    app.jinja_env.filters.update(day=_day, moment=_moment, device=device_of)
+    app.jinja_env.filters.update(day=_day, moment=_moment, device=device_of, credits=credits_text)
     app.jinja_env.globals.update(product=PRODUCT, version=gatewayd.__version__)
     browser = Browser(parts)
     app.before_request(browser.open)
@@ -79,7 +81,7 @@ def create(parts: ConsoleParts) -> QuartTrio:
     access = TaxAccess(parts)
     for pages in (Home(parts), ConsentPages(parts), Applications(parts), SecondFactor(parts), access):
         pages.add_to(app)
-    for more in (TaxConnectionPages(parts, access), TaxDecisions(parts), Reference()):
+    for more in (TaxConnectionPages(parts, access), TaxDecisions(parts), Reference(), Usage(parts)):
         more.add_to(app)
     for entry in (
         SignInPages(parts, browser),

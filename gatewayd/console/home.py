@@ -7,6 +7,7 @@ from gatewayd.console.browser import signed_in
 from gatewayd.console.pages import add_page
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.console.tax_view import attention
+from gatewayd.console.usage import left
 from gatewayd.identity import grant_lists, memberships, organizations, passkeys, second_factors
 from gatewayd.store import ReadTx
 from gatewayd.tax import approvals
@@ -35,6 +36,11 @@ class Home:
                 "apps": sum(1 for app in apps if app.revoked_at is None and app.expires_at > tx.now),
                 "protected": protected,
                 "waiting": len(approvals.list_requests(tx)) if user.instance_admin else 0,
+                "credits": [
+                    (organization, balance)
+                    for organization, _ in belongs
+                    if (balance := left(tx, organization.id)) is not None
+                ],
                 "connections": attention(tx, [(organization.id, role) for organization, role in belongs]),
                 "reused": [
                     app

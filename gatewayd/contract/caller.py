@@ -13,6 +13,8 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
 
     `overrides` names the rules that this one request is to be done in spite of: `closing`, of a period.
     `operator` is the command line on the machine itself; it has no user and holds every scope.
+    `metered`: what this one request asks for may have a price, and the organization's plan charges it. It is found out
+    where callers are admitted, so that an operator never is.
     """
 
     kind: CallerKind
@@ -22,6 +24,7 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
     role: Role
     scopes: frozenset[str]
     overrides: frozenset[str] = frozenset()
+    metered: bool = False
 
     @property
     def is_admin(self) -> bool:

@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
 Kind = Literal["read", "write", "call"]
 Method = Literal["GET", "POST", "PATCH", "DELETE"]
+
+BILLING: Final = "billing"
+"""The area whose operations are never charged."""
 
 Handler = Callable[..., Any]
 """`(tx or deps, caller, request) -> response`. Plain `def` for read and write rows, `async def` for call rows.
@@ -32,6 +35,8 @@ class Operation:
     `WrittenFile`; empty: JSON.
     `takes_override`: it writes in days that are being closed where its caller says so, as what may answer
     `period_closed` does.
+    `work` is what a call of it does that is priced apart from its own id (Domain B8), for every request or for those
+    that `does_work` says so of; empty: nothing.
     `takes_file` marks a POST of kind `call` whose body is a file of any media type, and whose request is the query.
     A call that raises a `Problem` says that it did nothing which may not be done again; whatever else ends it leaves
     its `Idempotency-Key` with an unknown outcome.
@@ -55,6 +60,8 @@ class Operation:
     takes_override: bool = False
     gives_file: str = ""
     cost: int = 1
+    work: str = ""
+    does_work: Callable[[Any], bool] | None = None
     example: Mapping[str, object] = field(default_factory=dict)
 
     @property
@@ -76,6 +83,22 @@ class Operation:
     def has_body(self) -> bool:
         """True where the request is a JSON body; otherwise it is the query."""
         return self.method in ("POST", "PATCH") and not self.takes_file
+
+    @property
+    def priced_as(self) -> tuple[str, ...]:
+        """The names under which a call of it may have a price: its own id, and what it does that is priced apart.
+
+        Chosen: none of billing, or who has nothing left could not be told so, nor be given anything.
+        """
+        if self.area == BILLING:
+            return ()
+        return (self.id, self.work) if self.work else (self.id,)
+
+    def charged_as(self, request: msgspec.Struct) -> tuple[str, ...]:
+        """Those of them that this request is charged under."""
+        if self.does_work is not None and not self.does_work(request):
+            return self.priced_as[:1]
+        return self.priced_as
 
     @property
     def overrides_closing(self) -> bool:

@@ -27,12 +27,13 @@ PERSON_SCOPES: Mapping[str, str] = {  # OpenID Connect Core §5.4: which claims 
 
 EXTENSION_SCOPES: Mapping[
     str, str
-] = {  # Chosen: narrower grants for keys, the closing of periods, and the CRM that feeds the webhooks
+] = {  # Chosen: narrower grants for keys, the closing of periods, credits, and the CRM that feeds the webhooks
     "assets:read": "View portfolios, positions and investment income only.",
     "assets:write": "Create and update portfolios and investment transactions only.",
     "landlord:read": "View properties, tenancies and their reports only.",
     "landlord:write": "Create and update properties and tenancies only.",
     "periods:write": "Close and reopen accounting periods, and mark obligations as met.",
+    "billing:write": "Grant credits, set plans and costs. For administrators of the instance alone.",
     "crm:read": "View leads and opportunities.",
     "crm:write": "Create leads and move opportunities.",
 }

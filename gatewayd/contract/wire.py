@@ -11,7 +11,16 @@ from msgspec import Meta
 
 from gatewayd.clock import Instant, to_wire
 from gatewayd.contract import countries
-from gatewayd.money import AMOUNT_PATTERN, CURRENCIES, DECIMAL_PATTERN, Money, from_minor
+from gatewayd.money import (
+    AMOUNT_PATTERN,
+    CREDITS_PATTERN,
+    CURRENCIES,
+    DECIMAL_PATTERN,
+    Credits,
+    Money,
+    credits_text,
+    from_minor,
+)
 
 T = TypeVar("T")
 
@@ -53,6 +62,24 @@ Amount = Annotated[
     ),
 ]
 """Money of the `currency` that stands beside it in the same response."""
+_CREDITS_TEXT = "Credits: a decimal string of at most 6 fraction digits."
+CreditsText = Annotated[
+    str,
+    Meta(
+        pattern=CREDITS_PATTERN,
+        extra={"code": "invalid_decimal"},
+        description=_CREDITS_TEXT,
+        examples=["12.5"],
+    ),
+]
+CreditAmount = Annotated[
+    Credits,
+    Meta(
+        description=_CREDITS_TEXT,
+        examples=["12.5"],
+        extra_json_schema={"type": "string", "pattern": CREDITS_PATTERN},
+    ),
+]
 DecimalText = Annotated[
     str,
     Meta(
@@ -137,6 +164,8 @@ def _as_text(value: Any) -> str:
         return from_minor(value.minor, value.currency)
     if kind is Instant:
         return to_wire(value)
+    if kind is Credits:
+        return credits_text(value)
     raise NotImplementedError(f"{type(value)} has no JSON form")
 
 
@@ -146,7 +175,7 @@ encode = _encoder.encode
 
 def schema_of(kind: type) -> dict[str, Any]:
     """The JSON Schema of what msgspec does not know: nothing, for its annotations say all of it."""
-    if kind in (Instant, Money):
+    if kind in (Credits, Instant, Money):
         return {}
     raise NotImplementedError(f"{kind} has no JSON form")
 

@@ -16,6 +16,7 @@ from gatewayd.daemon.health import Health
 from gatewayd.http1.log import Log
 from gatewayd.importing.engine import Importing
 from gatewayd.ledger import deadlines, schedule
+from gatewayd.ledger.credits import due as due_credits
 from gatewayd.logs import LogWriter
 from gatewayd.performing import idempotency
 from gatewayd.provider import Provider, note_use
@@ -94,6 +95,7 @@ async def _keep_house(parts: BackgroundParts, health: Health) -> None:
         await _try(parts.importing.keep_house(), log)
         await _try(_purge_trash(store, parts.trash_days), log)
         await _try(parts.receiving.keep_house(), log)
+        await _try(_book_credits(store), log)
         await _try(parts.bundles.keep_house(), log)
 
 
@@ -144,6 +146,12 @@ async def _purge_trash(store: Store, days: int) -> None:
     before = Instant(store.now() - days * DAY)
     while await store.write(lambda tx: links.purge_some(tx, before)) == PURGED_AT_ONCE:
         pass
+
+
+async def _book_credits(store: Store) -> None:
+    """Book what has fallen due of credits, an organization at a time. Raises `StoreFailure`."""
+    while (org_id := await store.read(due_credits.organization)) is not None:
+        await store.write(due_credits.book, org_id)
 
 
 async def _try(work: Awaitable[object], log: Log) -> None:

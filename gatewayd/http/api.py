@@ -172,9 +172,11 @@ class Api:
             raise Problem("method_not_allowed", f"Use {' or '.join(sorted(routes))} here.", headers=(allow,))
         return Response(204, (allow, *self._cors.preflight(request.fields, sorted(routes)), *ALWAYS))
 
-    def _read(self, call: ApiCall, route: Route, tx: ReadTx) -> Response:
-        """The whole of a short read in one transaction."""
+    def _read(self, call: ApiCall, route: Route, tx: ReadTx) -> Response | None:
+        """The whole of a short read in one transaction; None where it is charged, which has to wait for the writer."""
         caller = self._admit(call, route, tx)
+        if caller.metered:
+            return None
         request, version = call.request, self._store.version
         key = CacheKey(caller, request.raw_path, request.query)
         response = self._cache.find(version, key, tx)
@@ -193,7 +195,8 @@ class Api:
         assert route is not None
         operation = route.prepared.operation
         caller = call.caller or self._store.read_now(lambda tx: self._admit(call, route, tx), None)
-        if operation.kind == "read" and not route.in_body:  # too long for the event loop: known, or found out
+        if operation.kind == "read" and not route.in_body and not caller.metered:
+            # Too long for the event loop: known, or found out.
             value = await self._performer.read_on_thread(operation, caller, _decoded(call, route, None))
             return render(value, call.request)
         key = call.request.text(b"idempotency-key") if operation.takes_key else None
@@ -201,6 +204,8 @@ class Api:
         if operation.takes_file:
             assert self._uploads is not None
             request = _decoded(call, route, None)  # before the file: what is wrong with it is told at once
+            if key is None:
+                await self._performer.require_credits(operation, caller, request)
             async with self._uploads.receive(call.request, receive, operation) as file:
                 caller = _overriding(self._still(call, caller), overrides)
                 return render(await self._performer.perform(operation, caller, request, key, file), call.request)
@@ -218,7 +223,8 @@ class Api:
         """The caller, asked for again where its body took long to arrive. Raises `Problem` `invalid_token`."""
         if trio.current_time() - call.started <= SLOW_BODY_SECONDS:
             return caller
-        return self._store.read_now(lambda tx: self._admission.identify(tx, call), None)
+        found = self._store.read_now(lambda tx: self._admission.identify(tx, call), None)
+        return msgspec.structs.replace(found, metered=True) if caller.metered else found
 
     def _admit(self, call: ApiCall, route: Route, tx: ReadTx) -> Caller:
         # Once: at a second look the same proof would seem to be replayed.

@@ -11,7 +11,7 @@ from gatewayd.contract.pages import PageRequest
 from gatewayd.contract.scopes import EXTENSION_SCOPES
 from gatewayd.contract.signatures import function_of
 from gatewayd.contract.wire import encode
-from gatewayd.errors import ERRORS, FIELD_CODES
+from gatewayd.errors import COMMON_ERRORS, ERRORS, FIELD_CODES
 from gatewayd.events import EVENT_KINDS
 from gatewayd.http import schemas
 from gatewayd.http.security_schemes import ProviderUrls, required, schemes
@@ -19,22 +19,6 @@ from gatewayd.http.security_schemes import ProviderUrls, required, schemes
 OPENAPI_VERSION = "3.1.1"  # Spec §9
 INTERFACE_VERSION = "1.0.0"  # Spec §9
 MOUNT = "/api/rpc"
-_COMMON_ERRORS = (
-    "invalid_request",
-    "invalid_json",
-    "unknown_parameter",
-    "authentication_required",
-    "invalid_token",
-    "insufficient_scope",
-    "not_found",
-    "not_acceptable",
-    "payload_too_large",
-    "unsupported_media_type",
-    "validation_failed",
-    "rate_limited",
-    "internal_error",
-    "unavailable",
-)
 
 Json = dict[str, Any]
 
@@ -180,7 +164,7 @@ def _statuses(operation: Operation) -> list[tuple[int, str]]:
 
 def _codes(operation: Operation) -> list[str]:
     """Every code that the operation may answer with, the common ones first."""
-    codes = dict.fromkeys((*_COMMON_ERRORS, *operation.errors))
+    codes = dict.fromkeys((*COMMON_ERRORS, *operation.errors))
     if issubclass(operation.request, PageRequest):
         codes["invalid_cursor"] = None
     if operation.takes_key:

@@ -48,6 +48,15 @@ Action = Literal[
     "feed.revoked",
     "tax.connected",
     "tax.disconnected",
+    "credits.granted",
+    "credits.voided",
+    "credits.refunded",
+    "credits.adjusted",
+    "credits.imported",
+    "plan.created",
+    "plan.retired",
+    "plan.set",
+    "cost.set",
 ]
 Detail = dict[str, str | list[str] | None]
 

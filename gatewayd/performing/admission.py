@@ -3,9 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+import msgspec
+
 from gatewayd.contract.caller import Caller
 from gatewayd.errors import Problem
 from gatewayd.identity.authentication import Authenticate, Possession
+from gatewayd.performing.metering import PricedNames
 from gatewayd.performing.prepared import PreparedOperation
 from gatewayd.performing.rate_limits import Allowance, RateLimits
 from gatewayd.store import ReadTx, Store
@@ -34,6 +37,7 @@ class Admission:
         self._store = store
         self._authenticate = authenticate
         self._limits = limits
+        self._priced = PricedNames(store)
 
     def identify(self, tx: ReadTx, call: Call) -> Caller:
         """Who is calling, as of `tx` of the loop's own connection. Raises `Problem` `invalid_token`."""
@@ -41,7 +45,10 @@ class Admission:
 
     def admit(self, tx: ReadTx, call: Call, prepared: PreparedOperation) -> Caller:
         """The caller, who may run the operation now. Raises `Problem`, as `identify` does or why not."""
-        caller = call.caller = self.identify(tx, call)
+        caller = self.identify(tx, call)
+        if self._priced.may_charge(tx, prepared, caller):  # the last look into the database, as it may fail
+            caller = msgspec.structs.replace(caller, metered=True)
+        call.caller = caller
         call.allowance = self._limits.take(caller.credential_id, prepared.operation.cost, call.started)
         if call.possession is not None:
             call.possession.spend(tx.now)

@@ -144,12 +144,14 @@ def keep(tx: WriteTx, record: Record, body: bytes) -> None:
     _put(tx, record, _stored(tx, record, body), None)
 
 
-def reserve(tx: WriteTx, record: Record, seconds: float) -> Instant:
-    """Mark a call that may take so long as under way, and answer until when. Raises as `begin` does."""
-    begin(tx, record)
-    lease_until = Instant(tx.now + round(seconds * SECOND) + LEASE_MARGIN)
+def lease(tx: WriteTx, seconds: float) -> Instant:
+    """Until when a call that may take so long is taken to be under way."""
+    return Instant(tx.now + round(seconds * SECOND) + LEASE_MARGIN)
+
+
+def reserve(tx: WriteTx, record: Record, lease_until: Instant) -> None:
+    """Mark a call as under way until then, which `begin` has found nothing of."""
     _put(tx, record, None, lease_until)
-    return lease_until
 
 
 def complete(tx: WriteTx, record: Record, lease_until: Instant, body: bytes) -> None:

@@ -4,9 +4,12 @@ read    in the loop's own transaction under its budget, past it again on a threa
 write   in the writer; the answer is JSON before the transaction is committed
 call    in the caller's task; under a key it is reserved before, and its answer takes the reservation's place; where it
         breaks off, the key says that nobody knows what it did
+
+What callers pay for, and when, is told in metering.py.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -19,12 +22,16 @@ from gatewayd.contract.received_file import ReceivedFile
 from gatewayd.contract.wire import encode
 from gatewayd.errors import Problem
 from gatewayd.http1.request import Request
-from gatewayd.performing import idempotency
+from gatewayd.http1.response import Response
+from gatewayd.ledger.credits import metered_work
+from gatewayd.performing import idempotency, metering, reservations
 from gatewayd.performing.idempotency import Record
+from gatewayd.performing.reservations import Price, Reservation
 from gatewayd.store import ReadTx, Store, StoreFailure, WriteTx
 
 RECORD_SECONDS: Final = 5.0  # Chosen: a disk that is full or busy for longer will be so for the next caller too
 RECORD_WAIT: Final = 0.1  # Chosen: before the second attempt; doubled after each
+ERROR_STATUS: Final = 400
 
 
 class Replayed(NamedTuple):
@@ -55,18 +62,18 @@ class Performer:
         """What its handler answers, or JSON where that was written down; `Replayed` under a key that was used before.
 
         A read has no use of a `key`. `incoming` is the request as it came or the file in it, for rows that take it.
-        Raises what the handler raises, and `Problem` for a key that is malformed, or was used with another request.
+        Raises what the handler raises, and `Problem` for a key that is malformed, or was used with another request, and
+        `insufficient_credits` where the caller is metered and cannot pay.
         """
         if operation.kind == "read":
-            read = self._store.read_later if operation.long else self._store.read
-            return await read(lambda tx: operation.handler(tx, caller, request), caller.org_id)
+            return await self._read(operation, caller, request)
         digest = incoming.sha256 if isinstance(incoming, ReceivedFile) else ""
         record = None if key is None else idempotency.record_of(key, operation, caller, request, digest)
         try:
             if operation.kind == "write":
                 return await self._write(operation, caller, request, record)
             arguments = (self._deps, caller, request, *([] if incoming is None else [incoming]))
-            if record is None:
+            if record is None and not caller.metered:
                 return await operation.handler(*arguments)
             return await self._call(operation, caller, arguments, record)
         except idempotency.Replay as replay:
@@ -76,12 +83,39 @@ class Performer:
         """What the handler of a read answers that turned out to be too long for the event loop."""
         return await self._store.read_later(lambda tx: operation.handler(tx, caller, request), caller.org_id)
 
+    async def require_credits(self, operation: Operation, caller: Caller, request: msgspec.Struct) -> None:
+        """Raises `Problem` `insufficient_credits` for who cannot pay for it now: before a file is received for it, say.
+
+        Not for what comes with a key: it may have been done, and is then answered whatever is left.
+        """
+        if not caller.metered:
+            return
+        amount = await self._store.read(lambda tx: metering.uncovered(tx, operation, request), caller.org_id)
+        if amount:  # but for what has fallen due and is not booked
+            await self._store.write(lambda tx: metered_work.require(tx, amount), caller.org_id)
+
+    async def _read(self, operation: Operation, caller: Caller, request: msgspec.Struct) -> object:
+        read = self._store.read_later if operation.long else self._store.read
+        if not caller.metered:
+            return await read(lambda tx: operation.handler(tx, caller, request), caller.org_id)
+        await self.require_credits(operation, caller, request)
+
+        def work(tx: ReadTx) -> tuple[list[metering.Due], object]:
+            return metering.dues(tx, operation, request), operation.handler(tx, caller, request)
+
+        owed, value = await read(work, caller.org_id)
+        if owed:
+            await self._store.write(lambda tx: metering.charge(tx, caller, owed), caller.org_id)
+        return value
+
     async def _write(
         self, operation: Operation, caller: Caller, request: msgspec.Struct, record: Record | None
     ) -> bytes:
         def work(tx: WriteTx) -> bytes:
             if record is not None:
                 idempotency.begin(tx, record)
+            if caller.metered:
+                metering.charge(tx, caller, metering.dues(tx, operation, request))
             tx.overrides = caller.overrides
             body = encoded(operation.handler(tx, caller, request))
             if record is not None:
@@ -90,19 +124,29 @@ class Performer:
 
         return await self._store.write(work, caller.org_id)
 
-    async def _call(self, operation: Operation, caller: Caller, arguments: tuple[object, ...], record: Record) -> bytes:
-        write, org_id = self._store.write, caller.org_id
-        lease = await write(lambda tx: idempotency.reserve(tx, record, self._call_seconds), org_id)
+    async def _call(
+        self, operation: Operation, caller: Caller, arguments: tuple[Any, ...], record: Record | None
+    ) -> object:
+        org_id = caller.org_id
+        _, _, request, *_ = arguments
+
+        def reserve(tx: WriteTx) -> Reservation:
+            owed = metering.dues(tx, operation, request) if caller.metered else []
+            return reservations.reserve(tx, record, Price(owed, metering.subject_of(caller)), self._call_seconds)
+
+        reserved = await self._store.write(reserve, org_id)
         try:
-            body = encoded(await operation.handler(*arguments))
+            value = await operation.handler(*arguments)
+            body = b"" if record is None else encoded(value)
         except Problem:  # told by the handler, which has done nothing that may not be done again
-            await self._record(lambda tx: idempotency.forget(tx, record, lease), org_id)
+            await self._record(lambda tx: reservations.forget(tx, reserved), org_id)
             raise
         except BaseException:  # cancelled, or a fault in the midst of it
-            await self._record(lambda tx: idempotency.break_off(tx, record, lease), org_id)
+            await self._record(lambda tx: reservations.break_off(tx, reserved), org_id)
             raise
-        await self._record(lambda tx: idempotency.complete(tx, record, lease, body), org_id)
-        return body
+        end = reservations.forget if _is_refusal(value) else partial(reservations.complete, body=body)
+        await self._record(lambda tx: end(tx, reserved), org_id)
+        return value if record is None else body
 
     async def _record(self, work: Callable[[WriteTx], None], org_id: str) -> None:
         """Write down how a call has ended, and try again for `RECORD_SECONDS` where the store cannot.
@@ -120,6 +164,11 @@ class Performer:
                         return None
                 await trio.sleep(wait)
                 wait *= 2
+
+
+def _is_refusal(value: object) -> bool:
+    """Whether it is an error that somebody else answered. Chosen: it was passed on, and costs nothing."""
+    return type(value) is Response and value.status >= ERROR_STATUS
 
 
 def read_in(tx: ReadTx, operation: Operation, caller: Caller, request: msgspec.Struct) -> object:

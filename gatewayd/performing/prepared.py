@@ -16,6 +16,7 @@ class PreparedOperation:
     needed: frozenset[str]
     narrow: frozenset[str]
     """The scopes needed, and the narrower ones that are enough as well; the same where there are none."""
+    priced_as: tuple[str, ...]
 
     def allows(self, scopes: frozenset[str]) -> bool:
         """True where `scopes` open the row."""
@@ -25,4 +26,6 @@ class PreparedOperation:
 def prepare(operation: Operation) -> PreparedOperation:
     """The operation with all that its row says."""
     narrow = frozenset(narrower(operation.area, scope) or scope for scope in operation.scopes)
-    return PreparedOperation(operation, RequestDecoder(operation), frozenset(operation.scopes), narrow)
+    return PreparedOperation(
+        operation, RequestDecoder(operation), frozenset(operation.scopes), narrow, operation.priced_as
+    )

@@ -1,6 +1,7 @@
 """Structs and the columns they are stored in, matched by name and converted by type.
 
     Instant           INTEGER, microseconds
+    Credits           INTEGER, millionths of a credit
     bool              INTEGER, 0 or 1
     datetime.date     TEXT, ISO
     Money             INTEGER, minor units of the row's `currency`, or of the column that `extra["currency"]` names
@@ -21,7 +22,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import msgspec
 
 from gatewayd.clock import Instant
-from gatewayd.money import Money
+from gatewayd.money import Credits, Money
 from gatewayd.store.transactions import Row
 
 R = TypeVar("R", bound=msgspec.Struct)
@@ -180,7 +181,12 @@ def _load_of(field: Field) -> Convert | None:
         return str.split
     if field.is_json:
         return msgspec.json.Decoder(field.type).decode
-    loads: dict[Any, Convert] = {Instant: Instant, bool: bool, datetime.date: datetime.date.fromisoformat}
+    loads: dict[Any, Convert] = {
+        Instant: Instant,
+        Credits: Credits,
+        bool: bool,
+        datetime.date: datetime.date.fromisoformat,
+    }
     return loads.get(field.type)
 
 

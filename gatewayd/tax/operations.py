@@ -27,6 +27,9 @@ ERRORS: Final = (
     "tax_upstream_timeout",
 )
 
+FORWARDED: Final = "tax.forward"
+"""What such a call may be priced as (Domain B8), whichever of the ten it is."""
+
 Entity = Annotated[
     Id,
     Meta(
@@ -228,6 +231,7 @@ def _row(
         errors=ERRORS,
         takes_incoming=True,
         relays=True,
+        work=FORWARDED,
         example=example,
     )
 

@@ -20,6 +20,7 @@ from tests.bench import (
     isolation,
     latency,
     lets,
+    metering,
     oauth,
     servers,
     speed,
@@ -34,7 +35,7 @@ from tests.bench.seeding import Seeded, seed
 
 PARTS = (
     *("reads", "writes", "flat", "footprint", "oauth", "tax", "deliveries", "latency", "isolation", "backlog"),
-    *("assets", "banking", "lets", "uploads"),
+    *("assets", "banking", "lets", "uploads", "metering"),
 )
 SMALL = 1_000
 BYTES_PER_INVOICE = 5_500  # on disk, indexes included
@@ -179,7 +180,7 @@ def _complaint(parent: Path, scale: Scale, parts: Sequence[str]) -> str | None:
 
 
 def _run(parts: Sequence[str], scale: Scale, bench: servers.Bench, report: Report) -> None:
-    if set(parts) & {"reads", "writes", "flat", "footprint"}:
+    if set(parts) & {"reads", "writes", "metering", "flat", "footprint"}:
         _run_requests(parts, scale, bench, report)
     if "oauth" in parts:
         oauth.measure_oauth(bench, scale.effort, scale.redeemed, report)
@@ -217,6 +218,8 @@ def _run_requests(parts: Sequence[str], scale: Scale, bench: servers.Bench, repo
         if "writes" in parts:
             written = seed(scratch / "written", SMALL)
             durable.measure_writes(bench, written, peer_data, scale.effort, report)
+    if "metering" in parts:
+        metering.measure_metering(bench, small, scale.effort, report)
     if {"flat", "footprint"} & set(parts):
         large = _large(scratch, scale)
         if "flat" in parts:

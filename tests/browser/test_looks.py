@@ -6,10 +6,17 @@ from typing import Final, Literal
 
 from playwright.sync_api import Page
 
+from gatewayd.clock import DAY, Instant
+from gatewayd.identity import memberships, users
+from gatewayd.ledger.credits import usage
+from gatewayd.ledger.credits.usage import Used
+from gatewayd.money import MICRO, Credits
+from gatewayd.store import WriteTx
 from tests.browser.chromium import DESK, PHONE
 from tests.browser.conftest import Visit
 from tests.browser.place import App, Place
 from tests.browser.walking import fill_in, heading, turn_on
+from tests.support import purses
 
 SCHEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
 PICTURES = os.environ.get("GATEWAYD_SCREENSHOTS")
@@ -69,3 +76,29 @@ def test_pages_fit(place: Place, app: App, visit: Visit) -> None:
     fill_in(page, email)
     heading(page, "Enter the code")
     take("code")
+
+
+def test_usage_fits(place: Place, visit: Visit) -> None:
+    page, _ = visit()
+    email = place.person()
+    place.let_into(email, "Larch & Daughters")
+
+    def spend(tx: WriteTx) -> None:
+        user = users.find(tx, email)
+        assert user is not None
+        larch = next(each.org_id for each in memberships.of_user(tx, user.id) if each.org_id != place.firm.org_id)
+        tx.bind(larch)
+        purses.put_on_plan(tx, name="Shared box", included_credits=Credits(1_000 * MICRO))
+        for day in range(28):
+            at = Instant(tx.now - day * DAY)
+            usage.add(tx, "accounting.createInvoice", at, Used((day * 37 % 11) * MICRO, day * 37 % 11))
+            usage.add(tx, "tax.forward", at, Used(day % 4 * 2_500_000, day % 4))
+
+    place.instance.write(spend)
+    page.goto("/sign-in")
+    fill_in(page, email)
+    page.get_by_role("link", name="Usage").click()
+    heading(page, "Usage")
+    assert page.get_by_role("img").count() == 2
+    page.get_by_text("Figures by day").click()
+    Camera(page)("developers-usage")

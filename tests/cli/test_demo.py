@@ -33,7 +33,7 @@ def test_once_plays_the_main_job_and_leaves_nothing(tmp_path: Path) -> None:
     ran = demo("--once", "--port", "0", directory=tmp_path)
     assert (ran.returncode, ran.stderr) == (0, "")
     steps = [line.split(".")[0] for line in ran.stdout.splitlines() if line[:1].isdigit()]
-    assert steps == ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12"]
+    assert steps == ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13"]
     assert "is uploaded to a URL of its own and confirmed" in ran.stdout
     assert "An app, Cash Calendar, registers itself as an OAuth client: app_" in ran.stdout
     assert "the app reads 3 invoices" in ran.stdout
@@ -57,6 +57,9 @@ def test_once_plays_the_main_job_and_leaves_nothing(tmp_path: Path) -> None:
     assert "2 of 2 let, 1430.00 a month, 5.0 % of the 345000.00 they are worth." in ran.stdout
     assert "Rent is late: 150.00 for 9 Mill Lane, 1 day." in ran.stdout
     assert "Missing: the gas safety certificate of 9 Mill Lane." in ran.stdout
+    # 5 credits are enough for two calls at 2 each; with 10 more the third leaves 9
+    assert "402 insufficient_credits: This costs 2 credits; 1 are available." in ran.stdout
+    assert "3 calls for 6 credits; 9 are left." in ran.stdout
     assert list(tmp_path.iterdir()) == []
 
 

@@ -1,4 +1,4 @@
-"""The promised operations: the table of the specification, which of them are not built yet, and the rows beyond it."""
+"""The promised operations: the table of the specification, and the rows beyond it."""
 
 import csv
 from pathlib import Path
@@ -31,15 +31,3 @@ def read(table: str = "operations.tsv") -> dict[str, Promise]:
 def extensions() -> dict[str, Promise]:
     """The rows that are this service's own."""
     return read("extensions.tsv")
-
-
-PENDING = frozenset(
-    {
-        "billing.getBalance",
-        "billing.getLedger",
-        "billing.getUsageSummary",
-        "billing.getPlans",
-        "billing.getOperationCosts",
-    }
-)
-"""Rows of the table that the catalogue does not have yet. This list only ever gets shorter."""

@@ -21,6 +21,7 @@ from gatewayd.webhooks.time_range import RETENTION_DAYS
 from tests.ledger import bank_books, lets
 from tests.support.api import Fields, Reply, TestedApi
 from tests.support.statement_files import file_of, line, opened, statement, trade
+from tests.support.store import make_caller
 
 CATALOGUE = catalogue.build(Policy(), MAX_ATTEMPTS, RETENTION_DAYS)
 OPERATIONS = CATALOGUE.operations
@@ -101,9 +102,9 @@ async def seed(api: TestedApi, blobs: Blobs) -> dict[str, str]:
         "conditions": {"text": "tesco"},
         "outcome": {"category": "not_pnl", "purpose": "other"},
     }
-    made = await api("POST", "/allocations/rules", json={**rule, "mode": "apply"})
-    assert made.status == 200, made.body
-    ids["rule"] = made.json()["id"]
+    ruled = await api("POST", "/allocations/rules", json={**rule, "mode": "apply"})
+    assert ruled.status == 200, ruled.body
+    ids["rule"] = ruled.json()["id"]
     body = {"bankTransactionId": ids["btx_c"], "parts": [{"category": "adminCosts", "businessId": ids["biz"]}]}
     allocated = await api("POST", "/allocations", json=body)
     assert allocated.status == 200, allocated.body
@@ -123,6 +124,7 @@ async def seed(api: TestedApi, blobs: Blobs) -> dict[str, str]:
     await _add_lets(api, ids)
     await _import(api, ids)
     await _add_documents(api, ids, blobs)
+    await _add_credits(api, ids)
     # The subscription comes last and has a delivery of its own, which did not arrive.
     lead = await api("POST", BY_ID["crm.createLead"].path, json={"source": "fair"})
     assert lead.status == 200
@@ -238,6 +240,37 @@ async def _add_documents(api: TestedApi, ids: dict[str, str], blobs: Blobs) -> N
     linked = await api("POST", f"/vault/documents/{ids['doc']}/temporal-link", json={"permanent": True})
     assert linked.status == 200, linked.body
     ids["lnk"] = str(linked.json()["id"])
+
+
+_ADMINISTRATOR = """
+INSERT INTO users (id, email, email_folded, name, instance_admin, created_at, updated_at)
+VALUES (:id, :email, :email, :name, 1, :now, :now)
+"""
+_CREDITS: tuple[tuple[str, Mapping[str, object]], ...] = (
+    ("billing.createPlan", {"code": "trial", "name": "Trial", "includedCredits": "10"}),
+    ("billing.setOperationCost", {"operation": "vault.parse", "unit": "page", "credits": "0.25"}),
+    ("billing.grantCredits", {"amount": "100"}),
+    (
+        "billing.importEntries",
+        {
+            "source": "seed.csv",
+            "entries": [{"occurredAt": "2026-11-02T09:00:00Z", "type": "usage", "amount": "-5", "externalId": "seed"}],
+        },
+    ),
+)
+
+
+async def _add_credits(api: TestedApi, ids: dict[str, str]) -> None:
+    """A plan that nobody has, a cost, credits, of which some were used; the caller's user runs the instance."""
+    named = {"id": make_caller("org_a").user_id, "email": "ops@example.com", "name": "Ann"}
+    await api.store.write(lambda tx: tx.run(_ADMINISTRATOR, **named))
+    for operation_id, values in _CREDITS:
+        reply = await api("POST", BY_ID[operation_id].path, json=values)
+        assert reply.status == 200, (operation_id, reply.body)
+        if operation_id == "billing.grantCredits":
+            ids["gra"] = str(reply.json()["id"])
+    used = await api("GET", "/billing/ledger", query="type=usage")
+    ids["led"] = str(used.json()["data"][0]["id"])
 
 
 def _bank_lines(tx: WriteTx) -> dict[str, str]:

@@ -244,8 +244,8 @@ def _is_target(operation: Operation, name: str) -> bool:
 def _changed(operation: Operation, values: dict[str, object]) -> tuple[str, object]:
     """A text of the request with another value that decodes as well."""
     names = ("name", "email", "reference", "id", "url", "pattern", "bankTransactionId", "accountId", "legalEntityId")
-    names = (*names, "instrumentId", "tenancyId", "propertyId", "lender", *operation.parameters, "fileName")
-    for name in (*names, "source", "folderId"):
+    more = ("instrumentId", "tenancyId", "propertyId", "lender", *operation.parameters, "fileName")
+    for name in (*names, *more, "source", "folderId", "code", "operation", "description"):
         if isinstance(values.get(name), str):
             return name, f"{values[name]}x"
     if isinstance(values.get("rate"), str):

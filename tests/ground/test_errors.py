@@ -17,6 +17,7 @@ from gatewayd.errors import (
 _COMMON = {  # domain model 0.2, "Common errors"
     400: {"invalid_request", "unknown_parameter", "invalid_cursor", "invalid_json"},
     401: {"authentication_required", "invalid_token"},
+    402: {"insufficient_credits"},
     403: {"insufficient_scope"},
     404: {"not_found"},
     405: {"method_not_allowed"},

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gatewayd.cli.parser import build_parser
-from tests.daemon.instance import ROOT, SECONDS, until
+from tests.daemon.instance import ROOT, SECONDS, Instance, until
 
 README = (ROOT / "README.md").read_text("utf-8")
 SOURCES = ("Makefile", "pyproject.toml", "requirements.lock", "requirements-dev.lock", "gatewayd", ".venv")
@@ -96,3 +96,13 @@ def test_the_service_is_installed_backed_up_restored_and_upgraded() -> None:
             build_parser().parse_args(shlex.split(line.replace("$(date +%F)", "2026-11-22"))[1:])
         elif line.startswith("make "):
             assert subprocess.run([*shlex.split(line), "-n"], cwd=ROOT, capture_output=True, check=True).stdout
+
+
+def test_a_shared_box_is_metered(tmp_path: Path) -> None:
+    instance = Instance(tmp_path)
+    firm = instance.firm()
+    for line in filter(None, blocks("Metering a shared box")[0].splitlines()):
+        words = shlex.split(line.replace("ORG_ID", firm.org_id), comments=True)[1:]
+        ran = instance.run(*words)
+        assert ran.returncode == 0, ran.stderr
+    assert json.loads(instance.run("credits", "balance", "--org", firm.org_id, "--json").stdout)["available"] == "700"

@@ -7,7 +7,7 @@ import msgspec
 from gatewayd.clock import Instant, from_wire
 from gatewayd.contract.pages import Listing
 from gatewayd.contract.wire import encode
-from gatewayd.money import Money
+from gatewayd.money import Credits, Money, to_credits
 
 T = TypeVar("T")
 
@@ -34,5 +34,7 @@ def expect_form(document: object, response: Any) -> None:
 def _from_text(kind: type, text: Any) -> object:
     if kind is Instant:
         return from_wire(text)
+    if kind is Credits:
+        return to_credits(text)
     assert kind is Money
     return Money.of(text, _CURRENCIES[len(text.partition(".")[2])])

@@ -1,0 +1,179 @@
+"""Entries that an administrator of the instance makes (Domain B8): refunds, adjustments, imports. Extensions."""
+
+from typing import Annotated, Final, Literal
+
+from msgspec import Meta
+
+from gatewayd.areas.billing.administration import positive, record, require_administrator, signed
+from gatewayd.areas.billing.grants import Description
+from gatewayd.clock import from_moment
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.wire import CreditsText, ExternalId, Id, Part, Request, Response, Since, project
+from gatewayd.errors import FieldError, invalid
+from gatewayd.ledger.credits import corrections, importing
+from gatewayd.ledger.credits.importing import ImportedEntry
+from gatewayd.ledger.credits.shapes import LedgerEntry, OperationName
+from gatewayd.store import WriteTx
+
+MOST_IMPORTED: Final = 250  # Chosen: in one transaction, which holds up others for 0.15 s
+
+
+class RefundEntry(Request, frozen=True, kw_only=True):
+    """Which usage, and how much of it."""
+
+    id: Id
+    amount: Annotated[CreditsText | None, Meta(description="By default all that was not refunded yet.")] = None
+    description: Description | None = None
+
+
+class AdjustCredits(Request, frozen=True, kw_only=True):
+    """What to add, or below 0 to take, and why."""
+
+    amount: CreditsText
+    description: Description
+
+
+class ImportEntry(Part, frozen=True, kw_only=True):
+    """One entry of another ledger. Usage is negative, grants and purchases are positive, adjustments are either."""
+
+    occurred_at: Since
+    type: Literal["grant", "purchase", "usage", "adjustment"]
+    amount: CreditsText
+    description: Description | None = None
+    external_id: Annotated[
+        ExternalId | None, Meta(description="One that was imported before is left out, whatever else it says.")
+    ] = None
+    operation: Annotated[OperationName | None, Meta(description="What was used; by default billing.importEntries.")] = (
+        None
+    )
+
+
+class ImportEntries(Request, frozen=True, kw_only=True):
+    """Entries of another ledger, in the order in which they are booked: what is used has to be given before."""
+
+    entries: Annotated[list[ImportEntry], Meta(min_length=1, max_length=MOST_IMPORTED)]
+    source: Annotated[str, Meta(min_length=1, max_length=160, pattern=r"\S", examples=["credits.csv"])]
+
+
+class BookedEntries(Response, frozen=True, kw_only=True):
+    """What was entered: several where several grants were drawn from."""
+
+    data: list[LedgerEntry]
+
+
+class ImportedEntries(Response, frozen=True, kw_only=True):
+    """What became of an import."""
+
+    import_id: str
+    added: Annotated[int, Meta(description="Of the entries that were given.")]
+    duplicates: Annotated[int, Meta(description="Which were imported before.")]
+
+
+def refund_entry(tx: WriteTx, caller: Caller, request: RefundEntry) -> LedgerEntry:
+    """Give back what was used, in an entry of its own. An administrator of the instance does.
+
+    The credits go back to the grant they came from, or to a new one where that has expired or was voided.
+    """
+    require_administrator(tx, caller)
+    amount = None if request.amount is None else positive("amount", request.amount)
+    entry = corrections.refund(tx, request.id, amount, request.description)
+    record(tx, caller, "credits.refunded", entry.id)
+    return project(entry, LedgerEntry)
+
+
+def adjust_credits(tx: WriteTx, caller: Caller, request: AdjustCredits) -> BookedEntries:
+    """Add credits or take some, where nothing else fits. An administrator of the instance does."""
+    require_administrator(tx, caller)
+    entries = corrections.adjust(tx, signed("amount", request.amount), request.description)
+    record(tx, caller, "credits.adjusted", entries[0].id)
+    return BookedEntries(data=[project(entry, LedgerEntry) for entry in entries])
+
+
+def import_entries(tx: WriteTx, caller: Caller, request: ImportEntries) -> ImportedEntries:
+    """Take over entries of another ledger, all or none. An administrator of the instance does.
+
+    They occurred when they say and are booked now. Credits that are given so don't expire.
+    """
+    require_administrator(tx, caller)
+    errors = [error for place, entry in enumerate(request.entries) for error in _mistakes(tx, place, entry)]
+    if errors:
+        raise invalid(*errors)
+    import_id = tx.new_id("imp")
+    added = sum(importing.enter(tx, import_id, _imported(place, one)) for place, one in enumerate(request.entries))
+    record(tx, caller, "credits.imported", import_id)
+    return ImportedEntries(import_id=import_id, added=added, duplicates=len(request.entries) - added)
+
+
+def _mistakes(tx: WriteTx, place: int, entry: ImportEntry) -> list[FieldError]:
+    found = []
+    if from_moment(entry.occurred_at) > tx.now:
+        found.append(FieldError(f"entries[{place}].occurredAt", "out_of_range", "It is still to come."))
+    is_negative = entry.amount.startswith("-")
+    if entry.type != "adjustment" and is_negative != (entry.type == "usage"):
+        sign = "below" if entry.type == "usage" else "above"
+        found.append(FieldError(f"entries[{place}].amount", "out_of_range", f"Expected {sign} 0 for {entry.type}."))
+    if entry.operation is not None and entry.type != "usage":
+        message = f"Expected none for {entry.type}."
+        found.append(FieldError(f"entries[{place}].operation", "conflict", message))
+    return found
+
+
+def _imported(place: int, entry: ImportEntry) -> ImportedEntry:
+    return ImportedEntry(
+        type=entry.type,
+        amount=signed(f"entries[{place}].amount", entry.amount),
+        occurred_at=from_moment(entry.occurred_at),
+        description=entry.description,
+        external_id=entry.external_id,
+        operation=entry.operation or "billing.importEntries",
+    )
+
+
+OPERATIONS = (
+    Operation(
+        id="billing.refundEntry",
+        kind="write",
+        method="POST",
+        path="/billing/ledger/refund",
+        scopes=("billing:write",),
+        request=RefundEntry,
+        response=LedgerEntry,
+        handler=refund_entry,
+        errors=("forbidden", "invalid_state", "out_of_range"),
+        extension=True,
+        example={"id": "led_01k0000000000000000000000a", "amount": "2", "description": "The file was damaged"},
+    ),
+    Operation(
+        id="billing.adjustCredits",
+        kind="write",
+        method="POST",
+        path="/billing/ledger/adjust",
+        scopes=("billing:write",),
+        request=AdjustCredits,
+        response=BookedEntries,
+        handler=adjust_credits,
+        errors=("forbidden", "insufficient_credits", "out_of_range"),
+        extension=True,
+        example={"amount": "-12.5", "description": "Counted twice by the former ledger"},
+    ),
+    Operation(
+        id="billing.importEntries",
+        kind="write",
+        method="POST",
+        path="/billing/ledger/import",
+        scopes=("billing:write",),
+        request=ImportEntries,
+        response=ImportedEntries,
+        handler=import_entries,
+        errors=("conflict", "forbidden", "insufficient_credits", "out_of_range"),
+        extension=True,
+        example={
+            "source": "credits.csv",
+            "entries": [
+                {"occurredAt": "2026-10-01T09:00:00Z", "type": "purchase", "amount": "100", "externalId": "a-1"},
+                {"occurredAt": "2026-10-02T09:00:00Z", "type": "usage", "amount": "-2.5", "operation": "vault.parse"},
+            ],
+        },
+    ),
+)

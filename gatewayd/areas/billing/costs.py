@@ -1,0 +1,83 @@
+"""What work costs (Spec §4, Domain B8), by date. Setting it is an extension."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from gatewayd.areas.billing.administration import not_negative, record_for_all, require_administrator
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.pages import Page
+from gatewayd.contract.wire import CreditsText, Date, Request
+from gatewayd.ledger.credits import costs
+from gatewayd.ledger.credits.shapes import OperationCost, OperationName, Unit
+from gatewayd.store import ReadTx, WriteTx
+
+
+class GetOperationCosts(Request, frozen=True, kw_only=True):
+    """Of which day."""
+
+    at: Annotated[Date | None, Meta(description="By default today.")] = None
+
+
+class SetOperationCost(Request, frozen=True, kw_only=True):
+    """What one unit of work costs from a day on."""
+
+    operation: OperationName
+    credits: Annotated[CreditsText, Meta(description="Of one unit; 0: it is free.")]
+    unit: Unit = "call"
+    effective_from: Annotated[Date | None, Meta(description="By default today; never before.")] = None
+    description: Annotated[str, Meta(min_length=1, max_length=500)] | None = None
+
+
+def get_operation_costs(tx: ReadTx, caller: Caller, request: GetOperationCosts) -> Page[OperationCost]:
+    """List what work costs on a day, all of it on one page. What is not listed is free."""
+    date = tx.today if request.at is None else request.at.isoformat()
+    return Page(data=costs.on(tx, date), next_cursor=None)
+
+
+def set_operation_cost(tx: WriteTx, caller: Caller, request: SetOperationCost) -> OperationCost:
+    """Let work cost so much from a day on, until the next cost that is known. An administrator of the instance does.
+
+    It is for all organizations of the instance that have a plan. What was charged stays as it was.
+    """
+    require_administrator(tx, caller)
+    cost = OperationCost(
+        operation=request.operation,
+        unit=request.unit,
+        credits=not_negative("credits", request.credits),
+        effective_from=tx.today if request.effective_from is None else request.effective_from.isoformat(),
+        effective_to=None,
+        description=request.description,
+    )
+    row = costs.put(tx, cost)
+    record_for_all(tx, caller, "cost.set", row.operation)
+    return row
+
+
+OPERATIONS = (
+    Operation(
+        id="billing.getOperationCosts",
+        kind="read",
+        method="GET",
+        path="/billing/costs",
+        scopes=("billing:read",),
+        request=GetOperationCosts,
+        response=Page[OperationCost],
+        handler=get_operation_costs,
+        example={"at": "2026-11-20"},
+    ),
+    Operation(
+        id="billing.setOperationCost",
+        kind="write",
+        method="POST",
+        path="/billing/costs",
+        scopes=("billing:write",),
+        request=SetOperationCost,
+        response=OperationCost,
+        handler=set_operation_cost,
+        errors=("forbidden", "limit_reached", "out_of_range"),
+        extension=True,
+        example={"operation": "vault.parse", "unit": "page", "credits": "0.5", "description": "Reading a document"},
+    ),
+)

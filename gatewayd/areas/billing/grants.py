@@ -1,0 +1,138 @@
+"""Grants of credits (Domain B8): giving them, taking them back. Extensions, for administrators of the instance."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from gatewayd.areas.billing.administration import positive, record, require_administrator
+from gatewayd.clock import from_moment
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.pages import MAX_KEY, Listing, Page, PageRequest, cursor_key, fill, next_cursor
+from gatewayd.contract.wire import CreditsText, Id, Request, Since, encode, project
+from gatewayd.errors import invalid_field
+from gatewayd.ledger.credits import booking, corrections, grants
+from gatewayd.ledger.credits.entries import NewEntry
+from gatewayd.ledger.credits.grants import NewGrant
+from gatewayd.ledger.credits.shapes import Category, CreditGrant, GrantRow
+from gatewayd.store import ReadTx, WriteTx
+
+Description = Annotated[str, Meta(min_length=1, max_length=500, pattern=r"\S")]
+
+
+class GrantCredits(Request, frozen=True, kw_only=True):
+    """Credits to be given."""
+
+    amount: CreditsText
+    type: Annotated[
+        Literal["grant", "purchase"], Meta(description="purchase: they were paid for, and their category is paid.")
+    ] = "grant"
+    category: Annotated[Category | None, Meta(description="By default promotional, and paid of a purchase.")] = None
+    priority: Annotated[int, Meta(ge=0, le=10_000, description="The lower is drawn from first.")] = grants.PRIORITY
+    expires_at: Since | None = None
+    description: Description | None = None
+
+
+class ListGrants(PageRequest, frozen=True, kw_only=True):
+    """The list of grants."""
+
+
+class VoidGrant(Request, frozen=True, kw_only=True):
+    """Which grant, and why."""
+
+    id: Id
+    description: Description | None = None
+
+
+def grant_credits(tx: WriteTx, caller: Caller, request: GrantCredits) -> CreditGrant:
+    """Give credits to the organization, which pay first what it owes. An administrator of the instance does.
+
+    They are drawn from by priority, then by expiry, promotional before paid ones, the oldest first.
+    """
+    require_administrator(tx, caller)
+    expires_at = None if request.expires_at is None else from_moment(request.expires_at)
+    if expires_at is not None and expires_at <= tx.now:
+        raise invalid_field("expiresAt", "out_of_range", "It is past.")
+    grant = NewGrant(
+        source=request.type,
+        amount=positive("amount", request.amount),
+        category=request.category or ("paid" if request.type == "purchase" else "promotional"),
+        priority=request.priority,
+        description=request.description,
+        expires_at=expires_at,
+    )
+    entry = NewEntry(type=request.type, amount=grant.amount, description=request.description)
+    made = booking.give(tx, grant, entry).grant
+    record(tx, caller, "credits.granted", made.id)
+    return _shown(tx, made)
+
+
+def list_grants(tx: ReadTx, caller: Caller, request: ListGrants) -> Listing[CreditGrant]:
+    """List grants, newest first, with what is left of each."""
+    key = cursor_key(request, str)
+    items: list[bytes] = []
+
+    def size(row: GrantRow) -> int:
+        items.append(encode(_shown(tx, row)))
+        return len(items[-1])
+
+    found = grants.newest(tx, MAX_KEY if key is None else str(key[0]), request.limit + 1)
+    taken, more = fill(found, request.limit, size)
+    return Listing.of(items[: len(taken)], next_cursor(request, (taken[-1].id,)) if more else None)
+
+
+def void_grant(tx: WriteTx, caller: Caller, request: VoidGrant) -> CreditGrant:
+    """Take back what is left of a grant. An administrator of the instance does.
+
+    What is held of it for work under way stays with that work, and expires where it is not used.
+    """
+    require_administrator(tx, caller)
+    grant = corrections.void(tx, request.id, request.description)
+    record(tx, caller, "credits.voided", grant.id)
+    return _shown(tx, grant)
+
+
+def _shown(tx: ReadTx, grant: GrantRow) -> CreditGrant:
+    return project(grant, CreditGrant, status=corrections.status_of(tx, grant))
+
+
+OPERATIONS = (
+    Operation(
+        id="billing.grantCredits",
+        kind="write",
+        method="POST",
+        path="/billing/grants",
+        scopes=("billing:write",),
+        request=GrantCredits,
+        response=CreditGrant,
+        handler=grant_credits,
+        errors=("forbidden", "out_of_range"),
+        extension=True,
+        example={"amount": "500", "type": "purchase", "description": "Autumn"},
+    ),
+    Operation(
+        id="billing.listGrants",
+        kind="read",
+        method="GET",
+        path="/billing/grants",
+        scopes=("billing:read",),
+        request=ListGrants,
+        response=Page[CreditGrant],
+        handler=list_grants,
+        extension=True,
+        example={"limit": 20},
+    ),
+    Operation(
+        id="billing.voidGrant",
+        kind="write",
+        method="POST",
+        path="/billing/grants/void",
+        scopes=("billing:write",),
+        request=VoidGrant,
+        response=CreditGrant,
+        handler=void_grant,
+        errors=("forbidden", "invalid_state"),
+        extension=True,
+        example={"id": "gra_01k0000000000000000000000a", "description": "Given twice"},
+    ),
+)

@@ -1,0 +1,166 @@
+"""What credits there are, what became of them, and what was used day by day (Spec §4, Domain A8): operations."""
+
+import datetime
+from typing import Annotated, Final, Literal
+
+from msgspec import Meta
+
+from gatewayd.clock import from_moment, london_midnight
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.pages import Listing, LongLimit, Page, PageRequest, cursor_key, fill, next_cursor
+from gatewayd.contract.wire import Date, Request, Since, encode, project
+from gatewayd.errors import invalid_field
+from gatewayd.ledger.credits import balances, pages, summaries, usage
+from gatewayd.ledger.credits.pages import Asked, Place
+from gatewayd.ledger.credits.shapes import (
+    CreditBalance,
+    EntryRow,
+    EntryType,
+    LedgerEntry,
+    OperationName,
+    UsageSummary,
+)
+from gatewayd.store import ReadTx
+
+DAYS_DEFAULT: Final = 30
+DAYS_MAX: Final = 366
+_DAY = datetime.timedelta(days=1)
+
+
+class GetBalance(Request, frozen=True, kw_only=True):
+    """At which instant."""
+
+    as_of: Annotated[Since | None, Meta(description="By default now. Later: without what expires until then.")] = None
+
+
+class GetLedger(PageRequest, frozen=True, kw_only=True):
+    """Filters of the list. Dates are inclusive, and of when entries occurred."""
+
+    limit: LongLimit = 50
+    from_date: Date | None = None
+    to_date: Date | None = None
+    type: Annotated[list[EntryType], Meta(min_length=1)] | None = None
+    operation: OperationName | None = None
+    order: Annotated[Literal["asc", "desc"], Meta(description="By when they occurred, then by `sequence`.")] = "desc"
+
+
+class GetUsageSummary(Request, frozen=True, kw_only=True):
+    """Which days, both inclusive; at most 366."""
+
+    from_date: Annotated[Date | None, Meta(description="By default 29 days before `toDate`.")] = None
+    to_date: Annotated[Date | None, Meta(description="By default today in the time zone.")] = None
+    timezone: Annotated[
+        str,
+        Meta(
+            max_length=64,
+            pattern=r"^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$",
+            description="An IANA name.",
+            examples=["Europe/Paris"],
+        ),
+    ] = "Europe/London"
+    group_by: Annotated[
+        Literal["day", "operation"], Meta(description="operation: `data` is empty, and `totals` has the operations.")
+    ] = "day"
+
+
+def get_balance(tx: ReadTx, caller: Caller, request: GetBalance) -> CreditBalance:
+    """How many credits the organization has, now or at another instant.
+
+    What has expired is not in it, whether or not its expiry is booked yet.
+    """
+    return balances.balance_at(tx, None if request.as_of is None else from_moment(request.as_of))
+
+
+def get_ledger(tx: ReadTx, caller: Caller, request: GetLedger) -> Listing[LedgerEntry]:
+    """List what became of credits, by when it occurred.
+
+    Entries never change: what corrects one is another, with `reversalOf`.
+    """
+    if request.from_date and request.to_date and request.to_date < request.from_date:
+        raise invalid_field("toDate", "date_order", "It lies before fromDate.")
+    key = cursor_key(request, int, int)
+    place = None if key is None else Place(int(key[0]), int(key[1]))
+    items: list[bytes] = []
+
+    def size(row: EntryRow) -> int:
+        items.append(encode(project(row, LedgerEntry)))
+        return len(items[-1])
+
+    taken, more = fill(pages.page(tx, _asked(request), place, request.limit + 1), request.limit, size)
+    cursor = next_cursor(request, (taken[-1].occurred_at, taken[-1].sequence)) if more else None
+    return Listing.of(items[: len(taken)], cursor)
+
+
+def get_usage_summary(tx: ReadTx, caller: Caller, request: GetUsageSummary) -> UsageSummary:
+    """Sum up what was used, by day of a time zone or by operation.
+
+    Every day of the range is there. What was refunded is taken off the day on which it was used.
+    """
+    zone = summaries.time_zone(request.timezone)
+    today = datetime.datetime.fromtimestamp(tx.now / 1_000_000, zone).date()
+    last = request.to_date or today
+    first = request.from_date or last - (DAYS_DEFAULT - 1) * _DAY
+    if last < first:
+        raise invalid_field("toDate", "date_order", "It lies before fromDate.")
+    if (last - first).days >= DAYS_MAX:
+        raise invalid_field("toDate", "range_too_long", f"Expected at most {DAYS_MAX} days.")
+    days = summaries.by_day(tx, first, last, zone) if request.group_by == "day" else []
+    sums = usage.added(used for _, used in days) if days else summaries.of_days(tx, first, last, zone)
+    return UsageSummary(
+        data=[summaries.day_of(date, used) for date, used in days],
+        totals=summaries.totals_of(sums),
+        from_date=first.isoformat(),
+        to_date=last.isoformat(),
+        timezone=request.timezone,
+    )
+
+
+def _asked(request: GetLedger) -> Asked:
+    return Asked(
+        first=pages.EARLIEST if request.from_date is None else london_midnight(request.from_date),
+        behind=pages.LATEST if request.to_date is None else london_midnight(request.to_date + _DAY),
+        types=None if request.type is None else tuple(request.type),
+        operation=request.operation,
+        ascending=request.order == "asc",
+    )
+
+
+OPERATIONS = (
+    Operation(
+        id="billing.getBalance",
+        kind="read",
+        method="GET",
+        path="/billing/balance",
+        scopes=("billing:read",),
+        request=GetBalance,
+        response=CreditBalance,
+        handler=get_balance,
+        example={"asOf": "2026-11-20T09:00:00Z"},
+    ),
+    Operation(
+        id="billing.getLedger",
+        kind="read",
+        method="GET",
+        path="/billing/ledger",
+        scopes=("billing:read",),
+        request=GetLedger,
+        response=Page[LedgerEntry],
+        handler=get_ledger,
+        errors=("date_order",),
+        example={"fromDate": "2026-11-01", "type": ["usage", "refund"], "limit": 20},
+    ),
+    Operation(
+        id="billing.getUsageSummary",
+        kind="read",
+        method="GET",
+        path="/billing/usage",
+        scopes=("billing:read",),
+        request=GetUsageSummary,
+        response=UsageSummary,
+        handler=get_usage_summary,
+        errors=("date_order", "invalid_format", "range_too_long"),
+        long=True,
+        example={"fromDate": "2026-11-01", "toDate": "2026-11-30", "timezone": "Europe/Paris"},
+    ),
+)

@@ -1,0 +1,102 @@
+"""`/developers/usage`: what an organization has used, day by day, and what is left of its credits (Domain B8)."""
+
+import datetime
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from quart import Quart, render_template, request
+from werkzeug.exceptions import NotFound
+
+from gatewayd.console.addresses import USAGE
+from gatewayd.console.browser import signed_in
+from gatewayd.console.pages import add_page
+from gatewayd.console.parts import ConsoleParts
+from gatewayd.console.usage_chart import HEIGHT, WIDTH, Bar, Point, bars
+from gatewayd.identity import memberships, organizations
+from gatewayd.identity.organizations import Organization
+from gatewayd.ledger.credits import balances, plans, summaries
+from gatewayd.ledger.credits import usage as credit_usage
+from gatewayd.ledger.credits.shapes import CreditBalance, PlanRow, UsageDay, UsageTotals
+from gatewayd.money import credits_text
+from gatewayd.store import ReadTx
+
+DAYS: Final = 30
+OTHERS_SHOWN: Final = 50
+_ZONE: Final = "Europe/London"
+
+
+class Metered(NamedTuple):
+    """An organization that has a plan: what is left of its credits, and what it used."""
+
+    plan: PlanRow
+    balance: CreditBalance
+    days: list[UsageDay]
+    totals: UsageTotals
+    charts: list["Chart"]
+
+
+class Chart(NamedTuple):
+    """A bar for each day. `most` is what the highest stands for."""
+
+    title: str
+    total: str
+    most: str
+    bars: list[Bar]
+
+
+class Usage:
+    """The page of usage."""
+
+    def __init__(self, parts: ConsoleParts) -> None:
+        self._store = parts.store
+
+    def add_to(self, app: Quart) -> None:
+        """Put the page where it belongs."""
+        add_page(app, "GET", USAGE, self.show)
+
+    async def show(self) -> str:
+        """Of the organization that is named, else of the first. Raises `NotFound` for one that is not the visitor's."""
+        _, user = signed_in()
+        named = request.args.get("organization")
+
+        def look(tx: ReadTx) -> dict[str, object]:
+            of_user = [each.org_id for each in memberships.of_user(tx, user.id)]
+            if named is not None and named not in of_user:
+                raise NotFound
+            shown = named or (of_user[0] if of_user else None)
+            others = [organizations.get(tx, each) for each in of_user if each != shown][:OTHERS_SHOWN]
+            return {"others": others, **({"organization": None} if shown is None else _of_organization(tx, shown))}
+
+        found = await self._store.read_later(look, None)
+        return await render_template("usage.html", width=WIDTH, height=HEIGHT, count=DAYS, **found)
+
+
+def left(tx: ReadTx, org_id: str) -> CreditBalance | None:
+    """What is left of an organization's credits; None: it has no plan, and nothing is metered."""
+    tx.bind(org_id)
+    return balances.balance_at(tx, None) if plans.current(tx) is not None else None
+
+
+def _of_organization(tx: ReadTx, org_id: str) -> dict[str, object]:
+    organization: Organization = organizations.get(tx, org_id)
+    balance = left(tx, org_id)
+    return {"organization": organization, "metered": None if balance is None else _metered(tx, balance)}
+
+
+def _metered(tx: ReadTx, balance: CreditBalance) -> Metered:
+    last = datetime.date.fromisoformat(tx.today)
+    first = last - datetime.timedelta(days=DAYS - 1)
+    used = summaries.by_day(tx, first, last, summaries.time_zone(_ZONE))
+    days = [summaries.day_of(date, sums) for date, sums in used]
+    totals = summaries.totals_of(credit_usage.added(sums for _, sums in used))
+    assert balance.plan_id is not None
+    return Metered(plans.get(tx, balance.plan_id), balance, days, totals, _charts(days, totals))
+
+
+def _charts(days: Sequence[UsageDay], totals: UsageTotals) -> list[Chart]:
+    spent = [Point(day.credits, f"{day.date}: {credits_text(day.credits)}") for day in days]
+    asked = [Point(day.operations, f"{day.date}: {day.operations}") for day in days]
+    return [
+        Chart("Credits", credits_text(totals.credits), credits_text(max(day.credits for day in days)), bars(spent)),
+        Chart("Charged requests", str(totals.operations), str(max(day.operations for day in days)), bars(asked)),
+    ]

@@ -1,0 +1,145 @@
+"""What makes entries: giving, taking, and what falls due by date. Each keeps the invariants of Domain C8.
+
+Whatever books, books first what has fallen due: holds that are over, grants that have expired, months of a plan that
+have begun. So nothing rests on whether a job has run.
+"""
+
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from gatewayd.errors import Problem
+from gatewayd.ledger.credits import entries, grants, holds, plans
+from gatewayd.ledger.credits.entries import NewEntry
+from gatewayd.ledger.credits.grants import Change, Draw, NewGrant
+from gatewayd.ledger.credits.shapes import EntryRow, GrantRow, PlanRow
+from gatewayd.money import credits_text
+from gatewayd.store import ReadTx, WriteTx
+
+
+class Given(NamedTuple):
+    """A grant, and the entry that made it."""
+
+    grant: GrantRow
+    entry: EntryRow
+
+
+def give(tx: WriteTx, grant: NewGrant, entry: NewEntry) -> Given:
+    """Give credits, which first pay what is owed."""
+    book_due(tx)
+    return _give(tx, grant, entry)
+
+
+def take(tx: WriteTx, entry: NewEntry, beyond: bool) -> list[EntryRow]:
+    """Take credits of grants in their order, with an entry for each; `beyond`: what there is not, is owed.
+
+    Raises `Problem` `insufficient_credits`, before it has taken anything.
+    """
+    book_due(tx)
+    draws, missing = grants.draw(tx, -entry.amount)
+    if missing and not beyond:
+        raise insufficient(-entry.amount, missing)
+    return draw_from(tx, entry, draws, missing)
+
+
+def draw_from(tx: WriteTx, entry: NewEntry, draws: list[Draw], owed: int = 0) -> list[EntryRow]:
+    """Enter what is drawn of each grant, and what is drawn of none."""
+    for draw in draws:
+        grants.change(tx, draw.grant_id, Change(used=draw.amount))
+    return enter(tx, entry, draws, owed)
+
+
+def enter(tx: WriteTx, entry: NewEntry, draws: list[Draw], owed: int = 0) -> list[EntryRow]:
+    """The entries of one piece of work, in parts."""
+    parts: list[tuple[str | None, int]] = [*draws, *([(None, owed)] if owed else [])]
+    return [
+        entries.append(tx, replace(entry, amount=-amount, grant_id=grant_id, part=part))
+        for part, (grant_id, amount) in enumerate(parts, entry.part)
+    ]
+
+
+def insufficient(needed: int, missing: int) -> Problem:
+    """402: so much is needed, of which some is missing."""
+    texts = {"required": credits_text(needed), "available": credits_text(needed - missing)}
+    message = f"This costs {texts['required']} credits; {texts['available']} are available."
+    return Problem("insufficient_credits", message, extra=texts)
+
+
+def owed(tx: ReadTx) -> int:
+    """What was used beyond the last credit and is not paid."""
+    return max(0, -entries.balance(tx))
+
+
+def book_due(tx: WriteTx) -> None:
+    """Book what has fallen due in the organization, however long ago."""
+    while book_some(tx):
+        pass
+    _grant_months(tx)
+
+
+def book_some(tx: WriteTx) -> bool:
+    """Book some of the holds that are over and of the grants that have expired; whether there were any."""
+    over = holds.due(tx, tx.now)
+    for hold in over:
+        let_go(tx, hold.id)
+        holds.close(tx, hold.id, "expired")
+    expired = grants.due(tx, tx.now)
+    for due in expired:
+        grants.change(tx, due.grant_id, Change(expired=due.amount))
+        entry = NewEntry(type="expiry", amount=-due.amount, grant_id=due.grant_id, occurred_at=due.expired_at)
+        entries.append(tx, entry)
+    return bool(over or expired)
+
+
+def let_go(tx: WriteTx, hold_id: str) -> None:
+    """Give back what a hold holds; a grant that is over meanwhile has expired so far."""
+    for draw in holds.draws_of(tx, hold_id):
+        grants.change(tx, draw.grant_id, Change(held=-draw.amount))
+
+
+def let_go_all(tx: WriteTx) -> None:
+    """Let open holds hold nothing, for whom another plan says now what is refused; they still can be settled."""
+    for hold in holds.every_open(tx):
+        let_go(tx, hold.id)
+        holds.put(tx, hold, ())
+
+
+def _give(tx: WriteTx, grant: NewGrant, entry: NewEntry) -> Given:
+    made = grants.create(tx, replace(grant, used=min(owed(tx), grant.amount)))
+    return Given(made, entries.append(tx, replace(entry, amount=grant.amount, grant_id=made.id)))
+
+
+def _grant_months(tx: WriteTx) -> None:
+    """Grant the months of the plan that have begun, but for those whose credits would be over already."""
+    subscription = plans.current(tx)
+    if subscription is None or subscription.next_at is None or subscription.next_at > tx.now:
+        return
+    plan = plans.get(tx, subscription.plan_id)
+    begun = subscription.begun(tx.now)
+    for month in range(subscription.months, begun):
+        if subscription.lasts(month, plan, tx.now):
+            _grant_month(tx, plan, subscription, month)
+    plans.advance(tx, subscription, begun)
+
+
+def _grant_month(tx: WriteTx, plan: PlanRow, subscription: plans.Subscription, month: int) -> None:
+    description = f"{plan.name}: included credits"
+    grant = NewGrant(
+        source="plan",
+        amount=plan.included_credits,
+        description=description,
+        expires_at=subscription.end_of(month, plan),
+    )
+    occurred_at = subscription.start_of(month) if month else None  # the first begins in the midst of a day
+    _give(tx, grant, NewEntry(type="grant", amount=grant.amount, description=description, occurred_at=occurred_at))
+
+
+def change_plan(tx: WriteTx, plan: PlanRow | None) -> None:
+    """Give the organization another plan, or none. What the one before has granted stays until it expires."""
+    book_due(tx)
+    let_go_all(tx)
+    if plan is None:
+        plans.unsubscribe(tx)
+    else:
+        plans.subscribe(tx, plan)
+        _grant_months(tx)

@@ -1,0 +1,158 @@
+"""Plans, and which one an organization has. Owns the tables `credit_plans` and `credit_subscriptions`.
+
+Plans are of the instance. Once made, a plan only ever retires, so that nobody's terms change unnoticed; who has a
+retired plan keeps it.
+"""
+
+import datetime
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from gatewayd.clock import Instant, london_midnight, months_later
+from gatewayd.errors import Problem, invalid_state, not_found
+from gatewayd.ledger.credits.shapes import PlanRow
+from gatewayd.store import Columns, ReadTx, WriteTx
+
+MOST: Final = 200  # Chosen: plans of one instance, retired ones among them
+PLANS: Final = Columns(PlanRow)
+_SELECT = f"SELECT {PLANS.sql} FROM credit_plans"
+_SELECT_ONE = f"{_SELECT} WHERE id = :id"
+_SELECT_BY_CODE = f"{_SELECT} WHERE code = :code"
+_SELECT_ALL = f"{_SELECT} ORDER BY id LIMIT :count"
+_VALUES = ", ".join(f":{name}" for name in PLANS.names)
+_INSERT = f"INSERT INTO credit_plans ({PLANS.sql}) VALUES ({_VALUES})"
+_RETIRE = """
+UPDATE credit_plans SET status = 'retired', retired_at = :now, updated_at = :updated_at, version = version + 1
+WHERE id = :id
+"""
+_SELECT_SUBSCRIBED = """
+SELECT plan_id, anchor_date, months, next_at FROM credit_subscriptions WHERE org_id = :org_id
+"""
+_SELECT_SOFT_LIMIT = """
+SELECT p.soft_limit FROM credit_subscriptions s JOIN credit_plans p ON p.id = s.plan_id WHERE s.org_id = :org_id
+"""
+_SELECT_ANY_SUBSCRIBED_ANY_ORG = "SELECT org_id FROM credit_subscriptions LIMIT 1"
+_SELECT_WITH_DUE_ANY_ORG = """
+SELECT org_id FROM credit_subscriptions WHERE next_at IS NOT NULL AND next_at <= :at ORDER BY next_at, org_id LIMIT 1
+"""
+_SUBSCRIBE = """
+INSERT INTO credit_subscriptions (org_id, plan_id, since_at, anchor_date, months, next_at)
+VALUES (:org_id, :plan_id, :now, :anchor_date, 0, :next_at)
+ON CONFLICT (org_id) DO UPDATE SET plan_id = excluded.plan_id, since_at = excluded.since_at,
+  anchor_date = excluded.anchor_date, months = excluded.months, next_at = excluded.next_at
+"""
+_UNSUBSCRIBE = "DELETE FROM credit_subscriptions WHERE org_id = :org_id"
+_ADVANCE = "UPDATE credit_subscriptions SET months = :months, next_at = :next_at WHERE org_id = :org_id"
+_LASTING: Final = {"none": 1, "capped": 2}
+"""For how many months the included credits of a month are there."""
+
+
+class Subscription(NamedTuple):
+    """Which plan an organization has. `months` of it were granted; `next_at` None: it includes nothing."""
+
+    plan_id: str
+    anchor_date: str
+    months: int
+    next_at: Instant | None
+
+    def start_of(self, month: int) -> Instant:
+        """When a month begins, counted from 0: at midnight of the same day of the month (Domain B8)."""
+        return london_midnight(months_later(datetime.date.fromisoformat(self.anchor_date), month))
+
+    def end_of(self, month: int, plan: PlanRow) -> Instant | None:
+        """When what is granted for a month expires; None: never."""
+        lasting = _LASTING.get(plan.rollover)
+        return None if lasting is None else self.start_of(month + lasting)
+
+    def lasts(self, month: int, plan: PlanRow, at: Instant) -> bool:
+        """Whether what is granted for a month is not over at an instant."""
+        end = self.end_of(month, plan)
+        return end is None or end > at
+
+    def begun(self, at: Instant) -> int:
+        """How many months have begun by an instant."""
+        months = self.months
+        while self.start_of(months) <= at:
+            months += 1
+        return months
+
+
+def create(tx: WriteTx, plan: PlanRow) -> PlanRow:
+    """Store a new plan. Raises `Problem`: `already_exists` where its code is taken, `limit_reached`."""
+    taken = tx.row(_SELECT_BY_CODE, code=plan.code)
+    if taken is not None:
+        raise Problem("already_exists", "A plan with this code exists.", extra={"field": "code"})
+    if len(every(tx)) == MOST:
+        raise Problem("limit_reached", f"There are {MOST} plans already.")
+    tx.run(_INSERT, **dict(zip(PLANS.names, PLANS.dump(plan), strict=True)))
+    return plan
+
+
+def get(tx: ReadTx, id_: str) -> PlanRow:
+    """One plan. Raises `Problem` `not_found`."""
+    values = tx.row(_SELECT_ONE, id=id_)
+    if values is None:
+        raise not_found("plan")
+    return PLANS.load(values)
+
+
+def with_code(tx: ReadTx, code: str) -> PlanRow | None:
+    """The plan of a code."""
+    values = tx.row(_SELECT_BY_CODE, code=code)
+    return None if values is None else PLANS.load(values)
+
+
+def every(tx: ReadTx) -> list[PlanRow]:
+    """All plans, the oldest first."""
+    return [PLANS.load(values) for values in tx.rows(_SELECT_ALL, count=MOST)]
+
+
+def retire(tx: WriteTx, plan: PlanRow) -> PlanRow:
+    """Offer a plan no more. Raises `Problem` `invalid_state`."""
+    if plan.status == "retired":
+        raise invalid_state("The plan is retired already.", "retired", ("active",))
+    tx.run(_RETIRE, id=plan.id, updated_at=tx.updated_at)
+    return replace(plan, status="retired", retired_at=tx.now, updated_at=tx.updated_at, version=plan.version + 1)
+
+
+def current(tx: ReadTx) -> Subscription | None:
+    """The subscription of the organization; None: it has no plan, and nothing is metered."""
+    values = tx.row(_SELECT_SUBSCRIBED)
+    if values is None:
+        return None
+    plan_id, anchor_date, months, next_at = values
+    return Subscription(plan_id, anchor_date, months, None if next_at is None else Instant(next_at))
+
+
+def soft_limit(tx: ReadTx) -> bool | None:
+    """Whether the plan of the organization refuses nothing; None: it has no plan."""
+    value: int | None = tx.value(_SELECT_SOFT_LIMIT)
+    return None if value is None else bool(value)
+
+
+def is_any_subscribed(tx: ReadTx) -> bool:
+    """Whether any organization of the instance has a plan."""
+    return tx.row(_SELECT_ANY_SUBSCRIBED_ANY_ORG) is not None
+
+
+def organization_with_due(tx: ReadTx, at: Instant) -> str | None:
+    """An organization whose next month has begun and is not granted; None: there is none."""
+    org_id: str | None = tx.value(_SELECT_WITH_DUE_ANY_ORG, at=at)
+    return org_id
+
+
+def subscribe(tx: WriteTx, plan: PlanRow) -> None:
+    """Give the organization a plan, whose first month begins today."""
+    next_at = tx.now if plan.included_credits else None
+    tx.run(_SUBSCRIBE, plan_id=plan.id, anchor_date=tx.today, next_at=next_at)
+
+
+def unsubscribe(tx: WriteTx) -> None:
+    """Let the organization have no plan."""
+    tx.run(_UNSUBSCRIBE)
+
+
+def advance(tx: WriteTx, subscription: Subscription, months: int) -> None:
+    """Note that so many months are granted, or were over before they could be."""
+    tx.run(_ADVANCE, months=months, next_at=subscription.start_of(months))

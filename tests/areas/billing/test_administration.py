@@ -1,0 +1,210 @@
+"""What administrators of the instance do: who may, what is refused, and what is left behind."""
+
+import pytest
+
+from gatewayd.clock import DAY
+from gatewayd.ledger.credits import costs, plans
+from tests.areas.billing.conftest import Billing, OpenBilling
+
+_PLAN: dict[str, object] = {"code": "studio", "name": "Studio", "includedCredits": "100"}
+_GRANT_ID = "gra_00000000000000000000000000"
+_ENTRY = {"occurredAt": "2026-01-01T00:00:00Z", "type": "grant", "amount": "1"}
+_CHANGES: dict[str, dict[str, object]] = {
+    "grants": {"amount": "1"},
+    "grants/void": {"id": _GRANT_ID},
+    "ledger/refund": {"id": "led_00000000000000000000000000"},
+    "ledger/adjust": {"amount": "1", "description": "x"},
+    "ledger/import": {
+        "source": "x",
+        "entries": [{"occurredAt": "2026-01-01T00:00:00Z", "type": "grant", "amount": "1"}],
+    },
+    "plans": _PLAN,
+    "plans/retire": {"code": "studio"},
+    "plans/current": {"code": "none"},
+    "costs": {"operation": "vault.parse", "credits": "1"},
+}
+
+
+@pytest.mark.parametrize("path", _CHANGES)
+async def test_an_owner_changes_nothing(open_billing: OpenBilling, path: str) -> None:
+    async with open_billing() as billing:
+        reply = await billing.post(path, _CHANGES[path], token="owner")
+        assert (reply.status, reply.code) == (403, "forbidden")
+        assert (await billing.get("balance", token="owner"))["balance"] == "0"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field", "code"),
+    [
+        ("grants", {"amount": "0"}, "amount", "out_of_range"),
+        ("grants", {"amount": "-1"}, "amount", "out_of_range"),
+        ("grants", {"amount": "1000000000.000001"}, "amount", "out_of_range"),
+        ("grants", {"amount": "1.0000001"}, "amount", "invalid_decimal"),
+        ("grants", {"amount": "1", "expiresAt": "2026-11-20T09:30:00Z"}, "expiresAt", "out_of_range"),
+        ("ledger/adjust", {"amount": "0", "description": "x"}, "amount", "out_of_range"),
+        ("plans", {**_PLAN, "code": "none"}, "code", "conflict"),
+        ("plans", {**_PLAN, "priceMonthly": "-1"}, "priceMonthly", "out_of_range"),
+        ("plans", {**_PLAN, "priceMonthly": "1.005"}, "priceMonthly", "invalid_decimal"),
+        ("plans", {**_PLAN, "includedCredits": "-1"}, "includedCredits", "out_of_range"),
+        ("plans/current", {"code": "nowhere"}, "code", "unknown_reference"),
+        ("costs", {"operation": "vault.parse", "credits": "-1"}, "credits", "out_of_range"),
+        (
+            "costs",
+            {"operation": "vault.parse", "credits": "1", "effectiveFrom": "2026-11-19"},
+            "effectiveFrom",
+            "out_of_range",
+        ),
+    ],
+)
+async def test_values_that_are_refused(
+    open_billing: OpenBilling, path: str, body: dict[str, object], field: str, code: str
+) -> None:
+    async with open_billing() as billing:
+        reply = await billing.post(path, body)
+        assert reply.status == 422, reply.body
+        assert [(one["path"], one["code"]) for one in reply.json()["errors"]] == [(field, code)]
+
+
+async def _code(billing: Billing, path: str, **body: object) -> tuple[int, str]:
+    reply = await billing.post(path, body)
+    return reply.status, reply.code
+
+
+async def test_a_grant_is_taken_back_once(open_billing: OpenBilling) -> None:
+    async with open_billing() as billing:
+        grant = await billing.do("grants", amount="10")
+        await billing.use("4")
+        voided = await billing.do("grants/void", id=grant["id"], description="Given twice")
+        assert (voided["voided"], voided["remaining"], voided["status"]) == ("6", "0", "voided")
+        assert await _code(billing, "grants/void", id=grant["id"]) == (409, "invalid_state")
+        assert (await billing.get("balance"))["balance"] == "0"
+        (entry,) = (await billing.get("ledger", "type=void"))["data"]
+        assert (entry["amount"], entry["grantId"], entry["description"]) == ("-6", grant["id"], "Given twice")
+
+
+async def test_refunds_are_at_most_what_was_used(open_billing: OpenBilling) -> None:
+    async with open_billing() as billing:
+        await billing.do("grants", amount="10")
+        (used,) = await billing.use("4")
+        await billing.do("ledger/refund", id=used["id"], amount="3")
+        assert await _code(billing, "ledger/refund", id=used["id"], amount="1.000001") == (422, "validation_failed")
+        rest = await billing.do("ledger/refund", id=used["id"])
+        assert (rest["amount"], rest["balanceAfter"]) == ("1", "10")
+        assert await _code(billing, "ledger/refund", id=used["id"]) == (422, "validation_failed")
+        assert await _code(billing, "ledger/refund", id=rest["id"]) == (409, "invalid_state")
+
+
+async def test_a_refund_of_a_grant_that_has_expired_goes_to_a_new_one(open_billing: OpenBilling) -> None:
+    async with open_billing() as billing:
+        body = {"amount": "10", "expiresAt": "2026-11-21T00:00:00Z", "category": "paid", "priority": 7}
+        expired = await billing.do("grants", **body)
+        (used,) = await billing.use("4")
+        billing.api.clock.advance(DAY)
+        refund = await billing.do("ledger/refund", id=used["id"])
+        assert refund["grantId"] != expired["id"]
+        grants = (await billing.get("grants"))["data"]
+        assert [
+            (one["source"], one["category"], one["priority"], one["remaining"], one["status"]) for one in grants
+        ] == [
+            ("refund", "paid", 7, "4", "active"),
+            ("grant", "paid", 7, "0", "expired"),
+        ]
+
+
+async def test_adjustments_add_and_take(open_billing: OpenBilling) -> None:
+    async with open_billing() as billing:
+        added = await billing.do("ledger/adjust", amount="5", description="Moved")
+        taken = await billing.do("ledger/adjust", amount="-2", description="Counted twice")
+        assert [one["balanceAfter"] for one in (*added["data"], *taken["data"])] == ["5", "3"]
+        assert await _code(billing, "ledger/adjust", amount="-4", description="x") == (402, "insufficient_credits")
+
+
+async def test_an_import_is_all_or_nothing_and_each_entry_once(open_billing: OpenBilling) -> None:
+    async with open_billing() as billing:
+        given = {"occurredAt": "2026-01-01T00:00:00Z", "type": "purchase", "amount": "10", "externalId": "a"}
+        used = {"occurredAt": "2026-02-01T00:00:00Z", "type": "usage", "amount": "-3", "externalId": "b"}
+        too_much = {**used, "amount": "-8", "externalId": "c"}
+        assert await _code(billing, "ledger/import", source="x", entries=[given, used, too_much]) == (
+            402,
+            "insufficient_credits",
+        )
+        assert (await billing.get("ledger"))["data"] == []
+        done = await billing.do("ledger/import", source="x", entries=[given, used])
+        again = await billing.do("ledger/import", source="x", entries=[given, used])
+        assert [(one["added"], one["duplicates"]) for one in (done, again)] == [(2, 0), (0, 2)]
+        entries = (await billing.get("ledger", "order=asc"))["data"]
+        assert [(one["occurredAt"][:10], one["amount"], one["externalId"], one["importId"]) for one in entries] == [
+            ("2026-01-01", "10", "a", done["importId"]),
+            ("2026-02-01", "-3", "b", done["importId"]),
+        ]
+        assert entries[0]["bookedAt"] == "2026-11-20T09:30:00.000Z"
+
+
+@pytest.mark.parametrize(
+    ("entry", "field", "code"),
+    [
+        ({"type": "usage", "amount": "3"}, "amount", "out_of_range"),
+        ({"type": "grant", "amount": "-3"}, "amount", "out_of_range"),
+        ({"type": "grant", "amount": "3", "operation": "vault.parse"}, "operation", "conflict"),
+        ({"type": "grant", "amount": "3", "occurredAt": "2026-11-20T09:30:01Z"}, "occurredAt", "out_of_range"),
+        ({"type": "expiry", "amount": "-3"}, "type", "invalid_enum"),
+    ],
+)
+async def test_entries_that_are_not_imported(
+    open_billing: OpenBilling, entry: dict[str, object], field: str, code: str
+) -> None:
+    async with open_billing() as billing:
+        entries = [{"occurredAt": "2026-01-01T00:00:00Z", **entry}]
+        reply = await billing.post("ledger/import", {"source": "x", "entries": entries})
+        assert reply.status == 422
+        assert [(one["path"], one["code"]) for one in reply.json()["errors"]] == [(f"entries[0].{field}", code)]
+
+
+async def test_one_plan_is_current_until_it_is_another(open_billing: OpenBilling) -> None:
+    async with open_billing() as billing:
+        await billing.do("plans", **_PLAN)
+        await billing.do("plans", code="firm", name="Firm", softLimit=True, features=["vectorSearch"])
+        assert await _code(billing, "plans", **_PLAN) == (409, "already_exists")
+        plans = await billing.do("plans/current", code="studio")
+        assert [(one["code"], one["current"]) for one in plans["data"]] == [("studio", True), ("firm", False)]
+        assert (await billing.get("balance"))["available"] == "100"
+        assert (await billing.do("plans/current", code="studio")) == plans
+        assert (await billing.get("balance"))["available"] == "100", "to set it again grants nothing"
+        await billing.do("plans/retire", code="studio")
+        assert await _code(billing, "plans/retire", code="studio") == (409, "invalid_state")
+        assert [one["status"] for one in (await billing.get("plans"))["data"]] == ["retired", "active"]
+        await billing.do("plans/current", code="firm")
+        assert [one["code"] for one in (await billing.get("plans"))["data"]] == ["firm"]
+        assert len((await billing.get("plans", "includeRetired=true"))["data"]) == 2
+        assert await _code(billing, "plans/current", code="studio") == (409, "invalid_state")
+        await billing.do("plans/current", code="none")
+        assert (await billing.get("balance"))["planId"] is None
+        missing = await billing.post("plans/retire", {"code": "nowhere"})
+        assert (missing.status, missing.code) == (404, "not_found")
+
+
+async def test_costs_follow_each_other_by_date(open_billing: OpenBilling) -> None:
+    async with open_billing() as billing:
+        parse = {"operation": "vault.parse", "unit": "page"}
+        await billing.do("costs", **parse, credits="0.5")
+        later = await billing.do("costs", **parse, credits="0.75", effectiveFrom="2027-01-01")
+        between = await billing.do("costs", **parse, credits="0.6", effectiveFrom="2026-12-01")
+        assert (later["effectiveTo"], between["effectiveTo"]) == (None, "2026-12-31")
+        days = ("2026-11-19", "2026-11-20", "2026-11-30", "2026-12-01", "2026-12-31", "2027-01-01")
+        found = [[one["credits"] for one in (await billing.get("costs", f"at={day}"))["data"]] for day in days]
+        assert found == [[], ["0.5"], ["0.5"], ["0.6"], ["0.6"], ["0.75"]]
+        assert [one["credits"] for one in (await billing.get("costs"))["data"]] == ["0.5"]
+        corrected = await billing.do("costs", **parse, credits="0.4")
+        assert (corrected["credits"], corrected["effectiveTo"]) == ("0.4", "2026-11-30")
+
+
+async def test_there_are_only_so_many_plans_and_costs(
+    open_billing: OpenBilling, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plans, "MOST", 1)
+    monkeypatch.setattr(costs, "MOST", 1)
+    async with open_billing() as billing:
+        await billing.do("plans", **_PLAN)
+        assert await _code(billing, "plans", code="firm", name="Firm") == (409, "limit_reached")
+        await billing.do("costs", operation="vault.parse", credits="1")
+        assert await _code(billing, "costs", operation="tax.forward", credits="1") == (409, "limit_reached")

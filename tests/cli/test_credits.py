@@ -1,0 +1,79 @@
+"""`gatewayd credits`, `plan` and `cost`: on a store in a file, at the time that it is."""
+
+from pathlib import Path
+
+import pytest
+
+from gatewayd.cli.context import Context
+from gatewayd.clock import SystemClock
+from tests.cli.conftest import Run
+
+_SPOIL = "UPDATE credit_entries SET balance_after = balance_after + 1 WHERE org_id = :org_id AND sequence = 2"
+
+
+def test_credits_are_given_used_and_given_back(run: Run, org_id: str, tmp_path: Path) -> None:
+    granted = run("credits", "grant", "--org", org_id, "--amount", "100", "--expires", "2099-03-31").document
+    assert (granted["amount"], granted["expiresAt"]) == ("100", "2099-03-31T23:00:00.000Z")
+    file = tmp_path / "entries.csv"
+    file.write_text(
+        "occurredAt,type,amount,description,externalId\n"
+        "2026-01-02T00:00:00Z,purchase,20,Moved,a\n"
+        "2026-01-03T00:00:00Z,usage,-5.5,,b\n"
+    )
+    assert run("credits", "import", str(file), "--org", org_id).document["added"] == 2
+    assert run("credits", "import", str(file), "--org", org_id).document["duplicates"] == 2
+    (used,) = run("credits", "ledger", "--org", org_id, "--type", "usage", "--json").document
+    refund = run("credits", "refund", used["id"], "--amount", "1.5").document
+    assert (refund["amount"], refund["balanceAfter"]) == ("1.5", "116")
+    assert run("credits", "adjust", "--org", org_id, "--amount", "-6", "--description", "x").code == 0
+    assert run("credits", "void", granted["id"]).document["status"] == "voided"
+    assert run("credits", "balance", "--org", org_id).document["available"] == "20"
+    days = run("credits", "usage", "--org", org_id, "--from", "2026-01-03", "--to", "2026-01-04", "--json").document
+    assert [day["credits"] for day in days] == ["4", "0"]
+
+
+@pytest.mark.parametrize("text", ["when,amount\n1,2\n", 'occurredAt,type,amount\n"2026'])
+def test_a_file_that_is_no_list_of_entries_is_told(run: Run, org_id: str, tmp_path: Path, text: str) -> None:
+    file = tmp_path / "entries.csv"
+    file.write_text(text)
+    refused = run("credits", "import", str(file), "--org", org_id)
+    assert refused.code != 0
+    assert str(file) in refused.err
+    assert run("credits", "import", str(tmp_path / "none.csv"), "--org", org_id).code == 1
+
+
+def test_a_plan_is_made_set_and_retired(run: Run, org_id: str) -> None:
+    options = ("--included", "50", "--rollover", "full", "--documents", "10", "--feature", "vectorSearch")
+    made = run("plan", "create", "studio", "--name", "Studio", *options).document
+    assert (made["limits"]["documents"], made["features"], made["softLimit"]) == (10, {"vectorSearch": True}, False)
+    assert run("plan", "set", "studio", "--org", org_id).document["current"] is True
+    assert run("credits", "balance", "--org", org_id).document["available"] == "50"
+    assert run("plan", "retire", "studio").document["status"] == "retired"
+    assert [one["code"] for one in run("plan", "list", "--org", org_id, "--json").document] == ["studio"]
+    assert run("plan", "set", "none", "--org", org_id).document is None
+    assert run("plan", "list", "--json").document == []
+    assert len(run("plan", "list", "--retired", "--json").document) == 1
+
+
+def test_a_cost_is_set_from_a_day_on(run: Run, org_id: str) -> None:
+    cost = run("cost", "set", "vault.parse", "--credits", "0.5", "--unit", "page", "--from", "2099-01-01").document
+    assert (cost["credits"], cost["effectiveFrom"]) == ("0.5", "2099-01-01")
+    assert run("cost", "list", "--json").document == []
+    assert [one["unit"] for one in run("cost", "list", "--at", "2099-01-01", "--json").document] == ["page"]
+
+
+def test_plans_need_an_organization(run: Run) -> None:
+    assert run("migrate").code == 0
+    refused = run("plan", "create", "studio", "--name", "Studio")
+    assert refused.code == 1
+    assert "org create" in refused.err
+
+
+def test_verify_adds_up_the_ledger(run: Run, org_id: str, config_file: Path) -> None:
+    for amount in ("3", "4"):
+        assert run("credits", "grant", "--org", org_id, "--amount", amount).code == 0
+    assert run("verify").code == 0
+    Context(str(config_file), {}, SystemClock()).write(lambda tx: tx.run(_SPOIL), org_id)
+    found = run("verify")
+    assert found.code == 1
+    assert "entry 2 leaves 7.000001 of 3 and 4" in found.err
