@@ -11,6 +11,8 @@ from gatewayd.areas.vault.documents.rows import DOCUMENTS, UPLOADED
 from gatewayd.areas.vault.parses import rows
 from gatewayd.areas.vault.parses.rows import Head
 from gatewayd.clock import Instant
+from gatewayd.ledger.credits.metered_work import HeldWork
+from gatewayd.parsing import metering
 from gatewayd.store import ReadTx, WriteTx
 
 FIRST: Final = ""  # sorts before every id
@@ -18,7 +20,10 @@ FIRST: Final = ""  # sorts before every id
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """An attempt that is on record as running and now has to be made. `retries`: those before it in this row."""
+    """An attempt that is on record as running and now has to be made. `retries`: those before it in this row.
+
+    `held` are credits, where reading costs any.
+    """
 
     org_id: str
     document_id: str
@@ -27,7 +32,9 @@ class Claim:
     name: str
     mime_type: str
     sha256: str
+    size_bytes: int
     wants_thumbnail: bool
+    held: HeldWork
 
 
 @dataclass(slots=True)
@@ -85,6 +92,11 @@ def _next_of(tx: WriteTx, org_id: str) -> Claim | None:
             rows.withdraw(tx, document.id)
             continue
         attempt, retries = rows.begin(tx, document.id)
+        size = document.size_bytes or 0
+        held = metering.begin(tx, document.id, attempt, size)
+        if held is None:
+            rows.fail(tx, document.id, attempt, retries, metering.NO_CREDITS)
+            continue
         return Claim(
             org_id=org_id,
             document_id=document.id,
@@ -93,6 +105,8 @@ def _next_of(tx: WriteTx, org_id: str) -> Claim | None:
             name=document.name,
             mime_type=document.mime_type,
             sha256=document.sha256,
+            size_bytes=size,
+            held=held,
             wants_thumbnail=document.thumbnail_url is None,
         )
     return None

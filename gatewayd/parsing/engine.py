@@ -17,7 +17,7 @@ import trio
 from gatewayd.areas.vault.parses import rows
 from gatewayd.areas.vault.parses.rows import TOPIC, Failure, Left
 from gatewayd.clock import SECOND, Instant
-from gatewayd.parsing import attempts, results
+from gatewayd.parsing import attempts, metering, results
 from gatewayd.parsing.claims import FIRST, Claim, Claimed, claim_due, next_due_at
 from gatewayd.parsing.made_files import MadeFiles
 from gatewayd.parsing.parts import ParseParts
@@ -159,7 +159,7 @@ class Parsing:
         left = Left(claim.org_id, claim.document_id, claim.attempt, claim.retries, "uploaded")
         with trio.CancelScope(shield=True):
             try:
-                await self._store.write(partial(rows.interrupt, left=left, counted=False), claim.org_id)
+                await self._store.write(lambda tx: _give_back(tx, claim, left), claim.org_id)
             except StoreFailure as error:  # then it is left as running, and the next start finds it
                 self._parts.log.error("parse_not_stored", exc_info=error)
 
@@ -167,6 +167,11 @@ class Parsing:
         """Queue again what a daemon that was killed has left as running. Raises `StoreFailure`."""
         while await self._store.read(lambda tx: rows.left_running(tx, 1)):
             await self._store.write(_queue_left)
+
+
+def _give_back(tx: WriteTx, claim: Claim, left: Left) -> None:
+    metering.give_up(tx, claim.held)
+    rows.interrupt(tx, left, counted=False)
 
 
 def _queue_left(tx: WriteTx) -> None:

@@ -12,6 +12,7 @@ from gatewayd.areas.vault.parses import rows, texts, variants
 from gatewayd.areas.vault.parses.rows import Failure
 from gatewayd.areas.vault.parses.variants import VariantRow
 from gatewayd.extraction.shapes import Extraction
+from gatewayd.parsing import metering
 from gatewayd.parsing.claims import Claim
 from gatewayd.store import WriteTx
 
@@ -58,6 +59,7 @@ def store(tx: WriteTx, claim: Claim, outcome: Outcome) -> bool:
     """Store how an attempt ended. False: nothing, for the document is gone for good, or was begun again."""
     found = outcome.found
     if isinstance(found, Failure):
+        metering.give_up(tx, claim.held)
         if not rows.fail(tx, claim.document_id, claim.attempt, claim.retries, found):
             return False
     elif not _succeed(tx, claim, found):
@@ -71,6 +73,7 @@ def _succeed(tx: WriteTx, claim: Claim, found: Extraction) -> bool:
     about = (found.engine, found.language, found.facts)
     if not rows.succeed(tx, claim.document_id, claim.attempt, chars, about):
         return False
+    metering.finish(tx, claim.held, claim.document_id, claim.size_bytes, found)
     texts.replace(tx, claim.document_id, found.pages)
     index_queue.put(tx, claim.document_id)
     variants.forget_text(tx, claim.document_id)

@@ -34,7 +34,8 @@ OPERATIONS: Final = (
         request=SearchDocuments,
         response=SearchedDocuments,
         handler=search_documents,
-        errors=("invalid_cursor",),
+        work="vault.search.vector",
+        does_work=lambda request: request.mode != "text",
         example={"query": "boiler repair", "filters": {"mimeTypes": ["application/pdf"]}},
     ),
 )
