@@ -35,6 +35,8 @@ def test_once_plays_the_main_job_and_leaves_nothing(tmp_path: Path) -> None:
     steps = [line.split(".")[0] for line in ran.stdout.splitlines() if line[:1].isdigit()]
     assert steps == ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13"]
     assert "is uploaded to a URL of its own and confirmed" in ran.stdout
+    assert 'Found by a word of it: "quarter-sawn"' in ran.stdout
+    assert 'Found by its meaning: "what did we pay for wood".' in ran.stdout
     assert "An app, Cash Calendar, registers itself as an OAuth client: app_" in ran.stdout
     assert "the app reads 3 invoices" in ran.stdout
     assert "INV-000004: 1516.25 + VAT 303.25 = 1819.50 GBP" in ran.stdout
