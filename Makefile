@@ -78,6 +78,7 @@ soak: $(DEV)
 	  $(BIN)/python -m pytest tests/daemon/test_kill.py tests/daemon/test_webhooks_killed.py tests/store/test_durability.py $(ARGS)
 	@GATEWAYD_SCHEDULES=100 GATEWAYD_EXAMPLES=30 \
 	  $(BIN)/python -m pytest tests/webhooks/test_random_schedules.py tests/clients/test_schemathesis.py $(ARGS)
+	@GATEWAYD_MUTATIONS=2000 $(BIN)/python -m pytest tests/extraction/test_hostile.py $(ARGS)
 	@GATEWAYD_CROWD=16 $(BIN)/python -m pytest -s tests/daemon/test_crowds.py $(ARGS)
 
 check: lint
