@@ -33,7 +33,12 @@ trio.run(read)
 
 def test_text_is_recognised_and_added_without_such_memory(tmp_path: Path) -> None:
     assert unit("gatewayd.service")["Service"]["MemoryDenyWriteExecute"] == "yes"
-    (tmp_path / "scan.pdf").write_bytes(files.picture(files.drawn("Gas safety record"), "PDF", resolution=150))
-    (tmp_path / "photo.jpg").write_bytes(files.photograph("Gas safety record"))
+    (tmp_path / "scan.pdf").write_bytes(
+        files.picture(files.drawn("Gas safety record for 4 Quay Street"), "PDF", resolution=150)
+    )
+    (tmp_path / "photo.jpg").write_bytes(files.photograph("Gas safety record for 4 Quay Street"))
     ran = subprocess.run([sys.executable, "-c", READ, str(tmp_path)], capture_output=True, text=True, timeout=120)
-    assert (ran.returncode, ran.stdout.splitlines()) == (0, ["pdfium Gas safety record"] * 4 + ["200"]), ran.stderr
+    assert (ran.returncode, ran.stdout.splitlines()) == (
+        0,
+        ["pdfium Gas safety record for 4 Quay Street"] * 4 + ["200"],
+    ), ran.stderr
