@@ -79,6 +79,7 @@ soak: $(DEV)
 	@GATEWAYD_SCHEDULES=100 GATEWAYD_EXAMPLES=30 \
 	  $(BIN)/python -m pytest tests/webhooks/test_random_schedules.py tests/clients/test_schemathesis.py $(ARGS)
 	@GATEWAYD_UPLOAD_BYTES=1073741824 GATEWAYD_KILL_ROUNDS=30 $(BIN)/python -m pytest -s tests/daemon/test_vault_uploads.py $(ARGS)
+	@GATEWAYD_MUTATIONS=2000 $(BIN)/python -m pytest tests/extraction/test_hostile.py $(ARGS)
 	@GATEWAYD_CROWD=16 $(BIN)/python -m pytest -s tests/daemon/test_crowds.py $(ARGS)
 
 check: lint

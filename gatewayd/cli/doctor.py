@@ -11,6 +11,7 @@ from pathlib import Path
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.doctor_clock import clock
 from gatewayd.cli.doctor_daemon import daemon
+from gatewayd.cli.doctor_documents import documents
 from gatewayd.cli.doctor_listening import listening
 from gatewayd.cli.doctor_taxes import taxes
 from gatewayd.cli.findings import Finding, missing_finding
@@ -31,7 +32,7 @@ def add_commands(subparsers: Subparsers) -> None:
 
 def doctor(arguments: argparse.Namespace, context: Context) -> int:
     """It changes nothing. The settings are checked before anything else, as by `check-config`."""
-    checks = (_settings, _permissions, _disk, _store, clock, listening, _proxy, _reach, daemon, taxes)
+    checks = (_settings, _permissions, _disk, _store, clock, listening, _proxy, _reach, daemon, taxes, documents)
     findings = [finding for check in checks for finding in check(context)]
     if arguments.json:
         print_document([finding._asdict() for finding in findings])

@@ -10,12 +10,10 @@ import trio
 from gatewayd.config import Config
 from gatewayd.isolation.starting import unpacked_of
 from gatewayd.outbound.addresses import parse_networks
-from gatewayd.outbound.http_client import OneServer
 from gatewayd.outbound.resolver import SystemResolver
 from gatewayd.outbound.transport import GuardedTransport, Policy
 from gatewayd.search.embedding import Embedder, NoEmbedder
 from gatewayd.search.embedding_child import ChildEmbedder
-from gatewayd.search.embedding_service import ServiceEmbedder
 from gatewayd.store import vectors
 
 OpenEmbedder = Callable[[Config], AbstractAsyncContextManager[Embedder]]
@@ -61,6 +59,9 @@ async def _open_child(unpacked: Mapping[str, str]) -> AsyncIterator[Embedder]:
 @asynccontextmanager
 async def _open_service(config: Config) -> AsyncIterator[Embedder]:
     """Chosen: the operator names the one host, which may well be in their own network."""
+    from gatewayd.outbound.http_client import OneServer  # httpx, which few need
+    from gatewayd.search.embedding_service import ServiceEmbedder
+
     address = config.vault.embeddings
     policy = Policy(allow_networks=_EVERYWHERE, allow_http=address.startswith("http:"))
     server = OneServer(GuardedTransport(policy, SystemResolver(failure_seconds=0.0)), address)

@@ -102,5 +102,5 @@ ANSWERS: Final[msgpack.Decoder[Answer]] = msgpack.Decoder(Answer)
 
 
 def largest_answer(bounds: Bounds) -> int:
-    """How long a frame may be: all characters on one page at four bytes each, or a picture."""
+    """How much a child may say: all characters at four bytes each, or a picture; and what stands around them."""
     return max(4 * bounds.characters, PICTURE_BYTES_MAX) + 64 * 1024

@@ -1,5 +1,6 @@
 """PDF: the text of its pages, and pictures of them. PDFium reads it, in memory and on one thread."""
 
+import contextlib
 from collections.abc import Iterator
 from typing import BinaryIO, Final
 
@@ -45,7 +46,7 @@ def read_pdf(stream: BinaryIO, bounds: Bounds, recognition: Recognition) -> tupl
         left = bounds.characters
         for page in pages_of(document, min(count, bounds.pages)):
             text = _text(page, left)
-            if _visible(text) < _VISIBLE_MIN and _has_content(page):
+            if _visible(text) < _VISIBLE_MIN and _has_drawings(page):
                 unread += not text.strip()
                 recognised = recognition.text(render(page, _DOTS_OF_INCH)) if recognition.is_there else ""
                 text = max(text, recognised, key=_visible)
@@ -73,14 +74,13 @@ def draw_pdf(stream: BinaryIO, page: int, width: int) -> Picture:
 def pages_of(document: pypdfium2.PdfDocument, most: int, first: int = 0) -> Iterator[pypdfium2.PdfPage]:
     """Some pages, each closed before the next. One that is broken is as if it were empty."""
     for number in range(first, first + most):
-        try:
-            page = document[number]
-        except pypdfium2.PdfiumError:
-            page = document.new_page(1, 1, number)
-        try:
+        with contextlib.ExitStack() as stack:
+            try:
+                page = document[number]
+            except pypdfium2.PdfiumError:
+                page = stack.enter_context(pypdfium2.PdfDocument.new()).new_page(1, 1)
+            stack.callback(page.close)
             yield page
-        finally:
-            page.close()
 
 
 def render(page: pypdfium2.PdfPage, dots_of_inch: int) -> Image.Image:
@@ -91,11 +91,13 @@ def render(page: pypdfium2.PdfPage, dots_of_inch: int) -> Image.Image:
 
 def is_picture(page: pypdfium2.PdfPage) -> bool:
     """Whether what stands on a page is no text, or next to none."""
-    return _has_content(page) and _visible(_text(page, _SAMPLE)) < _VISIBLE_MIN
+    return _has_drawings(page) and _visible(_text(page, _SAMPLE)) < _VISIBLE_MIN
 
 
-def _has_content(page: pypdfium2.PdfPage) -> bool:
-    return bool(pdfium.FPDFPage_CountObjects(page.raw) > 0)
+def _has_drawings(page: pypdfium2.PdfPage) -> bool:
+    """Whether anything but text stands on it."""
+    objects = (pdfium.FPDFPage_GetObject(page.raw, number) for number in range(pdfium.FPDFPage_CountObjects(page.raw)))
+    return any(pdfium.FPDFPageObj_GetType(each) != pdfium.FPDF_PAGEOBJ_TEXT for each in objects)
 
 
 def _rendered(page: pypdfium2.PdfPage, scale: float, *, is_gray: bool) -> Image.Image:

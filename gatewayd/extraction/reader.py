@@ -43,6 +43,9 @@ A = TypeVar("A")
 CHILDREN: Final = 4  # Chosen: at a time, so that pictures are drawn beside what is read
 
 
+_NO_MEMORY: Final = ("MemoryError", "memory allocation of")  # as Python and Rust complain
+
+
 class ReaderSettings(Struct, frozen=True, kw_only=True):
     """What a child may use. `deadline_seconds` is for all it does, of which it may compute `cpu_seconds`.
 
@@ -127,12 +130,13 @@ class DocumentReader:
     async def _answers(self, request: bytes, files: list[int]) -> list[Answer]:
         """All that a child says. Raises `ExtractionFailed`, `TemplateGone`."""
         answers: list[Answer] = []
+        left = largest = largest_answer(self._settings.bounds)
         async with self._forking.child(request, files) as child:
-            frames = FrameStream(
-                child.frames.receive_some, largest_answer(self._settings.bounds), self._settings.deadline_seconds
-            )
+            frames = FrameStream(child.frames.receive_some, largest, self._settings.deadline_seconds)
             try:
                 while (body := await frames.next()) is not None:
+                    if (left := left - len(body)) < 0:  # a child that a file took over could say frames for ever
+                        raise FramesBroken
                     answers.append(ANSWERS.decode(body))
             except FramesLate:
                 message = f"Reading it takes longer than {self._settings.deadline_seconds:g} seconds."
@@ -152,7 +156,7 @@ class DocumentReader:
         if ending.code == -signal.SIGXCPU:
             message = f"Reading it takes more than {math.ceil(self._settings.cpu_seconds)} seconds of computing."
             return ExtractionFailed("too_slow", message)
-        if "MemoryError" in ending.complaint or ending.peak_bytes > self._settings.memory_bytes // 2:
+        if any(said in ending.complaint for said in _NO_MEMORY) or ending.peak_bytes > self._settings.memory_bytes // 2:
             return ExtractionFailed("out_of_memory", "Reading it takes more memory than it may have.")
         return _crashed()
 

@@ -8,7 +8,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 from PIL import Image
 
-from gatewayd.extraction import pdf, pictures
+from gatewayd.extraction import callbacks, pdf, pictures
 from gatewayd.extraction.bounds import Bounds
 from gatewayd.extraction.kinds import find_kind
 from gatewayd.extraction.recognition import Recognition, Word
@@ -35,7 +35,7 @@ def add_text(stream: BinaryIO, mime_type: str, bounds: Bounds, recognition: Reco
         added = sum(_add(document, number, recognition, font) for number in range(min(len(document), bounds.pages)))
         if not added:
             raise ExtractionFailed("unsupported", "Its text stands in it already, or there is none.")
-        document.save(target)
+        callbacks.save(document, target.fileno())
         return added
 
 
@@ -45,7 +45,7 @@ def _of_pictures(stream: BinaryIO, bounds: Bounds) -> pypdfium2.PdfDocument:
         width, height = (side * _POINTS_OF_PIXEL for side in picture.size)
         page = document.new_page(width, height)
         image = pypdfium2.PdfImage.new(document)
-        image.load_jpeg(_jpeg(picture), inline=True)
+        callbacks.load_jpeg(image, _jpeg(picture))
         image.set_matrix(pypdfium2.PdfMatrix().scale(width, height))
         page.insert_obj(image)
         page.gen_content()
@@ -53,11 +53,10 @@ def _of_pictures(stream: BinaryIO, bounds: Bounds) -> pypdfium2.PdfDocument:
     return document
 
 
-def _jpeg(picture: Image.Image) -> io.BytesIO:
+def _jpeg(picture: Image.Image) -> bytes:
     body = io.BytesIO()
     picture.convert("RGB").save(body, "JPEG", quality=_QUALITY)
-    body.seek(0)
-    return body
+    return body.getvalue()
 
 
 def _add(document: pypdfium2.PdfDocument, number: int, recognition: Recognition, font: "pdfium.FPDF_FONT") -> bool:

@@ -109,18 +109,24 @@ def _answers(asked: Request, stream: BinaryIO, recognition: Recognition, layers:
     except RecursionError:
         yield Failed(code="damaged", message="The document is nested deeper than any is.")
     except Exception as error:  # noqa: BLE001 - the parse border: of a parser that such a file was not foreseen by
-        yield Failed(code="damaged", message=f"The document is damaged ({type(error).__name__}).")
+        yield _parser_error(error)
+
+
+def _parser_error(error: Exception) -> Failed:
+    """By its name alone: what it says may have text of the document."""
+    return Failed(code="damaged", message=f"The document is damaged ({type(error).__name__}).")
 
 
 def _read(task: ReadText, stream: BinaryIO, recognition: Recognition) -> Iterator[Answer]:
     found = Reading(task.bounds, recognition).read(stream, task.name, task.mime_type)
-    for number, text in enumerate(found.pages, 1):
-        yield PageRead(Page(number=number, text=text.encode("utf-8", "replace").decode()))
+    pages = [text.encode("utf-8", "replace").decode() for text in found.pages]  # halves of characters can't be told
+    for number, text in enumerate(pages, 1):
+        yield PageRead(Page(number=number, text=text))
     yield Read(
         engine=found.engine,
         page_count=found.page_count,
-        language=guess_language("\n".join(found.pages)[:_LANGUAGE_SAMPLE]),
-        facts=find_facts(found.pages, task.name, datetime.date.fromisoformat(task.today)),
+        language=guess_language("\n".join(pages)[:_LANGUAGE_SAMPLE]),
+        facts=find_facts(pages, task.name, datetime.date.fromisoformat(task.today)),
     )
 
 

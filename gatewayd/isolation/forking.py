@@ -38,7 +38,7 @@ class Child:
         if self._ending is None:
             try:
                 told = await self._life.receive_some(COMPLAINT_BYTES * 4)
-            except trio.BrokenResourceError:
+            except (trio.BrokenResourceError, trio.ClosedResourceError):
                 told = b""
             if not told:
                 raise TemplateGone("the process that makes children ended")
@@ -47,11 +47,11 @@ class Child:
 
     async def kill(self) -> None:
         """End it and what it started, and wait until they are gone."""
-        with trio.CancelScope(shield=True), contextlib.suppress(TemplateGone, trio.BrokenResourceError):
-            with trio.move_on_after(_END_SECONDS):
-                await self._life.send_eof()
-                await self.ended()
-            await self._life.aclose()
+        gone = contextlib.suppress(TemplateGone, trio.BrokenResourceError, trio.ClosedResourceError)
+        with trio.CancelScope(shield=True), gone, trio.move_on_after(_END_SECONDS):
+            await self._life.send_eof()
+            await self.ended()
+        await trio.aclose_forcefully(self._life)
         await trio.aclose_forcefully(self.frames)
 
 
@@ -68,7 +68,8 @@ class _Running:
         self.control.close()
         with trio.CancelScope(shield=True), trio.move_on_after(_END_SECONDS):
             await self.process.wait()
-        self.process.kill()
+        if self.process.returncode is None:
+            _kill_session(self.process)
 
 
 class Forking:
@@ -108,7 +109,11 @@ class Forking:
             finally:
                 os.close(frames_end)
                 life_end.close()
-            yield child
+            try:
+                yield child
+            except TemplateGone:
+                await self._discard(template)  # it may still be ending, and would take the next request with it
+                raise
         finally:
             await child.kill()
 
@@ -156,11 +161,16 @@ class Forking:
             return _Running(process, ours, await _ready(process, ours))
         except BaseException:
             ours.close()
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+            _kill_session(process)
             with trio.CancelScope(shield=True):
                 await process.wait()
             raise
+
+
+def _kill_session(process: trio.Process) -> None:
+    """End a template that was not waited for yet, and the bubblewrap around it."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 async def _ready(process: trio.Process, control: trio.socket.SocketType) -> Ready:

@@ -89,7 +89,12 @@ class Template:
         frames, life, *rest = files
         heard, complaints = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         parent = os.getpid()
-        pid = os.fork()
+        try:
+            pid = os.fork()
+        except OSError:  # no memory or no processes left: its life ends before it began, and the parent sees that
+            for file in (*files, heard, complaints):
+                os.close(file)
+            return True
         if pid == 0:
             _be_child(self._work, request, [rest[0], frames, complaints, *rest[1:]], parent)
         with contextlib.suppress(OSError):
@@ -122,7 +127,8 @@ class Template:
 
 def serve(work: Work, idle_seconds: float, *, bubblewrap: bool) -> None:
     """Be the template whose control is standard input. `bubblewrap`: it runs in one, which has done the rest."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in (signal.SIGINT, signal.SIGTERM):  # its parent's alone, which still drains: it ends with its control
+        signal.signal(number, signal.SIG_IGN)
     layers = ["bubblewrap"] if bubblewrap else []
     if not bubblewrap:
         with contextlib.suppress(OSError):
@@ -189,11 +195,12 @@ def _kill(pid: int) -> None:
 
 
 def _complaint(heard: int) -> str:
-    """The last line of what a child complained of."""
+    """The last line of what a child complained of, behind which Rust notes how to learn more."""
     try:
         said = os.read(heard, COMPLAINT_BYTES)
     except BlockingIOError:
         said = b""
     finally:
         os.close(heard)
-    return said.decode(errors="replace").strip().rpartition("\n")[2][:200]
+    lines = [line for line in said.decode(errors="replace").splitlines() if line.strip() and line[:6] != "note: "]
+    return lines[-1].strip()[:200] if lines else ""

@@ -42,6 +42,9 @@ class SearchDocuments(PageRequest, frozen=True, kw_only=True, omit_defaults=True
     limit: Annotated[int, Meta(ge=1, le=50)] = 20
 
 
+Highlight = Annotated[list[int], Meta(min_length=2, max_length=2, description="Where it begins, and where it ends.")]
+
+
 class Snippet(Response, frozen=True, kw_only=True):
     """A passage of a document.
 
@@ -51,7 +54,7 @@ class Snippet(Response, frozen=True, kw_only=True):
 
     text: str
     page: int | None
-    highlights: list[tuple[int, int]]
+    highlights: list[Highlight]
 
 
 class FoundDocument(Response, frozen=True, kw_only=True):

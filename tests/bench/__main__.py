@@ -22,6 +22,7 @@ from tests.bench import (
     lets,
     metering,
     oauth,
+    reading,
     servers,
     speed,
     tax,
@@ -35,7 +36,7 @@ from tests.bench.seeding import Seeded, seed
 
 PARTS = (
     *("reads", "writes", "flat", "footprint", "oauth", "tax", "deliveries", "latency", "isolation", "backlog"),
-    *("assets", "banking", "lets", "uploads", "metering"),
+    *("assets", "banking", "lets", "uploads", "metering", "reading"),
 )
 SMALL = 1_000
 BYTES_PER_INVOICE = 5_500  # on disk, indexes included
@@ -70,6 +71,7 @@ class Scale:
     webhooks: WebhookScale
     banking: banking.BankingSize
     uploads: uploads.UploadSize
+    documents: int
 
 
 FULL = Scale(
@@ -95,6 +97,7 @@ FULL = Scale(
         imports=ImportSize(rows=30_000, rounds=3, quiet_seconds=6.0),
     ),
     uploads=uploads.UploadSize(rounds=5, seconds=10.0),
+    documents=200,
 )
 QUICK = Scale(
     effort=Effort(rounds=3, cpu_seconds=0.3, wall_seconds=1.5),
@@ -119,6 +122,7 @@ QUICK = Scale(
         imports=ImportSize(rows=10_000, rounds=1, quiet_seconds=3.0),
     ),
     uploads=uploads.UploadSize(rounds=2, seconds=5.0),
+    documents=40,
 )
 
 
@@ -204,6 +208,8 @@ def _run(parts: Sequence[str], scale: Scale, bench: servers.Bench, report: Repor
         banking.measure_banking(bench, scale.banking, report)
     if "uploads" in parts:
         uploads.measure_uploads(bench, seed(bench.scratch / "uploads", SMALL), scale.uploads, report)
+    if "reading" in parts:
+        reading.measure_reading(bench, scale.documents, scale.effort.rounds, report)
 
 
 def _run_requests(parts: Sequence[str], scale: Scale, bench: servers.Bench, report: Report) -> None:

@@ -17,7 +17,10 @@ from gatewayd.cli.demo_sign_in import CALLBACK, INVOICES, METADATA, AppConnectio
 
 SECONDS = 30
 PEOPLE = (Person("ann@oak.example", "Ann Oak", "owner"),)
-FIRM = Firm("org_1", "Oak & Son", "key_1", "k", "ent_1", "biz_1", "cli_1", "ent_2", "biz_2", "Ann Oak", PEOPLE)
+FIRM = Firm(
+    *("org_1", "Oak & Son", "key_1", "k", "ent_1", "biz_1", "cli_1", "ent_2", "biz_2", "Ann Oak", PEOPLE),
+    *("org_2", "Fern", "k_2"),
+)
 
 Fields = Mapping[str, str]
 SiteResponse = tuple[int, Mapping[str, str], str]

@@ -18,6 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 import standardwebhooks
 import stripe
@@ -207,10 +208,11 @@ def emit(instance: Instance, firm: Firm, *sources: str) -> None:
     instance.write(work, firm.org_id)
 
 
-def contents(database: Path) -> list[str]:
-    """Everything that the database holds."""
-    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
-        return list(connection.iterdump())
+def contents(database: Path) -> dict[str, list[object]]:
+    """Everything that the database holds, by table."""
+    with closing(apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+        found = connection.execute("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type <> 'virtual'").get
+        return {name: connection.execute(f'SELECT * FROM "{name}"').fetchall() for name in found}
 
 
 # -- what is delivered

@@ -77,7 +77,7 @@ def test_a_backup_has_the_bytes(run: Run, stored: Path, tmp_path: Path) -> None:
     made.write_bytes(b"RIFF")
     executed(
         tmp_path / "data" / "gatewayd.db",
-        "INSERT INTO vault_variants SELECT org_id, id, 'thumbnail', 1, 320, 200, 'image/webp', 4, "
+        "INSERT INTO vault_variants SELECT org_id, id, 'thumbnail', 1, 320, 320, 200, 'image/webp', 4, "
         f"'{variant}', created_at FROM vault_documents",
     )
     copy = tmp_path / "copy"

@@ -1,5 +1,6 @@
 """A reader of documents, and a place for them."""
 
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
@@ -7,6 +8,9 @@ import pytest
 
 from gatewayd.extraction.reader import DocumentReader, ReaderSettings, open_reader
 from gatewayd.extraction.shapes import Extraction, ExtractionFailed
+
+CHANCES = int(os.environ.get("GATEWAYD_MUTATIONS", "40"))
+"""How many documents of each kind chance changes; `make soak` takes many."""
 
 Read = Callable[..., Awaitable[Extraction]]
 Fail = Callable[..., Awaitable[str]]

@@ -50,3 +50,14 @@ def test_the_user_of_the_service_is_made_with_its_data_as_home() -> None:
 
 def test_the_manager_knows_how_to_reload() -> None:
     assert unit("gatewayd.service")["Service"]["ExecReload"] == "/bin/kill -HUP $MAINPID"
+
+
+def test_readers_of_documents_may_shut_themselves_in() -> None:
+    """The calls that they make for it are of no group that an ordinary service has, or of one that could be refused."""
+    lines = (FOLDER / "gatewayd.service").read_text().splitlines()
+    filters = [line.partition("=")[2].split() for line in lines if line.startswith("SystemCallFilter=")]
+    allowed = {name for names in filters if not names[0].startswith("~") for name in names}
+    refused = {name.removeprefix("~") for names in filters if names[0].startswith("~") for name in names}
+    assert {"landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self", "seccomp"} <= allowed
+    assert not refused & {"@resources", "@process", "@sandbox", "memfd_create", "prctl", "sched_setscheduler"}
+    assert unit("gatewayd.service")["Service"]["RestrictAddressFamilies"].split()[-1] == "AF_UNIX"
