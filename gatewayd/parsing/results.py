@@ -10,6 +10,7 @@ from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.parses import rows, texts, variants
 from gatewayd.areas.vault.parses.rows import Failure
 from gatewayd.areas.vault.parses.variants import VariantRow
+from gatewayd.areas.vault.proposals import rows as proposals
 from gatewayd.extraction.shapes import Extraction
 from gatewayd.parsing.claims import Claim
 from gatewayd.store import WriteTx
@@ -72,6 +73,7 @@ def _succeed(tx: WriteTx, claim: Claim, found: Extraction) -> bool:
         return False
     texts.replace(tx, claim.document_id, found.pages)
     variants.forget_text(tx, claim.document_id)
+    proposals.note(tx, claim.document_id, found.facts)
     return True
 
 

@@ -4,6 +4,7 @@ from gatewayd.areas.vault.documents import index_queue, rows, rules
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.documents.shapes import Document, DocumentRow
 from gatewayd.errors import invalid
+from gatewayd.ledger import documenting
 from gatewayd.store import ReadTx, WriteTx
 
 
@@ -11,7 +12,16 @@ def store(tx: WriteTx, before: DocumentRow, after: DocumentRow) -> Document:
     """Store what a document has become; what is so already costs no version."""
     if after.name != before.name and after.status == rows.UPLOADED:
         index_queue.put(tx, after.id)
+    if after.links != before.links:
+        documenting.settle(
+            tx, after.id, bank_lines_of(before), bank_lines_of(after), counts=after.status == rows.UPLOADED
+        )
     return rows.shown(tx, before if after == before else DOCUMENTS.update(tx, after))
+
+
+def bank_lines_of(row: DocumentRow) -> list[str]:
+    """The bank lines that a document belongs to."""
+    return [link.id for link in row.links if link.type == "bank_transaction"]
 
 
 def refuse_unknown_folder(tx: ReadTx, folder_id: str | None) -> None:
