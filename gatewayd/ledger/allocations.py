@@ -10,7 +10,16 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from gatewayd.errors import FieldError, Problem, invalid, invalid_state
-from gatewayd.ledger import allocation_checks, bank_lines, businesses, coded_vat, lets, loan_payments, period_locks
+from gatewayd.ledger import (
+    allocation_checks,
+    bank_lines,
+    businesses,
+    coded_vat,
+    lets,
+    line_documents,
+    loan_payments,
+    period_locks,
+)
 from gatewayd.ledger.allocation_checks import Setting
 from gatewayd.ledger.allocation_shapes import BY_PERSON, Allocation, Entry, Origin, Part
 from gatewayd.ledger.bank_lines import BankLine
@@ -23,6 +32,7 @@ from gatewayd.money import Money
 from gatewayd.store import ReadTx, Table, WriteTx
 
 MAX_PER_LINE = 200  # Chosen: all of a line are looked at together
+MOST_DOCUMENTS = 20  # of one allocation
 
 ALLOCATIONS = Table(
     "allocations",
@@ -49,10 +59,11 @@ def planned(tx: WriteTx, line: BankLine, parts: Sequence[Part], origin: Origin =
     rows: list[Allocation] = []
     errors: list[FieldError] = []
     left = line.unallocated
+    documents = line_documents.of_line(tx, line.id)
     for index, part in enumerate(parts):
         for row, setting in _parts_of(tx, line, part, left, rows):
             errors += allocation_checks.mistakes(tx, row, setting._replace(path=f"parts[{index}]."))
-            rows.append(replace(row, **origin._asdict()))
+            rows.append(replace(row, document_ids=_documents(row, documents), **origin._asdict()))
             left -= row.signed
     errors += allocation_checks.sum_mistakes(line, line.amount - left, "parts")
     if errors:
@@ -214,6 +225,11 @@ def _parts_of(
             legal_entity_id=_owner(business, line) or part.legal_entity_id,
         )
         yield row, setting
+
+
+def _documents(row: Allocation, of_line: Sequence[str]) -> list[str]:
+    """The documents of a part: those that it names, and those of its bank line."""
+    return list(dict.fromkeys((*row.document_ids, *of_line)))[: max(len(row.document_ids), MOST_DOCUMENTS)]
 
 
 def _entry_of(tx: WriteTx, part: Part, paid: Paid, setting: Setting) -> Allocation:

@@ -11,6 +11,7 @@ from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.parses import rows, texts, variants
 from gatewayd.areas.vault.parses.rows import Failure
 from gatewayd.areas.vault.parses.variants import VariantRow
+from gatewayd.areas.vault.proposals import rows as proposals
 from gatewayd.extraction.shapes import Extraction
 from gatewayd.parsing import metering
 from gatewayd.parsing.claims import Claim
@@ -77,6 +78,7 @@ def _succeed(tx: WriteTx, claim: Claim, found: Extraction) -> bool:
     texts.replace(tx, claim.document_id, found.pages)
     index_queue.put(tx, claim.document_id)
     variants.forget_text(tx, claim.document_id)
+    proposals.note(tx, claim.document_id, found.facts)
     return True
 
 

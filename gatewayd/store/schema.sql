@@ -1412,6 +1412,15 @@ CREATE INDEX legal_entities_page ON legal_entities (org_id, id);
 
 CREATE UNIQUE INDEX legal_entities_vat_number ON legal_entities (org_id, vat_number) WHERE vat_number IS NOT NULL;
 
+CREATE TABLE line_documents (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    bank_transaction_id TEXT NOT NULL,          -- without a reference: an import that is undone takes its lines along
+    document_id TEXT NOT NULL REFERENCES vault_documents (id),
+    PRIMARY KEY (org_id, bank_transaction_id, document_id)
+) STRICT;
+
+CREATE INDEX line_documents_of_document ON line_documents (org_id, document_id);
+
 CREATE TABLE memberships (
     org_id TEXT NOT NULL REFERENCES organizations (id),
     user_id TEXT NOT NULL REFERENCES users (id),
@@ -2306,6 +2315,21 @@ CREATE INDEX vault_parses_by_status ON vault_parses (org_id, status, document_id
 CREATE INDEX vault_parses_due ON vault_parses (org_id, due_at, document_id) WHERE due_at IS NOT NULL;
 
 CREATE INDEX vault_parses_running ON vault_parses (org_id, document_id) WHERE status = 'running';
+
+CREATE TABLE vault_proposals (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    document_id TEXT NOT NULL REFERENCES vault_documents (id),
+    kind TEXT NOT NULL CHECK (kind = 'bank_line'),
+    decision TEXT CHECK (decision = 'accepted' OR decision = 'dismissed'), -- NULL: nobody has decided
+    target_id TEXT,                             -- what was accepted: the bank line
+    decided_by TEXT,
+    decided_at INTEGER,
+    PRIMARY KEY (org_id, document_id)
+) STRICT;
+
+CREATE INDEX vault_proposals_open ON vault_proposals (org_id, document_id) WHERE decision IS NULL;
+
+CREATE INDEX vault_proposals_open_by_kind ON vault_proposals (org_id, kind, document_id) WHERE decision IS NULL;
 
 CREATE TABLE vault_usage (
     org_id TEXT PRIMARY KEY REFERENCES organizations (id),

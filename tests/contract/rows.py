@@ -8,9 +8,12 @@ from typing import Any
 from urllib.parse import urlencode
 
 import msgspec
+from msgspec.structs import replace
 
 from gatewayd import catalogue
 from gatewayd.areas.vault.documents import uploads
+from gatewayd.areas.vault.parses import rows as parses
+from gatewayd.areas.vault.proposals import rows as proposals
 from gatewayd.contract.operation import Operation
 from gatewayd.outbound.transport import Policy
 from gatewayd.store import WriteTx
@@ -20,6 +23,7 @@ from gatewayd.webhooks.schedule import MAX_ATTEMPTS
 from gatewayd.webhooks.time_range import RETENTION_DAYS
 from tests.ledger import bank_books, lets
 from tests.support.api import Fields, Reply, TestedApi
+from tests.support.document_reading import NOTHING_FOUND
 from tests.support.statement_files import file_of, line, opened, statement, trade
 from tests.support.store import make_caller
 
@@ -33,6 +37,7 @@ _SCENARIOS: Mapping[str, Fields] = {  # without one, the sandbox authority has f
 }
 _PLACEHOLDER = re.compile(r"([a-z]+)_01k0{22}([a-z])")  # `a` is the first that is seeded, `b` the second
 
+BILL = replace(NOTHING_FOUND, kind="invoice", date="2026-11-01", total="77.10", currency="GBP", counterparty="Ash & Co")
 _FARM = {"name": "Elm Farm", "type": "sole_trader", "utr": "1955839661", "nino": "AA123456A"}
 _SEED: tuple[tuple[str, Mapping[str, object]], ...] = (
     ("legalEntity.createLegalEntity", _FARM),
@@ -219,8 +224,12 @@ async def _import(api: TestedApi, ids: dict[str, str]) -> None:
 
 
 async def _add_documents(api: TestedApi, ids: dict[str, str], blobs: Blobs) -> None:
-    """One at the top, one in the folder, one that waits to be confirmed, one in the trash; and a link to the first."""
-    for key, folder_id in (("doc", None), ("doc_b", ids["fld"]), ("doc_c", None), ("doc_d", None)):
+    """One at the top, one in the folder, one that waits to be confirmed, one in the trash; and a link to the first.
+
+    Behind them two bills that were read.
+    """
+    at_the_top = ((key, None) for key in ("doc_c", "doc_d", "doc_e", "doc_f"))
+    for key, folder_id in (("doc", None), ("doc_b", ids["fld"]), *at_the_top):
         made = await api("POST", "/vault/documents", json={"name": f"{key}.txt", "folderId": folder_id})
         assert made.status == 200, made.body
         ids[key] = str(made.json()["document"]["id"])
@@ -233,6 +242,8 @@ async def _add_documents(api: TestedApi, ids: dict[str, str], blobs: Blobs) -> N
         if key != "doc_c":
             confirmed = await api("POST", f"/vault/documents/{ids[key]}/confirm-upload", json={})
             assert confirmed.status == 200, confirmed.body
+    for key in ("doc_e", "doc_f"):
+        await api.store.write(functools.partial(_read_bill, document_id=ids[key]), "org_a")
     starred = await api("PATCH", f"/vault/documents/{ids['doc_b']}/star", json={"starred": True})
     assert starred.status == 200, starred.body
     deleted = await api("DELETE", f"/vault/documents/{ids['doc_d']}")
@@ -273,12 +284,19 @@ async def _add_credits(api: TestedApi, ids: dict[str, str]) -> None:
     ids["led"] = str(used.json()["data"][0]["id"])
 
 
+def _read_bill(tx: WriteTx, document_id: str) -> None:
+    """Let a document be read as a bill that one of the bank lines paid."""
+    attempt, _ = parses.begin(tx, document_id)
+    assert parses.succeed(tx, document_id, attempt, 100, ("plain", "en", BILL))
+    proposals.note(tx, document_id, BILL)
+
+
 def _bank_lines(tx: WriteTx) -> dict[str, str]:
     """Two accounts: money out of one and into the other, and what was bought; no operation makes bank lines."""
     ids = {}
     lines = (
         *(("bac_m", "btx", -25000), ("bac_n", "btx_b", 25000), ("bac_m", "btx_c", -4500)),
-        *(("bac_m", "btx_d", -1250), ("bac_m", "btx_e", -1450)),
+        *(("bac_m", "btx_d", -1250), ("bac_m", "btx_e", -1450), ("bac_m", "btx_f", -7710)),
     )
     for account, key, amount in lines:
         if account not in ids:

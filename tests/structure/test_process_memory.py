@@ -57,6 +57,7 @@ DISPENSABLE = {
     "Proposer._accounts": "what one answer looked up",
     "Proposer._habits": "what one answer looked up",
     "Exchanges._accounts": "what one answer looked up",
+    "BankLines._accounts": "what one answer looked up",
     "Exchanges._rates": "what one answer looked up",
     "Router.ready": "made at the start",
     "Routes._fixed": "made from the rows at the start",

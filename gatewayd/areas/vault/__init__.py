@@ -6,6 +6,7 @@ from gatewayd.areas.vault.documents.uploads import Settings
 from gatewayd.areas.vault.folders import operations as folders
 from gatewayd.areas.vault.links import operations as links
 from gatewayd.areas.vault.parses import operations as parses
+from gatewayd.areas.vault.proposals import operations as proposals
 from gatewayd.contract.operation import Area
 
 
@@ -21,6 +22,7 @@ def area(settings: Settings) -> Area:
             *trash.OPERATIONS,
             *links.OPERATIONS,
             *parses.OPERATIONS,
+            *proposals.OPERATIONS,
         ),
     )
 

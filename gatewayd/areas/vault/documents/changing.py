@@ -6,6 +6,7 @@ from gatewayd.areas.vault.documents import index_queue, keeping, rows, rules
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.documents.shapes import Document, DocumentRow
 from gatewayd.errors import invalid
+from gatewayd.ledger import documenting
 from gatewayd.store import ReadTx, WriteTx
 
 
@@ -16,7 +17,16 @@ def store(tx: WriteTx, before: DocumentRow, after: DocumentRow) -> Document:
     if (after.links, after.document_date) != (before.links, before.document_date):
         until = keeping.archive_until(tx, after.links, after.document_date, after.created_at)
         after = replace(after, archive_until_date=until)
+    if after.links != before.links:
+        documenting.settle(
+            tx, after.id, bank_lines_of(before), bank_lines_of(after), counts=after.status == rows.UPLOADED
+        )
     return rows.shown(tx, before if after == before else DOCUMENTS.update(tx, after))
+
+
+def bank_lines_of(row: DocumentRow) -> list[str]:
+    """The bank lines that a document belongs to."""
+    return [link.id for link in row.links if link.type == "bank_transaction"]
 
 
 def refuse_unknown_folder(tx: ReadTx, folder_id: str | None) -> None:

@@ -36,6 +36,7 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, Problem, invalid, invalid_field, not_found
+from gatewayd.ledger import documenting
 from gatewayd.store import ReadTx, WriteTx
 
 
@@ -102,6 +103,7 @@ def create_document_record(
     if request.sha256 is not None:
         _refuse_duplicate(tx, row, request.sha256)
     row = DOCUMENTS.insert(tx, row)
+    documenting.settle(tx, row.id, (), changing.bank_lines_of(row), counts=False)
     return CreatedDocument(document=rows.shown(tx, row), upload=uploads.shown(row, token, settings))
 
 
@@ -121,6 +123,8 @@ def confirm_upload(tx: WriteTx, caller: Caller, request: ConfirmUpload) -> Docum
         row = DOCUMENTS.update(tx, replace(row, status="uploaded", confirmed_at=tx.now))
         index_queue.put(tx, row.id)
         parses.queue(tx, row.id)
+        for line_id in changing.bank_lines_of(row):
+            documenting.count(tx, line_id, row.id)
     return rows.shown(tx, row)
 
 

@@ -14,9 +14,11 @@ from gatewayd.areas.vault.documents import index_queue, keeping, usage
 from gatewayd.areas.vault.documents.shapes import Document, DocumentRow, DocumentStatus, RecentDocument, StoredStatus
 from gatewayd.areas.vault.parses import rows as parses
 from gatewayd.areas.vault.parses import texts, variants
+from gatewayd.areas.vault.proposals import rows as proposals
 from gatewayd.clock import HOUR, Instant
 from gatewayd.contract.wire import project
 from gatewayd.errors import Problem, not_found
+from gatewayd.ledger import line_documents
 from gatewayd.store import ReadTx, Row, Table, WriteTx
 
 PURGED_AT_ONCE: Final = 100  # Chosen: of one transaction
@@ -48,6 +50,11 @@ SELECT_BY_PARSE: Final = f"""
 SELECT {_OWN}, {_BESIDE} FROM vault_parses p CROSS JOIN vault_documents d
 WHERE p.org_id = :org_id AND p.status = :parse_status AND d.org_id = :org_id AND d.id = p.document_id"""
 """The same of those whose reading has come so far, beginning with it: where few have."""
+SELECT_PROPOSING: Final = f"""
+SELECT {_OWN}, {_BESIDE} FROM vault_proposals q CROSS JOIN vault_documents d {_JOIN_PARSE}
+WHERE q.org_id = :org_id AND q.decision IS NULL AND d.org_id = :org_id AND d.id = q.document_id
+    AND d.status = 'uploaded'"""
+"""The same of those on whose proposals `q` nobody has decided."""
 _SELECT_BESIDE = f"""
 SELECT {_BESIDE} FROM vault_documents d {_JOIN_PARSE}
 WHERE d.org_id = :org_id AND d.id = :document_id
@@ -119,6 +126,8 @@ def forget(tx: WriteTx, document_id: str) -> None:
     variants.forget(tx, document_id)
     texts.forget(tx, document_id)
     parses.forget(tx, document_id)
+    line_documents.forget(tx, document_id)
+    proposals.forget(tx, document_id)
     tx.run(_FORGET_ACCESSES, document_id=document_id)
     tx.run(_FORGET, document_id=document_id)
     index_queue.put(tx, document_id)
