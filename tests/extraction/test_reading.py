@@ -166,3 +166,13 @@ async def test_without_recognition_a_scan_is_skipped(tmp_path: Path) -> None:
         layers, program = await reader.layers()
     assert "resource limits" in layers
     assert program == shutil.which("tesseract", path="/usr/local/bin:/usr/bin:/bin")
+
+
+async def test_a_broken_page_hides_no_other_one(read: Read) -> None:
+    broken = files.pdf("One", "Two", "Three").replace(b"4 0 R 6 0 R 8 0 R", b"4 0 R 99 0 R 8 0 R")
+    found = await read(broken)
+    assert [page.text for page in found.pages] == ["One", "", "Three"]
+
+
+async def test_text_alone_is_not_looked_at_as_a_picture(read: Read) -> None:
+    assert (await read(files.pdf("Page 1"))).engine == "pdfium"

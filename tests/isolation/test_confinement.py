@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -126,3 +127,23 @@ def test_a_network_can_be_left() -> None:
     if ran.returncode:
         pytest.skip("this kernel gives nobody a network of their own")
     assert ran.stdout.strip() == "101"  # ENETUNREACH: not even loopback is up
+
+
+def test_what_recognises_text_reads_its_libraries_and_nothing_else(tmp_path: Path) -> None:
+    """As tesseract is confined; cat in its place shows what it could read."""
+    if not landlock.version():
+        pytest.skip("this kernel has no landlock")
+    database = tmp_path / "gatewayd.db"
+    database.write_text("everything")
+    script = (
+        "import os,sys;from gatewayd.extraction import recognition as r;"
+        "from gatewayd.isolation.confinement import *;"
+        "confine(Confinement(memory_bytes=1<<30,cpu_seconds=5,open_files=16,purpose='program',"
+        "readable=(*r._READABLE,'/usr/bin/cat')));"
+        "os.execve('/usr/bin/cat', ['cat', *sys.argv[1:]], {})"
+    )
+    paths = [str(database), "/etc/passwd", "/usr/lib/os-release"]
+    ran = subprocess.run(
+        [sys.executable, "-c", script, *paths], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ran.returncode, ran.stdout) == (1, Path("/usr/lib/os-release").read_text())
