@@ -85,6 +85,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "document show": "DOCUMENT_ID",
     "document text": "DOCUMENT_ID > text.txt",
     "document reparse": "--failed --org ORG_ID",
+    "document reindex": "--org org_a1",
     "import bank": 'march.ofx --org ORG_ID --new-account "Current account"',
     "import broker": 'trades.csv --org ORG_ID --new-account "General account" --portfolio PORTFOLIO_ID',
     "import prices": "prices.csv --org ORG_ID",
