@@ -58,7 +58,7 @@ def understand(tx: ReadTx, text: str, stemmer: Stemmer) -> Question:
         hits = _hits(tx, spellings)
         if hits == 0 and looked_up < _MISTYPED_MAX and _may_be_mistyped(word):
             looked_up += 1
-            spellings = tuple(Word(stem, (stem,), None) for stem in _corrections(tx, word, stemmer))
+            spellings = tuple(_corrections(tx, word, stemmer))
             hits = _hits(tx, spellings) if spellings else 0
         if hits:
             words.append(Known(word, spellings, hits))
@@ -99,14 +99,17 @@ def _may_be_mistyped(word: Word) -> bool:
     return len(word.stems) == 1 and len(word.text) >= SPELLED_MIN and word.text.isalpha() and word.text.isascii()
 
 
-def _corrections(tx: ReadTx, word: Word, stemmer: Stemmer) -> list[str]:
-    """The stems that texts have and that the word was probably meant to be."""
+def _corrections(tx: ReadTx, word: Word, stemmer: Stemmer) -> list[Word]:
+    """Words that texts have, by their stems, and that this one was probably meant to be."""
     text = word.text.lower()
-    near = dict.fromkeys(stemmer.stems(" ".join(terms.variants(text))))
-    found = [stem for stem in near if len(stem) >= SPELLED_MIN - 1 and index.is_known(tx, stem)]
+    variants = list(terms.variants(text))
+    meant: dict[str, str] = {}
+    for stem, variant in zip(stemmer.stems(" ".join(variants)), variants, strict=True):
+        meant.setdefault(stem, variant)
+    found = [pair for pair in meant.items() if len(pair[0]) >= SPELLED_MIN - 1 and index.is_known(tx, pair[0])]
     if not found and len(text) >= TWO_LETTERS_MIN:
         (stem,) = word.stems
         alike = index.terms_from(tx, stem[:2])
         ranked = sorted((terms.distance(stem, other, 2), other) for other in alike)
-        found = [other for letters, other in ranked if letters <= 2]
-    return found[:_CORRECTIONS_MAX]
+        found = [(other, other) for letters, other in ranked if letters <= 2]
+    return [Word(spelled, (stem,), None) for stem, spelled in found[:_CORRECTIONS_MAX]]

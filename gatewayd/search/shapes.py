@@ -51,7 +51,7 @@ class Snippet(Response, frozen=True, kw_only=True):
 
     text: str
     page: int | None
-    highlights: list[tuple[int, int]]
+    highlights: list[Annotated[list[int], Meta(min_length=2, max_length=2)]]
 
 
 class FoundDocument(Response, frozen=True, kw_only=True):

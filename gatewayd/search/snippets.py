@@ -97,9 +97,9 @@ def _flat(text: str) -> str:
     return "".join(" " if character.isspace() else character for character in text)
 
 
-def _highlights(text: str, stems: Collection[str], stemmer: Locates) -> tuple[int, list[tuple[int, int]]]:
+def _highlights(text: str, stems: Collection[str], stemmer: Locates) -> tuple[int, list[list[int]]]:
     """How many different stems the text has, and where they are, in characters."""
     found = [one for one in stemmer.located(text) if one.text in stems]
     whole = text.encode("utf-8", "replace")
-    places = [(len(whole[: one.start].decode()), len(whole[: one.end].decode())) for one in found[:_HIGHLIGHTS_MAX]]
+    places = [[len(whole[: one.start].decode()), len(whole[: one.end].decode())] for one in found[:_HIGHLIGHTS_MAX]]
     return len({one.text for one in found}), places
