@@ -4,6 +4,7 @@ A word that no text of the organization has is taken for one that is a letter aw
 alike and is two letters away.
 """
 
+import itertools
 from typing import Final, NamedTuple
 
 from gatewayd.search import index, terms
@@ -14,6 +15,7 @@ from gatewayd.store.stemming import Stemmer
 
 LIST_MAX: Final = 200  # Chosen: documents of one list
 RANKED_MAX: Final = 10_000  # Chosen: parts of which bm25 is computed, half a microsecond each; of more, the newest
+COMBINED_MAX: Final = 6  # Chosen: words of which more than half are asked for together, in 15 combinations at most
 SPELLED_MIN: Final = 4  # Chosen: letters of a word that may be mistyped
 TWO_LETTERS_MIN: Final = 7  # Chosen: of one that may be so in two letters
 _CORRECTIONS_MAX: Final = 4
@@ -67,16 +69,42 @@ def understand(tx: ReadTx, text: str, stemmer: Stemmer) -> Question:
     return Question(words, unknown)
 
 
-def documents_of(tx: ReadTx, question: Question, wanted: Filter) -> list[WordHit]:
-    """The parts of documents with its words: first those that have all, then those that have some of the rarer."""
+def documents_of(tx: ReadTx, question: Question, wanted: Filter, *, most: bool) -> list[WordHit]:
+    """The parts of documents with its words: first those that have all, then those that have some of the rarer.
+
+    `most`: more than half of them, or a number or code, so that what one common word finds does not come before what
+    is near in meaning.
+    """
     if not question.words:
         return []
     words = [known.expression(tx.org_id) for known in question.words]
-    found = index.by_words(tx, " AND ".join(words), wanted, RANKED_MAX, LIST_MAX)
-    if len(words) == 1 or len({hit.document_id for hit in found}) >= LIST_MAX:
+    found: list[WordHit] = []
+    if not (most and question.unknown):
+        found = index.by_words(tx, " AND ".join(words), wanted, RANKED_MAX, LIST_MAX)
+    if len({hit.document_id for hit in found}) >= LIST_MAX:
         return found
-    some = " OR ".join(known.expression(tx.org_id) for known in _rarest(question.words))
-    return found + index.by_words(tx, some, wanted, RANKED_MAX, LIST_MAX)
+    some = _most(tx.org_id, question) if most else _some(tx.org_id, question)
+    return found if some is None else found + index.by_words(tx, some, wanted, RANKED_MAX, LIST_MAX)
+
+
+def _some(org_id: str, question: Question) -> str | None:
+    """What has a word of the rarer; None: there is one word, and no more to ask."""
+    if len(question.words) == 1:
+        return None
+    return " OR ".join(known.expression(org_id) for known in _rarest(question.words))
+
+
+def _most(org_id: str, question: Question) -> str | None:
+    """What has more than half of the words, of a long question of the rarest, or a number or code that is in it."""
+    count = len(question.words) + len(question.unknown)
+    rarest = sorted(question.words, key=lambda known: known.hits)[:COMBINED_MAX]
+    needed = min(count, COMBINED_MAX) // 2 + 1
+    together = [
+        "(" + " AND ".join(known.expression(org_id) for known in chosen) + ")"
+        for chosen in itertools.combinations(rarest, needed)
+    ]
+    exact = [known.expression(org_id) for known in question.words if known.word.exact is not None]
+    return " OR ".join([*exact, *together]) or None
 
 
 def _rarest(words: list[Known]) -> list[Known]:

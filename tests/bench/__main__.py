@@ -20,6 +20,7 @@ from tests.bench import (
     isolation,
     latency,
     oauth,
+    search,
     servers,
     speed,
     tax,
@@ -32,7 +33,7 @@ from tests.bench.seeding import Seeded, seed
 
 PARTS = (
     *("reads", "writes", "flat", "footprint", "oauth", "tax", "deliveries", "latency", "isolation", "backlog"),
-    *("assets", "banking"),
+    *("assets", "banking", "search"),
 )
 SMALL = 1_000
 BYTES_PER_INVOICE = 5_500  # on disk, indexes included
@@ -66,6 +67,7 @@ class Scale:
     redeemed: int  # codes, and refresh tokens, of one sample at most
     webhooks: WebhookScale
     banking: banking.BankingSize
+    search: search.SearchSize
 
 
 FULL = Scale(
@@ -90,6 +92,7 @@ FULL = Scale(
         reports=20,
         imports=ImportSize(rows=30_000, rounds=3, quiet_seconds=6.0),
     ),
+    search=search.SearchSize(documents=100_000, questions=40, rounds=5),
 )
 QUICK = Scale(
     effort=Effort(rounds=3, cpu_seconds=0.3, wall_seconds=1.5),
@@ -113,6 +116,7 @@ QUICK = Scale(
         reports=5,
         imports=ImportSize(rows=10_000, rounds=1, quiet_seconds=3.0),
     ),
+    search=search.SearchSize(documents=5_000, questions=40, rounds=3),
 )
 
 
@@ -192,6 +196,8 @@ def _run(parts: Sequence[str], scale: Scale, bench: servers.Bench, report: Repor
         assets.measure_assets(scale.effort, report)
     if "banking" in parts:
         banking.measure_banking(bench, scale.banking, report)
+    if "search" in parts:
+        search.measure_search(bench.scratch, scale.search, report)
 
 
 def _run_requests(parts: Sequence[str], scale: Scale, bench: servers.Bench, report: Report) -> None:
