@@ -15,6 +15,7 @@ _AMOUNT: Final = re.compile(r"[-+(]*[£$€]?([0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)((
 _APART: Final = re.compile(r"[:/()\[\]{},;|=<>\\]+")  # what stands between words that are written without a space
 _BETWEEN: Final = re.compile(r"[^0-9a-z]+")
 _DIGIT: Final = re.compile(r"\S*[0-9]\S*")
+_GROUPS: Final = re.compile(r"\b[A-Z0-9]{1,4}(?: [A-Z0-9]{1,4}){1,8}\b")  # of a code that is written in groups
 _CODE_MAX: Final = 40  # characters
 STOP_WORDS: Final = frozenset(
     {
@@ -89,6 +90,18 @@ def exact_forms(text: str) -> Iterator[str]:
         form = exact_form(found)
         if form is not None:
             yield form
+    for run in _GROUPS.findall(text):
+        yield from _joined(run.split(" "))
+
+
+def _joined(groups: list[str]) -> Iterator[str]:
+    """`VAT GB 123 4567 82` as vatgb123456782, gb123456782 and 123456782: where a code begins is not to be seen."""
+    for at, group in enumerate(groups):
+        code = "".join(groups[at:]).casefold()
+        if len(code) <= _CODE_MAX and _DIGIT.fullmatch(code):
+            yield code
+        if not group.isalpha():
+            return
 
 
 def kept(org_id: str, terms: Iterable[str]) -> str:

@@ -87,10 +87,23 @@ async def test_meaning_is_found_without_any_of_the_words(open_shelf: OpenShelf) 
         first = found.data[0]
         assert (first.text_rank, first.vector_rank, found.mode_used) == (None, 1, "vector")
         assert [(one.text, one.page, one.highlights) for one in first.snippets] == [("The boiler was serviced.", 1, [])]
-        found = await shelf.search("heating vehicle")
+        found = await shelf.search("vehicle washing")
         assert [(one.document.id, one.text_rank) for one in found.data] == [(car, 1), (boiler, None)]
         assert found.mode_used == "hybrid"
         assert found.data[0].score > found.data[1].score
+
+
+async def test_one_common_word_does_not_come_before_what_is_near_in_meaning(open_shelf: OpenShelf) -> None:
+    async with open_shelf() as shelf:
+        boiler = await shelf.add("The boiler was serviced.", "a.txt")
+        car = await shelf.add("A visit of the vehicle.", "b.txt")
+        coded = await shelf.add("Vehicle LX21 KFT.", "c.txt")
+        await shelf.indexed()
+        found = await shelf.search("visit for radiator heating")
+        assert [(one.document.id, one.text_rank) for one in found.data][:1] == [(boiler, None)]
+        assert await shelf.ids("visit for radiator heating") == [car], "by words alone one is enough"
+        found = await shelf.search("radiator heating LX21KFT")
+        assert [one.document.id for one in found.data if one.text_rank] == [coded], "a code always is"
 
 
 async def test_without_meanings_words_answer_with_a_warning(open_shelf: OpenShelf) -> None:

@@ -31,6 +31,18 @@ def test_numbers_and_codes_have_one_form(text: str, form: str | None) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "forms"),
+    [
+        ("van LX21 KFT, paid", {"lx21", "lx21kft"}),
+        ("VAT GB 123 4567 82", {"123", "4567", "82", "vatgb123456782", "gb123456782", "123456782"}),
+        ("THE BIG BARN", set[str]()),
+    ],
+)
+def test_codes_in_groups_are_found_as_one(text: str, forms: set[str]) -> None:
+    assert set(terms.exact_forms(text)) == forms
+
+
+@pytest.mark.parametrize(
     ("one", "other", "letters"),
     [
         ("a", "a", 0),
