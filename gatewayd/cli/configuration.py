@@ -4,7 +4,7 @@ import argparse
 
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.parser import Subparsers, add_command
-from gatewayd.config import missing_client, missing_credentials, without_effect, without_effect_sentence
+from gatewayd.config import missing_client, missing_credentials
 
 
 def add_commands(subparsers: Subparsers) -> None:
@@ -21,8 +21,6 @@ def check(arguments: argparse.Namespace, context: Context) -> int:
     if lacking := missing_client(config):
         raise CommandError(f"{lacking.path} {lacking.message}")
     print(f"{context.config_path or 'No file, the defaults'}: good. Data in {config.store.directory}")
-    if changed := without_effect(config):
-        print(without_effect_sentence(changed))
     for problem in missing_credentials(config):
         print(f"{problem}.")
     return 0

@@ -13,11 +13,12 @@ from gatewayd.cli.doctor_clock import clock
 from gatewayd.cli.doctor_daemon import daemon
 from gatewayd.cli.doctor_documents import documents
 from gatewayd.cli.doctor_listening import listening
+from gatewayd.cli.doctor_search import search
 from gatewayd.cli.doctor_taxes import taxes
 from gatewayd.cli.findings import Finding, missing_finding
 from gatewayd.cli.output import print_document
 from gatewayd.cli.parser import Subparsers, add_command
-from gatewayd.config import is_credential, without_effect, without_effect_sentence
+from gatewayd.config import is_credential
 
 FREE_BYTES_MIN = 512 * 2**20  # Chosen: backups, logs and the database's own log want room
 REACH_SECONDS = 5.0  # Chosen
@@ -32,7 +33,7 @@ def add_commands(subparsers: Subparsers) -> None:
 
 def doctor(arguments: argparse.Namespace, context: Context) -> int:
     """It changes nothing. The settings are checked before anything else, as by `check-config`."""
-    checks = (_settings, _permissions, _disk, _store, clock, listening, _proxy, _reach, daemon, taxes, documents)
+    checks = (_permissions, _disk, _store, clock, listening, _proxy, _reach, daemon, taxes, documents, search)
     findings = [finding for check in checks for finding in check(context)]
     if arguments.json:
         print_document([finding._asdict() for finding in findings])
@@ -43,12 +44,6 @@ def doctor(arguments: argparse.Namespace, context: Context) -> int:
     if wrong:
         raise CommandError("1 thing is wrong" if wrong == 1 else f"{wrong} things are wrong")
     return 0
-
-
-def _settings(context: Context) -> Iterator[Finding]:
-    """A key that has no effect yet is nothing wrong, but the operator should know."""
-    if changed := without_effect(context.config):
-        yield Finding("settings", True, without_effect_sentence(changed))
 
 
 def _permissions(context: Context) -> Iterator[Finding]:

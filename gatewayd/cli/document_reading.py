@@ -1,7 +1,8 @@
-"""`gatewayd document list` and others: documents of the vault, and how far the reading of them has come."""
+"""`gatewayd document list` and others: documents of the vault, how far their reading has come, and their index."""
 
 import argparse
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gatewayd.cli.context import CommandError, Context
@@ -16,6 +17,7 @@ Json = dict[str, Any]
 STATES = ("none", "queued", "running", "succeeded", "failed", "skipped")
 LIST_DEFAULT, LIST_MAX = 50, 1_000_000
 PAGE = 100
+REINDEXED_AT_ONCE = 1_000
 COLUMNS = ("id", "name", "type", "bytes", "read", "why", "kind")
 
 
@@ -38,6 +40,8 @@ def add_commands_to(group: Subparsers) -> None:
     command.add_argument("id", metavar="ID", nargs="*")
     command.add_argument("--failed", action="store_true", help="all that could not be read, of --org")
     command.add_argument("--org", metavar="ID")
+    command = add_command(group, "reindex", "make the index of search anew; a daemon does it", reindex, json=True)
+    command.add_argument("--org", metavar="ID", help="by default of all organizations")
 
 
 def _add_limit(command: argparse.ArgumentParser) -> None:
@@ -113,6 +117,30 @@ def reparse(arguments: argparse.Namespace, context: Context) -> int:
     if not queued:
         note("there are none that could not be read")
     return 0
+
+
+def reindex(arguments: argparse.Namespace, context: Context) -> int:
+    """In pieces, beside a daemon that serves; what is found meanwhile is what the index had before."""
+    from gatewayd.identity import organizations
+
+    if arguments.org is None:
+        ids = [one.id for one in context.read(organizations.list_all)]
+    else:
+        ids = [context.read(lambda tx: organizations.get(tx, arguments.org)).id]
+    queued = {org_id: _put_all(context, org_id) for org_id in ids}
+    documents = sum(queued.values())
+    print_result(arguments, queued, [f"{documents} documents will be indexed anew."])
+    return 0
+
+
+def _put_all(context: Context, org_id: str) -> int:
+    """How many documents of the organization wait for the index now."""
+    from gatewayd.areas.vault.documents import index_queue
+
+    after: str | None = ""
+    while after is not None:
+        after = context.write(partial(index_queue.put_some, after=after, count=REINDEXED_AT_ONCE), org_id)
+    return context.read(lambda tx: len(index_queue.waiting(tx, LIST_MAX)), org_id)
 
 
 def _failed(context: Context, org_id: str, limit: int) -> list[Json]:

@@ -38,7 +38,11 @@ def add_to(group: Subparsers) -> None:
     summary = "check a bundle: no store, no network, no settings"
     command = add_command(group, "verify-bundle", summary, verify_bundle, json=True)
     command.add_argument("file", metavar="FILE", type=Path)
-    command.add_argument("--key", metavar="FINGERPRINT", help="of the key that has to have signed it")
+    command.add_argument(
+        "--key",
+        metavar="FINGERPRINT",
+        help="of the key that has to have signed it; it may begin with a dash: write --key=FINGERPRINT",
+    )
 
 
 def seal(arguments: argparse.Namespace, context: Context) -> int:

@@ -7,7 +7,6 @@ from gatewayd.config.keys import Config, Limits, Log, Metrics, OAuth, Server, St
 from gatewayd.config.places import ROOT, data_directory, is_credential, system_file, user_file
 from gatewayd.config.reading import ConfigError, Problem, find_path, load
 from gatewayd.config.reloading import RELOADED, after_reload, differing
-from gatewayd.config.without_effect import without_effect, without_effect_sentence
 
 __all__ = [
     "RELOADED",
@@ -42,6 +41,4 @@ __all__ = [
     "require_credentials",
     "system_file",
     "user_file",
-    "without_effect",
-    "without_effect_sentence",
 ]

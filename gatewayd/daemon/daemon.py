@@ -28,7 +28,7 @@ import trio
 import gatewayd
 from gatewayd.bundles.engine import Bundles
 from gatewayd.clock import Clock, SystemClock
-from gatewayd.config import Config, TcpBind, parse_bind, without_effect
+from gatewayd.config import Config, TcpBind, parse_bind
 from gatewayd.daemon.background import BackgroundParts, close_log, open_background
 from gatewayd.daemon.doors import DoorParts, Doors, create_doors, create_metrics_server
 from gatewayd.daemon.embedding import OpenEmbedder, embedder_of
@@ -209,8 +209,6 @@ class Daemon:
         log.info("stopped")
 
     def _tell_serving(self) -> None:
-        if changed := without_effect(self.config):
-            self._log.warning("settings_without_effect_yet", settings=changed)
         places = {"metrics": self._metrics_addresses} if self._metrics_addresses else {}
         self._log.info("serving", addresses=self._addresses, **places, directory=self.config.store.directory)
         self._outside.notifier.ready(self._status)

@@ -9,15 +9,12 @@ import trio
 
 from gatewayd.config import Config
 from gatewayd.isolation.starting import unpacked_of
-from gatewayd.outbound.addresses import parse_networks
-from gatewayd.outbound.resolver import SystemResolver
-from gatewayd.outbound.transport import GuardedTransport, Policy
 from gatewayd.search.embedding import Embedder, NoEmbedder
 from gatewayd.search.embedding_child import ChildEmbedder
 from gatewayd.store import vectors
 
+_EVERYWHERE: Final = ("0.0.0.0/0", "::/0")
 OpenEmbedder = Callable[[Config], AbstractAsyncContextManager[Embedder]]
-_EVERYWHERE: Final = parse_networks(("0.0.0.0/0", "::/0"))
 
 
 def embedder_of(environ: Mapping[str, str]) -> OpenEmbedder:
@@ -58,12 +55,18 @@ async def _open_child(unpacked: Mapping[str, str]) -> AsyncIterator[Embedder]:
 
 @asynccontextmanager
 async def _open_service(config: Config) -> AsyncIterator[Embedder]:
-    """Chosen: the operator names the one host, which may well be in their own network."""
-    from gatewayd.outbound.http_client import OneServer  # httpx, which few need
+    """Chosen: the operator names the one host, which may well be in their own network.
+
+    The client of HTTP is 7 MiB, which a daemon that asks no service does not load.
+    """
+    from gatewayd.outbound.addresses import parse_networks
+    from gatewayd.outbound.http_client import OneServer
+    from gatewayd.outbound.resolver import SystemResolver
+    from gatewayd.outbound.transport import GuardedTransport, Policy
     from gatewayd.search.embedding_service import ServiceEmbedder
 
     address = config.vault.embeddings
-    policy = Policy(allow_networks=_EVERYWHERE, allow_http=address.startswith("http:"))
+    policy = Policy(allow_networks=parse_networks(_EVERYWHERE), allow_http=address.startswith("http:"))
     server = OneServer(GuardedTransport(policy, SystemResolver(failure_seconds=0.0)), address)
     key_file = config.vault.embeddings_key_file
     key = (await trio.Path(key_file).read_text("utf-8")).strip() if key_file else ""

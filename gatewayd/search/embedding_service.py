@@ -48,7 +48,9 @@ class ServiceEmbedder:
             with trio.fail_after(seconds):
                 response = await self._server.send(request, BYTES_MAX)
         except (OutboundError, trio.TooSlowError) as error:
-            raise EmbeddingUnavailable(f"the service of embeddings does not answer ({error or 'too late'})") from error
+            raise EmbeddingUnavailable(
+                f"the service of embeddings does not answer ({str(error) or 'too late'})"
+            ) from error
         if response.status != _OK:
             raise EmbeddingUnavailable(f"the service of embeddings answers {response.status}")
         return _vectors(response.body, len(texts))

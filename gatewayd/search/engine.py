@@ -25,6 +25,7 @@ from gatewayd.store.stemming import Stemmer
 
 QUESTION_SECONDS: Final = 2.0  # Chosen: past it a question is answered by words alone
 EMBED_SECONDS: Final = 60.0
+SCAN_AGAIN_SECONDS: Final = 60.0  # Chosen: what a command of the operator queued is not announced here
 _DOCUMENTS_AT_ONCE: Final = 32
 _PASSAGES_AT_ONCE: Final = 64
 _PAUSE_SECONDS: Final = 30.0  # Chosen: between tries while the disk is full, or nothing gives vectors
@@ -86,7 +87,8 @@ class Search:
                 await trio.sleep(_PAUSE_SECONDS)
                 continue
             if org_id is None:
-                await announced.wait()  # may last: the documented wait for work
+                with trio.move_on_after(SCAN_AGAIN_SECONDS):
+                    await announced.wait()
             else:
                 after = org_id
 

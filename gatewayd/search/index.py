@@ -68,8 +68,7 @@ FROM (
     SELECT rowid AS number, bm25(vault_words, 3.0, 1.0, 2.0) AS score FROM vault_words
     WHERE vault_words MATCH :expression ORDER BY rowid DESC LIMIT :newest
 ) h
-JOIN vault_index_parts p ON p.number = h.number
-WHERE p.org_id = :org_id {and_filtered}
+JOIN vault_index_parts p ON p.org_id = :org_id AND p.number = h.number {and_filtered}
 ORDER BY h.score, p.number DESC LIMIT :count
 """
 _BY_MEANING = """

@@ -60,7 +60,9 @@ def answer(tx: ReadTx, asked: Asked) -> SearchedDocuments:
 
 
 def _hits(tx: ReadTx, asked: Asked, question: Question, wanted: Filter) -> _Hits:
-    words: list[WordHit] = [] if asked.mode == "vector" else questions.documents_of(tx, question, wanted)
+    words: list[WordHit] = (
+        [] if asked.mode == "vector" else questions.documents_of(tx, question, wanted, most=asked.mode == "hybrid")
+    )
     meaning: list[MeaningHit] = []
     if asked.vector is not None:
         meaning = index.by_meaning(tx, asked.vector, asked.model, wanted, NEAREST)

@@ -4,6 +4,7 @@ A word that no text of the organization has is taken for one that is a letter aw
 alike and is two letters away.
 """
 
+import itertools
 from typing import Final, NamedTuple
 
 from gatewayd.search import index, terms
@@ -14,6 +15,7 @@ from gatewayd.store.stemming import Stemmer
 
 LIST_MAX: Final = 200  # Chosen: documents of one list
 RANKED_MAX: Final = 10_000  # Chosen: parts of which bm25 is computed, half a microsecond each; of more, the newest
+COMBINED_MAX: Final = 6  # Chosen: words of which more than half are asked for together, in 15 combinations at most
 SPELLED_MIN: Final = 4  # Chosen: letters of a word that may be mistyped
 TWO_LETTERS_MIN: Final = 7  # Chosen: of one that may be so in two letters
 _CORRECTIONS_MAX: Final = 4
@@ -58,7 +60,7 @@ def understand(tx: ReadTx, text: str, stemmer: Stemmer) -> Question:
         hits = _hits(tx, spellings)
         if hits == 0 and looked_up < _MISTYPED_MAX and _may_be_mistyped(word):
             looked_up += 1
-            spellings = tuple(Word(stem, (stem,), None) for stem in _corrections(tx, word, stemmer))
+            spellings = tuple(_corrections(tx, word, stemmer))
             hits = _hits(tx, spellings) if spellings else 0
         if hits:
             words.append(Known(word, spellings, hits))
@@ -67,16 +69,42 @@ def understand(tx: ReadTx, text: str, stemmer: Stemmer) -> Question:
     return Question(words, unknown)
 
 
-def documents_of(tx: ReadTx, question: Question, wanted: Filter) -> list[WordHit]:
-    """The parts of documents with its words: first those that have all, then those that have some of the rarer."""
+def documents_of(tx: ReadTx, question: Question, wanted: Filter, *, most: bool) -> list[WordHit]:
+    """The parts of documents with its words: first those that have all, then those that have some of the rarer.
+
+    `most`: more than half of them, or a number or code, so that what one common word finds does not come before what
+    is near in meaning.
+    """
     if not question.words:
         return []
     words = [known.expression(tx.org_id) for known in question.words]
-    found = index.by_words(tx, " AND ".join(words), wanted, RANKED_MAX, LIST_MAX)
-    if len(words) == 1 or len({hit.document_id for hit in found}) >= LIST_MAX:
+    found: list[WordHit] = []
+    if not (most and question.unknown):
+        found = index.by_words(tx, " AND ".join(words), wanted, RANKED_MAX, LIST_MAX)
+    if len({hit.document_id for hit in found}) >= LIST_MAX:
         return found
-    some = " OR ".join(known.expression(tx.org_id) for known in _rarest(question.words))
-    return found + index.by_words(tx, some, wanted, RANKED_MAX, LIST_MAX)
+    some = _most(tx.org_id, question) if most else _some(tx.org_id, question)
+    return found if some is None else found + index.by_words(tx, some, wanted, RANKED_MAX, LIST_MAX)
+
+
+def _some(org_id: str, question: Question) -> str | None:
+    """What has a word of the rarer; None: there is one word, and no more to ask."""
+    if len(question.words) == 1:
+        return None
+    return " OR ".join(known.expression(org_id) for known in _rarest(question.words))
+
+
+def _most(org_id: str, question: Question) -> str | None:
+    """What has more than half of the words, of a long question of the rarest, or a number or code that is in it."""
+    count = len(question.words) + len(question.unknown)
+    rarest = sorted(question.words, key=lambda known: known.hits)[:COMBINED_MAX]
+    needed = min(count, COMBINED_MAX) // 2 + 1
+    together = [
+        "(" + " AND ".join(known.expression(org_id) for known in chosen) + ")"
+        for chosen in itertools.combinations(rarest, needed)
+    ]
+    exact = [known.expression(org_id) for known in question.words if known.word.exact is not None]
+    return " OR ".join([*exact, *together]) or None
 
 
 def _rarest(words: list[Known]) -> list[Known]:
@@ -99,14 +127,17 @@ def _may_be_mistyped(word: Word) -> bool:
     return len(word.stems) == 1 and len(word.text) >= SPELLED_MIN and word.text.isalpha() and word.text.isascii()
 
 
-def _corrections(tx: ReadTx, word: Word, stemmer: Stemmer) -> list[str]:
-    """The stems that texts have and that the word was probably meant to be."""
+def _corrections(tx: ReadTx, word: Word, stemmer: Stemmer) -> list[Word]:
+    """Words that texts have, by their stems, and that this one was probably meant to be."""
     text = word.text.lower()
-    near = dict.fromkeys(stemmer.stems(" ".join(terms.variants(text))))
-    found = [stem for stem in near if len(stem) >= SPELLED_MIN - 1 and index.is_known(tx, stem)]
+    variants = list(terms.variants(text))
+    meant: dict[str, str] = {}
+    for stem, variant in zip(stemmer.stems(" ".join(variants)), variants, strict=True):
+        meant.setdefault(stem, variant)
+    found = [pair for pair in meant.items() if len(pair[0]) >= SPELLED_MIN - 1 and index.is_known(tx, pair[0])]
     if not found and len(text) >= TWO_LETTERS_MIN:
         (stem,) = word.stems
         alike = index.terms_from(tx, stem[:2])
         ranked = sorted((terms.distance(stem, other, 2), other) for other in alike)
-        found = [other for letters, other in ranked if letters <= 2]
-    return found[:_CORRECTIONS_MAX]
+        found = [(other, other) for letters, other in ranked if letters <= 2]
+    return [Word(spelled, (stem,), None) for stem, spelled in found[:_CORRECTIONS_MAX]]

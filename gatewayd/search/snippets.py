@@ -1,5 +1,6 @@
 """What is shown of a document that was found: the passage with the most of the words that were looked for. Pure."""
 
+import re
 from collections.abc import Collection, Sequence
 from typing import Final, Protocol
 
@@ -9,6 +10,7 @@ from gatewayd.store.stemming import Stem
 
 SNIPPET_CHARACTERS: Final = 240  # Chosen
 SNIPPETS_MAX: Final = 2  # Chosen: of a document
+_SPACE: Final = re.compile(r"\s")
 _WINDOWS_MAX: Final = 60  # Chosen: places of a text that are looked at
 _HIGHLIGHTS_MAX: Final = 30
 
@@ -64,7 +66,11 @@ def _window_starts(text: str, stems: Collection[str]) -> list[int]:
         while at >= 0 and len(found) < _WINDOWS_MAX:
             found.add(_begin(text, at))
             at = folded.find(sought, at + SNIPPET_CHARACTERS // 3)
-    return sorted(found)[:_WINDOWS_MAX] or [0]  # words with accents are not found so
+    starts: list[int] = []
+    for start in sorted(found):
+        if not starts or start - starts[-1] >= SNIPPET_CHARACTERS // 3:
+            starts.append(start)
+    return starts or [0]  # words with accents are not found so
 
 
 def _begin(text: str, at: int) -> int:
@@ -94,7 +100,7 @@ def _word_end(text: str, end: int) -> int:
 
 def _flat(text: str) -> str:
     """In one line; every character stays where it is."""
-    return "".join(" " if character.isspace() else character for character in text)
+    return _SPACE.sub(" ", text)
 
 
 def _highlights(text: str, stems: Collection[str], stemmer: Locates) -> tuple[int, list[list[int]]]:

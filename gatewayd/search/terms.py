@@ -12,8 +12,10 @@ from typing import Final, NamedTuple, Protocol
 WORDS_MAX: Final = 32  # Chosen: of a question; what follows is left out
 _PIECE: Final = re.compile(r'"([^"]*)"|(\S+)')
 _AMOUNT: Final = re.compile(r"[-+(]*[£$€]?([0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)((?:\.[0-9]+)?)[)%.,:;]*")
+_APART: Final = re.compile(r"[:/()\[\]{},;|=<>\\]+")  # what stands between words that are written without a space
 _BETWEEN: Final = re.compile(r"[^0-9a-z]+")
 _DIGIT: Final = re.compile(r"\S*[0-9]\S*")
+_GROUPS: Final = re.compile(r"\b[A-Z0-9]{1,4}(?: [A-Z0-9]{1,4}){1,8}\b")  # of a code that is written in groups
 _CODE_MAX: Final = 40  # characters
 STOP_WORDS: Final = frozenset(
     {
@@ -48,12 +50,22 @@ class Word(NamedTuple):
 def words_of(question: str, stemmer: Stems) -> list[Word]:
     """The words of a question, each once; what stands in quotation marks is one. Signs alone are none."""
     found: dict[tuple[str, ...], Word] = {}
-    for quoted, bare in _PIECE.findall(question):
-        text = quoted or bare
+    for text, quoted in _pieces(question):
         stems = tuple(stemmer.stems(text))
         if stems and stems not in found:
             found[stems] = Word(text, stems, None if quoted else exact_form(text))
     return list(found.values())[:WORDS_MAX]
+
+
+def _pieces(question: str) -> Iterator[tuple[str, bool]]:
+    """What stands in quotation marks, and what stands between spaces: `rent/deposit` is two, `INV/2025/0042` one."""
+    for quoted, bare in _PIECE.findall(question):
+        if quoted:
+            yield quoted, True
+        elif _DIGIT.fullmatch(bare):
+            yield bare, False
+        else:
+            yield from ((word, False) for word in _APART.split(bare))
 
 
 def without_stop_words(words: list[Word]) -> list[Word]:
@@ -78,6 +90,18 @@ def exact_forms(text: str) -> Iterator[str]:
         form = exact_form(found)
         if form is not None:
             yield form
+    for run in _GROUPS.findall(text):
+        yield from _joined(run.split(" "))
+
+
+def _joined(groups: list[str]) -> Iterator[str]:
+    """`VAT GB 123 4567 82` as vatgb123456782, gb123456782 and 123456782: where a code begins is not to be seen."""
+    for at, group in enumerate(groups):
+        code = "".join(groups[at:]).casefold()
+        if len(code) <= _CODE_MAX and _DIGIT.fullmatch(code):
+            yield code
+        if not group.isalpha():
+            return
 
 
 def kept(org_id: str, terms: Iterable[str]) -> str:

@@ -23,6 +23,7 @@ from tests.bench import (
     metering,
     oauth,
     reading,
+    search,
     servers,
     speed,
     tax,
@@ -36,7 +37,7 @@ from tests.bench.seeding import Seeded, seed
 
 PARTS = (
     *("reads", "writes", "flat", "footprint", "oauth", "tax", "deliveries", "latency", "isolation", "backlog"),
-    *("assets", "banking", "lets", "uploads", "metering", "reading"),
+    *("assets", "banking", "lets", "uploads", "metering", "reading", "search"),
 )
 SMALL = 1_000
 BYTES_PER_INVOICE = 5_500  # on disk, indexes included
@@ -72,6 +73,7 @@ class Scale:
     banking: banking.BankingSize
     uploads: uploads.UploadSize
     documents: int
+    search: search.SearchSize
 
 
 FULL = Scale(
@@ -98,6 +100,7 @@ FULL = Scale(
     ),
     uploads=uploads.UploadSize(rounds=5, seconds=10.0),
     documents=200,
+    search=search.SearchSize(documents=100_000, questions=40, rounds=5),
 )
 QUICK = Scale(
     effort=Effort(rounds=3, cpu_seconds=0.3, wall_seconds=1.5),
@@ -123,6 +126,7 @@ QUICK = Scale(
     ),
     uploads=uploads.UploadSize(rounds=2, seconds=5.0),
     documents=40,
+    search=search.SearchSize(documents=5_000, questions=40, rounds=3),
 )
 
 
@@ -210,6 +214,8 @@ def _run(parts: Sequence[str], scale: Scale, bench: servers.Bench, report: Repor
         uploads.measure_uploads(bench, seed(bench.scratch / "uploads", SMALL), scale.uploads, report)
     if "reading" in parts:
         reading.measure_reading(bench, scale.documents, scale.effort.rounds, report)
+    if "search" in parts:
+        search.measure_search(bench.scratch, scale.search, report)
 
 
 def _run_requests(parts: Sequence[str], scale: Scale, bench: servers.Bench, report: Report) -> None:

@@ -189,7 +189,7 @@ async def test_the_command_needs_neither_settings_nor_store(
     path = tmp_path / "year.zip"
     path.write_bytes(bundle)
     command = ("period", "verify-bundle", str(path), "--config", str(tmp_path / "none.toml"))
-    assert main([*command, "--key", seal["keyFingerprint"], "--json"]) == 0
+    assert main([*command, f"--key={seal['keyFingerprint']}", "--json"]) == 0
     told = msgspec.json.decode(capsys.readouterr().out)
     assert (told["keyFingerprint"], told["keyCompared"]) == (seal["keyFingerprint"], True)
     assert told["contentsSha256"] == seal["contentsSha256"]

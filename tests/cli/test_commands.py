@@ -92,13 +92,6 @@ def test_check_config_reports_every_mistake_and_makes_nothing(run: Run, config_f
     assert not (config_file.parent / "data").exists()
 
 
-def test_check_config_names_what_has_no_effect(run: Run, config_file: Path) -> None:
-    assert "effect" not in run("check-config").out
-    config_file.write_text('[store]\ndirectory = "data"\n[vault]\nocr = "off"\nembeddings = "off"\n')
-    ran = run("check-config")
-    assert (ran.code, ran.out.splitlines()[1:]) == (0, ["vault.embeddings has no effect yet."])
-
-
 def test_a_missing_configuration_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["org", "list", "--config", str(tmp_path / "none.toml")]) == 2
     assert "does not exist" in capsys.readouterr().err

@@ -147,12 +147,6 @@ def test_a_clock_that_went_back(run: Run, org_id: str, config_file: Path, capsys
         accept_clock(arguments, Context(str(config_file), {}, past))
 
 
-def test_settings_without_effect_are_named_and_are_nothing_wrong(run: Run, config_file: Path) -> None:
-    assert "settings" not in findings(run)
-    config_file.write_text('[store]\ndirectory = "data"\n[vault]\nocr = "off"\n')
-    assert findings(run)["settings"] == (True, "vault.ocr has no effect yet.")
-
-
 def test_an_instance_key_that_is_a_credential(
     run: Run, org_id: str, config_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gatewayd.areas.vault.documents import uploads
+from gatewayd.areas.vault.documents import index_queue, uploads
 from gatewayd.areas.vault.documents.operations import confirm_upload, create_document_record
 from gatewayd.areas.vault.documents.shapes import ConfirmUpload, CreateDocumentRecord
 from gatewayd.areas.vault.documents.uploads import Settings
@@ -74,3 +74,19 @@ def test_documents_are_queued_to_be_read_anew(run: Run, org_id: str, ids: tuple[
     assert [one["id"] for one in run("document", "reparse", *ids, "--json").document] == list(ids)
     for wrong in (["--failed"], [], [ids[0], "--org", org_id], [ids[0], "--failed", "--org", org_id]):
         assert run("document", "reparse", *wrong).code == 2
+
+
+def test_the_index_is_made_anew_by_the_daemon(run: Run, org_id: str, ids: tuple[str, str], config_file: Path) -> None:
+    context = Context(str(config_file), {}, SystemClock())
+
+    def take_out(tx: WriteTx) -> int:
+        taken = index_queue.waiting(tx, 100)
+        for one in taken:
+            index_queue.take_out(tx, one)
+        return len(taken)
+
+    assert context.write(take_out, org_id) == 2, "since their upload"
+    assert run("document", "reindex", "--org", org_id).document == {org_id: 2}
+    assert context.write(take_out, org_id) == 2
+    assert run("document", "reindex", "--json").document == {org_id: 2}
+    assert run("document", "reindex", "--org", "org_x").code == 1

@@ -33,7 +33,7 @@ def test_a_period_is_sealed_and_its_copy_is_good(run: Run, closed: str, tmp_path
     copy = tmp_path / "year.zip"
     sealed = run("period", "seal", closed, "--to", str(copy), "--json").document
     assert sealed["number"] == 1
-    checked = run("period", "verify-bundle", str(copy), "--key", sealed["keyFingerprint"], "--json").document
+    checked = run("period", "verify-bundle", str(copy), f"--key={sealed['keyFingerprint']}", "--json").document
     assert (checked["period"]["id"], checked["contentsSha256"]) == (closed, sealed["contentsSha256"])
     assert run("period", "seal", closed, "--json").document == sealed
     refused = run("period", "seal", closed, "--to", str(copy))

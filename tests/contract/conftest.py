@@ -9,14 +9,17 @@ from typing import NamedTuple, Protocol
 import pytest
 import trio
 
+from gatewayd.areas.vault.documents import index_queue
 from gatewayd.areas.vault.parses import rows
 from gatewayd.bundles.engine import Bundles
 from gatewayd.contract.scopes import ALL_SCOPES
 from gatewayd.importing.engine import open_importing
 from gatewayd.importing.parts import ImportParts
 from gatewayd.importing.prices import PriceImporting
-from gatewayd.parsing.engine import Parsing, open_parsing
+from gatewayd.parsing.engine import open_parsing
 from gatewayd.parsing.parts import ParseParts
+from gatewayd.search.embedding import NoEmbedder
+from gatewayd.search.engine import Search, SearchParts
 from gatewayd.store.blobs import Blobs
 from gatewayd.tax import engine
 from gatewayd.tax.settings import TaxSettings
@@ -52,6 +55,7 @@ async def engines_of(api: TestedApi, directory: Path, engines: Engines) -> Async
     engines.prices, engines.bundles = PriceImporting(api.store, read_inline, 1 << 20), Bundles(api.store, directory)
     blobs = Blobs(directory)
     reading = ParseParts(store=api.store, blobs=blobs, reader=FakeReader(), log=ImportLog())
+    engines.search = Search(SearchParts(store=api.store, embedder=NoEmbedder("there is none"), log=ImportLog()))
     parts = ImportParts(store=api.store, directory=directory, read_apart=read_parts, log=TaxLog(), max_bytes=1 << 20)
     async with (
         engine.open_tax(api.store, settings, api.clock, TaxLog(), "gatewayd/test") as engines.tax,
@@ -63,14 +67,20 @@ async def engines_of(api: TestedApi, directory: Path, engines: Engines) -> Async
         yield
 
 
-async def read_documents(api: TestedApi, engine: Parsing) -> None:
-    """Let the documents be read; in tests nothing goes on by itself."""
+async def read_documents(api: TestedApi, engines: Engines) -> None:
+    """Let the documents be read and indexed; in tests nothing goes on by itself."""
+    engine, search = engines.parsing, engines.search
+    assert engine is not None
+    assert search is not None
     with trio.fail_after(SEED_SECONDS):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(engine.run)
+            nursery.start_soon(search.keep_index)
             while await api.store.read(lambda tx: len(rows.due(tx, 1)), "org_a"):
                 await api.store.write_behind(lambda tx: None)
             while engine.under_way:
+                await api.store.write_behind(lambda tx: None)
+            while await api.store.read(index_queue.length):
                 await api.store.write_behind(lambda tx: None)
             nursery.cancel_scope.cancel()
 
@@ -89,8 +99,7 @@ def seeded(database_image: bytes, tmp_path_factory: pytest.TempPathFactory) -> S
             api.token("org_a", "good", ALL_SCOPES)
             await api.org("org_b", "other", ALL_SCOPES)
             ids = await seed(api, Blobs(directory))
-            assert engines.parsing is not None
-            await read_documents(api, engines.parsing)
+            await read_documents(api, engines)
             return ids
 
     return Seeded(directory, trio.run(make))

@@ -57,6 +57,8 @@ _SEED: tuple[tuple[str, Mapping[str, object]], ...] = (
 )
 
 
+LISTED: Mapping[str, Fields] = {"vault.searchDocuments": {"query": "doc"}}
+"""What a list is asked for where it lists nothing without being asked; of the seeded there is some."""
 SEED_STATEMENT = statement([line(2, "2026-10-01", -1250, "STATIONERY")], opening=10_000, closing=8_750)
 PREVIEWED_STATEMENT = statement([line(2, "2026-10-02", -700, "COFFEE"), line(3, "2026-10-02", 50_000, "RENT")])
 SEED_TRADES = file_of([opened(), trade(2, "buy", "2026-10-01", 10_000, "BRCH"), trade(3, "interest", "2026-10-02", 4)])

@@ -195,11 +195,8 @@ def test_an_address_in_use_is_named_and_nothing_is_served(instance: Instance) ->
     )
 
 
-def test_settings_without_effect_are_told_at_the_start(tmp_path: Path) -> None:
+def test_a_start_with_features_switched_off_warns_of_nothing(tmp_path: Path) -> None:
     with serving(Instance(tmp_path, '[vault]\nembeddings = "off"\nocr = "off"\n')) as running:
-        told = [line for line in running.lines() if line["level"] == "warning"]
-        assert [(line["event"], line["settings"]) for line in told] == [
-            ("settings_without_effect_yet", ["vault.embeddings"])
-        ]
+        assert [line for line in running.lines() if line["level"] == "warning"] == []
         assert "metrics" not in next(line for line in running.lines() if line["event"] == "serving")
         assert running.end() == 0

@@ -12,11 +12,11 @@ from gatewayd.store.transactions import Bindings
 from gatewayd.store.update_clock import UpdateClock
 from tests.structure.sources import PACKAGE, Source, sources
 from tests.structure.test_sql import CONSTANTS
-from tests.support.portable_sql import Tables, faults
+from tests.support.portable_sql import SEARCH, Tables, faults
 from tests.support.statements import Statements
 from tests.support.store import SEALING_KEY, START
 
-SQLITE_ALONE = ("gatewayd/store/", "gatewayd/parsing/index.py")
+SQLITE_ALONE = ("gatewayd/store/", SEARCH)
 """Where migrations and full-text search stand, with PRAGMA and functions of SQLite."""
 PORTABLE = [c for c in CONSTANTS if not c.module.startswith(SQLITE_ALONE) and not c.is_template]
 

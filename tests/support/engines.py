@@ -6,6 +6,7 @@ from gatewayd.bundles.engine import Bundles
 from gatewayd.importing.engine import Importing
 from gatewayd.importing.prices import PriceImporting
 from gatewayd.parsing.engine import Parsing
+from gatewayd.search.engine import Search
 from gatewayd.tax.proxy import Proxy
 from gatewayd.vault_files.engine import VaultFiles
 
@@ -20,6 +21,7 @@ class Engines:
     bundles: Bundles | None = None
     vault_files: VaultFiles | None = None
     parsing: Parsing | None = None
+    search: Search | None = None
 
 
 @dataclass

@@ -14,7 +14,10 @@ from tests.support.portable_sql.rows import Tables, groups, orders, upserts
 from tests.support.portable_sql.trees import Place, parse, walk
 from tests.support.portable_sql.types import truths, untyped
 
-__all__ = ["Tables", "faults"]
+__all__ = ["SEARCH", "Tables", "faults"]
+
+SEARCH = "gatewayd/search/index.py"
+"""Where alone beside the store stands what is SQLite's own: full-text search, and distances of vectors."""
 
 
 def faults(sql: str, tables: Tables) -> list[str]:

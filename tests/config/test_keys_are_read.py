@@ -1,4 +1,4 @@
-"""Settings that nothing acts on yet: the list is honest, and who changes one is told."""
+"""Every setting is acted on: something reads it."""
 
 import ast
 import dataclasses
@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gatewayd.config import Config, Vault, example, load, without_effect, without_effect_sentence
-from gatewayd.config.without_effect import WITHOUT_EFFECT
+from gatewayd.config import Config
 from tests.structure.sources import Source, sources
 
 KEYS = frozenset(
@@ -59,15 +58,8 @@ def read() -> dict[str, set[str]]:
 
 
 @pytest.mark.parametrize("key", sorted(KEYS))
-def test_a_key_is_read_or_on_the_list(key: str) -> None:
-    if key in WITHOUT_EFFECT:
-        assert key not in read(), f"take {key} off the list: {', '.join(read()[key])}"
-    else:
-        assert key in read(), f"nothing reads {key}: put it on the list"
-
-
-def test_the_list_names_keys() -> None:
-    assert WITHOUT_EFFECT <= KEYS
+def test_a_key_is_read(key: str) -> None:
+    assert key in read(), f"nothing reads {key}"
 
 
 @pytest.mark.parametrize(
@@ -81,25 +73,3 @@ def test_the_list_names_keys() -> None:
 )
 def test_a_read_is_seen(text: str, keys: set[str]) -> None:
     assert set(reads(ast.parse(text))) == keys
-
-
-def test_defaults_need_no_telling() -> None:
-    assert without_effect(Config()) == without_effect(load(example(), {"STATE_DIRECTORY": "/var/lib/x"})) == ()
-
-
-def test_what_was_changed_is_named() -> None:
-    config = Config(vault=Vault(embeddings="off", trash_days=30))
-    assert without_effect(config) == ("vault.embeddings",)
-
-
-def test_every_entry_is_noticed() -> None:
-    for path in WITHOUT_EFFECT:
-        section, key = path.split(".")
-        changed = dataclasses.replace(getattr(Config(), section), **{key: "something else"})
-        assert without_effect(dataclasses.replace(Config(), **{section: changed})) == (path,)
-
-
-def test_in_words() -> None:
-    assert without_effect_sentence(["tax.mode"]) == "tax.mode has no effect yet."
-    assert without_effect_sentence(["tax.mode", "vault.ocr"]) == "tax.mode and vault.ocr have no effect yet."
-    assert without_effect_sentence(["a.b", "c.d", "e.f"]) == "a.b, c.d and e.f have no effect yet."
