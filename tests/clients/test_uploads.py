@@ -95,7 +95,6 @@ def test_tus_js_client_goes_on_after_a_kill(address: Address, file: Path) -> Non
         at_kill = partial.stat().st_size
     assert 4 * CHUNK < at_kill < SIZE
     with address.serving() as running:
-        told = end(program)
-        assert told["errors"] > 0
+        end(program)  # with errors, unless the kill fell between two requests: the next then waited for the new daemon
         assert partial.exists() is False
         require_confirmed(running, firm, document_id, file)

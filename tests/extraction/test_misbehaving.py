@@ -20,6 +20,7 @@ from tests.extraction.processes import below, resident_bytes
 SETTINGS = ReaderSettings(
     deadline_seconds=30, cpu_seconds=20, memory_bytes=500 << 20, bounds=Bounds(characters=100_000)
 )
+Ours = Callable[[], set[int]]
 PATIENCE = 60.0  # seconds; the machine may have much else to do
 
 
@@ -48,10 +49,17 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "document"
 
 
-async def test_whatever_a_reader_does_it_ends_with_a_code_and_the_next_document_is_read(path: Path) -> None:
+@pytest.fixture
+def ours() -> Ours:
+    """The processes below this one that the test has started: others were there before."""
+    before = below(os.getpid())
+    return lambda: below(os.getpid()) - before
+
+
+async def test_whatever_a_reader_does_it_ends_with_a_code_and_the_next_is_read(path: Path, ours: Ours) -> None:
     async with misled() as reader:
         assert await told(reader, path, "say before") == "before"
-        template = below(os.getpid())
+        template = ours()
         before = resident_bytes()
         for deed, code in (
             ("crash", "crashed"),
@@ -66,14 +74,14 @@ async def test_whatever_a_reader_does_it_ends_with_a_code_and_the_next_document_
                 await told(reader, path, deed)
             assert (deed, caught.value.code) == (deed, code)
             assert await told(reader, path, "say after") == "after"
-        assert below(os.getpid()) == template, "the same template, and nothing below it"
+        assert ours() == template, "the same template, and nothing below it"
         assert resident_bytes() - before < 8 << 20
 
 
-async def test_one_that_hangs_is_killed_with_what_it_started(path: Path) -> None:
+async def test_one_that_hangs_is_killed_with_what_it_started(path: Path, ours: Ours) -> None:
     async with misled(ReaderSettings(deadline_seconds=2, memory_bytes=500 << 20)) as reader:
         assert await told(reader, path, "say before") == "before"
-        template = below(os.getpid())
+        template = ours()
         async with trio.open_nursery() as nursery:
 
             async def hang() -> None:
@@ -82,33 +90,33 @@ async def test_one_that_hangs_is_killed_with_what_it_started(path: Path) -> None
                 assert caught.value.code == "too_slow"
 
             nursery.start_soon(hang)
-            await until(lambda: len(below(os.getpid())) == len(template) + 2)  # the child and its companion
-        await until(lambda: below(os.getpid()) == template)
+            await until(lambda: len(ours()) == len(template) + 2)  # the child and its companion
+        await until(lambda: ours() == template)
 
 
-async def test_one_that_is_not_wanted_any_more_is_gone(path: Path) -> None:
+async def test_one_that_is_not_wanted_any_more_is_gone(path: Path, ours: Ours) -> None:
     async with misled() as reader:
         assert await told(reader, path, "say before") == "before"
-        template = below(os.getpid())
+        template = ours()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(told, reader, path, "%PDF-hang")
-            await until(lambda: len(below(os.getpid())) > len(template))
+            await until(lambda: len(ours()) > len(template))
             nursery.cancel_scope.cancel()
-        await until(lambda: below(os.getpid()) == template)
+        await until(lambda: ours() == template)
         assert await told(reader, path, "say after") == "after"
 
 
-async def test_a_template_that_is_killed_is_started_anew(path: Path) -> None:
+async def test_a_template_that_is_killed_is_started_anew(path: Path, ours: Ours) -> None:
     async with misled() as reader:
         assert await told(reader, path, "say before") == "before"
-        template = below(os.getpid())
+        template = ours()
         for pid in template:
             os.kill(pid, signal.SIGKILL)
         assert await told(reader, path, "say after") == "after"
-        assert not below(os.getpid()) & template
+        assert not ours() & template
 
 
-async def test_what_a_killed_template_was_reading_is_read_again(path: Path, tmp_path: Path) -> None:
+async def test_what_a_killed_template_was_reading_is_read_again(path: Path, tmp_path: Path, ours: Ours) -> None:
     """Its child dies with it; the second attempt's hangs too, and is killed with the second template."""
     async with misled() as reader:
         assert await told(reader, path, "say before") == "before"
@@ -122,18 +130,18 @@ async def test_what_a_killed_template_was_reading_is_read_again(path: Path, tmp_
             nursery.start_soon(hang)
             seen: set[int] = set()
             for _ in range(2):
-                await until(lambda seen=frozenset(seen): len(below(os.getpid()) - seen) == 2)  # type: ignore[misc]
-                seen |= below(os.getpid())
-                os.kill(min(below(os.getpid())), signal.SIGKILL)
+                await until(lambda seen=frozenset(seen): len(ours() - seen) == 2)  # type: ignore[misc]
+                seen |= ours()
+                os.kill(min(ours()), signal.SIGKILL)
         assert await told(reader, tmp_path / "next", "say after") == "after"
-        await until(lambda: len(below(os.getpid())) == 1)
+        await until(lambda: len(ours()) == 1)
 
 
-async def test_an_idle_template_ends(path: Path) -> None:
+async def test_an_idle_template_ends(path: Path, ours: Ours) -> None:
     async with misled(idle_seconds=0.05) as reader:
         for number in range(4):
             assert await told(reader, path, f"say {number}") == str(number)
-            await until(lambda: not below(os.getpid()))
+            await until(lambda: not ours())
 
 
 async def test_a_template_that_ends_takes_no_request_with_it(path: Path) -> None:

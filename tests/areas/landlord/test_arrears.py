@@ -101,6 +101,7 @@ def test_a_tenant_who_left_owes_what_was_not_paid(lets: RentBooks) -> None:
     lets.paid(let, "306.45")
     assert lets.owing() == []
     assert lets.owed(let).arrears == 0
+    assert [each.arrears for each in lets.owing("2026-11-01")] == [306_45], "before that came"
 
 
 def test_a_tenancy_that_was_called_off_owes_nothing(lets: RentBooks) -> None:
