@@ -63,14 +63,19 @@ _COUNT_HITS = "SELECT count(*) FROM vault_words WHERE vault_words MATCH :express
 _IS_KNOWN = "SELECT 1 FROM vault_vocabulary WHERE term = :term"
 _TERMS_FROM = "SELECT term FROM vault_vocabulary WHERE term >= :first AND term < :behind"
 _BY_WORDS = """
-SELECT p.document_id, p.first_page, p.last_page
+SELECT p.document_id, p.first_page, p.last_page, min(h.score) AS best
 FROM (
     SELECT rowid AS number, bm25(vault_words, 3.0, 1.0, 2.0) AS score FROM vault_words
-    WHERE vault_words MATCH :expression ORDER BY rowid DESC LIMIT :newest
+    WHERE vault_words MATCH :expression {and_wanted} ORDER BY rowid DESC LIMIT :newest
 ) h
-JOIN vault_index_parts p ON p.org_id = :org_id AND p.number = h.number {and_filtered}
-ORDER BY h.score, p.number DESC LIMIT :count
+JOIN vault_index_parts p ON p.org_id = :org_id AND p.number = h.number
+GROUP BY p.document_id
+ORDER BY best, p.number DESC LIMIT :count
 """
+# With the sign SQLite asks FTS5 once and looks each hit up; without it, it asks FTS5 anew for each part that is wanted.
+_AND_WANTED = """AND +rowid IN (
+    SELECT p.number FROM vault_index_parts p WHERE p.org_id = :org_id {and_filtered}
+)"""
 _BY_MEANING = """
 SELECT c.document_id, c.page, c.start, c.length, vec_distance_cosine(c.vector, :vector) AS distance
 FROM (
@@ -253,6 +258,11 @@ class Filter(NamedTuple):
     def clause(self) -> str:
         return _AND_FILTERED.format(conditions=self.conditions) if self.conditions else ""
 
+    @property
+    def of_words(self) -> str:
+        """The same of parts: before the newest are taken, or those that are wanted would not be among them."""
+        return _AND_WANTED.format(and_filtered=self.clause) if self.conditions else ""
+
 
 class WordHit(NamedTuple):
     """A part of a document with words that are looked for: from page to page; 0: in the name alone."""
@@ -289,9 +299,10 @@ def terms_from(tx: ReadTx, beginning: str) -> list[str]:
 
 
 def by_words(tx: ReadTx, expression: str, wanted: Filter, newest: int, count: int) -> list[WordHit]:
-    """The best parts of documents by bm25, of the `newest` that have the words."""
-    sql = _BY_WORDS.format(and_filtered=wanted.clause)
-    return [WordHit(*row) for row in tx.rows(sql, expression=expression, newest=newest, count=count, **wanted.values)]
+    """The best documents by bm25, each with its best part, of the `newest` parts that have the words and are wanted."""
+    sql = _BY_WORDS.format(and_wanted=wanted.of_words)
+    rows = tx.rows(sql, expression=expression, newest=newest, count=count, **wanted.values)
+    return [WordHit(*row[:3]) for row in rows]
 
 
 def by_meaning(tx: ReadTx, vector: bytes, model: str, wanted: Filter, nearest: int) -> list[MeaningHit]:

@@ -81,7 +81,7 @@ def documents_of(tx: ReadTx, question: Question, wanted: Filter, *, most: bool) 
     found: list[WordHit] = []
     if not (most and question.unknown):
         found = index.by_words(tx, " AND ".join(words), wanted, RANKED_MAX, LIST_MAX)
-    if len({hit.document_id for hit in found}) >= LIST_MAX:
+    if len(found) >= LIST_MAX:
         return found
     some = _most(tx.org_id, question) if most else _some(tx.org_id, question)
     return found if some is None else found + index.by_words(tx, some, wanted, RANKED_MAX, LIST_MAX)
