@@ -331,3 +331,20 @@ async def test_odd_names(tmp_path: Path, database_image: bytes, name: str, said:
     async with open_door(tmp_path, database_image) as door:
         url = await door.url(await door.document(name=name))
         assert (await door.get(url))["content-disposition"] == said
+
+
+async def test_what_has_no_bytes_or_no_picture_is_not_drawn(tmp_path: Path, database_image: bytes) -> None:
+    async with open_door(tmp_path, database_image) as door:
+
+        async def drawn(document_id: str) -> tuple[int, str]:
+            reply = await door.api("POST", f"/vault/documents/{document_id}/cache-thumbnail", json={"width": 640})
+            return reply.status, reply.code
+
+        pending = (await door.post("/vault/documents", name="a.pdf"))["document"]["id"]
+        assert await drawn(pending) == (409, "not_uploaded")
+        text = await door.document(b"no picture")
+        assert await drawn(text) == (422, "no_thumbnail_for_type")
+        lost = await door.document(b"lost")
+        await door.parsed(lost)
+        door.blobs.remove(hashlib.sha256(b"lost").hexdigest())
+        assert await drawn(lost) == (410, "gone")
