@@ -29,7 +29,17 @@ def _read_documents(*given: str) -> None:
     read(*given)
 
 
-CHILDREN: Final = {"read-statement": _read_statement, "read-documents": _read_documents}
+def _embed_texts() -> None:
+    from gatewayd.search.embedding_worker import main as embed
+
+    embed()
+
+
+CHILDREN: Final = {
+    "read-statement": _read_statement,
+    "read-documents": _read_documents,
+    "embed-texts": _embed_texts,
+}
 """First arguments by which a program of one file, which has no interpreter beside it, is a child (`Entry.name`)."""
 
 

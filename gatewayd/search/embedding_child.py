@@ -6,25 +6,22 @@ died. Texts of several who ask are embedded one after the other.
 
 import contextlib
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
 import msgspec
 import trio
 
+from gatewayd.isolation.frames import FramesBroken, FrameStream
+from gatewayd.isolation.starting import Entry, command
 from gatewayd.search.embedding import LOCAL_DIMENSIONS, LOCAL_MODEL, EmbeddingUnavailable
-from gatewayd.search.embedding_frames import LARGEST, LENGTH_BYTES, Answer, Question, framed
+from gatewayd.search.embedding_frames import LARGEST, Answer, Question, framed
 
-ENTRY: Final = "embed-texts"
-"""The first argument that makes a program of one file the child that embeds."""
+ENTRY: Final = Entry("embed-texts", "gatewayd.search.embedding_worker")
 IDLE_SECONDS: Final = 300.0  # Chosen: how long the child is kept when nobody asks
 START_SECONDS: Final = 60.0  # Chosen: on a machine that is busy
-_BOOT: Final = "import sys; sys.path[:] = sys.argv[1:]; from gatewayd.search.embedding_worker import main; main()"
 _QUIET: Final = MappingProxyType({"TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1"})
-_CHUNK: Final = 64 << 10
 
 
 class ChildEmbedder:
@@ -101,7 +98,7 @@ class _Child:
         assert process.stdout is not None
         self._process = process
         self._questions, self._answers = process.stdin, process.stdout
-        self._buffer = bytearray()
+        self._frames = FrameStream(self._answers.receive_some, LARGEST)
         self.loaded = trio.Event()
         self.fault = ""
 
@@ -160,28 +157,14 @@ class _Child:
         await self._answers.aclose()
 
     async def _answer(self) -> Answer:
-        length = int.from_bytes(await self._taken(LENGTH_BYTES), "big")
-        if length > LARGEST:
-            raise EmbeddingUnavailable("what makes vectors gave something else")
         try:
-            return msgspec.msgpack.decode(await self._taken(length), type=Answer)
-        except msgspec.MsgspecError as error:
-            raise EmbeddingUnavailable("what makes vectors gave something else") from error
-
-    async def _taken(self, size: int) -> bytes:
-        while len(self._buffer) < size:
-            chunk = await self._answers.receive_some(_CHUNK)
-            if not chunk:
+            body = await self._frames.next()
+            if body is None:
                 raise EmbeddingUnavailable("what makes vectors has ended")
-            self._buffer += chunk
-        taken = bytes(self._buffer[:size])
-        del self._buffer[:size]
-        return taken
+            return msgspec.msgpack.decode(body, type=Answer)
+        except (FramesBroken, msgspec.MsgspecError) as error:
+            raise EmbeddingUnavailable("what makes vectors gave something else") from error
 
 
 def _command() -> list[str]:
-    """This interpreter on the modules of this process, but for those of the folder where it happens to be."""
-    if getattr(sys, "frozen", False):  # as PyInstaller and its like say it
-        return [sys.executable, ENTRY]
-    places = [str(Path(place).absolute()) for place in sys.path if place]
-    return [sys.executable, "-I", "-S", "-c", _BOOT, *places]
+    return command(ENTRY, ())

@@ -4,7 +4,9 @@ from typing import BinaryIO, Final, TypeVar
 
 from msgspec import Struct, msgpack
 
-LENGTH_BYTES: Final = 4
+from gatewayd.isolation import frames
+from gatewayd.isolation.frames import LENGTH_BYTES
+
 LARGEST: Final = 16 << 20  # bytes of a frame
 
 F = TypeVar("F")
@@ -25,8 +27,7 @@ class Answer(Struct, frozen=True, omit_defaults=True):
 
 def framed(frame: Struct) -> bytes:
     """The frame behind its length."""
-    body = msgpack.encode(frame)
-    return len(body).to_bytes(LENGTH_BYTES, "big") + body
+    return frames.framed(msgpack.encode(frame))
 
 
 def write_frame(stream: BinaryIO, frame: Struct) -> None:
