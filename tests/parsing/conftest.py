@@ -20,7 +20,7 @@ from gatewayd.areas.vault.parses import rows, texts
 from gatewayd.areas.vault.parses.operations import reparse_document
 from gatewayd.areas.vault.parses.shapes import ReparseDocument
 from gatewayd.clock import SettableClock
-from gatewayd.parsing.engine import Parsing, open_parsing
+from gatewayd.parsing.engine import ParseCounts, Parsing, open_parsing
 from gatewayd.parsing.parts import ParseParts
 from gatewayd.store import Store, WriteTx
 from gatewayd.store.blobs import Blobs
@@ -71,6 +71,13 @@ class Archive:
         """Let the engine go on."""
         await self.store.write_behind(lambda tx: None)
         await trio.lowlevel.checkpoint()
+
+    async def counts(self) -> ParseCounts:
+        """What was counted, once no attempt is under way: an end is stored before it is counted."""
+        with trio.fail_after(DEADLINE):
+            while self.engine.under_way:
+                await self.settle()
+        return self.engine.counts
 
     async def reparse(self, document_id: str) -> None:
         request = ReparseDocument(document_id=document_id)

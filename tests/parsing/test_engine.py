@@ -60,7 +60,7 @@ async def test_what_is_read_is_stored_with_the_document(open_archive: OpenArchiv
         assert (shown.page_count, shown.document_date, shown.version) == (2, "2026-03-31", 3)
         assert await archive.text(document_id) == "page one\n\f\npage two"
         assert await archive.attempts(document_id) == [(1, "succeeded", None)]
-        assert archive.engine.counts.succeeded == 1
+        assert (await archive.counts()).succeeded == 1
         assert archive.reader.drawn == [(1, 320)]
         assert variants.is_of(shown.thumbnail_url, document_id, 1, 320)
         picture = await archive.store.read(lambda tx: variants.find(tx, document_id, "thumbnail", 1, 320), ORG)
@@ -104,7 +104,7 @@ async def test_a_failure_is_tried_again_three_times(open_archive: OpenArchive) -
             assert (await archive.document(document_id)).parse.attempt == attempt, "not before"
             archive.clock.advance(SECOND)
             await archive.store.write(lambda tx: tx.announce(rows.TOPIC))
-        assert archive.engine.counts.failed == 4
+        assert (await archive.counts()).failed == 4
         await archive.reparse(document_id)
         await archive.ended(document_id, attempt=5)
         assert await archive.store.read(lambda tx: rows.next_head(tx, "")) is not None, "asked for: tried again anew"
@@ -135,7 +135,7 @@ async def test_what_cannot_be_read_is_not_tried_again(open_archive: OpenArchive)
         assert [one.thumbnail_url is not None for one in shown] == [False, True], "a picture can be drawn all the same"
         assert [one.extracted for one in shown] == [None, None]
         assert await archive.store.read(lambda tx: rows.next_head(tx, "")) is None
-        assert archive.engine.counts.skipped == 2
+        assert (await archive.counts()).skipped == 2
 
 
 async def test_bytes_that_are_lost_are_a_failure(open_archive: OpenArchive) -> None:
