@@ -123,6 +123,8 @@ def _faults(operation: Operation) -> Iterator[str]:
         yield f"{name} takes a file and is no POST of kind call"
     if operation.gives_file and (operation.method, operation.kind, operation.response) not in _GIVING:
         yield f"{name} gives a file and is no GET that answers one"
+    if operation.did_work is not None and (operation.kind != "call" or not operation.work):
+        yield f"{name} tells of its answers whether they took work, and is no call that does any"
     if operation.takes_file and operation.takes_incoming:
         yield f"{name} takes a file and the incoming request"
     fields = {field.encode_name for field in msgspec.structs.fields(operation.request)}
