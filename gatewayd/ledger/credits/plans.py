@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from gatewayd.clock import Instant, london_midnight, months_later
 from gatewayd.errors import Problem, invalid_state, not_found
-from gatewayd.ledger.credits.shapes import PlanRow
+from gatewayd.ledger.credits.shapes import PlanLimits, PlanRow
 from gatewayd.store import Columns, ReadTx, WriteTx
 
 MOST: Final = 200  # Chosen: plans of one instance, retired ones among them
@@ -129,6 +129,12 @@ def soft_limit(tx: ReadTx) -> bool | None:
     """Whether the plan of the organization refuses nothing; None: it has no plan."""
     value: int | None = tx.value(_SELECT_SOFT_LIMIT)
     return None if value is None else bool(value)
+
+
+def limits(tx: ReadTx) -> PlanLimits:
+    """What the plan of the organization allows at most; without a plan, anything."""
+    subscription = current(tx)
+    return PlanLimits() if subscription is None else get(tx, subscription.plan_id).limits
 
 
 def is_any_subscribed(tx: ReadTx) -> bool:
