@@ -232,4 +232,5 @@ async def test_there_are_only_so_many_plans_and_costs(
         await billing.do("plans", **_PLAN)
         assert await _code(billing, "plans", code="firm", name="Firm") == (409, "limit_reached")
         await billing.do("costs", operation="crm.createLead", credits="1")
+        await billing.do("costs", operation="crm.createLead", credits="0")  # which ends it, and makes no further one
         assert await _code(billing, "costs", operation="tax.forward", credits="1") == (409, "limit_reached")
