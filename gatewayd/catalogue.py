@@ -19,6 +19,7 @@ from gatewayd.areas import (
     periods,
     vault,
 )
+from gatewayd.areas.billing.priced_work import PricedWork
 from gatewayd.bundles.engine import Bundles
 from gatewayd.contract import signatures
 from gatewayd.contract.given_files import StoredFile, WrittenFile
@@ -29,6 +30,7 @@ from gatewayd.http.openapi import explanation
 from gatewayd.importing.engine import Importing
 from gatewayd.importing.prices import OPERATIONS as OF_PRICES
 from gatewayd.importing.prices import PriceImporting
+from gatewayd.ledger.credits.shapes import Unit
 from gatewayd.outbound.transport import Policy
 from gatewayd.parsing.engine import Parsing
 from gatewayd.search.engine import Search
@@ -86,7 +88,15 @@ def build(
     of_vault = replace(of_vault, operations=(*of_vault.operations, *search.OPERATIONS))
     books = (of_businesses, of_assets, landlord.AREA, accounting.AREA, of_banking, of_vault, of_periods)
     stored = (legal_entities.AREA, *books)
-    return checked((*stored, billing.AREA, delivering, tax.AREA, crm.AREA))
+    others = (delivering, tax.AREA, crm.AREA)
+    return checked((*stored, billing.area(priced_work((*stored, *others))), *others))
+
+
+def priced_work(areas: Iterable[Area]) -> PricedWork:
+    """What can have a price: the rows of the areas and what they do that is priced apart, and the work of engines."""
+    by_call: tuple[Unit, ...] = ("call",)
+    names = [name for area in areas for operation in area.operations for name in operation.priced_as]
+    return {**dict.fromkeys(names, by_call), **parsing.PRICED}
 
 
 def checked(areas: tuple[Area, ...]) -> Catalogue:
@@ -123,6 +133,8 @@ def _faults(operation: Operation) -> Iterator[str]:
         yield f"{name} takes a file and is no POST of kind call"
     if operation.gives_file and (operation.method, operation.kind, operation.response) not in _GIVING:
         yield f"{name} gives a file and is no GET that answers one"
+    if operation.did_work is not None and (operation.kind != "call" or not operation.work):
+        yield f"{name} tells of its answers whether they took work, and is no call that does any"
     if operation.takes_file and operation.takes_incoming:
         yield f"{name} takes a file and the incoming request"
     fields = {field.encode_name for field in msgspec.structs.fields(operation.request)}

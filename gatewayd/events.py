@@ -97,6 +97,14 @@ class RentOverdue(EventData, frozen=True, kw_only=True):
     currency: str
 
 
+class CreditsLow(EventData, frozen=True, kw_only=True):
+    """Credits run low under the organization's plan. Both amounts are decimal strings, of credits."""
+
+    plan_id: str
+    balance: str
+    included_credits: str
+
+
 class FormSubmitted(EventData, frozen=True, kw_only=True):
     """Reserved for forms (Spec §6): may be subscribed to, and is not sent yet."""
 
@@ -230,6 +238,13 @@ _KINDS: Final = (
             arrears="950.00",
             currency="GBP",
         ),
+        extension=True,
+    ),
+    EventKind(
+        name="credits.low",
+        meaning="Less than a tenth of what the plan includes each month is left, or nothing. Once each time.",
+        data=CreditsLow,
+        sample=CreditsLow(plan_id="plan_01kaqg4b00a1b2c3d4e5f6g7h8", balance="18.5", included_credits="200"),
         extension=True,
     ),
 )

@@ -17,7 +17,10 @@ _DELIVERIES = """
 SELECT subscription_id, event, status, attempts, due_at FROM deliveries WHERE org_id = :org_id ORDER BY id
 """
 
-OWN = ("obligation.due_soon", "obligation.overdue", "certificate.expiring", "tenancy.ending", "rent.overdue")
+OWN = (
+    *("obligation.due_soon", "obligation.overdue", "certificate.expiring", "tenancy.ending", "rent.overdue"),
+    "credits.low",
+)
 
 
 def test_every_kind_of_the_specification_is_known_with_a_sample_of_its_data() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.output import print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
-from gatewayd.cli.run_operation import Perform, operation_of, run_operation, run_operations, walk
+from gatewayd.cli.run_operation import Perform, offered_operation, operation_of, run_operation, run_operations, walk
 from gatewayd.cli.time_arguments import TimeArgument, civil_date, time_argument
 
 if TYPE_CHECKING:
@@ -146,10 +146,8 @@ def usage(arguments: argparse.Namespace, context: Context) -> int:
 
 
 def import_file(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.areas.billing import AREA
-
     entries = list(_entries(arguments.file))
-    operation = operation_of(AREA, "billing.importEntries")
+    operation = offered_operation(context, "billing.importEntries")
 
     async def work(perform: Perform) -> Json:
         told: Json = {"importIds": [], "added": 0, "duplicates": 0}

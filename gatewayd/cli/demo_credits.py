@@ -5,7 +5,8 @@ from typing import Any, Final
 
 import msgspec
 
-from gatewayd.areas.billing import AREA
+from gatewayd.areas.billing import area
+from gatewayd.areas.billing.priced_work import PricedWork
 from gatewayd.cli.demo_firm import Firm
 from gatewayd.cli.demo_http import ApiClient, DemoFailed, Response
 from gatewayd.cli.run_operation import operation_of, operator_of
@@ -16,6 +17,7 @@ from gatewayd.store import Store
 _CALL: Final = "/api/rpc/crm/createLead"
 _PLAN: Final = {"code": "shared-box", "name": "Shared box", "includedCredits": "5"}
 _COST: Final = {"operation": "crm.createLead", "credits": "2", "description": "A lead"}
+_PRICED: Final[PricedWork] = {_COST["operation"]: ("call",)}
 _GIVEN: Final = "10"
 _LEADS: Final = ("Alder & Co", "Elm House", "Hornbeam Ltd")
 
@@ -71,6 +73,6 @@ class CreditsScene:
 
     async def _operate(self, operation_id: str, values: Mapping[str, Any]) -> None:
         """Run a row of billing as the command line does."""
-        operation = operation_of(AREA, operation_id)
+        operation = operation_of(area(_PRICED), operation_id)
         request = prepare(operation).decoder.body(msgspec.json.encode(values))
         await Performer(self._store).perform(operation, operator_of(self._firm.practice_id), request)

@@ -6,7 +6,7 @@ from typing import Any
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.output import print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group
-from gatewayd.cli.run_operation import operation_of, run_operation
+from gatewayd.cli.run_operation import offered_operation, operation_of, run_operation
 from gatewayd.cli.time_arguments import civil_date
 
 Json = dict[str, Any]
@@ -60,9 +60,9 @@ def _add_create(group: Subparsers) -> None:
     command.add_argument("--rollover", choices=("none", "full", "capped"), help="of what is left of them; or none")
     command.add_argument("--soft-limit", action="store_true", help="refuse nothing for want of credits, only count")
     command.add_argument("--feature", action="append", metavar="NAME", help="may be given again")
-    command.add_argument("--documents", type=int, metavar="N", help="at most so many")
-    command.add_argument("--storage-bytes", type=int, metavar="N", help="at most so many")
-    command.add_argument("--connections", type=int, metavar="N", help="at most so many")
+    command.add_argument("--documents", type=int, metavar="N", help="at most so many, the trash included")
+    command.add_argument("--storage-bytes", type=int, metavar="N", help="at most so many of documents")
+    command.add_argument("--connections", type=int, metavar="N", help="is told, and refuses nothing")
 
 
 def create(arguments: argparse.Namespace, context: Context) -> int:
@@ -98,7 +98,8 @@ def set_plan(arguments: argparse.Namespace, context: Context) -> int:
 
 def set_cost(arguments: argparse.Namespace, context: Context) -> int:
     values = {name: getattr(arguments, name) for name in ("operation", "credits", "unit", "description")}
-    cost = _run(context, "billing.setOperationCost", None, {**values, "effectiveFrom": arguments.from_date})
+    values["effectiveFrom"] = arguments.from_date
+    cost = run_operation(context, offered_operation(context, "billing.setOperationCost"), _first(context), values)
     said = f"{cost['operation']} costs {cost['credits']} credits by {cost['unit']} from {cost['effectiveFrom']} on."
     print_result(arguments, cost, [said])
     return 0
@@ -118,11 +119,15 @@ def _run(context: Context, operation: str, org_id: str | None, values: Json) -> 
     Raises `CommandError` where there is none.
     """
     from gatewayd.areas.billing import AREA
+
+    return run_operation(context, operation_of(AREA, operation), org_id or _first(context), values)
+
+
+def _first(context: Context) -> str:
+    """The first organization of the instance. Raises `CommandError` where there is none."""
     from gatewayd.identity import organizations
 
-    if org_id is None:
-        first = context.read(lambda tx: next(iter(organizations.list_all(tx)), None))
-        if first is None:
-            raise CommandError("there is no organization yet: `gatewayd org create` makes one")
-        org_id = first.id
-    return run_operation(context, operation_of(AREA, operation), org_id, values)
+    first = context.read(lambda tx: next(iter(organizations.list_all(tx)), None))
+    if first is None:
+        raise CommandError("there is no organization yet: `gatewayd org create` makes one")
+    return first.id

@@ -33,6 +33,13 @@ def operator_of(org_id: str, overrides: frozenset[str] = frozenset()) -> "Caller
     )
 
 
+def offered_operation(context: "Context", operation_id: str) -> "Operation":
+    """The row with that id as the daemon has it: for what has to know of all others, which takes a moment to load."""
+    from gatewayd.daemon.description import catalogue_of
+
+    return next(row for row in catalogue_of(context.config).operations if row.id == operation_id)
+
+
 def operation_of(area: "Area", operation_id: str) -> "Operation":
     """The row with that id."""
     return next(operation for operation in area.operations if operation.id == operation_id)

@@ -36,7 +36,8 @@ class Operation:
     `takes_override`: it writes in days that are being closed where its caller says so, as what may answer
     `period_closed` does.
     `work` is what a call of it does that is priced apart from its own id (Domain B8), for every request or for those
-    that `does_work` says so of; empty: nothing.
+    that `does_work` says so of; empty: nothing. `did_work` says of an answer, of a row of kind `call`, whether the work
+    was done for it after all; None: it always was.
     `takes_file` marks a POST of kind `call` whose body is a file of any media type, and whose request is the query.
     A call that raises a `Problem` says that it did nothing which may not be done again; whatever else ends it leaves
     its `Idempotency-Key` with an unknown outcome.
@@ -62,6 +63,7 @@ class Operation:
     cost: int = 1
     work: str = ""
     does_work: Callable[[Any], bool] | None = None
+    did_work: Callable[[Any], bool] | None = None
     example: Mapping[str, object] = field(default_factory=dict)
 
     @property
@@ -99,6 +101,10 @@ class Operation:
         if self.does_work is not None and not self.does_work(request):
             return self.priced_as[:1]
         return self.priced_as
+
+    def spares(self, answer: object) -> str:
+        """The work that an answer came about without, though its request asked for it; empty: none."""
+        return "" if self.did_work is None or self.did_work(answer) else self.work
 
     @property
     def overrides_closing(self) -> bool:

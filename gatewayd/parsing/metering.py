@@ -1,5 +1,6 @@
 """What reading a document costs: by page and by megabyte, which is known when it was read (Domain B8)."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from gatewayd.areas.vault.parses.rows import Failure
@@ -14,6 +15,8 @@ from gatewayd.store import WriteTx
 OPERATION: Final = "vault.parse"
 PAGES_MAX: Final = 1000  # of which the most is held: so many are read
 HELD_FOR: Final = 2 * HOUR  # Chosen: longer than any document may take
+PRICED: Final[Mapping[str, tuple[Unit, ...]]] = {OPERATION: ("page", "mb")}
+"""What the engine charges for, and by which units."""
 _MEGABYTE: Final = 1_000_000
 NO_CREDITS: Final = Failure("insufficient_credits", "Too few credits are left to read it.", False)
 

@@ -144,7 +144,8 @@ class Performer:
         except BaseException:  # cancelled, or a fault in the midst of it
             await self._record(lambda tx: reservations.break_off(tx, reserved), org_id)
             raise
-        end = reservations.forget if _is_refusal(value) else partial(reservations.complete, body=body)
+        spared = operation.spares(value)
+        end = reservations.forget if _is_refusal(value) else partial(reservations.complete, body=body, spared=spared)
         await self._record(lambda tx: end(tx, reserved), org_id)
         return value if record is None else body
 

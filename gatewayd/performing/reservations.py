@@ -46,12 +46,15 @@ def reserve(tx: WriteTx, record: Record | None, price: Price, seconds: float) ->
     return Reservation(record, lease_until, price, holds)
 
 
-def complete(tx: WriteTx, reservation: Reservation, body: bytes) -> None:
-    """It was done: remember its answer where it has a key, and charge what was held."""
+def complete(tx: WriteTx, reservation: Reservation, body: bytes, spared: str) -> None:
+    """It was done: remember its answer where it has a key, and charge what was held, but not for what was `spared`."""
     if reservation.record is not None:
         idempotency.complete(tx, reservation.record, reservation.lease_until, body)
     for hold_id, due in zip(reservation.holds, reservation.price.dues, strict=True):
-        charging.settle(tx, hold_id, due.amount, reservation.price.subject)
+        if due.name == spared:
+            charging.release(tx, hold_id)
+        else:
+            charging.settle(tx, hold_id, due.amount, reservation.price.subject)
 
 
 def forget(tx: WriteTx, reservation: Reservation) -> None:

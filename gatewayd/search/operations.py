@@ -36,6 +36,7 @@ OPERATIONS: Final = (
         handler=search_documents,
         work="vault.search.vector",
         does_work=lambda request: request.mode != "text",
+        did_work=lambda found: found.mode_used != "text",
         example={"query": "boiler repair", "filters": {"mimeTypes": ["application/pdf"]}},
     ),
 )

@@ -25,6 +25,7 @@ from gatewayd.store import Store
 from gatewayd.tax import call_log, forwarded_headers, fraud_headers, headers
 from gatewayd.tax.authority import Authority
 from gatewayd.tax.bearer_tokens import BearerTokens
+from gatewayd.tax.cache import KeptResponse
 from gatewayd.tax.connections import Connection
 from gatewayd.tax.fraud_headers import FraudFault, FraudWarning
 from gatewayd.tax.mapping import Target
@@ -78,6 +79,8 @@ class AuthoritySession:
         self.status = 200
         self.correlation_id: str | None = None  # of the last answer
         self.legal_entity_id: str | None = None  # whose taxes; None: nobody's of the organization's entities
+        self._was_asked = False  # the authority, and not our cache alone
+        self._oldest = 0.0  # seconds
 
     @property
     def org_id(self) -> str:
@@ -87,6 +90,11 @@ class AuthoritySession:
     def scenario(self) -> str:
         """The test scenario that the caller names; empty where none is named."""
         return (headers.value_of(self._incoming.headers, _SCENARIO) or "").strip(" \t")
+
+    @property
+    def age(self) -> int | None:
+        """Of answers that were all kept here, how many seconds the oldest was; None: the authority was asked."""
+        return None if self._was_asked else int(self._oldest)
 
     async def relay(self, target: Target) -> Response:
         """The answer to the caller's own request, in the encoding that the caller takes. Raises `Problem`."""
@@ -146,6 +154,10 @@ class AuthoritySession:
             message = f"The tax service did not answer within {self._settings.timeout_seconds:g} seconds."
             raise Problem("tax_upstream_timeout", message) from None
         self.correlation_id = _correlation_id(response.headers)
+        if isinstance(response, KeptResponse):
+            self._oldest = max(self._oldest, response.age)
+        else:
+            self._was_asked = True
         return self._vet(response)
 
     async def _send(self, target: Target, fields: Headers) -> Response:

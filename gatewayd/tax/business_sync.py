@@ -25,6 +25,7 @@ from gatewayd.store import ReadTx, Store, WriteTx
 from gatewayd.tax import taxpayers
 from gatewayd.tax.business_details import TYPES, Inquiry, ListedSource, Source
 from gatewayd.tax.business_matching import Difference, differences, match_sources
+from gatewayd.tax.metering import FORWARDED
 from gatewayd.tax.proxy import Proxy
 
 ID: Final = "businesses.syncTaxBusiness"
@@ -319,5 +320,6 @@ OPERATION: Final = Operation(
         *("already_exists", "invalid_state", "limit_reached", "version_conflict"),
     ),
     takes_incoming=True,
+    work=FORWARDED,
     example={"id": "biz_01k0000000000000000000000a"},
 )

@@ -32,6 +32,16 @@ class _Entry(NamedTuple):
     response: Response
 
 
+class KeptResponse(Response):
+    """A response that was asked for so many seconds before."""
+
+    __slots__ = ("age",)
+
+    def __init__(self, response: Response, age: float) -> None:
+        super().__init__(response.status, response.headers, response.body)
+        self.age = age
+
+
 class ResponseCache:
     """An authority whose responses to GETs with status 200 are good for `seconds`, on one monotonic clock."""
 
@@ -53,7 +63,7 @@ class ResponseCache:
         entry = self._entries.get(key)
         if entry is not None:
             await trio.lowlevel.checkpoint()
-            return entry.response
+            return KeptResponse(entry.response, trio.current_time() - entry.until + self._seconds)
         response = await self._authority.answer(request, org_id)
         if response.status == 200 and len(response.body) <= ENTRY_BYTES_MAX:
             self._keep(key, _Entry(trio.current_time() + self._seconds, response))

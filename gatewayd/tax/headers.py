@@ -13,6 +13,7 @@ from gatewayd.http1.header_fields import Headers, joined
 from gatewayd.tax.fraud_headers import CONNECTION_METHOD, HEADERS, TEST_SCENARIO
 
 WARNINGS: Final = b"x-fraud-header-warnings"  # Chosen
+AGE: Final = b"age"  # RFC 9111 §5.1
 """What the authority would remark on: `Name=code`, a list. With `tax.fraud_headers = "warn"` also what is wrong."""
 
 
@@ -62,6 +63,7 @@ RESPONSE: Final[Mapping[bytes, Rule]] = {
     b"link": Rule.PASS,
     b"retry-after": Rule.PASS,
     b"cache-control": Rule.SET,  # no-store, as on every answer of the API
+    AGE: Rule.SET,  # of what is kept here alone: whether the authority itself was asked is for us to know
     b"x-tax-upstream": Rule.SET,
     b"x-request-id": Rule.SET,
     WARNINGS: Rule.SET,
@@ -85,6 +87,7 @@ TO_PAGES: Final = (
     *(name for name, rule in RESPONSE.items() if rule is Rule.PASS and not name.startswith(b"content-")),
     b"x-tax-upstream",
     WARNINGS,
+    AGE,
 )
 """What a web page may read of an answer across origins, beside what it always may."""
 

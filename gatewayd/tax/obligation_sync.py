@@ -25,6 +25,7 @@ from gatewayd.ledger.references import unknown_reference
 from gatewayd.ledger.tax_calendar import tax_year_of
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.tax import taxpayers
+from gatewayd.tax.metering import FORWARDED
 from gatewayd.tax.obligation_inquiry import ObligationInquiry, Standing, Told
 from gatewayd.tax.proxy import Proxy
 from gatewayd.tax.taxpayers import Taxpayer
@@ -259,6 +260,7 @@ OPERATION: Final = Operation(
         *("invalid_state", "version_conflict"),
     ),
     takes_incoming=True,
+    work=FORWARDED,
     extension=True,
     example={"legalEntityId": "ent_01k0000000000000000000000a"},
 )

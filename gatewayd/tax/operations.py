@@ -15,6 +15,7 @@ from gatewayd.contract.wire import Id, Request
 from gatewayd.http1.request import Request as HttpRequest
 from gatewayd.http1.response import Response as HttpResponse
 from gatewayd.tax import shapes
+from gatewayd.tax.metering import FORWARDED, was_forwarded
 from gatewayd.tax.proxy import Proxy
 
 ERRORS: Final = (
@@ -26,9 +27,6 @@ ERRORS: Final = (
     "tax_not_configured",
     "tax_upstream_timeout",
 )
-
-FORWARDED: Final = "tax.forward"
-"""What such a call may be priced as (Domain B8), whichever of the ten it is."""
 
 Entity = Annotated[
     Id,
@@ -232,6 +230,7 @@ def _row(
         takes_incoming=True,
         relays=True,
         work=FORWARDED,
+        did_work=was_forwarded,
         example=example,
     )
 

@@ -67,7 +67,10 @@ class Proxy:
             response = await self._answer(question, session)
             session.status = response.status
         upstream = SANDBOX if self.settings.mode == "sandbox" else HMRC
-        return Response(response.status, headers.response_fields(response.headers, upstream), response.body)
+        fields = headers.response_fields(response.headers, upstream)
+        if session.age is not None:
+            fields.append((headers.AGE, b"%d" % session.age))
+        return Response(response.status, fields, response.body)
 
     async def _answer(self, question: Question, session: AuthoritySession) -> Response:
         taxpayer = await self._taxpayer(question, session)

@@ -59,7 +59,13 @@ def test_a_cost_is_set_from_a_day_on(run: Run, org_id: str) -> None:
     cost = run("cost", "set", "vault.parse", "--credits", "0.5", "--unit", "page", "--from", "2099-01-01").document
     assert (cost["credits"], cost["effectiveFrom"]) == ("0.5", "2099-01-01")
     assert run("cost", "list", "--json").document == []
-    assert [one["unit"] for one in run("cost", "list", "--at", "2099-01-01", "--json").document] == ["page"]
+    misspelt = run("cost", "set", "crm.createleads", "--credits", "1")
+    assert misspelt.code == 1
+    assert "crm.createLead" in misspelt.err
+    for name in ("vault.search.vector", "tax.forward", "obligations.sync"):
+        assert run("cost", "set", name, "--credits", "1", "--from", "2099-01-01").code == 0
+    later = run("cost", "list", "--at", "2099-01-01", "--json").document
+    assert [one["unit"] for one in later] == ["call", "call", "page", "call"]
 
 
 def test_plans_need_an_organization(run: Run) -> None:

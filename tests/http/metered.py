@@ -41,6 +41,14 @@ OPERATIONS = (
         work="probe.find.deep",
         does_work=lambda request: request.count > 0,
     ),
+    probes.row(
+        "probe.seek",
+        "call",
+        probes.call,
+        "/probe/seek",
+        work="probe.seek.deep",
+        did_work=lambda answer: answer.said != "shallow",
+    ),
 )
 
 

@@ -127,6 +127,20 @@ async def test_work_that_not_every_request_does_is_charged_where_it_is_done(
     assert await box.charged() == charges
 
 
+@pytest.mark.parametrize("key", [None, "k"])
+async def test_work_that_an_answer_came_about_without_is_not_charged(box: Metered, key: str | None) -> None:
+    await box.price("probe.seek.deep", 7)
+    await box.price("probe.seek", 2)
+    await box.grant(9)
+    for _ in range(1 if key is None else 2):
+        assert (await box.send("/probe/seek", "shallow", key=key)).status == 200
+    assert (await box.charged(), await box.held(), await box.balance()) == ([("probe.seek", 2)], 0, 7)
+    assert refused(await box.send("/probe/seek", "shallow")), "before it is done nobody knows"
+    await box.grant(2)
+    assert (await box.send("/probe/seek", "deep")).status == 200
+    assert sorted(await box.charged()) == [("probe.seek", 2), ("probe.seek", 2), ("probe.seek.deep", 7)]
+
+
 # -- who cannot pay
 
 

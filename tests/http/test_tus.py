@@ -8,10 +8,14 @@ from typing import Any
 import pytest
 import trio
 
+from gatewayd.areas.vault.documents import usage
 from gatewayd.clock import DAY
 from gatewayd.http.vault_uploads import PART_BYTES
+from gatewayd.ledger.credits import booking
+from gatewayd.ledger.credits.shapes import PlanLimits
 from gatewayd.store import StoreFailure
 from tests.http.vault_door import MAX_BYTES, ORIGIN, Door, open_door
+from tests.support import purses
 from tests.support.api import Body
 
 CONTENT = bytes(range(256)) * 4_000
@@ -290,3 +294,28 @@ async def test_a_quota_of_the_organization(tmp_path: Path, database_image: bytes
         assert early.code == "payload_too_large"
         assert (await door.put(second, Body(b"1234"))).status == 200
         assert (await confirmed(door, second_id))["sizeBytes"] == 4
+
+
+async def test_a_plan_allows_so_many_documents_and_bytes(tmp_path: Path, database_image: bytes) -> None:
+    """The lower of its bytes and the instance's counts; who got a smaller plan keeps what is there."""
+    limits = PlanLimits(documents=2, storage_bytes=8)
+    async with open_door(tmp_path, database_image) as door:
+        door.restart(organization_bytes=10)
+        urls = [(await made(door))[1] for _ in range(4)]
+        assert (await door.put(urls[0], Body(b"123456"))).status == 200
+        await door.api.store.write(lambda tx: purses.put_on_plan(tx, limits=limits, soft_limit=True), "org_a")
+        large = await door.put(urls[1], Body(b"123"))
+        assert (large.status, large.code, large.json()["quotaBytes"]) == (413, "payload_too_large", 8)
+        assert (await door.put(urls[1], Body(b"12"))).status == 200
+        one_more = await door.put(urls[2], Body(b""))
+        assert (one_more.status, one_more.code) == (409, "limit_reached")
+        early = await door.tus("PATCH", urls[2], b"1", upload_offset=0, upload_length=0)
+        assert early.code == "limit_reached"
+        record = await door.api("POST", "/vault/documents", json={"name": "a.txt"})
+        assert (record.status, record.code) == (409, "limit_reached")
+        smaller = PlanLimits(documents=0, storage_bytes=0)
+        await door.api.store.write(lambda tx: purses.put_on_plan(tx, limits=smaller), "org_a")
+        kept = await door.api.store.read(usage.of_organization, "org_a")
+        assert kept == (2, 8)
+        await door.api.store.write(lambda tx: booking.change_plan(tx, None), "org_a")
+        assert (await door.put(urls[2], Body(b"12"))).status == 200

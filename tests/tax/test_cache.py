@@ -14,6 +14,7 @@ from gatewayd.store import WriteTx
 from gatewayd.tax import connections
 from gatewayd.tax.cache import BYTES_MAX, ENTRIES_MAX, ENTRY_BYTES_MAX, ResponseCache
 from gatewayd.tax.connections import Tokens
+from tests.support import purses
 from tests.tax.conftest import OpenTax
 from tests.tax.recording import answer, saying, upstream
 
@@ -159,6 +160,25 @@ async def test_a_kept_answer_is_recorded_and_belongs_to_one_organization(open_ta
 
 
 CALLS = "SELECT status, correlation_id FROM tax_calls WHERE org_id = :org_id ORDER BY id"
+
+
+async def test_a_kept_answer_says_how_old_it_is_and_is_not_charged_as_passed_on(open_tax: OpenTax) -> None:
+    """The authority's own `Age` is not ours to give: only what is kept here was not passed on."""
+    prices = {"tax.forward": 5, "vat.getObligations": 2}
+    with trio.fail_after(SECONDS):
+        async with upstream() as server, open_tax(mode="forward", upstream=server.url, cache_seconds=60.0) as tax:
+            server.script = saying(answer(b"[0]", fields=b"Age: 7\r\n"), answer(b"[1]", fields=b"Age: 7\r\n"))
+            await tax.api.store.write(purses.put_on_plan, "org_a")
+            for name, price in prices.items():
+                await tax.api.store.write(lambda tx, name=name, price=price: purses.price(tx, name, price))
+            await tax.api.store.write(lambda tx: purses.leave(tx, 100), "org_a")
+            replies = [await tax.get(query=f"vrn={vrn}") for vrn in ("980780684", "980780684", "193054661")]
+            charged = tax.api.store.read_now(purses.charged, "org_a")
+            held = tax.api.store.read_now(purses.held, "org_a")
+    told = [(reply.body, dict(reply.headers).get(b"age")) for reply in replies]
+    assert told == [(b"[0]", None), (b"[0]", b"0"), (b"[1]", None)]
+    own, forwarded = ("vat.getObligations", 2), ("tax.forward", 5)
+    assert (charged, held) == ([own, forwarded, own, own, forwarded], 0)
 
 
 async def test_another_connection_of_the_organization_asks_anew(open_tax: OpenTax) -> None:

@@ -1,11 +1,14 @@
 """Entries that an administrator of the instance makes (Domain B8): refunds, adjustments, imports. Extensions."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Final, Literal
 
 from msgspec import Meta
 
 from gatewayd.areas.billing.administration import positive, record, require_administrator, signed
 from gatewayd.areas.billing.grants import Description
+from gatewayd.areas.billing.priced_work import IMPORTED, PricedWork, name_fault
 from gatewayd.clock import from_moment
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
@@ -90,13 +93,14 @@ def adjust_credits(tx: WriteTx, caller: Caller, request: AdjustCredits) -> Booke
     return BookedEntries(data=[project(entry, LedgerEntry) for entry in entries])
 
 
-def import_entries(tx: WriteTx, caller: Caller, request: ImportEntries) -> ImportedEntries:
+def import_entries(tx: WriteTx, caller: Caller, request: ImportEntries, *, priced: PricedWork) -> ImportedEntries:
     """Take over entries of another ledger, all or none. An administrator of the instance does.
 
-    They occurred when they say and are booked now. Credits that are given so don't expire.
+    They occurred when they say and are booked now. Chosen: usage is of work that this instance has, by its name here.
+    Credits that are given so don't expire.
     """
     require_administrator(tx, caller)
-    errors = [error for place, entry in enumerate(request.entries) for error in _mistakes(tx, place, entry)]
+    errors = [error for place, entry in enumerate(request.entries) for error in _mistakes(tx, place, entry, priced)]
     if errors:
         raise invalid(*errors)
     import_id = tx.new_id("imp")
@@ -105,7 +109,7 @@ def import_entries(tx: WriteTx, caller: Caller, request: ImportEntries) -> Impor
     return ImportedEntries(import_id=import_id, added=added, duplicates=len(request.entries) - added)
 
 
-def _mistakes(tx: WriteTx, place: int, entry: ImportEntry) -> list[FieldError]:
+def _mistakes(tx: WriteTx, place: int, entry: ImportEntry, priced: PricedWork) -> list[FieldError]:
     found = []
     if from_moment(entry.occurred_at) > tx.now:
         found.append(FieldError(f"entries[{place}].occurredAt", "out_of_range", "It is still to come."))
@@ -116,6 +120,9 @@ def _mistakes(tx: WriteTx, place: int, entry: ImportEntry) -> list[FieldError]:
     if entry.operation is not None and entry.type != "usage":
         message = f"Expected none for {entry.type}."
         found.append(FieldError(f"entries[{place}].operation", "conflict", message))
+    elif entry.operation not in (None, IMPORTED):
+        fault = name_fault(f"entries[{place}].operation", entry.operation, priced)
+        found += [] if fault is None else [fault]
     return found
 
 
@@ -126,7 +133,7 @@ def _imported(place: int, entry: ImportEntry) -> ImportedEntry:
         occurred_at=from_moment(entry.occurred_at),
         description=entry.description,
         external_id=entry.external_id,
-        operation=entry.operation or "billing.importEntries",
+        operation=entry.operation or IMPORTED,
     )
 
 
@@ -157,7 +164,13 @@ OPERATIONS = (
         extension=True,
         example={"amount": "-12.5", "description": "Counted twice by the former ledger"},
     ),
-    Operation(
+)
+
+
+def operation(priced: PricedWork) -> Operation:
+    """The row that has to know what can have a price."""
+    take_over: Callable[..., ImportedEntries] = partial(import_entries, priced=priced)
+    return Operation(
         id="billing.importEntries",
         kind="write",
         method="POST",
@@ -165,15 +178,19 @@ OPERATIONS = (
         scopes=("billing:write",),
         request=ImportEntries,
         response=ImportedEntries,
-        handler=import_entries,
-        errors=("conflict", "forbidden", "insufficient_credits", "out_of_range"),
+        handler=take_over,
+        errors=("conflict", "forbidden", "insufficient_credits", "out_of_range", "unknown_reference"),
         extension=True,
         example={
             "source": "credits.csv",
             "entries": [
                 {"occurredAt": "2026-10-01T09:00:00Z", "type": "purchase", "amount": "100", "externalId": "a-1"},
-                {"occurredAt": "2026-10-02T09:00:00Z", "type": "usage", "amount": "-2.5", "operation": "vault.parse"},
+                {
+                    "occurredAt": "2026-10-02T09:00:00Z",
+                    "type": "usage",
+                    "amount": "-2.5",
+                    "operation": "vault.parse",
+                },
             ],
         },
-    ),
-)
+    )

@@ -1,14 +1,18 @@
 """What work costs (Spec §4, Domain B8), by date. Setting it is an extension."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated
 
 from msgspec import Meta
 
 from gatewayd.areas.billing.administration import not_negative, record_for_all, require_administrator
+from gatewayd.areas.billing.priced_work import PricedWork, name_fault, unit_fault
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Page
 from gatewayd.contract.wire import CreditsText, Date, Request
+from gatewayd.errors import invalid
 from gatewayd.ledger.credits import costs
 from gatewayd.ledger.credits.shapes import OperationCost, OperationName, Unit
 from gatewayd.store import ReadTx, WriteTx
@@ -36,12 +40,17 @@ def get_operation_costs(tx: ReadTx, caller: Caller, request: GetOperationCosts) 
     return Page(data=costs.on(tx, date), next_cursor=None)
 
 
-def set_operation_cost(tx: WriteTx, caller: Caller, request: SetOperationCost) -> OperationCost:
+def set_operation_cost(tx: WriteTx, caller: Caller, request: SetOperationCost, *, priced: PricedWork) -> OperationCost:
     """Let work cost so much from a day on, until the next cost that is known. An administrator of the instance does.
 
-    It is for all organizations of the instance that have a plan. What was charged stays as it was.
+    It is for all organizations of the instance that have a plan. What was charged stays as it was. Operations are
+    charged by the call; what is priced apart has its own units, as `vault.parse` by page and by mb.
     """
     require_administrator(tx, caller)
+    name = request.operation
+    found = (name_fault("operation", name, priced), unit_fault("unit", request.unit, name, priced))
+    if faults := [fault for fault in found if fault is not None]:
+        raise invalid(*faults)
     cost = OperationCost(
         operation=request.operation,
         unit=request.unit,
@@ -67,7 +76,13 @@ OPERATIONS = (
         handler=get_operation_costs,
         example={"at": "2026-11-20"},
     ),
-    Operation(
+)
+
+
+def operation(priced: PricedWork) -> Operation:
+    """The row that has to know what can have a price."""
+    set_cost: Callable[..., OperationCost] = partial(set_operation_cost, priced=priced)
+    return Operation(
         id="billing.setOperationCost",
         kind="write",
         method="POST",
@@ -75,9 +90,8 @@ OPERATIONS = (
         scopes=("billing:write",),
         request=SetOperationCost,
         response=OperationCost,
-        handler=set_operation_cost,
-        errors=("forbidden", "limit_reached", "out_of_range"),
+        handler=set_cost,
+        errors=("conflict", "forbidden", "limit_reached", "out_of_range", "unknown_reference"),
         extension=True,
         example={"operation": "vault.parse", "unit": "page", "credits": "0.5", "description": "Reading a document"},
-    ),
-)
+    )

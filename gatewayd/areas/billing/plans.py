@@ -39,8 +39,8 @@ class CreatePlan(Request, frozen=True, kw_only=True):
     included_credits: Annotated[CreditsText, Meta(description="Granted at the start of each month.")] = "0"
     rollover: Rollover = "none"
     soft_limit: Annotated[bool, Meta(description="Nothing is refused for want of credits, only counted.")] = False
-    features: Annotated[list[Feature], Meta(max_length=100, description="What whoever has it may use.")] = (
-        msgspec.field(default_factory=list)
+    features: Annotated[list[Feature], Meta(max_length=100, description="Told alone, for what asks.")] = msgspec.field(
+        default_factory=list
     )
     limits: PlanLimits = PlanLimits()
 

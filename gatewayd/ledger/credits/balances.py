@@ -43,7 +43,7 @@ def balance_at(tx: ReadTx, at: Instant | None) -> CreditBalance:
         unit="credit",
         as_of=as_of,
         plan_id=None if subscription is None else subscription.plan_id,
-        low_balance=subscription is not None and is_low(tx, subscription, available),
+        low_balance=subscription is not None and is_low(available, _included(tx, subscription)),
     )
 
 
@@ -69,10 +69,13 @@ def past(tx: ReadTx, at: Instant) -> Standing:
     return Standing(balance, holds.held_then(tx, at), granted, used)
 
 
-def is_low(tx: ReadTx, subscription: plans.Subscription, available: int) -> bool:
-    """Whether so little is left under a plan that somebody should look after it."""
-    included = plans.get(tx, subscription.plan_id).included_credits
-    return available <= 0 or available * LOW_PART < included
+def is_low(left: int, included: int) -> bool:
+    """Whether so little is left under a plan that includes so much each month that somebody should look after it."""
+    return left <= 0 or left * LOW_PART < included
+
+
+def _included(tx: ReadTx, subscription: plans.Subscription) -> int:
+    return plans.get(tx, subscription.plan_id).included_credits
 
 
 def _booked(row: EntryRow | None) -> tuple[int, int, int]:

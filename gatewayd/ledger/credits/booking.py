@@ -9,7 +9,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from gatewayd.errors import Problem
-from gatewayd.ledger.credits import entries, grants, holds, plans
+from gatewayd.ledger.credits import entries, grants, holds, low, plans
 from gatewayd.ledger.credits.entries import NewEntry
 from gatewayd.ledger.credits.grants import Change, Draw, NewGrant
 from gatewayd.ledger.credits.shapes import EntryRow, GrantRow, PlanRow
@@ -52,10 +52,12 @@ def draw_from(tx: WriteTx, entry: NewEntry, draws: list[Draw], owed: int = 0) ->
 def enter(tx: WriteTx, entry: NewEntry, draws: list[Draw], owed: int = 0) -> list[EntryRow]:
     """The entries of one piece of work, in parts."""
     parts: list[tuple[str | None, int]] = [*draws, *([(None, owed)] if owed else [])]
-    return [
+    booked = [
         entries.append(tx, replace(entry, amount=-amount, grant_id=grant_id, part=part))
         for part, (grant_id, amount) in enumerate(parts, entry.part)
     ]
+    low.tell(tx, booked)
+    return booked
 
 
 def insufficient(needed: int, missing: int) -> Problem:
@@ -84,11 +86,14 @@ def book_some(tx: WriteTx) -> bool:
         let_go(tx, hold.id)
         holds.close(tx, hold.id, "expired")
     expired = grants.due(tx, tx.now)
-    for due in expired:
-        grants.change(tx, due.grant_id, Change(expired=due.amount))
-        entry = NewEntry(type="expiry", amount=-due.amount, grant_id=due.grant_id, occurred_at=due.expired_at)
-        entries.append(tx, entry)
+    low.tell(tx, [_expire(tx, due) for due in expired])
     return bool(over or expired)
+
+
+def _expire(tx: WriteTx, due: grants.Due) -> EntryRow:
+    grants.change(tx, due.grant_id, Change(expired=due.amount))
+    entry = NewEntry(type="expiry", amount=-due.amount, grant_id=due.grant_id, occurred_at=due.expired_at)
+    return entries.append(tx, entry)
 
 
 def let_go(tx: WriteTx, hold_id: str) -> None:

@@ -1,7 +1,7 @@
 """Entries that put something right: refunds, grants that are taken back, adjustments. None changes another entry."""
 
 from gatewayd.errors import invalid_field, invalid_state
-from gatewayd.ledger.credits import booking, entries, grants
+from gatewayd.ledger.credits import booking, entries, grants, low
 from gatewayd.ledger.credits.entries import NewEntry
 from gatewayd.ledger.credits.grants import Change, NewGrant
 from gatewayd.ledger.credits.shapes import EntryRow, GrantRow, GrantStatus
@@ -56,7 +56,8 @@ def void(tx: WriteTx, grant_id: str, description: str | None) -> GrantRow:
     grants.change(tx, grant_id, Change(voided=free))
     grants.end(tx, grant_id)
     if free:
-        entries.append(tx, NewEntry(type="void", amount=-free, grant_id=grant_id, description=description))
+        entry = NewEntry(type="void", amount=-free, grant_id=grant_id, description=description)
+        low.tell(tx, [entries.append(tx, entry)])
     return grants.get(tx, grant_id)
 
 

@@ -24,6 +24,9 @@ SELECT credits FROM credit_costs WHERE operation = :operation AND unit = :unit A
 """
 _SELECT_PRICED = "SELECT DISTINCT operation FROM credit_costs WHERE unit = 'call' AND credits > 0 LIMIT :count"
 _COUNT = "SELECT count(*) FROM credit_costs"
+_SELECT_OF_DAY = """
+SELECT credits FROM credit_costs WHERE operation = :operation AND unit = :unit AND effective_from = :date
+"""
 _SELECT_NEXT = """
 SELECT min(effective_from) FROM credit_costs
 WHERE operation = :operation AND unit = :unit AND effective_from > :date
@@ -64,9 +67,9 @@ def put(tx: WriteTx, cost: OperationCost) -> OperationCost:
     """
     if cost.effective_from < tx.today:
         raise invalid_field("effectiveFrom", "out_of_range", "A cost begins today or later.")
-    if tx.value(_COUNT) == MOST:
-        raise Problem("limit_reached", f"There are {MOST} costs already.")
     named = {"operation": cost.operation, "unit": cost.unit, "date": cost.effective_from}
+    if tx.value(_COUNT) == MOST and tx.row(_SELECT_OF_DAY, **named) is None:
+        raise Problem("limit_reached", f"There are {MOST} costs already.")
     following: str | None = tx.value(_SELECT_NEXT, **named)
     row = COSTS.row(
         operation=cost.operation,

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from gatewayd.clock import Instant, london_midnight, months_later
 from gatewayd.errors import Problem, invalid_state, not_found
-from gatewayd.ledger.credits.shapes import PlanRow
+from gatewayd.ledger.credits.shapes import PlanLimits, PlanRow
 from gatewayd.store import Columns, ReadTx, WriteTx
 
 MOST: Final = 200  # Chosen: plans of one instance, retired ones among them
@@ -31,6 +31,10 @@ SELECT plan_id, anchor_date, months, next_at FROM credit_subscriptions WHERE org
 """
 _SELECT_SOFT_LIMIT = """
 SELECT p.soft_limit FROM credit_subscriptions s JOIN credit_plans p ON p.id = s.plan_id WHERE s.org_id = :org_id
+"""
+_SELECT_INCLUDED = """
+SELECT p.id, p.included_credits FROM credit_subscriptions s JOIN credit_plans p ON p.id = s.plan_id
+WHERE s.org_id = :org_id
 """
 _SELECT_ANY_SUBSCRIBED_ANY_ORG = "SELECT org_id FROM credit_subscriptions LIMIT 1"
 _SELECT_WITH_DUE_ANY_ORG = """
@@ -129,6 +133,18 @@ def soft_limit(tx: ReadTx) -> bool | None:
     """Whether the plan of the organization refuses nothing; None: it has no plan."""
     value: int | None = tx.value(_SELECT_SOFT_LIMIT)
     return None if value is None else bool(value)
+
+
+def included(tx: ReadTx) -> tuple[str, int] | None:
+    """The id of the organization's plan, and what it includes each month, in millionths; None: it has no plan."""
+    found: tuple[str, int] | None = tx.row(_SELECT_INCLUDED)
+    return found
+
+
+def limits(tx: ReadTx) -> PlanLimits:
+    """What the plan of the organization allows at most; without a plan, anything."""
+    subscription = current(tx)
+    return PlanLimits() if subscription is None else get(tx, subscription.plan_id).limits
 
 
 def is_any_subscribed(tx: ReadTx) -> bool:

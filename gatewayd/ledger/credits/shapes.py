@@ -144,11 +144,11 @@ class UsageSummary(Response, frozen=True, kw_only=True):
 
 
 class PlanLimits(Part, frozen=True, kw_only=True):
-    """What a plan allows at most. Null: any number."""
+    """What a plan allows at most. Null: any number. What was there before stays, and nothing is added to it."""
 
-    documents: Annotated[int, Meta(ge=0)] | None = None
-    storage_bytes: Annotated[int, Meta(ge=0)] | None = None
-    connections: Annotated[int, Meta(ge=0)] | None = None
+    documents: Annotated[int, Meta(ge=0, description="With those in the trash.")] | None = None
+    storage_bytes: Annotated[int, Meta(ge=0, description="Of documents, with those in the trash.")] | None = None
+    connections: Annotated[int, Meta(ge=0, description="Told alone: nothing is refused by it.")] | None = None
 
 
 class PlanRow(Response, frozen=True, kw_only=True):

@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from gatewayd.areas.billing import AREA
+from gatewayd.areas.billing import area
+from gatewayd.areas.billing.priced_work import PricedWork
 from gatewayd.clock import to_wire
 from gatewayd.contract.scopes import ALL_SCOPES
 from gatewayd.store import WriteTx
@@ -18,6 +19,9 @@ _USER = """
 INSERT INTO users (id, email, email_folded, name, instance_admin, created_at, updated_at)
 VALUES (:id, :id, :id, :id, :admin, :now, :now)
 """
+
+
+PRICED: PricedWork = {"vault.parse": ("page", "mb"), "tax.forward": ("call",), "crm.createLead": ("call",)}
 
 
 class Billing:
@@ -65,7 +69,7 @@ def open_billing(database_image: bytes, tmp_path: Path) -> OpenBilling:
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[Billing]:
-        async with open_api(tmp_path, database_image, AREA.operations) as api:
+        async with open_api(tmp_path, database_image, area(PRICED).operations) as api:
             await api.store.write(_add_users)
             for token, user_id in (("good", "usr_admin"), ("owner", "usr_owner")):
                 caller = api.token("org_a", token, ALL_SCOPES)

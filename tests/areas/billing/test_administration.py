@@ -21,7 +21,7 @@ _CHANGES: dict[str, dict[str, object]] = {
     "plans": _PLAN,
     "plans/retire": {"code": "studio"},
     "plans/current": {"code": "none"},
-    "costs": {"operation": "vault.parse", "credits": "1"},
+    "costs": {"operation": "crm.createLead", "credits": "1"},
 }
 
 
@@ -47,13 +47,17 @@ async def test_an_owner_changes_nothing(open_billing: OpenBilling, path: str) ->
         ("plans", {**_PLAN, "priceMonthly": "1.005"}, "priceMonthly", "invalid_decimal"),
         ("plans", {**_PLAN, "includedCredits": "-1"}, "includedCredits", "out_of_range"),
         ("plans/current", {"code": "nowhere"}, "code", "unknown_reference"),
-        ("costs", {"operation": "vault.parse", "credits": "-1"}, "credits", "out_of_range"),
+        ("costs", {"operation": "crm.createLead", "credits": "-1"}, "credits", "out_of_range"),
         (
             "costs",
-            {"operation": "vault.parse", "credits": "1", "effectiveFrom": "2026-11-19"},
+            {"operation": "crm.createLead", "credits": "1", "effectiveFrom": "2026-11-19"},
             "effectiveFrom",
             "out_of_range",
         ),
+        ("costs", {"operation": "crm.createLeads", "credits": "1"}, "operation", "unknown_reference"),
+        ("costs", {"operation": "billing.getPlans", "credits": "0"}, "operation", "unknown_reference"),
+        ("costs", {"operation": "vault.parse", "credits": "1"}, "unit", "conflict"),
+        ("costs", {"operation": "crm.createLead", "unit": "page", "credits": "1"}, "unit", "conflict"),
     ],
 )
 async def test_values_that_are_refused(
@@ -63,6 +67,26 @@ async def test_values_that_are_refused(
         reply = await billing.post(path, body)
         assert reply.status == 422, reply.body
         assert [(one["path"], one["code"]) for one in reply.json()["errors"]] == [(field, code)]
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("vault.pars", "vault.parse?"),
+        ("CRM.createlead".lower(), "crm.createLead?"),
+        ("sales.createLead", "crm.createLead?"),
+        ("vault.search", "operations have their ids."),
+    ],
+)
+async def test_a_name_that_nothing_is_charged_under_is_told_which_was_meant(
+    open_billing: OpenBilling, name: str, told: str
+) -> None:
+    async with open_billing() as billing:
+        (error,) = (await billing.post("costs", {"operation": name, "credits": "1"})).json()["errors"]
+        assert error["message"].endswith(told)
+        (unit,) = (await billing.post("costs", {"operation": "vault.parse", "credits": "1"})).json()["errors"]
+        assert unit["message"] == "vault.parse is charged by page and by mb."
+        assert (await billing.get("costs"))["data"] == []
 
 
 async def _code(billing: Billing, path: str, **body: object) -> tuple[int, str]:
@@ -148,6 +172,7 @@ async def test_an_import_is_all_or_nothing_and_each_entry_once(open_billing: Ope
         ({"type": "grant", "amount": "3", "operation": "vault.parse"}, "operation", "conflict"),
         ({"type": "grant", "amount": "3", "occurredAt": "2026-11-20T09:30:01Z"}, "occurredAt", "out_of_range"),
         ({"type": "expiry", "amount": "-3"}, "type", "invalid_enum"),
+        ({"type": "usage", "amount": "-3", "operation": "vault.pars"}, "operation", "unknown_reference"),
     ],
 )
 async def test_entries_that_are_not_imported(
@@ -206,5 +231,6 @@ async def test_there_are_only_so_many_plans_and_costs(
     async with open_billing() as billing:
         await billing.do("plans", **_PLAN)
         assert await _code(billing, "plans", code="firm", name="Firm") == (409, "limit_reached")
-        await billing.do("costs", operation="vault.parse", credits="1")
+        await billing.do("costs", operation="crm.createLead", credits="1")
+        await billing.do("costs", operation="crm.createLead", credits="0")  # which ends it, and makes no further one
         assert await _code(billing, "costs", operation="tax.forward", credits="1") == (409, "limit_reached")

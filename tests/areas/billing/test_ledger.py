@@ -88,13 +88,13 @@ async def test_pages_hold_each_entry_once_in_either_order(open_billing: OpenBill
         await billing.do("grants", amount="100")
         for number in range(7):
             billing.api.clock.advance(HOUR * (number % 2))
-            await billing.use("1", operation="vault.parse" if number % 3 else "x.y")
+            await billing.use("1", operation="vault.parse" if number % 3 else "tax.forward")
         for order in ("asc", "desc"):
             for filters in (
                 "",
                 "&type=usage&type=grant",
                 "&operation=vault.parse",
-                "&type=usage&operation=x.y",
+                "&type=usage&operation=tax.forward",
             ):
                 whole = (await billing.get("ledger", f"order={order}{filters}"))["data"]
                 numbers = [one["sequence"] for one in whole]

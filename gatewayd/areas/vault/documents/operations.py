@@ -216,7 +216,7 @@ def operations(settings: Settings) -> tuple[Operation, ...]:
             response=CreatedDocument,
             handler=create,
             secret=True,
-            errors=("already_exists", "duplicate_content", "payload_too_large"),
+            errors=("already_exists", "duplicate_content", "limit_reached", "payload_too_large"),
             example={"name": "Boiler service 2026.pdf", "mimeType": "application/pdf", "sizeBytes": 48213},
         ),
         *OPERATIONS,

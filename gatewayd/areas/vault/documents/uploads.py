@@ -92,8 +92,8 @@ def find(tx: ReadTx, token: str) -> Expected | None:
 def receive(tx: WriteTx, token: str, size: int, sha256: str, organization_bytes: int = 0) -> DocumentRow | None:
     """Note that the bytes are there, durable: the URL takes no others. None as in `find`: another request was faster.
 
-    Raises `Problem`: `checksum_mismatch`, `payload_too_large` where the organization would have more than it may; the
-    URL stays.
+    Raises `Problem`: `checksum_mismatch`, `payload_too_large` or `limit_reached` where the organization would have more
+    than it may; the URL stays.
     """
     expected = find(tx, token)
     if expected is None:
@@ -107,7 +107,7 @@ def receive(tx: WriteTx, token: str, size: int, sha256: str, organization_bytes:
 def declare(tx: WriteTx, token: str, size: int, organization_bytes: int = 0) -> Expected | None:
     """Note how many bytes are to come, where nobody said so before; else it stays as it is. None as in `find`.
 
-    Raises `Problem` `payload_too_large` as `receive` does.
+    Raises `Problem` `payload_too_large` or `limit_reached` as `receive` does.
     """
     expected = find(tx, token)
     if expected is None or expected.row.declared_size_bytes is not None:

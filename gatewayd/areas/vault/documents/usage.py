@@ -7,6 +7,7 @@ once is the instance's gain. What is kept is changed in the transaction that cha
 from typing import NamedTuple
 
 from gatewayd.errors import Problem
+from gatewayd.ledger.credits import plans
 from gatewayd.store import ReadTx, WriteTx
 
 _SELECT = "SELECT documents, bytes FROM vault_usage WHERE org_id = :org_id"
@@ -61,7 +62,16 @@ def take(tx: WriteTx, size: int) -> None:
 
 
 def refuse_over_quota(tx: ReadTx, size: int, organization_bytes: int) -> None:
-    """Raises `Problem` `payload_too_large` where so many bytes more are over the quota; 0: there is none."""
-    if organization_bytes and of_organization(tx).bytes + size > organization_bytes:
-        message = f"The organization may keep {organization_bytes} bytes of documents, its trash included."
-        raise Problem("payload_too_large", message, extra={"quotaBytes": organization_bytes})
+    """Raises `Problem` where one document more, of so many bytes, is over what the organization may keep.
+
+    `payload_too_large` for the bytes, which the instance (0: it does not) and the plan may limit, the lower counting;
+    `limit_reached` for the documents, which the plan may. Chosen: who got a smaller plan keeps what is there.
+    """
+    kept, plan = of_organization(tx), plans.limits(tx)
+    quotas = [organization_bytes or None, plan.storage_bytes]
+    quota = min((bytes_ for bytes_ in quotas if bytes_ is not None), default=None)
+    if quota is not None and kept.bytes + size > quota:
+        message = f"The organization may keep {quota} bytes of documents, its trash included."
+        raise Problem("payload_too_large", message, extra={"quotaBytes": quota})
+    if plan.documents is not None and kept.documents >= plan.documents:
+        raise Problem("limit_reached", f"The plan has room for {plan.documents} documents, the trash included.")
