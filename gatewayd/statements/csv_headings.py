@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 from msgspec import structs
 
-from gatewayd.statements.csv_profiles import PROFILES, Profile
+from gatewayd.statements.csv_profile import Profile
+from gatewayd.statements.csv_profiles import PROFILES
 from gatewayd.statements.shapes import Mapping
 
 

@@ -3,26 +3,13 @@
 A file is a profile's when it has all of its headings, in whatever order and among whatever others.
 """
 
-from typing import NamedTuple
-
+from gatewayd.statements.csv_card_profiles import CARDS
+from gatewayd.statements.csv_profile import Profile
 from gatewayd.statements.shapes import Mapping
 
 _DAY_FIRST = "dd/mm/yyyy"
 
-
-class Profile(NamedTuple):
-    """A bank's export: its headings, how it is read, where and when that was seen."""
-
-    name: str
-    bank: str
-    headings: tuple[str, ...]
-    mapping: Mapping
-    source: str
-    seen: str  # year and month of the source
-    currency: str = "GBP"  # where no column says
-
-
-PROFILES = (
+_ACCOUNTS = (
     Profile(
         name="barclays",
         bank="Barclays",
@@ -60,22 +47,6 @@ PROFILES = (
         source="github.com/Metasaura/ofxstatement-lloyds tests/sample-statement.csv bd7491d; "
         "github.com/firefly-iii/import-configurations gb/lloyds, gb/halifax 50adfe7",
         seen="2026-02",
-    ),
-    Profile(
-        name="lloyds_card",
-        bank="Lloyds, Halifax, Bank of Scotland or MBNA",
-        headings=("Date", "Date entered", "Reference", "Description", "Amount"),
-        mapping=Mapping(
-            date="Date entered",
-            value_date="Date",
-            date_format=_DAY_FIRST,
-            description=("Description",),
-            amount="Amount",
-            negate=True,
-            transaction_id="Reference",
-        ),
-        source="github.com/firefly-iii/import-configurations gb/mbna 50adfe7",
-        seen="2026-06",
     ),
     Profile(
         name="natwest",
@@ -275,76 +246,19 @@ PROFILES = (
         seen="2026-08",
     ),
     Profile(
-        name="amex",
-        bank="American Express",
-        headings=("Date", "Description", "Amount", "Extended Details", "Appears On Your Statement As", "Reference"),
+        name="tide",
+        bank="Tide",
+        headings=("Timestamp", "Reference", "Amount", "Cleared balance"),
         mapping=Mapping(
-            date="Date",
-            date_format=_DAY_FIRST,
-            description=("Description",),
+            date="Timestamp",
+            date_format="yyyy-mm-dd",
+            description=("Reference",),
             amount="Amount",
-            negate=True,
-            transaction_id="Reference",
+            balance="Cleared balance",
+            reference="Reference",
         ),
-        source="github.com/jmcameron/amex2qif README.md format 4; github.com/jbmilgrom/budget-interpreter src/amex",
-        seen="2022-05",
-    ),
-    Profile(
-        name="barclaycard_business",
-        bank="Barclaycard Business",
-        headings=(
-            *("Account Number", "Transaction Date", "Merchant Name", "Amount", "Currency", "Original Amount"),
-            *("Original Currency", "Conversion Rate", "Posted Date", "Transaction ID"),
-        ),
-        mapping=Mapping(
-            date="Posted Date",
-            value_date="Transaction Date",
-            date_format=_DAY_FIRST,
-            description=("Merchant Name",),
-            amount="Amount",
-            negate=True,
-            currency="Currency",
-            counterparty="Merchant Name",
-            transaction_id="Transaction ID",
-            original_amount="Original Amount",
-            original_currency="Original Currency",
-            account_number="Account Number",
-        ),
-        source="github.com/bank2ynab/bank2ynab bank2ynab.conf [UK Barclaycard Business Credit Card] 3fbdbc5",
-        seen="2019-04",
-    ),
-    Profile(
-        name="john_lewis",
-        bank="John Lewis Partnership Card",
-        headings=("Date Processed", "Description", "Amount"),
-        mapping=Mapping(
-            date="Date Processed",
-            date_format=_DAY_FIRST,
-            description=("Description",),
-            amount="Amount",
-            direction=3,  # CR, below no heading
-            negate=True,
-        ),
-        source="github.com/bank2ynab/bank2ynab test/test-data/MS_JANE_SMITH_01-12-2019_14-12-2019.csv 3fbdbc5",
-        seen="2019-12",
-    ),
-    Profile(
-        name="tesco",
-        bank="Tesco Bank",
-        headings=("Transaction Date", "Posting Date", "Billing Amount", "Merchant", "Debit/Credit Flag", "SICMCC Code"),
-        mapping=Mapping(
-            date="Posting Date",
-            value_date="Transaction Date",
-            date_format=_DAY_FIRST,
-            description=("Merchant",),
-            amount="Billing Amount",
-            direction="Debit/Credit Flag",
-            negate=True,
-            counterparty="Merchant",
-            transaction_id="Reference Number",
-            merchant_category_code="SICMCC Code",
-        ),
-        source="github.com/firefly-iii/import-configurations gb/tesco-bank 50adfe7 (order of the columns)",
-        seen="2026-06",
+        source="github.com/piersolenski/crunchtime index.js 231cf9c",
+        seen="2018-12",
     ),
 )
+PROFILES = _ACCOUNTS + CARDS

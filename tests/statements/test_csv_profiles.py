@@ -3,7 +3,7 @@
 import pytest
 
 from gatewayd.statements.csv_profiles import PROFILES
-from tests.statements.parts import read_parts
+from tests.statements.parts import proposal_in, read_parts
 
 BARCLAYS = """Number,Date,Account,Amount,Subcategory,Memo
  ,03/11/2026,20-00-01 12345678,-40.00,Direct Debit,NORTHERN WATER       \tREF 77
@@ -97,10 +97,20 @@ Reference Number,Debit/Credit Flag,SICMCC Code
 01/11/2026,03/11/2026,£40.00,NORTHERN WATER,LEEDS,,LS1,74000001,D,4900
 02/11/2026,02/11/2026,"£1,250.00",PAYMENT,,,,74000002,C,0000
 """
+VIRGIN_MONEY_CARD = """Transaction Date,Posting Date,Billing Amount,Merchant,Merchant City,Merchant State,\
+Merchant Postcode,Reference Number,Debit or Credit,SICMCC Code,Status,Transaction Currency,\
+Additional Card Holder,Card Used
+2026-11-05,,12.50,KIOSK,LONDON,,N1 1AA,,DBIT,5994,PENDING,GBP,false,1234
+2026-11-01,2026-11-03,40.00,NORTHERN WATER,LEEDS,,LS1 1AA,74000001,DBIT,4900,BILLED,GBP,false,1234
+2026-11-02,2026-11-02,1250.00,PAYMENT RECEIVED,,,,74000002,CRDT,0000,BILLED,GBP,false,1234
+"""
+TIDE = """Timestamp,Reference,Amount,Cleared balance
+2026-11-03T18:25:00.000Z,NORTHERN WATER,-40.00,1310.00
+2026-11-02T09:00:00.000Z,BROOK,1250.00,1350.00
+"""
 FILES = {
     "barclays": BARCLAYS,
     "lloyds": LLOYDS,
-    "lloyds_card": LLOYDS_CARD,
     "natwest": NATWEST,
     "nationwide": NATIONWIDE,
     "midata": MIDATA,
@@ -112,14 +122,17 @@ FILES = {
     "wise": WISE,
     "cooperative": COOPERATIVE,
     "metro": METRO,
+    "tide": TIDE,
+    "lloyds_card": LLOYDS_CARD,
     "amex": AMEX,
     "barclaycard_business": BARCLAYCARD,
     "john_lewis": JOHN_LEWIS,
     "tesco": TESCO,
+    "virgin_money_card": VIRGIN_MONEY_CARD,
 }
 WITHOUT_BALANCES = {
     *("barclays", "lloyds_card", "monzo", "monzo_2018"),
-    *("amex", "barclaycard_business", "john_lewis", "tesco"),
+    *("amex", "barclaycard_business", "john_lewis", "tesco", "virgin_money_card"),
 }
 
 
@@ -179,6 +192,8 @@ def test_types_references_and_other_currencies_are_taken_over() -> None:
     assert line_of("barclaycard_business", "2026-11-03") == ("other", "M1", None, -4600)
     tesco = read_parts(FILES["tesco"]).lines
     assert [line.merchant_category_code for line in tesco] == ["4900", None]
+    assert line_of("virgin_money_card", "2026-11-03") == ("other", "74000001", None, None)
+    assert line_of("tide", "2026-11-02") == ("other", None, "BROOK", None)
 
 
 def test_years_first_are_read_where_the_bank_writes_them() -> None:
@@ -189,6 +204,8 @@ def test_what_is_pending_is_told_and_what_was_reverted_refused() -> None:
     found = read_parts(REVOLUT)
     assert [(line.status, line.amount) for line in found.lines][2] == ("pending", -3000)
     assert [(refused.line, "reverted" in refused.reason) for refused in found.refused] == [(5, True)]
+    virgin = read_parts(VIRGIN_MONEY_CARD).lines[0]
+    assert (virgin.status, virgin.amount, virgin.booking_date) == ("pending", -1250, None)
     waiting = read_parts(JOHN_LEWIS).lines[0]
     assert (waiting.status, waiting.amount, waiting.booking_date) == ("pending", -6740, None)
 
@@ -208,3 +225,20 @@ def test_a_file_of_several_accounts_and_currencies_is_as_many_statements() -> No
 def test_headings_alone_are_a_statement_without_lines() -> None:
     found = read_parts(HSBC.splitlines()[0] + "\n")
     assert [(closed.lines, closed.sum) for closed in found.closed] == [(0, 0)]
+
+
+def test_headings_that_many_banks_have_are_nobodys_profile_and_ask_only_what_is_in_doubt() -> None:
+    """Santander and first direct write these four: so does the rest of the world, with the month first."""
+    text = "Date,Description,Amount,Balance\n{},NORTHERN WATER,-40.00,1310.00\n02/11/2026,BROOK,1250.00,1350.00\n"
+    found = read_parts(text.format("30/11/2026"))
+    assert found.opened[0].profile is None
+    assert found.rows == [("2026-11-30", -4000, "NORTHERN WATER"), ("2026-11-02", 125000, "BROOK")]
+    assert (found.closed[0].opening_balance, found.closed[0].closing_balance) == (10000, 131000)
+    proposal = proposal_in(text.format("03/11/2026"))
+    assert [doubt.field for doubt in proposal.doubts] == ["date_format"]
+
+
+def test_a_comma_in_a_merchants_name_without_quotes_is_refused_with_its_line() -> None:
+    found = read_parts(VIRGIN_MONEY_CARD.replace("NORTHERN WATER", "WATER, NORTHERN"))
+    assert [refused.line for refused in found.refused] == [3]
+    assert [line.amount for line in found.lines] == [-1250, 125000]
