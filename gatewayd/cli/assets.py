@@ -1,12 +1,12 @@
 """`gatewayd asset`: portfolios and their accounts, and what is held in them."""
 
 import argparse
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from gatewayd.cli import asset_transactions
 from gatewayd.cli.context import CommandError, Context
+from gatewayd.cli.listing import PAGE, Asked, Shown, cells, print_found
 from gatewayd.cli.output import note, print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
 from gatewayd.cli.run_operation import operation_of, run_for_file, run_operation, walk
@@ -20,7 +20,6 @@ WRAPPERS = (
     *("none", "isa", "lisa", "jisa", "ifisa", "sipp", "ssas", "workplace_pension", "offshore_bond", "onshore_bond"),
     *("vct", "eis", "seis", "premium_bonds", "other"),
 )
-_PAGE = 100
 
 
 def add_commands(subparsers: Subparsers) -> None:
@@ -141,15 +140,12 @@ def positions(arguments: argparse.Namespace, context: Context) -> int:
         "method": arguments.method,
         "includeClosed": arguments.closed,
     }
-    wanted = (min(_PAGE, arguments.limit), arguments.limit)
+    wanted = (min(PAGE, arguments.limit), arguments.limit)
     found = walk(context, arguments.org, operation_of(AREA, "assets.listPositions"), values, wanted)
     columns = ("instrument", "name", "account", "quantity", "cost", "value", "gain", "currency")
     names = ("accountId", "quantity", "costBasisBase", "marketValueBase", "unrealisedGain", "baseCurrency")
-    cells = []
-    for row in found:
-        rest = ("" if row[name] is None else str(row[name]) for name in names)
-        cells.append((row["instrumentId"], row["instrument"]["name"], *rest))
-    print_list(arguments, found, columns, cells)
+    shown = [(row["instrumentId"], row["instrument"]["name"], *cells(row, names)) for row in found]
+    print_list(arguments, found, columns, shown)
     return 0
 
 
@@ -186,18 +182,7 @@ def _write_new(path: Path, content: bytes) -> None:
         raise CommandError(f"{path} cannot be written: {error.strerror}") from None
 
 
-def _list(
-    arguments: argparse.Namespace,
-    context: Context,
-    asked: tuple[str, Mapping[str, object]],
-    shown: tuple[Sequence[str], Sequence[str]],
-) -> None:
-    """Print a list of `--org`: the operation with its values, and the columns with the member that stands in each."""
+def _list(arguments: argparse.Namespace, context: Context, asked: Asked, shown: Shown) -> None:
     from gatewayd.areas.assets import AREA
 
-    operation, values = asked
-    columns, names = shown
-    wanted = (min(_PAGE, arguments.limit), arguments.limit)
-    found = walk(context, arguments.org, operation_of(AREA, operation), values, wanted)
-    cells = [tuple("" if row[name] is None else str(row[name]) for name in names) for row in found]
-    print_list(arguments, found, columns, cells)
+    print_found(arguments, context, AREA, (asked, shown))

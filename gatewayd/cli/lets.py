@@ -1,13 +1,13 @@
 """`gatewayd property`, `gatewayd tenancy` and `gatewayd rent`: what is let, to whom, and the rents of it."""
 
 import argparse
-from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from gatewayd.cli.context import Context
-from gatewayd.cli.output import print_list, print_result
+from gatewayd.cli.listing import Asked, Shown, print_found
+from gatewayd.cli.output import print_result
 from gatewayd.cli.parser import Command, Subparsers, add_command, add_group, add_override, whole_number
-from gatewayd.cli.run_operation import operation_of, run_operation, walk
+from gatewayd.cli.run_operation import operation_of, run_operation
 from gatewayd.cli.time_arguments import civil_date
 
 LIST_MAX = 100_000
@@ -15,7 +15,6 @@ METHODS = ("cash", "cheque", "card", "bank_transfer", "other")
 PROPERTY_STATES = ("active", "under_offer", "sold", "archived")
 RENT_STATES = ("paid", "part_paid", "due", "late", "upcoming")
 TENANCY_STATES = ("upcoming", "active", "notice", "ended", "cancelled")
-_PAGE = 100
 
 
 def add_commands(subparsers: Subparsers) -> None:
@@ -112,18 +111,7 @@ def record(arguments: argparse.Namespace, context: Context) -> int:
     return 0
 
 
-def _list(
-    arguments: argparse.Namespace,
-    context: Context,
-    asked: tuple[str, Mapping[str, object]],
-    shown: tuple[Sequence[str], Sequence[str]],
-) -> None:
-    """Print a list of `--org`: the operation with its values, and the columns with the member that stands in each."""
+def _list(arguments: argparse.Namespace, context: Context, asked: Asked, shown: Shown) -> None:
     from gatewayd.areas.landlord import AREA
 
-    operation, values = asked
-    columns, names = shown
-    wanted = (min(_PAGE, arguments.limit), arguments.limit)
-    found = walk(context, arguments.org, operation_of(AREA, operation), values, wanted)
-    cells = [tuple("" if row[name] is None else str(row[name]) for name in names) for row in found]
-    print_list(arguments, found, columns, cells)
+    print_found(arguments, context, AREA, (asked, shown))

@@ -5,7 +5,8 @@ on which it began, for the first time a month later. A month's interest is balan
 and the rate of the day on which the month begins; what is paid beyond it is capital.
 
 Chosen: what a lender said is owed on a day goes before what was computed, and the months after it go on from there.
-The months before the first such balance are those that lead to it, from no more than was lent.
+The months before the first such balance are those that lead to it, from no more than was lent; but where a period had
+been closed when it was told, they stay those that follow from what was lent, as that period showed them.
 """
 
 import datetime
@@ -32,10 +33,14 @@ class Rate(NamedTuple):
 
 
 class Balance(NamedTuple):
-    """What was owed at the end of a day, by the lender's word."""
+    """What was owed at the end of a day, by the lender's word.
+
+    `reaches_back`: the months before it, where nothing is known, are those that lead to it.
+    """
 
     date: str
     amount: int
+    reaches_back: bool = True
 
 
 class Loan(NamedTuple):
@@ -287,7 +292,7 @@ def _opening(loan: Loan) -> int:
     """
     known = loan.balances[0] if loan.balances else Balance(loan.start, loan.original)
     months = _months_until(loan, known.date)
-    if months == 0 or known.amount == 0:
+    if months == 0 or known.amount == 0 or not known.reaches_back:
         return loan.original
     if _payment(loan, loan.original, loan.rates[0].percent, 0) is None:
         opening = known.amount

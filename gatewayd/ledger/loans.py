@@ -18,9 +18,10 @@ class _Step(msgspec.Struct, rename="camel"):
     interest_rate: str
 
 
-class _Stated(msgspec.Struct):
+class _Stated(msgspec.Struct, rename="camel"):
     date: str
     amount: str
+    reaches_back: bool = True
 
 
 _steps, _stated = msgspec.json.Decoder(list[_Step]), msgspec.json.Decoder(list[_Stated])
@@ -41,6 +42,10 @@ def find(tx: ReadTx, mortgage_id: str) -> Loan | None:
         term_months=term_months,
         payment=payment,
         rates=rates_of(steps, rate_end_date, reversion_rate),
-        balances=tuple(Balance(said.date, to_minor(said.amount, currency)) for said in _stated.decode(balances)),
+        balances=tuple(_balance(said, currency) for said in _stated.decode(balances)),
         redeemed=redeemed,
     )
+
+
+def _balance(said: _Stated, currency: str) -> Balance:
+    return Balance(said.date, to_minor(said.amount, currency), said.reaches_back)

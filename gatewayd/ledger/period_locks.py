@@ -41,6 +41,11 @@ SELECT start_date, end_date FROM period_locks
 WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND business_id IS NULL AND closing <= :closing
 ORDER BY start_date, end_date
 """
+_SELECT_RANGES_OF_BUSINESS = """
+SELECT start_date, end_date, closing FROM period_locks
+WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND (business_id IS NULL OR business_id = :business_id)
+ORDER BY start_date, end_date, closing
+"""
 _INSERT = """
 INSERT INTO period_locks (org_id, legal_entity_id, business_id, start_date, end_date, closed_at, closing)
 VALUES (:org_id, :legal_entity_id, :business_id, :start_date, :end_date, :now, :closing)
@@ -97,6 +102,12 @@ def closed_ranges(tx: ReadTx, legal_entity_id: str | None, overrides: bool) -> l
         return []
     rows = tx.rows(_SELECT_RANGES, legal_entity_id=legal_entity_id, closing=int(not overrides))
     return [(row[0], row[1]) for row in rows]
+
+
+def ranges_of(tx: ReadTx, legal_entity_id: str, business_id: str) -> list[tuple[str, str, LockState]]:
+    """The ranges in which figures of a business are locked, first and last day: its own, and its legal entity's."""
+    rows = tx.rows(_SELECT_RANGES_OF_BUSINESS, legal_entity_id=legal_entity_id, business_id=business_id)
+    return [(start, end, "closing" if closing else "closed") for start, end, closing in rows]
 
 
 def any_closed(tx: ReadTx, legal_entity_id: str, business_id: str | None = None) -> bool:

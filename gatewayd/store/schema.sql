@@ -2030,6 +2030,8 @@ CREATE INDEX tenancies_by_start ON tenancies (org_id, start_date, id);
 
 CREATE INDEX tenancies_cancelled ON tenancies (org_id, id) WHERE cancelled_at IS NOT NULL;
 
+CREATE INDEX tenancies_going_on ON tenancies (org_id, start_date) WHERE last_day IS NULL AND cancelled_at IS NULL;
+
 CREATE INDEX tenancies_in_property ON tenancies (org_id, property_id, id);
 
 CREATE INDEX tenancies_occupying ON tenancies (
@@ -2040,10 +2042,15 @@ CREATE INDEX tenancies_of_property ON tenancies (org_id, property_id, start_date
 
 CREATE INDEX tenancies_of_unit ON tenancies (org_id, unit_id, id) WHERE unit_id IS NOT NULL;
 
+CREATE INDEX tenancies_settled ON tenancies (org_id, last_day, id, currency, rent_total)
+WHERE rent_total IS NOT NULL AND cancelled_at IS NULL;
+
 CREATE INDEX tenancies_to_look_at ON tenancies (rent_looked_at_on, id) WHERE cancelled_at IS NULL;
 
 CREATE INDEX tenancies_to_tell ON tenancies (last_day, id)
 WHERE cancelled_at IS NULL AND (ending_told_for IS NULL OR ending_told_for <> last_day);
+
+CREATE INDEX tenancies_with_deposit ON tenancies (org_id, start_date) WHERE deposit_amount IS NOT NULL;
 
 CREATE TABLE tenancy_tenants (
     org_id TEXT NOT NULL REFERENCES organizations (id),

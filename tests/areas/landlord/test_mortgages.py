@@ -73,7 +73,7 @@ def test_a_new_mortgage_is_answered_whole(premises: Premises) -> None:
         "monthlyPayment": "750.00",
         "currentBalance": "149000.00",
         "balanceDate": "2026-10-31",
-        "balanceHistory": [{"date": "2026-10-31", "amount": "149000.00"}],
+        "balanceHistory": [{"date": "2026-10-31", "amount": "149000.00", "reachesBack": True}],
         "estimatedBalance": "149000.00",
         "ercUntilDate": "2027-01-31",
         "ercPercent": "1",

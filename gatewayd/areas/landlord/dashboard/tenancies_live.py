@@ -16,12 +16,13 @@ from gatewayd.money import to_minor
 from gatewayd.store import ReadTx
 
 _SELECT_UNITS = "SELECT id, property_id FROM property_units WHERE org_id = :org_id AND archived_at IS NULL"
-_SELECT_LIVE = """
+_SELECT_OF_DAY = """
 SELECT id, property_id, unit_id, currency, rent_frequency, rent_history,
     CASE WHEN notice_served_date <= :day THEN 1 ELSE 0 END
 FROM tenancies
-WHERE org_id = :org_id AND start_date <= :day AND (last_day IS NULL OR last_day >= :day) AND cancelled_at IS NULL
+WHERE org_id = :org_id AND start_date <= :day AND cancelled_at IS NULL
 """
+_SELECT_LIVE = f"{_SELECT_OF_DAY} AND last_day IS NULL UNION ALL {_SELECT_OF_DAY} AND last_day >= :day"
 _SELECT_DEPOSITS = """
 SELECT property_id, currency, type, deposit_scheme, deposit_protected_date,
     deposit_amount - CASE WHEN deposit_returned_date <= :day THEN coalesce(deposit_returned_amount, deposit_amount)

@@ -3,7 +3,7 @@
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gatewayd.areas.landlord.mortgages import listing, rules
+from gatewayd.areas.landlord.mortgages import closed_days, listing, rules
 from gatewayd.areas.landlord.mortgages.rows import MORTGAGES
 from gatewayd.areas.landlord.mortgages.shapes import (
     CreateMortgage,
@@ -56,7 +56,8 @@ def create_mortgage(tx: WriteTx, caller: Caller, request: CreateMortgage) -> Mor
 def update_mortgage(tx: WriteTx, caller: Caller, request: UpdateMortgage) -> Mortgage:
     """Change the given fields of a mortgage: a new rate, a new balance, its redemption, or a mistake.
 
-    Former rates and balances stay in the histories, so that the interest of former years stays what it was.
+    Former rates and balances stay in the histories, so that the interest of former years stays what it was. What was
+    owed on days of a closed period stays too: a first balance leaves them alone, and what would move them is refused.
     """
     before = MORTGAGES.get(tx, request.id, request.expected_version)
     given = MORTGAGES.changed(before, request)
@@ -69,7 +70,7 @@ def update_mortgage(tx: WriteTx, caller: Caller, request: UpdateMortgage) -> Mor
         balance_date=before.balance_date,
     )
     after = _with_balance(_with_rate(tx, rules.started(after), before, request, given), request, given)
-    return MORTGAGES.update(tx, _checked(tx, after))
+    return MORTGAGES.update(tx, closed_days.kept(tx, before, _checked(tx, after)))
 
 
 def _with_rate(tx: WriteTx, row: Mortgage, before: Mortgage, request: UpdateMortgage, given: Mortgage) -> Mortgage:
@@ -156,7 +157,7 @@ OPERATIONS = (
         request=UpdateMortgage,
         response=Mortgage,
         handler=update_mortgage,
-        errors=("already_exists", "version_conflict"),
+        errors=("already_exists", "period_closed", "version_conflict"),
         extension=True,
         example={
             "id": "mtg_01k0000000000000000000000a",

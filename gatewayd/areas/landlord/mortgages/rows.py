@@ -43,6 +43,8 @@ def loan_of(row: Mortgage) -> Loan:
         term_months=row.term_months,
         payment=None if row.monthly_payment is None else row.monthly_payment.minor,
         rates=rates_of(steps, row.rate_end_date, row.reversion_rate),
-        balances=tuple(Balance(said.date, to_minor(said.amount, row.currency)) for said in row.balance_history),
+        balances=tuple(
+            Balance(said.date, to_minor(said.amount, row.currency), said.reaches_back) for said in row.balance_history
+        ),
         redeemed=row.redeemed_date,
     )

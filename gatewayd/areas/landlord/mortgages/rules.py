@@ -146,6 +146,12 @@ def without_balance(row: Mortgage, date: str | None) -> Mortgage:
     return _with_balances(row, [balance for balance in row.balance_history if balance.date != gone])
 
 
+def not_reaching_back(row: Mortgage) -> Mortgage:
+    """The mortgage whose first balance leaves the months before it alone."""
+    first, *others = row.balance_history
+    return replace(row, balance_history=[replace(first, reaches_back=False), *others])
+
+
 def _with_balances(row: Mortgage, said: Iterable[StatedBalance]) -> Mortgage:
     said = sorted(said, key=lambda balance: balance.date)
     if not said:

@@ -49,10 +49,15 @@ class RateStep(Response, frozen=True, kw_only=True):
 
 
 class StatedBalance(Response, frozen=True, kw_only=True):
-    """What was owed at the end of a day, by the lender's word. `amount` is in the mortgage's currency."""
+    """What was owed at the end of a day, by the lender's word. `amount` is in the mortgage's currency.
+
+    Of the first one, `reachesBack` says that the months before it are estimated as those that lead to it. Where a
+    period had been closed that would show others, it is false, and they follow from `originalAmount` as before.
+    """
 
     date: DateText
     amount: AmountText
+    reaches_back: bool = True  # rows that were written before this field have none
 
 
 class Mortgage(Response, frozen=True, kw_only=True):

@@ -5,23 +5,28 @@ look at the sum of what they paid. The others' is counted, by whole periods at o
 """
 
 import datetime
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from gatewayd.areas.landlord.rents import terms
 from gatewayd.areas.landlord.tenancies.shapes import TenancyRow
 from gatewayd.ledger.rents import received, schedule, stored_terms
-from gatewayd.store import ReadTx
+from gatewayd.store import ReadTx, Row
 
-_SELECT_BEGUN = f"""
+_SELECT = f"""
 SELECT tenancies.id, property_id, coalesce(rents_received.amount, 0), rent_total, {stored_terms.COLUMNS}
 FROM tenancies LEFT JOIN rents_received ON rents_received.org_id = :org_id
     AND rents_received.tenancy_id = tenancies.id AND rents_received.currency = tenancies.currency
-WHERE tenancies.org_id = :org_id AND start_date <= :day AND cancelled_at IS NULL
+WHERE tenancies.org_id = :org_id AND cancelled_at IS NULL
 """
-_SELECT_UNSETTLED = f"""{_SELECT_BEGUN}
-    AND (last_day IS NULL OR last_day > :day OR rent_total > coalesce(rents_received.amount, 0))
+_SELECT_RUNNING = f"""
+{_SELECT} AND last_day IS NULL AND start_date <= :day
+UNION ALL
+{_SELECT} AND last_day > :day AND start_date <= :day
 """
-_LAST_DAY = 2  # its place in the columns of terms
+_SELECT_ENDED = f"{_SELECT} AND last_day <= :day"  # they began before
+_SELECT_UNSETTLED = f"{_SELECT_ENDED} AND rent_total > coalesce(rents_received.amount, 0)"  # settled: seen in an index
+_TERMS = 4  # how many columns go before those of the terms, the first of which is the currency
 
 
 class Owed(NamedTuple):
@@ -75,14 +80,23 @@ def of_all(tx: ReadTx, day: str) -> list[Owing]:
     """
     since = received.later(tx, day)
     found = []
-    for id_, property_id, came, total, *stored in tx.each(_SELECT_BEGUN if since else _SELECT_UNSETTLED, day=day):
-        currency, last_day = stored[0], stored[_LAST_DAY]
-        came = max(came - since.get((id_, currency), 0), 0)
-        ended = last_day is not None and last_day <= day
-        arrears = (total if ended else schedule.due_until(stored_terms.terms_of(*stored), day)) - came
+    for row in tx.each(_SELECT_RUNNING, day=day):
+        came = _came(row, since)
+        arrears = schedule.due_until(stored_terms.terms_of(*row[_TERMS:]), day) - came
         if arrears > 0:
-            found.append(Owing(id_, property_id, currency, arrears, came, tuple(stored)))
+            found.append(Owing(row[0], row[1], row[_TERMS], arrears, came, row[_TERMS:]))
+    for row in tx.each(_SELECT_ENDED if since else _SELECT_UNSETTLED, day=day):
+        came = _came(row, since)
+        arrears = row[_TERMS - 1] - came
+        if arrears > 0:
+            found.append(Owing(row[0], row[1], row[_TERMS], arrears, came, row[_TERMS:]))
     return found
+
+
+def _came(row: Row, since: Mapping[tuple[str, str], int]) -> int:
+    """What had come for a tenancy, of all that came: never less than nothing."""
+    came: int = row[2] - since.get((row[0], row[_TERMS]), 0)
+    return came if came > 0 else 0
 
 
 def _days(first: str, last: str) -> int:
