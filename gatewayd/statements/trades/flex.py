@@ -217,7 +217,9 @@ def _action(element: Element, ordinal: int, base: str) -> Trade | None:
 
 
 def _transfer(element: Element, ordinal: int, base: str) -> Trade | None:
-    """Cash or a holding that comes from another account, or goes to one; elements as in github.com/csingley/ibflex tests/test_types.py.
+    """Cash or a holding that comes from another account, or goes to one.
+
+    The elements are as in github.com/csingley/ibflex tests/test_types.py.
 
     Chosen: of a holding only what it was is told, for `positionAmount` is what it was worth on the day and not what it
     cost. To move what is one's own is no disposal (Domain C5.7), which only who knows the other account can say.
