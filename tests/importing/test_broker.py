@@ -324,6 +324,32 @@ async def test_what_lies_in_a_closed_period_is_refused(open_brokerage: Open) -> 
         assert caught.value.code == "period_closed"
 
 
+async def test_what_has_changed_since_the_preview_counts(open_brokerage: Open) -> None:
+    """A row that was to come in does not fit any more, one that was there has gone, and one that did not fit does."""
+    rows = [
+        "Trade Date,Action,Ticker,Quantity,Price",
+        "13/01/2025,Buy,ABC,10,2.50",
+        "13/02/2025,Buy,ABC,20,2.50",
+        "13/03/2025,Buy,DEF,5,1.00",
+        "14/03/2025,Sell,GHI,5,1.00",
+    ]
+    async with open_brokerage() as one:
+        account = await one.account()
+        there = await one.bring(account, "\n".join([rows[0], rows[3]]) + "\n")
+        preview = await one.bring(account, "\n".join(rows) + "\n", preview=True)
+        assert (preview.added, preview.duplicates, preview.refused_rows) == (2, 1, 1)
+        await one.undo(there)
+        bought = {"instrument": {"symbol": "GHI"}, "quantity": "7", "unitPrice": "1"}
+        await one.enter(accountId=account, type="buy", tradeDate="2025-03-01", **bought)
+        await one.store.write(lambda tx: period_locks.close(tx, one.entity, "2025-01-01", "2025-01-31"), ORG)
+        run = await one.importing.apply(ORG, preview.id, "broker")
+        assert (run.status, run.added, run.duplicates) == ("applied", 3, 0)
+        assert [line.line for line in run.refused] == [2]
+        assert "closed" in run.refused[0].reason
+        expected = {"ABC": ("20", "50.00"), "DEF": ("5", "5.00"), "GHI": ("2", "2.00")}
+        assert await one.positions(account) == expected
+
+
 async def test_a_period_that_is_being_closed_takes_what_overrides_that(open_brokerage: Open) -> None:
     async with open_brokerage() as one:
         account = await one.account()

@@ -108,6 +108,47 @@ def test_a_spin_off_takes_its_share_of_the_cost(holdings: Holdings) -> None:
     assert holdings.holding("quantity", child) is None
 
 
+def test_lots_give_to_spin_offs_mergers_and_gifts_what_they_cost(holdings: Holdings) -> None:
+    """First in, first out beside the average: a spin-off lessens every lot alike, others take whole lots."""
+    new, third = holdings.instrument(), holdings.instrument()
+    holdings.buy("2025-01-01", 10, "100")
+    holdings.buy("2025-01-02", 10, "300")
+    holdings.enter(
+        "spin_off",
+        "2025-01-10",
+        4,
+        instrument=new,
+        from_instrument_id=holdings.share,
+        from_quantity="20",
+        cost_share="0.25",
+    )
+    assert holdings.holding("cost, fifo_cost", scope=holdings.account) == ("300", "300")
+    assert holdings.holding("cost, fifo_cost", new, holdings.account) == ("100", "100")
+    holdings.sell("2025-01-20", 5, "100")  # by lots half of 75, on average a quarter of 300
+    assert holdings.gains(scope=holdings.account, column="fifo_gain") == {"2025-01-20": 62_50}
+    assert holdings.gains(scope=holdings.account) == {"2025-01-20": 25_00}
+    merged = {"instrument": third, "from_instrument_id": holdings.share, "from_quantity": "5"}
+    holdings.enter("merger", "2025-02-20", 1, "0", **merged)  # the rest of the first lot
+    assert holdings.holding("cost, fifo_cost", third, holdings.account) == ("75", "37.5")
+    holdings.enter("transfer_out", "2025-03-25", 5, "0", spouse_transfer=True)
+    assert holdings.holding("cost, fifo_cost", scope=holdings.account) == ("75", "112.5")
+
+
+def test_a_spin_off_counts_what_was_bought_on_its_day(holdings: Holdings) -> None:
+    new, third = holdings.instrument(), holdings.instrument()
+    half = {"from_instrument_id": holdings.share, "cost_share": "0.5"}
+    holdings.buy("2025-01-01", 20, "400")
+    holdings.buy("2025-01-10", 5, "100")
+    holdings.enter("spin_off", "2025-01-10", 1, instrument=new, from_quantity="10", **half)
+    assert holdings.pool(new) == (1, 100)  # half of 10/25 of 500
+    other = holdings.instrument()
+    holdings.buy("2025-01-10", 5, "100", instrument=other)
+    half["from_instrument_id"] = other
+    holdings.enter("spin_off", "2025-01-10", 1, instrument=third, from_quantity="5", **half)
+    assert holdings.pool(third) == (1, 50)
+    assert holdings.holding("fifo_cost", third, holdings.account) == ("50",)
+
+
 def test_two_brokers_report_of_one_spin_off_is_each_about_its_own(holdings: Holdings) -> None:
     child, other = holdings.instrument(), holdings.new_account()
     holdings.buy("2025-01-10", 100, "1000")

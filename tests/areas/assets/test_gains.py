@@ -239,6 +239,8 @@ def test_a_sale_of_thirty_days_ago_may_be_matched_today_and_a_return_of_capital_
     expected = [("2026-10-21", "-50.00", "49.50", "2026-11-21"), ("2026-11-19", "40.00", "39.75", "2026-12-20")]
     assert found == expected
     assert bought["change"] == "99.25"
+    next_to_nothing = holdings.ask("gainForecast", **asked, quantity="500.000000000001", unitPrice="0.000000000001")
+    assert next_to_nothing["change"] == "100.00"
 
 
 def test_pools_are_compared_once_all_is_sold_and_where_capital_came_back(holdings: Holdings) -> None:
