@@ -52,6 +52,24 @@ def test_bonus_issues_of_nothing_and_of_one_share(holdings: Holdings) -> None:
     holdings.enter("bonus_issue", "2025-01-10", 5)
     holdings.sell("2025-01-20", 15, "30")
     assert (holdings.gains(), holdings.pool()) == ({"2025-01-20": 30_00}, (0, 0))
+
+    def record(tx: WriteTx) -> None:
+        """At once: five of ten shares for nothing are sold, five become ten, and ten of twelve are those again."""
+        trades = (
+            ("bonus_issue", 2, 10, None),
+            ("sell", 5, 5, "20"),
+            ("bonus_issue", 10, 5, None),
+            ("buy", 15, 12, "12"),
+        )
+        rows = [
+            holdings.stored(tx, kind, f"2025-01-{day:02}", quantity, gross, instrument=given)
+            for kind, day, quantity, gross in trades
+        ]
+        recording.record(tx, rows)
+
+    given = holdings.instrument()
+    holdings.write(record)
+    assert holdings.gains(given) == {"2025-01-05": 10_00}
     other = holdings.instrument()
     holdings.buy("2025-01-02", 2, "10", instrument=other)
     holdings.sell("2025-01-10", 1, "20", instrument=other)
@@ -147,6 +165,10 @@ def test_a_spin_off_counts_what_was_bought_on_its_day(holdings: Holdings) -> Non
     holdings.enter("spin_off", "2025-01-10", 1, instrument=third, from_quantity="5", **half)
     assert holdings.pool(third) == (1, 50)
     assert holdings.holding("fifo_cost", third, holdings.account) == ("50",)
+    told = holdings.instrument()
+    holdings.enter("spin_off", "2025-01-11", 1, "30", instrument=told, from_instrument_id=other, from_quantity="5")
+    assert (holdings.pool(told), holdings.pool(other)) == ((1, 30), (5, 20))
+    assert holdings.holding("fifo_cost", told, holdings.account) == ("30",)
 
 
 def test_two_brokers_report_of_one_spin_off_is_each_about_its_own(holdings: Holdings) -> None:
