@@ -29,7 +29,7 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("source", type=Path, metavar="SRC", help="the directory of a backup")
     add_decision(command, required=False)
     command = add_command(subparsers, "verify", "look for damage in database and documents", verify, json=True)
-    command.add_argument("--repair", action="store_true", help="set damaged documents aside, and count anew")
+    command.add_argument("--repair", action="store_true", help="set damaged documents aside, count and compute anew")
 
 
 def backup(arguments: argparse.Namespace, context: Context) -> int:
@@ -68,9 +68,10 @@ def restore(arguments: argparse.Namespace, context: Context) -> int:
 def verify(arguments: argparse.Namespace, context: Context) -> int:
     """SQLite's own checks first; then every stored wire form and sum is compared with what it is made of.
 
-    Credits are added up, and the bytes of all documents are read.
+    Credits are added up, holdings computed from their first day on, and the bytes of all documents read.
     """
     from gatewayd.cli.verified_files import verify_files
+    from gatewayd.cli.verified_holdings import stale_holdings
     from gatewayd.store import backup as copies
 
     context.require_database()
@@ -79,6 +80,7 @@ def verify(arguments: argparse.Namespace, context: Context) -> int:
     if not found:
         files, faults = verify_files(context, repairs=arguments.repair)
         found = [*_stale_wires(context), *_faults_of_credits(context), *faults]
+        found += stale_holdings(context, repairs=arguments.repair)
     if found:
         more = [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
         raise CommandError("\n".join([*found[:SHOWN], *more]))

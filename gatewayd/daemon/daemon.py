@@ -35,7 +35,7 @@ from gatewayd.daemon.embedding import OpenEmbedder, embedder_of
 from gatewayd.daemon.health import Health
 from gatewayd.daemon.reading import OpenReader, reader_of
 from gatewayd.daemon.reload import Install, Prepare, Reloader
-from gatewayd.daemon.restored_store import open_decided_store
+from gatewayd.daemon.stores import open_whole_store
 from gatewayd.daemon.vault import VaultEngines, open_vault
 from gatewayd.http.observer import Observer
 from gatewayd.http.request_counters import RequestCounters
@@ -173,7 +173,7 @@ class Daemon:
         resolver = SystemResolver(failure_seconds=webhooks.lookup_failure_seconds)
         transport = GuardedTransport(webhooks.policy, resolver)
         async with (
-            open_decided_store(config, clock, log) as store,
+            open_whole_store(config, clock, log) as store,
             open_provider(store, transport, clock, log, self._provider_settings()) as provider,
             engine.open_tax(store, tax_settings, clock, log, USER_AGENT) as tax,
             open_importing(self._import_parts(store)) as importing,
@@ -182,8 +182,6 @@ class Daemon:
             self._delivering(store, webhooks, transport) as deliveries,
             trio.open_nursery() as doors,
         ):
-            if (upgraded := store.upgraded) is not None and upgraded.copy is not None:
-                log.info("migrated", before=upgraded.before, after=upgraded.after, copy=str(upgraded.copy))
             served = create_doors(self._door_parts(provider, (tax, importing, vault), deliveries, health))
             server = served.server
             watched = self._watched(served, (provider, vault.parsing), deliveries, health)

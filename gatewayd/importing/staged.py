@@ -24,6 +24,9 @@ def counted(tx: ReadTx, staged: StagedRows, run: ImportRunRow) -> ImportRunRow:
     found = staged.counts(tx, run.id)
     refused = [RefusedLine(line=line, reason=why) for line, why in staged.refused(tx, run.id, REFUSED_SHOWN)]
     from_file = [one for one in run.refused if one not in refused]
+    if from_file:  # and not by an earlier comparison, for reasons that are gone
+        fitting = staged.lines(tx, run.id, from_file[0].line, from_file[-1].line)
+        from_file = [one for one in from_file if one.line not in fitting]
     unstaged = run.rows - sum(found.values())
     return replace(
         run,

@@ -207,6 +207,13 @@ CREATE INDEX asset_holdings_of_entity ON asset_holdings (org_id, legal_entity_id
 
 CREATE INDEX asset_holdings_of_instrument ON asset_holdings (org_id, instrument_id, scope_id);
 
+CREATE TABLE asset_holdings_to_compute (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    scope_id TEXT NOT NULL,
+    instrument_id TEXT NOT NULL,
+    PRIMARY KEY (org_id, scope_id, instrument_id)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE asset_income_years (
     org_id TEXT NOT NULL,
     account_id TEXT NOT NULL REFERENCES asset_accounts (id),

@@ -21,6 +21,7 @@ class StagedRows:
         )
         self._last_position = f"SELECT coalesce(max(position), 0) {own}"
         self._refused = f"SELECT line, reason {own} AND action = 'refuse' ORDER BY position LIMIT :count"
+        self._lines = f"SELECT line {own} AND action <> 'refuse' AND line >= :first AND line <= :last"
         self._refused_days = f"SELECT DISTINCT date {own} AND action = 'refuse' ORDER BY date"
         self._count = f"SELECT action, count(position) {own} GROUP BY action"
         self._forget = f"DELETE FROM {name} WHERE {of_run} AND position IN ({some})"
@@ -28,7 +29,7 @@ class StagedRows:
     def statements(self) -> Iterator[tuple[str, str]]:
         """Every statement by name."""
         yield from (("reset", self._reset), ("last_position", self._last_position), ("refused", self._refused))
-        yield "refused_days", self._refused_days
+        yield from (("lines", self._lines), ("refused_days", self._refused_days))
         yield from (("count", self._count), ("forget", self._forget))
 
     def reset(self, tx: WriteTx, import_id: str, action: str, count: int) -> int:
@@ -42,6 +43,10 @@ class StagedRows:
     def refused(self, tx: ReadTx, import_id: str, count: int) -> list[tuple[int, str]]:
         """Line and reason of the first of the staged rows that were refused."""
         return [(row[0], row[1]) for row in tx.rows(self._refused, import_id=import_id, count=count)]
+
+    def lines(self, tx: ReadTx, import_id: str, first: int, last: int) -> set[int]:
+        """Those of some lines whose rows were not refused."""
+        return {row[0] for row in tx.rows(self._lines, import_id=import_id, first=first, last=last)}
 
     def refused_days(self, tx: ReadTx, import_id: str) -> list[str]:
         """The days of the staged rows that were refused, as ISO dates."""

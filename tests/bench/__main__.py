@@ -13,6 +13,7 @@ from tests.bench import (
     assets,
     backlog,
     banking,
+    broker_import,
     deliveries,
     durable,
     flatness,
@@ -30,6 +31,7 @@ from tests.bench import (
     uploads,
 )
 from tests.bench.banking_import import ImportSize
+from tests.bench.broker_import import TradesSize
 from tests.bench.measure import Effort
 from tests.bench.processes import pick_cores
 from tests.bench.report import Report
@@ -71,6 +73,7 @@ class Scale:
     redeemed: int  # codes, and refresh tokens, of one sample at most
     webhooks: WebhookScale
     banking: banking.BankingSize
+    trades: TradesSize
     uploads: uploads.UploadSize
     documents: int
     search: search.SearchSize
@@ -98,6 +101,7 @@ FULL = Scale(
         reports=20,
         imports=ImportSize(rows=30_000, rounds=3, quiet_seconds=6.0),
     ),
+    trades=TradesSize(rows=10_000, quiet_seconds=6.0),
     uploads=uploads.UploadSize(rounds=5, seconds=10.0),
     documents=200,
     search=search.SearchSize(documents=100_000, questions=40, rounds=5),
@@ -124,6 +128,7 @@ QUICK = Scale(
         reports=5,
         imports=ImportSize(rows=10_000, rounds=1, quiet_seconds=3.0),
     ),
+    trades=TradesSize(rows=1_000, quiet_seconds=3.0),
     uploads=uploads.UploadSize(rounds=2, seconds=5.0),
     documents=40,
     search=search.SearchSize(documents=5_000, questions=40, rounds=3),
@@ -136,6 +141,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     scale = QUICK if options.quick else FULL
     if options.statement_rows is not None:
         scale = _with_statement(scale, options.statement_rows)
+    if options.trade_rows is not None:
+        scale = replace(scale, trades=replace(scale.trades, rows=options.trade_rows))
     parts = options.only or PARTS
     parent = servers.ROOT / "build"
     parent.mkdir(exist_ok=True)
@@ -166,6 +173,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true", help="less of everything: for a look, not for a judgement")
     parser.add_argument("--only", action="append", choices=PARTS, help="one part; may be repeated")
     parser.add_argument("--statement-rows", type=int, metavar="N", help="of banking: one import of so many rows")
+    parser.add_argument("--trade-rows", type=int, metavar="N", help="of assets: a broker's file of so many rows")
     parser.add_argument("--json", type=Path, default=RESULTS, help="where the results go (default: build/bench.json)")
     return parser
 
@@ -206,6 +214,7 @@ def _run(parts: Sequence[str], scale: Scale, bench: servers.Bench, report: Repor
         backlog.measure_backlog(bench, size, report)
     if "assets" in parts:
         assets.measure_assets(scale.effort, report)
+        broker_import.measure_broker_imports(bench, seed(bench.scratch / "trades", SMALL), scale.trades, report)
     if "lets" in parts:
         lets.measure_lets(scale.effort, report)
     if "banking" in parts:

@@ -183,7 +183,7 @@ def _follow(server: ServerProcess, seeded: BankBooks, watched: Watched) -> None:
         watched.waits.stage = status
         watched.daemon_mib = max(watched.daemon_mib, resident_mib(server.pid))
         for child in children_of(server.pid):
-            watched.reader_mib = max(watched.reader_mib, _resident(child))
+            watched.reader_mib = max(watched.reader_mib, resident_or_nothing(child))
         time.sleep(LOOK_SECONDS)
         now = time.perf_counter()
         watched.seconds[status] = watched.seconds.get(status, 0.0) + now - began
@@ -195,7 +195,7 @@ def _follow(server: ServerProcess, seeded: BankBooks, watched: Watched) -> None:
         raise BenchError(f"the import ended as {run}")
 
 
-def _resident(pid: int) -> float:
+def resident_or_nothing(pid: int) -> float:
     try:
         return resident_mib(pid)
     except (FileNotFoundError, ProcessLookupError, StopIteration):  # it has just ended
@@ -211,7 +211,7 @@ def _newest(server: ServerProcess, request: bytes) -> dict[str, object] | None:
 
 
 def _made(server: ServerProcess, seeded: BankBooks, path: str, values: dict[str, object]) -> str:
-    program = _Program(server, seeded)
+    program = Program(server, seeded)
     try:
         return str(json.loads(program.post(path, values))["id"])
     finally:
@@ -221,7 +221,7 @@ def _made(server: ServerProcess, seeded: BankBooks, path: str, values: dict[str,
 # -- the neighbour
 
 
-class _Program:
+class Program:
     """Another customer's program on one kept connection."""
 
     def __init__(self, server: ServerProcess, seeded: BankBooks | Seeded) -> None:
@@ -255,7 +255,7 @@ def neighbour(server: ServerProcess, seeded: BankBooks | Seeded, waits: Waits) -
     def ask(number: int) -> None:
         interval = PROGRAMS / REQUESTS_PER_SECOND
         moment = time.perf_counter() + number * interval / PROGRAMS
-        program = _Program(server, seeded)
+        program = Program(server, seeded)
         try:
             turn, kind = number, KINDS[number < POSTING]
             while not over.wait(max(0.0, moment - time.perf_counter())):
@@ -281,7 +281,7 @@ def neighbour(server: ServerProcess, seeded: BankBooks | Seeded, waits: Waits) -
         raise failures[0]
 
 
-def _ask_once(program: _Program, seeded: BankBooks | Seeded, turn: int, kind: Kind) -> None:
+def _ask_once(program: Program, seeded: BankBooks | Seeded, turn: int, kind: Kind) -> None:
     if kind == "POST":
         sold = {**INVOICE, "clientId": seeded.client_id, "legalEntityId": seeded.entity_id}
         program.post("/api/rpc/invoices", sold)

@@ -116,3 +116,26 @@ FLEX = """\
 </CorporateActions>
 </FlexStatement></FlexStatements></FlexQueryResponse>
 """
+
+FLEX_TRANSFERS = """\
+<FlexQueryResponse queryName="q" type="AF"><FlexStatements count="1">
+<FlexStatement accountId="U1" fromDate="20260101" toDate="20260131"><AccountInformation currency="GBP"/>
+<Trades>
+<Trade currency="USD" fxRateToBase="0.8" assetCategory="STK" symbol="AAPL" description="APPLE INC" isin="US0378331005"
+ tradeDate="20260120" buySell="SELL" quantity="-4" tradePrice="200" proceeds="800" transactionID="203"/>
+</Trades>
+<Transfers>
+<Transfer currency="USD" fxRateToBase="0.8" assetCategory="STK" symbol="AAPL" description="APPLE INC"
+ isin="US0378331005" date="2026-01-10" type="ACATS" direction="IN" account="12345678" quantity="10" transferPrice="0"
+ positionAmount="1900" positionAmountInBase="1520" cashTransfer="0" transactionID="201" levelOfDetail="TRANSFER"/>
+<Transfer currency="USD" fxRateToBase="0.8" assetCategory="STK" symbol="AAPL" description="APPLE INC"
+ isin="US0378331005" date="2026-01-25" type="FOP" direction="OUT" account="12345678" quantity="-3" transferPrice="0"
+ positionAmount="-630" positionAmountInBase="-504" cashTransfer="0" transactionID="202" levelOfDetail="TRANSFER"/>
+<Transfer currency="GBP" fxRateToBase="1" assetCategory="CASH" symbol="--" description="TRANSFER OUT" date="20260126"
+ type="INTERNAL" direction="OUT" account="U2" quantity="0" cashTransfer="-100" transactionID="204"/>
+<Transfer currency="USD" assetCategory="OPT" symbol="AAPL C200" date="20260126" type="ACATS" direction="IN" quantity="1"
+ positionAmount="5" cashTransfer="0"/>
+<Transfer levelOfDetail="TRANSFER"/>
+</Transfers>
+</FlexStatement></FlexStatements></FlexQueryResponse>
+"""

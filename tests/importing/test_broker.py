@@ -131,6 +131,38 @@ async def test_a_flex_query_of_interactive_brokers(open_brokerage: Open) -> None
         assert (bought["fxRate"], bought["grossBase"], bought["tradeTime"]) == ("0.8", "1202.00", "10:30:45")
 
 
+async def test_holdings_that_other_brokers_sent_or_got(open_brokerage: Open) -> None:
+    """A Flex query tells what they were worth, which is not what they cost: they are refused until a transfer between
+    the accounts says so, and then they are there. Nothing is gained by it, and the pool keeps its cost.
+    """
+    async with open_brokerage() as one:
+        account, other = await one.account(), await one.account(name="Other broker")
+        aapl = {"instrument": {"symbol": "AAPL", "isin": "US0378331005", "currency": "USD"}}
+        bought = {"quantity": "10", "grossAmount": "1000", "currency": "USD", "fxRate": "0.75"}
+        await one.enter(accountId=other, type="buy", tradeDate="2025-05-01", **aapl, **bought)
+        run = await one.bring(account, files.FLEX_TRANSFERS, file_name="flex.xml")
+        assert (run.added, run.duplicates, run.refused_rows) == (1, 0, 5)
+        reasons = [line.reason for line in run.refused]
+        assert reasons[0] == "It sells 4, and 0 are held."
+        assert reasons[1].startswith("What comes in has a cost: that of the account it comes from, counterAccountId")
+        assert reasons[2].startswith("What goes to somebody else is disposed of: at what worth?")
+        assert reasons[3:] == ["It is of the category 'OPT', which is not kept.", "It has no quantity."]
+        assert await one.cash(account) == {"GBP": "-100.00"}
+
+        moved = {"type": "transfer_in", "tradeDate": "2026-01-10", "quantity": "10", "counterAccountId": other}
+        await one.enter(accountId=account, **aapl, **moved)
+        back = {"type": "transfer_in", "tradeDate": "2026-01-25", "quantity": "3", "counterAccountId": account}
+        await one.enter(accountId=other, **aapl, **back)
+        again = await one.bring(account, files.FLEX_TRANSFERS, file_name="flex.xml")
+        assert (again.added, again.duplicates, again.refused_rows) == (1, 3, 2)
+        # 1000 x 0.75 for ten
+        assert await one.positions(account) == {"AAPL": ("3", "225.00")}
+        assert await one.positions(other) == {"AAPL": ("3", "225.00")}
+        assert await one.positions(one.entity) == {"AAPL": ("6", "450.00")}
+        # 800 x 0.8 - 4 x 75
+        assert [day[5] for day in (await one.books())["days"] if day[0] == one.entity] == [None, 340_00]
+
+
 async def test_any_other_csv_whose_columns_leave_no_doubt(open_brokerage: Open) -> None:
     async with open_brokerage() as one:
         account = await one.account()
@@ -290,6 +322,32 @@ async def test_what_lies_in_a_closed_period_is_refused(open_brokerage: Open) -> 
         with pytest.raises(Problem) as caught:
             await one.undo(run)
         assert caught.value.code == "period_closed"
+
+
+async def test_what_has_changed_since_the_preview_counts(open_brokerage: Open) -> None:
+    """A row that was to come in does not fit any more, one that was there has gone, and one that did not fit does."""
+    rows = [
+        "Trade Date,Action,Ticker,Quantity,Price",
+        "13/01/2025,Buy,ABC,10,2.50",
+        "13/02/2025,Buy,ABC,20,2.50",
+        "13/03/2025,Buy,DEF,5,1.00",
+        "14/03/2025,Sell,GHI,5,1.00",
+    ]
+    async with open_brokerage() as one:
+        account = await one.account()
+        there = await one.bring(account, "\n".join([rows[0], rows[3]]) + "\n")
+        preview = await one.bring(account, "\n".join(rows) + "\n", preview=True)
+        assert (preview.added, preview.duplicates, preview.refused_rows) == (2, 1, 1)
+        await one.undo(there)
+        bought = {"instrument": {"symbol": "GHI"}, "quantity": "7", "unitPrice": "1"}
+        await one.enter(accountId=account, type="buy", tradeDate="2025-03-01", **bought)
+        await one.store.write(lambda tx: period_locks.close(tx, one.entity, "2025-01-01", "2025-01-31"), ORG)
+        run = await one.importing.apply(ORG, preview.id, "broker")
+        assert (run.status, run.added, run.duplicates) == ("applied", 3, 0)
+        assert [line.line for line in run.refused] == [2]
+        assert "closed" in run.refused[0].reason
+        expected = {"ABC": ("20", "50.00"), "DEF": ("5", "5.00"), "GHI": ("2", "2.00")}
+        assert await one.positions(account) == expected
 
 
 async def test_a_period_that_is_being_closed_takes_what_overrides_that(open_brokerage: Open) -> None:

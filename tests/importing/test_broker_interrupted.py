@@ -134,7 +134,11 @@ async def test_no_write_of_a_large_import_is_long(open_brokerage: Open) -> None:
             assert max(counts) == run.added == 12
             await one.undo(run)
     assert counts[-1] == 0
-    assert {abs(later - sooner) for sooner, later in pairwise(counts)} == {0, 1, 2}
+    assert {abs(later - sooner) for sooner, later in pairwise(counts)} <= {
+        0,
+        1,
+        2,
+    }  # a slow machine writes one at a time
 
 
 TRADES = st.lists(

@@ -64,13 +64,17 @@ class BrokerImports:
         return bool(STAGED.refused_days(tx, run.id))
 
     async def compare(self, org_id: str, run: ImportRunRow) -> ImportRunRow:
+        return await self._compare(org_id, run, None)
+
+    async def _compare(self, org_id: str, run: ImportRunRow, untried: frozenset[int] | None) -> ImportRunRow:
+        """Compare anew; of rows that are to come in, those at these positions are tried, or all."""
         pace, finder = Pace(self._store, org_id), Finder(run)
         await staged.reset(pace, STAGED, run.id)
         days = await self._store.read_later(lambda tx: rows.days(tx, run.id), org_id)
         for first, last in staged.spans(days, pace):
             found = await pace.read(partial(finder.of_days, first=first, last=last))
             await self._decide(pace, run, found)
-        await self._try_out(pace, run)
+        await self._try_out(pace, run, untried)
         short = await self._store.read_later(partial(quantities.short, run=run, finder=finder), org_id)
         for start in range(0, len(short), staged.AT_ONCE):
             await self._decide(pace, run, short[start : start + staged.AT_ONCE])
@@ -81,7 +85,7 @@ class BrokerImports:
         if decisions:
             await pace.write(partial(rows.decide, import_id=run.id, decisions=decisions))
 
-    async def _try_out(self, pace: Pace, run: ImportRunRow) -> None:
+    async def _try_out(self, pace: Pace, run: ImportRunRow, untried: frozenset[int] | None) -> None:
         """Enter every row for a moment: what is refused then is refused with the words of the API."""
         after = 0
         while True:
@@ -90,6 +94,10 @@ class BrokerImports:
             if not waiting:
                 return
             after = waiting[-1].position
+            if untried is not None:
+                waiting = [row for row in waiting if row.position in untried]
+            if not waiting:
+                continue
             try:
                 await pace.write(partial(entering.try_out, run=run, waiting=waiting))
             except entering.Tried as tried:
@@ -98,7 +106,11 @@ class BrokerImports:
     # -- in
 
     async def apply(self, org_id: str, run: ImportRunRow) -> None:
-        await self._move(org_id, await self.compare(org_id, run))
+        """Rows that a preview lets in are not tried once more: each is checked when its turn comes."""
+        untried = None
+        if run.added:
+            untried = await self._store.read_later(lambda tx: frozenset(rows.kept_out(tx, run.id)), org_id)
+        await self._move(org_id, await self._compare(org_id, run, untried))
 
     async def go_on(self, org_id: str, run: ImportRunRow) -> None:
         if await self._store.read(lambda tx: self.has_begun(tx, run), org_id):

@@ -1,4 +1,5 @@
-"""Flex queries of Interactive Brokers: the XML of its reports, of which trades, cash and splits are read (Domain E).
+"""Flex queries of Interactive Brokers: the XML of its reports, of which trades, cash, splits and transfers are read
+(Domain E).
 
 Attributes are read by their names alone, whichever a query was made with: Interactive Brokers adds some every year.
 Chosen: dates with slashes are refused, as nothing in the file says which is the day and which the month.
@@ -41,6 +42,12 @@ _CASH: Mapping[str, tuple[TradeType, TradeType]] = {  # what comes in, what goes
     "commission adjustments": ("fee", "fee"),
     "other income": ("deposit", "withdrawal"),
 }
+_TELLING: Mapping[str, tuple[str, ...]] = {
+    "Trade": ("buySell",),
+    "CashTransaction": ("type",),
+    "Transfer": ("type", "direction", "account"),
+}
+"""What tells people what an element is, before its description."""
 _SPLIT = re.compile(r".*\bSPLIT\s+(?P<new>[0-9]{1,9})\s+FOR\s+(?P<old>[0-9]{1,9})\b.*", re.IGNORECASE | re.DOTALL)
 _DAY = re.compile(r"(?P<year>[0-9]{4})-?(?P<month>[0-9]{2})-?(?P<day>[0-9]{2})(?![0-9])")
 _TIME = re.compile(r"[;, T](?P<hour>[01][0-9]|2[0-3]):?(?P<minute>[0-5][0-9]):?(?P<second>[0-5][0-9])")
@@ -209,20 +216,77 @@ def _action(element: Element, ordinal: int, base: str) -> Trade | None:
     )
 
 
+def _transfer(element: Element, ordinal: int, base: str) -> Trade | None:
+    """Cash or a holding that comes from another account, or goes to one.
+
+    The elements are as in github.com/csingley/ibflex tests/test_types.py.
+
+    Chosen: of a holding only what it was is told, for `positionAmount` is what it was worth on the day and not what it
+    cost. To move what is one's own is no disposal (Domain C5.7), which only who knows the other account can say.
+    """
+    category = element.get("assetCategory", "")
+    cash = _number(element, "cashTransfer")
+    if category == "CASH" or (cash and not _number(element, "quantity")):
+        return _moved_cash(element, ordinal, base, cash or Decimal(0))
+    if category not in _HELD:
+        raise ValueError(f"it is of the category {category!r}, which is not kept")
+    quantity = _number(element, "quantity")
+    if not quantity:
+        raise ValueError("it has no quantity")
+    direction = element.get("direction", "").upper() or ("IN" if quantity > 0 else "OUT")
+    if direction not in ("IN", "OUT"):
+        raise ValueError(f"it does not say which way it goes ({direction[:20]})")
+    instrument = _instrument(element)
+    if instrument is None:
+        raise ValueError("it names no share or fund")
+    return Trade(
+        line=ordinal,
+        type="transfer_in" if direction == "IN" else "transfer_out",
+        date=_day(element, "date", "dateTime", "reportDate"),
+        currency=major(element.get("currency", "") or base)[0],
+        description=_text(element),
+        instrument=instrument,
+        quantity=_plain(abs(quantity)),
+        record_id=element.get("transactionID") or None,
+    )
+
+
+def _moved_cash(element: Element, ordinal: int, base: str, amount: Decimal) -> Trade:
+    currency = major(element.get("currency", ""))[0]
+    if not amount:
+        raise ValueError("it has no amount")
+    return Trade(
+        line=ordinal,
+        type="deposit" if amount > 0 else "withdrawal",
+        date=_day(element, "date", "dateTime", "reportDate"),
+        currency=currency,
+        description=_text(element),
+        gross=minor_of(abs(amount), currency),
+        record_id=element.get("transactionID") or None,
+        fx_rate=_rate(element, currency, base),
+        fx_currency=base or None,
+    )
+
+
 _Read = Callable[[Element, int, str], Trade | None]
-_READERS: Mapping[str, _Read] = {"Trade": _trade, "CashTransaction": _cash, "CorporateAction": _action}
+_READERS: Mapping[str, _Read] = {
+    "Trade": _trade,
+    "CashTransaction": _cash,
+    "CorporateAction": _action,
+    "Transfer": _transfer,
+}
 
 
 def _instrument(element: Element) -> Instrument | None:
     name = cleaned(element.get("description", ""))
-    of_trade = element.tag == "Trade"
+    is_named = element.tag in ("Trade", "Transfer")
     found = Instrument(
         isin=element.get("isin") or None,
         sedol=element.get("sedol") or None,
         figi=element.get("figi") or None,
         cusip=element.get("cusip") or None,
         symbol=element.get("symbol") or None,
-        name=name[:200] if name and of_trade else None,  # elsewhere it tells what happened
+        name=name[:200] if name and is_named else None,  # elsewhere it tells what happened
     )
     return None if found == Instrument() else found
 
@@ -262,8 +326,8 @@ def _time(element: Element, name: str) -> str | None:
 
 
 def _text(element: Element) -> str:
-    kind = element.get("type", "") if element.tag == "CashTransaction" else element.get("buySell", "")
-    return cleaned(f"{kind} {element.get('description', '')}")[:500]
+    words = (element.get(name, "") for name in (*_TELLING.get(element.tag, ()), "description"))
+    return cleaned(" ".join(word for word in words if word))[:500]
 
 
 def _plain(number: Decimal) -> str:

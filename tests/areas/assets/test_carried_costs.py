@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import HealthCheck, event, example, given, settings
 from hypothesis import strategies as st
 
 from gatewayd.areas.assets.pools.exact import cost_of, quantity_of
@@ -230,6 +230,7 @@ def _renamed(what: Event, names: Iterator[str]) -> Event:
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
+@example(steps=[Step("spouse", 0, 1, 2, 1, 0, back=False), Step("spouse", 0, 2, 2, 1, 0, back=False)])  # to and fro
 def test_what_arrives_costs_what_it_cost_where_it_left(
     steps: list[Step], fresh_store: Callable[[], MemoryStore]
 ) -> None:

@@ -4,7 +4,9 @@ from fractions import Fraction
 
 import pytest
 
+from gatewayd.areas.assets.pools import recording
 from gatewayd.errors import Problem
+from gatewayd.store import WriteTx
 from tests.areas.assets.holdings import Holdings
 
 
@@ -15,6 +17,76 @@ def test_a_bonus_issue_restates_across_the_thirty_days(holdings: Holdings) -> No
     holdings.buy("2025-03-20", 60, "420")  # 30 of the shares that were sold
     assert holdings.gains() == {"2025-03-01": 700_00 - 420_00 - 200_00}
     assert holdings.pool() == (160, 800)
+
+
+def test_a_bonus_issue_is_of_what_is_held_by_then_however_it_came_and_went(holdings: Holdings) -> None:
+    """Recorded at once, so that all of it is counted on the way: rights, a gift to the spouse, a merger, two issues."""
+    old, new = holdings.share, holdings.instrument()
+
+    def record(tx: WriteTx) -> None:
+        gone = {"spouse_transfer": True, "counter_account_id": None}
+        merged = {"instrument": new, "from_instrument_id": old, "from_quantity": "10"}
+        rows = [
+            holdings.stored(tx, "buy", "2024-12-02", 100, "1000"),
+            holdings.stored(tx, "rights_issue", "2024-12-03", 20, "100"),
+            holdings.stored(tx, "transfer_out", "2024-12-20", 30, "0", **gone),
+            holdings.stored(tx, "merger", "2025-01-07", 5, "0", **merged),
+            holdings.stored(tx, "bonus_issue", "2025-01-08", 40),  # 80 become 120
+            holdings.stored(tx, "sell", "2025-01-10", 60, "900"),
+            holdings.stored(tx, "bonus_issue", "2025-01-20", 30),  # 60 become 90
+            holdings.stored(tx, "buy", "2025-01-22", 45, "450"),  # 30 of the shares that were sold
+        ]
+        recording.record(tx, rows)
+
+    holdings.write(record)
+    # of 1100 for 120 a quarter was given away, then a ninth merged: 733.33 for 120, of which 30 were not bought again
+    assert holdings.gains() == {"2025-01-10": 900_00 - 450_00 - 183_33}
+    assert holdings.pool()[0] == 90 + 45
+    assert round(holdings.pool()[1], 12) == 550  # 3/4 of 733.33
+    assert holdings.pool(scope=holdings.account)[0] == 90 + 45
+
+
+def test_bonus_issues_of_nothing_and_of_one_share(holdings: Holdings) -> None:
+    """There is nothing to restate where nothing is held; one share is something."""
+    holdings.enter("bonus_issue", "2025-01-02", 10)
+    holdings.enter("bonus_issue", "2025-01-10", 5)
+    holdings.sell("2025-01-20", 15, "30")
+    assert (holdings.gains(), holdings.pool()) == ({"2025-01-20": 30_00}, (0, 0))
+
+    def record(tx: WriteTx) -> None:
+        """At once: five of ten shares for nothing are sold, five become ten, and ten of twelve are those again."""
+        trades = (
+            ("bonus_issue", 2, 10, None),
+            ("sell", 5, 5, "20"),
+            ("bonus_issue", 10, 5, None),
+            ("buy", 15, 12, "12"),
+        )
+        rows = [
+            holdings.stored(tx, kind, f"2025-01-{day:02}", quantity, gross, instrument=given)
+            for kind, day, quantity, gross in trades
+        ]
+        recording.record(tx, rows)
+
+    given = holdings.instrument()
+    holdings.write(record)
+    assert holdings.gains(given) == {"2025-01-05": 10_00}
+    other = holdings.instrument()
+    holdings.buy("2025-01-02", 2, "10", instrument=other)
+    holdings.sell("2025-01-10", 1, "20", instrument=other)
+    holdings.enter("bonus_issue", "2025-01-15", 1, instrument=other)
+    holdings.buy("2025-01-20", 2, "8", instrument=other)  # the one that was sold
+    assert holdings.gains(other) == {"2025-01-10": 12_00}
+    assert holdings.pool(other) == (4, 10)
+
+
+def test_a_split_on_the_last_day_before_counts_once(holdings: Holdings) -> None:
+    """What is computed from the spring on begins with a day on which it was split already."""
+    holdings.buy("2025-01-02", 10, "100")
+    holdings.buy("2025-01-10", 4, "20")
+    holdings.split("2025-01-10", 2)
+    holdings.buy("2025-04-15", 5, "30")
+    assert holdings.pool() == (29, 150)
+    assert holdings.pool(scope=holdings.account) == (29, 150)
 
 
 def test_rights_join_what_is_held_and_are_not_matched(holdings: Holdings) -> None:
@@ -52,6 +124,51 @@ def test_a_spin_off_takes_its_share_of_the_cost(holdings: Holdings) -> None:
     holdings.reverse(spun)
     assert holdings.pool() == (200, 1500)
     assert holdings.holding("quantity", child) is None
+
+
+def test_lots_give_to_spin_offs_mergers_and_gifts_what_they_cost(holdings: Holdings) -> None:
+    """First in, first out beside the average: a spin-off lessens every lot alike, others take whole lots."""
+    new, third = holdings.instrument(), holdings.instrument()
+    holdings.buy("2025-01-01", 10, "100")
+    holdings.buy("2025-01-02", 10, "300")
+    holdings.enter(
+        "spin_off",
+        "2025-01-10",
+        4,
+        instrument=new,
+        from_instrument_id=holdings.share,
+        from_quantity="20",
+        cost_share="0.25",
+    )
+    assert holdings.holding("cost, fifo_cost", scope=holdings.account) == ("300", "300")
+    assert holdings.holding("cost, fifo_cost", new, holdings.account) == ("100", "100")
+    holdings.sell("2025-01-20", 5, "100")  # by lots half of 75, on average a quarter of 300
+    assert holdings.gains(scope=holdings.account, column="fifo_gain") == {"2025-01-20": 62_50}
+    assert holdings.gains(scope=holdings.account) == {"2025-01-20": 25_00}
+    merged = {"instrument": third, "from_instrument_id": holdings.share, "from_quantity": "5"}
+    holdings.enter("merger", "2025-02-20", 1, "0", **merged)  # the rest of the first lot
+    assert holdings.holding("cost, fifo_cost", third, holdings.account) == ("75", "37.5")
+    holdings.enter("transfer_out", "2025-03-25", 5, "0", spouse_transfer=True)
+    assert holdings.holding("cost, fifo_cost", scope=holdings.account) == ("75", "112.5")
+
+
+def test_a_spin_off_counts_what_was_bought_on_its_day(holdings: Holdings) -> None:
+    new, third = holdings.instrument(), holdings.instrument()
+    half = {"from_instrument_id": holdings.share, "cost_share": "0.5"}
+    holdings.buy("2025-01-01", 20, "400")
+    holdings.buy("2025-01-10", 5, "100")
+    holdings.enter("spin_off", "2025-01-10", 1, instrument=new, from_quantity="10", **half)
+    assert holdings.pool(new) == (1, 100)  # half of 10/25 of 500
+    other = holdings.instrument()
+    holdings.buy("2025-01-10", 5, "100", instrument=other)
+    half["from_instrument_id"] = other
+    holdings.enter("spin_off", "2025-01-10", 1, instrument=third, from_quantity="5", **half)
+    assert holdings.pool(third) == (1, 50)
+    assert holdings.holding("fifo_cost", third, holdings.account) == ("50",)
+    told = holdings.instrument()
+    holdings.enter("spin_off", "2025-01-11", 1, "30", instrument=told, from_instrument_id=other, from_quantity="5")
+    assert (holdings.pool(told), holdings.pool(other)) == ((1, 30), (5, 20))
+    assert holdings.holding("fifo_cost", told, holdings.account) == ("30",)
 
 
 def test_two_brokers_report_of_one_spin_off_is_each_about_its_own(holdings: Holdings) -> None:

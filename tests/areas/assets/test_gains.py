@@ -226,6 +226,47 @@ def test_a_forecast_tells_until_when_not_to_buy_again_and_what_it_would_change(h
     assert len(holdings.ask("gainForecast", legalEntityId=holdings.person)["disposals"]) == 2
 
 
+def test_a_sale_of_thirty_days_ago_may_be_matched_today_and_a_return_of_capital_never(holdings: Holdings) -> None:
+    """Today is 2026-11-20. A price below a penny counts in full; a change is of all sales together."""
+    holdings.buy("2026-01-10", 1000, "1000")
+    holdings.sell("2026-10-21", 100, "50")
+    holdings.sell("2026-11-19", 100, "40")
+    holdings.enter("return_of_capital", "2026-11-18", gross="5000")  # 4,100 beyond the 900 that are left
+    asked = {"legalEntityId": holdings.person, "instrumentId": holdings.share}
+    bought = holdings.ask("gainForecast", **asked, quantity="150", unitPrice="0.005")
+    found = [(one["date"], one["gain"], one["gainAfterRebuy"], one["doNotRebuyBefore"]) for one in bought["disposals"]]
+    # 100 of the purchase go to the first sale, 50 to the second, whose cost is gone
+    expected = [("2026-10-21", "-50.00", "49.50", "2026-11-21"), ("2026-11-19", "40.00", "39.75", "2026-12-20")]
+    assert found == expected
+    assert bought["change"] == "99.25"
+    next_to_nothing = holdings.ask("gainForecast", **asked, quantity="500.000000000001", unitPrice="0.000000000001")
+    assert next_to_nothing["change"] == "100.00"
+
+
+def test_pools_are_compared_once_all_is_sold_and_where_capital_came_back(holdings: Holdings) -> None:
+    other, another = holdings.new_account(), holdings.instrument()
+    holdings.buy("2025-01-10", 1, "100")
+    holdings.buy("2025-01-10", 1, "300", account=other)
+    holdings.buy("2025-01-10", 1, "7", instrument=another)
+    holdings.sell("2025-01-12", 1, "7", instrument=another)
+    holdings.enter("return_of_capital", "2025-02-10", gross="150")  # 50 beyond what the account paid, not the pool
+    holdings.sell("2025-06-02", 1, "200")
+    asked = {"legalEntityId": holdings.person}
+    (compared,) = holdings.ask("comparePools", **asked)["data"]
+    assert (compared["pool"]["cost"], compared["difference"], compared["earlierDifference"]) == (
+        "125.00",
+        "175.00",
+        "0.00",
+    )
+    # of the account 0 - 50 went, of the pool nothing; then the account's 0, of the pool half of 250
+    days = [(day["date"], day["poolCost"], day["accountCost"], day["difference"]) for day in compared["days"]]
+    assert days == [("2025-02-10", "0.00", "-50.00", "50.00"), ("2025-06-02", "125.00", "0.00", "125.00")]
+    brokers = {one["accountId"]: one["averageCost"] for one in compared["accounts"]}
+    assert brokers == {holdings.account: None, other: "300"}
+    (sold,) = holdings.ask("comparePools", **asked, instrumentId=another)["data"]
+    assert (sold["pool"]["quantity"], sold["averageCost"], sold["difference"]) == ("0", None, "0.00")
+
+
 def test_one_pool_is_compared_with_each_brokers_average(holdings: Holdings) -> None:
     other, isa = holdings.new_account(), holdings.new_account(wrapper="isa")
     holdings.buy("2025-01-10", 100, "1000")

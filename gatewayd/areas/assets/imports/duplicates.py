@@ -31,6 +31,10 @@ ORDER BY stored.trade_date, stored.id
 """
 
 
+_OF_UNITS: Final = frozenset({"split", "transfer_in", "transfer_out"})
+"""What is the same by what it moves, whatever amount and currency are told with it."""
+
+
 class _Key(NamedTuple):
     """What two rows share that are the same transaction. `net` is in minor units of the currency."""
 
@@ -59,7 +63,8 @@ class Finder:
         found = tx.rows(_SELECT_STORED, account_id=self._run.account_id, first=first, last=last)
         for id_, date, type_, instrument_id, quantity, net, currency, known in reversed(found):
             if id_ not in taken:
-                key = _Key(date, type_, instrument_id, quantity, 0 if type_ == "split" else net, currency)
+                money = (0, "") if type_ in _OF_UNITS else (net, currency)
+                key = _Key(date, type_, instrument_id, quantity, *money)
                 stored.setdefault(key, []).append((id_, known > 0))
         return decisions + [one for row in waiting if (one := self._by_content(tx, row, stored)) is not None]
 
@@ -80,13 +85,12 @@ class Finder:
             instrument_id = self.instrument_id(tx, trade.instrument)
             if instrument_id is None:
                 return None
-        for key in _keys(trade, instrument_id, self._run.currency):
-            left = stored.get(key, [])
-            for at in range(len(left) - 1, -1, -1):
-                id_, has_record = left[at]
-                if row.record_id is None or not has_record:
-                    del left[at]
-                    return Decision(row.position, "duplicate", "It is there.", id_)
+        left = stored.get(_key(trade, instrument_id), [])
+        for at in range(len(left) - 1, -1, -1):
+            id_, has_record = left[at]
+            if row.record_id is None or not has_record:
+                del left[at]
+                return Decision(row.position, "duplicate", "It is there.", id_)
         return None
 
 
@@ -103,10 +107,8 @@ def _by_record(candidates: Sequence[Waiting], by_record: dict[str, list[str]]) -
     return decisions, waiting
 
 
-def _keys(trade: Trade, instrument_id: str | None, currency: str) -> list[_Key]:
+def _key(trade: Trade, instrument_id: str | None) -> _Key:
     """What it would be stored as."""
     quantity = None if trade.quantity is None else canonical(trade.quantity)
-    if trade.type == "split":
-        currencies = {trade.currency, currency}
-        return [_Key(trade.date, trade.type, instrument_id, quantity, 0, one) for one in sorted(currencies)]
-    return [_Key(trade.date, trade.type, instrument_id, quantity, net_of(trade), trade.currency)]
+    money = (0, "") if trade.type in _OF_UNITS else (net_of(trade), trade.currency)
+    return _Key(trade.date, trade.type, instrument_id, quantity, *money)

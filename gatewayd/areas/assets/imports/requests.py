@@ -26,8 +26,8 @@ _CASH: Final[dict[TradeType, int]] = {
 
 def request_of(trade: Trade, account_id: str, base_currency: str) -> CreateTransaction:
     """The request that enters it. The file's rate counts where it is that to the portfolio's currency."""
-    is_split = trade.type == "split"
-    is_foreign = not is_split and trade.currency != base_currency
+    has_money = trade.gross is not None or trade.fees > 0 or trade.taxes > 0
+    is_foreign = has_money and trade.currency != base_currency
     return CreateTransaction(
         account_id=account_id,
         type=trade.type,
@@ -38,7 +38,7 @@ def request_of(trade: Trade, account_id: str, base_currency: str) -> CreateTrans
         gross_amount=None if trade.gross is None else from_minor(trade.gross, trade.currency),
         fees=_some(trade.fees, trade.currency),
         taxes=_some(trade.taxes, trade.currency),
-        currency=None if is_split else trade.currency,
+        currency=trade.currency if has_money else None,
         fx_rate=trade.fx_rate if is_foreign and trade.fx_currency == base_currency else None,
         settlement_date=_date(trade.settlement_date),
         ex_date=_date(trade.ex_date),

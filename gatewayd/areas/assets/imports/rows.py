@@ -40,6 +40,9 @@ SELECT position, trade, record_id FROM import_trades
 WHERE org_id = :org_id AND import_id = :import_id AND action = 'add' AND position > :after
 ORDER BY position LIMIT :count
 """
+_SELECT_KEPT_OUT = """
+SELECT position FROM import_trades WHERE org_id = :org_id AND import_id = :import_id AND action <> 'add'
+"""
 _SELECT_IN_ORDER = """
 SELECT position, holding, trade FROM import_trades
 WHERE org_id = :org_id AND import_id = :import_id AND action = 'add' AND transaction_id IS NULL AND holding <> ''
@@ -136,6 +139,11 @@ def to_add(tx: ReadTx, import_id: str, after: int, count: int) -> list[Waiting]:
 def of_days(tx: ReadTx, import_id: str, first: str, last: str) -> list[Waiting]:
     """All rows of some days."""
     return _waiting(tx.rows(_SELECT_OF_DAYS, import_id=import_id, first=first, last=last))
+
+
+def kept_out(tx: ReadTx, import_id: str) -> list[int]:
+    """The positions of rows that are not to come in."""
+    return [row[0] for row in tx.rows(_SELECT_KEPT_OUT, import_id=import_id)]
 
 
 def in_order(tx: ReadTx, import_id: str) -> Iterator[tuple[int, str, Trade]]:

@@ -13,7 +13,7 @@ from gatewayd.areas.assets.pools.matching import WINDOW_DAYS, Kept, Split
 from gatewayd.areas.assets.pools.scopes import Scope
 from gatewayd.areas.assets.pools.shapes import Carried, Inputs, Leaving
 from gatewayd.clock import days_after
-from gatewayd.store import WriteTx
+from gatewayd.store import ReadTx, WriteTx
 
 Changes = dict[str, Day]
 """What each day of a holding gets in addition; a figure below 0 is taken out."""
@@ -51,11 +51,11 @@ def recompute(tx: WriteTx, scope: Scope, instrument_id: str, changes: Mapping[st
     window = _window(tx, key, min(changes), matched=scope.is_pool)
     stored = {day.date: day for day in window.days}
     days, gone = _changed(stored, changes)
-    computed = _compute(tx, scope, key, window, days, facts)
+    computed = compute(tx, scope, key, window, days, facts)
     written = [
         StoredDay(day.date, _inputs(day, stored, changes), one.outcome, one.gain, one.lot_gain)
         for day, one in zip(days, computed, strict=True)
-        if day.date in changes or one.outcome != stored[day.date].outcome
+        if day.date in changes or _differs(one, stored[day.date])
     ]
     day_rows.write(tx, key, written)
     day_rows.delete(tx, key, [date for date in gone if date in stored])
@@ -100,9 +100,13 @@ def _inputs(day: Day, stored: Mapping[str, StoredDay], changes: Mapping[str, Day
     return inputs_of(day) if day.date in changes else stored[day.date].inputs
 
 
-def _compute(
-    tx: WriteTx, scope: Scope, key: Key, window: Window, days: list[Day], facts: list[Split]
-) -> list[Computed]:
+def _differs(one: Computed, stored: StoredDay) -> bool:
+    """By its outcome; or by a gain alone, where a return of capital takes all the cost, however much that was."""
+    return one.outcome != stored.outcome or (one.gain, one.lot_gain) != (stored.gain, stored.lot_gain)
+
+
+def compute(tx: ReadTx, scope: Scope, key: Key, window: Window, days: list[Day], facts: list[Split]) -> list[Computed]:
+    """What follows from the days of a window, as they are to be."""
     if scope.is_pool:
         return computing.pooled(window.before, days, facts, window.kept)
 

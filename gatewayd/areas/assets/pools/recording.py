@@ -12,7 +12,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from gatewayd.areas.assets.income import years
-from gatewayd.areas.assets.pools import cash, contributions, holding_rows, reading, scopes, splits
+from gatewayd.areas.assets.pools import cash, contributions, day_rows, holding_rows, reading, scopes, splits
 from gatewayd.areas.assets.pools.computing import Computed
 from gatewayd.areas.assets.pools.day_rows import Key
 from gatewayd.areas.assets.pools.days import Day
@@ -51,6 +51,19 @@ def take_back(tx: WriteTx, rows: Sequence[AssetTransaction]) -> None:
     _enter(tx, sorted(rows, key=lambda row: (row.trade_date, row.id)), -1)
     cash.add(tx, rows, -1)
     years.add(tx, rows, -1)
+
+
+def compute_anew(tx: WriteTx, keys: Iterable[Key]) -> None:
+    """Compute all days of holdings anew from what transactions bring, which stays as it is stored.
+
+    Raises `Problem` `validation_failed` for transfers that go in a circle.
+    """
+    pending = _Pending()
+    for key in keys:
+        scope = next((one for one in holding_rows.holders(tx, key.instrument_id) if one.id == key.scope_id), None)
+        if scope is not None:
+            pending.add(scope, key.instrument_id, Day(day_rows.since(tx, key, "")[0].date))
+    _settle(tx, pending, ())
 
 
 def _held(tx: WriteTx, row: AssetTransaction) -> str:
@@ -122,7 +135,7 @@ def _settle(tx: WriteTx, pending: _Pending, rows: Sequence[AssetTransaction]) ->
                 "counterAccountId", "conflict", f"What is transferred around {min(changes)} goes in a circle."
             )
         done = recompute(tx, scope, key.instrument_id, changes)
-        if not scope.is_pool:
+        if rows and not scope.is_pool:  # without any nothing is sold that was not
             _refuse_short(scope, key, done.days, rows)
         for shift in done.shifts:
             _pass_on(tx, pending, scope, shift)

@@ -144,10 +144,17 @@ def _missing(request: CreateTransaction, takes: Takes, given: frozenset[str]) ->
 def _transfer_without_amount(request: CreateTransaction) -> Iterator[FieldError]:
     """Alone, a transfer is an acquisition or a disposal; only what goes to a spouse leaves at its cost."""
     if request.type == "transfer_in":
-        message = "What comes in has a cost: what was paid for it, or what it was worth."
+        message = (
+            "What comes in has a cost: that of the account it comes from, counterAccountId, or else what was paid for"
+            " it, or what it was worth."
+        )
         yield FieldError("grossAmount", "required", message)
     elif not request.spouse_transfer:
-        yield FieldError("grossAmount", "required", "What goes to somebody else is disposed of: at what worth?")
+        message = (
+            "What goes to somebody else is disposed of: at what worth? To an account of one's own it goes with"
+            " counterAccountId."
+        )
+        yield FieldError("grossAmount", "required", message)
 
 
 def _unwanted(request: CreateTransaction, takes: Takes, given: frozenset[str]) -> Iterator[FieldError]:
