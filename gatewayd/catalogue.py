@@ -6,7 +6,7 @@ from inspect import iscoroutinefunction
 
 import msgspec
 
-from gatewayd import bundles, importing, parsing, search, tax, vault_files, webhooks
+from gatewayd import bundles, importing, parsing, proposing, search, tax, vault_files, webhooks
 from gatewayd.areas import (
     accounting,
     assets,
@@ -85,7 +85,7 @@ def build(
     of_periods = replace(of_periods, operations=(*of_periods.operations, *bundles.OPERATIONS, *tax.OF_PERIODS))
     of_vault = vault.area(of_documents)
     of_vault = replace(of_vault, operations=(*of_vault.operations, *vault_files.OPERATIONS, *parsing.OPERATIONS))
-    of_vault = replace(of_vault, operations=(*of_vault.operations, *search.OPERATIONS))
+    of_vault = replace(of_vault, operations=(*of_vault.operations, *search.OPERATIONS, *proposing.OPERATIONS))
     books = (of_businesses, of_assets, landlord.AREA, accounting.AREA, of_banking, of_vault, of_periods)
     stored = (legal_entities.AREA, *books)
     others = (delivering, tax.AREA, crm.AREA)

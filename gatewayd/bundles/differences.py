@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from gatewayd.bundles.archive import BundleArchive, BundleFault
+from gatewayd.bundles.documents import FOLDER
 from gatewayd.bundles.manifest import FileEntry, Manifest
 from gatewayd.ledger import csv_text
 
@@ -68,7 +69,8 @@ def _size(one: FileChange) -> int:
 
 
 def _files(manifest: Manifest) -> dict[str, FileEntry]:
-    return {file.path: file for file in manifest.files}
+    """Its files; what documents differ is told by the table of them."""
+    return {file.path: file for file in manifest.files if not file.path.startswith(FOLDER)}
 
 
 def _changes(path: str, old: Side, new: Side) -> _Changes:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import msgspec
 import trio
 
-from gatewayd.bundles import differences, writing
+from gatewayd.bundles import differences, documents, writing
 from gatewayd.bundles.archive import BundleFault
 from gatewayd.bundles.differences import FileChange, RowChange
 from gatewayd.bundles.manifest import FileEntry
@@ -30,6 +30,7 @@ from gatewayd.store.directory import free_bytes
 from gatewayd.store.incoming_files import RESERVE_BYTES
 
 MAX_BUNDLE_BYTES: Final = 1 << 30  # Chosen: a hundred times what a busy small firm has in a year
+MAX_WITH_DOCUMENTS_BYTES: Final = 4 << 30  # Chosen: some ten thousand scans
 
 
 SWEEP_EVERY: Final = DAY  # Chosen
@@ -76,16 +77,18 @@ class Bundles:
         self._threads = trio.CapacityLimiter(2)
         self._swept_at: Instant | None = None
 
-    async def seal_period(self, caller: Caller, period_id: str, expected_version: int | None) -> PeriodSeal:
+    async def seal_period(
+        self, caller: Caller, period_id: str, expected_version: int | None, *, with_documents: bool
+    ) -> PeriodSeal:
         """The seal of a closed period as its books are: a new one, or the last where nothing differs from it.
 
-        Raises `Problem`: `not_found`, `version_conflict`, `invalid_state` (it is not closed), `limit_reached`; or
-        `StoreFailure`.
+        Raises `Problem`: `not_found`, `version_conflict`, `invalid_state` (it is not closed), `limit_reached`, `gone`
+        (the bytes of a document); or `StoreFailure`.
         """
         org_id = caller.org_id
         period = await self._store.read(lambda tx: _closed(tx, period_id, expected_version), org_id)
         key = await self._key()
-        written = await self._store.read_later(lambda tx: self._write(tx, period, key), org_id)
+        written = await self._store.read_later(lambda tx: self._write(tx, period, key, with_documents), org_id)
         if isinstance(written, PeriodSeal):
             return written
         return await self._store.write(lambda tx: _add(tx, caller, period, key, written), org_id)
@@ -129,18 +132,20 @@ class Bundles:
         new = await trio.to_thread.run_sync(seal_keys.generate, limiter=self._threads)
         return await self._store.write(lambda tx: seal_keys.add(tx, new))
 
-    def _write(self, tx: ReadTx, period: PeriodRow, key: SealKey) -> _Written | PeriodSeal:
+    def _write(self, tx: ReadTx, period: PeriodRow, key: SealKey, with_documents: bool) -> _Written | PeriodSeal:
         """The bundle, durable; or the last seal, where it holds the same."""
+        most = MAX_WITH_DOCUMENTS_BYTES if with_documents else MAX_BUNDLE_BYTES
+        of_documents = self._blobs if with_documents else None
         try:
-            with self._blobs.draft(MAX_BUNDLE_BYTES) as draft:
-                bundled = writing.write(tx, period, key, _Sink(draft, self._directory))
+            with self._blobs.draft(most) as draft:
+                bundled = writing.write(tx, period, key, _Sink(draft, self._directory), of_documents)
                 last = period_seals.last_of(tx, period.id)
                 if last is not None and _is_same(last, bundled.contents_sha256, key) and self._has(last):
                     return last
                 return _Written(draft.save(), tx.now, bundled.contents_sha256, bundled.files)
         except BlobTooLarge:
-            message = f"A bundle has at most {MAX_BUNDLE_BYTES} bytes."
-            raise Problem("limit_reached", message, extra={"limit": MAX_BUNDLE_BYTES}) from None
+            message = f"A bundle has at most {most} bytes."
+            raise Problem("limit_reached", message, extra={"limit": most}) from None
 
     def _has(self, seal: PeriodSeal) -> bool:
         try:
@@ -198,6 +203,10 @@ def _add(tx: WriteTx, caller: Caller, period: PeriodRow, key: SealKey, written: 
         sha256=written.blob.sha256,
         contents_sha256=written.contents_sha256,
         key_fingerprint=key.fingerprint,
-        files=[msgspec.convert(msgspec.structs.asdict(file), SealedFile) for file in written.files],
+        files=[_sealed(file) for file in written.files if not file.path.startswith(documents.FOLDER)],
     )
     return period_seals.add(tx, seal)
+
+
+def _sealed(file: FileEntry) -> SealedFile:
+    return msgspec.convert(msgspec.structs.asdict(file), SealedFile)

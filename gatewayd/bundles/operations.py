@@ -6,17 +6,20 @@ from typing import Annotated, Final, Protocol
 
 from msgspec import Meta
 
+from gatewayd.bundles import documents
 from gatewayd.bundles.differences import Change, RowChange
 from gatewayd.bundles.engine import Bundles
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.given_files import StoredFile
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import PageRequest, cursor_key, next_cursor
+from gatewayd.contract.scopes import ScopeLacking
 from gatewayd.contract.wire import Id, Request, Response, Version
 from gatewayd.ledger.period_seals import PeriodSeal
 
 MEDIA_TYPE: Final = "application/octet-stream"  # Chosen: generators of clients know none of archives
 _READING: Final = ("periods:read", "accounting:read", "banking:read")
+_OF_VAULT: Final = "vault:read"
 
 
 class Deps(Protocol):
@@ -27,10 +30,11 @@ class Deps(Protocol):
 
 
 class SealPeriod(Request, frozen=True, kw_only=True):
-    """Which closed period to seal."""
+    """Which closed period to seal. `documents`: with the bytes of the documents that its entries have."""
 
     id: Id
     expected_version: Version | None = None
+    documents: bool = False
 
 
 class GetBundle(Request, frozen=True, kw_only=True):
@@ -88,13 +92,19 @@ async def seal_period(deps: Deps, caller: Caller, request: SealPeriod) -> Period
     Invoices, payments, bank transactions, allocations, profit and loss with the rows behind it, obligations and the
     facts of the period as CSV, the whole as beancount text, the hash of each file, and a signature by the key of this
     instance, whose fingerprint is to be kept apart. Where nothing differs from the last seal, that is the answer.
+
+    With `documents` it holds the documents that allocations name, and those linked to invoices and bank transactions,
+    but for the trash: listed in documents.csv, and not in `files`. To read such a bundle needs `vault:read` as well.
     """
-    return await deps.bundles.seal_period(caller, request.id, request.expected_version)
+    return await deps.bundles.seal_period(
+        caller, request.id, request.expected_version, with_documents=request.documents
+    )
 
 
 async def get_bundle(deps: Deps, caller: Caller, request: GetBundle) -> StoredFile:
     """Get the bundle of a seal, a ZIP archive: `gatewayd period verify-bundle` checks it, without network or data."""
     seal, period, path = await deps.bundles.file_of(caller.org_id, request.id)
+    _refuse_documents(caller, seal)
     return StoredFile(path, seal.size_bytes, f"{period.start_date}-{period.end_date}-{seal.id}.zip", MEDIA_TYPE)
 
 
@@ -104,6 +114,7 @@ async def get_seal_difference(deps: Deps, caller: Caller, request: GetSealDiffer
     first = 0 if key is None else max(int(key[0]), 0)
     found = await deps.bundles.differences(caller.org_id, request.id, request.against, first, request.limit + 1)
     seal, other, files, rows = found
+    _refuse_documents(caller, seal, other)
     more = len(rows) > request.limit
     return SealDifference(
         id=seal.id,
@@ -112,6 +123,13 @@ async def get_seal_difference(deps: Deps, caller: Caller, request: GetSealDiffer
         data=[_row(one) for one in rows[: request.limit]],
         next_cursor=next_cursor(request, (first + request.limit,)) if more else None,
     )
+
+
+def _refuse_documents(caller: Caller, *seals: PeriodSeal | None) -> None:
+    """Raises `Problem` `insufficient_scope` where there are documents in a bundle, and the caller may not see them."""
+    paths = {file.path for seal in seals if seal is not None for file in seal.files}
+    if documents.TABLE in paths and _OF_VAULT not in caller.scopes:
+        raise ScopeLacking((*_READING, _OF_VAULT))
 
 
 def _row(one: RowChange) -> RowDifference:
@@ -128,7 +146,7 @@ OPERATIONS: Final = (
         request=SealPeriod,
         response=PeriodSeal,
         handler=seal_period,
-        errors=("invalid_state", "limit_reached", "version_conflict"),
+        errors=("gone", "invalid_state", "limit_reached", "version_conflict"),
         extension=True,
         example={"id": "per_01k0000000000000000000000b"},
     ),

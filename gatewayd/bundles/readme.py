@@ -14,7 +14,9 @@ books.beancount     Money and invoices in double entry, for beancount (https://g
                     Income of invoices stands on the day of supply, whatever the basis; what the business made on its
                     own basis is in profit_and_loss.csv, with the rows behind each figure in
                     profit_and_loss_rows.csv. Balances from before the period are not in it.
-documents/          Would hold the documents that allocations name. This program keeps no documents yet.
+documents.csv       The documents that allocations name, and those that belong to invoices and bank lines, with the path
+                    of each. It is there where the period was sealed with documents; what lay in the trash is not.
+documents/          Their bytes, by their SHA-256: documents with the same bytes are one file.
 manifest.json       Every other file with its length and SHA-256, and whose books these are.
 manifest.jws        The signature of manifest.json: a JWS with detached payload (RFC 7515 appendix F), ES256.
 key.json            The public key that made it, as a JWK (RFC 7517).

@@ -164,6 +164,8 @@ _LINE_COLUMNS: Final = _columns(
     " source importId"
 )
 LINES: Final = "bank_transactions.csv"
+INVOICES: Final = "invoices.csv"
+ALLOCATIONS: Final = "allocations.csv"
 SHEETS: Final = (
     Sheet(
         "period.csv",
@@ -192,7 +194,7 @@ SHEETS: Final = (
         _SELECT_BUSINESSES,
     ),
     Sheet(
-        "invoices.csv",
+        INVOICES,
         _columns(
             "id number kind status businessId clientId creditsInvoiceId issueDate supplyDate dueDate currency"
             " baseCurrency fxRate amountsAre netTotal:money vatTotal:money grossTotal:money discountTotal:money"
@@ -227,7 +229,7 @@ SHEETS: Final = (
     ),
     Sheet(LINES, _LINE_COLUMNS, _SELECT_LINES, by_account=True),
     Sheet(
-        "allocations.csv",
+        ALLOCATIONS,
         _columns(
             "id sourceType sourceId businessId propertyId unitId tenancyId mortgageId invoiceId counterpartId date"
             " documentDate direction currency amount:money vatAmount:money disallowableAmount:money fxRate category"

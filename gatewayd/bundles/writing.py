@@ -2,10 +2,11 @@
 
 import hashlib
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, Protocol
 
-from gatewayd.bundles import beancount_text, figures, readme, sheets
+from gatewayd.bundles import beancount_text, documents, figures, readme, sheets
+from gatewayd.bundles.documents import BundledDocument, Entries
 from gatewayd.bundles.double_entry import DoubleEntry
 from gatewayd.bundles.manifest import (
     FORMAT,
@@ -26,12 +27,14 @@ from gatewayd.ledger import csv_text
 from gatewayd.ledger.business_accounts import accounts_of
 from gatewayd.ledger.periods import PeriodRow
 from gatewayd.store import ReadTx
+from gatewayd.store.blobs import Blobs
 
 MAX_ROWS: Final = 1_000_000  # Chosen: of all tables together, some years of a large firm
 _MOMENT: Final = (1980, 1, 1, 0, 0, 0)  # the first that a ZIP knows: the time is in the manifest alone
 _PART: Final = 1 << 16  # bytes written at once
 _SELECT_NAME = "SELECT name FROM legal_entities WHERE org_id = :org_id AND id = :legal_entity_id"
-_NO_DOCUMENTS: Final = "documents are not in it: this program keeps none yet"
+_NO_DOCUMENTS: Final = "documents are not in it: it was sealed without them"
+_HUGE: Final = 1 << 31  # bytes of a file from which a ZIP needs larger numbers
 
 
 class Sink(Protocol):
@@ -51,11 +54,18 @@ class Bundled(NamedTuple):
     contents_sha256: str
 
 
-def write(tx: ReadTx, period: PeriodRow, key: SealKey, sink: Sink) -> Bundled:
-    """Write the bundle of a period. Raises `Problem` `limit_reached` for more than `MAX_ROWS`, and as the sink does."""
+def write(tx: ReadTx, period: PeriodRow, key: SealKey, sink: Sink, of_documents: Blobs | None) -> Bundled:
+    """Write the bundle of a period; `of_documents` None: without documents.
+
+    Raises `Problem`: `limit_reached` for more than `MAX_ROWS`, and as `documents` does; and as the sink does.
+    """
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
-        files = _Files(archive)
-        notes = _write_books(tx, period, files)
+        files, entries = _Files(archive), Entries(are_noted=of_documents is not None)
+        notes = _write_books(tx, period, files, entries)
+        if of_documents is None:
+            notes = [*notes, _NO_DOCUMENTS]
+        else:
+            files.add_documents(entries.documents(tx), of_documents)
         bundled = Bundled(files.written, contents_digest(files.written))
         facts = _facts(tx, period)
         manifest = Manifest(
@@ -65,7 +75,7 @@ def write(tx: ReadTx, period: PeriodRow, key: SealKey, sink: Sink) -> Bundled:
             sealed_at=to_wire(tx.now),
             contents_sha256=bundled.contents_sha256,
             files=bundled.files,
-            notes=[*notes, _NO_DOCUMENTS],
+            notes=notes,
         )
         signed = encode(manifest)
         for name, content in ((MANIFEST, signed), (SIGNATURE, key.sign(signed).encode()), (KEY, key.public.encode())):
@@ -73,12 +83,12 @@ def write(tx: ReadTx, period: PeriodRow, key: SealKey, sink: Sink) -> Bundled:
     return bundled
 
 
-def _write_books(tx: ReadTx, period: PeriodRow, files: "_Files") -> list[str]:
+def _write_books(tx: ReadTx, period: PeriodRow, files: "_Files", entries: Entries) -> list[str]:
     """All but what seals it; answers what is left out."""
     scope = Scope(period, tuple(accounts_of(tx, period.legal_entity_id, period.business_id)))
     files.add(readme.NAME, [readme.TEXT.encode()])
     for sheet in sheets.SHEETS:
-        files.add_table(sheet.path, sheet.heading, sheets.cells(tx, sheet, scope))
+        files.add_table(sheet.path, sheet.heading, entries.noting(sheet, sheets.cells(tx, sheet, scope)))
     computed = figures.compute(tx, period)
     notes = list(computed.notes)
     files.add_table(figures.PROFIT, figures.PROFIT_HEADING, figures.profit(computed))
@@ -118,14 +128,22 @@ class _Files:
         self.add(path, csv_text.lines(self._counted(heading, rows)))
         self.written[-1] = _with_rows(self.written[-1], self._rows - before)
 
-    def add(self, path: str, parts: Iterable[bytes]) -> None:
+    def add_documents(self, found: Sequence[BundledDocument], blobs: Blobs) -> None:
+        self.add_table(documents.TABLE, documents.HEADING, ([*document] for document in found))
+        for document in {document.sha256: document for document in reversed(found)}.values():
+            info = _named(document.path)
+            info.compress_type = zipfile.ZIP_STORED  # pictures and PDF are compressed already
+            self.add(info, documents.content(blobs, document), is_huge=document.size_bytes >= _HUGE)
+
+    def add(self, path: str | zipfile.ZipInfo, parts: Iterable[bytes], *, is_huge: bool = False) -> None:
         digest, size = hashlib.sha256(), 0
-        with self._archive.open(_named(path), "w") as file:
+        info = _named(path) if isinstance(path, str) else path
+        with self._archive.open(info, "w", force_zip64=is_huge) as file:
             for part in _gathered(parts):
                 digest.update(part)
                 size += len(part)
                 file.write(part)
-        self.written.append(FileEntry(path=path, bytes=size, rows=None, sha256=digest.hexdigest()))
+        self.written.append(FileEntry(path=info.filename, bytes=size, rows=None, sha256=digest.hexdigest()))
 
     def _counted(self, heading: list[str], rows: Iterable[list[csv_text.Cell]]) -> Iterator[Iterable[csv_text.Cell]]:
         yield heading

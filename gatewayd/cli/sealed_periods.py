@@ -29,6 +29,7 @@ def add_to(group: Subparsers) -> None:
     """Add the commands to those of periods."""
     command = add_command(group, "seal", "write a closed period into a signed bundle", seal, json=True)
     command.add_argument("id", metavar="ID")
+    command.add_argument("--documents", action="store_true", help="with the documents of its entries")
     command.add_argument("--to", metavar="FILE", type=Path, help="a copy of the bundle, which must not be there yet")
     command = add_command(group, "diff", "what differs between two seals of a period", diff, json=True)
     command.add_argument("id", metavar="ID", help="of the period")
@@ -51,7 +52,7 @@ def seal(arguments: argparse.Namespace, context: Context) -> int:
     if arguments.to is not None and arguments.to.exists():
         raise CommandError(f"{arguments.to} is there already")
     org_id = context.read(lambda tx: PERIODS.organization_of(tx, arguments.id))
-    made = _run(context, org_id, "periods.seal", {"id": arguments.id})
+    made = _run(context, org_id, "periods.seal", {"id": arguments.id, "documents": arguments.documents})
     if arguments.to is not None:
         _copy(context, made["sha256"], arguments.to)
     rows = sum(file["rows"] or 0 for file in made["files"])

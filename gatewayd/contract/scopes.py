@@ -1,6 +1,8 @@
 """The scopes a credential may carry (Spec §5) and the narrower ones this service adds."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+
+from gatewayd.errors import Problem
 
 SCOPES: Mapping[str, str] = {  # Spec §5, the meanings in its words
     "openid": "Verify identity for sign-in.",
@@ -67,3 +69,12 @@ def narrower(area: str, scope: str) -> str | None:
     """The extension scope that also opens `scope` within `area`: `landlord:read` for landlord's `accounting:read`."""
     candidate = f"{area}:{scope.partition(':')[2]}"
     return candidate if _NARROWER.get(candidate) == scope else None
+
+
+class ScopeLacking(Problem):
+    """403 naming every scope that is needed: of the operation, and of what this one request would change beside it."""
+
+    def __init__(self, scopes: Iterable[str]) -> None:
+        self.scopes = tuple(scopes)
+        message = f"This operation needs the scope {' '.join(self.scopes)}."
+        super().__init__("insufficient_scope", message, extra={"requiredScopes": list(self.scopes)})

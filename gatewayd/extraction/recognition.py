@@ -5,6 +5,7 @@ starts tesseract for each picture, with limits, without a network, without files
 """
 
 import csv
+import glob
 import io
 import os
 import resource
@@ -12,7 +13,7 @@ import shutil
 import signal
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from PIL import Image
@@ -27,6 +28,11 @@ _READABLE: Final = (
     *("/usr/share/tesseract-ocr", "/usr/share/tessdata", "/usr/share/tesseract", "/usr/local/share/tessdata"),
 )
 """Where Debian, Fedora and Arch have what tesseract loads."""
+_ORIENTATION: Final = (
+    *("/usr/share/tesseract-ocr/*/tessdata/osd.traineddata", "/usr/share/tessdata/osd.traineddata"),
+    *("/usr/share/tesseract/tessdata/osd.traineddata", "/usr/local/share/tessdata/osd.traineddata"),
+)
+"""What tells which way up a page lies, where it is installed."""
 _ENVIRONMENT: Final = {"OMP_THREAD_LIMIT": "1", "LC_ALL": "C.UTF-8"}
 _MEMORY_BYTES: Final = 1 << 30
 _SECONDS_OF_PAGE: Final = 120
@@ -125,6 +131,7 @@ def _be_companion(program: str, asked: socket.socket, parent: int) -> None:
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+    command = _command(program)
     if landlock.version():
         landlock.restrict((*_READABLE, program))
     os.dup2(asked.fileno(), 0)
@@ -132,17 +139,23 @@ def _be_companion(program: str, asked: socket.socket, parent: int) -> None:
     os.closerange(3, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
     with socket.socket(fileno=0) as asking:
         while os.getppid() == parent:
-            asking.sendall(framed(_recognised(program, _body(asking, _PIXELS_BYTES_MAX))))
+            asking.sendall(framed(_recognised(command, _body(asking, _PIXELS_BYTES_MAX))))
 
 
-def _recognised(program: str, pixels: bytes) -> bytes:
+def _command(program: str) -> list[str]:
+    """The program and its arguments. A page that lies on its side or upside down is read where it can tell."""
+    can_tell = any(glob.glob(pattern) for pattern in _ORIENTATION)
+    return [program, "stdin", "stdout", "-l", "eng", "--dpi", "300", *(["--psm", "1"] if can_tell else []), "tsv"]
+
+
+def _recognised(command: Sequence[str], pixels: bytes) -> bytes:
     """What tesseract says of a picture, in its TSV; nothing where it fails."""
     source, pixels_end = os.pipe()
     answers, answers_end = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
-            _be_program(program, source, answers_end)
+            _be_program(command, source, answers_end)
         finally:
             os._exit(1)
     os.close(source)
@@ -158,7 +171,7 @@ def _recognised(program: str, pixels: bytes) -> bytes:
     return said if status == 0 else b""
 
 
-def _be_program(program: str, source: int, answers: int) -> None:
+def _be_program(command: Sequence[str], source: int, answers: int) -> None:
     """Become tesseract, which may become nothing else."""
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     os.dup2(source, 0)
@@ -168,11 +181,11 @@ def _be_program(program: str, source: int, answers: int) -> None:
         cpu_seconds=_SECONDS_OF_PAGE,
         open_files=_LIMIT_OF_FILES,
         purpose="program",
-        readable=(*_READABLE, program),
+        readable=(*_READABLE, command[0]),
     )
     os.closerange(3, _LIMIT_OF_FILES)
     confine(confinement)
-    os.execve(program, [program, "stdin", "stdout", "-l", "eng", "--dpi", "300", "tsv"], _ENVIRONMENT)
+    os.execve(command[0], list(command), _ENVIRONMENT)
 
 
 def _body(end: socket.socket, most: int) -> bytes:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from gatewayd.contract.scopes import ScopeLacking
 from gatewayd.errors import Problem
 from gatewayd.http1.request import Request
 from gatewayd.identity.authentication import Possession, PossessionRefused
@@ -57,7 +58,7 @@ def _challenge(error: Problem, authorization: bytes, public_url: str, scopes: It
     if is_dpop:
         parameters["algs"] = " ".join(ALGORITHMS)
     if public_url or error.code == "insufficient_scope":
-        parameters["scope"] = " ".join(scopes)
+        parameters["scope"] = " ".join(error.scopes if isinstance(error, ScopeLacking) else scopes)
     if public_url:
         parameters["resource_metadata"] = public_url + RESOURCE_METADATA
     scheme = "DPoP" if is_dpop else "Bearer"

@@ -1,12 +1,11 @@
 """Who may run an operation: authenticate, charge the rate limit, use up what shows a key, check the scope."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import msgspec
 
 from gatewayd.contract.caller import Caller
-from gatewayd.errors import Problem
+from gatewayd.contract.scopes import ScopeLacking
 from gatewayd.identity.authentication import Authenticate, Possession
 from gatewayd.performing.metering import PricedNames
 from gatewayd.performing.prepared import PreparedOperation
@@ -53,7 +52,7 @@ class Admission:
         if call.possession is not None:
             call.possession.spend(tx.now)
         if not prepared.allows(caller.scopes):
-            raise _lacking(prepared.operation.scopes)
+            raise ScopeLacking(prepared.operation.scopes)
         return caller
 
 
@@ -61,11 +60,3 @@ def leave(call: Call) -> None:
     """Free the place among the credential's calls at once that the call may have taken."""
     if call.allowance is not None:
         call.allowance.running -= 1
-
-
-def _lacking(scopes: Iterable[str]) -> Problem:
-    """403 naming every scope the operation needs."""
-    needed = " ".join(scopes)
-    return Problem(
-        "insufficient_scope", f"This operation needs the scope {needed}.", extra={"requiredScopes": needed.split()}
-    )

@@ -650,6 +650,8 @@ CREATE INDEX certificates_by_id ON certificates (org_id, id);
 
 CREATE INDEX certificates_by_type ON certificates (org_id, type, id);
 
+CREATE INDEX certificates_of_document ON certificates (org_id, document_id) WHERE document_id IS NOT NULL;
+
 CREATE INDEX certificates_of_property ON certificates (org_id, property_id, type, chain, issued_date, id);
 
 CREATE INDEX certificates_of_property_by_expiry ON certificates (org_id, property_id, valid_until, id)
@@ -1757,7 +1759,7 @@ CREATE TABLE properties (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1),
-    search_text TEXT NOT NULL,                  -- names and address, case-folded
+    search_text TEXT NOT NULL, postcode_key TEXT NOT NULL DEFAULT '',                  -- names and address, case-folded
     CHECK ((status = 'archived') = (archived_at IS NOT NULL))
 ) STRICT;
 
@@ -1766,6 +1768,8 @@ CREATE INDEX properties_by_change ON properties (org_id, updated_at, id);
 CREATE UNIQUE INDEX properties_by_external_id ON properties (org_id, external_id) WHERE external_id IS NOT NULL;
 
 CREATE INDEX properties_by_id ON properties (org_id, id, archived_at, status, use, search_text);
+
+CREATE INDEX properties_by_postcode ON properties (org_id, postcode_key, id);
 
 CREATE INDEX properties_of_business ON properties (org_id, business_id, id);
 
@@ -2330,12 +2334,12 @@ CREATE INDEX vault_parses_due ON vault_parses (org_id, due_at, document_id) WHER
 
 CREATE INDEX vault_parses_running ON vault_parses (org_id, document_id) WHERE status = 'running';
 
-CREATE TABLE vault_proposals (
+CREATE TABLE "vault_proposals" (
     org_id TEXT NOT NULL REFERENCES organizations (id),
     document_id TEXT NOT NULL REFERENCES vault_documents (id),
-    kind TEXT NOT NULL CHECK (kind = 'bank_line'),
+    kind TEXT NOT NULL CHECK (kind = 'bank_line' OR kind = 'certificate'),
     decision TEXT CHECK (decision = 'accepted' OR decision = 'dismissed'), -- NULL: nobody has decided
-    target_id TEXT,                             -- what was accepted: the bank line
+    target_id TEXT,                             -- what was accepted: the bank line, or the certificate that was made
     decided_by TEXT,
     decided_at INTEGER,
     PRIMARY KEY (org_id, document_id)

@@ -9,18 +9,22 @@ import sys
 import zipfile
 from collections import defaultdict
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 import msgspec
 import pytest
 from jwt import PyJWK, PyJWS
 
+from gatewayd.areas.vault.documents import uploads
 from gatewayd.bundles import engine, writing
+from gatewayd.bundles.archive import BundleFault, verify
 from gatewayd.bundles.engine import SWEEP_EVERY, Bundles
 from gatewayd.bundles.manifest import Manifest
 from gatewayd.clock import SECOND
 from gatewayd.errors import Problem
-from tests.bundles.conftest import FORMULA, OpenFirm, table
+from gatewayd.store.blobs import Blobs
+from tests.bundles.conftest import FORMULA, OpenFirm, SealedFirm, table
 
 
 def files_of(bundle: bytes) -> dict[str, bytes]:
@@ -318,3 +322,89 @@ async def test_a_file_whose_row_never_came_is_swept(open_firm: OpenFirm, monkeyp
         await bundles.keep_house()
         assert bundles_in(firm.folder) == {seal["sha256"]}
         assert await firm.bundle(seal)
+
+
+async def upload(firm: SealedFirm, name: str, content: bytes, **fields: object) -> str:
+    """A document whose bytes are there."""
+    made = await firm.call("vault.createDocumentRecord", name=name, **fields)
+    with Blobs(firm.folder).draft(1 << 20) as draft:
+        draft.write(content)
+        kept = draft.save()
+    token = made["upload"]["url"].rpartition("/")[2]
+    landed = partial(uploads.receive, token=token, size=kept.size_bytes, sha256=kept.sha256)
+    assert await firm.api.store.write(landed) is not None
+    await firm.call("vault.confirmUpload", documentId=made["document"]["id"])
+    return str(made["document"]["id"])
+
+
+async def test_documents_of_the_entries_are_sealed_where_that_is_asked_for(open_firm: OpenFirm) -> None:
+    async with open_firm() as firm:
+        ids, of_line, of_invoice = firm.ids, {"type": "bank_transaction"}, {"type": "invoice"}
+        bill = await upload(firm, "Bill.PDF", b"timber", links=[of_line | {"id": ids["timber"]}])
+        copy = await upload(firm, "copy.txt", b"timber", links=[of_line | {"id": ids["left"]}])
+        sold = await upload(firm, "sold", b"table", links=[of_invoice | {"id": ids["inv"]}])
+        await upload(firm, "other.pdf", b"of nothing")
+        later = await firm.line("2026-04-07", -5_00)
+        await upload(firm, "later.pdf", b"later", links=[of_line | {"id": later}])
+        trashed = await upload(firm, "trashed.pdf", b"trashed", links=[of_line | {"id": ids["paid"]}])
+        await firm.call("vault.deleteDocument", documentId=trashed)
+        await firm.close()
+        plain = await firm.seal()
+        seal = await firm.call("periods.seal", id=ids["per"], documents=True)
+        again = await firm.call("periods.seal", id=ids["per"], documents=True)
+        bundle = await firm.bundle(seal)
+        path = firm.folder / "sealed.zip"
+        path.write_bytes(bundle)
+        manifest, _ = verify(path, seal["keyFingerprint"])
+        differing = await firm.call("periods.sealDifference", id=seal["id"])
+        assert "documents.csv" not in files_of(await firm.bundle(plain))
+    assert again == seal
+    files = files_of(bundle)
+    timber, table_of = (hashlib.sha256(content).hexdigest() for content in (b"timber", b"table"))
+    held = {name: content for name, content in files.items() if name.startswith("documents/")}
+    assert held == {f"documents/{timber}.pdf": b"timber", f"documents/{table_of}": b"table"}
+    rows = {row["id"]: (row["name"], row["path"]) for row in table(bundle, "documents.csv")}
+    assert rows == {
+        bill: ("Bill.PDF", f"documents/{timber}.pdf"),
+        copy: ("copy.txt", f"documents/{timber}.pdf"),
+        sold: ("sold", f"documents/{table_of}"),
+    }
+    assert {file.path: file.sha256 for file in manifest.files}[f"documents/{timber}.pdf"] == timber
+    listed = {file["path"]: file["rows"] for file in seal["files"]}
+    assert listed["documents.csv"] == 3
+    assert not any(name.startswith("documents/") for name in listed)
+    assert {file["path"] for file in differing["files"]} == {"documents.csv"}
+    text = files["documents/" + table_of]
+    path.write_bytes(bundle.replace(text, b"TABLE"))
+    with pytest.raises(BundleFault, match=table_of):
+        verify(path, None)
+
+
+async def test_a_document_whose_bytes_are_lost_or_damaged_ends_the_sealing(open_firm: OpenFirm) -> None:
+    async with open_firm() as firm:
+        document_id = await upload(
+            firm, "bill.pdf", b"timber", links=[{"type": "bank_transaction", "id": firm.ids["timber"]}]
+        )
+        await firm.close()
+        path = Blobs(firm.folder).path(hashlib.sha256(b"timber").hexdigest())
+        before = bundles_in(firm.folder)
+        for spoil in (lambda: path.write_bytes(b"Timber"), path.unlink):
+            spoil()
+            refused = await firm.ask("periods.seal", id=firm.ids["per"], documents=True)
+            assert (refused.status, refused.code) == (410, "gone")
+            assert refused.json()["documentId"] == document_id
+            assert bundles_in(firm.folder) <= before
+        assert (await firm.seal())["number"] == 1, "without documents it can be sealed all the same"
+
+
+async def test_a_bundle_with_documents_is_read_by_who_may_see_documents(open_firm: OpenFirm) -> None:
+    async with open_firm() as firm:
+        await firm.close()
+        reading = frozenset({"periods:read", "accounting:read", "banking:read"})
+        firm.api.token("org_a", "books", reading)
+        plain = await firm.seal()
+        seal = await firm.call("periods.seal", id=firm.ids["per"], documents=True)
+        for operation in ("periods.getBundle", "periods.sealDifference"):
+            refused = await firm.ask(operation, token="books", id=seal["id"])
+            assert (refused.status, refused.code) == (403, "insufficient_scope")
+            assert (await firm.ask(operation, token="books", id=plain["id"])).status == 200

@@ -15,6 +15,7 @@ from gatewayd.areas.vault.documents import uploads
 from gatewayd.areas.vault.parses import rows as parses
 from gatewayd.areas.vault.proposals import rows as proposals
 from gatewayd.contract.operation import Operation
+from gatewayd.extraction.shapes import CertificateFacts, Facts
 from gatewayd.outbound.transport import Policy
 from gatewayd.store import WriteTx
 from gatewayd.store.blobs import Blobs
@@ -38,6 +39,24 @@ _SCENARIOS: Mapping[str, Fields] = {  # without one, the sandbox authority has f
 _PLACEHOLDER = re.compile(r"([a-z]+)_01k0{22}([a-z])")  # `a` is the first that is seeded, `b` the second
 
 BILL = replace(NOTHING_FOUND, kind="invoice", date="2026-11-01", total="77.10", currency="GBP", counterparty="Ash & Co")
+GAS_RECORD = replace(
+    NOTHING_FOUND,
+    kind="certificate",
+    date="2026-10-12",
+    certificate=CertificateFacts(
+        type="gas_safety",
+        issued_date="2026-10-12",
+        expiry_date=None,
+        reference="GS-1042",
+        issuer="Avon Heating",
+        issuer_registration="512345",
+        rating=None,
+        score=None,
+        result="pass",
+        address="4 Elm Row, Bristol",
+        postcode="BS1 4DJ",
+    ),
+)
 _FARM = {"name": "Elm Farm", "type": "sole_trader", "utr": "1955839661", "nino": "AA123456A"}
 _SEED: tuple[tuple[str, Mapping[str, object]], ...] = (
     ("legalEntity.createLegalEntity", _FARM),
@@ -154,9 +173,14 @@ async def _add_calendar(api: TestedApi, ids: dict[str, str]) -> None:
     assert met.status == 200, met.body
 
 
+_ADDRESS = {"line1": "4 Elm Row", "postcode": "BS1 4DJ", "countryCode": "GB"}
 _LETS: tuple[tuple[str, str, Mapping[str, object]], ...] = (
     ("biz_b", "businesses.create", {"legalEntityId": "ent", "type": "uk_property", "name": "Lets"}),
-    ("prop", "landlord.createProperty", {"businessId": "biz_b", "name": "4 Elm Row", "type": "house"}),
+    (
+        "prop",
+        "landlord.createProperty",
+        {"businessId": "biz_b", "name": "4 Elm Row", "type": "house", "address": _ADDRESS},
+    ),
     ("prop_b", "landlord.createProperty", {"businessId": "biz_b", "name": "6 Elm Row", "type": "house"}),
     ("unit", "landlord.createPropertyUnit", {"propertyId": "prop", "name": "Flat 1"}),
     (
@@ -228,9 +252,9 @@ async def _import(api: TestedApi, ids: dict[str, str]) -> None:
 async def _add_documents(api: TestedApi, ids: dict[str, str], blobs: Blobs) -> None:
     """One at the top, one in the folder, one that waits to be confirmed, one in the trash; and a link to the first.
 
-    Behind them two bills that were read.
+    Behind them two bills that were read, which bank lines paid, and a record of the gas of one of the houses.
     """
-    at_the_top = ((key, None) for key in ("doc_c", "doc_d", "doc_e", "doc_f"))
+    at_the_top = ((key, None) for key in ("doc_c", "doc_d", "doc_e", "doc_f", "doc_g"))
     for key, folder_id in (("doc", None), ("doc_b", ids["fld"]), *at_the_top):
         made = await api("POST", "/vault/documents", json={"name": f"{key}.txt", "folderId": folder_id})
         assert made.status == 200, made.body
@@ -244,8 +268,8 @@ async def _add_documents(api: TestedApi, ids: dict[str, str], blobs: Blobs) -> N
         if key != "doc_c":
             confirmed = await api("POST", f"/vault/documents/{ids[key]}/confirm-upload", json={})
             assert confirmed.status == 200, confirmed.body
-    for key in ("doc_e", "doc_f"):
-        await api.store.write(functools.partial(_read_bill, document_id=ids[key]), "org_a")
+    for key, facts in (("doc_e", BILL), ("doc_f", BILL), ("doc_g", GAS_RECORD)):
+        await api.store.write(functools.partial(_read, document_id=ids[key], facts=facts), "org_a")
     starred = await api("PATCH", f"/vault/documents/{ids['doc_b']}/star", json={"starred": True})
     assert starred.status == 200, starred.body
     deleted = await api("DELETE", f"/vault/documents/{ids['doc_d']}")
@@ -286,11 +310,11 @@ async def _add_credits(api: TestedApi, ids: dict[str, str]) -> None:
     ids["led"] = str(used.json()["data"][0]["id"])
 
 
-def _read_bill(tx: WriteTx, document_id: str) -> None:
-    """Let a document be read as a bill that one of the bank lines paid."""
+def _read(tx: WriteTx, document_id: str, facts: Facts) -> None:
+    """Let a document be read, with what was found."""
     attempt, _ = parses.begin(tx, document_id)
-    assert parses.succeed(tx, document_id, attempt, 100, ("plain", "en", BILL))
-    proposals.note(tx, document_id, BILL)
+    assert parses.succeed(tx, document_id, attempt, 100, ("plain", "en", facts))
+    proposals.note(tx, document_id, facts)
 
 
 def _bank_lines(tx: WriteTx) -> dict[str, str]:

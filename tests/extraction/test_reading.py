@@ -103,6 +103,15 @@ async def test_what_has_no_pages_has_no_picture(reader: DocumentReader, tmp_path
     assert caught.value.code == "unsupported"
 
 
+@pytest.mark.parametrize("degrees", [90, 180])
+async def test_a_scan_that_lies_on_its_side_or_upside_down_is_read(read: Read, degrees: int) -> None:
+    """As far as tesseract can tell which way up it lies, for which it needs some lines."""
+    lines = [f"Line {n} of the record of gas safety for Quay Street" for n in range(1, 13)]
+    scan = files.drawn("\n".join(lines), (1240, 900)).rotate(degrees, expand=True, fillcolor="white")
+    text = (await read(files.picture(scan), "scan.png")).pages[0].text
+    assert text.count("record of gas safety for Quay Street") >= 10
+
+
 async def test_a_scan_gets_text_behind_it(reader: DocumentReader, tmp_path: Path) -> None:
     scan, target = tmp_path / "scan.pdf", tmp_path / "made.pdf"
     scan.write_bytes(files.picture(files.drawn("Gas safety record\nfor 4 Quay Street"), "PDF", resolution=150))

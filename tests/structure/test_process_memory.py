@@ -45,6 +45,8 @@ DISPENSABLE = {
     "RequestCounters._by_operation": "numbers since the start",
     "_Walk.places": "a walk of retention that begins anew",
     "Server._connections": "the connections of this process",
+    "Entries._linked": "the rows of the bundle that is being written",
+    "Entries._named": "the rows of the bundle that is being written",
     "Places._strangers": "the connections of this process",
     "Places._known": "the connections of this process",
     "Places._unknown_of_proxies": "the connections of this process",

@@ -18,7 +18,7 @@ from gatewayd.extraction.facts.lines import LINE_CHARS, Line, lines_of
 from gatewayd.extraction.facts.parties import counterparty
 from gatewayd.extraction.facts.references import reference_of
 from gatewayd.extraction.facts.totals import Total, total_of
-from gatewayd.extraction.shapes import CertificateFacts, Facts
+from gatewayd.extraction.shapes import CertificateFacts, DocumentKind, Facts
 
 __all__ = ["find_facts"]
 
@@ -35,7 +35,7 @@ def find_facts(pages: Sequence[str], name: str, today: datetime.date) -> Facts:
     """
     lines = lines_of(pages)
     kind, strength = kind_of(lines)
-    issued, total = issue_date(lines, today), total_of(lines) if kind in _WITH_TOTAL else None
+    issued, total = issue_date(lines, today), _total(lines, kind)
     sender, reference = counterparty(lines), reference_of(lines, kind)
     date = _date_in(name, today) if issued is None else issued.value
     certificate = certificate_of(lines, date, reference, sender) if kind == "certificate" else None
@@ -61,6 +61,13 @@ def find_facts(pages: Sequence[str], name: str, today: datetime.date) -> Facts:
         confidence=confidence(kind, strength, found),
         certificate=certificate,
     )
+
+
+def _total(lines: Sequence[Line], kind: DocumentKind) -> Total | None:
+    """What it comes to. A letter that tells of payments asks for none, unless it says what is due."""
+    total = total_of(lines) if kind in _WITH_TOTAL else None
+    is_told = kind == "letter" and total is not None and not (total.is_sum or total.is_labelled)
+    return None if is_told else total
 
 
 def _date_in(name: str, today: datetime.date) -> datetime.date | None:

@@ -37,6 +37,10 @@ _ADDRESS = re.compile(
     r"|location)(?:\sinspected)?(?=\s?:))(?![a-z])\s?[:\-]?\s*(?P<value>.*)$",
     re.IGNORECASE,
 )
+_OF_OCCUPIER = re.compile(
+    r"(?<![a-z])(?:occupier|tenant|resident)(?:'?s)?(?:\sname)?\s?[:\-][^:]{2,60}\saddress\s?[:\-]\s*(?P<value>.+)$",
+    re.IGNORECASE,
+)
 _OTHER_BLOCK = re.compile(
     r"(?<![a-z])(?:landlord|agent|client|customer|contractor|company|business|engineer|assessor"
     r"|issued|billing|registered|correspondence|inspector|owner|occupier|tenant"
@@ -55,7 +59,7 @@ _RATING = re.compile(
     re.IGNORECASE,
 )
 _PAIR = re.compile(
-    r"(?<![A-Za-z0-9])(?:(?P<score>[1-9][0-9]?)\s?[|(/-]?\s?(?P<band>[A-G])"
+    r"(?<![A-Za-z0-9])(?<![0-9]-)(?:(?P<score>[1-9][0-9]?)\s?[|(/-]?\s?(?P<band>[A-G])"
     r"|(?P<band2>[A-G])\s?[|(/-]\s?(?P<score2>[1-9][0-9]?))(?![A-Za-z0-9])"
 )
 _EPC_NUMBER = re.compile(r"(?<![0-9])(?:[0-9]{4}\s?-\s?){4}[0-9]{4}(?![0-9])")
@@ -174,7 +178,13 @@ def _address(lines: Sequence[Line], kind: CertificateKind) -> str | None:
                 found = _joined(_block(lines, number, column, match["value"]))
                 if found is not None:
                     return found
-    return _joined(_before_postcode(lines)) if kind == "epc" else None
+    return _of_occupier(lines) or (_joined(_before_postcode(lines)) if kind == "epc" else None)
+
+
+def _of_occupier(lines: Sequence[Line]) -> str | None:
+    """Where whoever occupies it lives, as far as one line says it with its postcode."""
+    found = (match["value"] for line in lines if (match := _OF_OCCUPIER.search(line.text)))
+    return next((_joined([value]) for value in found if POSTCODE.search(value)), None)
 
 
 def _block(lines: Sequence[Line], number: int, column: int, first: str) -> Iterator[str]:

@@ -46,6 +46,9 @@ _CLUES: Final = (
     _clue("receipt", 3,
         r"(?:customer|cardholder|merchant)\s?copy|auth(?:orisation)?\s?code|aid\s?:|pan\sseq"
         r"|contactless|chip\s(?:&|and)\spin|verified\sby\spin"),
+    _clue("receipt", 4,
+        r"pump\s?(?:n[o0]\.?\s?)?\d{1,2}(?![\d.,])|(?:unleaded|diesel)\s.{0,30}\d\s?l(?:tr|itres?)?(?![a-z])"
+        r"|\d\s?l(?:tr|itres?)?\s?@"),
     _clue("receipt", 2,
         r"till|cashier|served\sby|operator|change(?:\sdue)?|cash\stendered|eft|card\s(?:sale|no"
         r"|number)|visa\s?(?:debit)?|mastercard"),

@@ -12,13 +12,14 @@ from gatewayd.extraction.facts.lines import Line
 from gatewayd.extraction.shapes import DocumentKind
 
 _NO = (
-    r"(?:\s?(?:n[o0](?:\.|\b)|num(?:ber|\.)?|nr\.?|[#]|ref(?:erence)?(?:\s?(?:no\.?|number))?|id|code"
+    r"(?:\s?(?:n[o0](?:\.|\b)|n°|num(?:ber|\.)?|nr\.?|[#]|ref(?:erence)?(?:\s?(?:no\.?|number))?|id|code"
     r"|serial\s?(?:no\.?|number)?))"
 )
 _LABELS = re.compile(
     rf"""(?<![a-z])(?:
-    (?P<invoice>(?:[il1]nv[o0][il1]ce|bill|(?<!\w)inv)(?:{_NO}|\s?:(?=\s?[\w-]*\d)))
+    (?P<invoice>(?:[il1]nv[o0][il1]ce|bill|(?<!\w)inv)(?:{_NO}|\s?:(?=\s?[\w/.-]*\d)))
     |(?P<heading>[il1]nv[o0][il1]ce(?=\s+[A-Z]{{0,4}}[-/]?[0-9]))
+    |(?P<document>doc(?:ument|\.)?{_NO})
     |(?P<receipt>(?:rece[il1]pt|transaction|txn|sale|trans|ticket|payment){_NO})
     |(?P<certificate>(?:certificate|cert|report|record|form|epc|eicr|cp12){_NO}|rrn|serial\s(?:no\.?
         |number)|(?:unique\s)?reference\snumber)
@@ -36,13 +37,13 @@ _TOKEN = re.compile(r"(?<![\w/£$€.,-])#?(?P<token>[A-Za-z0-9](?:[A-Za-z0-9]|[
 _DIGIT_GROUPS = re.compile(r"(?<![\w/.,-])\d{2,5}(?:\s\d{2,5}){1,5}(?![\w/.,-])")
 _MISREAD = re.compile(r"(?<=[0-9])[OolI](?=[0-9])")
 _WANTED: Final[Mapping[DocumentKind, tuple[str, ...]]] = {
-    "invoice": ("invoice", "heading", "receipt", "plain", "account", "order"),
-    "receipt": ("receipt", "invoice", "order", "plain", "policy"),
+    "invoice": ("invoice", "heading", "document", "receipt", "plain", "account", "order"),
+    "receipt": ("receipt", "invoice", "document", "order", "plain", "policy"),
     "bank_statement": ("account", "plain"),
     "certificate": ("certificate", "policy", "plain"),
     "contract": ("policy", "plain", "order", "account"),
     "letter": ("letter", "plain", "policy", "account", "invoice"),
-    "other": ("plain", "invoice", "order", "letter"),
+    "other": ("plain", "invoice", "document", "order", "letter"),
 }
 """Which labels name the number of a document of each kind, the best first."""
 

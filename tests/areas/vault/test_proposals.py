@@ -20,7 +20,7 @@ from tests.areas.accounting.books import Json, fields_of
 from tests.areas.vault.cabinet import Cabinet
 from tests.ledger import bank_books
 from tests.support.document_reading import NOTHING_FOUND
-from tests.support.store import MemoryStore
+from tests.support.store import MemoryStore, make_caller
 
 BILL = replace(
     NOTHING_FOUND,
@@ -270,6 +270,39 @@ def test_links_by_hand_count_as_well_and_can_be_taken_back(cabinet: Cabinet) -> 
     assert documented(cabinet, line_id) == [[document_id]]
     cabinet.post("updateDocument", documentId=document_id, links=[])
     assert documented(cabinet, line_id) == [[]]
+
+
+def test_who_may_not_change_the_books_makes_and_takes_no_links_to_bank_lines(cabinet: Cabinet) -> None:
+    entity_id = cabinet.entity()
+    link, other = (
+        {"type": "bank_transaction", "id": line(cabinet)},
+        {"type": "business", "id": cabinet.business(entity_id)},
+    )
+    linked = cabinet.document(links=[link])
+    cabinet.caller = make_caller(cabinet.org_id, scopes=frozenset({"vault:read", "vault:write"}))
+    plain = cabinet.document(links=[other])
+    for operation, body in (
+        ("createDocumentRecord", {"name": "b.pdf", "links": [link]}),
+        ("updateDocument", {"documentId": plain["id"], "links": [other, link]}),
+        ("updateDocument", {"documentId": linked["id"], "links": []}),
+    ):
+        refused = refusal(cabinet, operation, **body)
+        assert refused.code == "insufficient_scope"
+        assert refused.extra == {"requiredScopes": ["vault:write", "accounting:write"]}
+    kept = cabinet.post("updateDocument", documentId=linked["id"], name="other.pdf", links=[other, link])
+    assert kept["links"] == [other, link], "what it has already is no change of the books"
+
+
+def test_a_document_has_at_most_twenty_links(cabinet: Cabinet) -> None:
+    line_id, document_id, entity_id = line(cabinet), bill(cabinet), cabinet.entity()
+    links = [{"type": "business", "id": cabinet.business(entity_id)} for _ in range(20)]
+    cabinet.post("updateDocument", documentId=document_id, links=links)
+    refused = refusal(cabinet, "acceptProposal", documentId=document_id, bankTransactionId=line_id)
+    assert (refused.code, refused.extra) == ("limit_reached", {"limit": 20})
+    assert open_documents(cabinet) == [document_id], "it is still to be decided"
+    cabinet.post("updateDocument", documentId=document_id, links=links[1:])
+    answered = cabinet.post("acceptProposal", documentId=document_id, bankTransactionId=line_id)
+    assert len(answered["links"]) == 20
 
 
 def test_a_document_without_its_bytes_proves_nothing(cabinet: Cabinet) -> None:

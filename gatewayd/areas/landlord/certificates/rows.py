@@ -4,6 +4,7 @@ Those of a chain follow each other by the day they were issued, then by id; the 
 bears the id and the day of the next. So what was current on a day can be told of any day.
 """
 
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
@@ -35,6 +36,12 @@ _SELECT_OF_PROPERTY = f"""
 {CERTIFICATES.select} AND property_id = :property_id AND superseded_by_id IS NULL
 ORDER BY type, issued_date DESC, id DESC LIMIT :count
 """
+_SELECT_OF_DOCUMENT = f"{CERTIFICATES.select} AND document_id = :document_id ORDER BY id LIMIT 1"
+_SELECT_SAME = """
+SELECT 1 FROM certificates
+WHERE org_id = :org_id AND property_id = :property_id AND type = :type AND coalesce(unit_id, '') = :unit
+    AND (issued_date = :issued_date OR reference = :reference) LIMIT 1
+"""
 # Chosen: that something was told is no change that a caller's `expectedVersion` could run into.
 _MARK_TOLD = "UPDATE certificates SET expiring_told_for = expiry_date WHERE org_id = :org_id AND id = :id"
 _DELETE = "DELETE FROM certificates WHERE org_id = :org_id AND id = :id"
@@ -55,6 +62,17 @@ def neighbours(tx: ReadTx, row: StoredCertificate) -> Neighbours:
         None if before is None else CERTIFICATES.read(tx, before),
         None if after is None else CERTIFICATES.read(tx, after),
     )
+
+
+def of_document(tx: ReadTx, document_id: str) -> StoredCertificate | None:
+    """A certificate whose document it is, the first."""
+    values = tx.row(_SELECT_OF_DOCUMENT, document_id=document_id)
+    return None if values is None else CERTIFICATES.read(tx, values)
+
+
+def is_kept(tx: ReadTx, property_id: str, unit_id: str | None, facts: Mapping[str, str | None]) -> bool:
+    """Whether a certificate of a `type` is kept already, by its `issued_date` or its `reference`."""
+    return tx.row(_SELECT_SAME, property_id=property_id, unit=unit_id or "", **facts) is not None
 
 
 def insert(tx: WriteTx, row: StoredCertificate) -> StoredCertificate:

@@ -23,12 +23,21 @@ def _search_text(row: StoredProperty) -> str:
     return "\n".join(text for text in (row.name, *lines) if text).casefold()
 
 
+def _postcode_key(row: StoredProperty) -> str:
+    return postcode_key((row.address and row.address.postcode) or "")
+
+
+def postcode_key(postcode: str) -> str:
+    """What two spellings of a postcode have in common."""
+    return postcode.replace(" ", "").upper()
+
+
 PROPERTIES = Table(
     "properties",
     StoredProperty,
     kind="property",
     prefix="prop",
-    written={"uprn": _uprn, "search_text": _search_text},
+    written={"uprn": _uprn, "search_text": _search_text, "postcode_key": _postcode_key},
 )
 _LATEST = """(
     SELECT v.{column} FROM property_valuations v
@@ -45,6 +54,9 @@ SELECT {PROPERTIES.sql}, coalesce(owner_share_percent, {_BUSINESS_SHARE}), {_LAT
 FROM properties WHERE org_id = :org_id
 """
 _SELECT_ONE = f"{SELECT_SHOWN} AND id = :id"
+_SELECT_OF_POSTCODE = f"""
+{PROPERTIES.select} AND postcode_key = :postcode_key AND archived_at IS NULL ORDER BY id LIMIT :count
+"""
 _SELECT_LASTING_TENANCY = """
 SELECT id FROM tenancies
 WHERE org_id = :org_id AND property_id = :property_id AND cancelled_at IS NULL
@@ -78,6 +90,12 @@ def get_shown(tx: ReadTx, property_id: str) -> Property:
     if values is None:
         raise not_found(PROPERTIES.kind)
     return shown(values)
+
+
+def of_postcode(tx: ReadTx, postcode: str, count: int) -> list[StoredProperty]:
+    """The properties at a postcode, however it is spaced, that are not archived: oldest first."""
+    rows = tx.rows(_SELECT_OF_POSTCODE, postcode_key=postcode_key(postcode), count=count)
+    return [PROPERTIES.read(tx, values) for values in rows]
 
 
 def in_use(tx: ReadTx, property_id: str) -> StoredProperty:

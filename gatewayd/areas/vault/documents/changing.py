@@ -1,11 +1,13 @@
 """What every change of a document does."""
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from gatewayd.areas.vault.documents import index_queue, keeping, rows, rules
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
-from gatewayd.areas.vault.documents.shapes import Document, DocumentRow
-from gatewayd.errors import invalid
+from gatewayd.areas.vault.documents.shapes import MOST_LINKS, Document, DocumentLink, DocumentRow
+from gatewayd.errors import Problem, invalid
 from gatewayd.ledger import documenting
 from gatewayd.store import ReadTx, WriteTx
 
@@ -22,6 +24,15 @@ def store(tx: WriteTx, before: DocumentRow, after: DocumentRow) -> Document:
             tx, after.id, bank_lines_of(before), bank_lines_of(after), counts=after.status == rows.UPLOADED
         )
     return rows.shown(tx, before if after == before else DOCUMENTS.update(tx, after))
+
+
+def link(tx: WriteTx, row: DocumentRow, links: Sequence[DocumentLink]) -> Document:
+    """Let a document belong to more than before. Raises `Problem` `limit_reached`."""
+    after = [*row.links, *(one for one in links if one not in row.links)]
+    if len(after) > MOST_LINKS:
+        message = f"A document has at most {MOST_LINKS} links: take one away first."
+        raise Problem("limit_reached", message, extra={"limit": MOST_LINKS})
+    return store(tx, row, replace(row, links=after))
 
 
 def bank_lines_of(row: DocumentRow) -> list[str]:

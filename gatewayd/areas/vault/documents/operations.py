@@ -73,12 +73,14 @@ def create_document_record(
 
     Send them with PUT within 24 hours, or in parts by the tus protocol 1.0, then call confirm-upload. The URL takes
     them once and needs no other credential. With `onDuplicate` reject there is no record where a document with these
-    bytes exists.
+    bytes exists. A link to a bank transaction needs `accounting:write` as well, for what is allocated of it has the
+    document.
     """
     if request.size_bytes is not None and request.size_bytes > settings.max_bytes:
         raise Problem("payload_too_large", f"A document may have at most {settings.max_bytes} bytes.")
     usage.refuse_over_quota(tx, request.size_bytes or 0, settings.organization_bytes)
     links = request.links or []
+    rules.refuse_lines_of_others(caller, (), links)
     if errors := [*rules.reference_mistakes(tx, request.folder_id, links)]:
         raise invalid(*errors)
     document_date = None if request.document_date is None else request.document_date.isoformat()
@@ -131,12 +133,14 @@ def confirm_upload(tx: WriteTx, caller: Caller, request: ConfirmUpload) -> Docum
 def update_document(tx: WriteTx, caller: Caller, request: UpdateDocument) -> Document:
     """Change the given fields of a document, at least one.
 
-    Names may be taken more than once in a folder, unless `unique` asks for one that is not.
+    Names may be taken more than once in a folder, unless `unique` asks for one that is not. To make or take links to
+    bank transactions needs `accounting:write` as well.
     """
     before = rows.get(tx, request.document_id, request.expected_version)
     if all(value is UNSET for value in _fields(request)):
         raise invalid_field("name", "required", "Nothing is to be changed.")
     after = DOCUMENTS.changed(before, request)
+    rules.refuse_lines_of_others(caller, before.links, after.links)
     if errors := [*rules.reference_mistakes(tx, after.folder_id, after.links)]:
         raise invalid(*errors)
     if request.unique and (existing_id := rows.named(tx, after)) is not None:

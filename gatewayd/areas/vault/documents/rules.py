@@ -5,10 +5,13 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from gatewayd.areas.vault.documents.shapes import ConfirmUpload, DocumentLink, DocumentRow
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.scopes import ScopeLacking
 from gatewayd.errors import FieldError, Problem
 from gatewayd.ledger.references import Reference, unknown
 from gatewayd.store import ReadTx
 
+BOOKS: Final = "accounting:write"
 UNKNOWN_TYPE: Final = "application/octet-stream"
 _TYPES: Final = mimetypes.MimeTypes()
 """Those that Python knows by itself: what the machine knows beside them would make one name two things."""
@@ -29,6 +32,19 @@ def reference_mistakes(tx: ReadTx, folder_id: str | None, links: Iterable[Docume
         if link in seen:
             yield FieldError(f"links[{index}]", "conflict", "It is named twice.")
         seen.add(link)
+
+
+def refuse_lines_of_others(caller: Caller, before: Iterable[DocumentLink], after: Iterable[DocumentLink]) -> None:
+    """Raises `Problem` `insufficient_scope` where bank lines come or go, and the caller may not change the books.
+
+    What is allocated of a line has its documents, and evidence counts them.
+    """
+    if _lines(before) != _lines(after) and BOOKS not in caller.scopes:
+        raise ScopeLacking(("vault:write", BOOKS))
+
+
+def _lines(links: Iterable[DocumentLink]) -> set[str]:
+    return {link.id for link in links if link.type == "bank_transaction"}
 
 
 def refuse_other_bytes(size: int, sha256: str, declared: "ConfirmUpload | DocumentRow") -> None:

@@ -50,7 +50,8 @@ class DocumentLink(Part, frozen=True, kw_only=True):
     id: Id
 
 
-DocumentLinks = Annotated[list[DocumentLink], Meta(max_length=20)]
+MOST_LINKS = 20
+DocumentLinks = Annotated[list[DocumentLink], Meta(max_length=MOST_LINKS)]
 
 
 class StoredDocument(Response, frozen=True, kw_only=True):

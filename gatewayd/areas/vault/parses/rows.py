@@ -17,7 +17,7 @@ import msgspec
 from gatewayd.areas.vault.parses.shapes import DocumentParse, ExtractedFacts
 from gatewayd.clock import HOUR, MINUTE, Instant
 from gatewayd.contract.wire import project
-from gatewayd.extraction.shapes import DocumentKind, Facts
+from gatewayd.extraction.shapes import CertificateFacts, DocumentKind, Facts
 from gatewayd.store import ReadTx, Row, WriteTx
 
 TOPIC: Final = "documents to read"
@@ -92,6 +92,7 @@ _SELECT_ATTEMPTS = """
 SELECT n, status, engine, started_at, finished_at, error_code, error_message FROM vault_parse_attempts
 WHERE org_id = :org_id AND document_id = :document_id AND n < :before ORDER BY n DESC LIMIT :count
 """
+_SELECT_EXTRACTED = f"SELECT extracted FROM vault_parses {_OF_DOCUMENT}"
 _COUNT_FAILED = """
 SELECT count(*) FROM vault_parses p JOIN vault_documents d ON d.org_id = p.org_id AND d.id = p.document_id
 WHERE p.org_id = :org_id AND p.status = 'failed' AND d.org_id = :org_id AND d.status = 'uploaded'
@@ -117,7 +118,12 @@ class _StoredFacts(msgspec.Struct, frozen=True, kw_only=True):
     confidence: float = 0.0
 
 
+class _StoredCertificate(msgspec.Struct, frozen=True):
+    certificate: CertificateFacts | None = None
+
+
 _FACTS: Final = msgspec.json.Decoder(_StoredFacts)
+_CERTIFICATE: Final = msgspec.json.Decoder(_StoredCertificate)
 
 
 class Head(NamedTuple):
@@ -162,6 +168,12 @@ def shown(columns: Row) -> tuple[DocumentParse, ExtractedFacts | None]:
         **dict(zip(DocumentParse.__struct_fields__[4:], rest, strict=True)),
     )
     return parse, None if extracted is None else project(_FACTS.decode(extracted), ExtractedFacts)
+
+
+def certificate_of(tx: ReadTx, document_id: str) -> CertificateFacts | None:
+    """What was read in a document that is a certificate; None: it is none, or was not read."""
+    extracted = tx.value(_SELECT_EXTRACTED, document_id=document_id)
+    return None if extracted is None else _CERTIFICATE.decode(extracted).certificate
 
 
 def attempts(tx: ReadTx, document_id: str, before: int, count: int) -> Iterator[Row]:

@@ -39,10 +39,20 @@ class State(NamedTuple):
 
 def note(tx: WriteTx, document_id: str, facts: Facts) -> None:
     """Note what kind of proposals may follow from what was read in a document; what was decided stays."""
-    if facts.kind in _BILLS and facts.total is not None:
-        tx.run(_NOTE, document_id=document_id, kind="bank_line")
-    else:
+    kind = _kind_of(facts)
+    if kind is None:
         tx.run(_WITHDRAW, document_id=document_id)
+    else:
+        tx.run(_NOTE, document_id=document_id, kind=kind)
+
+
+def _kind_of(facts: Facts) -> ProposalKind | None:
+    """What kind of proposals may follow; None: none. Without a postcode no property is found for a certificate."""
+    if facts.kind in _BILLS and facts.total is not None:
+        return "bank_line"
+    found = facts.certificate
+    is_of_property = found is not None and found.type != "other" and found.postcode is not None
+    return "certificate" if is_of_property else None
 
 
 def find(tx: ReadTx, document_id: str) -> State | None:

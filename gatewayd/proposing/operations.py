@@ -1,0 +1,113 @@
+"""What documents propose (Domain F.6): operations that need more areas than one. They are extensions."""
+
+import datetime
+from typing import Final
+
+from msgspec import UNSET, UnsetType
+
+from gatewayd.areas.landlord.certificates.operations import create_certificate
+from gatewayd.areas.landlord.certificates.rows import CERTIFICATES
+from gatewayd.areas.landlord.certificates.rows import shown as shown_certificate
+from gatewayd.areas.landlord.certificates.shapes import WINDOW_DAYS, Certificate, CreateCertificate
+from gatewayd.areas.landlord.properties import rows as properties
+from gatewayd.areas.landlord.properties.rows import PROPERTIES
+from gatewayd.areas.vault.documents import changing
+from gatewayd.areas.vault.documents import rows as documents
+from gatewayd.areas.vault.documents.shapes import DocumentLink, DocumentRow
+from gatewayd.areas.vault.proposals import deciding, rows
+from gatewayd.areas.vault.proposals.rows import State
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.errors import invalid_field
+from gatewayd.ledger.references import Reference
+from gatewayd.proposing import certificates, listing
+from gatewayd.proposing.shapes import AcceptCertificate, ProposedCertificate
+from gatewayd.store import ReadTx, WriteTx
+
+
+def accept_certificate(tx: WriteTx, caller: Caller, request: AcceptCertificate) -> Certificate:
+    """Create the certificate that a document proposes for a property, as `landlord.createCertificate` would.
+
+    The document is the certificate's, and linked to it and to the property. To accept the same again changes nothing.
+    """
+    owner = Reference("propertyId", "property", request.property_id)
+    document = deciding.document_named(tx, request.document_id, owner)
+    state = rows.find(tx, document.id)
+    if (made := _made(tx, state, request)) is not None:
+        return made
+    deciding.is_open(state, "accepted", None)
+    certificate = create_certificate(tx, caller, _to_create(_proposed(tx, document, request), request))
+    assert certificate.id is not None, "stored"
+    rows.decide(tx, document.id, "accepted", certificate.id, caller.reference)
+    of_both = [
+        DocumentLink(type="certificate", id=certificate.id),
+        DocumentLink(type="property", id=certificate.property_id),
+    ]
+    changing.link(tx, document, of_both)
+    return certificate
+
+
+def _made(tx: ReadTx, state: State | None, request: AcceptCertificate) -> Certificate | None:
+    """The certificate that was made by accepting the same before; None: there was none, or it is of another place."""
+    if state is None or state.target_id is None:
+        return None
+    row = CERTIFICATES.find(tx, state.target_id)
+    if row is None or row.property_id != request.property_id or request.unit_id not in (UNSET, row.unit_id):
+        return None
+    return shown_certificate(row, tx.today, WINDOW_DAYS)
+
+
+def _proposed(tx: ReadTx, document: DocumentRow, request: AcceptCertificate) -> ProposedCertificate:
+    """What is proposed for the property. Raises `Problem`: `validation_failed`, `invalid_state` (it is archived)."""
+    properties.refuse_archived(PROPERTIES.get(tx, request.property_id))
+    for match in certificates.matches(tx, documents.shown(tx, document)):
+        if match.certificate.property_id == request.property_id:
+            return match.certificate
+    raise invalid_field("propertyId", "conflict", "It is not proposed for this document.")
+
+
+def _to_create(proposed: ProposedCertificate, request: AcceptCertificate) -> CreateCertificate:
+    issued = _day(request.issued_date, proposed.issued_date)
+    if issued is None:
+        raise invalid_field("issuedDate", "required", "It was not found in the document: when was it issued?")
+    return CreateCertificate(
+        property_id=proposed.property_id,
+        unit_id=proposed.unit_id if request.unit_id is UNSET else request.unit_id,
+        type=proposed.type,
+        reference=proposed.reference,
+        issued_date=issued,
+        expiry_date=_day(request.expiry_date, proposed.expiry_date),
+        issuer_name=proposed.issuer_name,
+        issuer_registration=proposed.issuer_registration,
+        result=proposed.result,
+        rating=proposed.rating,
+        score=proposed.score,
+        document_id=request.document_id,
+    )
+
+
+def _day(given: datetime.date | UnsetType, read: str | None) -> datetime.date | None:
+    if given is not UNSET:
+        return given
+    return None if read is None else datetime.date.fromisoformat(read)
+
+
+OPERATIONS: Final = (
+    *listing.OPERATIONS,
+    Operation(
+        id="vault.acceptCertificate",
+        kind="write",
+        method="POST",
+        path="/vault/proposals/accept-certificate",
+        scopes=("vault:write", "accounting:write"),
+        request=AcceptCertificate,
+        response=Certificate,
+        handler=accept_certificate,
+        errors=("invalid_state", "limit_reached"),
+        extension=True,
+        example={
+            "documentId": "doc_01k0000000000000000000000g",
+            "propertyId": "prop_01k0000000000000000000000a",
+        },
+    ),
+)
