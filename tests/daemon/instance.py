@@ -239,8 +239,9 @@ class Running:
         return socket.create_connection(("127.0.0.1", self.port), timeout=SECONDS)
 
     def lines(self) -> list[dict[str, Any]]:
-        """The log so far."""
-        return [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
+        """The log so far, without a line that is just being written."""
+        whole = self.log.read_text().rpartition("\n")[0]
+        return [json.loads(line) for line in whole.splitlines() if line.startswith("{")]
 
     def terminate(self, number: int = signal.SIGTERM) -> None:
         self.process.send_signal(number)
