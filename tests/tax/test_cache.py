@@ -17,7 +17,7 @@ from gatewayd.tax.connections import Tokens
 from tests.tax.conftest import OpenTax
 from tests.tax.recording import answer, saying, upstream
 
-SECONDS = 10.0
+SECONDS = 60.0
 KEPT = 30.0
 
 
