@@ -79,7 +79,8 @@ soak: $(DEV)
 	@GATEWAYD_SCHEDULES=100 GATEWAYD_EXAMPLES=30 \
 	  $(BIN)/python -m pytest tests/webhooks/test_random_schedules.py tests/clients/test_schemathesis.py $(ARGS)
 	@GATEWAYD_UPLOAD_BYTES=1073741824 GATEWAYD_KILL_ROUNDS=30 $(BIN)/python -m pytest -s tests/daemon/test_vault_uploads.py $(ARGS)
-	@GATEWAYD_MUTATIONS=2000 $(BIN)/python -m pytest tests/extraction/test_hostile.py $(ARGS)
+	@GATEWAYD_MUTATIONS=2000 GATEWAYD_TEXT_BYTES=1000000 $(BIN)/python -m pytest tests/extraction/test_hostile.py tests/extraction/facts/test_hostile_texts.py $(ARGS)
+	@GATEWAYD_BOOKS=100 $(BIN)/python -m pytest tests/areas/businesses/test_pnl_invariants.py tests/areas/landlord/test_property_pnl_invariants.py $(ARGS)
 	@GATEWAYD_CROWD=16 $(BIN)/python -m pytest -s tests/daemon/test_crowds.py $(ARGS)
 
 check: lint

@@ -9,6 +9,7 @@ from typing import Any
 import apsw
 import pytest
 import trustme
+from trio.testing import MockClock
 
 from gatewayd.contract.caller import Caller
 from tests.support import outcomes
@@ -86,6 +87,22 @@ def store(database_image: bytes) -> Iterator[MemoryStore]:
 def caller_factory() -> Callable[..., Caller]:
     """`make_caller(org_id, *, role="owner", scopes=FULL_ACCESS)`."""
     return make_caller
+
+
+@pytest.fixture
+def idle_clock() -> MockClock:
+    """A clock that goes on, to the next deadline, only where all in this process wait: no work meets one by being slow.
+
+    What is sent over loopback is there at once, but for what the kernel does behind that: it has 20 ms for it. Not for
+    what waits for threads or processes.
+    """
+    return MockClock(autojump_threshold=0.02)
+
+
+@pytest.fixture
+def leaping_clock() -> MockClock:
+    """A clock that goes as the wall's does, and that a test puts forward: `leaping_clock.jump(seconds)`."""
+    return MockClock(rate=1.0)
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:

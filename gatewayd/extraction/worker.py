@@ -12,22 +12,7 @@ from typing import BinaryIO, Final
 
 from msgspec import msgpack
 
-from gatewayd.extraction import pictures
-from gatewayd.extraction.answers import (
-    REQUESTS,
-    AddText,
-    Answer,
-    Drawn,
-    DrawPage,
-    Failed,
-    Layers,
-    PageRead,
-    Read,
-    ReadText,
-    Request,
-    TellLayers,
-    Written,
-)
+from gatewayd.extraction import answers, pictures
 from gatewayd.extraction.bounds import Bounds
 from gatewayd.extraction.facts import find_facts
 from gatewayd.extraction.kinds import HEAD_BYTES, may_hold_pictures
@@ -62,26 +47,28 @@ def main(layer: str) -> None:
 
 def work(request: bytes) -> None:
     """Be the child of a request."""
-    asked = REQUESTS.decode(request)
-    if not isinstance(asked.task, DrawPage):  # somebody waits for a picture; all else takes what the machine can spare
+    asked = answers.REQUESTS.decode(request)
+    if not isinstance(
+        asked.task, answers.DrawPage
+    ):  # somebody waits for a picture; all else takes what the machine can spare
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     recognition, ocr = _recognition(asked), find_program()
     layers = confine(
         Confinement(
             memory_bytes=asked.memory_bytes,
             cpu_seconds=asked.cpu_seconds,
-            file_bytes=PDF_BYTES_MAX if isinstance(asked.task, AddText) else 0,
+            file_bytes=PDF_BYTES_MAX if isinstance(asked.task, answers.AddText) else 0,
         )
     )
     with open(0, "rb") as stream, open(1, "wb") as frames:
-        for answer in _answers(asked, stream, recognition, Layers(layers=layers, ocr=ocr)):
+        for answer in _answers(asked, stream, recognition, answers.Layers(layers=layers, ocr=ocr)):
             frames.write(framed(_ENCODER.encode(answer)))
             frames.flush()
 
 
-def _recognition(asked: Request) -> Recognition:
+def _recognition(asked: answers.Request) -> Recognition:
     """What recognises text in pictures, started while that is still possible; only for a file that may need it."""
-    if not asked.ocr or not isinstance(asked.task, ReadText | AddText):
+    if not asked.ocr or not isinstance(asked.task, answers.ReadText | answers.AddText):
         return Recognition(None, 0)
     program = find_program()
     head = os.pread(0, HEAD_BYTES, 0)
@@ -89,40 +76,42 @@ def _recognition(asked: Request) -> Recognition:
     return Recognition(companion, asked.task.bounds.ocr_seconds)
 
 
-def _answers(asked: Request, stream: BinaryIO, recognition: Recognition, layers: Layers) -> Iterator[Answer]:
+def _answers(
+    asked: answers.Request, stream: BinaryIO, recognition: Recognition, layers: answers.Layers
+) -> Iterator[answers.Answer]:
     """What the task comes to. This is the border to parsers of strangers' files: whatever they raise is an answer."""
     try:
         match asked.task:
-            case ReadText():
+            case answers.ReadText():
                 yield from _read(asked.task, stream, recognition)
-            case DrawPage(mime_type=mime_type, page=page, width=width):
+            case answers.DrawPage(mime_type=mime_type, page=page, width=width):
                 picture = draw(stream, mime_type, page, width)
-                yield Drawn(body=picture.body, width=picture.width, height=picture.height)
-            case AddText(mime_type=mime_type, bounds=bounds):
+                yield answers.Drawn(body=picture.body, width=picture.width, height=picture.height)
+            case answers.AddText(mime_type=mime_type, bounds=bounds):
                 yield _add_text(stream, mime_type, bounds, recognition)
-            case TellLayers():
+            case answers.TellLayers():
                 yield layers
     except ExtractionFailed as error:
-        yield Failed.of(error)
+        yield answers.Failed.of(error)
     except MemoryError:
-        yield Failed(code="out_of_memory", message="Reading it takes more memory than it may have.")
+        yield answers.Failed(code="out_of_memory", message="Reading it takes more memory than it may have.")
     except RecursionError:
-        yield Failed(code="damaged", message="The document is nested deeper than any is.")
+        yield answers.Failed(code="damaged", message="The document is nested deeper than any is.")
     except Exception as error:  # noqa: BLE001 - the parse border: of a parser that such a file was not foreseen by
         yield _parser_error(error)
 
 
-def _parser_error(error: Exception) -> Failed:
+def _parser_error(error: Exception) -> answers.Failed:
     """By its name alone: what it says may have text of the document."""
-    return Failed(code="damaged", message=f"The document is damaged ({type(error).__name__}).")
+    return answers.Failed(code="damaged", message=f"The document is damaged ({type(error).__name__}).")
 
 
-def _read(task: ReadText, stream: BinaryIO, recognition: Recognition) -> Iterator[Answer]:
+def _read(task: answers.ReadText, stream: BinaryIO, recognition: Recognition) -> Iterator[answers.Answer]:
     found = Reading(task.bounds, recognition).read(stream, task.name, task.mime_type)
     pages = [text.encode("utf-8", "replace").decode() for text in found.pages]  # halves of characters can't be told
     for number, text in enumerate(pages, 1):
-        yield PageRead(Page(number=number, text=text))
-    yield Read(
+        yield answers.PageRead(Page(number=number, text=text))
+    yield answers.Read(
         engine=found.engine,
         page_count=found.page_count,
         language=guess_language("\n".join(pages)[:_LANGUAGE_SAMPLE]),
@@ -130,6 +119,6 @@ def _read(task: ReadText, stream: BinaryIO, recognition: Recognition) -> Iterato
     )
 
 
-def _add_text(stream: BinaryIO, mime_type: str, bounds: Bounds, recognition: Recognition) -> Written:
+def _add_text(stream: BinaryIO, mime_type: str, bounds: Bounds, recognition: Recognition) -> answers.Written:
     with open(_TARGET, "wb", closefd=False) as target:
-        return Written(pages=add_text(stream, mime_type, bounds, recognition, target))
+        return answers.Written(pages=add_text(stream, mime_type, bounds, recognition, target))

@@ -56,11 +56,15 @@ class Template:
         self._control = control
         self._work = work
         self._idle_seconds = idle_seconds
+        self._is_asked = False
         self._selector = selectors.DefaultSelector()
         self._children: dict[int, _Child] = {}
 
     def run(self, ready: Ready) -> None:
-        """Serve until the parent is gone, or nothing was asked for a while."""
+        """Serve until the parent is gone, or nothing was asked for a while after the first request.
+
+        That one is on its way: who started a template has it, and finds none that has ended already.
+        """
         with contextlib.closing(_Wake()) as wake:
             self._selector.register(self._control, selectors.EVENT_READ, self._take)
             self._selector.register(wake.descriptor, selectors.EVENT_READ, lambda: self._reap(wake))
@@ -69,7 +73,8 @@ class Template:
             self._control.send(msgspec.json.encode(ready))
             _say_nothing_more()
             while True:
-                found = self._selector.select(None if self._children else self._idle_seconds)
+                waits = bool(self._children) or not self._is_asked
+                found = self._selector.select(None if waits else self._idle_seconds)
                 if not found and not self._children:
                     return
                 for key, _ in found:
@@ -86,6 +91,7 @@ class Template:
             for pid in self._children:
                 _kill(pid)
             return False
+        self._is_asked = True
         frames, life, *rest = files
         heard, complaints = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         parent = os.getpid()

@@ -15,7 +15,7 @@ from gatewayd.cli.demo_firm import Firm, Person
 from gatewayd.cli.demo_http import DemoFailed, HttpClient
 from gatewayd.cli.demo_sign_in import CALLBACK, INVOICES, METADATA, AppConnection
 
-SECONDS = 30
+SECONDS = 120
 PEOPLE = (Person("ann@oak.example", "Ann Oak", "owner"),)
 FIRM = Firm(
     *("org_1", "Oak & Son", "key_1", "k", "ent_1", "biz_1", "cli_1", "ent_2", "biz_2", "Ann Oak", PEOPLE),

@@ -25,7 +25,7 @@ from gatewayd.tax.connections import Tokens
 from tests.cli.conftest import Run
 from tests.support.store import make_caller
 
-SECONDS = 10.0
+SECONDS = 60.0
 Findings = dict[str, tuple[bool, str]]
 
 

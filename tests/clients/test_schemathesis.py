@@ -20,7 +20,7 @@ CHECKS = (
     "response_schema_conformance",
     "negative_data_rejection",
 )
-LONGEST_SECONDS = 60 + 20 * EXAMPLES
+LONGEST_SECONDS = 600 + 60 * EXAMPLES  # nothing is measured with it
 
 
 def test_every_answer_is_as_described(shared: Shared, tmp_path: Path) -> None:

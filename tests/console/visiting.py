@@ -45,7 +45,7 @@ MCP = "https://mcp.example/mcp"
 """A service beside the API that tokens may be for."""
 EMAIL, PASSWORD, NAME = "ann@example.com", "correct horse battery", "Ann Oak"
 ATTEMPTS = 3
-SECONDS = 30.0  # nothing is measured with it
+SECONDS = 120.0  # nothing is measured with it
 PASSWORD_HASH = quick_hasher().hash(PASSWORD)
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "

@@ -1,6 +1,7 @@
 """The tax authority itself behind the real door: tokens given by command, used, refreshed, and ended."""
 
 import json
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from gatewayd.tax import AREA, connections
 from gatewayd.tax.connections import Connection
 from tests.daemon.conftest import Shared
 from tests.daemon.hooks import make_authority
-from tests.daemon.instance import Instance, serving, until
+from tests.daemon.instance import SECONDS, Instance, serving, until
 from tests.daemon.tax_upstream import ANYTHING, Reply, Service, approved_key, ask, decide, tax_settings, taxing
 from tests.daemon.test_sign_in_of_programs import connect, register
 from tests.tax.recording import Recorded, Stream, answer
@@ -181,19 +182,23 @@ def test_what_stays_refused_is_for_a_person_and_never_401(house: House, key: str
 
 def test_a_deadline_during_a_refresh_loses_nothing(tmp_path: Path) -> None:
     """The refresh token is spent by then: what came for it is there for the next call."""
+    answered = threading.Event()
 
     class Slow(Authority):
         async def __call__(self, stream: Stream, request: Recorded) -> None:
             if request.line.startswith("POST"):
-                await trio.sleep(1.5)
+                with trio.fail_after(SECONDS):
+                    while not answered.is_set():
+                        await trio.sleep(0.01)
             await super().__call__(stream, request)
 
-    with opened(tmp_path, "timeout_seconds = 1\n") as house:
+    with opened(tmp_path, "timeout_seconds = 4\n") as house:
         key = approved_key(house.instance, house.firm.org_id, house.firm.user_id)
         house.connected(house.firm.org_id)
         requests = house.authority(Slow(good=2))
         late = ask(house.running, key, QUERY)
         assert (late.status, late.code) == (504, "tax_upstream_timeout")
+        answered.set()
         until(lambda: house.kept(house.firm.org_id).refresh == "planted-refresh-2")
         assert ask(house.running, key, QUERY).status == 200
     assert [request.line.partition(" ")[0] for request in requests] == ["GET", "POST", "GET"]

@@ -35,9 +35,8 @@ def test_holdings_are_computed_anew_before_anybody_is_let_in(tmp_path: Path) -> 
     assert f"what {account} holds of ins_" in found.stderr
     assert f"is not what its days come to from {SALE} on" in found.stderr
 
-    (number,) = [one.number for one in schema.packaged() if one.name.endswith("_compute_lots_anew.sql")]
-    older = f"DROP TABLE asset_holdings_to_compute; DELETE FROM migrations WHERE number >= {number}"
-    connection.execute(older).fetchall()
+    (upgrade,) = [one.sql for one in schema.packaged() if one.name.endswith("_compute_lots_anew.sql")]
+    connection.execute(f"DROP TABLE asset_holdings_to_compute; {upgrade}").fetchall()
     connection.close()
     with serving(instance) as running:
         path = f"/api/rpc/assets/listPositions?accountId={account}&method=fifo"

@@ -1,13 +1,17 @@
 """A reader of documents, and a place for them."""
 
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
+import trio
 
-from gatewayd.extraction.reader import DocumentReader, ReaderSettings, open_reader
+from gatewayd.clock import SystemClock
+from gatewayd.extraction import ENTRY
+from gatewayd.extraction.reader import DocumentReader, ReaderSettings
 from gatewayd.extraction.shapes import Extraction, ExtractionFailed
+from gatewayd.isolation.forking import Forking
 
 CHANCES = int(os.environ.get("GATEWAYD_MUTATIONS", "40"))
 """How many documents of each kind chance changes; `make soak` takes many."""
@@ -16,10 +20,17 @@ Read = Callable[..., Awaitable[Extraction]]
 Fail = Callable[..., Awaitable[str]]
 
 
+@pytest.fixture(scope="module")
+def forking() -> Iterator[Forking]:
+    """One template for the readers of a module: to load its parsers takes longer than to read most documents."""
+    made = Forking(ENTRY, ())
+    yield made
+    trio.run(made.aclose)
+
+
 @pytest.fixture
-async def reader() -> AsyncIterator[DocumentReader]:
-    async with open_reader(ReaderSettings(cpu_seconds=20, memory_bytes=700 << 20)) as opened:
-        yield opened
+def reader(forking: Forking) -> DocumentReader:
+    return DocumentReader(ReaderSettings(cpu_seconds=20, memory_bytes=700 << 20), forking, SystemClock())
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Documents made to harm whoever reads them."""
 
 import io
+import os
 import random
 import struct
 import zipfile
@@ -16,6 +17,7 @@ from tests.extraction import files
 from tests.extraction.files import LETTER
 
 Make = Callable[[], bytes]
+DEEP: Final = 100_000 if "GATEWAYD_MUTATIONS" in os.environ else 20_000  # `make soak`: so that it takes too long
 _LAUGHS: Final = "".join(f'<!ENTITY l{n + 1} "{f"&l{n};" * 10}">' for n in range(9))
 BILLION: Final = f'<!DOCTYPE x [<!ENTITY l0 "ha">{_LAUGHS}]>'
 OUTSIDE: Final = '<!DOCTYPE x [<!ENTITY l9 SYSTEM "file:///etc/passwd">]>'
@@ -64,12 +66,12 @@ def mutated(content: bytes, chance: random.Random) -> bytes:
 
 def archives() -> Iterator[tuple[str, Make, str]]:
     """ZIP bombs and lies, XML that grows or reaches outside; with the codes that may come of each."""
-    yield "docx of zeros", lambda: _in_docx(b"<a>" + bytes(200 << 20)), "too_large"
-    yield "odt of zeros", lambda: files.zipped(**_ODT, content_dot_xml=bytes(200 << 20)), "too_large"
+    yield "docx of zeros", lambda: _in_docx(b"<a>" + bytes(20 << 20)), "too_large"
+    yield "odt of zeros", lambda: files.zipped(**_ODT, content_dot_xml=bytes(20 << 20)), "too_large"
     yield "docx of paragraphs", lambda: _in_docx(_BODY % (b"<w:p/>" * 2_500_000)), "read too_large out_of_memory"
     yield (
         "xlsx that tells less than it has",
-        lambda: _understated(_in_xlsx(b" " * (900 << 20))),
+        lambda: _understated(_in_xlsx(b""), b" ", 900),
         "out_of_memory damaged",
     )
     yield "xlsx of one far cell", _far_cell, "out_of_memory too_large"
@@ -108,13 +110,38 @@ def _replaced(content: bytes, name: str, part: bytes) -> bytes:
     return body.getvalue()
 
 
-def _understated(content: bytes) -> bytes:
-    """Of each part the directory says that it has 100 bytes when it is unpacked."""
-    changed, at = bytearray(content), 0
-    while (at := changed.find(b"PK\1\2", at)) >= 0:
-        if struct.unpack_from("<I", changed, at + 24)[0] > 1 << 20:
-            struct.pack_into("<I", changed, at + 24, 100)
-        at += 4
+def packed(byte: bytes, mebibytes: int) -> bytes:
+    """The zlib stream of so many MiB of one byte: blocks of it are the same, and packed once."""
+    return b"\x78\x9c" + _blocks(byte, mebibytes) + struct.pack(">I", _checked(zlib.adler32, byte, mebibytes))
+
+
+def _blocks(byte: bytes, mebibytes: int) -> bytes:
+    """The same without its head and its checksum, as archives have it."""
+    one = zlib.compressobj(wbits=-15)
+    return (one.compress(byte * (1 << 20)) + one.flush(zlib.Z_FULL_FLUSH)) * mebibytes + b"\x03\0"
+
+
+def _checked(check: Callable[..., int], byte: bytes, mebibytes: int) -> int:
+    value, block = check(b""), byte * (1 << 20)
+    for _ in range(mebibytes):
+        value = check(block, value)
+    return value
+
+
+def _understated(content: bytes, byte: bytes, mebibytes: int) -> bytes:
+    """The workbook with a sheet of so many MiB, of which the directory says that it has 100 bytes."""
+    blocks, place = _blocks(byte, mebibytes), "xl/worksheets/sheet1.xml"
+    body = io.BytesIO()
+    with zipfile.ZipFile(body, "w") as archive:  # stored as they are, and then said to be packed
+        with zipfile.ZipFile(io.BytesIO(content)) as before:
+            for each in before.namelist():
+                archive.writestr(each, blocks if each == place else before.read(each))
+        sheet = archive.getinfo(place)
+        sheet.compress_type, sheet.file_size = zipfile.ZIP_DEFLATED, 100
+        sheet.CRC = _checked(zlib.crc32, byte, mebibytes)
+    changed = bytearray(body.getvalue())
+    struct.pack_into("<H", changed, sheet.header_offset + 8, zipfile.ZIP_DEFLATED)
+    struct.pack_into("<III", changed, sheet.header_offset + 14, sheet.CRC, len(blocks), mebibytes << 20)
     return bytes(changed)
 
 
@@ -152,10 +179,10 @@ def portable() -> Iterator[tuple[str, Make, str]]:
     whole = "read empty damaged"
     yield (
         "stream of zeros",
-        lambda: _pdf_with_stream(zlib.compress(bytes(1 << 30)), b"/FlateDecode"),
+        lambda: _pdf_with_stream(packed(b"\0", 1024), b"/FlateDecode"),
         (f"{whole} out_of_memory too_slow"),
     )
-    twice = zlib.compress(zlib.compress(bytes(1 << 30)))
+    twice = zlib.compress(packed(b"\0", 1024))
     yield (
         "stream packed twice",
         lambda: _pdf_with_stream(twice, b"[/FlateDecode /FlateDecode]"),
@@ -230,7 +257,7 @@ def images() -> Iterator[tuple[str, Make, str]]:
         lambda: files.picture(frames[0], "GIF", save_all=True, append_images=frames[1:]),
         ("empty read"),
     )
-    yield "notes that unpack to 900 MB", lambda: _png(2, 2, zlib.compress(bytes(900 << 20))), "damaged empty"
+    yield "notes that unpack to 900 MB", lambda: _png(2, 2, packed(b"\0", 900)), "damaged empty"
 
 
 def _png(across: int, down: int, note: bytes = b"") -> bytes:
@@ -263,8 +290,8 @@ def texts() -> Iterator[tuple[str, Make, str]]:
     """Mail, HTML and text that are deep, long, or of many parts."""
     some = "read empty damaged too_slow out_of_memory"
     for tag in ("div", "b", "table", "svg", "a href=x"):
-        yield f"deep {tag}", lambda tag=tag: b"<html>" + f"<{tag}>".encode() * 100_000 + b"deep", some  # type: ignore[misc]
-    yield "attributes", lambda: b"<html><p " + b"".join(b"a%d " % n for n in range(200_000)) + b">text", some
+        yield f"deep {tag}", lambda tag=tag: b"<html>" + f"<{tag}>".encode() * DEEP + b"deep", some  # type: ignore[misc]
+    yield "attributes", lambda: b"<html><p " + b"".join(b"a%d " % n for n in range(2 * DEEP)) + b">text", some
     yield "laughs in html", lambda: f"<!DOCTYPE html>{BILLION}<html>&l9;</html>".encode(), "read"
     yield "laughs in xml", lambda: f"<?xml version='1.0'?>{BILLION}<x>&l9;</x>".encode(), "read"
     yield "mail of 10,000 parts", lambda: _mail(b"--b\nContent-Disposition: attachment\n\ntext\n" * 10_000), "read"

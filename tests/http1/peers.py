@@ -90,7 +90,7 @@ class RunningServer:
 
 @asynccontextmanager
 async def open_server(
-    app: App, *, at_once: AtOnce = never, within: float = 15, claims: str | None = None, **settings: object
+    app: App, *, at_once: AtOnce = never, within: float = 60, claims: str | None = None, **settings: object
 ) -> AsyncIterator[RunningServer]:
     """Run a server for the length of the block, over plain HTTP on a free port where `settings` don't say otherwise.
 
@@ -257,7 +257,7 @@ def describing(seen: list[HttpScope]) -> App:
     return app
 
 
-async def until(condition: Callable[[], bool]) -> None:
+async def until(condition: Callable[[], bool], every: float = 0.005) -> None:
     """Wait for a condition that the server brings about; bounded by the test's own deadline."""
     while not condition():
-        await trio.sleep(0.005)
+        await trio.sleep(every)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import trio
 import trustme
+from trio.testing import MockClock
 
 from gatewayd.http1.asgi import HttpScope, Receive, Send
 from gatewayd.http1.request import Request
@@ -66,7 +67,7 @@ async def test_keep_alive_serves_both_ways_on_one_connection() -> None:
         assert (running.server.counters.connections, running.server.counters.requests) == (1, 3)
 
 
-async def test_an_idle_connection_is_closed_after_an_answer_at_once() -> None:
+async def test_an_idle_connection_is_closed_after_an_answer_at_once(idle_clock: MockClock) -> None:
     async with open_server(unasked, at_once=now, keep_alive_seconds=0.2) as running, await running.peer() as peer:
         await peer.send(GET)
         assert (await peer.answer()).status == 200
@@ -272,7 +273,7 @@ async def test_an_exception_ends_its_connection_and_no_other() -> None:
 # -- writing
 
 
-async def test_a_large_answer_reaches_a_slow_reader_whole() -> None:
+async def test_a_large_answer_reaches_a_slow_reader_whole(idle_clock: MockClock) -> None:
     """It takes longer in all than a write may rest, and the connection goes on."""
 
     def large(request: Request) -> Response | None:

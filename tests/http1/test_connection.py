@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import trio
 import trio.testing
+from trio.testing import MockClock
 
 from gatewayd.http1.asgi import HttpScope, Receive, Send
 from tests.http1.peers import DATE, describing, echo, open_server, read_body, respond, until
@@ -250,14 +251,14 @@ async def test_a_chunked_body_sent_on_without_end_is_cut_off() -> None:
         await running.serves()
 
 
-async def test_a_header_block_that_does_not_end_in_time_is_408() -> None:
+async def test_a_header_block_that_does_not_end_in_time_is_408(idle_clock: MockClock) -> None:
     async with open_server(echo, header_timeout_seconds=0.2) as running, await running.peer() as peer:
         await peer.send(b"GET / HTTP/1.1\r\nHost:")
         assert (await peer.answer()).status == 408
         await peer.closed()
 
 
-async def test_one_byte_at_a_time_does_not_extend_the_header_deadline() -> None:
+async def test_one_byte_at_a_time_does_not_extend_the_header_deadline(idle_clock: MockClock) -> None:
     async with (
         open_server(echo, header_timeout_seconds=0.3) as running,
         await running.peer() as peer,
@@ -270,7 +271,7 @@ async def test_one_byte_at_a_time_does_not_extend_the_header_deadline() -> None:
         nursery.cancel_scope.cancel()
 
 
-async def test_an_idle_connection_is_closed_without_a_word() -> None:
+async def test_an_idle_connection_is_closed_without_a_word(idle_clock: MockClock) -> None:
     async with open_server(echo, keep_alive_seconds=0.2) as running:
         async with await running.peer() as peer:
             await peer.send(GET)
@@ -280,7 +281,7 @@ async def test_an_idle_connection_is_closed_without_a_word() -> None:
             await peer.closed()
 
 
-async def test_a_body_that_stalls_is_408_and_unwinds_the_application() -> None:
+async def test_a_body_that_stalls_is_408_and_unwinds_the_application(idle_clock: MockClock) -> None:
     ended: list[str] = []
 
     async def app(scope: HttpScope, receive: Receive, send: Send) -> None:
@@ -299,7 +300,7 @@ async def test_a_body_that_stalls_is_408_and_unwinds_the_application() -> None:
         assert ended == ["unwound"]
 
 
-async def test_a_body_that_trickles_is_cut_by_the_least_rate() -> None:
+async def test_a_body_that_trickles_is_cut_by_the_least_rate(idle_clock: MockClock) -> None:
     async with (
         open_server(echo, request_read_seconds=0.4, body_idle_timeout_seconds=5) as running,
         await running.peer() as peer,
@@ -326,7 +327,7 @@ async def test_a_peer_that_never_reads_is_dropped() -> None:
         await until(lambda: running.server.open_connections == 0)
 
 
-async def test_a_slow_application_is_not_timed_out() -> None:
+async def test_a_slow_application_is_not_timed_out(idle_clock: MockClock) -> None:
     async def app(scope: HttpScope, receive: Receive, send: Send) -> None:
         await trio.sleep(0.6)
         await respond(send)

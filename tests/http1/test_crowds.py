@@ -12,6 +12,7 @@ import h2.connection
 import pytest
 import trio
 import trustme
+from trio.testing import MockClock
 
 from gatewayd.http1.asgi import HttpScope, Receive, Send
 from gatewayd.http1.request import Request
@@ -178,7 +179,9 @@ async def admitted(running: RunningServer, count: int) -> None:
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
 @pytest.mark.parametrize("addresses", [1, 5])
-async def test_a_crowd_keeps_nobody_out(tls: dict[str, object], attack: Attack, addresses: int) -> None:
+async def test_a_crowd_keeps_nobody_out(
+    tls: dict[str, object], idle_clock: MockClock, attack: Attack, addresses: int
+) -> None:
     """From one address, which gets its share; and from so many that they could take all places between them."""
     async with (
         open_server(app, max_connections=PLACES, within=40, **tls) as running,
@@ -194,7 +197,7 @@ async def test_a_crowd_keeps_nobody_out(tls: dict[str, object], attack: Attack, 
             assert (await asked(neighbour)).status == 200
 
 
-async def test_who_shares_an_address_with_a_crowd_is_served(tls: dict[str, object]) -> None:
+async def test_who_shares_an_address_with_a_crowd_is_served(tls: dict[str, object], idle_clock: MockClock) -> None:
     async with (
         open_server(app, max_connections=PLACES, within=40, **tls) as running,
         await secure(running, NEIGHBOUR) as neighbour,
@@ -203,12 +206,12 @@ async def test_who_shares_an_address_with_a_crowd_is_served(tls: dict[str, objec
         async with crowd(running, half_a_head, COUNT, [NEIGHBOUR]):
             assert (await asked(neighbour)).status == 200
             await admitted(running, 3)
-            await until(lambda: bool(running.log.warnings))
+            await until(lambda: bool(running.log.warnings), every=1)
     [(event, said)] = running.log.warnings
     assert (event, said["limit"], said["most_from"]) == ("connections_crowded", PLACES, NEIGHBOUR)
 
 
-async def test_at_once_who_is_known_stays(tls: dict[str, object]) -> None:
+async def test_at_once_who_is_known_stays(tls: dict[str, object], idle_clock: MockClock) -> None:
     """Also who is answered without the application's messages."""
 
     def at_once(request: Request) -> Response:
@@ -274,7 +277,7 @@ async def test_unix_sockets_have_no_share(tmp_path: Path) -> None:
 SOON = {"stranger_read_seconds": 0.4, "request_read_seconds": 30.0, "linger_seconds": 0.1}
 
 
-async def test_a_stranger_has_little_time_for_a_body_however_it_comes() -> None:
+async def test_a_stranger_has_little_time_for_a_body_however_it_comes(idle_clock: MockClock) -> None:
     async with open_server(app, **SOON) as running, await running.peer() as peer, trio.open_nursery() as nursery:
         await peer.send(SLOW_BODY)
         nursery.start_soon(peer.drip, b"x")
@@ -282,7 +285,7 @@ async def test_a_stranger_has_little_time_for_a_body_however_it_comes() -> None:
         nursery.cancel_scope.cancel()
 
 
-async def test_who_is_known_has_the_time_of_an_upload() -> None:
+async def test_who_is_known_has_the_time_of_an_upload(idle_clock: MockClock) -> None:
     async with open_server(app, **SOON) as running, await running.peer() as peer:
         await peer.send(SLOW_BODY.replace(b"POST /", b"POST /known"))
         with trio.move_on_after(1.2) as waited:  # three times what a stranger has
@@ -292,7 +295,7 @@ async def test_who_is_known_has_the_time_of_an_upload() -> None:
         assert (await peer.answer()).body == b"100"
 
 
-async def test_over_http2_a_stranger_has_no_more(tls: dict[str, object]) -> None:
+async def test_over_http2_a_stranger_has_no_more(tls: dict[str, object], idle_clock: MockClock) -> None:
     async with open_server(app, **SOON, **tls) as running, await secure(running, NEIGHBOUR, "h2") as peer:
         protocol = begun("POST", "/")
         await peer.send(protocol.data_to_send())

@@ -14,6 +14,7 @@ import pytest
 import trio
 import trio.testing
 import trustme
+from trio.testing import MockClock
 
 from gatewayd.http1.asgi import HttpScope, Receive, Send
 from tests.http1.peers import DATE, RunningServer, describing, echo, open_server, respond, until
@@ -224,7 +225,7 @@ async def test_an_application_that_raises_is_500_or_ends_the_connection(tls: dic
         running.log.claim("app_failed")
 
 
-async def test_a_body_that_stalls_is_408(tls: dict[str, object]) -> None:
+async def test_a_body_that_stalls_is_408(tls: dict[str, object], idle_clock: MockClock) -> None:
     async with open_server(echo, body_idle_timeout_seconds=0.2, linger_seconds=0.2, **tls) as running:
         async with http2_peer(running) as peer:
             number = await peer.ask("POST", end=False)

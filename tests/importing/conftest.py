@@ -41,7 +41,7 @@ _ADD_ORG = "INSERT INTO organizations (id, name, created_at) VALUES (:id, :id, :
 ORG = "org_a"
 Watch = Callable[[Store], Store]
 """What the engine is given in the place of a store."""
-DEADLINE = 20.0
+DEADLINE = 120.0
 
 
 class ImportLog(Errors):

@@ -31,7 +31,7 @@ from tests.support.document_reading import FakeReader
 from tests.support.store import START, make_caller
 
 ORG, OTHER = "org_a", "org_b"
-DEADLINE = 20.0
+DEADLINE = 120.0
 _ADD_ORG = "INSERT INTO organizations (id, name, created_at) VALUES (:id, :id, :now)"
 _SETTINGS = Settings("http://127.0.0.1:8080", 1 << 20)
 Watch = Callable[[Store], Store]

@@ -31,7 +31,7 @@ from tests.importing.conftest import ImportLog
 from tests.support.store import START, make_caller
 
 ORG, OTHER = "org_a", "org_b"
-DEADLINE = 20.0
+DEADLINE = 120.0
 SUBJECTS = ("boiler heating radiator", "tax vat hmrc", "rent tenant landlord", "car vehicle diesel")
 """Words that mean the same, a direction each; others mean nothing."""
 _ADD_ORG = "INSERT INTO organizations (id, name, created_at) VALUES (:id, :id, :now)"

@@ -13,7 +13,7 @@ from gatewayd.store.checkpoints import MOST_PAGES, REST_PAGES, RETRY_PAGES, STAR
 from gatewayd.store.connections import PAGE_BYTES
 from gatewayd.store.faults import Faults
 
-DEADLINE = 20.0
+DEADLINE = 120.0
 INSERT = "INSERT INTO notes (text) VALUES (zeroblob(?))"
 
 
@@ -166,6 +166,38 @@ def test_a_commit_copies_a_short_rest_and_no_more(recording: tuple[Recording, Ch
     assert len(writer.calls) == 3
 
 
+def test_a_log_is_copied_before_it_is_as_long_as_elsewhere_and_has_four_times_that_at_most() -> None:
+    """Elsewhere SQLite copies it itself, at 2,000 pages."""
+    assert (START_PAGES, MOST_PAGES) == (1_500, 8_000)
+    assert (REST_PAGES, RETRY_PAGES) == (128, 256)
+
+
+def test_a_commit_that_copied_all_is_not_followed_by_ones_that_do(
+    recording: tuple[Recording, Checkpoints, Faults],
+) -> None:
+    writer, _, _ = recording
+    for pages in (MOST_PAGES, MOST_PAGES + 1, MOST_PAGES + RETRY_PAGES - 1):
+        writer.commit(pages)
+    assert writer.calls == [MOST_PAGES]
+    writer.commit(MOST_PAGES + RETRY_PAGES)
+    assert writer.calls == [MOST_PAGES, MOST_PAGES + RETRY_PAGES]
+
+
+def test_the_thread_is_not_asked_again_at_once_where_a_reader_is_in_the_way(
+    recording: tuple[Recording, Checkpoints, Faults],
+) -> None:
+    writer, checkpoints, _ = recording
+    writer.readable_to = 0
+    writer.commit(START_PAGES)
+    assert not checkpoints._idle.is_set(), "it is asked"
+    checkpoints._copy(writer)  # type: ignore[arg-type]  # as the thread does
+    checkpoints._idle.set()
+    writer.commit(START_PAGES + RETRY_PAGES - 1)
+    assert checkpoints._idle.is_set()
+    writer.commit(START_PAGES + RETRY_PAGES)
+    assert not checkpoints._idle.is_set()
+
+
 def test_beside_a_reader_it_is_tried_now_and_then(recording: tuple[Recording, Checkpoints, Faults]) -> None:
     writer, _, _ = recording
     writer.readable_to = 0
@@ -191,27 +223,32 @@ def test_a_checkpoint_that_fails_fails_no_commit(
 
 
 def test_the_thread_goes_on_after_a_failure_and_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tried = threading.Semaphore(0)
+    tried, tries, ends = threading.Semaphore(0), list[int](), list[bool]()
 
     class Failing:
         def wal_checkpoint(self, name: str, mode: int) -> tuple[int, int]:
+            tries.append(1)
             tried.release()
             raise apsw.IOError("the disk is gone")
 
         def close(self) -> None:
-            """Nothing was opened."""
+            ends.append(checkpoints._thread.is_alive())
 
     monkeypatch.setattr(connections, "open_copier", lambda path, seconds: Failing())
     writer = Recording()
     checkpoints = Checkpoints(writer, tmp_path / "notes.db", 1, Faults())  # type: ignore[arg-type]
     checkpoints.start()
-    pages = START_PAGES
+    pages, commits = START_PAGES, 0
     for _ in range(3):
         deadline = time.monotonic() + DEADLINE
         while not tried.acquire(timeout=0.001):
             assert time.monotonic() < deadline
-            pages += RETRY_PAGES
+            pages, commits = pages + RETRY_PAGES, commits + 1
             writer.commit(min(pages, MOST_PAGES - 1))
     checkpoints.close()
+    assert ends == [False], "closed once, behind the thread"
+    assert len(tries) <= commits, "it tries when it is asked"
+    while tried.acquire(blocking=False):
+        """The last commit before the third try may have asked for a fourth."""
     writer.commit(MOST_PAGES - 1)  # those that still come are as short
     assert not tried.acquire(blocking=False)

@@ -15,7 +15,7 @@ from collections.abc import Callable
 import h2.config
 import h2.connection
 
-SECONDS = 10.0  # the longest that one may take to come about
+SECONDS = 60.0  # the longest that one may take to come about
 AGAIN_SECONDS = 0.05  # between two that are opened again: they crowd the door, and don't keep the processor busy
 
 

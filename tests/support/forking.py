@@ -93,6 +93,7 @@ def settle(order: Order, given: list[int]) -> None:
         os.dup2(HIGH + at, wanted)
     os.closerange(HIGH, HIGH + len(given))
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # also where the tests run under `nohup`
     os.environ.clear()
     os.environ.update(order.environ)
     time.tzset()

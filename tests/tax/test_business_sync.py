@@ -25,7 +25,7 @@ from tests.tax.registry import (
     trade,
 )
 
-SECONDS = 20.0
+SECONDS = 60.0
 ADDRESS = {"line1": "2 Elm", "line2": None, "town": None, "county": None, "postcode": None, "countryCode": "GB"}
 
 

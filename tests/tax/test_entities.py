@@ -4,7 +4,7 @@ import trio
 
 from tests.tax.conftest import OBLIGATIONS, OpenTax, TaxApi
 
-SECONDS = 10.0
+SECONDS = 60.0
 VAT_RETURN = "/api/rpc/tax/vat/getVatReturn"  # its figures are derived from the registration number
 OAK, ELM = "980780684", "765432126"
 

@@ -11,7 +11,7 @@ from gatewayd.tax import AREA
 from tests.tax.conftest import OpenTax
 from tests.tax.recording import Recorded, Script, Stream, answer, hang_up, saying, upstream
 
-SECONDS = 10.0
+SECONDS = 60.0
 
 
 async def test_a_call_reaches_the_upstream_and_its_answer_the_caller(open_tax: OpenTax) -> None:

@@ -11,7 +11,7 @@ from tests.tax.recording import upstream
 OURS, PEER = "9.9.9.9", "8.8.8.8"
 OURS_6, PEER_6 = "2001:4860:4860::8888", "2A00:1450:4009:81F::200E"
 OUR_VERSION = f"gatewayd={gatewayd.__version__}".encode()
-SECONDS = 10.0
+SECONDS = 60.0
 
 
 def forwarded(told: bytes, ours: str = OURS, peer: str | None = PEER) -> bytes:

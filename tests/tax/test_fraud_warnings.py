@@ -6,7 +6,7 @@ from tests.tax.conftest import HEADERS, OBLIGATIONS, OpenTax, with_header
 from tests.tax.recording import answer, saying, upstream
 from tests.tax.registry import SYNC, open_house, trade
 
-SECONDS = 20.0
+SECONDS = 60.0
 TOLD = "x-fraud-header-warnings"
 REMARKABLE = [*HEADERS, (b"gov-client-mac-addresses", b"planted")]
 PRIVATE = (

@@ -10,7 +10,7 @@ from gatewayd.tax.connections import Tokens
 from tests.tax.conftest import OBLIGATIONS, OpenTax, TaxApi
 from tests.tax.recording import Upstream, upstream
 
-SECONDS = 20.0
+SECONDS = 60.0
 VRN, NINO = "980780684", "AA123456A"
 STATUS = "/api/rpc/tax/itsaStatus/get"
 

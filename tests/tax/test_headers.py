@@ -24,7 +24,7 @@ from gatewayd.tax.headers import (
 from tests.tax.conftest import HEADERS, OpenTax, with_header
 from tests.tax.recording import answer, saying, upstream
 
-SECONDS = 20.0
+SECONDS = 60.0
 OURS = OwnFields(accept="application/vnd.hmrc.1.0+json", bearer="granted", request_id="req_1", user_agent="gatewayd/1")
 OUR_FIELDS = [
     (b"Accept", b"application/vnd.hmrc.1.0+json"),

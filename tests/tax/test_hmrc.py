@@ -19,7 +19,7 @@ from tests.sandbox_authority.asking import tell
 from tests.tax.conftest import OBLIGATIONS, OpenTax, TaxApi, query_of
 from tests.tax.recording import Recorded, Stream, Upstream, answer, saying, upstream
 
-SECONDS = 20.0
+SECONDS = 60.0
 ROWS = {operation.id: operation for operation in AREA.operations}
 TARGETS = {
     "vat.getObligations": "/organisations/vat/980780684/obligations?from=2018-01-02&to=2018-02-02",

@@ -14,7 +14,7 @@ from tests.tax.conftest import HEADERS, OpenTax, with_header
 from tests.tax.recording import Recorded, Stream, answer, hang, hang_up
 from tests.tax.registry import NINO, TRADE, House, open_house
 
-SECONDS = 20.0
+SECONDS = 60.0
 SYNC = "/api/rpc/obligations/sync"
 SCOPES = ("entities:read", "entities:write", "periods:read", "periods:write", "tax:read")
 VAT, UPDATES, DECLARATIONS = "/organisations/vat/", "/income-and-expenditure", "/crystallisation"

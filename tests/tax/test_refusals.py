@@ -8,7 +8,7 @@ from gatewayd.tax import AREA
 from tests.tax.conftest import HEADERS, OpenTax, TaxApi, query_of, with_header
 from tests.tax.recording import answer, hang, hang_up, saying, upstream
 
-SECONDS = 10.0
+SECONDS = 60.0
 
 each = pytest.mark.parametrize("operation", AREA.operations, ids=lambda operation: operation.id)
 

@@ -19,7 +19,7 @@ from tests.tax.recording import Recorded, Stream, Upstream, answer, upstream
 from tests.tax.test_grants import company
 from tests.tax.test_hmrc import QUERY, connected, forms, stored
 
-SECONDS = 20.0
+SECONDS = 60.0
 
 
 def refusing(server: Upstream, body: bytes, status: str) -> None:

@@ -111,9 +111,9 @@ async def silent(receiver: Receiver, stream: Stream) -> None:
 
 @asynccontextmanager
 async def open_receiver(script: Script, tls: ssl.SSLContext | None = None) -> AsyncIterator[Receiver]:
-    """A receiver on a free loopback port for the length of the block, which must be over in 10 seconds."""
+    """A receiver on a free loopback port for the length of the block, which must be over in two minutes."""
     receiver = Receiver(script)
-    with trio.fail_after(10):
+    with trio.fail_after(120):
         listeners: Sequence[trio.SocketListener] = await trio.open_tcp_listeners(0, host="127.0.0.1")
         receiver.port = listeners[0].socket.getsockname()[1]
         async with trio.open_nursery() as nursery:

@@ -90,10 +90,10 @@ async def harness(directory: Path, **answers: list[list[str]]) -> AsyncIterator[
     policy = Policy(parse_networks([PUBLIC]), allow_http=True)
     settings = WebhookSettings(policy=policy, retry=RetryPolicy(max_attempts=1))
     names, log = Names({f"{name}.example": given for name, given in answers.items()}), RecordingLog()
-    with trio.fail_after(20):
+    with trio.fail_after(60):
         async with open_store(StoreSettings(directory=directory), SystemClock()) as store:
             await store.write(_add_organization, ORG_ID)
-            sender = Sender(GuardedTransport(policy, names), user_agent="gatewayd/test", timeout_seconds=5)
+            sender = Sender(GuardedTransport(policy, names), user_agent="gatewayd/test", timeout_seconds=60)
             dispatcher = Dispatcher(
                 DispatcherParts(store=store, sender=sender, clock=SystemClock(), settings=settings, log=log)
             )

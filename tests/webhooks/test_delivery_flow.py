@@ -54,7 +54,7 @@ async def opened(directory: Path) -> AsyncIterator[Store]:
 
 @asynccontextmanager
 async def dispatching(store: Store, settings: WebhookSettings, log: RecordingLog) -> AsyncIterator[Dispatcher]:
-    sender = Sender(GuardedTransport(settings.policy), user_agent="gatewayd/test", timeout_seconds=5)
+    sender = Sender(GuardedTransport(settings.policy), user_agent="gatewayd/test", timeout_seconds=60)
     dispatcher = Dispatcher(
         DispatcherParts(store=store, sender=sender, clock=SystemClock(), settings=settings, log=log)
     )
@@ -89,7 +89,7 @@ async def record(store: Store, caller: Caller, subscription_id: str) -> dict[str
 
 async def finished(store: Store, caller: Caller, subscription_id: str) -> dict[str, Any]:
     """The one delivery's record once it is completed."""
-    with trio.fail_after(8):
+    with trio.fail_after(60):
         while (found := await record(store, caller, subscription_id))["completedAt"] is None:
             await trio.sleep(0.01)
     return found
@@ -159,7 +159,7 @@ async def test_a_private_address_behind_an_accepted_url_is_blocked_and_the_reaso
         caller, made = await subscribed(store, f"http://127.0.0.1:{receiver.port}/", wide)
         async with dispatching(store, WebhookSettings(policy=Policy(allow_http=True)), log) as dispatcher:
             await appended(store)
-            with trio.fail_after(8):
+            with trio.fail_after(60):
                 while dispatcher.counts.retried == 0 or (await record(store, caller, made.id))["status"] == "pending":
                     await trio.sleep(0.01)
             delivery = await record(store, caller, made.id)

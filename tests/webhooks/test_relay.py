@@ -60,7 +60,7 @@ def events(store: MemoryStore) -> Iterator[FakeEventStore]:
 
 async def ids(feed: EventFeed) -> list[str]:
     """The ids of the next page."""
-    with trio.fail_after(5):
+    with trio.fail_after(60):
         return [event.id for event in await feed.page()]
 
 

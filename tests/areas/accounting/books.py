@@ -1,5 +1,6 @@
 """One organization's books in a test: its operations called with wire values, as a request would."""
 
+import os
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -25,6 +26,8 @@ ADDRESS: Mapping[str, object] = {"line1": "4 Quay Street", "town": "Bristol", "c
 LINE = {"description": "Joinery", "unitPrice": "100.00"}
 
 Json = dict[str, Any]
+RANDOM_BOOKS = int(os.environ.get("GATEWAYD_BOOKS", "10"))
+"""How many a property of all books is tried on; `make soak` takes more."""
 
 
 class Books:

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gatewayd.ledger.allocation_shapes import Part
+from tests.areas.accounting.books import RANDOM_BOOKS
 from tests.areas.businesses.ledger_books import LedgerBooks
 from tests.areas.businesses.pnl_scenarios import (
     MONEY,
@@ -37,7 +38,9 @@ VATS: dict[str, dict[str, object]] = {
 }
 CIS = {"subcontractor": True, "verifiedRate": 20}
 RANGE = ("2026-01-20", "2026-11-10")
-each_run = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+each_run = settings(
+    max_examples=RANDOM_BOOKS, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
 each_basis = pytest.mark.parametrize("basis", ["cash", "accruals"])
 SCENARIO = (st.lists(MONEY, max_size=6), st.lists(SALE, max_size=3))
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gatewayd.errors import Problem
 from gatewayd.ledger.categories import Category
-from tests.areas.accounting.books import Json
+from tests.areas.accounting.books import RANDOM_BOOKS, Json
 from tests.areas.landlord.let_books import LetBooks
 from tests.support.store import MemoryStore
 
@@ -221,7 +221,9 @@ def filled(store: MemoryStore, vat: str, monies: Iterable[Money], sales: Iterabl
     return lettings
 
 
-each_run = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+each_run = settings(
+    max_examples=RANDOM_BOOKS, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
 each_basis = pytest.mark.parametrize("basis", ["cash", "accruals"])
 each_vat = pytest.mark.parametrize("vat", VATS)
 SCENARIO = (st.lists(MONEY, max_size=7), st.lists(SALE, max_size=3))
