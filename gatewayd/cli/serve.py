@@ -26,23 +26,22 @@ def add_commands(subparsers: Subparsers) -> None:
 
 
 @contextlib.contextmanager
-def _absent(name: str) -> Iterator[None]:
-    """Let a module seem not to be installed, to what is imported in the block and can do without it."""
-    if name in sys.modules:
-        yield
-        return
-    sys.modules[name] = cast("ModuleType", None)
+def _absent(*names: str) -> Iterator[None]:
+    """Let modules seem not to be installed, to what is imported in the block and can do without them."""
+    hidden = [name for name in names if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(hidden, cast("ModuleType", None)))
     try:
         yield
     finally:
-        del sys.modules[name]
+        for name in hidden:
+            del sys.modules[name]
 
 
 def serve(arguments: argparse.Namespace, context: Context) -> int:
     """Migrate, serve, reload on SIGHUP, and drain on SIGTERM or SIGINT."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until it is listened for, and afterwards: never the end
     gc.disable()  # imported modules stay: collecting garbage among them takes a tenth of the start
-    with _absent("rich"):  # structlog would load its 3 MB, for tracebacks of a kind that the daemon doesn't write
+    with _absent("rich", "greenlet"):  # structlog would load their 4 MB, for what the daemon does not do
         from gatewayd.catalogue import CatalogueError
         from gatewayd.cli.runner import run
         from gatewayd.daemon.daemon import Daemon, Surroundings, run_until_signalled
