@@ -6,5 +6,17 @@ from gatewayd.store.failures import OverBudget, StoreFailure
 from gatewayd.store.staged_rows import StagedRows
 from gatewayd.store.tables import Table
 from gatewayd.store.transactions import ReadTx, Row, WriteTx
+from gatewayd.store.waiting_jobs import WriterTime
 
-__all__ = ["Columns", "OverBudget", "ReadTx", "Row", "StagedRows", "Store", "StoreFailure", "Table", "WriteTx"]
+__all__ = [
+    "Columns",
+    "OverBudget",
+    "ReadTx",
+    "Row",
+    "StagedRows",
+    "Store",
+    "StoreFailure",
+    "Table",
+    "WriteTx",
+    "WriterTime",
+]

@@ -35,7 +35,7 @@ from gatewayd.store.snapshot import PULSE_NAME, Pulse, Snapshot
 from gatewayd.store.topics import Topics
 from gatewayd.store.transactions import Bindings, ReadTx, WriteTx
 from gatewayd.store.upgrade import require_current, upgrade
-from gatewayd.store.waiting_jobs import Job
+from gatewayd.store.waiting_jobs import Job, WriterTime
 from gatewayd.store.writer import Writer, WriterParts
 
 T = TypeVar("T")
@@ -102,9 +102,9 @@ class Store:
         return self._writer.changes
 
     @property
-    def decided(self) -> int:
-        """How many writes were decided since the start, of whoever it was."""
-        return self._writer.decided
+    def awaited(self) -> int:
+        """How many writes were decided since the start that somebody waited for."""
+        return self._writer.awaited
 
     @property
     def fault(self) -> str | None:
@@ -196,23 +196,23 @@ class Store:
         """
         return (await self._written(work, org_id, False))[0]
 
-    async def write_behind(self, work: Callable[[WriteTx], T], org_id: str | None = None) -> tuple[T, float]:
+    async def write_behind(self, work: Callable[[WriteTx], T], org_id: str | None = None) -> tuple[T, WriterTime]:
         """The same for work that nobody waits for: behind all that wait for the writer, and alone in its transaction.
 
-        Answers also for how many seconds the writer was busy with it.
+        Answers also for how long the writer was busy with it.
         """
         return await self._written(work, org_id, True)
 
-    async def _written(self, work: Callable[[WriteTx], T], org_id: str | None, behind: bool) -> tuple[T, float]:
+    async def _written(self, work: Callable[[WriteTx], T], org_id: str | None, behind: bool) -> tuple[T, WriterTime]:
         task = trio.lowlevel.current_task()
         job = Job(work, org_id, lambda done: trio.lowlevel.reschedule(task, _outcome_of(done)), behind)
         self._submit(job)
-        return cast(T, await trio.lowlevel.wait_task_rescheduled(lambda _: trio.lowlevel.Abort.FAILED)), job.seconds
+        return cast(T, await trio.lowlevel.wait_task_rescheduled(lambda _: trio.lowlevel.Abort.FAILED)), job.writer_time
 
     async def sweep(self, work: Callable[[WriteTx], int], rows: int) -> None:
         """Repeat a write that deletes at most `rows` and returns how many, until it finds fewer or the round ends."""
         for _ in range(SWEEPS_MAX):
-            deleted, _seconds = await self.write_behind(work)
+            deleted, _time = await self.write_behind(work)
             if deleted < rows:
                 return
 

@@ -11,7 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from gatewayd.store.failures import StoreFailure
 from gatewayd.store.transactions import WriteTx
@@ -21,11 +21,21 @@ PASSED_OVER_SECONDS = 0.5  # Chosen: the longest that a background job is, again
 Work = Callable[[WriteTx], Any]
 
 
+class WriterTime(NamedTuple):
+    """How many seconds the writer was busy with a transaction, and with its commit alone, which the disk decides."""
+
+    seconds: float
+    commit: float
+
+
+NO_TIME: Final = WriterTime(0.0, 0.0)
+
+
 @dataclass(slots=True, eq=False)
 class Job:
     """One operation that waits to be written, and its result once `decided`.
 
-    `seconds` is how long the writer was busy with the transaction of a background job.
+    `writer_time` is that of the transaction that it was part of.
     """
 
     work: Work
@@ -36,7 +46,7 @@ class Job:
     result: Any = None
     error: BaseException | None = None
     topics: set[str] = field(default_factory=set)
-    seconds: float = 0.0
+    writer_time: WriterTime = NO_TIME
 
     def fail(self, error: BaseException) -> None:
         """Nothing of the job was stored, because of `error`."""

@@ -21,7 +21,7 @@ from gatewayd.store.faults import Faults
 from gatewayd.store.sealing import Sealer
 from gatewayd.store.transactions import Bindings, WriteTx
 from gatewayd.store.update_clock import UpdateClock
-from gatewayd.store.waiting_jobs import Job, WaitingJobs
+from gatewayd.store.waiting_jobs import Job, WaitingJobs, WriterTime
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Writer:
         self._deliver = deliver
         self._waiting = WaitingJobs(max_waiting)
         self._update_clock = UpdateClock(parts.connection)
-        self.commits = self.changes = self.decided = 0
+        self.commits = self.changes = self.awaited = 0
         self._thread = threading.Thread(target=self._run, name="gatewayd-writer", daemon=True)
 
     @property
@@ -93,7 +93,7 @@ class Writer:
 
     def write(self, batch: list[Job]) -> None:
         """Decide every job of the batch."""
-        began = time.perf_counter()
+        began = committing = time.perf_counter()
         connection = self._parts.connection
         try:
             self._parts.require_file()
@@ -105,6 +105,7 @@ class Writer:
             for job in batch:
                 self._attempt(job, alone)
             self._update_clock.keep()
+            committing = time.perf_counter()
             connection.execute("COMMIT")
             self._update_clock.committed()
             self.commits += 1
@@ -114,10 +115,11 @@ class Writer:
                 self._parts.committed()
         except (apsw.Error, StoreFailure) as error:
             self._abandon(batch, error)
-        seconds = time.perf_counter() - began
+        ended = time.perf_counter()
+        writer_time = WriterTime(ended - began, ended - committing)
         for job in batch:
-            job.decided, job.seconds = True, seconds
-        self.decided += len(batch)
+            job.decided, job.writer_time = True, writer_time
+            self.awaited += not job.is_background
 
     def _begin(self) -> None:
         self._parts.connection.execute("BEGIN IMMEDIATE")

@@ -10,6 +10,7 @@ from trio.testing import MockClock
 from gatewayd.importing.pace import (
     ALONE_SECONDS,
     BESIDE_SECONDS,
+    COMMITS,
     LEAST_SHARE,
     OTHERS_SECONDS,
     PAUSES_BESIDE,
@@ -18,30 +19,31 @@ from gatewayd.importing.pace import (
     UNPACED_WRITES,
     Pace,
 )
-from gatewayd.store import Store, WriteTx
+from gatewayd.store import Store, WriterTime, WriteTx
 
 SECONDS = 0.1
 ROWS = 1000
 
 
 class SlowStore:
-    """Takes as long for each write as `cost` says, and a tenth of a second for a read.
+    """Takes as long for each write as `cost` says and then `commit`, and a tenth of a second for a read.
 
-    `others` are decided with the next of our writes. Each of ours waits for `before`.
+    `others` are decided with the next of our writes, and somebody waited for them. Each of ours waits for `before`.
     """
 
     def __init__(self, cost: Callable[[], float] = lambda: SECONDS) -> None:
         self.cost = cost
-        self.decided = 0
+        self.commit = 0.0
+        self.awaited = 0
         self.others = 0
         self.before = 0.0
 
-    async def write_behind(self, work: Callable[[object], int], org_id: str) -> tuple[int, float]:
-        seconds = self.cost()
-        await trio.sleep(self.before + seconds)
-        self.decided += 1 + self.others
+    async def write_behind(self, work: Callable[[object], int], org_id: str) -> tuple[int, WriterTime]:
+        taken = WriterTime(self.cost() + self.commit, self.commit)
+        await trio.sleep(self.before + taken.seconds)
+        self.awaited += self.others
         self.others = 0
-        return work(None), seconds
+        return work(None), taken
 
     async def read_later(self, work: object, org_id: str) -> int:
         await trio.sleep(SECONDS)
@@ -133,6 +135,23 @@ async def test_a_write_has_as_many_rows_as_the_writer_has_time_for(
         await trio.sleep(OTHERS_SECONDS)
 
 
+@pytest.mark.parametrize("commit", [0.001, 0.004, 0.02, 0.1])
+async def test_on_a_slow_disk_a_write_has_as_many_rows_as_take_as_long_as_its_commit(
+    commit: float, autojump_clock: MockClock
+) -> None:
+    written = 0
+    store = SlowStore(lambda: written * 20e-6)
+    store.commit = commit
+    pace = made(store)
+    for others, seconds in ((0, ALONE_SECONDS), (2, BESIDE_SECONDS)):
+        most = ROWS / SHORTER if others else ROWS
+        for _ in range(40):
+            written, store.others = pace.rows(ROWS), others
+            await pace.write(nothing)
+        fitting = min(max((max(seconds, COMMITS * commit) - commit) / 20e-6, LEAST_SHARE * ROWS), most)
+        assert 0.75 * fitting <= pace.rows(ROWS) <= min(1.3 * fitting, most)
+
+
 async def test_writes_are_short_at_first_and_beside_others(autojump_clock: MockClock) -> None:
     store = SlowStore(lambda: 0.0)
     pace = made(store)
@@ -143,7 +162,7 @@ async def test_writes_are_short_at_first_and_beside_others(autojump_clock: MockC
     store.others = 2
     await pace.write(nothing)
     assert pace.rows(250) == 50
-    store.cost = lambda: 1.0  # one commit costs as much: there is no point in ever more of them
+    store.cost = lambda: 1.0  # each row costs so much: fewer of them at once would mostly be commits
     for _ in range(20):
         store.others = 2
         await pace.write(nothing)

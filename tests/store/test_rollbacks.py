@@ -31,9 +31,9 @@ class Batches:
         self.writer = Writer(parts, lambda batch: None, 10)
         self._other = connections.open_writer(path, 0)
 
-    def write(self, *works: Callable[[WriteTx], object]) -> list[Job]:
+    def write(self, *works: Callable[[WriteTx], object], is_background: bool = False) -> list[Job]:
         """Write one batch, which decides each of its jobs."""
-        batch = [Job(work, None, lambda done: None) for work in works]
+        batch = [Job(work, None, lambda done: None, is_background) for work in works]
         self.writer.write(batch)
         assert all(job.decided for job in batch)
         return batch
@@ -186,9 +186,9 @@ def test_of_two_the_one_that_raises_takes_nothing_of_the_other_along(batches: Ba
     assert batches.names() == ["a"]
 
 
-def test_what_was_committed_changed_and_decided_is_counted(batches: Batches) -> None:
+def test_what_was_committed_changed_and_awaited_is_counted(batches: Batches) -> None:
     def counts() -> tuple[int, int, int]:
-        return batches.writer.commits, batches.writer.changes, batches.writer.decided
+        return batches.writer.commits, batches.writer.changes, batches.writer.awaited
 
     assert counts() == (0, 0, 0)
     batches.write(adding("a"), adding("b"))
@@ -200,6 +200,8 @@ def test_what_was_committed_changed_and_decided_is_counted(batches: Batches) -> 
     assert counts() == (2, 1, 5)
     batches.write(adding("e"))
     assert counts() == (3, 2, 6)
+    batches.write(adding("f"), is_background=True)  # nobody waits for it
+    assert counts() == (4, 3, 6)
 
 
 def test_where_the_file_was_exchanged_nothing_is_written_until_it_is_back(batches: Batches) -> None:

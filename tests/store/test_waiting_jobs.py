@@ -124,7 +124,7 @@ def test_as_many_may_wait_and_none_after_a_fault_of_the_writer() -> None:
 
 def test_a_job_that_failed_says_why_and_announces_nothing() -> None:
     job, why = _job(), OSError("no space left")
-    assert (job.decided, job.seconds) == (False, 0.0)
+    assert (job.decided, job.writer_time) == (False, (0.0, 0.0))
     job.result, job.topics = "stored", {"invoices"}
     job.fail(why)
     assert (job.result, job.topics) == (None, set())

@@ -80,11 +80,11 @@ async def test_background_writes_go_behind_all_others_and_alone(tmp_path: Path) 
                     await trio.testing.wait_all_tasks_blocked()
                 gate.open()
             began = time.perf_counter()
-            _, seconds = await store.write_behind(noting("e"))
+            _, taken = await store.write_behind(noting("e"))
             waited = time.perf_counter() - began
         assert order == ["a", "d", "b", "c", "e"]
         assert store.commits - before == 5  # the one that was held, the two of requests, and each of the background
-        assert 0 < seconds <= waited  # by the same clock
+        assert 0 < taken.commit < taken.seconds <= waited  # by the same clock
 
 
 async def test_a_background_write_raises_what_its_work_raises(tmp_path: Path) -> None:
