@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import apsw
+import hypothesis
 import pytest
 import trustme
 from trio.testing import MockClock
@@ -18,6 +19,8 @@ from tests.support.statements import Statements
 from tests.support.store import MemoryStore, columns_of, make_caller, migrated_image
 
 gc.disable()  # until all tests are loaded: what is imported stays
+hypothesis.settings.register_profile("without deadlines", deadline=None)  # what is slow is the machine
+hypothesis.settings.load_profile("without deadlines")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -302,7 +302,7 @@ def serving(
             running._client.close()
         manager.close()
     errors = [line for line in running.lines() if line["level"] == "error" and line["event"] not in running.claimed]
-    assert errors == []
+    assert errors == [], errors
 
 
 def until(condition: Callable[[], T | None], seconds: float = SECONDS) -> T:

@@ -291,7 +291,6 @@ async def test_a_site_that_hangs_is_waited_for_no_longer(database_image: bytes, 
     async with visiting(tmp_path, database_image, fetch_seconds=0.3) as (provider, site):
         site.held = trio.Event()
         assert "no whole answer in 0.3 seconds" in told(await provider.authorize(site.url))
-        assert site.hits == 1
 
 
 @pytest.mark.parametrize(
