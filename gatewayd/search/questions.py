@@ -120,7 +120,7 @@ def _rarest(words: list[Known]) -> list[Known]:
 
 
 def _hits(tx: ReadTx, words: tuple[Word, ...]) -> int:
-    return index.count_hits(tx, terms.expression(tx.org_id, words, "OR"))
+    return index.count_hits(tx, terms.expression(tx.org_id, words, "OR"), RANKED_MAX + 1)
 
 
 def _may_be_mistyped(word: Word) -> bool:
