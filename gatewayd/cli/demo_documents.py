@@ -1,4 +1,7 @@
-"""The shop's papers: a supplier's invoice is uploaded, given to the accountant, and found by a word and by meaning."""
+"""The firm's papers: a supplier's invoice is uploaded, given to the accountant, and found by a word and by meaning.
+
+A gas safety record is read, proposed for the house that lacks it, and accepted.
+"""
 
 import hashlib
 from collections.abc import Callable
@@ -8,6 +11,8 @@ import trio
 
 from gatewayd.cli.demo_firm import Firm
 from gatewayd.cli.demo_http import ApiClient, DemoFailed
+from gatewayd.cli.demo_lets import POSTCODE, WITHOUT_GAS_RECORD
+from gatewayd.clock import days_after
 
 READ_SECONDS: Final = 30.0  # Chosen: the longest that a document is read
 LOOK_SECONDS: Final = 0.1
@@ -20,6 +25,15 @@ _INVOICE: Final = (
     "Total due       GBP 512.40",
 )
 _LETTER: Final = "Dear customer,\nthe cover of your van is renewed from the first of next month. No claims were made.\n"
+_RECORD: Final = (
+    "Landlord Gas Safety Record",
+    "Record no: GS-20417",
+    f"Property address: {WITHOUT_GAS_RECORD}, Leeds, {POSTCODE}",
+    "Gas Safe registration no: 512048",
+    "Date of inspection: {inspected}",
+    "Next inspection due: {due}",
+    "Appliance safe to use: Yes",
+)
 _WORD, _MEANING = "quarter-sawn", "what did we pay for wood"
 
 
@@ -53,8 +67,8 @@ class DocumentsScene:
         self._firm = firm
         self._api = ApiClient(f"{origin}/api/rpc", firm.key)
 
-    async def run(self, say: Callable[[str], None]) -> None:
-        """All of it, told as it goes. Raises `DemoFailed`."""
+    async def run(self, today: str, say: Callable[[str], None]) -> None:
+        """All of it, told as it goes. `today` is ISO. Raises `DemoFailed`."""
         folder = await self._api.post("/vault/folders", {"name": "Suppliers"})
         content = pdf_of(_INVOICE)
         invoice = await self._upload("NH-20417.pdf", content, folder["id"])
@@ -63,6 +77,7 @@ class DocumentsScene:
         say("     it is kept as long as the law wants, for it belongs to the books.")
         await self._give_away(invoice, content, say)
         await self._find(invoice, letter, say)
+        await self._accept_record(today, say)
 
     async def _upload(self, name: str, content: bytes, folder_id: str | None) -> str:
         link = {"type": "business", "id": self._firm.business_id}
@@ -95,6 +110,22 @@ class DocumentsScene:
             say(f"     Not by its meaning: {found['warnings'][0]['message']}")
         else:
             say(f'     Found by its meaning: "{_MEANING}".')
+
+    async def _accept_record(self, today: str, say: Callable[[str], None]) -> None:
+        inspected, due = days_after(today, -3), days_after(today, 362)
+        lines = tuple(line.format(inspected=inspected, due=due) for line in _RECORD)
+        document_id = await self._upload("gas-safety.pdf", pdf_of(lines), None)
+        await self._read(document_id)
+        (proposing,) = (await self._api.get("/vault/proposals", {"documentId": document_id}))["data"]
+        (proposal,) = proposing["proposals"]
+        proposed = proposal["certificate"]
+        accepted = {"documentId": document_id, "propertyId": proposed["propertyId"]}
+        made = await self._api.post("/vault/proposals/accept-certificate", accepted)
+        missing = (await self._api.get("/landlord/listCertificates", {"status": "missing"}))["data"]
+        if (made["issuedDate"], made["expiryDate"]) != (inspected, due) or missing:
+            raise DemoFailed(f"the record is not the certificate that was missing: {made}, {missing}")
+        say(f"     A gas safety record is read and proposed for {proposed['propertyName']}: {proposal['reason']}")
+        say(f"     Accepted, it is the house's certificate until {made['expiryDate']}, and none is missing any more.")
 
     async def _search(self, query: str, wanted: str) -> dict[str, Any]:
         """What is found, once it is the wanted document first; by words alone where there is nothing else to wait for.

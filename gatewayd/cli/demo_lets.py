@@ -7,6 +7,8 @@ from gatewayd.cli.demo_firm import Firm
 from gatewayd.cli.demo_http import ApiClient, DemoFailed
 from gatewayd.clock import days_after
 
+POSTCODE: Final = "LS12 4AB"
+WITHOUT_GAS_RECORD: Final = "9 Mill Lane"
 _WEEKS: Final = 12
 """How many rents have fallen due by today, each a week after the one before, the last of them yesterday."""
 _NAMES: Final = {"gas_safety": "gas safety certificate"}
@@ -25,7 +27,7 @@ class _Let(NamedTuple):
 
 _LETS: Final = (
     _Let("4 Elm Row", "Mr R. Thorn", "185000.00", "180.00", _WEEKS, ("epc", "eicr", "gas_safety")),
-    _Let("9 Mill Lane", "Ms L. Sorrel", "160000.00", "150.00", _WEEKS - 1, ("epc", "eicr")),
+    _Let(WITHOUT_GAS_RECORD, "Ms L. Sorrel", "160000.00", "150.00", _WEEKS - 1, ("epc", "eicr")),
 )
 
 
@@ -53,7 +55,8 @@ class LetsScene:
     async def _let(self, let: _Let, today: str) -> str:
         """One house with all that is known of it; answers its id."""
         values = {"name": let.name, "type": "house", "gasSupply": True, "licensing": "none"}
-        made = await self._api.post("/createProperty", {"businessId": self._firm.lets_id, **values})
+        address = {"line1": let.name, "town": "Leeds", "postcode": POSTCODE, "countryCode": "GB"}
+        made = await self._api.post("/createProperty", {"businessId": self._firm.lets_id, "address": address, **values})
         of = {"propertyId": made["id"]}
         worth = {"valuationDate": days_after(today, -200), "amount": let.value, "method": "agent"}
         await self._api.post("/createPropertyValuation", {**of, **worth})

@@ -132,7 +132,7 @@ class _Walkthrough:
         await self._books.run(today, self._say)
         await self._shares.run(today, self._say)
         await self._lets.run(today, self._say)
-        await self._documents.run(self._say)
+        await self._documents.run(today, self._say)
         await self._credits.run(self._say)
         people = "\n".join(f"  {each.email:<23} {each.name}, {each.place}" for each in firm.people)
         pages = _PAGES.format(base=self._base_url, password=self._password, people=people)

@@ -8,7 +8,7 @@ from gatewayd.cli.context import Context
 from gatewayd.cli.findings import Finding
 
 _SECONDS: Final = 10.0  # Chosen
-_LANGUAGE: Final = "eng"  # in which text is recognised
+_ORIENTATION: Final = "osd"  # tells which way up a page lies
 _WITHOUT: Final = {
     "landlock": "The kernel has no landlock (5.13 has): the filter of system calls alone keeps files shut.",
     "seccomp": "The kernel has no filter of system calls for this machine (seccomp): landlock and limits alone hold.",
@@ -36,7 +36,8 @@ def documents(context: Context) -> Iterator[Finding]:
     if context.config.vault.ocr == "off":
         yield Finding("text in pictures", True, "It is not recognised: vault.ocr is off.")
     else:
-        yield recognition(program, _languages(program) if program is not None else ())
+        there = _languages(program) if program is not None else ()
+        yield recognition(program, there, context.config.vault.ocr_languages)
 
 
 def walls(layers: Sequence[str]) -> Finding:
@@ -48,14 +49,24 @@ def walls(layers: Sequence[str]) -> Finding:
     return Finding("documents", True, sentence)
 
 
-def recognition(program: str | None, languages: Sequence[str]) -> Finding:
-    """Nothing is wrong where it was never installed."""
+def recognition(program: str | None, there: Sequence[str], wanted: Sequence[str]) -> Finding:
+    """Nothing is wrong where it was never installed. `wanted` are the languages of `vault.ocr_languages`."""
     if program is None:
         sentence = "tesseract is not installed: scans and photographs are kept, not searched (Debian: tesseract-ocr)."
         return Finding("text in pictures", True, sentence)
-    if _LANGUAGE not in languages:
-        return Finding("text in pictures", False, f"{program} has no English (Debian: tesseract-ocr-eng).")
-    return Finding("text in pictures", True, f"{program} recognises it; it has {', '.join(languages)}.")
+    lacking = [language for language in wanted if language not in there]
+    if lacking:
+        sentence = f"{program} does not have {', '.join(lacking)} of vault.ocr_languages ({_packages(lacking)})."
+        return Finding("text in pictures", False, sentence)
+    sentence = f"{program} recognises it in {', '.join(wanted)}."
+    if _ORIENTATION not in there:
+        sentence += f" What lies on its side or upside down is not read: it has no osd ({_packages([_ORIENTATION])})."
+    return Finding("text in pictures", True, sentence)
+
+
+def _packages(languages: Sequence[str]) -> str:
+    """As Debian names them, such as tesseract-ocr-chi-sim."""
+    return "Debian: " + " ".join(f"tesseract-ocr-{language.lower().replace('_', '-')}" for language in languages)
 
 
 def _languages(program: str) -> list[str]:

@@ -185,6 +185,13 @@ def embeddings_error(text: str) -> str | None:
     return 'must be "wordllama", "off" or the https:// or http:// URL of an OpenAI-compatible service'
 
 
+def ocr_language_error(text: str) -> str | None:
+    """It becomes an argument of tesseract, and the name of a file that it loads."""
+    if re.fullmatch(r"[A-Za-z]{2,32}(?:_[A-Za-z]{2,32}){0,3}", text):
+        return None
+    return f"must be a language as tesseract --list-langs has it, such as eng or deu, not {shown(text)}"
+
+
 def path_error(text: str) -> str | None:
     if _has_control(text):
         return "must not hold control characters"

@@ -46,6 +46,7 @@ SECURE_URL = Form("a URL; https unless the host is loopback", forms.secure_url_e
 EMBEDDINGS = Form('"wordllama", "off", or the URL of an OpenAI-compatible service', forms.embeddings_error)
 PUBLIC_ADDRESS = Form("a public IP address", forms.public_address_error)
 FRAUD_HEADER = Form("the name of a fraud-prevention header, such as Gov-Client-Multi-Factor", fraud_header_error)
+OCR_LANGUAGE = Form("a language as tesseract --list-langs has it, such as eng or deu", forms.ocr_language_error)
 FOLDER = Form("the path of a folder", forms.path_error)
 FILE = Form("the path of a file, or credential:NAME", forms.file_error)
 
@@ -270,6 +271,9 @@ class Vault:
     embeddings_key_file: str = key("", "Its API key. Empty: it asks for none.", FILE)
     public_links: bool = key(True, "Links that give a document to people outside may be made.")
     ocr: str = key("auto", "Text in pictures. auto: read it when tesseract is installed.", OneOf(("auto", "off")))
+    ocr_languages: tuple[str, ...] = key(
+        ("eng",), "Languages of the text in pictures, the most usual first: each more takes more time.", OCR_LANGUAGE
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -236,6 +236,8 @@ def _conflicts(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:
         yield ("server.bind",), "must have at least one address"
     if len(set(server.bind)) < len(server.bind):
         yield ("server.bind",), "has the same address twice"
+    if not config.vault.ocr_languages:
+        yield ("vault.ocr_languages",), "must have at least one language"
     if server.tls_certificate and not server.tls_key:
         yield ("server.tls_key", "server.tls_certificate"), "is needed beside server.tls_certificate"
     if server.tls_key and not server.tls_certificate:

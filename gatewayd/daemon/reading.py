@@ -16,8 +16,8 @@ from gatewayd.search.engine import Search, SearchParts, open_search
 from gatewayd.store import Store
 from gatewayd.store.blobs import Blobs
 
-OpenReader = Callable[[str], AbstractAsyncContextManager[Reader]]
-"""Opens a reader, with the setting `vault.ocr`."""
+OpenReader = Callable[[Config], AbstractAsyncContextManager[Reader]]
+"""Opens a reader, with the settings of text in pictures."""
 
 
 class Reading(NamedTuple):
@@ -33,7 +33,7 @@ async def open_reading(
 ) -> AsyncIterator[Reading]:
     """The engines, at work for the length of the block. Raises `OSError`."""
     open_reader, open_embedder = ways
-    async with open_reader(config.vault.ocr) as opened, open_embedder(config) as embedder:
+    async with open_reader(config) as opened, open_embedder(config) as embedder:
         parts = ParseParts(store=store, blobs=Blobs(store.directory), reader=opened, log=log)
         search_parts = SearchParts(store=store, embedder=embedder, log=log)
         async with open_parsing(parts) as parsing, open_search(search_parts) as search:
@@ -43,4 +43,9 @@ async def open_reading(
 def reader_of(environ: Mapping[str, str]) -> OpenReader:
     """The reader that starts a process for each document, of a program with this environment."""
     unpacked = unpacked_of(environ)
-    return lambda ocr: reader.open_reader(ReaderSettings(ocr=ocr), unpacked=unpacked)
+
+    def open_reader(config: Config) -> AbstractAsyncContextManager[Reader]:
+        settings = ReaderSettings(ocr=config.vault.ocr, ocr_languages=config.vault.ocr_languages)
+        return reader.open_reader(settings, unpacked=unpacked)
+
+    return open_reader

@@ -39,12 +39,15 @@ class TellLayers(Struct, frozen=True, tag="layers"):
 
 
 class Request(Struct, frozen=True, kw_only=True):
-    """What a child does, within which limits. `ocr`: text in pictures is recognised where there is a program for it."""
+    """What a child does, within which limits.
+
+    `ocr_languages`: those in which text in pictures is recognised, where there is a program for it; empty: in none.
+    """
 
     task: ReadText | DrawPage | AddText | TellLayers
     memory_bytes: int
     cpu_seconds: int
-    ocr: bool
+    ocr_languages: tuple[str, ...]
 
 
 class Read(Struct, frozen=True, kw_only=True, tag="read"):

@@ -49,10 +49,11 @@ _NO_MEMORY: Final = ("MemoryError", "memory allocation of")  # as Python and Rus
 class ReaderSettings(Struct, frozen=True, kw_only=True):
     """What a child may use. `deadline_seconds` is for all it does, of which it may compute `cpu_seconds`.
 
-    `ocr` auto: text in pictures is recognised where there is a program for it; off: never.
+    `ocr` auto: text in pictures is recognised where there is a program for it, in `ocr_languages`; off: never.
     """
 
     ocr: str = "auto"
+    ocr_languages: tuple[str, ...] = ("eng",)
     deadline_seconds: float = 1_200.0  # Chosen: it computes only while the machine has nothing else to do
     cpu_seconds: int = 120
     memory_bytes: int = 1 << 30
@@ -110,7 +111,10 @@ class DocumentReader:
     async def _asked(self, task: ReadText | DrawPage | AddText | TellLayers, path: Path, *more: int) -> list[Answer]:
         limits = self._settings
         request = Request(
-            task=task, memory_bytes=limits.memory_bytes, cpu_seconds=limits.cpu_seconds, ocr=limits.ocr != "off"
+            task=task,
+            memory_bytes=limits.memory_bytes,
+            cpu_seconds=limits.cpu_seconds,
+            ocr_languages=limits.ocr_languages if limits.ocr != "off" else (),
         )
         with path.open("rb", buffering=0) as file:
             async with self._places:

@@ -113,25 +113,25 @@ def _words(tsv: str, size: tuple[int, int]) -> Iterator[Word]:
         yield Word(text, line, left, int(row["top"]) / down, width, int(row["height"]) / down)
 
 
-def start_companion(program: str) -> socket.socket:
+def start_companion(program: str, languages: Sequence[str]) -> socket.socket:
     """The end of the companion that this process talks to. It dies with this process, and is in its group."""
     ours, theirs = socket.socketpair()
     parent = os.getpid()
     if os.fork() == 0:
         try:
-            _be_companion(program, theirs, parent)
+            _be_companion(program, languages, theirs, parent)
         finally:
             os._exit(1)
     theirs.close()
     return ours
 
 
-def _be_companion(program: str, asked: socket.socket, parent: int) -> None:
+def _be_companion(program: str, languages: Sequence[str], asked: socket.socket, parent: int) -> None:
     """Until the other end is closed. It reads lengths alone, and passes pixels on."""
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-    command = _command(program)
+    command = _command(program, languages)
     if landlock.version():
         landlock.restrict((*_READABLE, program))
     os.dup2(asked.fileno(), 0)
@@ -142,10 +142,11 @@ def _be_companion(program: str, asked: socket.socket, parent: int) -> None:
             asking.sendall(framed(_recognised(command, _body(asking, _PIXELS_BYTES_MAX))))
 
 
-def _command(program: str) -> list[str]:
+def _command(program: str, languages: Sequence[str]) -> list[str]:
     """The program and its arguments. A page that lies on its side or upside down is read where it can tell."""
     can_tell = any(glob.glob(pattern) for pattern in _ORIENTATION)
-    return [program, "stdin", "stdout", "-l", "eng", "--dpi", "300", *(["--psm", "1"] if can_tell else []), "tsv"]
+    sides = ["--psm", "1"] if can_tell else []
+    return [program, "stdin", "stdout", "-l", "+".join(languages), "--dpi", "300", *sides, "tsv"]
 
 
 def _recognised(command: Sequence[str], pixels: bytes) -> bytes:

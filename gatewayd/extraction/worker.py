@@ -68,12 +68,13 @@ def work(request: bytes) -> None:
 
 def _recognition(asked: answers.Request) -> Recognition:
     """What recognises text in pictures, started while that is still possible; only for a file that may need it."""
-    if not asked.ocr or not isinstance(asked.task, answers.ReadText | answers.AddText):
+    if not asked.ocr_languages or not isinstance(asked.task, answers.ReadText | answers.AddText):
         return Recognition(None, 0)
     program = find_program()
     head = os.pread(0, HEAD_BYTES, 0)
-    companion = start_companion(program) if program is not None and may_hold_pictures(head) else None
-    return Recognition(companion, asked.task.bounds.ocr_seconds)
+    if program is None or not may_hold_pictures(head):
+        return Recognition(None, 0)
+    return Recognition(start_companion(program, asked.ocr_languages), asked.task.bounds.ocr_seconds)
 
 
 def _answers(

@@ -20,6 +20,7 @@ from gatewayd.store import ReadTx, WriteTx
 from gatewayd.store.stemming import Stemmer
 
 WRITE_CHARACTERS: Final = 100_000  # Chosen: of one transaction, some tens of milliseconds
+PARTS_OF_EACH: Final = 3  # Chosen: parts that are looked up for each document of a list, since a long one may have many
 
 _SELECT_PAGES = """
 SELECT number, text FROM vault_pages WHERE org_id = :org_id AND document_id = :document_id ORDER BY number
@@ -59,16 +60,20 @@ _SET_VECTOR = """
 UPDATE vault_chunks SET vector = :vector, code = :code, model = :model
 WHERE org_id = :org_id AND document_id = :document_id AND n = :n AND digest = :digest
 """
-_COUNT_HITS = "SELECT count(*) FROM vault_words WHERE vault_words MATCH :expression"
+_COUNT_HITS = "SELECT count(*) FROM (SELECT rowid FROM vault_words WHERE vault_words MATCH :expression LIMIT :most)"
 _IS_KNOWN = "SELECT 1 FROM vault_vocabulary WHERE term = :term"
 _TERMS_FROM = "SELECT term FROM vault_vocabulary WHERE term >= :first AND term < :behind"
+# CROSS has SQLite look up the best parts; else it goes through all parts of the organization.
 _BY_WORDS = """
 SELECT p.document_id, p.first_page, p.last_page, min(h.score) AS best
 FROM (
-    SELECT rowid AS number, bm25(vault_words, 3.0, 1.0, 2.0) AS score FROM vault_words
-    WHERE vault_words MATCH :expression {and_wanted} ORDER BY rowid DESC LIMIT :newest
+    SELECT n.number, n.score FROM (
+        SELECT rowid AS number, bm25(vault_words, 3.0, 1.0, 2.0) AS score FROM vault_words
+        WHERE vault_words MATCH :expression {and_wanted} ORDER BY rowid DESC LIMIT :newest
+    ) n
+    ORDER BY n.score, n.number DESC LIMIT :best_parts
 ) h
-JOIN vault_index_parts p ON p.org_id = :org_id AND p.number = h.number
+CROSS JOIN vault_index_parts p ON p.org_id = :org_id AND p.number = h.number
 GROUP BY p.document_id
 ORDER BY best, p.number DESC LIMIT :count
 """
@@ -282,9 +287,9 @@ class MeaningHit(NamedTuple):
     distance: float
 
 
-def count_hits(tx: ReadTx, expression: str) -> int:
-    """How many parts of documents an expression finds."""
-    return int(tx.value(_COUNT_HITS, expression=expression))
+def count_hits(tx: ReadTx, expression: str, most: int) -> int:
+    """How many parts of documents an expression finds; of more than `most` it is `most`."""
+    return int(tx.value(_COUNT_HITS, expression=expression, most=most))
 
 
 def is_known(tx: ReadTx, term: str) -> bool:
@@ -301,7 +306,8 @@ def terms_from(tx: ReadTx, beginning: str) -> list[str]:
 def by_words(tx: ReadTx, expression: str, wanted: Filter, newest: int, count: int) -> list[WordHit]:
     """The best documents by bm25, each with its best part, of the `newest` parts that have the words and are wanted."""
     sql = _BY_WORDS.format(and_wanted=wanted.of_words)
-    rows = tx.rows(sql, expression=expression, newest=newest, count=count, **wanted.values)
+    asked = {"expression": expression, "newest": newest, "best_parts": PARTS_OF_EACH * count, "count": count}
+    rows = tx.rows(sql, **asked, **wanted.values)
     return [WordHit(*row[:3]) for row in rows]
 
 

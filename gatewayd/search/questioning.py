@@ -10,7 +10,7 @@ from gatewayd.errors import Problem
 from gatewayd.search import filters, index, questions, ranking, snippets
 from gatewayd.search.index import Filter, MeaningHit, WordHit
 from gatewayd.search.questions import Question
-from gatewayd.search.ranking import Place, Ranked
+from gatewayd.search.ranking import Fused, Place
 from gatewayd.search.shapes import FoundDocument, Mode, SearchDocuments, SearchedDocuments, SearchWarning, Snippet
 from gatewayd.store import ReadTx
 from gatewayd.store.stemming import Stemmer
@@ -45,15 +45,15 @@ def answer(tx: ReadTx, asked: Asked) -> SearchedDocuments:
     try:
         question = questions.understand(tx, asked.request.query, stemmer)
         hits = _hits(tx, asked, question, filters.filter_of(tx, asked.request.filters))
-        behind = _behind(asked.request, _ranked(tx, hits))
+        behind = _behind(tx, asked.request, ranking.fused(hits.words, hits.meaning))
         page = behind[: asked.request.limit]
-        found = [_shown(tx, one, hits, question, stemmer) for one in page]
+        found = [_shown(tx, one, hits, question, stemmer) for _, one in page]
     finally:
         stemmer.close()
     has_more = len(behind) > len(page)
     return SearchedDocuments(
         data=found,
-        next_cursor=_cursor(asked.request, page[-1]) if has_more else None,
+        next_cursor=_cursor(asked.request, page[-1][0]) if has_more else None,
         mode_used=asked.mode,
         warnings=list(_warnings(asked, question)),
     )
@@ -71,35 +71,47 @@ def _hits(tx: ReadTx, asked: Asked, question: Question, wanted: Filter) -> _Hits
     return _Hits(ranking.best_of_each(words), nearest)
 
 
-def _ranked(tx: ReadTx, hits: _Hits) -> list[Ranked]:
-    created = index.created(tx, list(dict.fromkeys([*hits.words, *hits.meaning])))
-    return ranking.fused(list(hits.words), list(hits.meaning), created)
-
-
 # -- pages
 
 
-def _behind(request: SearchDocuments, ranked: list[Ranked]) -> list[Ranked]:
-    """What lies behind the cursor, by its place: what came or went before it moves nothing."""
+def _behind(tx: ReadTx, request: SearchDocuments, ranked: list[Fused]) -> list[tuple[Place, Fused]]:
+    """What lies behind the cursor, by its place: what came or went before it moves nothing.
+
+    A page and one more, if there are as many: only of those is looked up when they were created.
+    """
+    last = _last(request)
+    if last is not None:
+        ranked = [one for one in ranked if -one.score >= last.score]
+    count = 2 * request.limit
+    while True:
+        taken = ranking.first(ranked, count)
+        created = index.created(tx, [one.document_id for one in taken])
+        behind = [one for one in ranking.in_order(taken, created) if last is None or one[0] > last]
+        if len(behind) > request.limit or len(taken) == len(ranked):
+            return behind
+        count *= 4
+
+
+def _last(request: SearchDocuments) -> Place | None:
+    """The place that the cursor names. Raises `Problem`: `invalid_cursor`."""
     key = cursor_key(request, str, int, str)
     if key is None:
-        return ranked
+        return None
     score, created, document_id = key
     try:
-        last = Place(float(score), int(created), str(document_id))
+        return Place(float(score), int(created), str(document_id))
     except ValueError:
         raise Problem("invalid_cursor", "The cursor is not one of this search: start again without it.") from None
-    return [one for one in ranked if one.place > last]
 
 
-def _cursor(request: SearchDocuments, last: Ranked) -> str:
-    return next_cursor(request, (repr(last.place.score), last.place.created, last.place.document_id))
+def _cursor(request: SearchDocuments, last: Place) -> str:
+    return next_cursor(request, (repr(last.score), last.created, last.document_id))
 
 
 # -- what is shown
 
 
-def _shown(tx: ReadTx, one: Ranked, hits: _Hits, question: Question, stemmer: Stemmer) -> FoundDocument:
+def _shown(tx: ReadTx, one: Fused, hits: _Hits, question: Question, stemmer: Stemmer) -> FoundDocument:
     document = rows.shown(tx, DOCUMENTS.get(tx, one.document_id))
     found = list(_of_words(tx, hits.words.get(one.document_id), question, stemmer))
     if not found:

@@ -1,7 +1,7 @@
 """A question against the words that are there: which of its words tell documents apart, and what was mistyped.
 
-A word that no text of the organization has is taken for one that is a letter away, and a long one for one that begins
-alike and is two letters away.
+A word that no text of the organization has is taken for one with the same first letter that is a letter away, and a
+long one for one that begins alike and is two letters away.
 """
 
 import itertools
@@ -120,7 +120,7 @@ def _rarest(words: list[Known]) -> list[Known]:
 
 
 def _hits(tx: ReadTx, words: tuple[Word, ...]) -> int:
-    return index.count_hits(tx, terms.expression(tx.org_id, words, "OR"))
+    return index.count_hits(tx, terms.expression(tx.org_id, words, "OR"), RANKED_MAX + 1)
 
 
 def _may_be_mistyped(word: Word) -> bool:
@@ -130,7 +130,8 @@ def _may_be_mistyped(word: Word) -> bool:
 def _corrections(tx: ReadTx, word: Word, stemmer: Stemmer) -> list[Word]:
     """Words that texts have, by their stems, and that this one was probably meant to be."""
     text = word.text.lower()
-    variants = list(terms.variants(text))
+    # Few mistype the first letter; without it, what a question is about is taken for anything that rhymes with it.
+    variants = [text[0] + following for following in terms.variants(text[1:])]
     meant: dict[str, str] = {}
     for stem, variant in zip(stemmer.stems(" ".join(variants)), variants, strict=True):
         meant.setdefault(stem, variant)

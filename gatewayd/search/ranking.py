@@ -1,5 +1,6 @@
 """Two lists of documents made one: reciprocal rank fusion (Domain C9). Pure."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol, TypeVar
 
@@ -14,22 +15,17 @@ class OfDocument(Protocol):
 H = TypeVar("H", bound=OfDocument)
 
 
-class Ranked(NamedTuple):
+class Fused(NamedTuple):
     """A document with its places in the two lists, from 1; None: it is not in it."""
 
     document_id: str
     score: float
-    created_at: int
     text_rank: int | None
     vector_rank: int | None
 
-    @property
-    def place(self) -> "Place":
-        return Place(-self.score, -self.created_at, self.document_id)
-
 
 class Place(NamedTuple):
-    """Where a document stands in the order of results: the smallest first."""
+    """Where a document stands in the order of results: the smallest first. Ties: the newest first, then by id."""
 
     score: float
     created: int
@@ -44,16 +40,38 @@ def best_of_each(hits: Iterable[H]) -> dict[str, H]:
     return found
 
 
-def fused(by_words: Sequence[str], by_meaning: Sequence[str], created: Mapping[str, int]) -> list[Ranked]:
-    """The documents of both lists, the best first; those that are not in `created` are left out.
+def fused(by_words: Iterable[str], by_meaning: Iterable[str]) -> list[Fused]:
+    """The documents of both lists, the best first; those that tie in no order."""
+    found = {id_: Fused(id_, _share(rank), rank, None) for rank, id_ in enumerate(by_words, 1)}
+    for rank, id_ in enumerate(by_meaning, 1):
+        other = found.get(id_)
+        if other is None:
+            found[id_] = Fused(id_, _share(rank), None, rank)
+        else:
+            found[id_] = Fused(id_, other.score + _share(rank), other.text_rank, rank)
+    return sorted(found.values(), key=_score, reverse=True)
 
-    Ties: the newest first, then by id.
-    """
-    places = [{id_: at for at, id_ in enumerate(of_list, 1)} for of_list in (by_words, by_meaning)]
-    found = []
-    for id_ in dict.fromkeys([*by_words, *by_meaning]):
-        if id_ in created:
-            ranks = [of_list.get(id_) for of_list in places]
-            score = sum(1 / (RANK_CONSTANT + rank) for rank in ranks if rank is not None)
-            found.append(Ranked(id_, score, created[id_], ranks[0], ranks[1]))
-    return sorted(found, key=lambda one: one.place)
+
+def first(ranked: Sequence[Fused], count: int) -> Sequence[Fused]:
+    """The first so many, with all that tie with the last of them."""
+    if len(ranked) <= count:
+        return ranked
+    least = ranked[count - 1].score
+    return ranked[: bisect_right(ranked, -least, key=lambda one: -one.score)]
+
+
+def in_order(ranked: Iterable[Fused], created: Mapping[str, int]) -> list[tuple[Place, Fused]]:
+    """Each with its place, in order; those that are not in `created` are left out."""
+    return sorted(
+        (Place(-one.score, -created[one.document_id], one.document_id), one)
+        for one in ranked
+        if one.document_id in created
+    )
+
+
+def _share(rank: int) -> float:
+    return 1 / (RANK_CONSTANT + rank)
+
+
+def _score(one: Fused) -> float:
+    return one.score

@@ -12,34 +12,29 @@ SNIPPET_CHARACTERS: Final = 240  # Chosen
 SNIPPETS_MAX: Final = 2  # Chosen: of a document
 _SPACE: Final = re.compile(r"\s")
 _WINDOWS_MAX: Final = 60  # Chosen: places of a text that are looked at
+_STEP: Final = SNIPPET_CHARACTERS // 3
 _HIGHLIGHTS_MAX: Final = 30
 
 
 class Locates(Protocol):
-    """What finds the stems of a text."""
+    """What finds stems in a text."""
 
-    def located(self, text: str) -> list[Stem]: ...
+    def located(self, text: str, stems: Collection[str]) -> list[Stem]: ...
 
 
 def of_words(pages: Sequence[Page], stems: Collection[str], stemmer: Locates) -> list[Snippet]:
     """The passages with the most of the stems, the best first, from different places; empty: the text has none."""
-    candidates = [
-        found
-        for page in pages
-        for start in _window_starts(page.text, stems)
-        if (found := _snippet(page, start, stems, stemmer)) is not None
-    ]
-    candidates.sort(key=lambda one: -one[0])
+    windows = [(seen, page, start) for page in pages for start, seen in _windows(page.text, stems)]
+    windows.sort(key=lambda one: -one[0])
     chosen: list[tuple[int, int, Snippet]] = []
-    for _, start, snippet in candidates:
-        apart = all(
-            page != snippet.page or abs(start - other) >= SNIPPET_CHARACTERS
-            for other, page in ((at, taken.page) for _, at, taken in chosen)
-        )
-        if apart:
-            chosen.append((0, start, snippet))
+    for _, page, start in windows:
         if len(chosen) == SNIPPETS_MAX:
             break
+        if all(page.number != taken.page or abs(start - at) >= SNIPPET_CHARACTERS for _, at, taken in chosen):
+            count, snippet = _snippet(page, start, stems, stemmer)
+            if count:
+                chosen.append((count, start, snippet))
+    chosen.sort(key=lambda one: -one[0])
     return [snippet for _, _, snippet in chosen]
 
 
@@ -54,40 +49,45 @@ def of_name(name: str, stems: Collection[str], stemmer: Locates) -> Snippet:
     return Snippet(text=name, page=None, highlights=_highlights(name, stems, stemmer)[1])
 
 
-def _window_starts(text: str, stems: Collection[str]) -> list[int]:
-    """Where a passage may begin that has one of the stems: the beginning of a line or a word before it."""
+def _windows(text: str, stems: Collection[str]) -> list[tuple[int, int]]:
+    """Where a passage may begin that has one of the stems: the beginning of a line or a word before it.
+
+    And how many of them seem to be in it, which their endings may belie.
+    """
     folded = text.lower()
     if len(folded) != len(text):  # of letters that become two, whose places would be others
         folded = text
     found: set[int] = set()
-    for stem in stems:
-        sought = stem if len(stem) < 4 else stem[:-1]  # endings differ: happi, happy
-        at = folded.find(sought)
+    sought = [stem if len(stem) < 4 else stem[:-1] for stem in stems]  # endings differ: happi, happy
+    for beginning in sought:
+        at = folded.find(beginning)
         while at >= 0 and len(found) < _WINDOWS_MAX:
             found.add(_begin(text, at))
-            at = folded.find(sought, at + SNIPPET_CHARACTERS // 3)
+            at = folded.find(beginning, at + _STEP)
     starts: list[int] = []
     for start in sorted(found):
-        if not starts or start - starts[-1] >= SNIPPET_CHARACTERS // 3:
+        if not starts or start - starts[-1] >= _STEP:
             starts.append(start)
-    return starts or [0]  # words with accents are not found so
+    # Words with accents are not found so.
+    return [
+        (start, sum(folded.find(one, start, start + SNIPPET_CHARACTERS) >= 0 for one in sought))
+        for start in starts or [0]
+    ]
 
 
 def _begin(text: str, at: int) -> int:
-    earliest = max(0, at - SNIPPET_CHARACTERS // 3)
+    earliest = max(0, at - _STEP)
     if earliest == 0:
         return 0
     line = text.rfind("\n", earliest, at) + 1
     return line or text.find(" ", earliest, at) + 1 or at
 
 
-def _snippet(page: Page, start: int, stems: Collection[str], stemmer: Locates) -> tuple[int, int, Snippet] | None:
-    """How many different stems the passage from `start` has, where it is, and the passage; None: it has none."""
+def _snippet(page: Page, start: int, stems: Collection[str], stemmer: Locates) -> tuple[int, Snippet]:
+    """How many different stems the passage from `start` has, and the passage."""
     text = _flat(page.text[start : _word_end(page.text, start + SNIPPET_CHARACTERS)]).rstrip()
     found, highlights = _highlights(text, stems, stemmer)
-    if not found:
-        return None
-    return found, start, Snippet(text=text, page=page.number, highlights=highlights)
+    return found, Snippet(text=text, page=page.number, highlights=highlights)
 
 
 def _word_end(text: str, end: int) -> int:
@@ -105,7 +105,9 @@ def _flat(text: str) -> str:
 
 def _highlights(text: str, stems: Collection[str], stemmer: Locates) -> tuple[int, list[list[int]]]:
     """How many different stems the text has, and where they are, in characters."""
-    found = [one for one in stemmer.located(text) if one.text in stems]
-    whole = text.encode("utf-8", "replace")
-    places = [[len(whole[: one.start].decode()), len(whole[: one.end].decode())] for one in found[:_HIGHLIGHTS_MAX]]
+    found = stemmer.located(text, stems)
+    places = [[one.start, one.end] for one in found[:_HIGHLIGHTS_MAX]]
+    if not text.isascii():  # else a byte is a character
+        whole = text.encode("utf-8", "replace")
+        places = [[len(whole[:at].decode()) for at in place] for place in places]
     return len({one.text for one in found}), places

@@ -1,5 +1,6 @@
 """Words as full-text search keeps them: SQLite's own tokenizer, for what has to know them outside a statement."""
 
+from collections.abc import Collection
 from typing import Final, NamedTuple, cast
 
 import apsw
@@ -29,10 +30,10 @@ class Stemmer:
         )
         return [str(stem) for stem in found]
 
-    def located(self, text: str) -> list[Stem]:
-        """The same with where each stands."""
+    def located(self, text: str, stems: Collection[str]) -> list[Stem]:
+        """Those of the stems that the text has, with where each stands."""
         found = self._tokenize(_utf8(text), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_colocated=False)
-        return [Stem(*cast("tuple[int, int, str]", one)) for one in found]
+        return [Stem(*one) for one in cast("list[tuple[int, int, str]]", found) if one[2] in stems]
 
     def close(self) -> None:
         self._connection.close()

@@ -90,14 +90,16 @@ async def _measure_quality(scratch: Path, report: Report) -> None:
 
 
 def _recalls(questions: Sequence[Question], hits: dict[Mode, list[bool]]) -> Iterator[Figure]:
-    shares = {mode: sum(found) / len(found) for mode, found in hits.items()}
+    yield from _recalls_of("recall", range(len(questions)), hits)
+    for kind in dict.fromkeys(one.kind for one in questions):
+        yield from _recalls_of(f"recall of {kind}", [at for at, one in enumerate(questions) if one.kind == kind], hits)
+
+
+def _recalls_of(of: str, places: Sequence[int], hits: dict[Mode, list[bool]]) -> Iterator[Figure]:
+    shares = {mode: sum(hits[mode][at] for at in places) / len(places) for mode in _MODES}
     best = max(shares["text"], shares["vector"])
     for mode in _MODES:
-        yield Figure(f"recall, {mode}", [shares[mode]], at_least(best) if mode == "hybrid" else None)
-    for kind in dict.fromkeys(one.kind for one in questions):
-        places = [at for at, one in enumerate(questions) if one.kind == kind]
-        for mode in _MODES:
-            yield Figure(f"recall of {kind}, {mode}", [sum(hits[mode][at] for at in places) / len(places)])
+        yield Figure(f"{of}, {mode}", [shares[mode]], at_least(best) if mode == "hybrid" else None)
 
 
 def _missed(questions: Sequence[Question], found: Sequence[bool]) -> list[str]:

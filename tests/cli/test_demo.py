@@ -59,6 +59,8 @@ def test_once_plays_the_main_job_and_leaves_nothing(tmp_path: Path) -> None:
     assert "2 of 2 let, 1430.00 a month, 5.0 % of the 345000.00 they are worth." in ran.stdout
     assert "Rent is late: 150.00 for 9 Mill Lane, 1 day." in ran.stdout
     assert "Missing: the gas safety certificate of 9 Mill Lane." in ran.stdout
+    assert "proposed for 9 Mill Lane: It has the postcode and the number." in ran.stdout
+    assert "and none is missing any more." in ran.stdout
     # 5 credits are enough for two calls at 2 each; with 10 more the third leaves 9
     assert "402 insufficient_credits: This costs 2 credits; 1 are available." in ran.stdout
     assert "3 calls for 6 credits; 9 are left." in ran.stdout

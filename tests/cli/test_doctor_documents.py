@@ -27,7 +27,7 @@ def test_it_says_which_program_reads_pictures(run: Run) -> None:
     program = shutil.which("tesseract", path="/usr/local/bin:/usr/bin:/bin")
     well, sentence = findings(run)["text in pictures"]
     assert well
-    assert sentence.startswith(f"{program} recognises it; it has eng" if program else "tesseract is not installed")
+    assert sentence.startswith(f"{program} recognises it in eng." if program else "tesseract is not installed")
 
 
 def test_it_says_that_pictures_are_not_to_be_read(run: Run, config_file: Path) -> None:
@@ -50,11 +50,26 @@ def test_without_landlock_and_seccomp_something_is_wrong() -> None:
 
 
 def test_what_recognition_lacks_is_named_with_its_package() -> None:
-    assert recognition(None, ()) == (
+    assert recognition(None, (), ("eng",)) == (
         "text in pictures",
         True,
         "tesseract is not installed: scans and photographs are kept, not searched (Debian: tesseract-ocr).",
     )
-    lacking = recognition("/usr/bin/tesseract", ["osd"])
-    assert (lacking.well, lacking.sentence) == (False, "/usr/bin/tesseract has no English (Debian: tesseract-ocr-eng).")
-    assert recognition("/usr/bin/tesseract", ["deu", "eng"]).sentence.endswith("it has deu, eng.")
+    lacking = recognition("/usr/bin/tesseract", ["eng", "osd"], ("deu", "eng", "chi_sim"))
+    assert (lacking.well, lacking.sentence) == (
+        False,
+        "/usr/bin/tesseract does not have deu, chi_sim of vault.ocr_languages"
+        " (Debian: tesseract-ocr-deu tesseract-ocr-chi-sim).",
+    )
+    whole = recognition("/usr/bin/tesseract", ["deu", "eng", "osd"], ("eng", "deu"))
+    assert (whole.well, whole.sentence) == (True, "/usr/bin/tesseract recognises it in eng, deu.")
+    flat = recognition("/usr/bin/tesseract", ["eng"], ("eng",))
+    assert flat.well
+    assert flat.sentence.endswith("is not read: it has no osd (Debian: tesseract-ocr-osd).")
+
+
+def test_it_looks_for_the_languages_of_the_settings(run: Run, config_file: Path) -> None:
+    config_file.write_text(f'{config_file.read_text()}\n[vault]\nocr_languages = ["eng", "xyz"]\n')
+    well, sentence = findings(run)["text in pictures"]
+    assert well == ("tesseract is not installed" in sentence)
+    assert well or "does not have xyz" in sentence

@@ -119,6 +119,13 @@ def test_embeddings() -> None:
     assert forms.embeddings_error("openai") is not None
 
 
+def test_languages_are_named_as_tesseract_names_them() -> None:
+    for text in ("eng", "chi_sim_vert", "deu_latf"):
+        assert forms.ocr_language_error(text) is None
+    for text in ("", "e", "eng+deu", "-psm", "../eng", "eng/", "eng\n", "_eng", "éng"):
+        assert "must be a language" in (forms.ocr_language_error(text) or ""), text
+
+
 def test_paths_and_credentials() -> None:
     assert forms.file_error("credential:tls.key") is None
     assert forms.file_error("/etc/x") is None
@@ -150,6 +157,7 @@ def test_any_text_is_judged_without_an_accident(text: str) -> None:
         forms.secure_url_error,
         forms.embeddings_error,
         forms.file_error,
+        forms.ocr_language_error,
     )
     for check in checks:
         error = check(text)

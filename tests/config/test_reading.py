@@ -31,7 +31,8 @@ def test_defaults_are_those_of_the_contract() -> None:
                     per_subscription = 4, concurrency = 64, allow_networks = [], allow_http = false, ca_file = "",
                     retention_days = 30}
         tax = {mode = "off", upstream = "", ca_file = "", timeout_seconds = 30, fraud_headers = "require"}
-        vault = {max_upload_bytes = 104857600, trash_days = 30, embeddings = "wordllama", ocr = "auto"}
+        vault = {max_upload_bytes = 104857600, trash_days = 30, embeddings = "wordllama", ocr = "auto",
+                 ocr_languages = ["eng"]}
         limits = {requests_per_minute = 600, sign_in_attempts = 10, json_body_bytes = 1048576, header_bytes = 32768,
                   concurrent_requests = 64}
         metrics = {bind = ""}

@@ -13,7 +13,7 @@ from gatewayd.areas.vault.documents import uploads
 from gatewayd.areas.vault.documents.operations import confirm_upload, create_document_record
 from gatewayd.areas.vault.documents.shapes import ConfirmUpload, CreateDocumentRecord
 from gatewayd.areas.vault.documents.uploads import Settings
-from gatewayd.config import load
+from gatewayd.config import Config, load
 from gatewayd.daemon.daemon import Daemon, Surroundings
 from gatewayd.daemon.reading import OpenReader
 from gatewayd.store import WriteTx
@@ -44,8 +44,8 @@ async def test_documents_are_read_by_the_daemon_that_can(tmp_path: Path) -> None
         draft.save()
 
     @asynccontextmanager
-    async def open_reader(ocr: str) -> AsyncIterator[FakeReader]:
-        asked.append(ocr)
+    async def open_reader(config: Config) -> AsyncIterator[FakeReader]:
+        asked.append(config.vault.ocr)
         yield FakeReader()
 
     async def states_under(reader: OpenReader, wanted: str) -> tuple[str, int]:

@@ -177,6 +177,18 @@ async def test_without_recognition_a_scan_is_skipped(tmp_path: Path) -> None:
     assert program == shutil.which("tesseract", path="/usr/local/bin:/usr/bin:/bin")
 
 
+async def test_text_in_pictures_is_read_in_the_languages_that_are_there(tmp_path: Path) -> None:
+    photo = tmp_path / "photo.png"
+    photo.write_bytes(files.picture(files.drawn(LETTER)))
+    async with open_reader(ReaderSettings(ocr_languages=("eng", "xyz"))) as reader:
+        found = await reader.read(photo, photo.name, "")
+    assert "the boiler at 4 Quay Street" in found.pages[0].text
+    async with open_reader(ReaderSettings(ocr_languages=("xyz",))) as reader:
+        with pytest.raises(ExtractionFailed) as caught:
+            await reader.read(photo, photo.name, "")
+    assert caught.value.code == "empty"
+
+
 async def test_a_broken_page_hides_no_other_one(read: Read) -> None:
     broken = files.pdf("One", "Two", "Three").replace(b"4 0 R 6 0 R 8 0 R", b"4 0 R 99 0 R 8 0 R")
     found = await read(broken)

@@ -53,6 +53,16 @@ async def test_what_went_into_the_trash_is_not_found_before_the_index_knows_it(o
         assert (await shelf.search("invoice heating")).data == []
 
 
+async def test_what_is_in_the_trash_hides_none_that_comes_after_it(open_shelf: OpenShelf) -> None:
+    async with open_shelf() as shelf:
+        ids = [await shelf.add("Invoice " * (9 - n) + "for heating.", f"{n}.txt") for n in range(9)]
+        assert await shelf.ids("invoice", limit=50) == ids
+        for id_ in ids[:7]:
+            await shelf.change(delete_document, GetDocument(document_id=id_))
+        page = await shelf.search("invoice", mode="text", limit=1)
+        assert ([one.document.id for one in page.data], page.next_cursor is None) == ([ids[7]], False)
+
+
 async def test_the_words_of_another_organization_are_not_found_nor_told(open_shelf: OpenShelf) -> None:
     async with open_shelf() as shelf:
         own = await shelf.add("Rent of the mill.", "mill.txt")

@@ -69,17 +69,36 @@ def test_variants_are_what_is_one_letter_away(word: str) -> None:
 
 def test_ranks_of_both_lists_add_up() -> None:
     """Domain C9: 1/(60 + rank), worked by hand: b 1/62 + 1/61, a 1/61, c 1/62."""
-    found = ranking.fused(["a", "b"], ["b", "c"], {"a": 1, "b": 2, "c": 3})
+    found = ranking.fused(["a", "b"], ["b", "c"])
     assert [(one.document_id, round(one.score, 6), one.text_rank, one.vector_rank) for one in found] == [
         ("b", 0.032522, 2, 1),
         ("a", 0.016393, 1, None),
         ("c", 0.016129, None, 2),
     ]
-    tied = ranking.fused(["a"], ["b"], {"a": 1, "b": 2})
-    assert [one.document_id for one in tied] == ["b", "a"], "the newest first"
-    tied = ranking.fused(["b"], ["a"], {"a": 1, "b": 1})
-    assert [one.document_id for one in tied] == ["a", "b"], "then by id"
-    assert ranking.fused(["a"], [], {}) == []
+
+
+@pytest.mark.parametrize(
+    ("by_words", "by_meaning", "created", "order"),
+    [
+        (["a"], ["b"], {"a": 1, "b": 2}, ["b", "a"]),  # the newest first
+        (["b"], ["a"], {"a": 1, "b": 1}, ["a", "b"]),  # then by id
+        (["a", "b"], [], {"a": 1, "b": 2}, ["a", "b"]),
+        (["a", "b"], [], {"b": 2}, ["b"]),  # one is not there any more
+    ],
+)
+def test_what_ties_is_put_in_order(
+    by_words: list[str], by_meaning: list[str], created: dict[str, int], order: list[str]
+) -> None:
+    found = ranking.in_order(ranking.fused(by_words, by_meaning), created)
+    assert [one.document_id for _, one in found] == order
+
+
+def test_the_first_are_taken_with_what_ties_with_the_last() -> None:
+    found = ranking.fused(["a", "b", "c"], ["x", "y"])
+    taken = {count: {one.document_id for one in ranking.first(found, count)} for count in (1, 2, 3, 4, 5, 9)}
+    assert taken[1] == taken[2] == {"a", "x"}
+    assert taken[3] == taken[4] == {"a", "x", "b", "y"}
+    assert taken[5] == taken[9] == {"a", "x", "b", "y", "c"}
 
 
 @given(st.lists(st.text("ab \n.x", max_size=3000), max_size=4))
