@@ -92,6 +92,20 @@ def test_a_cost_is_set_from_a_day_on(run: Run, org_id: str) -> None:
     assert [one["unit"] for one in later] == ["call", "call", "page", "call"]
 
 
+def test_a_cost_that_another_version_knew_is_listed_as_unknown_and_taken_out(
+    run: Run, org_id: str, config_file: Path
+) -> None:
+    Context(str(config_file), {}, SystemClock()).write(lambda tx: purses.price(tx, "vault.transcribe", 1))
+    assert run("cost", "set", "tax.forward", "--credits", "2").code == 0
+    assert [line.split("\t")[::5] for line in run("cost", "list").out.splitlines()] == [
+        ["operation", "known"],
+        ["tax.forward", "yes"],
+        ["vault.transcribe", "no"],
+    ]
+    assert run("cost", "set", "vault.transcribe", "--credits", "0").code == 0
+    assert [one["operation"] for one in run("cost", "list", "--json").document] == ["tax.forward"]
+
+
 def test_plans_need_an_organization(run: Run) -> None:
     assert run("migrate").code == 0
     refused = run("plan", "create", "studio", "--name", "Studio")
