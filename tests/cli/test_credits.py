@@ -56,6 +56,13 @@ def test_credits_are_given_used_and_given_back(run: Run, org_id: str, tmp_path: 
     assert [day["credits"] for day in days] == ["4", "0"]
 
 
+def test_what_is_not_there_is_told(run: Run, org_id: str) -> None:
+    absent = {"void": "There is no such grant.", "refund": "There is no such ledger entry."}
+    for command, told in absent.items():
+        refused = run("credits", command, "gra_00000000000000000000000000")
+        assert (refused.code, refused.err) == (1, f"gatewayd: {told}\n")
+
+
 @pytest.mark.parametrize("text", ["when,amount\n1,2\n", 'occurredAt,type,amount\n"2026'])
 def test_a_file_that_is_no_list_of_entries_is_told(run: Run, org_id: str, tmp_path: Path, text: str) -> None:
     file = tmp_path / "entries.csv"

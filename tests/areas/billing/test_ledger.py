@@ -68,6 +68,21 @@ async def test_the_balance_at_other_instants(open_billing: OpenBilling) -> None:
         assert await balances() == [*expected[:-1], "8.5"]
 
 
+async def test_who_has_nothing_is_told_so(open_billing: OpenBilling) -> None:
+    """Under a plan that includes nothing, any credit at all is not little."""
+    async with open_billing() as billing:
+        names = ("balance", "available", "held", "lifetimeGranted", "lifetimeUsed")
+        found = await billing.get("balance")
+        assert ([found[name] for name in names], found["lowBalance"]) == (["0"] * 5, False)
+        await billing.do("plans", code="studio", name="Studio")
+        (plan,) = (await billing.do("plans/current", code="studio"))["data"]
+        found = await billing.get("balance")
+        assert (found["planId"], found["lowBalance"], found["unit"]) == (plan["id"], True, "credit")
+        await billing.do("grants", amount="0.000001")
+        found = await billing.get("balance")
+        assert (found["available"], found["lowBalance"]) == ("0.000001", False)
+
+
 async def test_what_expires_soon_is_told(open_billing: OpenBilling) -> None:
     async with open_billing() as billing:
         for amount, until in (("1", "2026-12-01"), ("2", "2026-12-01"), ("4", "2026-11-28"), ("8", "2027-02-01")):
