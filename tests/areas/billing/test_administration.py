@@ -111,7 +111,8 @@ async def test_refunds_are_at_most_what_was_used(open_billing: OpenBilling) -> N
     async with open_billing() as billing:
         await billing.do("grants", amount="10")
         (used,) = await billing.use("4")
-        await billing.do("ledger/refund", id=used["id"], amount="3")
+        await billing.do("ledger/refund", id=used["id"], amount="2.999999")
+        await billing.do("ledger/refund", id=used["id"], amount="0.000001")
         assert await _code(billing, "ledger/refund", id=used["id"], amount="1.000001") == (422, "validation_failed")
         rest = await billing.do("ledger/refund", id=used["id"])
         assert (rest["amount"], rest["balanceAfter"]) == ("1", "10")
@@ -248,6 +249,9 @@ async def test_a_cost_that_nothing_is_charged_by_any_more_is_taken_out(open_bill
         assert (name, "7", False, "2026-11-24") in await listed("2026-11-24")
         assert await listed("2026-11-25") == await listed("2026-12-01") == others
         assert await _code(billing, "costs", **{**refused, "effectiveFrom": "2026-11-25"}) == (422, "validation_failed")
+        await billing.do("costs", **{**refused, "effectiveFrom": "2026-11-24"})
+        assert (name, "7", False, "2026-11-23") in await listed("2026-11-23")
+        assert await listed("2026-11-24") == others
         await billing.do("costs", operation=name, credits="0")
         assert (name, "7", False, "2026-11-21") in await listed("2026-11-21")
         assert await listed() == others

@@ -74,6 +74,8 @@ async def test_who_has_nothing_is_told_so(open_billing: OpenBilling) -> None:
         names = ("balance", "available", "held", "lifetimeGranted", "lifetimeUsed")
         found = await billing.get("balance")
         assert ([found[name] for name in names], found["lowBalance"]) == (["0"] * 5, False)
+        past = await billing.get("balance", "asOf=2026-11-01T00:00:00Z")
+        assert [past[name] for name in names] == ["0"] * 5
         await billing.do("plans", code="studio", name="Studio")
         (plan,) = (await billing.do("plans/current", code="studio"))["data"]
         found = await billing.get("balance")
@@ -81,6 +83,19 @@ async def test_who_has_nothing_is_told_so(open_billing: OpenBilling) -> None:
         await billing.do("grants", amount="0.000001")
         found = await billing.get("balance")
         assert (found["available"], found["lowBalance"]) == ("0.000001", False)
+
+
+async def test_what_was_imported_later_is_in_no_balance_before(open_billing: OpenBilling) -> None:
+    """A balance that is past is what was booked by then, whenever it is said to have occurred."""
+    async with open_billing() as billing:
+        await billing.do("grants", amount="10")
+        billing.api.clock.advance(2 * DAY)
+        await billing.use("3", occurredAt="2026-11-21T00:00:00Z")
+        billing.api.clock.advance(DAY)
+        await billing.use("1", occurredAt="2026-11-01T00:00:00Z")
+        asked = {"2026-11-10": "0", "2026-11-21": "10", "2026-11-22": "10", "2026-11-23": "7", "2026-11-24": "6"}
+        found = {day: (await billing.get("balance", f"asOf={day}T00:00:00Z"))["balance"] for day in asked}
+        assert found == asked
 
 
 async def test_what_expires_soon_is_told(open_billing: OpenBilling) -> None:
@@ -179,6 +194,9 @@ async def test_usage_is_of_the_last_thirty_days_by_default(open_billing: OpenBil
         assert (summary["fromDate"], summary["toDate"], len(summary["data"])) == ("2026-10-22", "2026-11-20", 30)
         far = await billing.get("usage", "timezone=Pacific/Kiritimati")
         assert far["toDate"] == "2026-11-20"
+        assert len((await billing.get("usage", "fromDate=2025-01-01&toDate=2026-01-01"))["data"]) == 366
+        back = await billing.get("usage", "toDate=2026-11-10")
+        assert (back["fromDate"], back["timezone"], len(back["data"])) == ("2026-10-12", "Europe/London", 30)
         billing.api.clock.advance(from_wire("2026-11-20T10:30:00Z") - START)
         assert (await billing.get("usage", "timezone=Pacific/Kiritimati"))["toDate"] == "2026-11-21"
 

@@ -4,7 +4,7 @@ import pytest
 
 from gatewayd.clock import DAY, HOUR, SECOND, Instant
 from gatewayd.errors import Problem
-from gatewayd.ledger.credits import balances
+from gatewayd.ledger.credits import balances, corrections
 from gatewayd.money import MICRO
 from tests.ledger.credits.purses import Purse
 from tests.support.store import MemoryStore
@@ -141,6 +141,19 @@ def test_what_is_held_expires_with_the_later_of_both(
     then = store.now()
     store.clock.advance(SECOND)
     assert standing(purse, then) == (7, 0, 7)
+
+
+def test_what_is_held_stays_with_its_work_where_its_grant_is_taken_back(store: MemoryStore) -> None:
+    purse = Purse(store)
+    grant = purse.give(10)
+    hold = purse.hold(4, "op_1")
+    purse.hold(3, "op_2", seconds=60)
+    store.clock.advance(60 * SECOND)  # the second is over, and nobody has booked that
+    voided = store.write(lambda tx: corrections.void(tx, grant, None), purse.org_id)
+    assert (voided.voided // MICRO, voided.remaining // MICRO, voided.held // MICRO) == (6, 4, 4)
+    purse.settle(hold, 3)
+    purse.book()
+    assert [entry[:3] for entry in purse.ledger[1:]] == [("void", -6, 4), ("usage", -3, 1), ("expiry", -1, 0)]
 
 
 def test_what_is_held_or_used_does_not_expire_soon(store: MemoryStore) -> None:

@@ -93,3 +93,24 @@ def test_of_one_kind_ten_faults_are_told(store: MemoryStore) -> None:
         purse.give(1)
     store.write(lambda tx: spoil(tx, ["UPDATE credit_grants SET used = 1 WHERE org_id = :org_id"]), purse.org_id)
     assert len(store.read(faults, purse.org_id)) == 10
+
+
+def test_nothing_is_said_of_who_never_had_credits(store: MemoryStore) -> None:
+    assert store.read(faults, store.org()) == store.read(faults, Purse(store).org_id) == []
+
+
+def test_nothing_is_said_of_debts_and_of_what_pays_them(store: MemoryStore) -> None:
+    """What is given, or refunded, pays first what is owed, so that less of it stays in its grant than was entered."""
+    purse = Purse(store, soft_limit=True)
+    purse.give(3)
+    purse.use(10, "op_1")
+    purse.give(2)
+    assert (purse.balance, store.read(faults, purse.org_id)) == (-5, [])
+    for amount in (4, 3):
+        first = store.read(lambda tx: entries.at(tx, 3), purse.org_id)
+        assert first is not None
+        of = first.id, amount * 1_000_000
+        store.write(lambda tx, of=of: corrections.refund(tx, *of, None), purse.org_id)
+        assert store.read(faults, purse.org_id) == []
+    purse.give(9)
+    assert (purse.balance, store.read(faults, purse.org_id)) == (11, [])
