@@ -215,6 +215,10 @@ async def test_imports_make_grants_of_their_kind(open_billing: OpenBilling) -> N
         refused = {"occurredAt": at, "type": "adjustment", "amount": "1", "operation": "tax.forward"}
         reply = await billing.post("ledger/import", {"source": "x", "entries": [refused]})
         assert [one["path"] for one in reply.json()["errors"]] == ["entries[0].operation"]
+        for amount, kind, told in (("1", "usage", "below"), ("-1", "grant", "above"), ("-1", "purchase", "above")):
+            entry = {"occurredAt": at, "type": kind, "amount": amount}
+            reply = await billing.post("ledger/import", {"source": "x", "entries": [entry]})
+            assert [one["message"] for one in reply.json()["errors"]] == [f"Expected {told} 0 for {kind}."]
         for amount, kind in (("0", "grant"), ("-0", "usage"), ("0", "adjustment")):
             entry = {"occurredAt": at, "type": kind, "amount": amount}
             assert (await billing.post("ledger/import", {"source": "x", "entries": [entry]})).status == 422

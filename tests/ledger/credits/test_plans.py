@@ -3,7 +3,8 @@
 import pytest
 
 from gatewayd.clock import DAY, HOUR, Instant, from_wire
-from gatewayd.ledger.credits import balances, booking, due, entries, grants, invariants
+from gatewayd.ledger.credits import balances, booking, due, entries, grants, invariants, plans
+from gatewayd.ledger.credits.shapes import PlanLimits
 from gatewayd.money import MICRO, Credits
 from tests.ledger.credits.purses import Purse
 from tests.support.store import START, MemoryStore
@@ -94,6 +95,25 @@ def test_months_that_went_by_unseen_are_granted_once(store: MemoryStore) -> None
     newest = store.read(entries.last, purse.org_id)
     assert newest is not None
     assert newest.occurred_at == from_wire("2027-03-20T00:00:00Z")
+
+
+@pytest.mark.parametrize("booked", [False, True])
+def test_a_month_that_is_over_when_another_begins_is_not_granted(store: MemoryStore, booked: bool) -> None:
+    """To the instant, where a whole month went by unseen."""
+    purse = Purse(store, included_credits=HUNDRED)
+    store.clock.advance(from_wire("2027-01-20T00:00:00Z") - store.now())
+    if booked:
+        purse.book()
+        assert [entry[0] for entry in purse.ledger] == ["grant", "expiry", "grant"]
+    found = store.read(lambda tx: balances.balance_at(tx, None), purse.org_id)
+    assert (found.balance, found.lifetime_granted) == (100 * MICRO, 200 * MICRO)
+
+
+def test_what_a_plan_allows_at_most(store: MemoryStore) -> None:
+    """Without one, anything."""
+    purse = Purse(store, limits=PlanLimits(documents=3, storage_bytes=5))
+    assert store.read(plans.limits, purse.org_id) == PlanLimits(documents=3, storage_bytes=5)
+    assert store.read(plans.limits, store.org()) == PlanLimits()
 
 
 def test_another_plan_begins_with_a_month_of_its_own(store: MemoryStore) -> None:
