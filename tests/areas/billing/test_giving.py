@@ -71,6 +71,8 @@ async def test_amounts_at_their_bounds_are_taken(open_billing: OpenBilling) -> N
         assert (await billing.do("grants", amount=_MOST))["amount"] == _MOST
         (taken,) = (await billing.do("ledger/adjust", amount=f"-{_MOST}.0", description="x"))["data"][-1:]
         assert taken["balanceAfter"] == "0.000001"
+        (taken,) = (await billing.do("ledger/adjust", amount="-0.000001", description="x"))["data"]
+        assert taken["balanceAfter"] == "0"
         added = await billing.do("ledger/adjust", amount=_MOST, description="x")
         assert added["data"][0]["amount"] == _MOST
         for amount in (f"-{_MOST}.000001", f"{_MOST}.000001"):

@@ -121,6 +121,9 @@ async def test_what_expires_soon_is_told(open_billing: OpenBilling) -> None:
         assert (later["balance"], later["expiringSoon"]) == ("8", [])
 
 
+_WORK = {None, "vault.parse", "tax.forward"}
+
+
 async def test_pages_hold_each_entry_once_in_either_order(open_billing: OpenBilling) -> None:
     async with open_billing() as billing:
         await billing.do("grants", amount="100")
@@ -128,13 +131,14 @@ async def test_pages_hold_each_entry_once_in_either_order(open_billing: OpenBill
             billing.api.clock.advance(HOUR * (number % 2))
             await billing.use("1", operation="vault.parse" if number % 3 else "tax.forward")
         for order in ("asc", "desc"):
-            for filters in (
-                "",
-                "&type=usage&type=grant",
-                "&operation=vault.parse",
-                "&type=usage&operation=tax.forward",
+            for filters, used in (
+                ("", _WORK),
+                ("&type=usage&type=grant", _WORK),
+                ("&operation=vault.parse", {"vault.parse"}),
+                ("&type=usage&operation=tax.forward", {"tax.forward"}),
             ):
                 whole = (await billing.get("ledger", f"order={order}{filters}"))["data"]
+                assert {one["operation"] for one in whole} == used
                 numbers = [one["sequence"] for one in whole]
                 assert numbers == sorted(numbers, reverse=order == "desc") != []
                 assert await _walked(billing, f"order={order}{filters}&limit=2") == whole
@@ -152,11 +156,16 @@ async def _walked(billing: Billing, query: str) -> list[object]:
 
 async def test_dates_of_the_ledger_are_of_when_entries_occurred(open_billing: OpenBilling) -> None:
     async with open_billing() as billing:
-        await billing.do("grants", amount="100")
+        first = {"occurredAt": "2026-11-11T00:00:00Z", "type": "grant", "amount": "100"}
+        await billing.do("ledger/import", source="test", entries=[first])
         await billing.use("3", occurredAt="2026-11-10T23:59:59Z")
         await billing.use("4", occurredAt="2026-11-11T00:00:00Z")
         found = (await billing.get("ledger", "fromDate=2026-11-11&toDate=2026-11-11"))["data"]
-        assert [one["amount"] for one in found] == ["-4"]
+        assert [one["amount"] for one in found] == ["-4", "100"]
+        found = (await billing.get("ledger", "fromDate=2026-11-11&order=asc"))["data"]
+        assert [one["amount"] for one in found] == ["100", "-4"]
+        found = (await billing.get("ledger", "toDate=2026-11-10"))["data"]
+        assert [one["amount"] for one in found] == ["-3"]
         reply = await billing.api("GET", "/billing/ledger", query="fromDate=2026-11-11&toDate=2026-11-10")
         assert reply.json()["errors"][0]["code"] == "date_order"
 
@@ -192,6 +201,8 @@ async def test_every_day_is_there_and_the_sums_are_the_ledgers(open_billing: Ope
         assert summary["totals"] == {"credits": "8.25", "operations": 2, "byOperation": by_operation}
         ledger = await billing.get("ledger", "fromDate=2026-11-01&toDate=2026-11-05&type=usage&type=refund")
         assert sum(float(one["amount"]) for one in ledger["data"]) == -8.25
+        uneven = "fromDate=2026-11-01&toDate=2026-11-05&timezone=Asia/Kathmandu"
+        assert [one["credits"] for one in (await billing.get("usage", uneven))["data"]] == ["0", "6", "0", "2.25", "0"]
         grouped = await billing.get("usage", "fromDate=2026-11-01&toDate=2026-11-05&groupBy=operation")
         assert (grouped["data"], grouped["totals"]) == ([], summary["totals"])
 

@@ -104,6 +104,14 @@ DAMAGES = {
         [_GRANT.format("used = used - 20000000, amount = amount - 20000000", _TAKEN)],
         ["the grant {taken} doesn't add up", "the grant {taken} has -10 given, by its entries and holds 10"],
     ),
+    "less than nothing has expired of a grant": (
+        [_GRANT.format("expired = -1, used = used + 1", _SMALL)],
+        ["the grant {small} doesn't add up", "the grant {small} has -0.000001 expired, by its entries and holds 0"],
+    ),
+    "less than nothing was voided of a grant": (
+        [_GRANT.format("voided = -1, used = used + 1", _SMALL)],
+        ["the grant {small} doesn't add up", "the grant {small} has -0.000001 voided, by its entries and holds 0"],
+    ),
     "a grant was of more, which was used": (
         [_GRANT.format("amount = amount + 1, used = used + 1", _BOUGHT)],
         ["the grant {bought} has 50.000001 given, by its entries and holds 50"],
@@ -141,7 +149,7 @@ DAMAGES = {
     ),
     "a hold holds more": (
         ["UPDATE credit_hold_draws SET amount = amount + 1 WHERE org_id = :org_id"],
-        ["the grant {bought} has 20 held, by its entries and holds 20.000001"],
+        ["the grant {bought} has 20 held, by its entries and holds 20.000002"],
     ),
     "a hold has ended": (
         ["UPDATE credit_holds SET status = 'released', closed_at = :now WHERE org_id = :org_id"],
@@ -217,6 +225,16 @@ DAMAGES = {
             _QUARTERS.format(_AT_FIRST),
             "the usage by quarters is 39 in 3 operations, the ledger's 43 in 3",
             "the usage by six hours is 39 in 3 operations, the ledger's 43 in 3",
+        ],
+    ),
+    "a refund of what is no usage": (
+        [ENTRY.format("type = 'adjustment'", 2)],
+        [
+            "entry 6 reverses no usage",
+            _QUARTERS.format(_AT_FIRST),
+            "the usage by quarters is 39 in 3 operations, the ledger's 9 in 2",
+            "the usage by six hours is 39 in 3 operations, the ledger's 9 in 2",
+            "entry 2 tells that 30 were used by then, not 0",
         ],
     ),
     "a refund of more": (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gatewayd.clock import HOUR, Instant
+from gatewayd.clock import HOUR, MINUTE, Instant
 from gatewayd.ledger.credits import corrections, entries, invariants
 from gatewayd.store import ReadTx, WriteTx
 from tests.ledger.credits.damages import DAMAGES, ENTRY
@@ -28,7 +28,7 @@ def good(store: MemoryStore) -> tuple[Purse, dict[str, str]]:
     """A ledger in which everything has happened, from `START` to an hour later, and the ids of its grants.
 
     1 grant 100, 2 usage 30, 3 grant 5, 4 and 5 usage 5 + 7, 6 refund 4, 7 grant 10, 8 void 10, 9 purchase 50,
-    10 expiry 67, 11 usage 1; and 20 are held.
+    10 expiry 67, 11 usage 1; and 20 are held, in two holds.
     """
     purse = Purse(store)
     ids = {"first": purse.give(100, expires_at=Instant(store.now() + HOUR))}
@@ -46,7 +46,8 @@ def good(store: MemoryStore) -> tuple[Purse, dict[str, str]]:
 
 def finish(store: MemoryStore, purse: Purse) -> None:
     purse.use(1, "op_e")
-    purse.hold(20, "op_c")
+    purse.hold(15, "op_c")
+    purse.hold(5, "op_f")
 
 
 @pytest.mark.parametrize("what", DAMAGES)
@@ -97,6 +98,20 @@ def test_of_one_kind_ten_faults_are_told(store: MemoryStore) -> None:
 
 def test_nothing_is_said_of_who_never_had_credits(store: MemoryStore) -> None:
     assert store.read(faults, store.org()) == store.read(faults, Purse(store).org_id) == []
+
+
+def test_nothing_is_said_of_usage_at_the_edges_of_what_it_is_summed_up_by(store: MemoryStore) -> None:
+    """The first and the last instant of quarters of an hour, and of six hours."""
+    purse = Purse(store)
+    purse.give(100)
+    for number, minutes in enumerate((0, 15, 120, 15)):  # 09:30, 09:45, 11:45, 12:00
+        store.clock.advance(minutes * MINUTE)
+        purse.use(1, f"first_{number}")
+        store.clock.advance(15 * MINUTE - 1)
+        purse.use(1, f"last_{number}")
+        store.clock.advance(1 - 15 * MINUTE)
+    assert store.now() == START + 150 * MINUTE
+    assert store.read(faults, purse.org_id) == []
 
 
 def test_nothing_is_said_of_debts_and_of_what_pays_them(store: MemoryStore) -> None:
