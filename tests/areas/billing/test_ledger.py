@@ -207,6 +207,25 @@ async def test_every_day_is_there_and_the_sums_are_the_ledgers(open_billing: Ope
         assert (grouped["data"], grouped["totals"]) == ([], summary["totals"])
 
 
+async def test_what_was_refunded_whole_was_done_all_the_same(open_billing: OpenBilling) -> None:
+    async with open_billing() as billing:
+        await billing.do("grants", amount="10")
+        (used,) = await billing.use("10", operation="vault.parse")
+        await billing.do("ledger/refund", id=used["id"])
+        totals = (await billing.get("usage"))["totals"]
+        assert totals == {"credits": "0", "operations": 1, "byOperation": {"vault.parse": {"credits": "0", "count": 1}}}
+
+
+async def test_a_page_has_fifty_entries_by_default(open_billing: OpenBilling) -> None:
+    async with open_billing() as billing:
+        entries = [{"occurredAt": billing.wire_now(), "type": "grant", "amount": "1"}] * 51
+        await billing.do("ledger/import", source="test", entries=entries)
+        page = await billing.get("ledger")
+        assert [one["sequence"] for one in page["data"]] == list(range(51, 1, -1))
+        rest = await billing.get("ledger", f"cursor={page['nextCursor']}")
+        assert ([one["sequence"] for one in rest["data"]], rest["nextCursor"]) == ([1], None)
+
+
 async def test_usage_is_of_the_last_thirty_days_by_default(open_billing: OpenBilling) -> None:
     async with open_billing() as billing:
         summary = await billing.get("usage")
@@ -216,7 +235,7 @@ async def test_usage_is_of_the_last_thirty_days_by_default(open_billing: OpenBil
         assert len((await billing.get("usage", "fromDate=2025-01-01&toDate=2026-01-01"))["data"]) == 366
         back = await billing.get("usage", "toDate=2026-11-10")
         assert (back["fromDate"], back["timezone"], len(back["data"])) == ("2026-10-12", "Europe/London", 30)
-        billing.api.clock.advance(from_wire("2026-11-20T10:30:00Z") - START)
+        billing.api.clock.advance(from_wire("2026-11-20T10:00:00Z") - START)
         assert (await billing.get("usage", "timezone=Pacific/Kiritimati"))["toDate"] == "2026-11-21"
 
 
