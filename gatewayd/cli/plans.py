@@ -106,10 +106,11 @@ def set_cost(arguments: argparse.Namespace, context: Context) -> int:
 
 
 def list_costs(arguments: argparse.Namespace, context: Context) -> int:
-    found = _run(context, "billing.getOperationCosts", None, {"at": arguments.at})["data"]
+    operation = offered_operation(context, "billing.getOperationCosts")
+    found = run_operation(context, operation, _first(context), {"at": arguments.at})["data"]
     names = ("operation", "unit", "credits", "effectiveFrom", "effectiveTo")
-    cells = [tuple(str(one[name] or "") for name in names) for one in found]
-    print_list(arguments, found, ("operation", "unit", "credits", "from", "to"), cells)
+    cells = [(*(str(one[name] or "") for name in names), "yes" if one["known"] else "no") for one in found]
+    print_list(arguments, found, ("operation", "unit", "credits", "from", "to", "known"), cells)
     return 0
 
 

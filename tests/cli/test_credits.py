@@ -2,13 +2,37 @@
 
 from pathlib import Path
 
+import apsw
 import pytest
 
 from gatewayd.cli.context import Context
 from gatewayd.clock import SystemClock
+from gatewayd.identity import audit, organizations
+from gatewayd.ledger.credits import charging
+from gatewayd.ledger.credits.charging import Charge
+from gatewayd.money import MICRO
+from gatewayd.store import WriteTx
 from tests.cli.conftest import Run
+from tests.support import purses
 
-_SPOIL = "UPDATE credit_entries SET balance_after = balance_after + 1 WHERE org_id = :org_id AND sequence = 2"
+_ENTRIES = "UPDATE credit_entries SET {} WHERE org_id = :org_id AND sequence = 2"
+_GRANTS = "UPDATE credit_grants SET {} WHERE org_id = :org_id"
+_SPOILT = {
+    "the balance is the sum": (_ENTRIES.format("amount = amount - 1"), "entry 2 leaves 1 of 3 and -2.000001"),
+    "no number is missing": (_ENTRIES.format("sequence = 3"), "entry 3 follows entry 1"),
+    "a grant adds up": (_GRANTS.format("used = used + 1"), "doesn't add up"),
+    "what has expired": (
+        _GRANTS.format("expired = 1, used = used - 1"),
+        "0.000001 expired, by its entries and holds 0",
+    ),
+    "what was voided": (_GRANTS.format("voided = 1, used = used - 1"), "0.000001 voided, by its entries and holds 0"),
+    "the grants have the balance": (
+        _GRANTS.format("used = used - 1, remaining = remaining + 1"),
+        "what grants have left is 1.000001, the balance 1",
+    ),
+    "entries stay": (_ENTRIES.format("operation = 'tax.forward'"), "the usage of vault.parse in the quarter"),
+    "it is charged once": (_ENTRIES.format("part = 2"), "op_1 was charged twice"),
+}
 
 
 def test_credits_are_given_used_and_given_back(run: Run, org_id: str, tmp_path: Path) -> None:
@@ -30,6 +54,13 @@ def test_credits_are_given_used_and_given_back(run: Run, org_id: str, tmp_path: 
     assert run("credits", "balance", "--org", org_id).document["available"] == "20"
     days = run("credits", "usage", "--org", org_id, "--from", "2026-01-03", "--to", "2026-01-04", "--json").document
     assert [day["credits"] for day in days] == ["4", "0"]
+
+
+def test_what_is_not_there_is_told(run: Run, org_id: str) -> None:
+    absent = {"void": "There is no such grant.", "refund": "There is no such ledger entry."}
+    for command, told in absent.items():
+        refused = run("credits", command, "gra_00000000000000000000000000")
+        assert (refused.code, refused.err) == (1, f"gatewayd: {told}\n")
 
 
 @pytest.mark.parametrize("text", ["when,amount\n1,2\n", 'occurredAt,type,amount\n"2026'])
@@ -68,6 +99,20 @@ def test_a_cost_is_set_from_a_day_on(run: Run, org_id: str) -> None:
     assert [one["unit"] for one in later] == ["call", "call", "page", "call"]
 
 
+def test_a_cost_that_another_version_knew_is_listed_as_unknown_and_taken_out(
+    run: Run, org_id: str, config_file: Path
+) -> None:
+    Context(str(config_file), {}, SystemClock()).write(lambda tx: purses.price(tx, "vault.transcribe", 1))
+    assert run("cost", "set", "tax.forward", "--credits", "2").code == 0
+    assert [line.split("\t")[::5] for line in run("cost", "list").out.splitlines()] == [
+        ["operation", "known"],
+        ["tax.forward", "yes"],
+        ["vault.transcribe", "no"],
+    ]
+    assert run("cost", "set", "vault.transcribe", "--credits", "0").code == 0
+    assert [one["operation"] for one in run("cost", "list", "--json").document] == ["tax.forward"]
+
+
 def test_plans_need_an_organization(run: Run) -> None:
     assert run("migrate").code == 0
     refused = run("plan", "create", "studio", "--name", "Studio")
@@ -75,11 +120,31 @@ def test_plans_need_an_organization(run: Run) -> None:
     assert "org create" in refused.err
 
 
-def test_verify_adds_up_the_ledger(run: Run, org_id: str, config_file: Path) -> None:
-    for amount in ("3", "4"):
-        assert run("credits", "grant", "--org", org_id, "--amount", amount).code == 0
-    assert run("verify").code == 0
-    Context(str(config_file), {}, SystemClock()).write(lambda tx: tx.run(_SPOIL), org_id)
+def test_verify_names_what_is_wrong_with_a_ledger_and_nothing_else(run: Run, org_id: str, config_file: Path) -> None:
+    """Each invariant of Domain C8 is broken in an organization of its own; the ledger of Acme is good."""
+    context = Context(str(config_file), {}, SystemClock())
+    work = Charge(operation="vault.parse", amount=2 * MICRO, operation_id="op_1")
+
+    def fill(tx: WriteTx) -> str:
+        purses.put_on_plan(tx)
+        purses.grant(tx, 3 * MICRO)
+        charging.charge(tx, work)
+        return tx.org_id
+
+    def begin(tx: WriteTx) -> str:
+        tx.bind(organizations.create(tx, "Birch", audit.OPERATOR).id)
+        return fill(tx)
+
+    context.write(fill, org_id)
+    spoilt = {context.write(begin): invariant for invariant in _SPOILT}
+    clean = run("verify")
+    assert (clean.code, clean.err) == (0, "")
+    with apsw.Connection(str(config_file.parent / "data" / "gatewayd.db")) as connection:
+        connection.execute("PRAGMA ignore_check_constraints = ON; PRAGMA foreign_keys = OFF")
+        for spoilt_id, invariant in spoilt.items():
+            connection.execute(_SPOILT[invariant][0], {"org_id": spoilt_id})
     found = run("verify")
     assert found.code == 1
-    assert "entry 2 leaves 7.000001 of 3 and 4" in found.err
+    for spoilt_id, invariant in spoilt.items():
+        assert any(f"{spoilt_id}: " in line and _SPOILT[invariant][1] in line for line in found.err.splitlines())
+    assert org_id not in found.err

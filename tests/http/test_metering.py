@@ -3,7 +3,9 @@
 import msgspec
 import pytest
 
+from gatewayd.ledger.credits import metered_work
 from gatewayd.performing.performer import Performer
+from gatewayd.store import ReadTx
 from tests.http.metered import CALL, OPERATIONS, READ, ROWS, WRITE, Metered, refused
 from tests.http.probes import Word, said
 from tests.support import purses
@@ -36,6 +38,16 @@ async def test_who_has_no_plan_is_not_charged(box: Metered, path: str) -> None:
     await box.price(ROWS[path], 300_000)
     assert (await box.send(path, token="b")).status == 200
     assert (await box.charged(), await box.charged("org_b")) == ([], [])
+
+
+@pytest.mark.parametrize("path", ROWS)
+async def test_whose_plan_has_ended_meanwhile_is_not_charged(box: Metered, path: str) -> None:
+    """It was there when the call was let in."""
+    await box.price(ROWS[path], 300_000)
+    rows = {operation.id: operation for operation in OPERATIONS}
+    caller = msgspec.structs.replace(box.api.authenticator.callers["b"], metered=True)
+    await Performer(box.api.store, box.deps).perform(rows[ROWS[path]], caller, Word(word="w"))
+    assert await box.charged("org_b") == []
 
 
 @pytest.mark.parametrize("path", ROWS)
@@ -87,6 +99,29 @@ async def test_a_read_that_is_charged_is_not_answered_at_once(box: Metered) -> N
     assert await box.charged() == [("probe.read", 1)]
 
 
+async def test_a_read_without_a_price_is_answered_at_once(box: Metered) -> None:
+    """Though something else has one: the plan is not looked up for it."""
+    await box.price("probe.write", 1)
+    request = request_of("GET", READ, query=b"word=w", headers=[(b"authorization", b"Bearer good")])
+    assert box.api.api.at_once(request) is not None
+
+
+async def test_prices_are_looked_up_once_something_was_committed(box: Metered, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[frozenset[str]] = []
+
+    def counted(tx: ReadTx) -> frozenset[str]:
+        looked.append(priced_by_call(tx))
+        return looked[-1]
+
+    priced_by_call = metered_work.priced_by_call
+    monkeypatch.setattr(metered_work, "priced_by_call", counted)
+    assert [(await box.send(READ, word)).status for word in "abc"] == [200] * 3
+    assert looked == [frozenset()]
+    await box.price("probe.write", 1)
+    assert [(await box.send(READ, word)).status for word in "abc"] == [200] * 3
+    assert looked == [frozenset(), frozenset({"probe.write"})]
+
+
 async def test_the_subject_of_a_charge_is_the_credential(box: Metered) -> None:
     await box.price("probe.read", 1)
     await box.price("probe.call", 1)
@@ -115,6 +150,13 @@ async def test_a_row_and_the_work_it_does_may_both_have_a_price(box: Metered) ->
     assert [(await box.send("/probe/relay", "200")).status for _ in range(2)] == [200, 402]
     assert sorted(await box.charged()) == [("probe.forward", 5), ("probe.relay", 2)]
     assert (await box.held(), await box.balance()) == (0, 6)
+
+
+async def test_who_has_nothing_left_is_answered_what_costs_nothing(box: Metered) -> None:
+    """Of a row that may cost something, a request that doesn't."""
+    await box.price("probe.find.deep", 7)
+    assert (await box.api("GET", "/probe/find", query={"word": "w", "count": 0})).status == 200
+    assert refused(await box.api("GET", "/probe/find", query={"word": "w", "count": 1}))
 
 
 @pytest.mark.parametrize(("count", "charges"), [(0, []), (1, [("probe.find.deep", 7)])])

@@ -4,7 +4,7 @@ from gatewayd.clock import Instant, days_after
 from gatewayd.ledger.credits import booking, costs, entries, grants, holds, plans
 from gatewayd.ledger.credits.entries import NewEntry
 from gatewayd.ledger.credits.grants import NewGrant
-from gatewayd.ledger.credits.shapes import OperationCost, PlanRow, Unit
+from gatewayd.ledger.credits.shapes import CostRow, PlanRow, Unit
 from gatewayd.money import Credits
 from gatewayd.store import ReadTx, WriteTx
 from tests.ledger.credits.purses import plan
@@ -19,7 +19,7 @@ _SUBJECTS = "SELECT subject_type, subject_id FROM credit_entries WHERE org_id = 
 
 def price(tx: WriteTx, name: str, amount: int, days: int = 0, unit: Unit = "call") -> None:
     """Let a unit of some work cost so much from so many days after today on."""
-    cost = OperationCost(
+    cost = CostRow(
         operation=name,
         unit=unit,
         credits=Credits(amount),

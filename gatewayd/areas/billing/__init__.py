@@ -6,14 +6,11 @@ from gatewayd.areas.billing import corrections, costs, grants, ledger, plans
 from gatewayd.areas.billing.priced_work import PricedWork
 from gatewayd.contract.operation import Area
 
-AREA = Area(
-    "billing",
-    "Billing",
-    ledger.OPERATIONS + plans.OPERATIONS + costs.OPERATIONS + grants.OPERATIONS + corrections.OPERATIONS,
-)
+AREA = Area("billing", "Billing", ledger.OPERATIONS + plans.OPERATIONS + grants.OPERATIONS + corrections.OPERATIONS)
 """Without the rows that have to know what can have a price."""
 
 
 def area(priced: PricedWork) -> Area:
     """All rows, of an instance on which such work can have a price."""
-    return replace(AREA, operations=(*AREA.operations, costs.operation(priced), corrections.operation(priced)))
+    told = (*ledger.OPERATIONS, *plans.OPERATIONS, *costs.operations(priced))
+    return replace(AREA, operations=(*told, *grants.OPERATIONS, *corrections.OPERATIONS, corrections.operation(priced)))

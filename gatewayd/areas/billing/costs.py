@@ -11,10 +11,10 @@ from gatewayd.areas.billing.priced_work import PricedWork, name_fault, unit_faul
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Page
-from gatewayd.contract.wire import CreditsText, Date, Request
+from gatewayd.contract.wire import CreditsText, Date, Request, project
 from gatewayd.errors import invalid
 from gatewayd.ledger.credits import costs
-from gatewayd.ledger.credits.shapes import OperationCost, OperationName, Unit
+from gatewayd.ledger.credits.shapes import CostRow, OperationCost, OperationName, Unit
 from gatewayd.store import ReadTx, WriteTx
 
 
@@ -34,24 +34,23 @@ class SetOperationCost(Request, frozen=True, kw_only=True):
     description: Annotated[str, Meta(min_length=1, max_length=500)] | None = None
 
 
-def get_operation_costs(tx: ReadTx, caller: Caller, request: GetOperationCosts) -> Page[OperationCost]:
+def get_operation_costs(
+    tx: ReadTx, caller: Caller, request: GetOperationCosts, *, priced: PricedWork
+) -> Page[OperationCost]:
     """List what work costs on a day, all of it on one page. What is not listed is free."""
     date = tx.today if request.at is None else request.at.isoformat()
-    return Page(data=costs.on(tx, date), next_cursor=None)
+    return Page(data=[_shown(row, priced) for row in costs.on(tx, date)], next_cursor=None)
 
 
 def set_operation_cost(tx: WriteTx, caller: Caller, request: SetOperationCost, *, priced: PricedWork) -> OperationCost:
     """Let work cost so much from a day on, until the next cost that is known. An administrator of the instance does.
 
     It is for all organizations of the instance that have a plan. What was charged stays as it was. Operations are
-    charged by the call; what is priced apart has its own units, as `vault.parse` by page and by mb.
+    charged by the call; what is priced apart has its own units, as `vault.parse` by page and by mb. Under a name that
+    nothing is charged under any more, as another version did, 0 takes the cost out.
     """
     require_administrator(tx, caller)
-    name = request.operation
-    found = (name_fault("operation", name, priced), unit_fault("unit", request.unit, name, priced))
-    if faults := [fault for fault in found if fault is not None]:
-        raise invalid(*faults)
-    cost = OperationCost(
+    cost = CostRow(
         operation=request.operation,
         unit=request.unit,
         credits=not_negative("credits", request.credits),
@@ -59,39 +58,49 @@ def set_operation_cost(tx: WriteTx, caller: Caller, request: SetOperationCost, *
         effective_to=None,
         description=request.description,
     )
-    row = costs.put(tx, cost)
-    record_for_all(tx, caller, "cost.set", row.operation)
-    return row
+    name, unit = cost.operation, cost.unit
+    faults = (name_fault("operation", name, priced), unit_fault("unit", unit, name, priced))
+    if not any(faults):
+        cost = costs.put(tx, cost)
+    elif not cost.credits and costs.lasts(tx, name, unit, cost.effective_from):
+        costs.end(tx, name, unit, cost.effective_from)
+    else:
+        raise invalid(*(fault for fault in faults if fault is not None))
+    record_for_all(tx, caller, "cost.set", name)
+    return _shown(cost, priced)
 
 
-OPERATIONS = (
-    Operation(
-        id="billing.getOperationCosts",
-        kind="read",
-        method="GET",
-        path="/billing/costs",
-        scopes=("billing:read",),
-        request=GetOperationCosts,
-        response=Page[OperationCost],
-        handler=get_operation_costs,
-        example={"at": "2026-11-20"},
-    ),
-)
+def _shown(row: CostRow, priced: PricedWork) -> OperationCost:
+    return project(row, OperationCost, known=row.unit in priced.get(row.operation, ()))
 
 
-def operation(priced: PricedWork) -> Operation:
-    """The row that has to know what can have a price."""
+def operations(priced: PricedWork) -> tuple[Operation, ...]:
+    """The rows, which have to know what can have a price."""
+    get_costs: Callable[..., Page[OperationCost]] = partial(get_operation_costs, priced=priced)
     set_cost: Callable[..., OperationCost] = partial(set_operation_cost, priced=priced)
-    return Operation(
-        id="billing.setOperationCost",
-        kind="write",
-        method="POST",
-        path="/billing/costs",
-        scopes=("billing:write",),
-        request=SetOperationCost,
-        response=OperationCost,
-        handler=set_cost,
-        errors=("conflict", "forbidden", "limit_reached", "out_of_range", "unknown_reference"),
-        extension=True,
-        example={"operation": "vault.parse", "unit": "page", "credits": "0.5", "description": "Reading a document"},
+    return (
+        Operation(
+            id="billing.getOperationCosts",
+            kind="read",
+            method="GET",
+            path="/billing/costs",
+            scopes=("billing:read",),
+            request=GetOperationCosts,
+            response=Page[OperationCost],
+            handler=get_costs,
+            example={"at": "2026-11-20"},
+        ),
+        Operation(
+            id="billing.setOperationCost",
+            kind="write",
+            method="POST",
+            path="/billing/costs",
+            scopes=("billing:write",),
+            request=SetOperationCost,
+            response=OperationCost,
+            handler=set_cost,
+            errors=("conflict", "forbidden", "limit_reached", "out_of_range", "unknown_reference"),
+            extension=True,
+            example={"operation": "vault.parse", "unit": "page", "credits": "0.5", "description": "Reading a document"},
+        ),
     )

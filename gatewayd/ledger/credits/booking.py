@@ -42,7 +42,7 @@ def take(tx: WriteTx, entry: NewEntry, beyond: bool) -> list[EntryRow]:
     return draw_from(tx, entry, draws, missing)
 
 
-def draw_from(tx: WriteTx, entry: NewEntry, draws: list[Draw], owed: int = 0) -> list[EntryRow]:
+def draw_from(tx: WriteTx, entry: NewEntry, draws: list[Draw], owed: int) -> list[EntryRow]:
     """Enter what is drawn of each grant, and what is drawn of none."""
     for draw in draws:
         grants.change(tx, draw.grant_id, Change(used=draw.amount))

@@ -36,8 +36,8 @@ _SELECT_IMPORTED = "SELECT id FROM credit_entries WHERE org_id = :org_id AND ext
 _SUM_REVERSED = "SELECT coalesce(sum(amount), 0) FROM credit_entries WHERE org_id = :org_id AND reversal_of = :id"
 _VALUES = ", ".join(f":{name}" for name in ENTRIES.names)
 _INSERT = f"INSERT INTO credit_entries (org_id, {ENTRIES.sql}) VALUES (:org_id, {_VALUES})"
-_GIVING: Final = frozenset({"grant", "purchase"})
-_USING: Final = frozenset({"usage", "refund"})
+GIVING: Final = frozenset({"grant", "purchase"})
+USING: Final = frozenset({"usage", "refund"})
 
 
 class NewEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -151,8 +151,8 @@ def append(tx: WriteTx, new: NewEntry) -> EntryRow:
         external_id=new.external_id,
         operation_id=new.operation_id,
         part=new.part,
-        lifetime_granted=Credits(granted + (new.amount if new.type in _GIVING else 0)),
-        lifetime_used=Credits(used - (new.amount if new.type in _USING else 0)),
+        lifetime_granted=Credits(granted + (new.amount if new.type in GIVING else 0)),
+        lifetime_used=Credits(used - (new.amount if new.type in USING else 0)),
     )
     tx.run_each(_INSERT, [(tx.org_id, *ENTRIES.dump(row))])
     if new.operation is not None:

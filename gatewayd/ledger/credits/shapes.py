@@ -185,8 +185,8 @@ class Plan(PlanRow, frozen=True, kw_only=True):
     current: Annotated[bool, Meta(description="Whether the organization has it.")]
 
 
-class OperationCost(Response, frozen=True, kw_only=True):
-    """What one unit of work costs in some days. Costs are of the instance; what has none is free."""
+class CostRow(Response, frozen=True, kw_only=True):
+    """What one unit of work costs in some days, as it is stored."""
 
     operation: str
     unit: Unit
@@ -194,6 +194,15 @@ class OperationCost(Response, frozen=True, kw_only=True):
     effective_from: DateText
     effective_to: Annotated[DateText | None, Meta(description="The last day; null: until further notice.")]
     description: str | None
+
+
+class OperationCost(CostRow, frozen=True, kw_only=True):
+    """What one unit of work costs in some days. Costs are of the instance; what has none is free."""
+
+    known: Annotated[
+        bool,
+        Meta(description="Whether anything is charged under this name by this unit; a cost of 0 takes out what isn't."),
+    ]
 
 
 ZERO = Credits(0)

@@ -5,6 +5,7 @@ import pytest
 from gatewayd.clock import DAY
 from gatewayd.ledger.credits import costs, plans
 from tests.areas.billing.conftest import Billing, OpenBilling
+from tests.support import purses
 
 _PLAN: dict[str, object] = {"code": "studio", "name": "Studio", "includedCredits": "100"}
 _GRANT_ID = "gra_00000000000000000000000000"
@@ -110,7 +111,8 @@ async def test_refunds_are_at_most_what_was_used(open_billing: OpenBilling) -> N
     async with open_billing() as billing:
         await billing.do("grants", amount="10")
         (used,) = await billing.use("4")
-        await billing.do("ledger/refund", id=used["id"], amount="3")
+        await billing.do("ledger/refund", id=used["id"], amount="2.999999")
+        await billing.do("ledger/refund", id=used["id"], amount="0.000001")
         assert await _code(billing, "ledger/refund", id=used["id"], amount="1.000001") == (422, "validation_failed")
         rest = await billing.do("ledger/refund", id=used["id"])
         assert (rest["amount"], rest["balanceAfter"]) == ("1", "10")
@@ -221,6 +223,39 @@ async def test_costs_follow_each_other_by_date(open_billing: OpenBilling) -> Non
         assert [one["credits"] for one in (await billing.get("costs"))["data"]] == ["0.5"]
         corrected = await billing.do("costs", **parse, credits="0.4")
         assert (corrected["credits"], corrected["effectiveTo"]) == ("0.4", "2026-11-30")
+
+
+@pytest.mark.parametrize("name", ["vault.transcribe", "vault.parse"])
+async def test_a_cost_that_nothing_is_charged_by_any_more_is_taken_out(open_billing: OpenBilling, name: str) -> None:
+    """Another version charged for the name, or by the call."""
+    async with open_billing() as billing:
+        await billing.do("costs", operation="crm.createLead", credits="3")
+        await billing.do("costs", operation="vault.parse", unit="page", credits="2")
+        for days in (0, 2, 9):
+            await billing.api.store.write(lambda tx, days=days: purses.price(tx, name, 7_000_000, days))
+
+        async def listed(day: str = "") -> list[tuple[str, str, bool, str | None]]:
+            found = (await billing.get("costs", f"at={day}" if day else ""))["data"]
+            return [(one["operation"], one["credits"], one["known"], one["effectiveTo"]) for one in found]
+
+        others = [("crm.createLead", "3", True, None), ("vault.parse", "2", True, None)]
+        assert sorted(await listed()) == sorted([*others, (name, "7", False, "2026-11-21")])
+        billing.api.clock.advance(2 * DAY)
+        assert await _code(billing, "costs", operation=name, credits="1") == (422, "validation_failed")
+        refused = {"operation": name, "credits": "0", "effectiveFrom": "2026-11-21"}
+        assert await _code(billing, "costs", **refused) == (422, "validation_failed")
+        ended = await billing.do("costs", operation=name, credits="0", effectiveFrom="2026-11-25")
+        assert (ended["credits"], ended["effectiveFrom"], ended["known"]) == ("0", "2026-11-25", False)
+        assert (name, "7", False, "2026-11-24") in await listed("2026-11-24")
+        assert await listed("2026-11-25") == await listed("2026-12-01") == others
+        assert await _code(billing, "costs", **{**refused, "effectiveFrom": "2026-11-25"}) == (422, "validation_failed")
+        await billing.do("costs", **{**refused, "effectiveFrom": "2026-11-24"})
+        assert (name, "7", False, "2026-11-23") in await listed("2026-11-23")
+        assert await listed("2026-11-24") == others
+        await billing.do("costs", operation=name, credits="0")
+        assert (name, "7", False, "2026-11-21") in await listed("2026-11-21")
+        assert await listed() == others
+        assert await _code(billing, "costs", operation=name, credits="0") == (422, "validation_failed")
 
 
 async def test_there_are_only_so_many_plans_and_costs(

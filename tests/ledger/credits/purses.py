@@ -5,7 +5,7 @@ from gatewayd.ledger.credits import booking, charging, costs, entries, grants, p
 from gatewayd.ledger.credits.charging import Charge
 from gatewayd.ledger.credits.entries import NewEntry
 from gatewayd.ledger.credits.grants import NewGrant
-from gatewayd.ledger.credits.shapes import ZERO, EntryType, OperationCost, PlanLimits, PlanRow
+from gatewayd.ledger.credits.shapes import ZERO, CostRow, EntryType, PlanLimits, PlanRow
 from gatewayd.money import MICRO, Credits
 from gatewayd.store import WriteTx
 from tests.support.store import MemoryStore
@@ -84,7 +84,7 @@ class Purse:
         def work(tx: WriteTx) -> None:
             costs.put(
                 tx,
-                OperationCost(
+                CostRow(
                     operation=operation,
                     unit=unit,  # type: ignore[arg-type]
                     credits=Credits(amount * MICRO),

@@ -7,6 +7,7 @@ from gatewayd.errors import Problem
 from gatewayd.ledger.credits import charging, metered_work
 from gatewayd.money import MICRO
 from tests.ledger.credits.purses import Purse
+from tests.support import purses
 from tests.support.store import MemoryStore
 
 
@@ -110,3 +111,36 @@ def test_a_refusal_says_what_is_missing_and_takes_nothing(store: MemoryStore) ->
     assert purse.balance == 3
     purse.use(3, "op_1")
     assert purse.balance == 0
+
+
+def test_a_price_holds_to_the_end_of_its_last_day(store: MemoryStore) -> None:
+    """Of each unit by itself."""
+    purse = Purse(store)
+    for days, amount in ((0, 5), (3, 7), (5, 0)):
+        store.write(lambda tx, days=days, amount=amount: purses.price(tx, "vault.parse", amount, days, "page"))
+    store.write(lambda tx: purses.price(tx, "vault.parse", 2, 4, "mb"))
+    found = []
+    for _ in range(7):
+        found.append(
+            tuple(
+                store.read(lambda tx, unit=unit: charging.price_of(tx, "vault.parse", unit), purse.org_id)
+                for unit in ("page", "mb", "call")
+            )
+        )
+        store.clock.advance(DAY)
+    pages, megabytes, calls = zip(*found, strict=True)
+    assert (pages, megabytes, calls) == ((5, 5, 5, 7, 7, 0, 0), (0, 0, 0, 0, 2, 2, 2), (0,) * 7)
+
+
+def test_what_may_be_charged_by_the_call_has_a_price_above_nothing(store: MemoryStore) -> None:
+    """Today or on another day, and only while anybody has a plan."""
+    for name, amount, days, unit in (
+        ("tax.forward", 1, 0, "call"),
+        ("crm.createLead", 1, 9, "call"),
+        ("crm.listLeads", 0, 0, "call"),
+        ("vault.parse", 1, 0, "page"),
+    ):
+        store.write(lambda tx, of=(name, amount, days, unit): purses.price(tx, *of))
+    assert store.read(metered_work.priced_by_call) == frozenset()
+    Purse(store)
+    assert store.read(metered_work.priced_by_call) == {"tax.forward", "crm.createLead"}

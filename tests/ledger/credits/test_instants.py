@@ -22,6 +22,20 @@ def test_a_grant_is_over_at_its_expiry_and_not_before(store: MemoryStore) -> Non
     assert store.read(lambda tx: grants.draw(tx, 1), purse.org_id) == ([], 1)
 
 
+def test_what_fell_due_by_then_is_not_in_a_balance_that_is_past(store: MemoryStore) -> None:
+    """However many entries were booked for it later, and none that came after it."""
+    purse = Purse(store)
+    for amount in (10, 20, 30, 40):
+        purse.give(amount, expires_at=Instant(START + HOUR))
+    purse.give(5)
+    store.clock.advance(2 * HOUR)
+    purse.give(7)
+    expired = [("expiry", -amount) for amount in (10, 20, 30, 40)]
+    assert [entry[:2] for entry in purse.ledger[-5:]] == [*expired, ("grant", 7)]
+    asked = (START + HOUR - 1, START + HOUR, START + 2 * HOUR - 1, START + 2 * HOUR)
+    assert [at(purse, instant)[0] for instant in asked] == [105, 5, 5, 12]
+
+
 def test_what_expires_within_thirty_days_is_soon_to_the_last_instant(store: MemoryStore) -> None:
     purse = Purse(store)
     purse.give(3)
@@ -31,6 +45,16 @@ def test_what_expires_within_thirty_days_is_soon_to_the_last_instant(store: Memo
     assert at(purse, START) == (9, 1, 0), "what is held does not expire"
     purse.release(hold)
     assert at(purse, START) == (9, 0, 1)
+
+
+def test_a_clock_that_is_put_back_hides_nothing(store: MemoryStore) -> None:
+    """What was booked by the wrong clock is there all the same."""
+    purse = Purse(store)
+    purse.give(10)
+    purse.use(3, "a")
+    store.clock.advance(-HOUR)
+    assert store.read(lambda tx: balances.balance_at(tx, None), purse.org_id).balance == 7 * MICRO
+    assert at(purse, store.now()) == (7, 0, 0)
 
 
 def test_a_hold_is_over_at_its_end_and_what_is_past_is_remembered(store: MemoryStore) -> None:

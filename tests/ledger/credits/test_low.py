@@ -31,6 +31,14 @@ def test_it_is_told_once_each_time(store: MemoryStore) -> None:
     assert told(purse) == ["9", "4"]
 
 
+def test_low_is_less_than_a_tenth(store: MemoryStore) -> None:
+    purse = Purse(store, included_credits=Credits(1000 * MICRO))
+    purse.use(900, "a")
+    assert told(purse) == []
+    purse.use(1, "b")
+    assert told(purse) == ["99"]
+
+
 def test_one_charge_of_several_grants_is_told_with_what_it_leaves(store: MemoryStore) -> None:
     purse = Purse(store, included_credits=HUNDRED)
     purse.give(3)

@@ -2,12 +2,12 @@
 
 import pytest
 
-from gatewayd.clock import HOUR, Instant
+from gatewayd.clock import DAY, HOUR, Instant
 from gatewayd.errors import Problem
-from gatewayd.ledger.credits import metered_work
+from gatewayd.ledger.credits import booking, metered_work
 from gatewayd.ledger.credits.metered_work import HeldWork, Work
 from gatewayd.ledger.credits.shapes import Subject
-from gatewayd.money import MICRO
+from gatewayd.money import MICRO, Credits
 from tests.ledger.credits.purses import Purse
 from tests.support import purses
 from tests.support.store import MemoryStore
@@ -111,3 +111,50 @@ def test_under_a_soft_limit_all_of_it_is_charged(store: MemoryStore) -> None:
     purse.cost("vault.parse", 2, "page")
     finish(purse, begin(purse), 50)
     assert (purse.balance, charged(purse)) == (-100, [("vault.parse", 100)])
+
+
+def left(purse: Purse, amount: int) -> tuple[bool, bool]:
+    """Whether so many millionths are left for sure, and whether they are after what has fallen due is booked."""
+    surely = purse.store.read(lambda tx: metered_work.is_covered(tx, amount), purse.org_id)
+    try:
+        purse.store.write(lambda tx: metered_work.require(tx, amount), purse.org_id)
+    except Problem as problem:
+        return surely, problem.code != "insufficient_credits"
+    return surely, True
+
+
+def test_what_is_left_is_left_to_the_millionth(store: MemoryStore) -> None:
+    purse = Purse(store)
+    purse.give(10, expires_at=Instant(store.now() + HOUR))
+    purse.hold(4, "a")
+    assert [left(purse, amount) for amount in (0, 6 * MICRO, 6 * MICRO + 1, 7 * MICRO)] == [
+        (True, True),
+        (True, True),
+        (False, False),
+        (False, False),
+    ]
+    store.clock.advance(HOUR)
+    assert left(purse, 1) == (False, False)
+    assert purse.ledger[-1][:2] == ("grant", 10), "a refusal books nothing"
+
+
+def test_a_month_that_has_begun_is_left_once_it_is_booked(store: MemoryStore) -> None:
+    purse = Purse(store, included_credits=Credits(100 * MICRO))
+    purse.cost("vault.parse", 2, "page")
+    purse.use(100, "a")
+    store.clock.advance(31 * DAY)
+    work = begin(purse)
+    assert held(purse) == 100
+    purse.store.write(lambda tx: metered_work.give_up(tx, work), purse.org_id)
+    store.clock.advance(31 * DAY)
+    assert left(purse, 100 * MICRO) == (False, True)
+    assert left(purse, 100 * MICRO) == (True, True)
+
+
+@pytest.mark.parametrize("soft", [True, None])
+def test_who_is_refused_nothing_has_anything_left(store: MemoryStore, soft: bool | None) -> None:
+    """Under a soft limit, and without a plan."""
+    purse = Purse(store, soft_limit=soft or False)
+    if soft is None:
+        store.write(lambda tx: booking.change_plan(tx, None), purse.org_id)
+    assert left(purse, 1_000 * MICRO) == (True, True)

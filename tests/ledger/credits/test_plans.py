@@ -3,7 +3,8 @@
 import pytest
 
 from gatewayd.clock import DAY, HOUR, Instant, from_wire
-from gatewayd.ledger.credits import balances, booking, due, entries, grants, invariants
+from gatewayd.ledger.credits import balances, booking, due, entries, grants, invariants, plans
+from gatewayd.ledger.credits.shapes import PlanLimits
 from gatewayd.money import MICRO, Credits
 from tests.ledger.credits.purses import Purse
 from tests.support.store import START, MemoryStore
@@ -43,6 +44,22 @@ def test_what_is_left_of_a_month(store: MemoryStore, rollover: str, expected: li
     assert store.read(invariants.faults_of_grants, purse.org_id) == []
 
 
+@pytest.mark.parametrize("booked", [False, True])
+def test_what_was_granted_in_all_counts_months_that_have_begun(store: MemoryStore, booked: bool) -> None:
+    purse = Purse(store, included_credits=HUNDRED)
+    purse.use(30, "op_1")
+    move_to(store, "2026-12-20")
+    if booked:
+        purse.book()
+    now = store.read(lambda tx: balances.balance_at(tx, None), purse.org_id)
+    store.clock.advance(DAY)
+    if booked:
+        purse.give(7)
+    then = store.read(lambda tx: balances.balance_at(tx, Instant(store.now() - DAY)), purse.org_id)
+    for found in (now, then):
+        assert (found.lifetime_granted, found.lifetime_used, found.balance) == (200 * MICRO, 30 * MICRO, 100 * MICRO)
+
+
 def test_a_month_begins_at_midnight_in_london(store: MemoryStore) -> None:
     """Set on 20 November; by 20 May summer time has begun."""
     purse = Purse(store, included_credits=HUNDRED)
@@ -80,6 +97,25 @@ def test_months_that_went_by_unseen_are_granted_once(store: MemoryStore) -> None
     assert newest.occurred_at == from_wire("2027-03-20T00:00:00Z")
 
 
+@pytest.mark.parametrize("booked", [False, True])
+def test_a_month_that_is_over_when_another_begins_is_not_granted(store: MemoryStore, booked: bool) -> None:
+    """To the instant, where a whole month went by unseen."""
+    purse = Purse(store, included_credits=HUNDRED)
+    store.clock.advance(from_wire("2027-01-20T00:00:00Z") - store.now())
+    if booked:
+        purse.book()
+        assert [entry[0] for entry in purse.ledger] == ["grant", "expiry", "grant"]
+    found = store.read(lambda tx: balances.balance_at(tx, None), purse.org_id)
+    assert (found.balance, found.lifetime_granted) == (100 * MICRO, 200 * MICRO)
+
+
+def test_what_a_plan_allows_at_most(store: MemoryStore) -> None:
+    """Without one, anything."""
+    purse = Purse(store, limits=PlanLimits(documents=3, storage_bytes=5))
+    assert store.read(plans.limits, purse.org_id) == PlanLimits(documents=3, storage_bytes=5)
+    assert store.read(plans.limits, store.org()) == PlanLimits()
+
+
 def test_another_plan_begins_with_a_month_of_its_own(store: MemoryStore) -> None:
     purse = Purse(store, included_credits=HUNDRED)
     store.clock.advance(DAY)
@@ -99,6 +135,8 @@ def test_a_hold_outlives_a_change_of_plan(store: MemoryStore) -> None:
     purse.subscribe(soft_limit=True)
     purse.use(15, "op_2")
     assert purse.balance == -5
+    assert store.read(lambda tx: balances.balance_at(tx, None), purse.org_id).available == -5 * MICRO
+    assert store.read(invariants.faults_of_grants, purse.org_id) == []
     purse.settle(hold, 8)
     assert purse.balance == -13
     assert store.read(invariants.faults_of_grants, purse.org_id) == []
@@ -135,3 +173,25 @@ def test_the_daemon_books_what_is_due_of_every_organization(store: MemoryStore) 
     assert set(found) == {purse.org_id for purse in (planned, expiring, holding)}
     assert [purse.balance for purse in (planned, expiring, holding, idle)] == [100, 0, 5, 5]
     holding.use(5, "op_2")
+
+
+@pytest.mark.parametrize("what", ["a hold", "a grant", "a month"])
+def test_it_is_due_from_the_instant_on_and_once(store: MemoryStore, what: str) -> None:
+    idle, purse = Purse(store), Purse(store, included_credits=HUNDRED if what == "a month" else Credits(0))
+    ends = from_wire("2026-12-20T00:00:00Z")
+    idle.give(5)
+    purse.give(5, expires_at=ends if what == "a grant" else None)
+    store.clock.advance(ends - HOUR - store.now())
+    if what == "a hold":
+        purse.hold(5, "op_1", seconds=3600)
+    idle.hold(5, "op_1", seconds=7200)
+    store.clock.advance(HOUR - 1)
+    assert store.read(due.organization) is None
+    store.clock.advance(1)
+    booked = []
+    while (org_id := store.read(due.organization)) is not None and len(booked) < 3:
+        store.write(due.book, org_id)
+        booked.append(org_id)
+    assert set(booked) == {purse.org_id}
+    assert len(booked) == (2 if what == "a month" else 1), "what is over is booked apart from what begins"
+    assert purse.balance == {"a hold": 5, "a grant": 0, "a month": 105}[what]

@@ -2,49 +2,130 @@
 
 import pytest
 
-from gatewayd.clock import HOUR, Instant
-from gatewayd.ledger.credits import invariants
+from gatewayd.clock import HOUR, MINUTE, Instant
+from gatewayd.ledger.credits import corrections, entries, invariants
 from gatewayd.store import ReadTx, WriteTx
+from tests.ledger.credits.damages import DAMAGES, ENTRY
 from tests.ledger.credits.purses import Purse
 from tests.support.store import START, MemoryStore
 
-_CHANGES = {
-    "a grant has more left than was given": "UPDATE credit_grants SET remaining = remaining + 1 WHERE org_id = :org_id",
-    "a grant was used more often": "UPDATE credit_grants SET used = used + 1 WHERE org_id = :org_id",
-    "less is held": "UPDATE credit_grants SET held = held - 1 WHERE org_id = :org_id",
-    "a hold holds more": "UPDATE credit_hold_draws SET amount = amount + 1 WHERE org_id = :org_id",
-    "an entry is of more": "UPDATE credit_entries SET amount = amount - 1 WHERE org_id = :org_id AND sequence = 2",
-    "a balance is another": "UPDATE credit_entries SET balance_after = 0 WHERE org_id = :org_id AND sequence = 2",
-    "an entry is missing": "DELETE FROM credit_entries WHERE org_id = :org_id AND sequence = 2",
-    "a sum by quarters is another": "UPDATE credit_usage SET credits = credits + 1 WHERE org_id = :org_id",
-    "a sum by blocks is another": "UPDATE credit_usage_blocks SET credits = credits + 1 WHERE org_id = :org_id",
-}
-
 
 def faults(tx: ReadTx) -> list[str]:
-    of_entries, _ = invariants.from_entry(None)(tx)
-    return [*invariants.faults_of_grants(tx), *of_entries]
+    found = [*invariants.faults_of_grants(tx), *of_entries(tx)]
+    return [fault.removeprefix(f"{tx.org_id}: ") for fault in found]
 
 
-def used_and_held(store: MemoryStore) -> Purse:
+def of_entries(tx: ReadTx) -> list[str]:
+    """As `verify` walks: some entries at a time."""
+    found, before = invariants.from_entry(None)(tx)
+    while before is not None:
+        more, before = invariants.from_entry(before)(tx)
+        found += more
+    return found
+
+
+def good(store: MemoryStore) -> tuple[Purse, dict[str, str]]:
+    """A ledger in which everything has happened, from `START` to an hour later, and the ids of its grants.
+
+    1 grant 100, 2 usage 30, 3 grant 5, 4 and 5 usage 5 + 7, 6 refund 4, 7 grant 10, 8 void 10, 9 purchase 50,
+    10 expiry 67, 11 usage 1; and 20 are held, in two holds.
+    """
     purse = Purse(store)
-    purse.give(100, expires_at=Instant(START + HOUR))
-    purse.use(30, "a")
-    purse.use(5, "b")
-    purse.hold(20, "c")
-    return purse
+    ids = {"first": purse.give(100, expires_at=Instant(store.now() + HOUR))}
+    purse.use(30, "op_a")
+    ids["small"] = purse.give(5, priority=1)
+    purse.use(12, "op_d")
+    used = store.read(lambda tx: entries.at(tx, 2), purse.org_id)
+    assert used is not None
+    store.write(lambda tx: corrections.refund(tx, used.id, 4_000_000, None), purse.org_id)
+    ids["taken"] = purse.give(10)
+    store.write(lambda tx: corrections.void(tx, ids["taken"], None), purse.org_id)
+    ids["bought"] = purse.give(50, source="purchase", category="paid")
+    return purse, ids
 
 
-@pytest.mark.parametrize("what", _CHANGES)
-def test_what_was_changed_by_hand_is_found(store: MemoryStore, what: str) -> None:
+def finish(store: MemoryStore, purse: Purse) -> None:
+    purse.use(1, "op_e")
+    purse.hold(15, "op_c")
+    purse.hold(5, "op_f")
+
+
+@pytest.mark.parametrize("what", DAMAGES)
+def test_what_was_changed_by_hand_is_named(store: MemoryStore, what: str) -> None:
     """In its own organization, and in no other."""
-    purse, other = used_and_held(store), used_and_held(store)
-    assert store.read(faults, purse.org_id) == []
-    store.write(lambda tx: spoil(tx, _CHANGES[what]), purse.org_id)
-    assert store.read(faults, purse.org_id) != []
+    (purse, ids), (other, _) = good(store), good(store)
+    store.clock.advance(HOUR)
+    finish(store, purse)
+    finish(store, other)
+    assert store.now() == START + HOUR
+    assert store.read(faults, purse.org_id) == store.read(faults, other.org_id) == []
+    damage, told = DAMAGES[what]
+    store.write(lambda tx: spoil(tx, damage), purse.org_id)
+    found = store.read(faults, purse.org_id)
+    expected = [fault.format(**ids) for fault in told]
+    if any("led_copy" in sql for sql in damage):
+        assert expected == [fault for fault in found if "charged" in fault]
+    else:
+        assert found == expected
     assert store.read(faults, other.org_id) == []
 
 
-def spoil(tx: WriteTx, sql: str) -> None:
+def spoil(tx: WriteTx, damage: list[str]) -> None:
     tx.run("PRAGMA ignore_check_constraints = ON")
-    tx.run(sql)
+    for sql in damage:
+        tx.run(sql)
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 11])
+def test_entries_are_looked_at_some_at_a_time(store: MemoryStore, monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
+    purse, _ = good(store)
+    finish(store, purse)
+    monkeypatch.setattr(invariants, "CHUNK", chunk)
+    assert store.read(of_entries, purse.org_id) == []
+    for number in (1, 4, 10):
+        store.write(lambda tx, number=number: tx.run(ENTRY.format("lifetime_used = -1", number)), purse.org_id)
+    told = [fault.split(" entry ")[1].split()[0] for fault in store.read(of_entries, purse.org_id)]
+    assert told == ["1", "2", "4", "5", "10"]
+
+
+def test_of_one_kind_ten_faults_are_told(store: MemoryStore) -> None:
+    purse = Purse(store)
+    for _ in range(12):
+        purse.give(1)
+    store.write(lambda tx: spoil(tx, ["UPDATE credit_grants SET used = 1 WHERE org_id = :org_id"]), purse.org_id)
+    assert len(store.read(faults, purse.org_id)) == 10
+
+
+def test_nothing_is_said_of_who_never_had_credits(store: MemoryStore) -> None:
+    assert store.read(faults, store.org()) == store.read(faults, Purse(store).org_id) == []
+
+
+def test_nothing_is_said_of_usage_at_the_edges_of_what_it_is_summed_up_by(store: MemoryStore) -> None:
+    """The first and the last instant of quarters of an hour, and of six hours."""
+    purse = Purse(store)
+    purse.give(100)
+    for number, minutes in enumerate((0, 15, 120, 15)):  # 09:30, 09:45, 11:45, 12:00
+        store.clock.advance(minutes * MINUTE)
+        purse.use(1, f"first_{number}")
+        store.clock.advance(15 * MINUTE - 1)
+        purse.use(1, f"last_{number}")
+        store.clock.advance(1 - 15 * MINUTE)
+    assert store.now() == START + 150 * MINUTE
+    assert store.read(faults, purse.org_id) == []
+
+
+def test_nothing_is_said_of_debts_and_of_what_pays_them(store: MemoryStore) -> None:
+    """What is given, or refunded, pays first what is owed, so that less of it stays in its grant than was entered."""
+    purse = Purse(store, soft_limit=True)
+    purse.give(3)
+    purse.use(10, "op_1")
+    purse.give(2)
+    assert (purse.balance, store.read(faults, purse.org_id)) == (-5, [])
+    for amount in (4, 3):
+        first = store.read(lambda tx: entries.at(tx, 3), purse.org_id)
+        assert first is not None
+        of = first.id, amount * 1_000_000
+        store.write(lambda tx, of=of: corrections.refund(tx, *of, None), purse.org_id)
+        assert store.read(faults, purse.org_id) == []
+    purse.give(9)
+    assert (purse.balance, store.read(faults, purse.org_id)) == (11, [])
