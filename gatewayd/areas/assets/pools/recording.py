@@ -21,6 +21,7 @@ from gatewayd.areas.assets.pools.recomputing import Changes, Shift, recompute
 from gatewayd.areas.assets.pools.scopes import Concerned, Scope
 from gatewayd.areas.assets.transactions.shapes import AssetTransaction
 from gatewayd.errors import Problem, invalid_field
+from gatewayd.ledger import period_locks
 from gatewayd.store import WriteTx
 
 ROUNDS: Final = 8  # Chosen: a day that differs again so often depends on itself
@@ -32,7 +33,7 @@ def record(tx: WriteTx, rows: Sequence[AssetTransaction]) -> None:
 
     Raises `Problem` `insufficient_quantity` where an account that may not be short would hold less than nothing at the
     end of any day; `transactionId` names the first row at fault. `validation_failed`: two splits of one day differ, or
-    transfers go in a circle.
+    transfers go in a circle. `period_closed`: a split is of a closed day of somebody who held it.
     """
     waiting: list[AssetTransaction] = []
     for row in sorted(rows, key=lambda row: (row.trade_date, row.id)):
@@ -116,12 +117,20 @@ def _retell_splits(tx: WriteTx, rows: Iterable[AssetTransaction], sign: int, pen
     told = [row for row in rows if row.type == "split" and row.instrument_id is not None]
     without = [row.id for row in told] if sign < 0 else []
     for instrument_id in sorted({row.instrument_id or "" for row in told}):
-        changed = splits.retell(tx, instrument_id, without)
-        if changed is None:
+        dates = splits.retell(tx, instrument_id, without)
+        if not dates:
             continue
         for scope in holding_rows.holders(tx, instrument_id):
+            _refuse_closed(tx, scope, instrument_id, dates)
             known = scope if scope.is_pool else scopes.concerned(tx, scope.id).account
-            pending.add(known, instrument_id, Day(changed))
+            pending.add(known, instrument_id, Day(dates[0]))
+
+
+def _refuse_closed(tx: WriteTx, holder: Scope, instrument_id: str, dates: Iterable[str]) -> None:
+    """A split that somebody tells is one for all who held it then, whose books may be closed on its day."""
+    for date in dates:
+        if reading.is_restated(tx, Key(holder.id, instrument_id), date):
+            period_locks.refuse_closed(tx, holder.legal_entity_id, date)
 
 
 def _settle(tx: WriteTx, pending: _Pending, rows: Sequence[AssetTransaction]) -> None:

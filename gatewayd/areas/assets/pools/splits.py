@@ -34,10 +34,10 @@ def of_instrument(tx: ReadTx, instrument_id: str) -> list[Split]:
     return [Split(one.date, Fraction(one.numerator, one.denominator)) for one in _splits(text)]
 
 
-def retell(tx: WriteTx, instrument_id: str, without: Iterable[str] = ()) -> str | None:
+def retell(tx: WriteTx, instrument_id: str, without: Iterable[str] = ()) -> list[str]:
     """Let an instrument have the splits that its transactions tell, but for some of these.
 
-    Returns the ISO date from which holdings change by that; None where nothing does. Raises `Problem`
+    Returns the ISO dates on which holdings change by that, oldest first. Raises `Problem`
     `validation_failed` where two of them tell another ratio for the same day.
     """
     left_out = set(without)
@@ -49,10 +49,9 @@ def retell(tx: WriteTx, instrument_id: str, without: Iterable[str] = ()) -> str 
     instrument = INSTRUMENTS.get(tx, instrument_id)
     facts = _facts(told)
     differing = {_key(one) for one in facts} ^ {_key(one) for one in instrument.splits}
-    if not differing:
-        return None
-    INSTRUMENTS.update(tx, replace(instrument, splits=facts))
-    return min(date for date, _ in differing)
+    if differing:
+        INSTRUMENTS.update(tx, replace(instrument, splits=facts))
+    return sorted({date for date, _ in differing})
 
 
 def _facts(told: list[tuple[str, Ratio]]) -> list[InstrumentSplit]:
