@@ -10,7 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gatewayd.areas.assets.gains import comparing
+from gatewayd.areas.assets.pools import reconciling
 from gatewayd.areas.assets.pools.exact import cost_of
+from gatewayd.areas.assets.pools.reconciling import Faults
 from gatewayd.errors import Problem
 from tests.areas.assets.holdings import Holdings
 from tests.support.store import MemoryStore
@@ -209,6 +211,8 @@ def test_events_add_up_to_the_difference(steps: list[Step], fresh_store: Callabl
     couple = Couple(Holdings(store))
     for step in steps:
         couple.take(step)
+    read = couple.holdings.store.read
+    assert read(lambda tx: reconciling.faults(tx, "", 10), couple.holdings.org_id) == Faults([], [], None)
     for person in range(2):
         for share in couple.shares:
             asked = {"legalEntityId": couple.people[person], "instrumentId": share}

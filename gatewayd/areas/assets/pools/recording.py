@@ -15,9 +15,10 @@ from gatewayd.areas.assets.income import years
 from gatewayd.areas.assets.pools import cash, contributions, day_rows, holding_rows, reading, scopes, splits
 from gatewayd.areas.assets.pools.computing import Computed
 from gatewayd.areas.assets.pools.day_rows import Key
-from gatewayd.areas.assets.pools.days import Day
+from gatewayd.areas.assets.pools.days import Day, arriving
 from gatewayd.areas.assets.pools.exact import quantity_of, quantity_text
 from gatewayd.areas.assets.pools.recomputing import Changes, Shift, recompute
+from gatewayd.areas.assets.pools.reconciling import Faults
 from gatewayd.areas.assets.pools.scopes import Concerned, Scope
 from gatewayd.areas.assets.transactions.shapes import AssetTransaction
 from gatewayd.errors import Problem, invalid_field
@@ -64,6 +65,19 @@ def compute_anew(tx: WriteTx, keys: Iterable[Key]) -> None:
         scope = next((one for one in holding_rows.holders(tx, key.instrument_id) if one.id == key.scope_id), None)
         if scope is not None:
             pending.add(scope, key.instrument_id, Day(day_rows.since(tx, key, "")[0].date))
+    _settle(tx, pending, ())
+
+
+def enter_anew(tx: WriteTx, faults: Faults) -> None:
+    """Let days and splits have what the transactions bring, and compute what follows. Raises as `compute_anew`."""
+    pending = _Pending()
+    for fault in faults.days:
+        pending.add(fault.scope, fault.key.instrument_id, fault.expected)
+        pending.add(fault.scope, fault.key.instrument_id, fault.stored, -1)
+    for instrument_id in faults.splits:
+        dates = splits.retell(tx, instrument_id)
+        for scope in holding_rows.holders(tx, instrument_id):
+            pending.add(scope, instrument_id, Day(dates[0]))
     _settle(tx, pending, ())
 
 
@@ -156,11 +170,7 @@ def _pass_on(tx: WriteTx, pending: _Pending, giver: Scope, shift: Shift) -> None
     scope = pending.scope_of.get(to_scope)
     if scope is None:
         scope = scopes.pool_of(to_scope) if giver.is_pool else scopes.concerned(tx, to_scope).account
-    day = Day(shift.date, lot_difference=0 if scope.is_pool else shift.lot_cost - shift.cost)
-    if shift.leaving.kind == "passed":
-        day.acquired_cost = shift.cost
-    else:
-        day.added_cost = shift.cost
+    day = arriving(shift.date, shift.leaving.kind, shift.cost, shift.lot_cost, pooled=scope.is_pool)
     pending.add(scope, instrument_id, day)
 
 

@@ -11,7 +11,7 @@ from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
 from gatewayd.areas.assets.instruments.shapes import InstrumentSplit, Ratio
 from gatewayd.areas.assets.pools.matching import Split
 from gatewayd.clock import days_after
-from gatewayd.errors import invalid_field
+from gatewayd.errors import Problem, invalid_field
 from gatewayd.store import ReadTx, WriteTx
 
 SAME_WITHIN_DAYS: Final = 7  # Chosen: brokers book a split on its day, or when they come to it
@@ -40,18 +40,26 @@ def retell(tx: WriteTx, instrument_id: str, without: Iterable[str] = ()) -> list
     Returns the ISO dates on which holdings change by that, oldest first. Raises `Problem`
     `validation_failed` where two of them tell another ratio for the same day.
     """
-    left_out = set(without)
-    told = [
-        (date, _ratio(ratio))
-        for id_, date, ratio in tx.rows(_SELECT_TOLD, instrument_id=instrument_id)
-        if id_ not in left_out
-    ]
     instrument = INSTRUMENTS.get(tx, instrument_id)
-    facts = _facts(told)
+    facts = _facts(_told(tx, instrument_id, set(without)))
     differing = {_key(one) for one in facts} ^ {_key(one) for one in instrument.splits}
     if differing:
         INSTRUMENTS.update(tx, replace(instrument, splits=facts))
     return sorted({date for date, _ in differing})
+
+
+def differ(tx: ReadTx, instrument_id: str) -> bool:
+    """Whether an instrument has other splits than its transactions tell, or these contradict each other."""
+    try:
+        told = _facts(_told(tx, instrument_id, set()))
+    except Problem:
+        return True
+    return {_key(one) for one in told} != {_key(one) for one in INSTRUMENTS.get(tx, instrument_id).splits}
+
+
+def _told(tx: ReadTx, instrument_id: str, without: set[str]) -> list[tuple[str, Ratio]]:
+    rows = tx.rows(_SELECT_TOLD, instrument_id=instrument_id)
+    return [(date, _ratio(ratio)) for id_, date, ratio in rows if id_ not in without]
 
 
 def _facts(told: list[tuple[str, Ratio]]) -> list[InstrumentSplit]:
