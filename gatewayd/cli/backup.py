@@ -68,10 +68,11 @@ def restore(arguments: argparse.Namespace, context: Context) -> int:
 def verify(arguments: argparse.Namespace, context: Context) -> int:
     """SQLite's own checks first; then every stored wire form and sum is compared with what it is made of.
 
-    Credits are added up, holdings computed from their first day on, and the bytes of all documents read.
+    Credits are added up, holdings compared with their transactions and computed from their first day on, and the bytes
+    of all documents read.
     """
     from gatewayd.cli.verified_files import verify_files
-    from gatewayd.cli.verified_holdings import stale_holdings
+    from gatewayd.cli.verified_holdings import holdings_at_fault
     from gatewayd.store import backup as copies
 
     context.require_database()
@@ -80,7 +81,7 @@ def verify(arguments: argparse.Namespace, context: Context) -> int:
     if not found:
         files, faults = verify_files(context, repairs=arguments.repair)
         found = [*_stale_wires(context), *_faults_of_credits(context), *faults]
-        found += stale_holdings(context, repairs=arguments.repair)
+        found += holdings_at_fault(context, repairs=arguments.repair)
     if found:
         more = [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
         raise CommandError("\n".join([*found[:SHOWN], *more]))

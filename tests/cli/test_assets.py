@@ -112,3 +112,33 @@ def test_an_unknown_account_and_transaction_are_told(run: Run, org_id: str) -> N
     for words in (("add", "acc_none", "buy", "--date", "2026-04-07"), ("reverse", "txn_none")):
         refused = run("asset", "transaction", *words)
         assert (refused.code, "There is no such" in refused.err) == (1, True)
+
+
+def test_verify_compares_holdings_with_their_transactions(
+    run: Run, org_id: str, account_id: str, entity_id: str, config_file: Path
+) -> None:
+    """A trade, a balance and a sum of income that somebody changed in the database."""
+    words = ("--date", "2026-04-07", "--instrument-name", "Vodafone Group")
+    bought = run("asset", "transaction", "add", account_id, "buy", *words, "--quantity", "500", "--price", "1").document
+    instrument = bought["instrumentId"]
+    run("asset", "transaction", "add", account_id, "dividend", *words, "--amount", "20")
+    assert run("verify").code == 0
+    context = Context(str(config_file), {}, SystemClock())
+    for sql in (
+        "UPDATE asset_transactions SET quantity = '400' WHERE type = 'buy'",
+        "UPDATE asset_cash SET balance = balance + 1",
+        "UPDATE asset_income_years SET gross = gross + 1",
+    ):
+        context.write(lambda tx, sql=sql: tx.run(sql), org_id)
+    faults = [
+        f"what {account_id} holds of {instrument} is not what its transactions bring from 2026-04-07 on",
+        f"what {entity_id} holds of {instrument} is not what its transactions bring from 2026-04-07 on",
+        f"the cash of {account_id} in GBP is not what its transactions come to",
+        f"the income of {account_id} since 6 April 2026 is not that of its transactions",
+    ]
+    found = run("verify")
+    assert (found.code, [fault for fault in faults if fault not in found.err]) == (1, [])
+    assert run("verify", "--repair").err.count(" anew") == 4
+    assert run("verify").code == 0
+    (position,) = run("asset", "positions", "--org", org_id, "--account", account_id, "--json").document
+    assert (position["quantity"], position["costBasisBase"]) == ("400", "500.00")

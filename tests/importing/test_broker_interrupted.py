@@ -10,7 +10,9 @@ import trio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gatewayd.errors import Problem
 from gatewayd.importing.parts import Sizes
+from gatewayd.ledger import period_locks
 from gatewayd.ledger.import_shapes import ImportRunRow
 from gatewayd.store import Store
 from tests.importing.brokerage import Brokerage, Open, opener
@@ -115,6 +117,34 @@ async def test_a_large_import_that_something_needs_since_stays_whole(open_broker
             await one.undo(run)
         assert await one.books() == before
         assert (await one.run(run.id)).status == "applied"
+
+
+async def test_what_is_closed_while_an_import_is_undone_stays(open_brokerage: Open) -> None:
+    """January is closed once some of it has left; reopened, the rest leaves too."""
+    closed = ("2025-01-01", "2025-01-31")
+    async with open_brokerage(sizes=SMALL) as one:
+
+        class Closing(WatchedStore):
+            async def around(self, write: Callable[[], Awaitable[Any]]) -> Any:
+                result = await write()
+                if 0 < len((await one.books())["rows"]) < 12:
+                    await one.store.write(lambda tx: period_locks.close(tx, one.entity, *closed), ORG)
+                return result
+
+        account = await one.account()
+        run = await one.bring(account, LARGE)
+        async with open_brokerage(sizes=SMALL, watch=lambda store: cast(Store, Closing(store))) as other:
+            with pytest.raises(Problem, match="is closed"):
+                await other.undo(run)
+        left = await one.run(run.id)
+        assert (left.status, left.stage) == ("reverting", None)
+        assert "is closed" in (left.error or "")
+        assert 0 < len(await one.listed(account)) < 12
+        with pytest.raises(Problem, match="is closed"):
+            await one.undo(left)
+        await one.store.write(lambda tx: period_locks.reopen(tx, one.entity, *closed), ORG)
+        assert (await one.undo(left)).status == "reverted"
+        assert await one.listed(account) == []
 
 
 async def test_no_write_of_a_large_import_is_long(open_brokerage: Open) -> None:

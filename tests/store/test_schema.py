@@ -228,3 +228,18 @@ def test_every_table_is_strict_and_checks_its_references_at_once() -> None:
     assert loose == []
     assert "DEFERR" not in schema.schema(connection).upper()  # it would fail at COMMIT, and with it its neighbours
     connection.close()
+
+
+def test_undoing_an_import_reads_no_table_for_each_row_that_goes(connection: apsw.Connection) -> None:
+    """A foreign key looks for those that refer to a row by their column alone: an index has to begin with it."""
+    schema.migrate(connection, schema.packaged(), START)
+    referring = [
+        (str(name), str(column))
+        for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+        for parent, column in connection.execute('SELECT "table", "from" FROM pragma_foreign_key_list(?)', (name,))
+        if parent == "asset_transactions"
+    ]
+    assert referring
+    for name, column in referring:
+        plan = connection.execute(f"EXPLAIN QUERY PLAN SELECT 1 FROM {name} WHERE {column} = ?", ("",)).fetchall()
+        assert not [step for *_, step in plan if str(step).startswith("SCAN")], (name, column)

@@ -40,7 +40,7 @@ class Unfit(Exception):
 
 def try_out(tx: WriteTx, *, run: ImportRunRow, waiting: Sequence[Waiting]) -> None:
     """Check rows as if they were entered, and raise `Tried` with those that were refused."""
-    _override(tx, run)
+    override(tx, run)
     base_currency = base_currency_of(tx, run.account_id)
     refused = []
     for row in waiting:
@@ -56,7 +56,7 @@ def enter(tx: WriteTx, *, run: ImportRunRow, count: int) -> int:
 
     Raises `Unfit`, and then none has.
     """
-    _override(tx, run)
+    override(tx, run)
     base_currency = base_currency_of(tx, run.account_id)
     waiting = rows.waiting(tx, run.id, count)
     became: list[tuple[int, AssetTransaction]] = []
@@ -77,7 +77,7 @@ def enter(tx: WriteTx, *, run: ImportRunRow, count: int) -> int:
     return len(waiting)
 
 
-def _override(tx: WriteTx, run: ImportRunRow) -> None:
+def override(tx: WriteTx, run: ImportRunRow) -> None:
     """Write in a period that is being closed, where that was asked for."""
     if run.overrides_closing:
         tx.overrides = frozenset({period_locks.CLOSING})

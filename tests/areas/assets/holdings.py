@@ -162,9 +162,9 @@ class Holdings:
             out = self.stored(
                 tx, "transfer_out", date, quantity, gross, account=sender, counter_account_id=receiver, **more
             )
-            into = self.stored(
-                tx, "transfer_in", date, quantity, gross, account=receiver, counter_account_id=sender, **more
-            )
+            given = {"counter_account_id": sender, "linked_transaction_id": out.id, **more}
+            into = self.stored(tx, "transfer_in", date, quantity, gross, account=receiver, **given)
+            TRANSACTIONS.save(tx, replace(out, linked_transaction_id=into.id))
             recording.record(tx, [out, into])
             return [out.id, into.id]
 

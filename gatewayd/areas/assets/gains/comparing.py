@@ -1,26 +1,42 @@
 """One pool over all brokers beside each broker's average cost, and why they differ (Domain F.4).
 
-Both take in the same costs. They differ by what disposals took out of them: the pool gave up what its matches say, each
-account its own average. So the difference of what is left is the sum of the differences of the days with disposals.
+Both take in what is paid. They differ by what left them: the pool gave up what its matches say or its average, each
+account its own average; and by what came from a holding that differed itself, by a gift, a merger or a spin-off. So the
+difference of what is left is the sum of what these events made, each of which is named.
 """
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
-from typing import Final
+from typing import Final, NamedTuple, get_args
 
 from gatewayd.areas.assets.accounts.rows import ACCOUNTS
+from gatewayd.areas.assets.gains.carried import CarriedCost, carried_costs
 from gatewayd.areas.assets.gains.disposals import matches
-from gatewayd.areas.assets.gains.shapes import BrokerHolding, ComparedPool, CostDifference, PoolState
+from gatewayd.areas.assets.gains.shapes import BrokerHolding, ComparedPool, CostDifference, CostEvent, PoolState
 from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
 from gatewayd.areas.assets.pools import reading
-from gatewayd.areas.assets.pools.day_rows import StoredDay
+from gatewayd.areas.assets.pools.computing import NOTHING
 from gatewayd.areas.assets.pools.exact import COST_PLACES, cost_of, minor_of, quantity_text
 from gatewayd.areas.assets.pools.held import Held, HeldOn, Whose
 from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY
+from gatewayd.areas.assets.pools.shapes import Match, Outcome
 from gatewayd.money import Money, canonical
 from gatewayd.store import ReadTx
 
-SHOWN_DAYS: Final = 100  # Chosen: the latest
+SHOWN_EVENTS: Final = 100  # Chosen: the latest
+_ORDER: Final = get_args(CostEvent)
+
+
+class _Event(NamedTuple):
+    """Costs that left the pool and the accounts, in 1e-20 pounds; below 0 are those that came."""
+
+    date: str
+    kind: CostEvent
+    transaction_id: str | None
+    pool_cost: int
+    account_cost: int
+    matches: Sequence[Match] = ()
 
 
 def compare(tx: ReadTx, legal_entity_id: str, instrument_id: str | None) -> list[ComparedPool]:
@@ -31,55 +47,71 @@ def compare(tx: ReadTx, legal_entity_id: str, instrument_id: str | None) -> list
     for one in HeldOn(tx, whose, tx.today, closed=True).accounts():
         if one.currency == POOL_CURRENCY and ACCOUNTS.get(tx, one.scope_id).is_pooled:
             held[one.instrument_id].append(one)
-    return [_compared(tx, pool, held[id_]) for id_, pool in pools.items() if instrument_id in (None, id_)]
+    carried: dict[str, list[CarriedCost]] = defaultdict(list)
+    for event in carried_costs(tx, legal_entity_id):
+        carried[event.instrument_id].append(event)
+    named = (pool for id_, pool in pools.items() if instrument_id in (None, id_))
+    return [_compared(tx, pool, held[pool.instrument_id], carried[pool.instrument_id]) for pool in named]
 
 
-def _compared(tx: ReadTx, pool: Held, accounts: list[Held]) -> ComparedPool:
-    days = _differences(tx, pool, accounts)
-    shown = days[-SHOWN_DAYS:]
-    difference = sum(one.cost for one in accounts) - pool.cost
-    named = _money(difference)
-    earlier = Money(named.minor - sum(day.difference.minor for day in shown), POOL_CURRENCY)
+def _compared(tx: ReadTx, pool: Held, accounts: list[Held], carried: list[CarriedCost]) -> ComparedPool:
+    events = _told([*_of_days(tx, pool, accounts), *(_Event(*one[1:]) for one in carried)])
+    earlier, shown = events[:-SHOWN_EVENTS], events[-SHOWN_EVENTS:]
     return ComparedPool(
         instrument_id=pool.instrument_id,
         name=INSTRUMENTS.get(tx, pool.instrument_id).name,
         pool=PoolState(quantity=quantity_text(pool.quantity), cost=_money(pool.cost), currency=POOL_CURRENCY),
         average_cost=_average(pool),
         accounts=[_broker(tx, one) for one in accounts],
-        difference=named,
-        earlier_difference=earlier,
+        difference=_money(sum(one.cost for one in accounts) - pool.cost),
+        earlier_difference=Money(sum(one.difference.minor for one in earlier), POOL_CURRENCY),
         currency=POOL_CURRENCY,
         days=shown,
     )
 
 
-def _differences(tx: ReadTx, pool: Held, accounts: list[Held]) -> list[CostDifference]:
-    """The days on which the pool gave up another cost than the accounts, oldest first."""
-    by_account: dict[str, int] = defaultdict(int)
+def _of_days(tx: ReadTx, pool: Held, accounts: list[Held]) -> Iterator[_Event]:
+    """What the days with disposals and gains took out of the pool and out of the accounts."""
+    by_account: dict[str, list[Outcome]] = defaultdict(list)
     for account in accounts:
         for day in reading.disposal_days(tx, account.scope_id, pool.instrument_id):
-            by_account[day.date] += _gone(day)
-    found = {day.date: day for day in reading.disposal_days(tx, pool.scope_id, pool.instrument_id)}
-    differences = []
-    for date in sorted({*found, *by_account}):
-        gone = _gone(found[date]) if date in found else 0
-        if gone != by_account[date]:
-            differences.append(
+            by_account[day.date].append(day.outcome)
+    found = {day.date: day.outcome for day in reading.disposal_days(tx, pool.scope_id, pool.instrument_id)}
+    for date in {*found, *by_account}:
+        ours, theirs = found.get(date, NOTHING.outcome), by_account[date]
+        cost = sum(cost_of(one.cost) for one in theirs)
+        yield _Event(date, "disposal", None, cost_of(ours.cost), cost, ours.matches)
+        could_not = sum(cost_of(one.capital_gain) for one in theirs)
+        yield _Event(date, "adjustment", None, -cost_of(ours.capital_gain), -could_not)
+
+
+def _told(events: Iterable[_Event]) -> list[CostDifference]:
+    """Those that made a difference, oldest first.
+
+    Chosen: it is what they come to up to each event that is rounded, so that all add up; the accounts' cost is shown as
+    what makes an event add up.
+    """
+    told: list[CostDifference] = []
+    exact = shown = 0
+    for event in sorted(events, key=lambda one: (one.date, _ORDER.index(one.kind), one.transaction_id or "")):
+        exact += event.pool_cost - event.account_cost
+        difference = _money(exact) - Money(shown, POOL_CURRENCY)
+        if difference.minor:
+            shown += difference.minor
+            pool_cost = _money(event.pool_cost)
+            told.append(
                 CostDifference(
-                    date=date,
-                    pool_cost=_money(gone),
-                    account_cost=_money(by_account[date]),
-                    difference=_money(gone - by_account[date]),
+                    date=event.date,
+                    kind=event.kind,
+                    transaction_id=event.transaction_id,
+                    pool_cost=pool_cost,
+                    account_cost=pool_cost - difference,
+                    difference=difference,
                     currency=POOL_CURRENCY,
-                    matches=matches(found[date].outcome.matches, POOL_CURRENCY) if date in found else [],
+                    matches=matches(event.matches, POOL_CURRENCY),
                 )
             )
-    return differences
-
-
-def _gone(day: StoredDay) -> int:
-    """The cost that a day's disposals took, less what a return of capital could not take."""
-    return cost_of(day.outcome.cost) - cost_of(day.outcome.capital_gain)
+    return told
 
 
 def _broker(tx: ReadTx, held: Held) -> BrokerHolding:

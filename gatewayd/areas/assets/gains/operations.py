@@ -131,7 +131,8 @@ def gain_forecast(tx: ReadTx, caller: Caller, request: GetGainForecast) -> GainF
 def compare_pools(tx: ReadTx, caller: Caller, request: ComparePools) -> ComparedPools:
     """Compare the pools of a person over all brokers with each broker's average cost, and tell why they differ.
 
-    They take in the same costs: what they differ by is what disposals took out of them, day by day.
+    What they differ by is told event by event: disposals, returns of capital beyond the cost, and what gifts to and
+    from a spouse, mergers and spin-offs carried along.
     """
     owner = pooling_owner(tx, request.legal_entity_id, request.instrument_id)
     return ComparedPools(legal_entity_id=owner.id, data=comparing.compare(tx, owner.id, request.instrument_id))

@@ -201,10 +201,19 @@ class BrokerHolding(Response, frozen=True, kw_only=True):
     currency: str
 
 
+CostEvent = Literal["disposal", "adjustment", "gift", "merger", "spin_off"]
+
+
 class CostDifference(Response, frozen=True, kw_only=True):
-    """A day on which the pool gave up another cost than the accounts' averages did, and the matches that made it."""
+    """An event that took another cost out of the pool than out of the accounts; what brought cost in is below 0.
+
+    `disposal` is all of a day, with its matches; `adjustment` is what a return of capital or an equalisation took off
+    beyond the cost that was left. A `gift` to or from a spouse, a `merger` and a `spin_off` name their transaction.
+    """
 
     date: DateText
+    kind: CostEvent
+    transaction_id: Id | None
     pool_cost: Amount
     account_cost: Amount
     difference: Amount
@@ -215,8 +224,8 @@ class CostDifference(Response, frozen=True, kw_only=True):
 class ComparedPool(Response, frozen=True, kw_only=True):
     """One pool over all accounts without a wrapper, beside the accounts.
 
-    `difference` is the accounts' costs together less the pool's; it is the sum of those of `days` and of
-    `earlierDifference`.
+    `difference` is the accounts' costs together less the pool's: the sum of those of `days`, which are the latest 100
+    events, and of `earlierDifference`.
     """
 
     instrument_id: Id

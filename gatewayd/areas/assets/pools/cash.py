@@ -17,6 +17,11 @@ ON CONFLICT (org_id, account_id, currency) DO UPDATE SET balance = asset_cash.ba
 _SELECT = """
 SELECT currency, balance FROM asset_cash WHERE org_id = :org_id AND account_id = :account_id ORDER BY currency
 """
+_SELECT_ALL = "SELECT account_id, currency, balance FROM asset_cash WHERE org_id = :org_id"
+_SELECT_MOVED = """
+SELECT account_id, currency, sum(net_amount) FROM asset_transactions WHERE org_id = :org_id
+GROUP BY account_id, currency
+"""
 
 
 def add(tx: WriteTx, rows: Iterable[AssetTransaction], sign: int) -> None:
@@ -24,11 +29,27 @@ def add(tx: WriteTx, rows: Iterable[AssetTransaction], sign: int) -> None:
     moved: Counter[tuple[str, str]] = Counter()
     for row in rows:
         moved[row.account_id, row.currency] += sign * row.net_amount.minor
-    changed = [(tx.org_id, account_id, currency, minor) for (account_id, currency), minor in moved.items() if minor]
-    if changed:
-        tx.run_each(_ADD, changed)
+    _add(tx, moved)
 
 
 def balances(tx: ReadTx, account_id: str) -> list[Money]:
     """What an account has in cash today, by currency."""
     return [Money(balance, currency) for currency, balance in tx.rows(_SELECT, account_id=account_id)]
+
+
+def missing(tx: ReadTx) -> Counter[tuple[str, str]]:
+    """By account and currency, what transactions come to more than the balance, where it is not 0: minor units."""
+    found: Counter[tuple[str, str]] = Counter({(account, of): minor for account, of, minor in tx.rows(_SELECT_MOVED)})
+    found.subtract({(account, of): balance for account, of, balance in tx.rows(_SELECT_ALL)})
+    return Counter({key: minor for key, minor in found.items() if minor})
+
+
+def add_missing(tx: WriteTx) -> None:
+    """Let balances be what the transactions come to."""
+    _add(tx, missing(tx))
+
+
+def _add(tx: WriteTx, moved: Counter[tuple[str, str]]) -> None:
+    changed = [(tx.org_id, account_id, currency, minor) for (account_id, currency), minor in moved.items() if minor]
+    if changed:
+        tx.run_each(_ADD, changed)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from gatewayd.areas.assets.pools.exact import cost_of, cost_text, quantity_of, quantity_text
-from gatewayd.areas.assets.pools.shapes import Inputs, Leaving
+from gatewayd.areas.assets.pools.shapes import Departure, Inputs, Leaving
 
 ZERO = Fraction(0)
 _QUANTITIES = ("acquired", "disposed", "bonus", "added")
@@ -82,6 +82,16 @@ def read_day(date: str, inputs: Inputs) -> Day:
         leaving=inputs.leaving,
         transactions=inputs.transactions,
     )
+
+
+def arriving(date: str, kind: Departure, cost: int, lot_cost: int, *, pooled: bool) -> Day:
+    """What a holding takes over, at what it cost where it left: on average, and by lots, which no pool has."""
+    day = Day(date, lot_difference=0 if pooled else lot_cost - cost)
+    if kind == "passed":
+        day.acquired_cost = cost
+    else:
+        day.added_cost = cost
+    return day
 
 
 def inputs_of(day: Day) -> Inputs:

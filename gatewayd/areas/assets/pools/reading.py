@@ -98,6 +98,12 @@ def quantity_held(tx: ReadTx, account_id: str, instrument_id: str, date: str) ->
     return quantity_of(holding_rows.quantity_after(last[1], last[0], facts, date))
 
 
+def is_restated(tx: ReadTx, key: Key, date: str) -> bool:
+    """Whether a split of an ISO date changes a holding: what was held then, or sold so late that it may be matched."""
+    last = next(day_rows.backwards(tx, key, date), None)
+    return last is not None and (last[1].quantity != "0" or last[0] >= days_after(date, -WINDOW_DAYS))
+
+
 def days_of(tx: ReadTx, key: Key, until: str, after: str, count: int, *, matched: bool) -> Days:
     """At most `count` days of a holding after an ISO date, up to another; of a pool, as if nothing came after that."""
     rows = tx.rows(_SELECT_DAYS, after=after, until=until, count=count, **key._asdict())

@@ -15,12 +15,14 @@ from gatewayd.areas.assets.income import years
 from gatewayd.areas.assets.pools import cash, contributions, day_rows, holding_rows, reading, scopes, splits
 from gatewayd.areas.assets.pools.computing import Computed
 from gatewayd.areas.assets.pools.day_rows import Key
-from gatewayd.areas.assets.pools.days import Day
+from gatewayd.areas.assets.pools.days import Day, arriving
 from gatewayd.areas.assets.pools.exact import quantity_of, quantity_text
 from gatewayd.areas.assets.pools.recomputing import Changes, Shift, recompute
+from gatewayd.areas.assets.pools.reconciling import Faults
 from gatewayd.areas.assets.pools.scopes import Concerned, Scope
 from gatewayd.areas.assets.transactions.shapes import AssetTransaction
 from gatewayd.errors import Problem, invalid_field
+from gatewayd.ledger import period_locks
 from gatewayd.store import WriteTx
 
 ROUNDS: Final = 8  # Chosen: a day that differs again so often depends on itself
@@ -32,7 +34,7 @@ def record(tx: WriteTx, rows: Sequence[AssetTransaction]) -> None:
 
     Raises `Problem` `insufficient_quantity` where an account that may not be short would hold less than nothing at the
     end of any day; `transactionId` names the first row at fault. `validation_failed`: two splits of one day differ, or
-    transfers go in a circle.
+    transfers go in a circle. `period_closed`: a split is of a closed day of somebody who held it.
     """
     waiting: list[AssetTransaction] = []
     for row in sorted(rows, key=lambda row: (row.trade_date, row.id)):
@@ -63,6 +65,19 @@ def compute_anew(tx: WriteTx, keys: Iterable[Key]) -> None:
         scope = next((one for one in holding_rows.holders(tx, key.instrument_id) if one.id == key.scope_id), None)
         if scope is not None:
             pending.add(scope, key.instrument_id, Day(day_rows.since(tx, key, "")[0].date))
+    _settle(tx, pending, ())
+
+
+def enter_anew(tx: WriteTx, faults: Faults) -> None:
+    """Let days and splits have what the transactions bring, and compute what follows. Raises as `compute_anew`."""
+    pending = _Pending()
+    for fault in faults.days:
+        pending.add(fault.scope, fault.key.instrument_id, fault.expected)
+        pending.add(fault.scope, fault.key.instrument_id, fault.stored, -1)
+    for instrument_id in faults.splits:
+        dates = splits.retell(tx, instrument_id)
+        for scope in holding_rows.holders(tx, instrument_id):
+            pending.add(scope, instrument_id, Day(dates[0]))
     _settle(tx, pending, ())
 
 
@@ -116,12 +131,20 @@ def _retell_splits(tx: WriteTx, rows: Iterable[AssetTransaction], sign: int, pen
     told = [row for row in rows if row.type == "split" and row.instrument_id is not None]
     without = [row.id for row in told] if sign < 0 else []
     for instrument_id in sorted({row.instrument_id or "" for row in told}):
-        changed = splits.retell(tx, instrument_id, without)
-        if changed is None:
+        dates = splits.retell(tx, instrument_id, without)
+        if not dates:
             continue
         for scope in holding_rows.holders(tx, instrument_id):
+            _refuse_closed(tx, scope, instrument_id, dates)
             known = scope if scope.is_pool else scopes.concerned(tx, scope.id).account
-            pending.add(known, instrument_id, Day(changed))
+            pending.add(known, instrument_id, Day(dates[0]))
+
+
+def _refuse_closed(tx: WriteTx, holder: Scope, instrument_id: str, dates: Iterable[str]) -> None:
+    """A split that somebody tells is one for all who held it then, whose books may be closed on its day."""
+    for date in dates:
+        if reading.is_restated(tx, Key(holder.id, instrument_id), date):
+            period_locks.refuse_closed(tx, holder.legal_entity_id, date)
 
 
 def _settle(tx: WriteTx, pending: _Pending, rows: Sequence[AssetTransaction]) -> None:
@@ -147,11 +170,7 @@ def _pass_on(tx: WriteTx, pending: _Pending, giver: Scope, shift: Shift) -> None
     scope = pending.scope_of.get(to_scope)
     if scope is None:
         scope = scopes.pool_of(to_scope) if giver.is_pool else scopes.concerned(tx, to_scope).account
-    day = Day(shift.date, lot_difference=0 if scope.is_pool else shift.lot_cost - shift.cost)
-    if shift.leaving.kind == "passed":
-        day.acquired_cost = shift.cost
-    else:
-        day.added_cost = shift.cost
+    day = arriving(shift.date, shift.leaving.kind, shift.cost, shift.lot_cost, pooled=scope.is_pool)
     pending.add(scope, instrument_id, day)
 
 

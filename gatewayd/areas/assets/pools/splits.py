@@ -11,7 +11,7 @@ from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
 from gatewayd.areas.assets.instruments.shapes import InstrumentSplit, Ratio
 from gatewayd.areas.assets.pools.matching import Split
 from gatewayd.clock import days_after
-from gatewayd.errors import invalid_field
+from gatewayd.errors import Problem, invalid_field
 from gatewayd.store import ReadTx, WriteTx
 
 SAME_WITHIN_DAYS: Final = 7  # Chosen: brokers book a split on its day, or when they come to it
@@ -34,25 +34,32 @@ def of_instrument(tx: ReadTx, instrument_id: str) -> list[Split]:
     return [Split(one.date, Fraction(one.numerator, one.denominator)) for one in _splits(text)]
 
 
-def retell(tx: WriteTx, instrument_id: str, without: Iterable[str] = ()) -> str | None:
+def retell(tx: WriteTx, instrument_id: str, without: Iterable[str] = ()) -> list[str]:
     """Let an instrument have the splits that its transactions tell, but for some of these.
 
-    Returns the ISO date from which holdings change by that; None where nothing does. Raises `Problem`
+    Returns the ISO dates on which holdings change by that, oldest first. Raises `Problem`
     `validation_failed` where two of them tell another ratio for the same day.
     """
-    left_out = set(without)
-    told = [
-        (date, _ratio(ratio))
-        for id_, date, ratio in tx.rows(_SELECT_TOLD, instrument_id=instrument_id)
-        if id_ not in left_out
-    ]
     instrument = INSTRUMENTS.get(tx, instrument_id)
-    facts = _facts(told)
+    facts = _facts(_told(tx, instrument_id, set(without)))
     differing = {_key(one) for one in facts} ^ {_key(one) for one in instrument.splits}
-    if not differing:
-        return None
-    INSTRUMENTS.update(tx, replace(instrument, splits=facts))
-    return min(date for date, _ in differing)
+    if differing:
+        INSTRUMENTS.update(tx, replace(instrument, splits=facts))
+    return sorted({date for date, _ in differing})
+
+
+def differ(tx: ReadTx, instrument_id: str) -> bool:
+    """Whether an instrument has other splits than its transactions tell, or these contradict each other."""
+    try:
+        told = _facts(_told(tx, instrument_id, set()))
+    except Problem:
+        return True
+    return {_key(one) for one in told} != {_key(one) for one in INSTRUMENTS.get(tx, instrument_id).splits}
+
+
+def _told(tx: ReadTx, instrument_id: str, without: set[str]) -> list[tuple[str, Ratio]]:
+    rows = tx.rows(_SELECT_TOLD, instrument_id=instrument_id)
+    return [(date, _ratio(ratio)) for id_, date, ratio in rows if id_ not in without]
 
 
 def _facts(told: list[tuple[str, Ratio]]) -> list[InstrumentSplit]:
