@@ -1869,7 +1869,8 @@ CREATE TABLE rents_received (
     PRIMARY KEY (org_id, tenancy_id, currency)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX rents_received_unpaid ON rents_received (org_id, unpaid_from, tenancy_id) WHERE unpaid_from IS NOT NULL;
+CREATE INDEX rents_received_unpaid ON rents_received (org_id, unpaid_from, tenancy_id, currency, amount)
+WHERE unpaid_from IS NOT NULL;
 
 CREATE TABLE seal_keys (
     kid TEXT PRIMARY KEY,                       -- its thumbprint (RFC 7638)

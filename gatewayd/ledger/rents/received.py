@@ -29,11 +29,12 @@ _ADD = """
 INSERT INTO rents_received (org_id, tenancy_id, currency, amount) VALUES (:org_id, :tenancy_id, :currency, :amount)
 ON CONFLICT (org_id, tenancy_id, currency) DO UPDATE SET amount = rents_received.amount + excluded.amount
 """
-_SELECT_LATER = f"""
-SELECT tenancy_id, currency, sum({_SIGNED}) FROM allocations
+LATER: Final = f"""
+SELECT tenancy_id, currency, sum({_SIGNED}) AS came FROM allocations
 WHERE org_id = :org_id AND property_id IS NOT NULL AND date > :day AND tenancy_id IS NOT NULL AND {IS_RENT}
 GROUP BY tenancy_id, currency
-"""
+""".strip()
+"""What came for tenancies after the ISO date `:day`, less what was given back: a statement to select from."""
 _KEPT = f"""
 SELECT tenancies.id, coalesce(rents_received.amount, 0), rents_received.unpaid_from, cancelled_at IS NOT NULL,
     {stored_terms.COLUMNS}
@@ -89,11 +90,6 @@ def _unpaid_from(row: Row) -> str | None:
 def _counted(row: Allocation) -> tuple[str, str, int] | None:
     """Tenancy, currency, and signed minor units of what is rent; None: it is none."""
     return None if row.tenancy_id is None or row.category not in _RENT else (row.tenancy_id, row.currency, row.signed)
-
-
-def later(tx: ReadTx, day: str) -> dict[tuple[str, str], int]:
-    """What came for tenancies after an ISO date, less what was given back: minor units by tenancy and currency."""
-    return {(tenancy_id, currency): minor for tenancy_id, currency, minor in tx.rows(_SELECT_LATER, day=day)}
 
 
 def stale(tx: ReadTx, after: str, count: int) -> list[tuple[str, bool]]:

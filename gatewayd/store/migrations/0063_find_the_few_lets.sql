@@ -16,7 +16,8 @@ WHERE EXISTS (
 DROP INDEX tenancies_settled;
 
 -- Who is in arrears on a day (Domain C3).
-CREATE INDEX rents_received_unpaid ON rents_received (org_id, unpaid_from, tenancy_id) WHERE unpaid_from IS NOT NULL;
+CREATE INDEX rents_received_unpaid ON rents_received (org_id, unpaid_from, tenancy_id, currency, amount)
+WHERE unpaid_from IS NOT NULL;
 
 -- The last rent of a tenancy, which is that of almost every day that asks. Amounts have all digits of their currency.
 ALTER TABLE tenancies ADD COLUMN last_rent INTEGER;

@@ -12,16 +12,23 @@ from gatewayd.areas.landlord.tenancies.shapes import TenancyRow
 from gatewayd.ledger.rents import received, schedule, stored_terms
 from gatewayd.store import ReadTx, Row
 
-_OWED = f"""
-SELECT tenancies.id, property_id, amount, unpaid_from, CASE WHEN last_day <= :day THEN rent_total END,
-    {stored_terms.COLUMNS}
-FROM rents_received CROSS JOIN tenancies
-WHERE rents_received.org_id = :org_id AND tenancies.org_id = :org_id AND tenancies.id = tenancy_id
+_COLUMNS = f"CASE WHEN last_day <= :day THEN rent_total END, {stored_terms.COLUMNS}"
+_OF_TENANCY = """
+AND tenancies.org_id = :org_id AND tenancies.id = rents_received.tenancy_id
     AND tenancies.currency = rents_received.currency AND cancelled_at IS NULL
-"""  # CROSS: SQLite keeps the order of the tables, and looks at these tenancies alone
-_SELECT_UNPAID = f"{_OWED} AND unpaid_from <= :day"
-_SELECT_ONE = f"{_OWED} AND tenancy_id = :tenancy_id"
-_TERMS = 5  # how many columns go before those of the terms, the first of which is the currency
+""".strip()
+# CROSS: SQLite keeps the order of the tables, and looks at these tenancies alone
+_SELECT_UNPAID = f"""
+SELECT tenancies.id, property_id, amount, unpaid_from, {_COLUMNS}
+FROM rents_received CROSS JOIN tenancies
+WHERE rents_received.org_id = :org_id AND unpaid_from <= :day {_OF_TENANCY}
+"""
+_SELECT_CHANGED = f"""
+SELECT tenancies.id, property_id, amount - later.came, '', {_COLUMNS}
+FROM ({received.LATER}) later CROSS JOIN rents_received CROSS JOIN tenancies
+WHERE rents_received.org_id = :org_id AND rents_received.tenancy_id = later.tenancy_id
+    AND rents_received.currency = later.currency {_OF_TENANCY}
+"""
 
 
 class Owed(NamedTuple):
@@ -71,21 +78,20 @@ def of_all(tx: ReadTx, day: str) -> list[Owing]:
     Looked at are those with a rent unpaid that was due by then. What came after that date is taken out of the sums, so
     that a day of the past costs a look at each tenancy for which something has come since.
     """
-    since = received.later(tx, day)
-    rows = [row for row in tx.each(_SELECT_UNPAID, day=day) if (row[0], row[_TERMS]) not in since]
-    for tenancy_id, currency in since:
-        rows += [row for row in tx.rows(_SELECT_ONE, tenancy_id=tenancy_id, day=day) if row[_TERMS] == currency]
-    found = (_owing(row, day, since.get((row[0], row[_TERMS]), 0)) for row in rows)
+    changed = tx.rows(_SELECT_CHANGED, day=day)
+    since = {row[0] for row in changed}
+    rows = [*(row for row in tx.each(_SELECT_UNPAID, day=day) if row[0] not in since), *changed]
+    found = (_owing(row, day) for row in rows)
     return [one for one in found if one is not None]
 
 
-def _owing(row: Row, day: str, since: int) -> Owing | None:
-    """What a tenancy owes at the end of an ISO date, after which an amount has come for it; None: nothing."""
+def _owing(row: Row, day: str) -> Owing | None:
+    """What a tenancy owes at the end of an ISO date, by what had come until then; None: nothing."""
     tenancy_id, property_id, amount, unpaid_from, total, *stored = row
-    came = max(amount - since, 0)
+    came = max(amount, 0)
     if total is not None and total <= came:
         return None
-    if total is not None and unpaid_from and not since:  # as of most: nothing is worked out
+    if total is not None and unpaid_from:  # as of most: nothing is worked out
         return Owing(tenancy_id, property_id, stored[0], total - came, unpaid_from)
     its = stored_terms.terms_of(*stored)
     oldest = schedule.oldest_unpaid(its, day, came)

@@ -43,6 +43,7 @@ _OCCUPANCIES: Final[Mapping[int | None, Occupancy]] = {None: "vacant", 1: "endin
 _SOME = """id IN (
     SELECT u.id FROM tenancies s CROSS JOIN property_units u
     WHERE s.org_id = :org_id AND s.{day} AND u.org_id = :org_id AND u.property_id = s.property_id
+        AND (s.unit_id IS NULL OR s.unit_id = u.id)
 )"""
 _WITH_AN_END, _WITH_A_START = _SOME.format(day="last_day >= :today"), _SOME.format(day="start_date > :today")
 OF_STATUS: Final[Mapping[UnitFilter, tuple[str, ...]]] = {
