@@ -48,6 +48,13 @@ def test_a_loss_leaves_all_of_the_costs_for_later(books: LetBooks) -> None:
     }
 
 
+@pytest.mark.parametrize("profits", ["0", "-3500"])
+def test_without_profits_no_loss_is_used(books: LetBooks, profits: str) -> None:
+    found = relief(books, f"&financeCosts=40&profits={profits}&lossesBroughtForward=100&adjustedTotalIncome=930")
+    assert (found["lossesUsed"], found["financeCostsCarriedForward"]) == ("0.00", "40.00")
+    assert found["lossesCarriedForward"] == f"{100 - int(profits)}.00"
+
+
 def test_what_was_left_is_relieved_in_the_next_year(books: LetBooks) -> None:
     """T-S24-2: 18,000 less 1,500, of which a loss of 3,500 takes its part."""
     forward = "&financeCostsBroughtForward=4000&lossesBroughtForward=3500"
