@@ -9,8 +9,8 @@ The SELECT a caller gives names `id` and `updated_at` as its first two columns, 
 
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -22,19 +22,37 @@ from gatewayd.store import ReadTx, Row, Table
 R = TypeVar("R", bound=msgspec.Struct)
 
 _NOTHING: Final[Mapping[str, object]] = {}
-_NEWEST = " AND id < :after_id ORDER BY id DESC LIMIT :count"
-_CHANGES = " AND (updated_at, id) > (:after_at, :after_id) ORDER BY updated_at, id LIMIT :count"
+_ANY = ("",)
 
 
-def table_page(tx: ReadTx, request: SyncRequest, table: Table[R], filters: Mapping[str, object]) -> Listing[R]:
-    """One page of the resources of a table, as they are. See `sync_page`."""
-    return sync_page(tx, request, table.select, filters, lambda row: encode(table.read(tx, row)))
+class _Order(NamedTuple):
+    """What is behind a cursor, and in which order it follows."""
+
+    behind: str
+    by: str
+
+
+_NEWEST = _Order(" AND id < :after_id", " ORDER BY id DESC LIMIT :count")
+_CHANGES = _Order(" AND (updated_at, id) > (:after_at, :after_id)", " ORDER BY updated_at, id LIMIT :count")
+
+
+def table_page(
+    tx: ReadTx,
+    request: SyncRequest,
+    table: Table[R],
+    filters: Mapping[str, object],
+    named: Mapping[str, object] = _NOTHING,
+    any_of: Sequence[str] = _ANY,
+) -> Listing[R]:
+    """One page of the resources of a table, as they are, which meet one of some conditions. See `sync_page`."""
+    selects = [table.select + condition for condition in any_of]
+    return sync_page(tx, request, selects, filters, lambda row: encode(table.read(tx, row)), named)
 
 
 def sync_page(
     tx: ReadTx,
     request: SyncRequest,
-    select: str,
+    select: str | Sequence[str],
     filters: Mapping[str, object],
     item: Callable[[Row], bytes],
     named: Mapping[str, object] = _NOTHING,
@@ -53,7 +71,7 @@ def sync_page(
 def sync_rows(
     tx: ReadTx,
     request: SyncRequest,
-    select: str,
+    select: str | Sequence[str],
     filters: Mapping[str, object],
     size: Callable[[Row], int],
     named: Mapping[str, object] = _NOTHING,
@@ -62,19 +80,21 @@ def sync_rows(
 
     `named` are the parameters of `select` itself; conditions may name them too, and `:org_id`. `filters` maps a
     condition (`status = :status`) to the value of the one other parameter that it names, and one that names none to
-    True; conditions whose value is None are left out. Raises `Problem` `invalid_cursor`.
+    True; conditions whose value is None are left out. Several of `select`, of which no row is in two, are read off an
+    index each and made one order as they are read. Raises `Problem` `invalid_cursor`.
     """
+    selects = [select] if isinstance(select, str) else select
     values: dict[str, object] = dict(named)
+    conditions = ""
     for condition, value in filters.items():
         if value is not None:
-            select += f" AND {condition}"
+            conditions += f" AND {condition}"
             own = _parameters(condition) - named.keys()
             assert len(own) <= 1, condition
             values |= dict.fromkeys(own, value)
-    if request.updated_since is None:
-        found = _newest(tx, request, select, values)
-    else:
-        found = _changes(tx, request, select, values)
+    order = _NEWEST if request.updated_since is None else _CHANGES
+    sql = " UNION ALL ".join(one + conditions + order.behind for one in selects) + order.by
+    found = tx.each(sql, count=request.limit + 1, **_start(request), **values)
     rows, more = fill(found, request.limit, size)
     if not more:
         return rows, None
@@ -82,18 +102,13 @@ def sync_rows(
     return rows, next_cursor(request, (id_,) if request.updated_since is None else (updated_at, id_))
 
 
-def _newest(tx: ReadTx, request: SyncRequest, select: str, values: Mapping[str, object]) -> Iterator[Row]:
-    key = cursor_key(request, str)
-    after_id = MAX_KEY if key is None else key[0]
-    return tx.each(select + _NEWEST, after_id=after_id, count=request.limit + 1, **values)
-
-
-def _changes(tx: ReadTx, request: SyncRequest, select: str, values: Mapping[str, object]) -> Iterator[Row]:
-    key = cursor_key(request, int, str)
-    assert request.updated_since is not None
-    since = from_moment(request.updated_since)
-    after_at, after_id = (since, "") if key is None else key
-    return tx.each(select + _CHANGES, after_at=after_at, after_id=after_id, count=request.limit + 1, **values)
+def _start(request: SyncRequest) -> dict[str, object]:
+    """The values that the order names: those of the cursor, or else what nothing is before."""
+    if request.updated_since is None:
+        key = cursor_key(request, str)
+        return {"after_id": MAX_KEY if key is None else key[0]}
+    key = cursor_key(request, int, str) or (from_moment(request.updated_since), "")
+    return {"after_at": key[0], "after_id": key[1]}
 
 
 @functools.cache  # conditions are constants of the program

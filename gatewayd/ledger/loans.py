@@ -1,15 +1,30 @@
 """Mortgages as loans: what is computed of them follows from what stands in their rows. Reads only."""
 
+from collections.abc import Iterator, Sequence
+from typing import Any
+
 import msgspec
 
-from gatewayd.ledger.amortising import Balance, Loan, rates_of
+from gatewayd.ledger.amortising import Balance, Loan, balance_on, rates_of
 from gatewayd.money import to_minor
 from gatewayd.store import ReadTx
 
-_SELECT_ONE = """
-SELECT currency, type, original_amount, start_date, term_months, monthly_payment, rate_history, rate_end_date,
-    reversion_rate, balance_history, redeemed_date
-FROM mortgages WHERE org_id = :org_id AND id = :id
+_COLUMNS = """
+currency, type, original_amount, start_date, term_months, monthly_payment, rate_history, rate_end_date, reversion_rate,
+    balance_history, redeemed_date
+""".strip()
+_SELECT_ONE = f"SELECT {_COLUMNS} FROM mortgages WHERE org_id = :org_id AND id = :id"
+_RUNNING = "org_id = :org_id AND start_date <= :day AND (redeemed_date IS NULL OR redeemed_date > :day)"
+_SAID = "balance_date <= :day"
+# of which nothing is ever repaid, and nobody said otherwise
+_STANDS = "type = 'interest_only' AND balance_date IS NULL"
+_SELECT_KNOWN = f"""
+SELECT property_id, CASE WHEN balance_date IS NULL THEN original_amount ELSE current_balance END
+FROM mortgages WHERE {_RUNNING} AND ({_SAID} OR {_STANDS})
+"""
+_SELECT_UNKNOWN = f"""
+SELECT property_id, {_COLUMNS}
+FROM mortgages WHERE {_RUNNING} AND (balance_date > :day OR balance_date IS NULL AND type <> 'interest_only')
 """
 
 
@@ -30,9 +45,21 @@ _steps, _stated = msgspec.json.Decoder(list[_Step]), msgspec.json.Decoder(list[_
 def find(tx: ReadTx, mortgage_id: str) -> Loan | None:
     """The loan that a mortgage is; None where the organization has no such one."""
     row = tx.row(_SELECT_ONE, id=mortgage_id)
-    if row is None:
-        return None
-    currency, type_, original, start, term_months, payment, *rates, balances, redeemed = row
+    return None if row is None else _loan(row)
+
+
+def balances_on(tx: ReadTx, day: str) -> Iterator[tuple[str, int]]:
+    """What is owed on an ISO date on each mortgage that runs: its property, and minor units (Domain C3).
+
+    What was said up to the day is the last word in most rows, and needs neither their histories nor any computing.
+    """
+    yield from tx.each(_SELECT_KNOWN, day=day)
+    for property_id, *columns in tx.each(_SELECT_UNKNOWN, day=day):
+        yield property_id, balance_on(_loan(columns), day)
+
+
+def _loan(columns: Sequence[Any]) -> Loan:
+    currency, type_, original, start, term_months, payment, *rates, balances, redeemed = columns
     history, rate_end_date, reversion_rate = rates
     steps = ((step.from_date, step.interest_rate) for step in _steps.decode(history))
     return Loan(

@@ -15,6 +15,7 @@ CategoryName = Annotated[str, Meta(min_length=1, max_length=64, examples=["turno
 Percent = Annotated[str, Meta(description="A decimal of at most one fraction digit.", examples=["87.5"])]
 WarningCode = Literal[
     "adjusted_total_income_unknown",
+    "brought_forward_of_uk_property",
     "capital_without_interest",
     "capital_without_rate",
     "consolidated_expenses_not_allowed",

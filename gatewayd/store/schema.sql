@@ -1759,7 +1759,7 @@ CREATE TABLE properties (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1),
-    search_text TEXT NOT NULL, postcode_key TEXT NOT NULL DEFAULT '',                  -- names and address, case-folded
+    search_text TEXT NOT NULL, postcode_key TEXT NOT NULL DEFAULT '', may_lack INTEGER NOT NULL DEFAULT 1 CHECK (may_lack = 0 OR may_lack = 1),                  -- names and address, case-folded
     CHECK ((status = 'archived') = (archived_at IS NOT NULL))
 ) STRICT;
 
@@ -1770,6 +1770,8 @@ CREATE UNIQUE INDEX properties_by_external_id ON properties (org_id, external_id
 CREATE INDEX properties_by_id ON properties (org_id, id, archived_at, status, use, search_text);
 
 CREATE INDEX properties_by_postcode ON properties (org_id, postcode_key, id);
+
+CREATE INDEX properties_lacking ON properties (org_id, id) WHERE may_lack = 1;
 
 CREATE INDEX properties_of_business ON properties (org_id, business_id, id);
 
@@ -1797,7 +1799,7 @@ CREATE TABLE property_units (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
-) STRICT;
+, let_until TEXT NOT NULL DEFAULT '') STRICT;
 
 CREATE INDEX property_units_by_change ON property_units (org_id, updated_at, id);
 
@@ -1807,6 +1809,10 @@ WHERE external_id IS NOT NULL;
 CREATE INDEX property_units_by_id ON property_units (org_id, id, archived_at, property_id);
 
 CREATE UNIQUE INDEX property_units_by_name ON property_units (org_id, property_id, name_key);
+
+CREATE INDEX property_units_let ON property_units (org_id, id) WHERE let_until = '9999-12-31';
+
+CREATE INDEX property_units_not_let ON property_units (org_id, id) WHERE let_until < '9999-12-31';
 
 CREATE INDEX property_units_of_property ON property_units (org_id, property_id, id);
 
@@ -1859,9 +1865,12 @@ CREATE TABLE rents_received (
     org_id TEXT NOT NULL REFERENCES organizations (id),
     tenancy_id TEXT NOT NULL REFERENCES tenancies (id),
     currency TEXT NOT NULL CHECK (length(currency) = 3),
-    amount INTEGER NOT NULL,                    -- minor units, of all dates; below 0: more was given back
+    amount INTEGER NOT NULL, unpaid_from TEXT,                    -- minor units, of all dates; below 0: more was given back
     PRIMARY KEY (org_id, tenancy_id, currency)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX rents_received_unpaid ON rents_received (org_id, unpaid_from, tenancy_id, currency, amount)
+WHERE unpaid_from IS NOT NULL;
 
 CREATE TABLE seal_keys (
     kid TEXT PRIMARY KEY,                       -- its thumbprint (RFC 7638)
@@ -2027,13 +2036,16 @@ CREATE TABLE tenancies (
     version INTEGER NOT NULL CHECK (version >= 1),
     last_day TEXT,                              -- of the tenancy, by law, notice and what was said; NULL: it goes on
     rent_total INTEGER                          -- of all its days; NULL: it goes on
-) STRICT;
+, last_rent INTEGER, last_rent_from TEXT) STRICT;
 
 CREATE INDEX tenancies_by_change ON tenancies (org_id, updated_at, id);
 
+CREATE INDEX tenancies_by_deposit_return ON tenancies (org_id, deposit_returned_date)
+WHERE deposit_returned_date IS NOT NULL;
+
 CREATE UNIQUE INDEX tenancies_by_external_id ON tenancies (org_id, external_id) WHERE external_id IS NOT NULL;
 
-CREATE INDEX tenancies_by_id ON tenancies (org_id, id);
+CREATE INDEX tenancies_by_id ON tenancies (org_id, id, start_date, last_day, cancelled_at);
 
 CREATE INDEX tenancies_by_last_day ON tenancies (org_id, last_day, id);
 
@@ -2046,22 +2058,22 @@ CREATE INDEX tenancies_going_on ON tenancies (org_id, start_date) WHERE last_day
 CREATE INDEX tenancies_in_property ON tenancies (org_id, property_id, id);
 
 CREATE INDEX tenancies_occupying ON tenancies (
-    org_id, property_id, start_date, unit_id, last_day, notice_served_date
+    org_id, property_id, start_date, unit_id, last_day, notice_served_date, cancelled_at
 ) WHERE cancelled_at IS NULL;
 
 CREATE INDEX tenancies_of_property ON tenancies (org_id, property_id, start_date, id);
 
 CREATE INDEX tenancies_of_unit ON tenancies (org_id, unit_id, id) WHERE unit_id IS NOT NULL;
 
-CREATE INDEX tenancies_settled ON tenancies (org_id, last_day, id, currency, rent_total)
-WHERE rent_total IS NOT NULL AND cancelled_at IS NULL;
-
 CREATE INDEX tenancies_to_look_at ON tenancies (rent_looked_at_on, id) WHERE cancelled_at IS NULL;
 
 CREATE INDEX tenancies_to_tell ON tenancies (last_day, id)
 WHERE cancelled_at IS NULL AND (ending_told_for IS NULL OR ending_told_for <> last_day);
 
-CREATE INDEX tenancies_with_deposit ON tenancies (org_id, start_date) WHERE deposit_amount IS NOT NULL;
+CREATE INDEX tenancies_with_an_end ON tenancies (org_id, id, last_day) WHERE last_day IS NOT NULL AND cancelled_at IS NULL;
+
+CREATE INDEX tenancies_with_deposit_held ON tenancies (org_id, start_date)
+WHERE deposit_amount IS NOT NULL AND deposit_returned_date IS NULL;
 
 CREATE TABLE tenancy_tenants (
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -2098,13 +2110,19 @@ CREATE TABLE tenants (
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1),
     search_text TEXT NOT NULL                   -- names, email and phone, case-folded
-) STRICT;
+, lets_until TEXT) STRICT;
 
 CREATE INDEX tenants_by_change ON tenants (org_id, updated_at, id);
 
 CREATE UNIQUE INDEX tenants_by_external_id ON tenants (org_id, external_id) WHERE external_id IS NOT NULL;
 
 CREATE INDEX tenants_by_id ON tenants (org_id, id);
+
+CREATE INDEX tenants_leaving ON tenants (org_id, id) WHERE lets_until < '9999-12-31';
+
+CREATE INDEX tenants_never_let ON tenants (org_id, id) WHERE lets_until IS NULL;
+
+CREATE INDEX tenants_staying ON tenants (org_id, id) WHERE lets_until = '9999-12-31';
 
 CREATE TABLE totp_secrets (
     user_id TEXT PRIMARY KEY REFERENCES users (id),

@@ -27,7 +27,7 @@ TENANCY: dict[str, Any] = {
     "currency": "GBP",
     "rent_history": '[{"fromDate":"2026-04-06","amount":"900.00","notice":null}]',
 }
-_MORTGAGE: dict[str, Any] = {
+MORTGAGE: dict[str, Any] = {
     "lender": "Building Society",
     "type": "repayment",
     "interest_rate": "6",
@@ -56,7 +56,7 @@ def insert_tenancy(tx: WriteTx, property_id: str, **fields: Any) -> str:
 
 def insert_mortgage(tx: WriteTx, property_id: str, **fields: Any) -> str:
     """A repayment loan of 100,000.00 at 6 % since 6 April 2025, but for what `fields` say."""
-    return _insert(tx, "mortgages", "mtg", {**_MORTGAGE, "property_id": property_id, **fields})
+    return _insert(tx, "mortgages", "mtg", {**MORTGAGE, "property_id": property_id, **fields})
 
 
 def _insert(tx: WriteTx, table: str, prefix: str, values: dict[str, Any], name: str | None = None) -> str:

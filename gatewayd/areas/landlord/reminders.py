@@ -16,6 +16,7 @@ from gatewayd.areas.landlord.tenancies import rows as tenancies
 from gatewayd.areas.landlord.tenancies.rows import TENANCIES
 from gatewayd.areas.landlord.tenancies.shapes import TenancyRow
 from gatewayd.clock import days_after, london_date
+from gatewayd.ledger.rents import received
 from gatewayd.money import from_minor
 from gatewayd.store import ReadTx, WriteTx
 
@@ -63,6 +64,7 @@ def tell_some(tx: WriteTx) -> None:
         tx.bind(org_id)
         told_for = _tell_overdue(tx, TENANCIES.get(tx, id_), told_for)
         tenancies.mark_rent_looked_at(tx, id_, told_for)
+        received.note_unpaid(tx, id_)  # what a migration left open is found sooner so
 
 
 _SELECTS: Final = (_SELECT_EXPIRING_ANY_ORG, _SELECT_ENDING_ANY_ORG, _SELECT_RENTED_ANY_ORG)

@@ -1,16 +1,25 @@
 """Rent that came: what is allocated to a tenancy as rent (Domain B4, C3). Owns the table `rents_received`.
 
-What was given back counts against it. Chosen: only money of the tenancy's own currency. The sum of all dates is kept
-with each change of an allocation, so that who looks at all tenancies reads one row of each.
+What was given back counts against it. Chosen: only money of the tenancy's own currency.
+
+    amount       of all dates, so that who looks at many tenancies reads one row of each
+    unpaid_from  when the first rent falls due that this does not pay whole, be it in years; NULL: it pays all there
+                 will ever be, or nothing is due; empty: nobody has worked it out yet
+
+Both are kept with each change of an allocation, the second with each change of a tenancy too. No day changes either:
+who is in arrears on a day has a rent unpaid that was due by then.
 """
 
 from typing import Final, Literal
 
 from gatewayd.ledger.allocation_shapes import Allocation
 from gatewayd.ledger.categories import PROPERTY_TYPES, Category
+from gatewayd.ledger.rents import schedule, stored_terms
 from gatewayd.ledger.rents.ladder import Payment
-from gatewayd.store import ReadTx, WriteTx
+from gatewayd.store import ReadTx, Row, WriteTx
 
+_LAST_DATE: Final = "9999-12-31"
+_TERMS: Final = 4  # how many columns go before those of the terms, the first of which is the currency
 _RENT: Final[frozenset[Category]] = frozenset({"periodAmount", "rentARoomRentsReceived", "turnover"})
 IS_RENT = "(category = 'periodAmount' OR category = 'rentARoomRentsReceived' OR category = 'turnover')"
 """In statements on allocations with a tenancy: those that are rent. A company that trades counts it as turnover."""
@@ -20,21 +29,25 @@ _ADD = """
 INSERT INTO rents_received (org_id, tenancy_id, currency, amount) VALUES (:org_id, :tenancy_id, :currency, :amount)
 ON CONFLICT (org_id, tenancy_id, currency) DO UPDATE SET amount = rents_received.amount + excluded.amount
 """
-_SELECT_LATER = f"""
-SELECT tenancy_id, currency, sum({_SIGNED}) FROM allocations
+LATER: Final = f"""
+SELECT tenancy_id, currency, sum({_SIGNED}) AS came FROM allocations
 WHERE org_id = :org_id AND property_id IS NOT NULL AND date > :day AND tenancy_id IS NOT NULL AND {IS_RENT}
 GROUP BY tenancy_id, currency
+""".strip()
+"""What came for tenancies after the ISO date `:day`, less what was given back: a statement to select from."""
+_KEPT = f"""
+SELECT tenancies.id, coalesce(rents_received.amount, 0), rents_received.unpaid_from, cancelled_at IS NOT NULL,
+    {stored_terms.COLUMNS}
+FROM tenancies LEFT JOIN rents_received ON rents_received.org_id = tenancies.org_id
+    AND rents_received.tenancy_id = tenancies.id AND rents_received.currency = tenancies.currency
+WHERE tenancies.org_id = :org_id
 """
-_SELECT_WRONG = f"""
-SELECT t.id, CASE WHEN coalesce((
-    SELECT amount FROM rents_received
-    WHERE rents_received.org_id = :org_id AND rents_received.tenancy_id = t.id AND rents_received.currency = t.currency
-), 0) = (
-    SELECT {_AMOUNT} FROM allocations
-    WHERE allocations.org_id = :org_id AND allocations.tenancy_id = t.id AND allocations.currency = t.currency
-        AND {IS_RENT}
-) THEN 0 ELSE 1 END
-FROM tenancies AS t WHERE t.org_id = :org_id AND t.id > :after ORDER BY t.id LIMIT :count
+_SELECT_KEPT = f"{_KEPT} AND tenancies.id = :tenancy_id"
+_SELECT_NEXT = f"{_KEPT} AND tenancies.id > :after ORDER BY tenancies.id LIMIT :count"
+_KEEP_UNPAID = """
+INSERT INTO rents_received (org_id, tenancy_id, currency, amount, unpaid_from)
+VALUES (:org_id, :tenancy_id, :currency, 0, :unpaid_from)
+ON CONFLICT (org_id, tenancy_id, currency) DO UPDATE SET unpaid_from = excluded.unpaid_from
 """
 _SUM = f"""
 SELECT {_AMOUNT} FROM allocations
@@ -54,6 +67,24 @@ def note(tx: WriteTx, before: Allocation | None, after: Allocation | None) -> No
         if row is not None and (of := _counted(row)) is not None:
             tenancy_id, currency, amount = of
             tx.run(_ADD, tenancy_id=tenancy_id, currency=currency, amount=sign * amount)
+            note_unpaid(tx, tenancy_id)
+
+
+def note_unpaid(tx: WriteTx, tenancy_id: str) -> None:
+    """Keep true from when on rent is unpaid, where a tenancy, or what came for it, has become another."""
+    row = tx.row(_SELECT_KEPT, tenancy_id=tenancy_id)
+    assert row is not None
+    unpaid_from = _unpaid_from(row)
+    if unpaid_from != row[2]:
+        tx.run(_KEEP_UNPAID, tenancy_id=tenancy_id, currency=row[_TERMS], unpaid_from=unpaid_from)
+
+
+def _unpaid_from(row: Row) -> str | None:
+    """The column, of a row of `_KEPT`."""
+    _, amount, _, cancelled, *columns = row
+    if cancelled:
+        return None
+    return schedule.oldest_unpaid(stored_terms.terms_of(*columns), _LAST_DATE, amount)
 
 
 def _counted(row: Allocation) -> tuple[str, str, int] | None:
@@ -61,14 +92,15 @@ def _counted(row: Allocation) -> tuple[str, str, int] | None:
     return None if row.tenancy_id is None or row.category not in _RENT else (row.tenancy_id, row.currency, row.signed)
 
 
-def later(tx: ReadTx, day: str) -> dict[tuple[str, str], int]:
-    """What came for tenancies after an ISO date, less what was given back: minor units by tenancy and currency."""
-    return {(tenancy_id, currency): minor for tenancy_id, currency, minor in tx.rows(_SELECT_LATER, day=day)}
-
-
 def stale(tx: ReadTx, after: str, count: int) -> list[tuple[str, bool]]:
-    """The next tenancies after an id, and of each whether its sum is another than that of its allocations."""
-    return [(id_, bool(wrong)) for id_, wrong in tx.rows(_SELECT_WRONG, after=after, count=count)]
+    """The next tenancies after an id, and of each whether what is kept is not what its allocations and terms give."""
+    return [(row[0], _is_wrong(tx, row)) for row in tx.rows(_SELECT_NEXT, after=after, count=count)]
+
+
+def _is_wrong(tx: ReadTx, row: Row) -> bool:
+    tenancy_id, amount, unpaid_from, *_ = row
+    came = tx.value(_SUM, tenancy_id=tenancy_id, currency=row[_TERMS], day=_LAST_DATE)
+    return bool(amount != came) or unpaid_from not in ("", _unpaid_from(row))
 
 
 def category_of(business_type: str, use: str) -> Literal["periodAmount", "rentARoomRentsReceived", "turnover"]:

@@ -16,7 +16,7 @@ def tenancy(*history: RentStep, **values: object) -> TenancyRow:
         **dict.fromkeys(TenancyRow.__struct_fields__),
         "id": "tcy_1",
         "property_id": "prop_1",
-        "tenant_ids": ["tnt_1"],
+        "tenant_ids": [],
         "type": "assured_periodic",
         "start_date": history[0].from_date,
         "rent_frequency": "monthly",

@@ -7,6 +7,7 @@ import msgspec
 from gatewayd.areas.businesses.operations import archive_business, create_business, set_status, update_business
 from gatewayd.areas.businesses.shapes import ArchiveBusiness, CreateBusiness, SetStatus, UpdateBusiness
 from gatewayd.areas.landlord import AREA
+from gatewayd.areas.landlord.tenancies import rows as tenancies
 from gatewayd.areas.landlord.tenancies.rows import TENANCIES
 from gatewayd.areas.landlord.tenancies.shapes import RentStep
 from gatewayd.contract.decoding import RequestDecoder
@@ -16,7 +17,7 @@ from tests.areas.accounting.books import Books, Json
 
 OPERATIONS: dict[str, Operation] = {operation.id.partition(".")[2]: operation for operation in AREA.operations}
 TENANCY: dict[str, Any] = {
-    "tenant_ids": ["tnt_1"],
+    "tenant_ids": [],
     "type": "assured_periodic",
     "start_date": "2026-01-01",
     "rent_frequency": "monthly",
@@ -68,6 +69,6 @@ class Lettings(Books):
         given = {**TENANCY, "property_id": property_id, "unit_id": unit_id, **values}
 
         def insert(tx: WriteTx) -> str:
-            return TENANCIES.insert(tx, TENANCIES.new(tx, None, **given)).id
+            return tenancies.insert(tx, TENANCIES.new(tx, None, **given)).id
 
         return self.store.write(insert, self.org_id)

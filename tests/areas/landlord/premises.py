@@ -9,7 +9,9 @@ from gatewayd.areas.businesses.operations import create_business
 from gatewayd.areas.businesses.shapes import CreateBusiness
 from gatewayd.areas.landlord import AREA
 from gatewayd.areas.landlord.properties.rows import PROPERTIES
+from gatewayd.areas.landlord.tenancies import rows as tenancies
 from gatewayd.areas.landlord.tenancies.rows import TENANCIES
+from gatewayd.areas.landlord.tenancies.shapes import RentStep
 from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.contract.operation import Operation
 from gatewayd.store import ReadTx, WriteTx
@@ -30,14 +32,14 @@ PROPERTY: dict[str, Any] = {
     "status": "active",
 }
 TENANCY: dict[str, Any] = {
-    "tenant_ids": ["tnt_1"],
+    "tenant_ids": [],
     "type": "assured_periodic",
     "start_date": "2026-05-01",
     "rent_frequency": "monthly",
     "rent_due_day": 1,
     "bills_included": False,
     "currency": "GBP",
-    "rent_history": [],
+    "rent_history": [RentStep(from_date="2026-05-01", amount="900.00", notice=None)],
 }
 _ADD_UNIT = """
 INSERT INTO property_units (id, org_id, property_id, name, name_key, type, currency, archived_at, created_at,
@@ -83,7 +85,7 @@ class Premises(Books):
 
     def tenancy(self, property_id: str, **values: object) -> str:
         given = {**TENANCY, "property_id": property_id, **values}
-        return self.store.write(lambda tx: TENANCIES.insert(tx, TENANCIES.new(tx, None, **given)).id, self.org_id)
+        return self.store.write(lambda tx: tenancies.insert(tx, TENANCIES.new(tx, None, **given)).id, self.org_id)
 
     def mortgage(self, property_id: str | None = None, **fields: object) -> Json:
         """150,000.00 of interest at 6 % alone from 1 January 2025 on, but for what `fields` say; null leaves out."""

@@ -7,6 +7,7 @@ from gatewayd.areas.businesses.shapes import CreateBusiness
 from gatewayd.areas.landlord.rents import arrears
 from gatewayd.areas.landlord.rents.arrears import Owed
 from gatewayd.areas.landlord.rents.operations import OPERATIONS
+from gatewayd.areas.landlord.tenancies import rows as tenancies
 from gatewayd.areas.landlord.tenancies.rows import TENANCIES
 from gatewayd.areas.landlord.tenancies.shapes import RentStep
 from gatewayd.contract.decoding import RequestDecoder
@@ -68,7 +69,7 @@ class RentBooks(BankedBooks):
         steps = history or (step("2026-01-01", "950.00"),)
         given = tenancy(*steps, **{"property_id": self.house, **values})
         fields = {name: getattr(given, name) for name in given.__struct_fields__}
-        return self.write(lambda tx: TENANCIES.insert(tx, TENANCIES.new(tx, None, **fields))).id
+        return self.write(lambda tx: tenancies.insert(tx, TENANCIES.new(tx, None, **fields))).id
 
     def tenant(self, tenancy_id: str, first: str | None, last: str | None, company: str | None = None) -> None:
         """Somebody who lives in a let."""

@@ -191,7 +191,9 @@ def test_deposits_that_are_held_and_those_without_a_scheme(estate: Estate) -> No
     returned = {"amount": "700.00", "returnedAmount": "650.00", "returnedDate": "2026-11-10"}
     estate.post("updateTenancy", id=back["id"], deposit=returned)
     found = estate.dashboard()
-    assert (found["depositsHeld"], found["unprotectedDeposits"]) == ("1550.00", 1)
+    assert (found["depositsHeld"], found["unprotectedDeposits"]) == ("1500.00", 1), "what was kept is income (C2)"
+    before = estate.dashboard(f"businessId={estate.business_id}&asOfDate=2026-11-09")
+    assert (before["depositsHeld"], before["unprotectedDeposits"]) == ("2200.00", 2)
 
 
 def test_certificates_and_rates_that_end(estate: Estate) -> None:

@@ -48,6 +48,13 @@ def test_a_loss_leaves_all_of_the_costs_for_later(books: LetBooks) -> None:
     }
 
 
+@pytest.mark.parametrize("profits", ["0", "-3500"])
+def test_without_profits_no_loss_is_used(books: LetBooks, profits: str) -> None:
+    found = relief(books, f"&financeCosts=40&profits={profits}&lossesBroughtForward=100&adjustedTotalIncome=930")
+    assert (found["lossesUsed"], found["financeCostsCarriedForward"]) == ("0.00", "40.00")
+    assert found["lossesCarriedForward"] == f"{100 - int(profits)}.00"
+
+
 def test_what_was_left_is_relieved_in_the_next_year(books: LetBooks) -> None:
     """T-S24-2: 18,000 less 1,500, of which a loss of 3,500 takes its part."""
     forward = "&financeCostsBroughtForward=4000&lossesBroughtForward=3500"
@@ -75,8 +82,8 @@ def test_the_least_of_three_is_relieved(books: LetBooks, query: str, amount: str
 
 def test_half_a_penny_is_rounded_up() -> None:
     """20 % of 0.13 are 2.6 pence, and 22 % of 0.25 are 5.5."""
-    assert of_year("2026-27", Terms(13, 0, 100, 0, None)).relief == 3
-    assert of_year("2027-28", Terms(25, 0, 100, 0, None)).relief == 6
+    assert of_year("2026-27", [Terms(13, 0, 100, 0)], None).relief == 3
+    assert of_year("2027-28", [Terms(25, 0, 100, 0)], None).relief == 6
 
 
 @pytest.mark.parametrize(
@@ -91,7 +98,7 @@ MONEY = st.integers(0, 10_000_00)
 
 @given(MONEY, MONEY, st.integers(-10_000_00, 10_000_00), MONEY, st.none() | MONEY)
 def test_nothing_is_lost(costs: int, before: int, profits: int, losses: int, income: int | None) -> None:
-    got = of_year("2026-27", Terms(costs, before, profits, losses, income))
+    got = of_year("2026-27", [Terms(costs, before, profits, losses)], income)
     assert got.used + got.costs_carried_forward == costs + before
     assert got.losses_used + got.losses_carried_forward == losses + max(0, -profits)
     assert min(got.used, got.losses_used, got.costs_carried_forward, got.losses_carried_forward) >= 0
@@ -108,7 +115,7 @@ def test_nothing_is_lost(costs: int, before: int, profits: int, losses: int, inc
 def test_nothing_is_lost_over_the_years(years: list[tuple[int, int]]) -> None:
     forward = losses = used = losses_used = 0
     for costs, profits in years:
-        got = of_year("2026-27", Terms(costs, forward, profits, losses, None))
+        got = of_year("2026-27", [Terms(costs, forward, profits, losses)], None)
         forward, losses = got.costs_carried_forward, got.losses_carried_forward
         used, losses_used = used + got.used, losses_used + got.losses_used
     assert used + forward == sum(costs for costs, _ in years)
@@ -143,6 +150,30 @@ def test_costs_and_profits_are_the_persons_own_of_all_their_property(books: LetB
     assert (found["profits"], found["financeCosts"], found["relief"]) == ("12900.00", "3510.00", "702.00")
     assert codes(found) == ["adjusted_total_income_unknown"]
     assert codes(relief(books, "&adjustedTotalIncome=50000")) == []
+
+
+def test_property_abroad_is_relieved_by_itself(books: LetBooks) -> None:
+    """ITTOIA 2005 s274AA: costs, losses and what is brought forward meet the profits of their own business."""
+    abroad = books.trade(books.owner, type="foreign_property", name="Abroad")
+    enter(books, "periodAmount", 2_000_00, business_id=books.lets)
+    enter(books, "residentialFinancialCost", 10_000_00, business_id=books.lets)
+    enter(books, "periodAmount", 8_000_00, business_id=abroad)
+    enter(books, "residentialFinancialCost", 1_000_00, business_id=abroad)
+    found = relief(books, "&adjustedTotalIncome=50000")
+    assert (found["financeCosts"], found["profits"]) == ("11000.00", "10000.00")
+    # 20 % of the lesser of 10,000 and 2,000, and of the lesser of 1,000 and 8,000
+    assert (found["relief"], found["financeCostsCarriedForward"]) == ("600.00", "8000.00")
+    assert relief(books, "&adjustedTotalIncome=2500")["relief"] == "500.00"
+    later = relief(books, "&adjustedTotalIncome=50000&lossesBroughtForward=500&financeCostsBroughtForward=70")
+    assert (later["lossesUsed"], later["relief"], later["financeCostsCarriedForward"]) == (
+        "500.00",
+        "500.00",
+        "8570.00",
+    )
+    assert codes(later) == ["brought_forward_of_uk_property"]
+    enter(books, "repairsAndMaintenance", 5_000_00, business_id=books.lets)
+    lost = relief(books, "&adjustedTotalIncome=50000")
+    assert (lost["profits"], lost["lossesCarriedForward"], lost["relief"]) == ("5000.00", "3000.00", "200.00")
 
 
 def test_what_is_given_goes_before_the_books(books: LetBooks) -> None:

@@ -30,7 +30,7 @@ INDEXES = {
         "status=expired": "certificates_by_expiry",
         "expiresBefore=2027-01-01": "certificates_by_expiry",
         "updatedSince=2026-01-01T00:00:00Z": "certificates_by_change",
-        "status=missing": "properties_by_id",
+        "status=missing": "properties_lacking",
     },
 }
 REQUIREMENTS = ("SCAN r", "SCAN CONSTANT ROW")

@@ -34,6 +34,7 @@ def test_a_year_on_at_two_months_notice_and_on_the_first_day_of_a_period() -> No
         (step("2027-05-01", "990.00", notice("2027-02-28", "2027-06-01")), ["before_effective_date"]),
         (step("2027-05-15", "990.00", notice("2027-03-01")), ["not_first_day_of_period"]),
         (step("2027-05-01", "990.00", notice("2027-03-01", form="form 4a")), []),
+        (step("2027-05-01", "990.00", notice("2027-03-01", form="4A")), []),
         (step("2027-05-01", "990.00", notice("2027-03-01", form="Form 4")), ["notice_form"]),
         (step("2027-05-01", "990.00", notice("2027-03-01", form=None)), []),
         (step("2027-05-01", "990.00"), ["notice_missing"]),

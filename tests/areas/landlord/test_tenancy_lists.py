@@ -32,8 +32,7 @@ def enter(landlord: Landlord, property_id: str, tenant_id: str, agreed: Agreed) 
     def insert(tx: WriteTx) -> str:
         steps = [RentStep(from_date=agreed.start.isoformat(), amount="1.00", notice=None)]
         row = replace(row_of(agreed), property_id=property_id, tenant_ids=[tenant_id], rent_history=steps)
-        row = rows.TENANCIES.insert(tx, replace(row, id=tx.new_id("tcy")))
-        tx.run(rows._INSERT_LINK, tenancy_id=row.id, tenant_id=tenant_id)
+        row = rows.insert(tx, replace(row, id=tx.new_id("tcy")))
         return row.id
 
     return landlord.store.write(insert, landlord.org_id)
@@ -122,13 +121,29 @@ PLANS = {
     ("listTenancies", "propertyId=prop_1"): "INDEX tenancies_in_property (org_id=? AND property_id=? AND id<?)",
     ("listTenancies", "unitId=unit_1"): "tenancies USING INDEX tenancies_of_unit (org_id=? AND unit_id=? AND id<?)",
     ("listTenancies", "tenantId=tnt_1"): "tenancies USING INDEX tenancies_by_id (org_id=? AND id=?)",
-    ("listTenancies", "status=upcoming"): "tenancies USING INDEX tenancies_by_start (org_id=? AND start_date>?)",
-    ("listTenancies", "status=notice"): "tenancies USING INDEX tenancies_by_last_day (org_id=? AND last_day>?)",
+    (
+        "listTenancies",
+        "status=upcoming",
+    ): "tenancies USING COVERING INDEX tenancies_by_start (org_id=? AND start_date>?)",
+    (
+        "listTenancies",
+        "status=active",
+    ): "tenancies USING INDEX tenancies_by_last_day (org_id=? AND last_day=? AND id<?)",
+    (
+        "listTenancies",
+        "status=notice",
+    ): "tenancies USING COVERING INDEX tenancies_by_last_day (org_id=? AND last_day>?)",
+    ("listTenancies", "status=ended"): "tenancies USING INDEX tenancies_with_an_end (org_id=? AND id<?)",
     ("listTenancies", "status=cancelled"): "tenancies USING INDEX tenancies_cancelled (org_id=? AND id<?)",
     ("listTenants", ""): "tenants USING INDEX tenants_by_id (org_id=? AND id<?)",
     ("listTenants", "tenancyId=tcy_1"): "tenants USING INDEX tenants_by_id (org_id=? AND id=?)",
     ("listTenants", "propertyId=prop_1"): "tenancy_tenants_1 (org_id=? AND tenancy_id=?)",
-    ("listTenants", "status=current"): "tenancy_tenants_of_tenant (org_id=? AND tenant_id=?)",
+    ("listTenants", "status=prospective"): "tenants USING INDEX tenants_never_let (org_id=? AND id<?)",
+    ("listTenants", "status=current"): "tenants USING INDEX tenants_staying (org_id=? AND id<?)",
+    ("listTenants", "status=past"): "tenants USING INDEX tenants_leaving (org_id=? AND id<?)",
+    ("listPropertyUnits", "status=vacant"): "property_units USING INDEX property_units_not_let (org_id=? AND id<?)",
+    ("listPropertyUnits", "status=ending"): "INDEX tenancies_by_last_day (org_id=? AND last_day>?)",
+    ("listPropertyUnits", "status=let"): "property_units USING INDEX property_units_let (org_id=? AND id<?)",
 }
 
 
@@ -162,7 +177,7 @@ def test_the_state_of_a_tenant_and_what_overlaps_are_read_off_indexes(landlord: 
     for sql in (tenant_rows._SELECT_STATES, tenant_rows._SELECT_ENDS):
         assert [step.rpartition(" USING ")[2] for step in plan(sql, **of_tenant)] == [
             "COVERING INDEX tenancy_tenants_of_tenant (org_id=? AND tenant_id=?)",
-            "INDEX tenancies_by_id (org_id=? AND id=?)",
+            "COVERING INDEX tenancies_by_id (org_id=? AND id=?)",
         ]
     sought = {"id": "", "property_id": "", "unit_id": None, "first": "2026-01-01", "last": None}
     [step] = plan(rows._SELECT_OVERLAPPING, **sought)

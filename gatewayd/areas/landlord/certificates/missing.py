@@ -1,6 +1,8 @@
 """The certificates that the law asks for and nobody has (Domain B4): found in one statement, stored nowhere.
 
-The statement joins properties with the table of requirements, and says with it what `requirements.required` says.
+The statement joins properties with the table of requirements, and says with it what `requirements.required` says. It
+looks at those that `may_lack` one, which is kept with each change of a property, its units and its certificates. No
+day makes that untrue, for nothing is issued on a day to come.
 """
 
 import itertools
@@ -55,19 +57,22 @@ WHERE p.org_id = :org_id AND {KEPT_PROPERTY} AND p.type NOT IN ({_texts(NO_BUILD
             AND (u.id IS NULL OR c.unit_id IS NULL OR c.unit_id = u.id)
     )
 """
+_NOTED = "p.may_lack = 1"
+_SELECT_ANY = f"SELECT 1 {_LACKING} AND p.id = :property_id LIMIT 1"
 _SELECT_BEHIND = f"""
-SELECT p.id, r.type, coalesce(u.id, ''), p.currency {_LACKING} AND p.id >= :after
+SELECT p.id, r.type, coalesce(u.id, ''), p.currency {_LACKING} AND {_NOTED} AND p.id >= :after
     AND (CAST(:property_id AS TEXT) IS NULL OR p.id = :property_id)
     AND (CAST(:unit_id AS TEXT) IS NULL OR u.id = :unit_id)
 ORDER BY p.id
 """
-_SELECT_COUNT = f"""
+_SELECT_COUNT_THEN = f"""
 SELECT count(1) {_LACKING}
     AND (CAST(:business_id AS TEXT) IS NULL OR p.business_id = :business_id)
     AND (CAST(:legal_entity_id AS TEXT) IS NULL OR p.business_id IN (
         SELECT b.id FROM businesses b WHERE b.org_id = :org_id AND b.legal_entity_id = :legal_entity_id
     ))
 """
+_SELECT_COUNT = f"{_SELECT_COUNT_THEN} AND {_NOTED}"
 
 
 class Asked(NamedTuple):
@@ -87,9 +92,15 @@ def behind(tx: ReadTx, asked: Asked, key: tuple[str, str, str]) -> Iterator[Lack
                 yield lacking
 
 
+def lacks(tx: ReadTx, property_id: str) -> bool:
+    """Whether a property, or a flat of it, lacks a certificate today."""
+    return tx.row(_SELECT_ANY, property_id=property_id, day=tx.today) is not None
+
+
 def count_of(tx: ReadTx, business_id: str | None, legal_entity_id: str | None, day: str) -> int:
     """How many are missing on an ISO date, of a business, of a legal entity, or of all with neither."""
-    count: int = tx.value(_SELECT_COUNT, business_id=business_id, legal_entity_id=legal_entity_id, day=day)
+    select = _SELECT_COUNT if day >= tx.today else _SELECT_COUNT_THEN
+    count: int = tx.value(select, business_id=business_id, legal_entity_id=legal_entity_id, day=day)
     return count
 
 

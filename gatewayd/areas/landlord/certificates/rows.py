@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from gatewayd.areas.landlord import following
 from gatewayd.areas.landlord.certificates import rules, states
 from gatewayd.areas.landlord.certificates.shapes import WINDOW_DAYS, Certificate, StoredCertificate
+from gatewayd.areas.landlord.properties import rows as properties
 from gatewayd.areas.landlord.properties.shapes import StoredProperty
 from gatewayd.contract.wire import project
 from gatewayd.store import ReadTx, Table, WriteTx
@@ -81,11 +82,19 @@ def insert(tx: WriteTx, row: StoredCertificate) -> StoredCertificate:
     row = CERTIFICATES.insert(tx, _followed(row, around.after))
     following.of_certificate(tx, row)
     _follow(tx, around.before, row)
+    properties.note_certificates(tx, row.property_id)
     return row
 
 
 def update(tx: WriteTx, before: StoredCertificate, after: StoredCertificate) -> StoredCertificate:
     """Store what a certificate has become, which may have another place in its chain, or be in another one."""
+    row = _moved(tx, before, after)
+    for property_id in {before.property_id, after.property_id}:
+        properties.note_certificates(tx, property_id)
+    return row
+
+
+def _moved(tx: WriteTx, before: StoredCertificate, after: StoredCertificate) -> StoredCertificate:
     if _place(before) == _place(after):
         row = CERTIFICATES.update(tx, after)
         following.of_certificate(tx, row)
@@ -105,6 +114,7 @@ def delete(tx: WriteTx, row: StoredCertificate) -> None:
     _follow(tx, around.before, around.after)
     tx.run(_DELETE, id=row.id)
     following.without_certificate(tx, row.id)
+    properties.note_certificates(tx, row.property_id)
 
 
 def of_property(tx: ReadTx, property_id: str) -> list[Certificate]:

@@ -17,13 +17,12 @@ from gatewayd.areas.landlord.dashboard.shapes import (
     RateEnding,
     TenancyArrears,
 )
-from gatewayd.areas.landlord.mortgages import balances
 from gatewayd.areas.landlord.rents import arrears
 from gatewayd.clock import days_after
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.errors import invalid
-from gatewayd.ledger import businesses, obligations, owners
+from gatewayd.ledger import businesses, loans, obligations, owners
 from gatewayd.ledger.obligations import OBLIGATIONS, Obligation
 from gatewayd.ledger.references import unknown_reference
 from gatewayd.ledger.rounding import half_up
@@ -64,7 +63,7 @@ def get_dashboard_summary(tx: ReadTx, caller: Caller, request: GetDashboardSumma
     year = _rounded(month * 12)
     deposits = tenancies_live.deposits(tx, day, currency, ids)
     worth = properties_held.worth(held)
-    owed = balances.of_properties(tx, {one.id for one in held}, day)
+    owed = _owed(tx, {one.id for one in held}, day)
     earned = earnings.up_to(tx, scope, currency)
 
     def money(amount: int) -> Money:
@@ -118,6 +117,11 @@ def _scope_of(tx: ReadTx, request: GetDashboardSummary) -> tuple[Scope, str]:
             raise invalid(unknown_reference("businessId", "business"))
         scope, currency = scope._replace(legal_entity_id=business.legal_entity_id), business.currency
     return scope, currency
+
+
+def _owed(tx: ReadTx, property_ids: Collection[str], day: str) -> int:
+    """What is owed on the mortgages of properties of one currency: what lenders said last, else what is computed."""
+    return sum(balance for property_id, balance in loans.balances_on(tx, day) if property_id in property_ids)
 
 
 def _arrears(tx: ReadTx, day: str, currency: str, property_ids: Collection[str]) -> ArrearsSummary:

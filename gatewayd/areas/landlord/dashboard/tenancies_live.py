@@ -17,19 +17,20 @@ from gatewayd.store import ReadTx
 
 _SELECT_UNITS = "SELECT id, property_id FROM property_units WHERE org_id = :org_id AND archived_at IS NULL"
 _SELECT_OF_DAY = """
-SELECT id, property_id, unit_id, currency, rent_frequency, rent_history,
+SELECT id, property_id, unit_id, currency, rent_frequency, CASE WHEN last_rent_from <= :day THEN last_rent END,
+    CASE WHEN last_rent_from <= :day THEN NULL ELSE rent_history END,
     CASE WHEN notice_served_date <= :day THEN 1 ELSE 0 END
 FROM tenancies
 WHERE org_id = :org_id AND start_date <= :day AND cancelled_at IS NULL
-"""
+"""  # few are those whose last rent is still to come
 _SELECT_LIVE = f"{_SELECT_OF_DAY} AND last_day IS NULL UNION ALL {_SELECT_OF_DAY} AND last_day >= :day"
-_SELECT_DEPOSITS = """
-SELECT property_id, currency, type, deposit_scheme, deposit_protected_date,
-    deposit_amount - CASE WHEN deposit_returned_date <= :day THEN coalesce(deposit_returned_amount, deposit_amount)
-        ELSE 0 END,
-    CASE WHEN deposit_returned_date <= :day THEN 1 ELSE 0 END
+_SELECT_HELD = """
+SELECT property_id, currency, type, deposit_scheme, deposit_protected_date, deposit_amount
 FROM tenancies
 WHERE org_id = :org_id AND deposit_amount IS NOT NULL AND start_date <= :day AND cancelled_at IS NULL
+"""
+_SELECT_DEPOSITS = f"""
+{_SELECT_HELD} AND deposit_returned_date IS NULL UNION ALL {_SELECT_HELD} AND deposit_returned_date > :day
 """
 _steps = msgspec.json.Decoder(list[RentStep])
 
@@ -67,11 +68,12 @@ class Deposits(NamedTuple):
 
 def read(tx: ReadTx, day: str, property_ids: Collection[str]) -> list[LiveTenancy]:
     """The tenancies of properties that run on an ISO day, with the rent of that day."""
-    return [
-        LiveTenancy(id_, property_id, unit_id, currency, frequency, rent_on(history, currency, day), bool(noticed))
-        for id_, property_id, unit_id, currency, frequency, history, noticed in tx.rows(_SELECT_LIVE, day=day)
-        if property_id in property_ids
-    ]
+    found = []
+    for id_, property_id, unit_id, currency, frequency, last, history, noticed in tx.rows(_SELECT_LIVE, day=day):
+        if property_id in property_ids:
+            rent = last if history is None else rent_on(history, currency, day)
+            found.append(LiveTenancy(id_, property_id, unit_id, currency, frequency, rent, bool(noticed)))
+    return found
 
 
 def rent_on(history: str, currency: str, day: str) -> int:
@@ -115,13 +117,16 @@ def monthly_rent(live: Iterable[LiveTenancy]) -> Fraction:
 
 
 def deposits(tx: ReadTx, day: str, currency: str, property_ids: Collection[str]) -> Deposits:
-    """What is held for tenancies of properties that have begun by a day, also where they have ended since."""
+    """What is held for tenancies of properties that have begun by a day, also where they have ended since.
+
+    Chosen: from the day on which a deposit is given back, nothing of it is held: what was kept is income (Domain C2).
+    """
     held = unprotected = 0
-    for property_id, of, type_, scheme, protected, amount, returned in tx.rows(_SELECT_DEPOSITS, day=day):
+    for property_id, of, type_, scheme, protected, amount in tx.rows(_SELECT_DEPOSITS, day=day):
         if property_id not in property_ids or of != currency:
             continue
         held += amount
-        if not returned and type_ in PROTECTED:
+        if type_ in PROTECTED:
             unprotected += scheme in (None, "none") or protected is None or protected > day
     return Deposits(held, unprotected)
 

@@ -26,14 +26,18 @@ class FromBooks(NamedTuple):
     warnings: list[PnlWarning]
 
 
-def of_person(tx: ReadTx, legal_entity_id: str, whole: DateRange) -> FromBooks:
-    """Over all businesses with property, each on its own basis. Raises `Problem` `currency_mismatch`."""
-    found = FromBooks(0, 0, [])
+def of_person(tx: ReadTx, legal_entity_id: str, whole: DateRange) -> dict[str, FromBooks]:
+    """Over all businesses with property, each on its own basis; those of a type are one in law.
+
+    Raises `Problem` `currency_mismatch`.
+    """
+    found: dict[str, FromBooks] = {}
     for business in businesses.of_entity(tx, legal_entity_id):
         if business.type in PROPERTY_TYPES:
             more = _of_source(tx, subjects.source_of(tx, business.id, None), whole)
-            costs, profits = found.costs + more.costs, found.profits + more.profits
-            found = FromBooks(costs, profits, [*found.warnings, *more.warnings])
+            of_type = found.get(business.type, FromBooks(0, 0, []))
+            costs, profits = of_type.costs + more.costs, of_type.profits + more.profits
+            found[business.type] = FromBooks(costs, profits, [*of_type.warnings, *more.warnings])
     return found
 
 

@@ -1,6 +1,6 @@
 """Relief for residential finance costs (Domain A4 and C2): its operation."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from gatewayd.areas.landlord.finance_costs import books, relief
 from gatewayd.areas.landlord.finance_costs.books import CURRENCY, FromBooks
@@ -17,6 +17,10 @@ from gatewayd.money import Money, to_minor
 from gatewayd.store import ReadTx
 
 _AMOUNTS = ("adjustedTotalIncome", "financeCostsBroughtForward", "lossesBroughtForward", "financeCosts", "profits")
+_OF_THE_UNITED_KINGDOM = (
+    "Property in the United Kingdom and abroad are relieved each by itself: what was brought forward was taken for that"
+    " of the United Kingdom."
+)
 _INCOME_UNKNOWN = (
     "Nobody said how much adjusted total income there is above the personal allowance: it limits the relief, and was"
     " taken for enough."
@@ -29,34 +33,37 @@ def get_finance_cost_relief(tx: ReadTx, caller: Caller, request: GetFinanceCostR
     It is a percentage of the least of three: finance costs of the year and brought forward; profits of property, after
     losses brought forward; and adjusted total income above the personal allowance. It is rounded half up to the penny.
     What is not used is carried forward. Finance costs and profits are those of all the person's businesses with
-    property, as far as they are the person's own, unless they are given.
+    property, as far as they are the person's own, unless they are given. Property abroad is looked at by itself, and
+    what is brought forward is then that of property in the United Kingdom.
     """
     whole = _year(request.tax_year)
     _refuse_others(tx, request.legal_entity_id)
     income, costs_before, losses_before, costs, profits = _amounts(request)
-    found = FromBooks(0, 0, [])
+    found: dict[str, FromBooks] = {}
     if costs is None or profits is None:
         found = books.of_person(tx, request.legal_entity_id, whole)
-    terms = Terms(
-        costs=found.costs if costs is None else costs,
-        costs_brought_forward=costs_before or 0,
-        profits=found.profits if profits is None else profits,
-        losses_brought_forward=losses_before or 0,
-        income=income,
-    )
-    got = relief.of_year(request.tax_year, terms)
+    own = [(of_type.costs, of_type.profits) for _, of_type in sorted(found.items(), reverse=True)]  # the United Kingdom
+    if costs is not None or profits is not None:
+        in_all = [sum(amounts) for amounts in zip((0, 0), *own, strict=True)]
+        own = [(in_all[0] if costs is None else costs, in_all[1] if profits is None else profits)]
+    first, *others = own or [(0, 0)]
+    each = [
+        Terms(first[0], costs_before or 0, first[1], losses_before or 0),
+        *(Terms(more_costs, 0, more_profits, 0) for more_costs, more_profits in others),
+    ]
+    got = relief.of_year(request.tax_year, each, income)
     return FinanceCostRelief(
         legal_entity_id=request.legal_entity_id,
         tax_year=request.tax_year,
         currency=CURRENCY,
         rate_percent=str(got.percent),
-        finance_costs=Money(terms.costs, CURRENCY),
-        profits=Money(terms.profits, CURRENCY),
+        finance_costs=Money(sum(terms.costs for terms in each), CURRENCY),
+        profits=Money(sum(terms.profits for terms in each), CURRENCY),
         losses_used=Money(got.losses_used, CURRENCY),
         relief=Money(got.relief, CURRENCY),
         finance_costs_carried_forward=Money(got.costs_carried_forward, CURRENCY),
         losses_carried_forward=Money(got.losses_carried_forward, CURRENCY),
-        warnings=[*found.warnings, *_of_income(income)],
+        warnings=[*_told(found), *_of_several(each), *_of_income(income)],
     )
 
 
@@ -100,6 +107,18 @@ def _amounts(request: GetFinanceCostRelief) -> list[int | None]:
     if errors:
         raise invalid(*errors)
     return found
+
+
+def _told(found: Mapping[str, FromBooks]) -> Iterator[PnlWarning]:
+    for of_type in found.values():
+        yield from of_type.warnings
+
+
+def _of_several(each: Sequence[Terms]) -> Iterator[PnlWarning]:
+    first, *others = each
+    has_more = any(terms.costs or terms.profits for terms in others)
+    if has_more and (first.costs_brought_forward or first.losses_brought_forward):
+        yield PnlWarning(code="brought_forward_of_uk_property", message=_OF_THE_UNITED_KINGDOM)
 
 
 def _of_income(income: int | None) -> Iterator[PnlWarning]:

@@ -96,7 +96,9 @@ def create_property(tx: WriteTx, caller: Caller, request: CreateProperty) -> Pro
     errors = [*rules.mistakes(row, tx.today), *rules.foreign_id_mistakes(row, business)]
     if errors:
         raise invalid(*errors)
-    return rows.get_shown(tx, PROPERTIES.insert(tx, row).id)
+    row = PROPERTIES.insert(tx, row)
+    rows.note_certificates(tx, row.id)
+    return rows.get_shown(tx, row.id)
 
 
 def update_property(tx: WriteTx, caller: Caller, request: UpdateProperty) -> Property:
@@ -126,6 +128,7 @@ def update_property(tx: WriteTx, caller: Caller, request: UpdateProperty) -> Pro
     if not request.keep_tenancies:
         _refuse_tenancies(tx, before, after)
     after = PROPERTIES.update(tx, after)
+    rows.note_certificates(tx, after.id)
     if (after.name, after.status, after.disposal_date) != (before.name, before.status, before.disposal_date):
         certificates.settle_property(tx, after)
         following.of_disposal(tx, after)

@@ -1,15 +1,16 @@
 """Properties as they are stored. Owns the table `properties`.
 
 What a property is worth is the latest valuation's, and without owners of its own its business says whose share it is:
-both are looked up when it is read, so that neither can be out of date.
+both are looked up when it is read, so that neither can be out of date. `may_lack` is 0 where no certificate is missing.
 """
 
+from gatewayd.areas.landlord.certificates import missing
 from gatewayd.areas.landlord.properties.shapes import Property, StoredProperty
 from gatewayd.contract.wire import project
 from gatewayd.errors import invalid, invalid_state, not_found
 from gatewayd.ledger.references import unknown_reference
 from gatewayd.money import Money
-from gatewayd.store import ReadTx, Row, Table
+from gatewayd.store import ReadTx, Row, Table, WriteTx
 
 
 def _uprn(row: StoredProperty) -> str | None:
@@ -69,6 +70,13 @@ WHERE org_id = :org_id AND property_id = :property_id AND cancelled_at IS NULL
     AND (last_day IS NULL OR last_day >= :day)
 ORDER BY id
 """
+
+_KEEP_LACKING = "UPDATE properties SET may_lack = :may_lack WHERE org_id = :org_id AND id = :property_id"
+
+
+def note_certificates(tx: WriteTx, property_id: str) -> None:
+    """Keep true whether a property may lack a certificate, where it, a unit or a certificate of it has changed."""
+    tx.run(_KEEP_LACKING, property_id=property_id, may_lack=int(missing.lacks(tx, property_id)))
 
 
 def shown(values: Row) -> Property:

@@ -1,32 +1,34 @@
 """What tenancies owe: rent due less rent received (Domain C3). Reads only.
 
-Of one that has ended, all that was ever due stands in its row as `rent_total`, so that years of former tenants cost a
-look at the sum of what they paid. The others' is counted, by whole periods at once.
+Who owes is found by the day from which on rent is unpaid (`received`), so that who has paid costs nothing, whether the
+tenancy runs or has ended. What is due is counted, by whole periods at once.
 """
 
 import datetime
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from gatewayd.areas.landlord.rents import terms
 from gatewayd.areas.landlord.tenancies.shapes import TenancyRow
 from gatewayd.ledger.rents import received, schedule, stored_terms
 from gatewayd.store import ReadTx, Row
 
-_SELECT = f"""
-SELECT tenancies.id, property_id, coalesce(rents_received.amount, 0), rent_total, {stored_terms.COLUMNS}
-FROM tenancies LEFT JOIN rents_received ON rents_received.org_id = :org_id
-    AND rents_received.tenancy_id = tenancies.id AND rents_received.currency = tenancies.currency
-WHERE tenancies.org_id = :org_id AND cancelled_at IS NULL
+_COLUMNS = f"CASE WHEN last_day <= :day THEN rent_total END, {stored_terms.COLUMNS}"
+_OF_TENANCY = """
+AND tenancies.org_id = :org_id AND tenancies.id = rents_received.tenancy_id
+    AND tenancies.currency = rents_received.currency AND cancelled_at IS NULL
+""".strip()
+# CROSS: SQLite keeps the order of the tables, and looks at these tenancies alone
+_SELECT_UNPAID = f"""
+SELECT tenancies.id, property_id, amount, unpaid_from, {_COLUMNS}
+FROM rents_received CROSS JOIN tenancies
+WHERE rents_received.org_id = :org_id AND unpaid_from <= :day {_OF_TENANCY}
 """
-_SELECT_RUNNING = f"""
-{_SELECT} AND last_day IS NULL AND start_date <= :day
-UNION ALL
-{_SELECT} AND last_day > :day AND start_date <= :day
+_SELECT_CHANGED = f"""
+SELECT tenancies.id, property_id, amount - later.came, '', {_COLUMNS}
+FROM ({received.LATER}) later CROSS JOIN rents_received CROSS JOIN tenancies
+WHERE rents_received.org_id = :org_id AND rents_received.tenancy_id = later.tenancy_id
+    AND rents_received.currency = later.currency {_OF_TENANCY}
 """
-_SELECT_ENDED = f"{_SELECT} AND last_day <= :day"  # they began before
-_SELECT_UNSETTLED = f"{_SELECT_ENDED} AND rent_total > coalesce(rents_received.amount, 0)"  # settled: seen in an index
-_TERMS = 4  # how many columns go before those of the terms, the first of which is the currency
 
 
 class Owed(NamedTuple):
@@ -46,20 +48,17 @@ class Owed(NamedTuple):
 
 
 class Owing(NamedTuple):
-    """A tenancy in arrears, minor units of its currency. `stored` are the columns of its terms."""
+    """A tenancy in arrears, minor units. `oldest_due` is the ISO date of its first rent that is not wholly paid."""
 
     tenancy_id: str
     property_id: str
     currency: str
     arrears: int
-    received: int
-    stored: tuple[Any, ...]
+    oldest_due: str
 
     def days_oldest(self, day: str) -> int:
         """The age of the oldest rent that is not paid at the end of an ISO date."""
-        oldest = schedule.oldest_unpaid(stored_terms.terms_of(*self.stored), day, self.received)
-        assert oldest is not None  # it is in arrears
-        return _days(oldest, day)
+        return _days(self.oldest_due, day)
 
 
 def of_tenancy(tx: ReadTx, row: TenancyRow, day: str) -> Owed:
@@ -76,27 +75,29 @@ def of_tenancy(tx: ReadTx, row: TenancyRow, day: str) -> Owed:
 def of_all(tx: ReadTx, day: str) -> list[Owing]:
     """Every tenancy of the organization that is in arrears at the end of an ISO date, also where it has ended.
 
-    What came after that date is taken out of the sums, so that a day of the past costs what has come since.
+    Looked at are those with a rent unpaid that was due by then. What came after that date is taken out of the sums, so
+    that a day of the past costs a look at each tenancy for which something has come since.
     """
-    since = received.later(tx, day)
-    found = []
-    for row in tx.each(_SELECT_RUNNING, day=day):
-        came = _came(row, since)
-        arrears = schedule.due_until(stored_terms.terms_of(*row[_TERMS:]), day) - came
-        if arrears > 0:
-            found.append(Owing(row[0], row[1], row[_TERMS], arrears, came, row[_TERMS:]))
-    for row in tx.each(_SELECT_ENDED if since else _SELECT_UNSETTLED, day=day):
-        came = _came(row, since)
-        arrears = row[_TERMS - 1] - came
-        if arrears > 0:
-            found.append(Owing(row[0], row[1], row[_TERMS], arrears, came, row[_TERMS:]))
-    return found
+    changed = tx.rows(_SELECT_CHANGED, day=day)
+    since = {row[0] for row in changed}
+    rows = [*(row for row in tx.each(_SELECT_UNPAID, day=day) if row[0] not in since), *changed]
+    found = (_owing(row, day) for row in rows)
+    return [one for one in found if one is not None]
 
 
-def _came(row: Row, since: Mapping[tuple[str, str], int]) -> int:
-    """What had come for a tenancy, of all that came: never less than nothing."""
-    came: int = row[2] - since.get((row[0], row[_TERMS]), 0)
-    return came if came > 0 else 0
+def _owing(row: Row, day: str) -> Owing | None:
+    """What a tenancy owes at the end of an ISO date, by what had come until then; None: nothing."""
+    tenancy_id, property_id, amount, unpaid_from, total, *stored = row
+    came = max(amount, 0)
+    if total is not None and total <= came:
+        return None
+    if total is not None and unpaid_from:  # as of most: nothing is worked out
+        return Owing(tenancy_id, property_id, stored[0], total - came, unpaid_from)
+    its = stored_terms.terms_of(*stored)
+    oldest = schedule.oldest_unpaid(its, day, came)
+    if oldest is None:
+        return None
+    return Owing(tenancy_id, property_id, stored[0], schedule.due_until(its, day) - came, oldest)
 
 
 def _days(first: str, last: str) -> int:

@@ -72,7 +72,7 @@ def _of_served_notice(step: RentStep, notice: RentNotice, served: str) -> Iterat
         yield Finding("before_effective_date", f"By the notice the new rent is due from {effective} on.")
     if served < states.PERIODIC_FROM:
         return  # Chosen: such a notice is of the older law, and what that asked for is not looked at
-    if notice.form is not None and notice.form.casefold().replace(" ", "") != FORM.casefold().replace(" ", ""):
+    if notice.form is not None and _form_key(notice.form) != _form_key(FORM):
         yield Finding("notice_form", f"Since {states.PERIODIC_FROM} the notice is on {FORM}.")
     earliest = later(served, _NOTICE_MONTHS)
     if effective < earliest:
@@ -119,3 +119,8 @@ def _next_rise(rises: list[str]) -> str:
 def _years(first: str, last: str) -> float:
     days = datetime.date.fromisoformat(last) - datetime.date.fromisoformat(first)
     return days.days / 365.2425
+
+
+def _form_key(name: str) -> str:
+    """What two names of a form have in common: `4a` of Form 4A."""
+    return name.casefold().replace(" ", "").removeprefix("form")

@@ -22,7 +22,7 @@ from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, invalid, invalid_state
 from gatewayd.ledger.lists import sync_page
-from gatewayd.store import ReadTx, WriteTx
+from gatewayd.store import ReadTx, Row, WriteTx
 
 
 def list_tenancies(tx: ReadTx, caller: Caller, request: ListTenancies) -> Listing[Tenancy]:
@@ -39,11 +39,12 @@ def list_tenancies(tx: ReadTx, caller: Caller, request: ListTenancies) -> Listin
         rows.RUNS_ON: active_on,
         "external_id = :external_id": request.external_id,
     }
-    if request.status is not None:
-        filters[rows.OF_STATUS[request.status]] = tx.today
-    return sync_page(
-        tx, request, TENANCIES.select, filters, lambda row: encode(rows.shown(tx, TENANCIES.read(tx, row)))
-    )
+    states = ("",) if request.status is None else rows.OF_STATUS[request.status]
+
+    def item(row: Row) -> bytes:
+        return encode(rows.shown(tx, TENANCIES.read(tx, row)))
+
+    return sync_page(tx, request, [TENANCIES.select + one for one in states], filters, item, {"today": tx.today})
 
 
 def create_tenancy(tx: WriteTx, caller: Caller, request: CreateTenancy) -> Tenancy:

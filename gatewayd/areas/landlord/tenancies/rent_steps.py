@@ -14,6 +14,11 @@ def rent_on(row: TenancyRow, day: str) -> Money:
     return Money.of(step_on(row, day).amount, row.currency)
 
 
+def last_amount(row: TenancyRow) -> Money:
+    """The rent that is asked for at last."""
+    return Money.of(row.rent_history[-1].amount, row.currency)
+
+
 def step_on(row: TenancyRow, day: str) -> RentStep:
     """The step that is in force on a day; before the tenancy, the first."""
     begun = [step for step in row.rent_history if step.from_date <= day]

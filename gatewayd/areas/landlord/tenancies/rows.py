@@ -1,19 +1,24 @@
 """Tenancies as they are stored. Owns the tables `tenancies` and `tenancy_tenants`.
 
-    last_day    when the tenancy ends, whichever day asks; NULL: it goes on. See `states.last_day`
-    rent_total  all that is ever due of one that has a last day
+    last_day        when the tenancy ends, whichever day asks; NULL: it goes on. See `states.last_day`
+    rent_total      all that is ever due of one that has a last day
+    last_rent       the last of its rents, minor units, and from when on it is asked for
+    last_rent_from
 
 What a tenancy is today follows from it: `OF_STATUS` are the conditions of `states.status_of` in SQL.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from gatewayd.areas.landlord.rents import arrears, terms
 from gatewayd.areas.landlord.tenancies import compliance, deposits, rent_steps, states
 from gatewayd.areas.landlord.tenancies.shapes import Tenancy, TenancyRow, TenancyStatus, TenancyWarning
+from gatewayd.areas.landlord.tenants import rows as tenants
+from gatewayd.areas.landlord.units import rows as units
 from gatewayd.contract.wire import project
 from gatewayd.errors import Problem
+from gatewayd.ledger.rents import received
 from gatewayd.money import Money
 from gatewayd.store import ReadTx, Table, WriteTx
 
@@ -24,7 +29,12 @@ TENANCIES = Table(
     TenancyRow,
     kind="tenancy",
     prefix="tcy",
-    written={"last_day": states.last_day, "rent_total": terms.total},
+    written={
+        "last_day": states.last_day,
+        "rent_total": terms.total,
+        "last_rent": lambda row: rent_steps.last_amount(row).minor,
+        "last_rent_from": lambda row: row.rent_history[-1].from_date,
+    },
 )
 _SELECT_OF_PROPERTY = (
     f"{TENANCIES.select} AND property_id = :property_id ORDER BY start_date DESC, id DESC LIMIT :count"
@@ -46,17 +56,20 @@ _INSERT_LINK = """
 INSERT INTO tenancy_tenants (org_id, tenancy_id, tenant_id) VALUES (:org_id, :tenancy_id, :tenant_id)
 """
 
-_ONE_OF = "id IN (SELECT id FROM tenancies WHERE org_id = :org_id AND"  # few: found by their own index
 _BEGUN = "cancelled_at IS NULL AND start_date <= :today"
-_RUNS = f"{_BEGUN} AND (last_day IS NULL OR last_day >= :today)"
-OF_STATUS: Final[Mapping[TenancyStatus, str]] = {
-    "upcoming": f"{_ONE_OF} cancelled_at IS NULL AND start_date > :today)",
-    "active": f"{_RUNS} AND (notice_served_date IS NULL OR notice_served_date > :today)",
-    "notice": f"{_ONE_OF} last_day >= :today AND {_BEGUN} AND notice_served_date <= :today)",
-    "ended": f"{_BEGUN} AND last_day < :today",
-    "cancelled": "cancelled_at IS NOT NULL",
+_ENDS = "id IN (SELECT id FROM tenancies WHERE org_id = :org_id AND last_day >= :today)"  # few
+_STARTS = "id IN (SELECT id FROM tenancies WHERE org_id = :org_id AND start_date > :today)"  # few
+OF_STATUS: Final[Mapping[TenancyStatus, tuple[str, ...]]] = {
+    "upcoming": (f" AND {_STARTS} AND cancelled_at IS NULL",),
+    "active": (
+        f" AND last_day IS NULL AND {_BEGUN} AND (notice_served_date IS NULL OR notice_served_date > :today)",
+        f" AND {_ENDS} AND {_BEGUN} AND (notice_served_date IS NULL OR notice_served_date > :today)",
+    ),
+    "notice": (f" AND {_ENDS} AND {_BEGUN} AND notice_served_date <= :today",),
+    "ended": (f" AND last_day IS NOT NULL AND {_BEGUN} AND last_day < :today",),
+    "cancelled": (" AND cancelled_at IS NOT NULL",),
 }
-"""The condition of each state, on the day `:today`."""
+"""The conditions of each state on the day `:today`, of which a tenancy meets one at most."""
 RUNS_ON: Final = "cancelled_at IS NULL AND start_date <= :active_on AND (last_day IS NULL OR last_day >= :active_on)"
 OF_TENANT: Final = """
 id IN (SELECT tenancy_id FROM tenancy_tenants WHERE org_id = :org_id AND tenant_id = :tenant_id)
@@ -73,8 +86,14 @@ def add(tx: WriteTx, row: TenancyRow) -> TenancyRow:
     """Store a new tenancy. Raises `Problem`: `already_exists`, `overlapping_tenancy`."""
     TENANCIES.refuse_taken(tx, row.external_id)
     _refuse_overlapping(tx, row)
+    return insert(tx, row)
+
+
+def insert(tx: WriteTx, row: TenancyRow) -> TenancyRow:
+    """Store a new tenancy that fits, with what follows from it."""
     row = TENANCIES.insert(tx, row)
     _link(tx, row.id, row.tenant_ids)
+    _note(tx, row, row.tenant_ids)
     return row
 
 
@@ -87,6 +106,7 @@ def change(tx: WriteTx, before: TenancyRow, after: TenancyRow) -> TenancyRow:
     if after.tenant_ids != before.tenant_ids:
         tx.run(_DELETE_LINKS, tenancy_id=after.id)
         _link(tx, after.id, after.tenant_ids)
+    _note(tx, after, {*before.tenant_ids, *after.tenant_ids})
     return after
 
 
@@ -118,6 +138,13 @@ def mark_ending_told(tx: WriteTx, tenancy_id: str) -> None:
 def mark_rent_looked_at(tx: WriteTx, tenancy_id: str, told_for: str | None) -> None:
     """Note that its rent was looked at today, and the ISO due date that was told of last; None: none was."""
     tx.run(_MARK_LOOKED_AT, id=tenancy_id, told_for=told_for, today=tx.today)
+
+
+def _note(tx: WriteTx, row: TenancyRow, tenant_ids: Iterable[str]) -> None:
+    """Keep true what is stored elsewhere of the dates and rents of tenancies."""
+    received.note_unpaid(tx, row.id)
+    units.note_tenancies(tx, row.property_id, row.unit_id)
+    tenants.note_tenancies(tx, tenant_ids)
 
 
 def _link(tx: WriteTx, tenancy_id: str, tenant_ids: Sequence[str]) -> None:

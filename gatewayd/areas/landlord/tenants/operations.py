@@ -24,9 +24,9 @@ def list_tenants(tx: ReadTx, caller: Caller, request: ListTenants) -> Listing[Te
         "search_text LIKE :pattern ESCAPE '!'": contains(request.q),
         "external_id = :external_id": request.external_id,
     }
-    if request.status is not None:
-        filters[rows.OF_STATUS[request.status]] = tx.today
-    return table_page(tx, request, TENANTS, filters)
+    if request.status is None:
+        return table_page(tx, request, TENANTS, filters)
+    return table_page(tx, request, TENANTS, filters, {"today": tx.today}, rows.OF_STATUS[request.status])
 
 
 def create_tenant(tx: WriteTx, caller: Caller, request: CreateTenant) -> Tenant:

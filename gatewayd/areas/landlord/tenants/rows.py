@@ -1,15 +1,18 @@
 """Tenants as they are stored. Owns the table `tenants`.
 
 What a tenant is follows from tenancies and today: `_STATES` counts for one tenant what `OF_STATUS` asks of many.
+`lets_until` is the last day of all their tenancies, to the end of time where one goes on, NULL where there is none: by
+it a list passes over the many who are something else.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from gatewayd.areas.landlord.tenants.rules import name_of
 from gatewayd.areas.landlord.tenants.shapes import Tenant, TenantKind, TenantStatus
-from gatewayd.store import ReadTx, Table
+from gatewayd.store import ReadTx, Table, WriteTx
 
+FOREVER: Final = "9999-12-31"
 _JOIN = """
 FROM tenancy_tenants CROSS JOIN tenancies
 WHERE tenancy_tenants.org_id = :org_id AND tenancies.org_id = tenancy_tenants.org_id AND tenancies.id = tenancy_id
@@ -27,24 +30,38 @@ SELECT max(last_day), sum(CASE WHEN last_day IS NULL OR last_day >= :today THEN 
 _SELECT_STANDING = "SELECT kind, anonymised_at IS NOT NULL FROM tenants WHERE org_id = :org_id AND id = :id"
 
 
-def _some(condition: str = "") -> str:
+def _some(condition: str) -> str:
     return f"EXISTS (SELECT 1 {_JOIN} AND tenant_id = tenants.id{condition})"
 
 
-_TO_COME = """
-id IN (
+def _some_with(day: str) -> str:
+    """Those of tenancies that a day to come is known of: few."""
+    return f"""id IN (
     SELECT tenant_id FROM tenancies CROSS JOIN tenancy_tenants
-    WHERE tenancies.org_id = :org_id AND start_date > :today AND cancelled_at IS NULL
+    WHERE tenancies.org_id = :org_id AND {day} AND cancelled_at IS NULL
         AND tenancy_tenants.org_id = tenancies.org_id AND tenancy_id = tenancies.id
-)
-"""
-_CURRENT, _ANY = _some(f" AND {_RUNS}"), _some()
-OF_STATUS: Final[Mapping[TenantStatus, str]] = {
-    "current": _CURRENT,
-    "prospective": f"({_TO_COME} OR NOT {_ANY}) AND NOT {_CURRENT}",
-    "past": f"NOT {_TO_COME} AND NOT {_CURRENT} AND {_ANY}",
+)"""
+
+
+_CURRENT = _some(f" AND {_RUNS}")
+OF_STATUS: Final[Mapping[TenantStatus, tuple[str, ...]]] = {
+    "current": (
+        f" AND lets_until = '{FOREVER}' AND {_CURRENT}",
+        f" AND lets_until < '{FOREVER}' AND {_some_with('last_day >= :today')} AND {_CURRENT}",
+    ),
+    "prospective": (
+        " AND lets_until IS NULL",
+        f" AND lets_until IS NOT NULL AND {_some_with('start_date > :today')} AND NOT {_CURRENT}",
+    ),
+    "past": (f" AND lets_until < '{FOREVER}' AND lets_until < :today",),
 }
-"""The condition of each state, on the day `:today`."""
+"""The conditions of each state, on the day `:today`, of which a tenant meets one at most."""
+_KEEP_UNTIL = f"""
+UPDATE tenants SET lets_until = (
+    SELECT max(coalesce(last_day, '{FOREVER}')) {_JOIN} AND tenant_id = tenants.id
+)
+WHERE org_id = :org_id AND id = :tenant_id
+"""
 IN_PROPERTY: Final = """
 id IN (
     SELECT tenant_id FROM tenancies CROSS JOIN tenancy_tenants
@@ -55,6 +72,12 @@ id IN (
 IN_TENANCY: Final = """
 id IN (SELECT tenant_id FROM tenancy_tenants WHERE org_id = :org_id AND tenancy_id = :tenancy_id)
 """
+
+
+def note_tenancies(tx: WriteTx, tenant_ids: Iterable[str]) -> None:
+    """Keep true until when tenants have a tenancy."""
+    for tenant_id in tenant_ids:
+        tx.run(_KEEP_UNTIL, tenant_id=tenant_id)
 
 
 def _status(tx: ReadTx, row: Tenant) -> TenantStatus:

@@ -34,16 +34,18 @@ def list_property_units(tx: ReadTx, caller: Caller, request: ListPropertyUnits) 
         "property_id = :property_id": request.property_id,
         "external_id = :external_id": request.external_id,
     }
-    if request.status is not None and request.status != "archived":
-        filters[rows.OF_STATUS[request.status]] = True
-    return sync_page(tx, request, rows.SELECT_SHOWN, filters, lambda row: encode(rows.shown(row)), rows.days(tx))
+    selects = [rows.SELECT_SHOWN + one for one in rows.OF_STATUS.get(request.status or "archived", ("",))]
+    return sync_page(tx, request, selects, filters, lambda row: encode(rows.shown(row)), rows.days(tx))
 
 
 def create_property_unit(tx: WriteTx, caller: Caller, request: CreatePropertyUnit) -> PropertyUnit:
     """Create a unit of a property. Its name may be used once in the property, whatever its letter case."""
     owner = properties.in_use(tx, request.property_id)
     row = UNITS.new(tx, request, currency=owner.currency)
-    return rows.get_shown(tx, UNITS.insert(tx, _checked(tx, row, request.rent_frequency)).id)
+    row = UNITS.insert(tx, _checked(tx, row, request.rent_frequency))
+    rows.note_tenancies(tx, row.property_id, row.id)
+    properties.note_certificates(tx, row.property_id)
+    return rows.get_shown(tx, row.id)
 
 
 def update_property_unit(tx: WriteTx, caller: Caller, request: UpdatePropertyUnit) -> PropertyUnit:
@@ -56,7 +58,9 @@ def update_property_unit(tx: WriteTx, caller: Caller, request: UpdatePropertyUni
     after = UNITS.changed(before, request)
     if request.archived is not UNSET:
         after = _moved(tx, after, archived=request.archived)
-    return rows.get_shown(tx, UNITS.update(tx, _checked(tx, after, request.rent_frequency or None)).id)
+    after = UNITS.update(tx, _checked(tx, after, request.rent_frequency or None))
+    properties.note_certificates(tx, after.property_id)
+    return rows.get_shown(tx, after.id)
 
 
 def _checked(tx: ReadTx, row: StoredUnit, frequency: RentFrequency | None) -> StoredUnit:

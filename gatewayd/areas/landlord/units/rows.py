@@ -1,7 +1,8 @@
 """Units as they are stored, and whether they are let. Owns the table `property_units`.
 
 Who occupies a unit follows from the dates of its tenancies, and of those of the whole property, on the day that asks:
-nothing is stored that a day could make untrue.
+nothing is stored that a day could make untrue. `let_until` is the last day of them all, to the end of time where one
+goes on, empty where there is none: by it a list passes over the many that are let, or are not.
 """
 
 from collections.abc import Mapping
@@ -11,9 +12,10 @@ from gatewayd.areas.landlord.units.shapes import Occupancy, PropertyUnit, Stored
 from gatewayd.clock import days_after
 from gatewayd.contract.wire import project
 from gatewayd.errors import Problem
-from gatewayd.store import ReadTx, Row, Table
+from gatewayd.store import ReadTx, Row, Table, WriteTx
 
 MOST_INCLUDED: Final = 200  # Chosen: beside the property itself; the list has all
+FOREVER: Final = "9999-12-31"
 ENDING_DAYS: Final = 60  # Chosen: as far ahead as the dashboard looks (Domain C3)
 
 
@@ -37,16 +39,34 @@ _LET = """(
         AND t.start_date <= :today AND (t.last_day IS NULL OR t.last_day >= :today)
 )"""
 _OCCUPANCIES: Final[Mapping[int | None, Occupancy]] = {None: "vacant", 1: "ending", 2: "let"}
-# where alone a unit can be ending, for a notice expires: there are few of these, and the others are passed over
-_WITH_AN_END = """property_id IN (
-    SELECT e.property_id FROM tenancies e WHERE e.org_id = :org_id AND e.last_day >= :today
+# few: those with a day to come on which a tenancy ends, or begins; CROSS: SQLite starts from these days
+_SOME = """id IN (
+    SELECT u.id FROM tenancies s CROSS JOIN property_units u
+    WHERE s.org_id = :org_id AND s.{day} AND u.org_id = :org_id AND u.property_id = s.property_id
+        AND (s.unit_id IS NULL OR s.unit_id = u.id)
 )"""
-OF_STATUS: Final[Mapping[UnitFilter, str]] = {
-    "vacant": f"{_LET} IS NULL",
-    "ending": f"{_WITH_AN_END} AND {_LET} = 1",
-    "let": f"{_LET} = 2",
+_WITH_AN_END, _WITH_A_START = _SOME.format(day="last_day >= :today"), _SOME.format(day="start_date > :today")
+OF_STATUS: Final[Mapping[UnitFilter, tuple[str, ...]]] = {
+    "vacant": (
+        f" AND let_until < '{FOREVER}' AND {_LET} IS NULL",
+        f" AND let_until = '{FOREVER}' AND {_WITH_A_START} AND {_LET} IS NULL",
+    ),
+    "ending": (f" AND {_WITH_AN_END} AND {_LET} = 1",),
+    "let": (
+        f" AND let_until = '{FOREVER}' AND {_LET} = 2",
+        f" AND let_until < '{FOREVER}' AND {_WITH_AN_END} AND {_LET} = 2",
+    ),
 }
-"""The condition of a list by occupancy."""
+"""The conditions of a list by occupancy, of which a unit meets one at most."""
+_KEEP_UNTIL = f"""
+UPDATE property_units SET let_until = coalesce((
+    SELECT max(coalesce(t.last_day, '{FOREVER}')) FROM tenancies t
+    WHERE t.org_id = property_units.org_id AND t.property_id = property_units.property_id
+        AND (t.unit_id IS NULL OR t.unit_id = property_units.id) AND t.cancelled_at IS NULL
+), '')
+WHERE org_id = :org_id AND property_id = :property_id
+    AND (CAST(:unit_id AS TEXT) IS NULL OR id = :unit_id)
+"""
 SELECT_SHOWN = f"SELECT {UNITS.sql}, {_LET} FROM property_units WHERE org_id = :org_id"
 _SELECT_ONE = f"{SELECT_SHOWN} AND id = :id"
 _SELECT_OF_PROPERTY = f"""
@@ -62,6 +82,11 @@ WHERE org_id = :org_id AND property_id = :property_id AND unit_id = :unit_id AND
     AND (last_day IS NULL OR last_day >= :day)
 LIMIT 1
 """
+
+
+def note_tenancies(tx: WriteTx, property_id: str, unit_id: str | None) -> None:
+    """Keep true until when a unit is let; None: all units of the property."""
+    tx.run(_KEEP_UNTIL, property_id=property_id, unit_id=unit_id)
 
 
 def days(tx: ReadTx) -> dict[str, object]:
