@@ -527,7 +527,7 @@ CREATE TABLE broker_records (
     PRIMARY KEY (org_id, account_id, record_id, transaction_id)
 ) STRICT;
 
-CREATE INDEX broker_records_of_transaction ON broker_records (org_id, transaction_id);
+CREATE INDEX broker_records_of_transaction ON broker_records (transaction_id, org_id);
 
 CREATE TABLE businesses (
     id TEXT PRIMARY KEY,

@@ -13,10 +13,11 @@ from tests.structure.test_sql import CONSTANTS, Constant, empty
 
 __all__ = ["empty"]
 
-_LARGE = re.compile(r"\b(bank_transactions|import_rows|allocations)\b")
+_TABLES = "bank_transactions|import_rows|allocations|import_trades|broker_records"
+_LARGE = re.compile(rf"\b({_TABLES})\b")
 _PARAMETER = re.compile(r":([a-z_0-9]+)")
-_ALL_OF_ORG = re.compile(r"(?:bank_transactions|import_rows|allocations)\w* \(org_id=\?\)$")
-_ALL = re.compile(r"SCAN (?:bank_transactions|import_rows|allocations)\b")
+_ALL_OF_ORG = re.compile(rf"(?:{_TABLES})\w* \(org_id=\?\)$")
+_ALL = re.compile(rf"SCAN (?:{_TABLES})\b")
 
 GOES_ON = {
     ("gatewayd/areas/banking/transactions/rows.py", "SELECT"),
@@ -29,6 +30,18 @@ WHOLE = {
     ("gatewayd/bundles/sheets.py", "_SELECT_LINES_ALLOCATED"),
 }
 """What a period is sealed with, once, on a thread."""
+RARE = {
+    ("gatewayd/areas/banking/accounts/rows.py", "_DELETE"),
+    ("gatewayd/ledger/import_runs.py", "_DELETE"),
+}
+"""An account that was made for a file, and goes with its import that failed."""
+
+
+@pytest.fixture
+def enforcing(empty: apsw.Connection) -> apsw.Connection:
+    """As the writer has it: a deletion looks for what refers to the row."""
+    empty.execute("PRAGMA foreign_keys = ON")
+    return empty
 
 
 def steps_through_all(connection: apsw.Connection, sql: str) -> list[str]:
@@ -38,14 +51,16 @@ def steps_through_all(connection: apsw.Connection, sql: str) -> list[str]:
 
 
 def through_all(connection: apsw.Connection, constant: Constant) -> bool:
-    if constant.is_template or not _LARGE.search(constant.bare):
+    """What refers to rows that are deleted is looked for too, and stands in the plan alone."""
+    is_near = _LARGE.search(constant.bare) or constant.bare.lstrip().startswith("DELETE")
+    if constant.is_template or not is_near:
         return False
     return steps_through_all(connection, constant.sql) != []
 
 
-def test_no_statement_goes_through_all_lines_of_an_organization(empty: apsw.Connection) -> None:
-    found = {(one.module, one.name) for one in CONSTANTS if through_all(empty, one)}
-    assert found == GOES_ON | WHOLE
+def test_no_statement_goes_through_all_lines_of_an_organization(enforcing: apsw.Connection) -> None:
+    found = {(one.module, one.name) for one in CONSTANTS if through_all(enforcing, one)}
+    assert found == GOES_ON | WHOLE | RARE
 
 
 @pytest.mark.parametrize(
@@ -57,12 +72,13 @@ def test_no_statement_goes_through_all_lines_of_an_organization(empty: apsw.Conn
         "SELECT id FROM bank_transactions WHERE org_id = :org_id AND import_id = :import_id LIMIT :count)",
         "SELECT r.id FROM import_runs r JOIN import_rows s ON s.org_id = :org_id AND s.import_id = r.id"
         " WHERE r.org_id = :org_id AND r.status = 'applied'",
+        "DELETE FROM bank_accounts WHERE org_id = :org_id AND id = :id",
     ],
 )
-def test_a_statement_that_does_is_seen(empty: apsw.Connection, sql: str) -> None:
-    assert steps_through_all(empty, sql) != []
+def test_a_statement_that_does_is_seen(enforcing: apsw.Connection, sql: str) -> None:
+    assert steps_through_all(enforcing, sql) != []
 
 
-def test_a_statement_that_does_not_is_none(empty: apsw.Connection) -> None:
+def test_a_statement_that_does_not_is_none(enforcing: apsw.Connection) -> None:
     sql = "DELETE FROM bank_transactions WHERE org_id = :org_id AND id = :id"
-    assert steps_through_all(empty, sql) == []
+    assert steps_through_all(enforcing, sql) == []
