@@ -7,13 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Generic, Protocol, TypeVar
 
+from msgspec import structs
 from msgspec.structs import replace
 
 from gatewayd.importing.pace import Pace
 from gatewayd.importing.parts import ImportParts
 from gatewayd.ledger.import_runs import asked_of, learn, learned
 from gatewayd.ledger.import_shapes import ImportRunRow, MappingProposal
-from gatewayd.statements.shapes import Format, Hints, Limits, Mapping, Part, Unreadable
+from gatewayd.statements.shapes import Format, Hints, Limits, Mapping, Part, Proposal, Unreadable
 from gatewayd.store import ReadTx, WriteTx
 
 STAGED_AT_ONCE: Final = 250  # Chosen: rows of one transaction, so that no request waits long for them
@@ -83,6 +84,7 @@ class FileReader(Generic[F]):
             mapping = await self._store.read_later(partial(self._known, headings=error.proposal.headings), self._org_id)
             if mapping is None:
                 raise
+            mapping = _fitted(mapping, error.proposal)
         await self._steps.forget()
         return await self._stage(source, mapping), mapping
 
@@ -116,6 +118,23 @@ def remember(tx: WriteTx, run: ImportRunRow, mapping: Mapping) -> None:
     asked = asked_of(tx, run.account_id, run.sha256)
     if asked is not None:
         learn(tx, run.kind, asked.headings, mapping)
+
+
+def _fitted(known: Mapping, proposal: Proposal) -> Mapping:
+    """What was said of columns, for a file that shows itself how they are separated and its numbers and dates written.
+
+    Banks and spreadsheets save the same columns now with commas and now with semicolons.
+    """
+    seen = proposal.mapping
+    fitted = structs.replace(
+        known,
+        delimiter=seen.delimiter,
+        header_row=seen.header_row,
+        decimal_comma=known.decimal_comma or seen.decimal_comma,
+    )
+    if seen.date != known.date or "date_format" in {doubt.field for doubt in proposal.doubts}:
+        return fitted
+    return structs.replace(fitted, date_format=seen.date_format)
 
 
 async def closable(batches: AsyncIterator[list[Part]]) -> AsyncGenerator[list[Part], None]:

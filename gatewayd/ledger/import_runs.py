@@ -145,14 +145,17 @@ def note_moved(tx: WriteTx, import_id: str, moved_to: int | None) -> None:
 
 
 def learned(tx: ReadTx, kind: ImportKind, headings: Sequence[str]) -> Mapping | None:
-    """How a file with these headings was read before."""
+    """How a file with these headings was read before; None without any, for columns of numbers are of one bank."""
+    if not headings:
+        return None
     found = tx.value(_SELECT_MAPPING, headings=_key(kind, headings))
     return None if found is None else msgspec.json.decode(found, type=Mapping)
 
 
 def learn(tx: WriteTx, kind: ImportKind, headings: Sequence[str], mapping: Mapping) -> None:
-    """Remember how a file with these headings was read."""
-    tx.run(_LEARN, headings=_key(kind, headings), mapping=msgspec.json.encode(mapping).decode())
+    """Remember how a file with these headings was read, where it has any."""
+    if headings:
+        tx.run(_LEARN, headings=_key(kind, headings), mapping=msgspec.json.encode(mapping).decode())
 
 
 def _key(kind: ImportKind, headings: Sequence[str]) -> str:

@@ -46,6 +46,10 @@ SELECT start_date, end_date, closing FROM period_locks
 WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND (business_id IS NULL OR business_id = :business_id)
 ORDER BY start_date, end_date, closing
 """
+_SELECT_CLOSED = """
+SELECT start_date, end_date FROM period_locks
+WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND closing = 0 ORDER BY start_date, end_date
+"""
 _INSERT = """
 INSERT INTO period_locks (org_id, legal_entity_id, business_id, start_date, end_date, closed_at, closing)
 VALUES (:org_id, :legal_entity_id, :business_id, :start_date, :end_date, :now, :closing)
@@ -102,6 +106,11 @@ def closed_ranges(tx: ReadTx, legal_entity_id: str | None, overrides: bool) -> l
         return []
     rows = tx.rows(_SELECT_RANGES, legal_entity_id=legal_entity_id, closing=int(not overrides))
     return [(row[0], row[1]) for row in rows]
+
+
+def all_closed(tx: ReadTx, legal_entity_id: str) -> list[tuple[str, str]]:
+    """The ranges in which a legal entity or any of its businesses is closed, first and last day."""
+    return [(row[0], row[1]) for row in tx.rows(_SELECT_CLOSED, legal_entity_id=legal_entity_id)]
 
 
 def ranges_of(tx: ReadTx, legal_entity_id: str, business_id: str) -> list[tuple[str, str, LockState]]:

@@ -10,7 +10,6 @@ from gatewayd.ledger import owners
 from gatewayd.ledger.due_dates import vat
 from gatewayd.ledger.due_dates.companies import YearEnd
 from gatewayd.ledger.due_dates.income_tax import QuarterType
-from gatewayd.ledger.due_dates.months import DAY
 from gatewayd.store import ReadTx, Row
 
 _SELECT_ENTITY = """
@@ -27,7 +26,6 @@ FROM businesses WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id OR
 
 INCOME_TAX_SOURCES = frozenset({"self_employment", "uk_property", "foreign_property", "property_unspecified"})
 """Types of businesses whose figures go into the owner's Income Tax."""
-_EARLIEST = datetime.date.min + DAY
 
 
 class _Latency(msgspec.Struct, rename="camel"):
@@ -117,7 +115,8 @@ def find(tx: ReadTx, legal_entity_id: str) -> Taxpayer | None:
 def _registration(row: Row) -> vat.Registration | None:
     """Chosen: periods are quarters unless the registration says otherwise; a stagger that nobody gave is not guessed.
 
-    The registration ends with the day before its deregistration date, as `Seller.registered_on` has it.
+    The last return is up to the deregistration date and includes it [GOV.UK, Cancel registration], though from that
+    day on no VAT is charged (`Seller.registered_on`).
     """
     status, first, deregistered, scheme, frequency, stagger, end_month = row
     if status not in ("registered", "deregistered"):
@@ -132,9 +131,7 @@ def _registration(row: Row) -> vat.Registration | None:
         months = vat.STAGGERS.get(stagger)
     if months is None:
         return None
-    ended = _date(deregistered)
-    last = None if ended is None else max(ended, _EARLIEST) - DAY
-    return vat.Registration(_date(first), last, months, annual)
+    return vat.Registration(_date(first), _date(deregistered), months, annual)
 
 
 def _source(row: Row) -> Source:

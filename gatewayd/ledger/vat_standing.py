@@ -5,7 +5,7 @@ registered    amounts are net: VAT is the tax authority's
 flat_rate     income is gross less flat-rate VAT; VAT paid stays inside expenses
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from typing import Literal, NamedTuple
@@ -77,6 +77,20 @@ class VatStanding(NamedTuple):
         """The flat-rate VAT on an amount with VAT, rounded half up; 0 where the percentage is not known."""
         percent = self.percent_on(date)
         return 0 if percent is None else half_up(gross * percent.numerator, 100 * percent.denominator)
+
+
+def first_changed(before: VatStanding, after: VatStanding, ranges: Iterable[tuple[str, str]]) -> str | None:
+    """The first day of the ranges, ISO dates, on which the registration differs or the flat rate begins; None: none.
+
+    Chosen: that the flat rate ends, and its percentage, have no date of their own, and so count from now on back.
+    """
+    days = [*before.changes(), *after.changes()]
+    for first, last in ranges:
+        for day in sorted({first, *(day for day in days if first <= day <= last)}):
+            was, becomes = before.treatment_on(day), after.treatment_on(day)
+            if was != becomes and (was, becomes) != ("flat_rate", "registered"):
+                return day
+    return None
 
 
 def of_entity(tx: ReadTx, legal_entity_id: str) -> VatStanding:

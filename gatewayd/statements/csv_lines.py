@@ -193,6 +193,11 @@ class RowReader:
         return -minor if negate else minor
 
 
+def is_direction(text: str) -> bool:
+    """True for what says whether money came in or went out: CR, debit, +."""
+    return text.upper() in _INWARDS | _OUTWARDS
+
+
 def _description(texts: Sequence[str]) -> str:
     """The columns of a description, without those that another one of them repeats."""
     parts = [cleaned(text.removeprefix("'")) for text in texts]

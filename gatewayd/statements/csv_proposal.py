@@ -8,6 +8,7 @@ from msgspec import structs
 
 from gatewayd.statements.amounts import has_decimal_comma, is_amount_text, parse_amount
 from gatewayd.statements.csv_headings import folded
+from gatewayd.statements.csv_lines import is_direction
 from gatewayd.statements.dates import DateOrder, is_date
 from gatewayd.statements.shapes import Column, Doubt, Mapping, Proposal
 
@@ -147,6 +148,7 @@ def _settled(
         dates = DateOrder()
         for text in _cells(body, headings, mapping.date):
             dates.add(text)
+    mapping = _with_direction(mapping, headings, body)
     formats = dates.formats()
     mapping = structs.replace(mapping, date_format=formats[0])
     if len(formats) > 1:
@@ -182,6 +184,18 @@ def _doubts_of_sign(mapping: Mapping, headings: Sequence[str], body: Sequence[Se
         choices = ("false", "true") if 2 * negative > len(numbers) else ("true", "false")
         return [Doubt(field="negate", question=_SIGN_QUESTION, choices=choices)]
     return []
+
+
+def _with_direction(mapping: Mapping, headings: Sequence[str], body: Sequence[Sequence[str]]) -> Mapping:
+    """The mapping with a column that says CR or DR of every row, whatever its heading, where no sign does."""
+    numbers = _cells(body, headings, mapping.amount)
+    if not numbers or mapping.direction or any(_is_negative(n, decimal_comma=mapping.decimal_comma) for n in numbers):
+        return mapping
+    for column in headings or range(len(body[0])):
+        cells = _cells(body, headings, column)
+        if column != "" and len(cells) == len(numbers) and all(map(is_direction, cells)):
+            return structs.replace(mapping, direction=column)
+    return mapping
 
 
 def _is_negative(text: str, *, decimal_comma: bool) -> bool:

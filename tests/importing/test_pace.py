@@ -101,6 +101,7 @@ async def test_a_write_that_raises_is_one_too(autojump_clock: MockClock) -> None
         with pytest.raises(LookupError):
             await pace.write(raising)
     assert trio.current_time() == pytest.approx((UNPACED_WRITES + 1) * SECONDS)
+    assert pace.rows(ROWS) == LEAST_SHARE * ROWS  # it was as long as any, and nothing was committed
     assert await lasting(pace) == 2 * SECONDS
 
 

@@ -1,5 +1,6 @@
 """A CSV that no profile knows: read where nothing is in doubt, else asked about (Domain E)."""
 
+import pytest
 from msgspec import structs
 
 from tests.statements.parts import proposal_in, read_parts, reason_of
@@ -69,3 +70,24 @@ def test_what_has_no_date_or_amount_is_asked_for_and_prose_is_no_statement() -> 
     unsettled = proposal_in("Date,Colour,Size\n05/06/2026,red,10\n")
     assert [doubt.field for doubt in unsettled.doubts] == ["amount", "date_format"]
     assert "no statement" in reason_of("Dear customer\nthis is a letter\nand no table\n")
+
+
+@pytest.mark.parametrize(("heading", "inward", "outward"), [("Type", "CR", "DR"), ("Debit/Credit", "Credit", "Debit")])
+def test_a_column_that_says_in_or_out_of_every_row_is_the_direction(heading: str, inward: str, outward: str) -> None:
+    text = f"Date,Description,Amount,{heading}\n25/11/2026,Timber,40.00,{outward}\n26/11/2026,Sale,5.00,{inward}\n"
+    assert read_parts(text).rows == [("2026-11-25", -4000, "Timber"), ("2026-11-26", 500, "Sale")]
+    bare = text.partition("\n")[2]
+    assert proposal_in(bare).mapping.direction == 3
+
+
+@pytest.mark.parametrize("types", [("DR", ""), ("DR", "TFR")])
+def test_a_column_that_says_it_of_some_rows_is_none(types: tuple[str, str]) -> None:
+    rows = "".join(f"25/11/2026,Timber,40.00,{type_}\n" for type_ in types)
+    proposal = proposal_in(f"Date,Description,Amount,Type\n{rows}")
+    assert proposal.mapping.direction is None
+    assert [doubt.field for doubt in proposal.doubts] == ["negate"]
+
+
+def test_amounts_with_signs_need_no_direction() -> None:
+    text = "Date,Description,Amount,Type\n25/11/2026,Timber,-40.00,DR\n26/11/2026,Reversal,40.00,DR\n"
+    assert [line.amount for line in read_parts(text).lines] == [-4000, 4000]

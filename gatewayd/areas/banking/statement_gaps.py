@@ -26,13 +26,14 @@ runs.org_id = :org_id AND runs.account_id = :account_id AND runs.id <> :import_i
 _NOTE_KEPT = f"""
 INSERT INTO statement_gaps (org_id, account_id, import_id, date)
 SELECT DISTINCT staged.org_id, runs.account_id, staged.import_id, staged.date
-FROM import_runs AS runs
-JOIN import_rows AS staged ON staged.org_id = :org_id AND staged.import_id = runs.id AND staged.action = 'duplicate'
-JOIN bank_transactions AS lines ON lines.org_id = :org_id AND lines.id = staged.existing_transaction_id
-WHERE {_OVERLAPPING} AND runs.duplicates > 0 AND runs.duplicates <= :kept AND lines.import_id = :import_id
+FROM import_runs AS runs CROSS JOIN import_rows AS staged CROSS JOIN bank_transactions AS lines
+WHERE {_OVERLAPPING} AND runs.duplicates > 0 AND runs.duplicates <= :kept
+    AND staged.org_id = :org_id AND staged.import_id = runs.id AND staged.action = 'duplicate'
+    AND lines.org_id = :org_id AND lines.id = staged.existing_transaction_id AND lines.import_id = :import_id
     AND {VISIBLE_LINES}
 ON CONFLICT (org_id, account_id, import_id, date) DO NOTHING
 """
+"""CROSS JOIN keeps the order: SQLite would begin with whatever is staged in the organization, a preview of millions."""
 _SELECT_FORGOTTEN = f"SELECT runs.id FROM import_runs AS runs WHERE {_OVERLAPPING} AND runs.duplicates > :kept"
 _NOTE_DAY = """
 INSERT INTO statement_gaps (org_id, account_id, import_id, date)

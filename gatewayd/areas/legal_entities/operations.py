@@ -21,8 +21,9 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import Rendered, project
 from gatewayd.errors import archived_already, invalid_state, not_found
-from gatewayd.ledger import businesses, owners, period_locks, portfolios, schedule
+from gatewayd.ledger import businesses, owners, period_locks, portfolios, schedule, vat_standing
 from gatewayd.ledger.lists import archive_filter, contains, sync_page
+from gatewayd.ledger.vat_standing import VatStanding
 from gatewayd.store import ReadTx, Row, WriteTx
 
 ON_CALENDAR = ("type", "incorporation_date", "accounting_year_end", "country_code", "utr", "vat", "cis", "archived_at")
@@ -81,11 +82,13 @@ def create_legal_entity(tx: WriteTx, caller: Caller, request: CreateLegalEntity)
 def update_legal_entity(tx: WriteTx, caller: Caller, request: UpdateLegalEntity) -> LegalEntity:
     """Change the given fields of a legal entity.
 
-    Type, base currency and year end are fixed once a period of the entity is closed. A company has no self-employment,
-    and a person one UK property business: a type that its businesses do not allow is refused. So is one whose gains
-    follow other rules, once its accounts have held anything.
+    Type, base currency and year end are fixed once a period of the entity is closed, and whether it is registered for
+    VAT on the days of that period. A company has no self-employment, and a person one UK property business: a type that
+    its businesses do not allow is refused. So is one whose gains follow other rules, once its accounts have held
+    anything.
     """
     before = LEGAL_ENTITIES.get(tx, request.id, request.expected_version)
+    standing = vat_standing.of_entity(tx, before.id)
     back = {"archived_at": None} if request.status == "active" else {}
     after = rules.checked(LEGAL_ENTITIES.changed(before, request, **back))
     if after.nino != before.nino:
@@ -94,6 +97,7 @@ def update_legal_entity(tx: WriteTx, caller: Caller, request: UpdateLegalEntity)
     _refuse_type(tx, before, after)
     rows.refuse_clash(tx, after)
     after = LEGAL_ENTITIES.update(tx, rows.sealed(tx, after))
+    _refuse_other_vat(tx, after, standing)
     if any(getattr(before, name) != getattr(after, name) for name in ON_CALENDAR):
         schedule.refresh(tx, after.id)
     return project(after, LegalEntity)
@@ -128,6 +132,17 @@ def _refuse_fixed(tx: ReadTx, before: EntityRow, after: EntityRow) -> None:
     fixed = ("type", "base_currency", "accounting_year_end")
     if any(getattr(before, name) != getattr(after, name) for name in fixed) and period_locks.any_closed(tx, before.id):
         raise invalid_state("A period is closed: type, base currency and year end stay as they are.", "closed", ())
+
+
+def _refuse_other_vat(tx: ReadTx, after: EntityRow, standing: VatStanding) -> None:
+    """Raises `Problem` `invalid_state` where figures of a closed period would be net of VAT and were not, or were."""
+    ranges = period_locks.all_closed(tx, after.id)
+    day = vat_standing.first_changed(standing, vat_standing.of_entity(tx, after.id), ranges)
+    if day is not None:
+        message = (
+            f"The period that holds {day} is closed: how the entity stands towards VAT on that day stays as it is."
+        )
+        raise invalid_state(message, "closed", ())
 
 
 def _refuse_type(tx: ReadTx, before: EntityRow, after: EntityRow) -> None:

@@ -363,6 +363,16 @@ def test_what_is_no_transfer(trading: Trading) -> None:
     assert fields_of(problem) == [("counterpartId", "conflict")]
 
 
+def test_a_penny_is_a_transfer_either_way_and_nothing_is_none(trading: Trading) -> None:
+    for first, second in (pair(trading, -1, 1), reversed(pair(trading, -1, 1))):
+        answer = trading.post("matchTransfer", bankTransactionId=first, counterpartId=second)
+        assert {row["amount"] for row in answer["allocations"]} == {"0.01"}
+    out, into = pair(trading, -1, 0)
+    for first, second in ((out, into), (into, out)):
+        problem = refused(trading.post, "matchTransfer", bankTransactionId=first, counterpartId=second)
+        assert fields_of(problem) == [("counterpartId", "conflict")]
+
+
 def test_a_transfer_in_a_closed_period_or_not_booked(trading: Trading) -> None:
     out, into = pair(trading)
     pending = trading.line(trading.current, -50000, status="pending")

@@ -15,6 +15,9 @@ from tests.areas.periods.desk import Desk, Json
 _ROWS = {row.id: row for row in ACCOUNTING.operations}
 
 
+OTHER_MONTHS = {"status": "registered", "effectiveDate": "2024-05-01", "scheme": "standard", "staggerGroup": 2}
+
+
 def periods(desk: Desk, query: str = "type=vat_period") -> list[Json]:
     return desk.periods(query)
 
@@ -171,8 +174,10 @@ def test_what_applies_no_more_is_not_closed(desk: Desk) -> None:
 def test_a_closed_period_stays_through_every_change(desk: Desk) -> None:
     company = desk.vat_company()
     done = close_all(desk, "2025-06-30")
-    desk.change_entity(company, vat={"status": "not_registered"})
-    assert periods(desk) == [done]
+    desk.change_entity(company, vat=OTHER_MONTHS)
+    assert done in periods(desk)
+    others = [one["endDate"] for one in periods(desk) if one["status"] == "open"]
+    assert others[:3] == ["2025-04-30", "2025-07-31", "2025-10-31"]
 
 
 def test_the_days_of_a_closed_period_stay_and_those_of_an_open_one_follow(desk: Desk) -> None:
@@ -191,7 +196,7 @@ def test_the_days_of_a_closed_period_stay_and_those_of_an_open_one_follow(desk: 
 def test_a_period_that_applies_no_more_goes_when_it_is_reopened(desk: Desk) -> None:
     company = desk.vat_company()
     done = close_all(desk, "2025-06-30")
-    desk.change_entity(company, vat={"status": "not_registered"})
+    desk.change_entity(company, vat=OTHER_MONTHS)
     again = desk.do("periods.reopen", id=done["id"], reason="So")
     assert (again["status"], again["archivedAt"]) == ("open", "2026-11-20T09:30:00.000Z")
     assert not is_closed(desk, company, "2025-06-30")

@@ -269,8 +269,9 @@ def test_vat_ends_with_the_registration(desk: Desk) -> None:
         "2026-03-31",
         "2026-06-30",
         "2026-09-30",
-        "2026-11-10",
+        "2026-11-11",  # the day of the cancellation is in the last return
     ]
+    assert desk.due("kind=vat_return")[-1][:2] == ("2026-11-11", "2026-12-18")
     assert desk.one("kind=vat_return&status=not_required")["id"] == before["2026-12-31"]
     desk.change_entity(entity, vat={"status": "not_registered"})
     assert desk.obligations("kind=vat_return") == []

@@ -22,7 +22,7 @@ from gatewayd.store import ReadTx
 
 _SELECT_STORED: Final = """
 SELECT stored.id, stored.trade_date, stored.type, stored.instrument_id, stored.quantity, stored.net_amount,
-    stored.currency, (SELECT count(known.record_id) FROM broker_records AS known
+    stored.currency, (SELECT count(known.transaction_id) FROM broker_records AS known
         WHERE known.org_id = :org_id AND known.transaction_id = stored.id)
 FROM asset_transactions AS stored
 WHERE stored.org_id = :org_id AND stored.account_id = :account_id AND stored.trade_date >= :first

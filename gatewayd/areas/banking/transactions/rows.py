@@ -38,11 +38,8 @@ UPDATE bank_transactions SET {", ".join(f"{name} = :{name}" for name in _FROM_FI
     import_id = :import_id, updated_at = :updated_at, version = version + 1
 WHERE org_id = :org_id AND id = :id
 """
-_MOVE_OUT = """
-DELETE FROM bank_transactions
-WHERE org_id = :org_id AND id IN (
-    SELECT id FROM bank_transactions WHERE org_id = :org_id AND import_id = :import_id ORDER BY date LIMIT :count
-)
+_SELECT_OF_IMPORT = """
+SELECT org_id, id FROM bank_transactions WHERE org_id = :org_id AND import_id = :import_id ORDER BY date LIMIT :count
 """
 _SELECT_IN_RANGE = """
 SELECT date FROM bank_transactions
@@ -119,8 +116,13 @@ def move_in(tx: WriteTx, account_id: str, import_id: str, after: int, upto: int)
 
 
 def move_out(tx: WriteTx, import_id: str, count: int) -> int:
-    """Delete at most `count` of what an import brought; answers how many that was."""
-    return tx.run(_MOVE_OUT, import_id=import_id, count=count)
+    """Delete at most `count` of what an import brought; answers how many that was.
+
+    One by one: SQLite looks for a set of ids among all lines of the organization.
+    """
+    found = tx.rows(_SELECT_OF_IMPORT, import_id=import_id, count=count)
+    tx.run_each(_DELETE, found)
+    return len(found)
 
 
 def replace_with(tx: WriteTx, id_: str, import_id: str | None, values: Mapping[str, object]) -> None:
