@@ -93,7 +93,7 @@ def _told(events: Iterable[_Event]) -> list[CostDifference]:
     """
     told: list[CostDifference] = []
     exact = shown = 0
-    for event in sorted(events, key=lambda one: (one.date, _ORDER.index(one.kind), one.transaction_id or "")):
+    for event in sorted(events, key=lambda one: (one.date, _ORDER.index(one.kind))):
         exact += event.pool_cost - event.account_cost
         difference = _money(exact) - Money(shown, POOL_CURRENCY)
         if difference.minor:
