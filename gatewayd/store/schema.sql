@@ -400,6 +400,8 @@ CREATE INDEX authorization_requests_by_expiry ON authorization_requests (expires
 
 CREATE INDEX authorization_requests_of_client ON authorization_requests (client_id);
 
+CREATE INDEX authorization_requests_of_session ON authorization_requests (session_id) WHERE session_id IS NOT NULL;
+
 CREATE TABLE bank_accounts (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -658,6 +660,8 @@ CREATE INDEX certificates_of_property_by_expiry ON certificates (org_id, propert
 WHERE superseded_by_id IS NULL;
 
 CREATE INDEX certificates_of_property_by_id ON certificates (org_id, property_id, id);
+
+CREATE INDEX certificates_of_successor ON certificates (superseded_by_id) WHERE superseded_by_id IS NOT NULL;
 
 CREATE INDEX certificates_superseded ON certificates (org_id, id) WHERE superseded_by_id IS NOT NULL;
 
@@ -1428,7 +1432,7 @@ CREATE TABLE line_documents (
     PRIMARY KEY (org_id, bank_transaction_id, document_id)
 ) STRICT;
 
-CREATE INDEX line_documents_of_document ON line_documents (org_id, document_id);
+CREATE INDEX line_documents_of_document ON line_documents (document_id, org_id);
 
 CREATE TABLE memberships (
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -2239,6 +2243,8 @@ WHERE deleted_at IS NOT NULL;
 
 CREATE INDEX vault_documents_in_trash ON vault_documents (org_id, id) WHERE status = 'deleted';
 
+CREATE INDEX vault_documents_of_folder ON vault_documents (folder_id) WHERE folder_id IS NOT NULL;
+
 CREATE INDEX vault_documents_starred ON vault_documents (org_id, id) WHERE starred = 1 AND status <> 'deleted';
 
 CREATE TABLE vault_folders (
@@ -2257,6 +2263,8 @@ CREATE TABLE vault_folders (
 CREATE UNIQUE INDEX vault_folders_by_external_id ON vault_folders (org_id, external_id) WHERE external_id IS NOT NULL;
 
 CREATE UNIQUE INDEX vault_folders_by_name ON vault_folders (org_id, coalesce(parent_id, ''), name_key);
+
+CREATE INDEX vault_folders_of_parent ON vault_folders (parent_id) WHERE parent_id IS NOT NULL;
 
 CREATE TABLE vault_index_parts (
     number INTEGER PRIMARY KEY,
@@ -2300,7 +2308,7 @@ CREATE TABLE vault_links (
 
 CREATE UNIQUE INDEX vault_links_by_token ON vault_links (token_hash);
 
-CREATE INDEX vault_links_of_document ON vault_links (org_id, document_id, id);
+CREATE INDEX vault_links_of_document ON vault_links (document_id, org_id, id);
 
 CREATE TABLE vault_pages (
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -2309,6 +2317,8 @@ CREATE TABLE vault_pages (
     text TEXT NOT NULL,
     PRIMARY KEY (org_id, document_id, number)
 ) STRICT;
+
+CREATE INDEX vault_pages_of_document ON vault_pages (document_id);
 
 CREATE TABLE vault_parse_attempts (
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -2325,6 +2335,8 @@ CREATE TABLE vault_parse_attempts (
     error_message TEXT,
     PRIMARY KEY (org_id, document_id, n)
 ) STRICT;
+
+CREATE INDEX vault_parse_attempts_of_document ON vault_parse_attempts (document_id);
 
 CREATE TABLE vault_parses (
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -2350,6 +2362,8 @@ CREATE INDEX vault_parses_by_status ON vault_parses (org_id, status, document_id
 
 CREATE INDEX vault_parses_due ON vault_parses (org_id, due_at, document_id) WHERE due_at IS NOT NULL;
 
+CREATE INDEX vault_parses_of_document ON vault_parses (document_id);
+
 CREATE INDEX vault_parses_running ON vault_parses (org_id, document_id) WHERE status = 'running';
 
 CREATE TABLE "vault_proposals" (
@@ -2362,6 +2376,8 @@ CREATE TABLE "vault_proposals" (
     decided_at INTEGER,
     PRIMARY KEY (org_id, document_id)
 ) STRICT;
+
+CREATE INDEX vault_proposals_of_document ON vault_proposals (document_id);
 
 CREATE INDEX vault_proposals_open ON vault_proposals (org_id, document_id) WHERE decision IS NULL;
 
@@ -2389,6 +2405,8 @@ CREATE TABLE vault_variants (
 ) STRICT;
 
 CREATE INDEX vault_variants_by_content ON vault_variants (sha256);
+
+CREATE INDEX vault_variants_of_document ON vault_variants (document_id);
 
 CREATE VIRTUAL TABLE vault_vocabulary USING fts5vocab (vault_words, row);
 

@@ -18,6 +18,8 @@ _LARGE = re.compile(rf"\b({_TABLES})\b")
 _PARAMETER = re.compile(r":([a-z_0-9]+)")
 _ALL_OF_ORG = re.compile(rf"(?:{_TABLES})\w* \(org_id=\?\)$")
 _ALL = re.compile(rf"SCAN (?:{_TABLES})\b")
+_DELETED = re.compile(r"\s*DELETE FROM (\w+)")
+_SCANNED = re.compile(r"SCAN (\w+)")
 
 GOES_ON = {
     ("gatewayd/areas/banking/transactions/rows.py", "SELECT"),
@@ -61,6 +63,34 @@ def through_all(connection: apsw.Connection, constant: Constant) -> bool:
 def test_no_statement_goes_through_all_lines_of_an_organization(enforcing: apsw.Connection) -> None:
     found = {(one.module, one.name) for one in CONSTANTS if through_all(enforcing, one)}
     assert found == GOES_ON | WHOLE | RARE
+
+
+def referring_to(connection: apsw.Connection, table: str) -> set[str]:
+    """The tables with a foreign key to another."""
+    sql = 'SELECT m.name FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) k WHERE k."table" = ?'
+    return {str(name) for (name,) in connection.execute(sql, (table,))}
+
+
+def seeks_in_vain(connection: apsw.Connection, constant: Constant) -> set[str]:
+    """The tables that a deletion goes through whole to see that nothing refers to the row."""
+    deleted = _DELETED.match(constant.bare)
+    if constant.is_template or deleted is None:
+        return set()
+    values = dict.fromkeys(_PARAMETER.findall(constant.sql))
+    steps = [str(row[3]) for row in connection.execute(f"EXPLAIN QUERY PLAN {constant.sql}", values)]
+    return {found[1] for step in steps if (found := _SCANNED.match(step))} & referring_to(connection, deleted[1])
+
+
+def test_a_deletion_finds_what_refers_to_the_row(enforcing: apsw.Connection) -> None:
+    found = {(one.module, one.name): seeks_in_vain(enforcing, one) for one in CONSTANTS}
+    assert {key for key, tables in found.items() if tables} == RARE
+
+
+def test_a_deletion_that_does_not_find_it_is_seen(enforcing: apsw.Connection) -> None:
+    enforcing.execute("DROP INDEX vault_links_of_document")
+    key = ("gatewayd/areas/vault/documents/rows.py", "_FORGET")
+    (constant,) = [one for one in CONSTANTS if (one.module, one.name) == key]
+    assert seeks_in_vain(enforcing, constant) == {"vault_links"}
 
 
 @pytest.mark.parametrize(
