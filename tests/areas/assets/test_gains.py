@@ -243,6 +243,16 @@ def test_a_sale_of_thirty_days_ago_may_be_matched_today_and_a_return_of_capital_
     assert next_to_nothing["change"] == "100.00"
 
 
+def test_capital_that_came_back_beyond_the_cost_counts_on_a_day_sold_short_too(holdings: Holdings) -> None:
+    """50 beyond the cost of 100, and half of the 400 that 20 fetched: the other ten are not there yet."""
+    short = holdings.new_account(short=True)
+    holdings.buy("2025-01-10", 10, "100", account=short)
+    holdings.enter("return_of_capital", "2025-02-01", gross="150", account=short)
+    holdings.sell("2025-02-01", 20, "400", account=short)
+    (one,) = holdings.ask("listDisposals", legalEntityId=holdings.person)["data"]
+    assert (one["proceeds"], one["cost"], one["gain"], one["shortQuantity"]) == ("250.00", "0.00", "250.00", "10")
+
+
 def test_pools_are_compared_once_all_is_sold_and_where_capital_came_back(holdings: Holdings) -> None:
     other, another = holdings.new_account(), holdings.instrument()
     holdings.buy("2025-01-10", 1, "100")

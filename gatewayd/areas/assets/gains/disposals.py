@@ -69,10 +69,8 @@ def disposal(legal_entity_id: str, instrument: Instrument, stored: StoredDay, to
     short = short_quantity(day.disposed + day.passed, outcome)
     proceeds = minor_of(cost_of(outcome.capital_gain), POOL_CURRENCY)
     if day.disposed:
-        proceeds += minor_of(day.proceeds, POOL_CURRENCY)
-    if short:
-        identified = 1 - short / (day.disposed + day.passed)
-        proceeds = minor_of(int(day.proceeds * identified), POOL_CURRENCY)
+        covered = 1 - short / (day.disposed + day.passed)
+        proceeds += minor_of(int(day.proceeds * covered), POOL_CURRENCY)
     gain = stored.gain or 0
     return Disposal(
         legal_entity_id=legal_entity_id,
