@@ -6,7 +6,7 @@ from typing import Any
 
 from gatewayd.cli import asset_transactions
 from gatewayd.cli.context import CommandError, Context
-from gatewayd.cli.listing import PAGE, Asked, Shown, cells, print_found
+from gatewayd.cli.listing import PAGE, ListColumns, ListRequest, cells, print_found
 from gatewayd.cli.output import note, print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
 from gatewayd.cli.run_operation import operation_of, run_for_file, run_operation, walk
@@ -182,7 +182,7 @@ def _write_new(path: Path, content: bytes) -> None:
         raise CommandError(f"{path} cannot be written: {error.strerror}") from None
 
 
-def _list(arguments: argparse.Namespace, context: Context, asked: Asked, shown: Shown) -> None:
+def _list(arguments: argparse.Namespace, context: Context, request: ListRequest, columns: ListColumns) -> None:
     from gatewayd.areas.assets import AREA
 
-    print_found(arguments, context, AREA, (asked, shown))
+    print_found(arguments, context, AREA, (request, columns))

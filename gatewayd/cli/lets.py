@@ -4,7 +4,7 @@ import argparse
 from decimal import Decimal
 
 from gatewayd.cli.context import Context
-from gatewayd.cli.listing import Asked, Shown, print_found
+from gatewayd.cli.listing import ListColumns, ListRequest, print_found
 from gatewayd.cli.output import print_result
 from gatewayd.cli.parser import Command, Subparsers, add_command, add_group, add_override, whole_number
 from gatewayd.cli.run_operation import operation_of, run_operation
@@ -111,7 +111,7 @@ def record(arguments: argparse.Namespace, context: Context) -> int:
     return 0
 
 
-def _list(arguments: argparse.Namespace, context: Context, asked: Asked, shown: Shown) -> None:
+def _list(arguments: argparse.Namespace, context: Context, request: ListRequest, columns: ListColumns) -> None:
     from gatewayd.areas.landlord import AREA
 
-    print_found(arguments, context, AREA, (asked, shown))
+    print_found(arguments, context, AREA, (request, columns))

@@ -13,13 +13,15 @@ if TYPE_CHECKING:
 
 PAGE: Final = 100
 """As many as a list gives at once."""
-Asked = tuple[str, Mapping[str, object]]
+ListRequest = tuple[str, Mapping[str, object]]
 """The operation, and its values as they are spelled on the wire."""
-Shown = tuple[Sequence[str], Sequence[str]]
+ListColumns = tuple[Sequence[str], Sequence[str]]
 """The headings of the columns, and the member that stands in each."""
 
 
-def print_found(arguments: argparse.Namespace, context: Context, area: "Area", wanted: tuple[Asked, Shown]) -> None:
+def print_found(
+    arguments: argparse.Namespace, context: Context, area: "Area", wanted: tuple[ListRequest, ListColumns]
+) -> None:
     """Print what an operation of an area lists."""
     (operation, values), (columns, names) = wanted
     size = (min(PAGE, arguments.limit), arguments.limit)

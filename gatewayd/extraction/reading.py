@@ -27,7 +27,7 @@ _ENGINES: dict[Kind, str] = {
 }
 
 
-class Found(NamedTuple):
+class ReadPages(NamedTuple):
     """The texts of pages. `page_count` None: this kind of document has no pages."""
 
     engine: str
@@ -41,14 +41,14 @@ class Reading(NamedTuple):
     bounds: Bounds
     recognition: Recognition
 
-    def read(self, stream: BinaryIO, name: str, mime_type: str) -> Found:
+    def read(self, stream: BinaryIO, name: str, mime_type: str) -> ReadPages:
         """Raises `ExtractionFailed`, also where no text stands in the document at all."""
         kind = find_kind(stream, name, mime_type)
         pages, count = self._pages(kind, stream)
         if not any(map(str.strip, pages)):
             raise ExtractionFailed("empty", "No text stands in the document.")
         engine = f"{_ENGINES[kind]}+tesseract" if self.recognition.was_used else _ENGINES[kind]
-        return Found(engine, _bounded(pages, self.bounds), count)
+        return ReadPages(engine, _bounded(pages, self.bounds), count)
 
     def _pages(self, kind: Kind, stream: BinaryIO) -> tuple[list[str], int | None]:
         most = self.bounds.characters

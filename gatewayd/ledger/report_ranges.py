@@ -17,7 +17,7 @@ EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2199, 12, 31)  # Cho
 TaxYear = Annotated[str, Meta(pattern=r"^[12][0-9]{3}-[0-9]{2}$", examples=["2026-27"])]
 
 
-class Asked(Protocol):
+class ReportRequest(Protocol):
     """A request for a report."""
 
     @property
@@ -39,21 +39,21 @@ class Reported(Protocol):
     def legal_entity_id(self) -> str: ...
 
 
-def range_of(tx: ReadTx, asked: Asked, *businesses: Reported) -> DateRange:
+def range_of(tx: ReadTx, request: ReportRequest, *businesses: Reported) -> DateRange:
     """The days that a request about businesses names. Raises `Problem` `validation_failed`."""
-    dated = asked.from_date is not None or asked.to_date is not None
-    if [asked.tax_year is not None, asked.period_id is not None, dated].count(True) > 1:
-        path = "taxYear" if asked.tax_year is not None else "periodId"
+    dated = request.from_date is not None or request.to_date is not None
+    if [request.tax_year is not None, request.period_id is not None, dated].count(True) > 1:
+        path = "taxYear" if request.tax_year is not None else "periodId"
         raise invalid_field(path, "conflict", "Give taxYear, periodId, or fromDate with toDate.")
-    if asked.tax_year is not None:
-        return _checked(of_tax_year(asked.tax_year), "taxYear", "taxYear")
-    if asked.period_id is not None:
-        return _checked(_of_period(tx, asked.period_id, businesses), "periodId", "periodId")
-    if asked.from_date is None:
+    if request.tax_year is not None:
+        return _checked(of_tax_year(request.tax_year), "taxYear", "taxYear")
+    if request.period_id is not None:
+        return _checked(_of_period(tx, request.period_id, businesses), "periodId", "periodId")
+    if request.from_date is None:
         raise invalid_field("fromDate", "required", "Which days? Give taxYear, periodId, or fromDate with toDate.")
-    if asked.to_date is None:
+    if request.to_date is None:
         raise invalid_field("toDate", "required", "Up to which day?")
-    return _checked(DateRange(asked.from_date.isoformat(), asked.to_date.isoformat()), "fromDate", "toDate")
+    return _checked(DateRange(request.from_date.isoformat(), request.to_date.isoformat()), "fromDate", "toDate")
 
 
 def of_tax_year(year: str) -> DateRange:

@@ -18,8 +18,8 @@ from gatewayd.oauth.requests import read_form
 from gatewayd.oauth.responses import json_response
 from gatewayd.store import ReadTx
 
-Seen = dict[str, object]
-_INACTIVE: Seen = {"active": False}
+Introspection = dict[str, object]
+_INACTIVE: Introspection = {"active": False}
 
 
 async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Response:
@@ -30,11 +30,11 @@ async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Resp
     token = one(await read_form(request, receive), "token")
     if token is None:
         raise OAuthFailure("invalid_request", "token is needed.")
-    seen = await parts.store.read(lambda tx: _of_refresh(parts, tx, token) or _of_access(parts, tx, token))
-    return json_response(200, seen if seen.get("org") == caller.org_id else _INACTIVE)
+    introspection = await parts.store.read(lambda tx: _of_refresh(parts, tx, token) or _of_access(parts, tx, token))
+    return json_response(200, introspection if introspection.get("org") == caller.org_id else _INACTIVE)
 
 
-def _of_refresh(parts: OAuthParts, tx: ReadTx, token: str) -> Seen | None:
+def _of_refresh(parts: OAuthParts, tx: ReadTx, token: str) -> Introspection | None:
     state = refresh_tokens.read_refresh(tx, token)
     if state is None:
         return None
@@ -52,7 +52,7 @@ def _of_refresh(parts: OAuthParts, tx: ReadTx, token: str) -> Seen | None:
     }
 
 
-def _of_access(parts: OAuthParts, tx: ReadTx, token: str) -> Seen:
+def _of_access(parts: OAuthParts, tx: ReadTx, token: str) -> Introspection:
     try:
         claims = access_tokens.read(parts.keys, token, parts.audiences)
     except UntrustedToken:

@@ -68,8 +68,8 @@ class Search:
                 (vector,) = await self._embedder.embed([request.query], QUESTION_SECONDS)
             except EmbeddingUnavailable as error:
                 reason = str(error)
-        asked = questioning.Asked(request, vector, self._embedder.model or "", reason)
-        return await self._store.read_later(partial(questioning.answer, asked=asked), org_id)
+        prepared = questioning.PreparedSearch(request, vector, self._embedder.model or "", reason)
+        return await self._store.read_later(partial(questioning.answer, prepared=prepared), org_id)
 
     # -- words
 

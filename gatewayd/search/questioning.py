@@ -18,7 +18,7 @@ from gatewayd.store.stemming import Stemmer
 NEAREST: Final = 400  # Chosen: passages that are compared by themselves, of which a document may have many
 
 
-class Asked(NamedTuple):
+class PreparedSearch(NamedTuple):
     """A question. `vector` None: it can be answered by words alone, for that `reason`."""
 
     request: SearchDocuments
@@ -39,33 +39,33 @@ class _Hits(NamedTuple):
     meaning: dict[str, MeaningHit]
 
 
-def answer(tx: ReadTx, asked: Asked) -> SearchedDocuments:
+def answer(tx: ReadTx, prepared: PreparedSearch) -> SearchedDocuments:
     """A page of what is found, the best first. Raises `Problem`: `invalid_cursor`."""
     stemmer = Stemmer()
     try:
-        question = questions.understand(tx, asked.request.query, stemmer)
-        hits = _hits(tx, asked, question, filters.filter_of(tx, asked.request.filters))
-        behind = _behind(tx, asked.request, ranking.fused(hits.words, hits.meaning))
-        page = behind[: asked.request.limit]
+        question = questions.understand(tx, prepared.request.query, stemmer)
+        hits = _hits(tx, prepared, question, filters.filter_of(tx, prepared.request.filters))
+        behind = _behind(tx, prepared.request, ranking.fused(hits.words, hits.meaning))
+        page = behind[: prepared.request.limit]
         found = [_shown(tx, one, hits, question, stemmer) for _, one in page]
     finally:
         stemmer.close()
     has_more = len(behind) > len(page)
     return SearchedDocuments(
         data=found,
-        next_cursor=_cursor(asked.request, page[-1][0]) if has_more else None,
-        mode_used=asked.mode,
-        warnings=list(_warnings(asked, question)),
+        next_cursor=_cursor(prepared.request, page[-1][0]) if has_more else None,
+        mode_used=prepared.mode,
+        warnings=list(_warnings(prepared, question)),
     )
 
 
-def _hits(tx: ReadTx, asked: Asked, question: Question, wanted: Filter) -> _Hits:
-    words: list[WordHit] = (
-        [] if asked.mode == "vector" else questions.documents_of(tx, question, wanted, most=asked.mode == "hybrid")
-    )
+def _hits(tx: ReadTx, prepared: PreparedSearch, question: Question, wanted: Filter) -> _Hits:
+    words: list[WordHit] = []
     meaning: list[MeaningHit] = []
-    if asked.vector is not None:
-        meaning = index.by_meaning(tx, asked.vector, asked.model, wanted, NEAREST)
+    if prepared.mode != "vector":
+        words = questions.documents_of(tx, question, wanted, most=prepared.mode == "hybrid")
+    if prepared.vector is not None:
+        meaning = index.by_meaning(tx, prepared.vector, prepared.model, wanted, NEAREST)
     by_document = ranking.best_of_each(meaning)
     nearest = dict(list(by_document.items())[: questions.LIST_MAX])
     return _Hits(ranking.best_of_each(words), nearest)
@@ -138,10 +138,10 @@ def _of_meaning(tx: ReadTx, hit: MeaningHit | None) -> Iterator[Snippet]:
             yield snippets.of_passage(page, hit.start, hit.length)
 
 
-def _warnings(asked: Asked, question: Question) -> Iterator[SearchWarning]:
-    if asked.request.mode != asked.mode:
-        yield SearchWarning(code="no_embeddings", message=f"It was looked for by words alone: {asked.reason}.")
-    if asked.mode != "vector":
+def _warnings(prepared: PreparedSearch, question: Question) -> Iterator[SearchWarning]:
+    if prepared.request.mode != prepared.mode:
+        yield SearchWarning(code="no_embeddings", message=f"It was looked for by words alone: {prepared.reason}.")
+    if prepared.mode != "vector":
         for known in question.corrected:
             meant = ", ".join(spelling.text for spelling in known.spellings)
             message = f"No document has {known.word.text}: {meant} was looked for."

@@ -108,7 +108,7 @@ class Standing(NamedTuple):
     reason: str | None
 
 
-class Told(NamedTuple):
+class AuthorityObligation(NamedTuple):
     """One obligation as the authority has it. `tax_business_id` None: of the taxpayer as a whole."""
 
     said: Confirmed
@@ -123,7 +123,7 @@ class ObligationInquiry:
         self._taxpayer = taxpayer
         self._today = datetime.date.fromisoformat(today)
 
-    async def vat(self) -> list[Told]:
+    async def vat(self) -> list[AuthorityObligation]:
         """What is open, and the returns of the last year. None at all where there is no registration number."""
         vrn = self._taxpayer.vrn
         if vrn is None:
@@ -137,23 +137,23 @@ class ObligationInquiry:
             rows += [] if found is None else found.obligations
         return [_of_vat(row) for row in rows]
 
-    async def income_tax(self) -> list[Told]:
+    async def income_tax(self) -> list[AuthorityObligation]:
         """Updates of this tax year and the last, and final declarations. None without a National Insurance number."""
         nino = self._taxpayer.nino
         if nino is None:
             return []
         current = int(tax_year_of(self._today.isoformat())[:4])
-        told: list[Told] = []
+        told: list[AuthorityObligation] = []
         for first, last in (bounds(tax_year(year)) for year in (current - 1, current)):
             span = {"nino": nino, "fromDate": first, "toDate": last}
             found = self._read(await self._ask(_UPDATES, span, itsa.OBLIGATION_SCENARIOS), _Updates)
             for business in [] if found is None else found.obligations:
                 for row in business.obligation_details:
-                    told.append(Told(_confirmed("itsa_quarterly_update", row), business.business_id))
+                    told.append(AuthorityObligation(_confirmed("itsa_quarterly_update", row), business.business_id))
         response = await self._ask(_DECLARATIONS, {"nino": nino}, itsa.DECLARATION_SCENARIOS)
         declared = self._read(response, _Declarations)
         rows = [] if declared is None else declared.obligations
-        return [*told, *(Told(_confirmed("itsa_final_declaration", row)) for row in rows)]
+        return [*told, *(AuthorityObligation(_confirmed("itsa_final_declaration", row)) for row in rows)]
 
     async def itsa_status(self) -> Standing | None:
         """The latest status of this tax year. None without a National Insurance number, or where none is told.
@@ -202,7 +202,7 @@ class ObligationInquiry:
         return Problem("rate_limited", message, extra=extra, headers=tuple(seconds[:1]))
 
 
-def _of_vat(row: _VatRow) -> Told:
+def _of_vat(row: _VatRow) -> AuthorityObligation:
     said = Confirmed(
         kind="vat_return",
         business_id=None,
@@ -213,7 +213,7 @@ def _of_vat(row: _VatRow) -> Told:
         received_date=None if row.received is None else row.received.isoformat(),
         period_key=row.period_key,
     )
-    return Told(said)
+    return AuthorityObligation(said)
 
 
 def _confirmed(kind: ObligationKind, row: _Row) -> Confirmed:

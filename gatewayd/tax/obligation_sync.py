@@ -26,7 +26,7 @@ from gatewayd.ledger.tax_calendar import tax_year_of
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.tax import taxpayers
 from gatewayd.tax.metering import FORWARDED
-from gatewayd.tax.obligation_inquiry import ObligationInquiry, Standing, Told
+from gatewayd.tax.obligation_inquiry import AuthorityObligation, ObligationInquiry, Standing
 from gatewayd.tax.proxy import Proxy
 from gatewayd.tax.taxpayers import Taxpayer
 
@@ -132,7 +132,9 @@ def _taxpayer(tx: ReadTx, request: SyncObligations) -> Taxpayer:
     return found
 
 
-def _compare(tx: ReadTx, request: SyncObligations, taxpayer: Taxpayer, told: list[Told]) -> ObligationSync:
+def _compare(
+    tx: ReadTx, request: SyncObligations, taxpayer: Taxpayer, told: list[AuthorityObligation]
+) -> ObligationSync:
     """The answer to a dry run."""
     matched = _match(tx, request, taxpayer, told)
     found = [_find(tx, request.legal_entity_id, one) for one in matched.said]
@@ -141,7 +143,11 @@ def _compare(tx: ReadTx, request: SyncObligations, taxpayer: Taxpayer, told: lis
 
 
 def _take_over(
-    tx: WriteTx, request: SyncObligations, taxpayer: Taxpayer, told: list[Told], standing: Standing | None
+    tx: WriteTx,
+    request: SyncObligations,
+    taxpayer: Taxpayer,
+    told: list[AuthorityObligation],
+    standing: Standing | None,
 ) -> ObligationSync:
     """Raises `Problem` `version_conflict`; then nothing is changed."""
     matched = _match(tx, request, taxpayer, told)
@@ -153,7 +159,7 @@ def _take_over(
     return _answer(tx, after, differences, matched.unknown)
 
 
-def _match(tx: ReadTx, request: SyncObligations, taxpayer: Taxpayer, told: list[Told]) -> _Matched:
+def _match(tx: ReadTx, request: SyncObligations, taxpayer: Taxpayer, told: list[AuthorityObligation]) -> _Matched:
     if _taxpayer(tx, request) != taxpayer:
         raise Problem("version_conflict", "The legal entity has changed while the tax authority was asked. Try again.")
     ours = {row.tax_business_id: row.id for row in businesses.of_entity(tx, request.legal_entity_id)}

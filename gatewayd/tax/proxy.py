@@ -23,7 +23,7 @@ from gatewayd.store import Store
 from gatewayd.tax import composing, headers, mapping, taxpayers
 from gatewayd.tax.authority_session import AuthoritySession, ProxyParts, open_session
 from gatewayd.tax.composition import Composition
-from gatewayd.tax.taxpayers import Asked, Taxpayer
+from gatewayd.tax.taxpayers import Taxpayer, TaxpayerReference
 
 HMRC: Final = "hmrc"  # what X-Tax-Upstream says of a network's answer, whichever service gave it (§D3)
 SANDBOX: Final = "sandbox"
@@ -88,8 +88,8 @@ class Proxy:
     async def _taxpayer(self, question: Question, session: AuthoritySession) -> Taxpayer | None:
         """Whose taxes: those of the entity or the number that is named, or of the only entity. The session asks so."""
         kind = mapping.identity_of(question.operation_id)
-        asked = Asked(question.values.get("legalEntityId", ""), kind, question.values.get(kind, ""))
-        found = await self.store.read(lambda tx: taxpayers.find(tx, asked), session.org_id)
+        reference = TaxpayerReference(question.values.get("legalEntityId", ""), kind, question.values.get(kind, ""))
+        found = await self.store.read(lambda tx: taxpayers.find(tx, reference), session.org_id)
         session.legal_entity_id = None if found is None else found.legal_entity_id
         return found
 

@@ -31,7 +31,7 @@ class Taxpayer(NamedTuple):
 NOBODY = Taxpayer()
 
 
-class Asked(NamedTuple):
+class TaxpayerReference(NamedTuple):
     """Whom a caller names: a legal entity, or a number of a kind; empty where nothing is named."""
 
     legal_entity_id: str
@@ -39,16 +39,16 @@ class Asked(NamedTuple):
     number: str
 
 
-def find(tx: ReadTx, asked: Asked) -> Taxpayer | None:
+def find(tx: ReadTx, reference: TaxpayerReference) -> Taxpayer | None:
     """The taxpayer that is meant. None where nobody is named, and the organization has several entities.
 
     An entity that is named counts before a number. `NOBODY` stands for a number that is none of its entities', and for
     an organization that has none. Raises `Problem` `not_found` where there is no such entity.
     """
-    if asked.legal_entity_id:
-        return of_entity(tx, asked.legal_entity_id)
-    if asked.number:
-        return _of_number(tx, asked.kind, "".join(asked.number.split()).upper())
+    if reference.legal_entity_id:
+        return of_entity(tx, reference.legal_entity_id)
+    if reference.number:
+        return _of_number(tx, reference.kind, "".join(reference.number.split()).upper())
     rows = tx.rows(_SELECT_ACTIVE)
     if not rows:
         return NOBODY

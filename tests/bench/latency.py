@@ -23,7 +23,7 @@ _EVENTS = "SELECT json_extract(CAST(data AS TEXT), '$.lead_id'), created_at FROM
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class MadeLead:
     """A lead that was made; CLOCK_MONOTONIC in nanoseconds."""
 
     lead: str
@@ -38,7 +38,7 @@ class Program:
         self._connection = HTTPConnection(*address, timeout=10)
         self._headers = [{"Authorization": f"Bearer {key}", "Content-Type": "application/json"} for key in keys]
 
-    def make_lead(self, tenant: int = 0) -> Asked:
+    def make_lead(self, tenant: int = 0) -> MadeLead:
         """Raises `BenchError` for any other answer."""
         sent = time.monotonic_ns()
         self._connection.request("POST", "/api/rpc/crm/createLead", b'{"source":"fair"}', self._headers[tenant])
@@ -47,7 +47,7 @@ class Program:
         answered = time.monotonic_ns()
         if answer.status != 200:
             raise BenchError(f"createLead answered {answer.status}: {body[:300].decode()}")
-        return Asked(json.loads(body)["id"], sent, answered)
+        return MadeLead(json.loads(body)["id"], sent, answered)
 
     def close(self) -> None:
         self._connection.close()
@@ -87,11 +87,11 @@ def measure_latency(bench: Bench, events: int, report: Report) -> None:
     report.add(f"Latency of a delivery on an idle daemon: {events} events", {}, figures)
 
 
-def _since(received: Iterable[Arrival], asked: Iterable[Asked], moment: str) -> list[float]:
+def _since(received: Iterable[Arrival], asked: Iterable[MadeLead], moment: str) -> list[float]:
     return taken_ms(received, {one.lead: getattr(one, moment) for one in asked})
 
 
-def _one_by_one(program: Program, sink: Sink) -> Asked:
+def _one_by_one(program: Program, sink: Sink) -> MadeLead:
     before = sink.arrived()
     asked = program.make_lead()
     deadline = time.monotonic() + outboxes.STALLED_SECONDS

@@ -148,7 +148,7 @@ class Known:
         return [self.vector] * len(texts)
 
 
-class Asked(NamedTuple):
+class TimedQuestion(NamedTuple):
     text: str
     vector: bytes
 
@@ -162,7 +162,7 @@ async def _measure_cost(scratch: Path, size: SearchSize, report: Report) -> None
         await _seed(store, bare, size.documents, source)
         search = Search(SearchParts(store=store, embedder=known, log=ImportLog()))
         for _ in range(size.rounds):
-            asked = [Asked(_words(source, 3), _vector(source)) for _ in range(size.questions)]
+            asked = [TimedQuestion(_words(source, 3), _vector(source)) for _ in range(size.questions)]
             samples.setdefault("search", []).append(await _turn(search, known, asked, took))
             samples.setdefault("bare FTS5 and vec0", []).append(_bare_turn(bare, asked))
     pairs = zip(samples["search"], samples["bare FTS5 and vec0"], strict=True)
@@ -174,7 +174,7 @@ async def _measure_cost(scratch: Path, size: SearchSize, report: Report) -> None
     report.add(f"Search among {size.documents:,} documents", samples, figures)
 
 
-async def _turn(search: Search, known: Known, asked: Sequence[Asked], took: list[float]) -> Sample:
+async def _turn(search: Search, known: Known, asked: Sequence[TimedQuestion], took: list[float]) -> Sample:
     before = time.process_time()
     for one in asked:
         started = time.perf_counter()
@@ -185,7 +185,7 @@ async def _turn(search: Search, known: Known, asked: Sequence[Asked], took: list
     return _sample(before, len(asked))
 
 
-def _bare_turn(bare: "_Bare", asked: Sequence[Asked]) -> Sample:
+def _bare_turn(bare: "_Bare", asked: Sequence[TimedQuestion]) -> Sample:
     before = time.process_time()
     for one in asked:
         assert bare.search(one)
@@ -256,7 +256,7 @@ class _Bare:
             self._connection.executemany("INSERT INTO words (body) VALUES (?)", [(text,) for text, _ in made])
             self._connection.executemany("INSERT INTO near (embedding) VALUES (?)", [(vector,) for _, vector in made])
 
-    def search(self, asked: Asked) -> list[int]:
+    def search(self, asked: TimedQuestion) -> list[int]:
         words = " OR ".join(f'"{word}"' for word in asked.text.split())
         by_words = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank LIMIT 200"
         by_meaning = "SELECT rowid FROM near WHERE embedding MATCH ? AND k = 200"

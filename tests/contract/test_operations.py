@@ -25,7 +25,7 @@ PROBLEM = validator(standing_alone(DESCRIPTION["components"]["schemas"]["Problem
 KEYED = [(b"idempotency-key", b"k1"), (b"content-type", b"application/json")]
 
 
-class Given(NamedTuple):
+class Trial(NamedTuple):
     """A row, and the API over one of everything. Sent is the row's own example, but for what is said."""
 
     operation: Operation
@@ -40,7 +40,7 @@ class Given(NamedTuple):
         return await send(self.api, self.operation, self.values if values is None else values, **how)
 
 
-Promise = Callable[[Given], Awaitable[None]]
+Promise = Callable[[Trial], Awaitable[None]]
 
 
 def is_problem(reply: Reply, status: int, code: str) -> None:
@@ -57,12 +57,12 @@ async def test_a_row_keeps_its_promises(open_catalogue: OpenCatalogue, operation
     broken = []
     for together in [(*REFUSALS, *ANSWERS)] if reads else [REFUSALS, *((answer,) for answer in ANSWERS)]:
         async with open_catalogue() as (api, ids):
-            broken += await broken_of(together, Given(operation, api, ids))
+            broken += await broken_of(together, Trial(operation, api, ids))
     if broken:
         raise ExceptionGroup(f"{operation.id}: {', '.join(name for name, _ in broken)}", [why for _, why in broken])
 
 
-async def broken_of(promises: Sequence[Promise], given: Given) -> list[tuple[str, Exception]]:
+async def broken_of(promises: Sequence[Promise], given: Trial) -> list[tuple[str, Exception]]:
     """The promises that are not kept, by name."""
     broken: list[tuple[str, Exception]] = []
     for promise in promises:
@@ -76,7 +76,7 @@ async def broken_of(promises: Sequence[Promise], given: Given) -> list[tuple[str
 # -- what is answered
 
 
-async def the_example_is_answered_as_described(given: Given) -> None:
+async def the_example_is_answered_as_described(given: Trial) -> None:
     reply = await given.send()
     assert reply.status == 200, reply.body
     assert reply["content-type"] == (given.operation.gives_file or "application/json")
@@ -89,12 +89,12 @@ async def the_example_is_answered_as_described(given: Given) -> None:
         validator(ROWS[given.operation.id].answer).validate(reply.json())
 
 
-async def no_other_scope_is_needed(given: Given) -> None:
+async def no_other_scope_is_needed(given: Trial) -> None:
     given.api.token("org_a", "just", given.operation.scopes)
     assert (await given.send(token="just")).status == 200
 
 
-async def mounts_and_aliases_answer_the_same_and_a_key_stands_for_one_request(given: Given) -> None:
+async def mounts_and_aliases_answer_the_same_and_a_key_stands_for_one_request(given: Trial) -> None:
     """A write is repeated under its key, so that the same answer proves the same row."""
     replies = [await given.send(at=address, headers=KEYED) for address in addresses(given.operation)]
     assert {reply.status for reply in replies} == {200}
@@ -115,26 +115,26 @@ ANSWERS: tuple[Promise, ...] = (
 # -- what is refused, or changes nothing
 
 
-async def the_example_conforms_to_the_request_schema(given: Given) -> None:
+async def the_example_conforms_to_the_request_schema(given: Trial) -> None:
     operation = given.operation
     values = {n: v for n, v in operation.example.items() if n not in operation.parameters or not operation.has_body}
     validator(ROWS[operation.id].request).validate(msgspec.to_builtins(values))
 
 
-async def no_token_is_401(given: Given) -> None:
+async def no_token_is_401(given: Trial) -> None:
     for address in addresses(given.operation):
         reply = await given.send(at=address, token=None)
         is_problem(reply, 401, "authentication_required")
         assert reply["www-authenticate"].startswith("Bearer")
 
 
-async def an_unknown_token_is_401(given: Given) -> None:
+async def an_unknown_token_is_401(given: Trial) -> None:
     reply = await given.send(token="unknown")
     is_problem(reply, 401, "invalid_token")
     assert 'error="invalid_token"' in reply["www-authenticate"]
 
 
-async def each_scope_is_needed(given: Given) -> None:
+async def each_scope_is_needed(given: Trial) -> None:
     operation = given.operation
     needed = " ".join(operation.scopes)
     for scope in operation.scopes:
@@ -144,7 +144,7 @@ async def each_scope_is_needed(given: Given) -> None:
         assert reply["www-authenticate"] == f'Bearer error="insufficient_scope", scope="{needed}"'
 
 
-async def another_organizations_id_looks_unknown(given: Given) -> None:
+async def another_organizations_id_looks_unknown(given: Trial) -> None:
     for name, prefix in references(given.operation).items():
         foreign = await given.send(token="other")
         unknown = await given.send({**given.values, name: f"{prefix}_{'0' * 26}"})
@@ -157,14 +157,14 @@ async def another_organizations_id_looks_unknown(given: Given) -> None:
         assert _said_of(foreign, name) == _said_of(unknown, name)
 
 
-async def an_id_of_another_kind_is_not_found(given: Given) -> None:
+async def an_id_of_another_kind_is_not_found(given: Trial) -> None:
     for name, prefix in references(given.operation).items():
         wrong = next(id_ for other, id_ in given.ids.items() if other != prefix)
         reply = await given.send({**given.values, name: wrong})
         assert reply.status == (404 if _is_target(given.operation, name) else 422), reply.body
 
 
-async def lists_hold_nothing_of_another_organization(given: Given) -> None:
+async def lists_hold_nothing_of_another_organization(given: Trial) -> None:
     if "cursor" in fields(given.operation) and not references(given.operation):
         asked = LISTED.get(given.operation.id, {})
         assert (await given.send(asked)).json()["data"] != []
@@ -174,21 +174,21 @@ async def lists_hold_nothing_of_another_organization(given: Given) -> None:
         assert nothing.keys() - {"data", "nextCursor"} <= {"modeUsed", "warnings"}
 
 
-async def a_cursor_of_nothing_is_refused(given: Given) -> None:
+async def a_cursor_of_nothing_is_refused(given: Trial) -> None:
     if "cursor" in fields(given.operation):
         values = {name: given.ids[prefix] for name, prefix in references(given.operation).items()}
         values |= LISTED.get(given.operation.id, {})
         is_problem(await given.send({**values, "cursor": "AAAA"}), 400, "invalid_cursor")
 
 
-async def an_unknown_name_is_400(given: Given) -> None:
+async def an_unknown_name_is_400(given: Trial) -> None:
     for address in addresses(given.operation):
         reply = await given.send({**given.values, "noSuchField": "x"}, at=address)
         is_problem(reply, 400, "unknown_parameter")
         assert [error["path"] for error in reply.json()["errors"]] == ["noSuchField"]
 
 
-async def a_bad_value_of_any_field_is_422(given: Given) -> None:
+async def a_bad_value_of_any_field_is_422(given: Trial) -> None:
     bad: object = [[]] if given.operation.has_body else "x" * 5_000
     for name in fields(given.operation):
         reply = await given.send({**given.values, name: bad})
@@ -198,7 +198,7 @@ async def a_bad_value_of_any_field_is_422(given: Given) -> None:
         assert all(path.partition("[")[0].partition(".")[0] == name for path in paths), (name, paths)
 
 
-async def every_required_field_is_asked_for(given: Given) -> None:
+async def every_required_field_is_asked_for(given: Trial) -> None:
     required = set(ROWS[given.operation.id].request.get("required", [])) - set(given.operation.parameters)
     for name in required:
         reply = await given.send({n: v for n, v in given.values.items() if n != name})
@@ -206,7 +206,7 @@ async def every_required_field_is_asked_for(given: Given) -> None:
         assert (name, "required") in {(e["path"], e["code"]) for e in reply.json()["errors"]}
 
 
-async def a_wrong_method_is_405(given: Given) -> None:
+async def a_wrong_method_is_405(given: Trial) -> None:
     for address in addresses(given.operation):
         path = address.path
         for name in address.in_path:
@@ -216,7 +216,7 @@ async def a_wrong_method_is_405(given: Given) -> None:
         assert address.method in reply["allow"].split(", ")
 
 
-async def a_body_that_is_no_json_is_400(given: Given) -> None:
+async def a_body_that_is_no_json_is_400(given: Trial) -> None:
     if given.operation.takes_key and not given.operation.takes_file:
         alias = addresses(given.operation)[-1]  # which takes a body in any case
         is_problem(await given.api(alias.method, alias.path, body=b"{]"), 400, "invalid_json")

@@ -27,7 +27,7 @@ from tests.support.store import START
 PAGE = 8192
 
 
-class Told:
+class Trial:
     """A store, what watches it, and the log."""
 
     def __init__(self, store: Store) -> None:
@@ -48,9 +48,9 @@ class Told:
 
 
 @asynccontextmanager
-async def watched(directory: Path, mock_clock: MockClock) -> AsyncIterator[Told]:
+async def watched(directory: Path, mock_clock: MockClock) -> AsyncIterator[Trial]:
     async with opened(directory, clock=SettableClock(START, mock_clock.current_time)) as store:
-        yield Told(store)
+        yield Trial(store)
 
 
 async def files_of(store: Store) -> FaultyFiles:
@@ -186,10 +186,10 @@ async def test_an_exchange_is_noticed_where_nobody_writes(tmp_path: Path, mock_c
 
 
 @asynccontextmanager
-async def watched_as_it_is(directory: Path) -> AsyncIterator[Told]:
+async def watched_as_it_is(directory: Path) -> AsyncIterator[Trial]:
     """The same where no table is made, which would meet the damage."""
     async with open_store(StoreSettings(directory=directory), SettableClock(START)) as store:
-        yield Told(store)
+        yield Trial(store)
 
 
 def spoil(database: Path) -> None:

@@ -24,7 +24,7 @@ _MADE = "SELECT count(*) FROM leads WHERE org_id = :org_id"
 
 
 @dataclass
-class Told:
+class Answers:
     """What callers were answered: statuses by path; `cut` counts the calls that nobody answered."""
 
     statuses: Counter[tuple[str, int]] = field(default_factory=Counter)
@@ -52,7 +52,7 @@ def metered(directory: Path, credits_given: int) -> tuple[Instance, Firm]:
     return instance, firm
 
 
-def call_on(running: Running, firm: Firm, told: Told, number: int) -> None:
+def call_on(running: Running, firm: Firm, told: Answers, number: int) -> None:
     """One caller: writes and reads in turn."""
     with plain_client(running.url) as client:
         for turn in range(CALLS_EACH):
@@ -74,7 +74,7 @@ def _ask(client: httpx.Client, firm: Firm, path: str) -> httpx.Response:
 def test_the_last_credits_are_spent_exactly(tmp_path: Path) -> None:
     given = CALLERS * CALLS_EACH // 2
     instance, firm = metered(tmp_path, given)
-    told = Told()
+    told = Answers()
     with serving(instance) as running, ThreadPoolExecutor(CALLERS) as callers:
         for done in [callers.submit(call_on, running, firm, told, number) for number in range(CALLERS)]:
             done.result()
@@ -90,7 +90,7 @@ def test_the_last_credits_are_spent_exactly(tmp_path: Path) -> None:
 def test_a_kill_leaves_what_was_done_and_its_charge_or_neither(tmp_path: Path, round_: int) -> None:
     given = 10 * CALLERS * CALLS_EACH
     instance, firm = metered(tmp_path, given)
-    told = Told()
+    told = Answers()
     with serving(instance) as running, ThreadPoolExecutor(CALLERS) as callers:
         waiting = [callers.submit(call_on, running, firm, told, number) for number in range(CALLERS)]
         while told.answered < CALLERS * (1 + round_ % 3):

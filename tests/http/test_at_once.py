@@ -93,7 +93,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Told:
+class Received:
     """An answer as a client sees it, with what differs from request to request in its place."""
 
     status: int
@@ -101,14 +101,14 @@ class Told:
     body: bytes
 
 
-def told(status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> Told:
+def told(status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> Received:
     request_id = dict(headers)[b"x-request-id"]
     assert request_id.startswith(b"req_")
     plain = [(name, value.replace(request_id, b"<id>")) for name, value in headers]
-    return Told(status, sorted(plain), body.replace(request_id, b"<id>"))
+    return Received(status, sorted(plain), body.replace(request_id, b"<id>"))
 
 
-def told_at_once(request: Request, response: Response) -> Told:
+def told_at_once(request: Request, response: Response) -> Received:
     """What `Connection` makes of a response, its date aside."""
     lines = render_head(response, request.id, DATE_LINE, b"").split(b"\r\n")
     assert lines[-2:] == [b"", b""]
@@ -118,7 +118,7 @@ def told_at_once(request: Request, response: Response) -> Told:
     return told(response.status, fields, b"" if request.method == "HEAD" else response.body)
 
 
-async def through_asgi(api: TestedApi, request: Request) -> Told:
+async def through_asgi(api: TestedApi, request: Request) -> Received:
     reply = await api.send(request, Body(b""))
     return told(reply.status, reply.headers, reply.body)
 

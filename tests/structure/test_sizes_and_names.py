@@ -15,6 +15,7 @@ MAX_NESTING = 4
 MAX_LINE = 120
 
 BANNED_WORDS = frozenset({"util", "utils", "helper", "helpers", "manager", "common", "misc", "base"})
+BARE_PARTICIPLES = frozenset({"Asked", "Given", "Got", "Kept", "Living", "Made", "Seen", "Told"})
 ALLOWED_NAMES = frozenset({"service_manager", "test_service_manager"})  # systemd's own word for what it is
 BORDERS = frozenset(
     {
@@ -99,6 +100,16 @@ def test_no_name_says_nothing() -> None:
         names = [part for part in source.path.with_suffix("").parts[-3:] if part not in ALLOWED_NAMES]
         names += [node.name for node in source.nodes if isinstance(node, ast.ClassDef)]
         faults += [f"{source.name}: {name}" for name in names if words(name) & BANNED_WORDS]
+    assert faults == []
+
+
+def test_a_type_is_called_by_a_noun() -> None:
+    """Of what was asked, told or kept its name tells: `EntryFilter`, `TaxpayerReference`."""
+    faults = []
+    for source in SOURCES:
+        names = [node.name for node in source.nodes if isinstance(node, ast.ClassDef)]
+        names += [node.id for node in source.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+        faults += [f"{source.name}: {name}" for name in names if name in BARE_PARTICIPLES]
     assert faults == []
 
 

@@ -12,7 +12,7 @@ from gatewayd.contract.pages import Listing, LongLimit, Page, PageRequest, curso
 from gatewayd.contract.wire import Date, Request, Since, encode, project
 from gatewayd.errors import invalid_field
 from gatewayd.ledger.credits import balances, pages, summaries, usage
-from gatewayd.ledger.credits.pages import Asked, Place
+from gatewayd.ledger.credits.pages import EntryFilter, Place
 from gatewayd.ledger.credits.shapes import (
     CreditBalance,
     EntryRow,
@@ -87,7 +87,7 @@ def get_ledger(tx: ReadTx, caller: Caller, request: GetLedger) -> Listing[Ledger
         items.append(encode(project(row, LedgerEntry)))
         return len(items[-1])
 
-    taken, more = fill(pages.page(tx, _asked(request), place, request.limit + 1), request.limit, size)
+    taken, more = fill(pages.page(tx, _filter_of(request), place, request.limit + 1), request.limit, size)
     cursor = next_cursor(request, (taken[-1].occurred_at, taken[-1].sequence)) if more else None
     return Listing.of(items[: len(taken)], cursor)
 
@@ -116,8 +116,8 @@ def get_usage_summary(tx: ReadTx, caller: Caller, request: GetUsageSummary) -> U
     )
 
 
-def _asked(request: GetLedger) -> Asked:
-    return Asked(
+def _filter_of(request: GetLedger) -> EntryFilter:
+    return EntryFilter(
         first=pages.EARLIEST if request.from_date is None else london_midnight(request.from_date),
         behind=pages.LATEST if request.to_date is None else london_midnight(request.to_date + _DAY),
         types=None if request.type is None else tuple(request.type),

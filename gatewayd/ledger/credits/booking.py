@@ -17,14 +17,14 @@ from gatewayd.money import credits_text
 from gatewayd.store import ReadTx, WriteTx
 
 
-class Given(NamedTuple):
+class BookedGrant(NamedTuple):
     """A grant, and the entry that made it."""
 
     grant: GrantRow
     entry: EntryRow
 
 
-def give(tx: WriteTx, grant: NewGrant, entry: NewEntry) -> Given:
+def give(tx: WriteTx, grant: NewGrant, entry: NewEntry) -> BookedGrant:
     """Give credits, which first pay what is owed."""
     book_due(tx)
     return _give(tx, grant, entry)
@@ -109,9 +109,9 @@ def let_go_all(tx: WriteTx) -> None:
         holds.put(tx, hold, ())
 
 
-def _give(tx: WriteTx, grant: NewGrant, entry: NewEntry) -> Given:
+def _give(tx: WriteTx, grant: NewGrant, entry: NewEntry) -> BookedGrant:
     made = grants.create(tx, replace(grant, used=min(owed(tx), grant.amount)))
-    return Given(made, entries.append(tx, replace(entry, amount=grant.amount, grant_id=made.id)))
+    return BookedGrant(made, entries.append(tx, replace(entry, amount=grant.amount, grant_id=made.id)))
 
 
 def _grant_months(tx: WriteTx) -> None:

@@ -34,7 +34,7 @@ class Place(NamedTuple):
     sequence: int
 
 
-class Asked(NamedTuple):
+class EntryFilter(NamedTuple):
     """Which entries: from `first` on and before `behind`; `types` None: of all types."""
 
     first: Instant
@@ -44,29 +44,29 @@ class Asked(NamedTuple):
     ascending: bool
 
 
-def page(tx: ReadTx, asked: Asked, place: Place | None, count: int) -> Iterator[EntryRow]:
+def page(tx: ReadTx, wanted: EntryFilter, place: Place | None, count: int) -> Iterator[EntryRow]:
     """The first entries behind a place, in order; None: from the first on."""
     if place is None:
-        place = Place(asked.first, 0) if asked.ascending else Place(asked.behind, 0)
-    kinds: Sequence[EntryType | None] = [None] if asked.types is None else sorted(set(asked.types))
-    found = [_of_type(tx, asked, kind, (place, count)) for kind in kinds]
-    merged = heapq.merge(*found, key=_key, reverse=not asked.ascending)
+        place = Place(wanted.first, 0) if wanted.ascending else Place(wanted.behind, 0)
+    kinds: Sequence[EntryType | None] = [None] if wanted.types is None else sorted(set(wanted.types))
+    found = [_of_type(tx, wanted, kind, (place, count)) for kind in kinds]
+    merged = heapq.merge(*found, key=_key, reverse=not wanted.ascending)
     return itertools.islice(merged, count)
 
 
-def _of_type(tx: ReadTx, asked: Asked, kind: EntryType | None, part: tuple[Place, int]) -> Iterator[EntryRow]:
+def _of_type(tx: ReadTx, wanted: EntryFilter, kind: EntryType | None, part: tuple[Place, int]) -> Iterator[EntryRow]:
     place, count = part
-    last = asked.behind if asked.ascending else asked.first
+    last = wanted.behind if wanted.ascending else wanted.first
     named: dict[str, object] = {"last": last, "count": count, **place._asdict()}
     sql, of_operation = _SELECT, _OF_OPERATION
     if kind is not None:
         sql += _USAGE if kind == "usage" else _RARE
         of_operation = _OF_OPERATION if kind == "usage" else _RARE_OF_OPERATION
         named["type"] = kind
-    if asked.operation is not None:
+    if wanted.operation is not None:
         sql += of_operation
-        named["operation"] = asked.operation
-    rows = tx.each(sql + (_AFTER if asked.ascending else _BEFORE), **named)
+        named["operation"] = wanted.operation
+    rows = tx.each(sql + (_AFTER if wanted.ascending else _BEFORE), **named)
     return (ENTRIES.load(values) for values in rows)
 
 

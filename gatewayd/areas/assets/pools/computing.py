@@ -6,7 +6,7 @@ day alone, and what earlier disposals take on disposals that are earlier still; 
 before r changes. Quantities are restated by splits and bonus issues up to the acquisition's day, which is before x. The
 holding on the day before r depends on what disposals before r have left of acquisitions before r: it stays too. Hence
 all that a computation needs are the days from r on, the outcome of the day before r, and what disposals before r have
-taken of acquisitions from r on (`Kept`): they chose first, and keep it.
+taken of acquisitions from r on (`EarlierMatch`): they chose first, and keep it.
 
 The same holds for any later r, if every disposal from x - 30 days to r is matched by days, and with days before x
 alone: those days come first for it, and do not change (`restart`). A short position is covered by whatever comes, so
@@ -24,7 +24,7 @@ from gatewayd.areas.assets.pools.exact import cost_of, cost_text, minor_of, part
 from gatewayd.areas.assets.pools.lots import Earlier, LotWalk
 from gatewayd.areas.assets.pools.matching import (
     WINDOW_DAYS,
-    Kept,
+    EarlierMatch,
     Split,
     Start,
     Step,
@@ -71,17 +71,19 @@ def _may_change(match: Match, changed: str) -> bool:
     return match.rule in ("pool", "later") or match.date is None or match.date >= changed
 
 
-def kept_of(days: Iterable[tuple[str, Outcome]], first: str) -> list[Kept]:
+def kept_of(days: Iterable[tuple[str, Outcome]], first: str) -> list[EarlierMatch]:
     """What the disposals of these days, which are before `first`, have taken of acquisitions from then on."""
     return [
-        Kept(match.date, quantity_of(match.quantity) / quantity_of(outcome.factor), cost_of(match.cost))
+        EarlierMatch(match.date, quantity_of(match.quantity) / quantity_of(outcome.factor), cost_of(match.cost))
         for _, outcome in days
         for match in outcome.matches
         if match.rule == "thirty_days" and match.date is not None and match.date >= first
     ]
 
 
-def pooled(before: Before, days: Sequence[Day], splits: Sequence[Split], kept: Sequence[Kept]) -> list[Computed]:
+def pooled(
+    before: Before, days: Sequence[Day], splits: Sequence[Split], kept: Sequence[EarlierMatch]
+) -> list[Computed]:
     """The days of a person's pool, which is in pounds: matched by days, then by the section 104 holding."""
     start = _start(before)
     steps, unit = restated(start, days, splits, kept)

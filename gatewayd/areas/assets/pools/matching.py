@@ -38,7 +38,7 @@ class Start(NamedTuple):
     pool: Fraction
 
 
-class Kept(NamedTuple):
+class EarlierMatch(NamedTuple):
     """A part of an acquisition that a disposal before the computed days is identified with, and stays so."""
 
     date: str
@@ -78,7 +78,7 @@ class Step:
 
 
 def restated(
-    start: Start, days: Sequence[Day], splits: Sequence[Split], kept: Iterable[Kept]
+    start: Start, days: Sequence[Day], splits: Sequence[Split], kept: Iterable[EarlierMatch]
 ) -> tuple[list[Step], int]:
     """The days in units of one size, and how many of those are one share of the very first day."""
     steps = _factors(start, days, splits)
@@ -97,7 +97,7 @@ def restated(
     return steps, unit
 
 
-def match_days(steps: Sequence[Step], kept: Iterable[Kept], unit: int) -> None:
+def match_days(steps: Sequence[Step], kept: Iterable[EarlierMatch], unit: int) -> None:
     """Identify disposals with acquisitions of the same day, and after that of the 30 days that follow.
 
     Every day is matched with itself before anything else. What earlier disposals have taken is taken out before later

@@ -9,7 +9,7 @@ from gatewayd.areas.assets.pools.day_rows import Key, StoredDay
 from gatewayd.areas.assets.pools.days import Day, inputs_of, read_day
 from gatewayd.areas.assets.pools.exact import cost_of
 from gatewayd.areas.assets.pools.lots import Lot
-from gatewayd.areas.assets.pools.matching import WINDOW_DAYS, Kept, Split
+from gatewayd.areas.assets.pools.matching import WINDOW_DAYS, EarlierMatch, Split
 from gatewayd.areas.assets.pools.scopes import Scope
 from gatewayd.areas.assets.pools.shapes import Carried, Inputs, Leaving
 from gatewayd.clock import days_after
@@ -40,7 +40,7 @@ class Window(NamedTuple):
 
     first: str
     before: Before
-    kept: list[Kept]
+    kept: list[EarlierMatch]
     days: list[StoredDay]
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple, TypeVar
 
 from gatewayd.areas.landlord.certificates import missing, rows
-from gatewayd.areas.landlord.certificates.missing import KEPT_PROPERTY, Asked
+from gatewayd.areas.landlord.certificates.missing import KEPT_PROPERTY, MissingFilter
 from gatewayd.areas.landlord.certificates.rows import CERTIFICATES
 from gatewayd.areas.landlord.certificates.shapes import Certificate, ListCertificates, StoredCertificate
 from gatewayd.areas.landlord.certificates.states import valid_until
@@ -74,8 +74,10 @@ def _missing(tx: ReadTx, request: ListCertificates) -> Listing[Certificate]:
     if given:
         raise invalid(*(FieldError(path, "conflict", "What is missing has none.") for path in given))
     property_id, type_, unit_id = cursor_key(request, str, str, str) or ("", "", "")
-    asked = Asked(request.property_id, request.unit_id, None if request.type is None else frozenset(request.type))
-    found = missing.behind(tx, asked, (str(property_id), str(type_), str(unit_id)))
+    wanted = MissingFilter(
+        request.property_id, request.unit_id, None if request.type is None else frozenset(request.type)
+    )
+    found = missing.behind(tx, wanted, (str(property_id), str(type_), str(unit_id)))
     return _listing(request, found, missing.shown, lambda lacking: lacking[:3])
 
 

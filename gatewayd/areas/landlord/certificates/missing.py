@@ -75,7 +75,7 @@ SELECT count(1) {_LACKING}
 _SELECT_COUNT = f"{_SELECT_COUNT_THEN} AND {_NOTED}"
 
 
-class Asked(NamedTuple):
+class MissingFilter(NamedTuple):
     """Whose missing certificates are asked for. None: of every property, of flats and whole ones, of any type."""
 
     property_id: str | None = None
@@ -83,12 +83,12 @@ class Asked(NamedTuple):
     types: frozenset[CertificateType] | None = None
 
 
-def behind(tx: ReadTx, asked: Asked, key: tuple[str, str, str]) -> Iterator[Lacking]:
+def behind(tx: ReadTx, wanted: MissingFilter, key: tuple[str, str, str]) -> Iterator[Lacking]:
     """What is missing today behind a key of property, type and unit, in this order, as far as anybody reads."""
-    found = tx.each(_SELECT_BEHIND, day=tx.today, after=key[0], property_id=asked.property_id, unit_id=asked.unit_id)
+    found = tx.each(_SELECT_BEHIND, day=tx.today, after=key[0], property_id=wanted.property_id, unit_id=wanted.unit_id)
     for _, of_property in itertools.groupby((Lacking(*row) for row in found), attrgetter("property_id")):
         for lacking in sorted(of_property):
-            if lacking[:3] > key and (asked.types is None or lacking.type in asked.types):
+            if lacking[:3] > key and (wanted.types is None or lacking.type in wanted.types):
                 yield lacking
 
 
