@@ -1,8 +1,11 @@
 """Closed periods of people who hold the same share: what one enters changes nothing on a closed day of another."""
 
+from typing import Any
+
 import pytest
 
-from gatewayd.areas.assets.instruments.shapes import Ratio
+from gatewayd.areas.assets.instruments.operations import update_instrument
+from gatewayd.areas.assets.instruments.shapes import Instrument, Ratio, UpdateInstrument
 from gatewayd.errors import Problem
 from gatewayd.ledger import period_locks
 from gatewayd.store import WriteTx
@@ -79,3 +82,29 @@ def test_what_is_being_closed_takes_a_split_that_overrides(holdings: Holdings, o
 
     holdings.write(split)
     assert holdings.pool() == (200, 1000)
+
+
+def update(holdings: Holdings, **change: Any) -> Instrument:
+    request = UpdateInstrument(id=holdings.share, **change)
+    return holdings.write(lambda tx: update_instrument(tx, holdings.caller, request))
+
+
+@pytest.mark.parametrize("change", [{"cgt_exempt": True}, {"reporting_fund": False}])
+def test_gains_of_a_closed_day_are_treated_as_they_were(holdings: Holdings, change: dict[str, bool]) -> None:
+    holdings.buy("2025-01-10", 100, "1000")
+    holdings.sell("2026-04-05", 10, "200")
+    close(holdings)
+    with pytest.raises(Problem) as caught:
+        update(holdings, **change)
+    assert (caught.value.code, caught.value.extra["date"]) == ("period_closed", "2026-04-05")
+    renamed = update(holdings, name="Oak plc", cgt_exempt=False)
+    assert (renamed.name, renamed.cgt_exempt) == ("Oak plc", False)
+
+
+def test_who_has_no_gain_in_a_closed_period_is_no_hindrance(holdings: Holdings, other: str) -> None:
+    holdings.buy("2025-01-10", 100, "1000")
+    holdings.buy("2025-01-10", 100, "1000", account=other)
+    holdings.sell("2026-04-06", 10, "200")
+    holdings.sell("2025-06-01", 10, "200", account=other)
+    close(holdings)
+    assert update(holdings, cgt_exempt=True).cgt_exempt

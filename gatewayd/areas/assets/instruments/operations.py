@@ -15,11 +15,14 @@ from gatewayd.areas.assets.instruments.shapes import (
     SearchInstruments,
     UpdateInstrument,
 )
+from gatewayd.areas.assets.pools import holding_rows, reading
+from gatewayd.areas.assets.pools.reading import Range
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, Problem, invalid, invalid_field
+from gatewayd.ledger import period_locks
 from gatewayd.ledger.lists import sync_page
 from gatewayd.store import ReadTx, WriteTx
 
@@ -59,7 +62,7 @@ def update_instrument(tx: WriteTx, caller: Caller, request: UpdateInstrument) ->
     """Change the given fields of an instrument: an identifier that was unknown or wrong, its name, what is taxed.
 
     An identifier, and a ticker at its exchange, are those of one instrument. A new ISIN brings a domicile where there
-    is none.
+    is none. How gains are treated stays as it is once there are any in a closed period.
     """
     before = INSTRUMENTS.get(tx, request.id, request.expected_version)
     after = INSTRUMENTS.changed(before, request)
@@ -71,6 +74,8 @@ def update_instrument(tx: WriteTx, caller: Caller, request: UpdateInstrument) ->
     if errors:
         raise invalid(*errors)
     _refuse_taken(tx, before, after)
+    if (after.cgt_exempt, after.reporting_fund) != (before.cgt_exempt, before.reporting_fund):
+        _refuse_closed(tx, after.id)
     return rows.change(tx, before, after)
 
 
@@ -94,6 +99,15 @@ def _refuse(existing: Instrument | None, row: Instrument, name: str) -> None:
     if existing is not None and existing.id != row.id:
         message = f"An instrument with this {name} exists: {existing.id}."
         raise Problem("already_exists", message, extra={"existingId": existing.id, "field": name})
+
+
+def _refuse_closed(tx: ReadTx, instrument_id: str) -> None:
+    """Raises `Problem` `period_closed` where somebody's gains of a closed day would be treated in another way."""
+    for pool in (scope for scope in holding_rows.holders(tx, instrument_id) if scope.is_pool):
+        for closed in period_locks.closed_ranges(tx, pool.legal_entity_id, overrides=False):
+            first = next(reading.disposals(tx, pool.id, Range(*closed), instrument_id), None)
+            if first is not None:
+                period_locks.refuse_closed(tx, pool.legal_entity_id, first[1].date)
 
 
 OPERATIONS = (
@@ -140,7 +154,7 @@ OPERATIONS = (
         request=UpdateInstrument,
         response=Instrument,
         handler=update_instrument,
-        errors=("already_exists", "version_conflict"),
+        errors=("already_exists", "period_closed", "version_conflict"),
         extension=True,
         example={"id": "ins_01k0000000000000000000000a", "name": "Vodafone Group plc", "expectedVersion": 1},
     ),
