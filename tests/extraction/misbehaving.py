@@ -12,7 +12,7 @@ from msgspec import msgpack
 from gatewayd.extraction import worker
 from gatewayd.extraction.answers import PageRead
 from gatewayd.extraction.bounds import Bounds
-from gatewayd.extraction.reading import Found
+from gatewayd.extraction.reading import ReadPages
 from gatewayd.extraction.recognition import Recognition
 from gatewayd.extraction.shapes import Page
 from gatewayd.isolation.frames import framed
@@ -36,9 +36,9 @@ class Misbehaving:
     def __init__(self, bounds: Bounds, recognition: Recognition) -> None:
         self._recognition = recognition  # else its companion ends
 
-    def read(self, stream: BinaryIO, name: str, mime_type: str) -> Found:
+    def read(self, stream: BinaryIO, name: str, mime_type: str) -> ReadPages:
         words = stream.read().removeprefix(WITH_COMPANION).decode().split()
-        return Found("misbehaving", [_DEEDS[words[0]](words[1:])], None)
+        return ReadPages("misbehaving", [_DEEDS[words[0]](words[1:])], None)
 
 
 def _hang(words: list[str]) -> str:
