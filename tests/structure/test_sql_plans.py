@@ -46,10 +46,13 @@ def enforcing(empty: apsw.Connection) -> apsw.Connection:
     return empty
 
 
-def steps_through_all(connection: apsw.Connection, sql: str) -> list[str]:
+def steps_of(connection: apsw.Connection, sql: str) -> list[str]:
     values = dict.fromkeys(_PARAMETER.findall(sql))
-    steps = [str(row[3]) for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
-    return [step for step in steps if _ALL_OF_ORG.search(step) or _ALL.search(step)]
+    return [str(row[3]) for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
+
+
+def steps_through_all(connection: apsw.Connection, sql: str) -> list[str]:
+    return [step for step in steps_of(connection, sql) if _ALL_OF_ORG.search(step) or _ALL.search(step)]
 
 
 def through_all(connection: apsw.Connection, constant: Constant) -> bool:
@@ -76,9 +79,8 @@ def seeks_in_vain(connection: apsw.Connection, constant: Constant) -> set[str]:
     deleted = _DELETED.match(constant.bare)
     if constant.is_template or deleted is None:
         return set()
-    values = dict.fromkeys(_PARAMETER.findall(constant.sql))
-    steps = [str(row[3]) for row in connection.execute(f"EXPLAIN QUERY PLAN {constant.sql}", values)]
-    return {found[1] for step in steps if (found := _SCANNED.match(step))} & referring_to(connection, deleted[1])
+    scanned = {found[1] for step in steps_of(connection, constant.sql) if (found := _SCANNED.match(step))}
+    return scanned & referring_to(connection, deleted[1])
 
 
 def test_a_deletion_finds_what_refers_to_the_row(enforcing: apsw.Connection) -> None:
