@@ -5,7 +5,7 @@ import datetime
 import functools
 import time
 import zoneinfo
-from typing import Protocol
+from typing import Final, Protocol
 
 
 class Instant(int):
@@ -18,6 +18,8 @@ SECOND = 1_000_000
 MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
+LAST_DATE: Final = "9999-12-31"
+"""No ISO date is later: it stands where there is no end."""
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _LONDON = zoneinfo.ZoneInfo("Europe/London")

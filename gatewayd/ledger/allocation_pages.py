@@ -13,7 +13,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from gatewayd.clock import from_moment
+from gatewayd.clock import LAST_DATE, from_moment
 from gatewayd.contract.pages import MAX_KEY, SyncRequest, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode
 from gatewayd.ledger.allocation_shapes import Allocation
@@ -56,8 +56,7 @@ SELECT currency, count(id), sum(CASE WHEN direction = 'in' THEN amount ELSE 0 EN
     sum(CASE WHEN direction = 'out' THEN amount ELSE 0 END)
 FROM allocations WHERE org_id = :org_id AND {conditions} GROUP BY currency ORDER BY currency
 """
-_LAST_DATE = "9999-12-31"
-_ANY_DAY = f"date <= '{_LAST_DATE}'"
+_ANY_DAY = f"date <= '{LAST_DATE}'"
 
 Filters = Mapping[str, object]
 
@@ -123,7 +122,7 @@ def totals(tx: ReadTx, filters: Filters) -> list[CurrencyTotal]:
 def _start(request: SyncRequest, filters: Filters) -> dict[str, object]:
     """Where the page starts: by date at the last day of the range, for an index is entered at one place."""
     if request.updated_since is None:
-        key = cursor_key(request, str, str) or (str(filters.get("to_date", _LAST_DATE)), MAX_KEY)
+        key = cursor_key(request, str, str) or (str(filters.get("to_date", LAST_DATE)), MAX_KEY)
     else:
         key = cursor_key(request, int, str) or (from_moment(request.updated_since), "")
     return {"after_at": key[0], "after_id": key[1]}

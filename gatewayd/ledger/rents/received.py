@@ -12,13 +12,13 @@ who is in arrears on a day has a rent unpaid that was due by then.
 
 from typing import Final, Literal
 
+from gatewayd.clock import LAST_DATE
 from gatewayd.ledger.allocation_shapes import Allocation
 from gatewayd.ledger.categories import PROPERTY_TYPES, Category
 from gatewayd.ledger.rents import schedule, stored_terms
 from gatewayd.ledger.rents.ladder import Payment
 from gatewayd.store import ReadTx, Row, WriteTx
 
-_LAST_DATE: Final = "9999-12-31"
 _TERMS: Final = 4  # how many columns go before those of the terms, the first of which is the currency
 _RENT: Final[frozenset[Category]] = frozenset({"periodAmount", "rentARoomRentsReceived", "turnover"})
 IS_RENT = "(category = 'periodAmount' OR category = 'rentARoomRentsReceived' OR category = 'turnover')"
@@ -84,7 +84,7 @@ def _unpaid_from(row: Row) -> str | None:
     _, amount, _, cancelled, *columns = row
     if cancelled:
         return None
-    return schedule.oldest_unpaid(stored_terms.terms_of(*columns), _LAST_DATE, amount)
+    return schedule.oldest_unpaid(stored_terms.terms_of(*columns), LAST_DATE, amount)
 
 
 def _counted(row: Allocation) -> tuple[str, str, int] | None:
@@ -99,7 +99,7 @@ def stale(tx: ReadTx, after: str, count: int) -> list[tuple[str, bool]]:
 
 def _is_wrong(tx: ReadTx, row: Row) -> bool:
     tenancy_id, amount, unpaid_from, *_ = row
-    came = tx.value(_SUM, tenancy_id=tenancy_id, currency=row[_TERMS], day=_LAST_DATE)
+    came = tx.value(_SUM, tenancy_id=tenancy_id, currency=row[_TERMS], day=LAST_DATE)
     return bool(amount != came) or unpaid_from not in ("", _unpaid_from(row))
 
 

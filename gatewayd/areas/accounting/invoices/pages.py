@@ -20,7 +20,7 @@ from typing import Literal, NamedTuple
 from gatewayd.areas.accounting.invoices.rows import NOT_OVERDUE, OVERDUE, id_of
 from gatewayd.areas.accounting.invoices.shapes import Invoice, ListInvoices
 from gatewayd.areas.accounting.invoices.states import OPEN, STATUSES
-from gatewayd.clock import from_moment
+from gatewayd.clock import LAST_DATE, from_moment
 from gatewayd.contract.pages import MAX_KEY, PAGE_BYTES, Listing, cursor_key, fill, next_cursor
 from gatewayd.ledger.lists import contains
 from gatewayd.store import ReadTx, Row
@@ -67,7 +67,6 @@ _END_BYTES = max(map(len, _ENDS.values()))
 _WIRE = itemgetter(0)
 _ROWS_AT_ONCE = 16  # Chosen: so many of the largest, of 300 kB, are read in two milliseconds
 _UNINDEXED = " || ''"
-_LAST_DATE = "9999-12-31"
 
 
 class _Branch(NamedTuple):
@@ -142,7 +141,7 @@ def _start(request: ListInvoices, order: Order) -> dict[str, object]:
         return {"after_at": key[0], "after_id": key[1]}
     if request.updated_since is not None:
         return {"after_at": from_moment(request.updated_since), "after_id": ""}
-    return {"after_at": _LAST_DATE, "after_id": MAX_KEY}
+    return {"after_at": LAST_DATE, "after_id": MAX_KEY}
 
 
 def _filters(request: ListInvoices) -> dict[str, object]:

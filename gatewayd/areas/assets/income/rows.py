@@ -11,7 +11,7 @@ from gatewayd.areas.assets.income.rules import TYPES, Source, uk_category
 from gatewayd.areas.assets.income.shapes import IncomeStatus, ListIncomeEvents, UkCategory
 from gatewayd.areas.assets.transactions.rows import TRANSACTIONS
 from gatewayd.areas.assets.transactions.shapes import AssetTransaction, TransactionType
-from gatewayd.clock import days_after
+from gatewayd.clock import LAST_DATE, days_after
 from gatewayd.contract.pages import MAX_KEY
 from gatewayd.ledger.tax_calendar import bounds
 from gatewayd.store import ReadTx, Row
@@ -27,7 +27,6 @@ WHERE t.org_id = :org_id
 _BEHIND: Final = """
 AND (t.income_date, t.id) < (:after_date, :after_id) ORDER BY t.income_date DESC, t.id DESC LIMIT :count
 """
-_LAST_DATE: Final = "9999-12-31"
 _TRANSACTION_COLUMNS: Final = {
     name: f"t.{name}" for name in ("account_id", "portfolio_id", "legal_entity_id", "instrument_id", "type")
 }
@@ -54,7 +53,7 @@ class Filter(NamedTuple):
 def events(tx: ReadTx, request: ListIncomeEvents, after: tuple[object, object] | None) -> Iterator[Event]:
     """The events behind a sort key of pay date and id; None: from the latest on."""
     wanted, values = conditions(filter_of(tx, request))
-    after_date, after_id = after or (values.get("to_date", _LAST_DATE), MAX_KEY)
+    after_date, after_id = after or (values.get("to_date", LAST_DATE), MAX_KEY)
     sql = f"{_SELECT_EVENTS} AND {wanted} {_BEHIND}"
     for row in tx.each(sql, after_date=after_date, after_id=after_id, count=request.limit + 1, **values):
         yield _event(tx, row)
@@ -76,7 +75,7 @@ def filter_of(tx: ReadTx, request: ListIncomeEvents) -> Filter:
     if request.status == "expected":
         first = max(first or "", days_after(tx.today, 1))
     if request.status == "received":
-        last = min(last or _LAST_DATE, tx.today)
+        last = min(last or LAST_DATE, tx.today)
     scopes = {
         "account_id": request.account_id,
         "portfolio_id": request.portfolio_id,

@@ -18,7 +18,7 @@ from gatewayd.areas.assets.pools.days import Day
 from gatewayd.areas.assets.pools.exact import cost_of, quantity_of
 from gatewayd.areas.assets.pools.matching import WINDOW_DAYS
 from gatewayd.areas.assets.pools.shapes import Outcome
-from gatewayd.clock import days_after
+from gatewayd.clock import LAST_DATE, days_after
 from gatewayd.contract.pages import MAX_KEY
 from gatewayd.store import ReadTx, Row
 
@@ -224,7 +224,7 @@ def _past(row: Row, date: str) -> Held | None:
     day, text = row[9:]
     if _last_date(row) <= date:
         held = _held(row)
-        return held._replace(quantity=held.quantity / ratio_between(row[8], date, "9999-12-31"))
+        return held._replace(quantity=held.quantity / ratio_between(row[8], date, LAST_DATE))
     return None if day is None else _from_outcome(row, _outcome(text), day, date)
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from gatewayd.areas.assets.transactions.rows import TRANSACTIONS
 from gatewayd.areas.assets.transactions.shapes import AssetTransaction, ListAssetTransactions
-from gatewayd.clock import from_moment
+from gatewayd.clock import LAST_DATE, from_moment
 from gatewayd.contract.pages import MAX_KEY, Listing, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, invalid
@@ -20,7 +20,6 @@ from gatewayd.store import ReadTx
 _LATEST: Final = " AND (trade_date, id) < (:after_at, :after_id) ORDER BY trade_date DESC, id DESC LIMIT :count"
 _CHANGES: Final = " AND (updated_at, id) > (:after_at, :after_id) ORDER BY updated_at, id LIMIT :count"
 _NOT_REVERSED: Final = " AND reversed_by_id IS NULL AND reverses_transaction_id IS NULL"
-_LAST_DATE: Final = "9999-12-31"
 
 
 def page(tx: ReadTx, request: ListAssetTransactions) -> Listing[AssetTransaction]:
@@ -44,7 +43,7 @@ def page(tx: ReadTx, request: ListAssetTransactions) -> Listing[AssetTransaction
 
 def _latest(tx: ReadTx, request: ListAssetTransactions) -> Iterator[AssetTransaction]:
     """Latest trade first. What was reversed, and what reversed it, is left out unless it is asked for."""
-    last = _LAST_DATE if request.to_date is None else request.to_date.isoformat()
+    last = LAST_DATE if request.to_date is None else request.to_date.isoformat()
     key = cursor_key(request, str, str) or (last, MAX_KEY)
     sql, values = _filters(request)
     if not request.include_reversed:

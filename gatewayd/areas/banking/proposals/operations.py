@@ -2,6 +2,7 @@
 
 from gatewayd.areas.banking.proposals.proposer import Proposer
 from gatewayd.areas.banking.proposals.shapes import ListProposals, ProposedFor
+from gatewayd.clock import LAST_DATE
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import MAX_KEY, Listing, Page, cursor_key, next_cursor
@@ -11,8 +12,6 @@ from gatewayd.ledger import bank_lines, references
 from gatewayd.ledger.bank_lines import BankLine, Position
 from gatewayd.ledger.references import Reference, unknown_reference
 from gatewayd.store import ReadTx
-
-_LAST_DATE = "9999-12-31"
 
 
 def list_proposals(tx: ReadTx, caller: Caller, request: ListProposals) -> Listing[ProposedFor]:
@@ -28,7 +27,7 @@ def list_proposals(tx: ReadTx, caller: Caller, request: ListProposals) -> Listin
 
 
 def _lines(tx: ReadTx, request: ListProposals) -> tuple[list[BankLine], str | None]:
-    key = cursor_key(request, str, str) or (_LAST_DATE, MAX_KEY)
+    key = cursor_key(request, str, str) or (LAST_DATE, MAX_KEY)
     if (request.account_id is None) == (request.bank_transaction_id is None):
         raise invalid_field("accountId", "required", "Give either `accountId` or `bankTransactionId`.")
     if request.account_id is None:

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from gatewayd.areas.banking.transactions import rows
 from gatewayd.areas.banking.transactions.shapes import BankTransaction, ListTransactions
-from gatewayd.clock import from_moment
+from gatewayd.clock import LAST_DATE, from_moment
 from gatewayd.contract.pages import MAX_KEY, Listing, cursor_key, fill, next_cursor
 from gatewayd.errors import FieldError, invalid
 from gatewayd.ledger.lists import contains
@@ -23,7 +23,6 @@ from gatewayd.store import ReadTx, Row
 
 Order = Literal["latest", "amounts", "changes"]
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
-_LAST_DATE = "9999-12-31"
 _ROWS_AT_ONCE = 50  # so many are rendered together
 
 
@@ -98,7 +97,7 @@ def _start(request: ListTransactions, order: Order) -> dict[str, object]:
         return {"after_updated_at": from_moment(request.updated_since), "after_id": ""}
     if order == "amounts":
         return {"after_amount": _LEAST, "after_date": "", "after_id": ""}
-    last = _LAST_DATE if request.to_date is None else request.to_date.isoformat()
+    last = LAST_DATE if request.to_date is None else request.to_date.isoformat()
     return {"after_date": last, "after_id": MAX_KEY}
 
 

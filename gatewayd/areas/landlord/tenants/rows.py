@@ -10,9 +10,9 @@ from typing import Final, NamedTuple
 
 from gatewayd.areas.landlord.tenants.rules import name_of
 from gatewayd.areas.landlord.tenants.shapes import Tenant, TenantKind, TenantStatus
+from gatewayd.clock import LAST_DATE
 from gatewayd.store import ReadTx, Table, WriteTx
 
-FOREVER: Final = "9999-12-31"
 _JOIN = """
 FROM tenancy_tenants CROSS JOIN tenancies
 WHERE tenancy_tenants.org_id = :org_id AND tenancies.org_id = tenancy_tenants.org_id AND tenancies.id = tenancy_id
@@ -46,19 +46,19 @@ def _some_with(day: str) -> str:
 _CURRENT = _some(f" AND {_RUNS}")
 OF_STATUS: Final[Mapping[TenantStatus, tuple[str, ...]]] = {
     "current": (
-        f" AND lets_until = '{FOREVER}' AND {_CURRENT}",
-        f" AND lets_until < '{FOREVER}' AND {_some_with('last_day >= :today')} AND {_CURRENT}",
+        f" AND lets_until = '{LAST_DATE}' AND {_CURRENT}",
+        f" AND lets_until < '{LAST_DATE}' AND {_some_with('last_day >= :today')} AND {_CURRENT}",
     ),
     "prospective": (
         " AND lets_until IS NULL",
         f" AND lets_until IS NOT NULL AND {_some_with('start_date > :today')} AND NOT {_CURRENT}",
     ),
-    "past": (f" AND lets_until < '{FOREVER}' AND lets_until < :today",),
+    "past": (f" AND lets_until < '{LAST_DATE}' AND lets_until < :today",),
 }
 """The conditions of each state, on the day `:today`, of which a tenant meets one at most."""
 _KEEP_UNTIL = f"""
 UPDATE tenants SET lets_until = (
-    SELECT max(coalesce(last_day, '{FOREVER}')) {_JOIN} AND tenant_id = tenants.id
+    SELECT max(coalesce(last_day, '{LAST_DATE}')) {_JOIN} AND tenant_id = tenants.id
 )
 WHERE org_id = :org_id AND id = :tenant_id
 """

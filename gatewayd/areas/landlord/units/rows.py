@@ -9,13 +9,12 @@ from collections.abc import Mapping
 from typing import Final
 
 from gatewayd.areas.landlord.units.shapes import Occupancy, PropertyUnit, StoredUnit, UnitFilter
-from gatewayd.clock import days_after
+from gatewayd.clock import LAST_DATE, days_after
 from gatewayd.contract.wire import project
 from gatewayd.errors import Problem
 from gatewayd.store import ReadTx, Row, Table, WriteTx
 
 MOST_INCLUDED: Final = 200  # Chosen: beside the property itself; the list has all
-FOREVER: Final = "9999-12-31"
 ENDING_DAYS: Final = 60  # Chosen: as far ahead as the dashboard looks (Domain C3)
 
 
@@ -48,19 +47,19 @@ _SOME = """id IN (
 _WITH_AN_END, _WITH_A_START = _SOME.format(day="last_day >= :today"), _SOME.format(day="start_date > :today")
 OF_STATUS: Final[Mapping[UnitFilter, tuple[str, ...]]] = {
     "vacant": (
-        f" AND let_until < '{FOREVER}' AND {_LET} IS NULL",
-        f" AND let_until = '{FOREVER}' AND {_WITH_A_START} AND {_LET} IS NULL",
+        f" AND let_until < '{LAST_DATE}' AND {_LET} IS NULL",
+        f" AND let_until = '{LAST_DATE}' AND {_WITH_A_START} AND {_LET} IS NULL",
     ),
     "ending": (f" AND {_WITH_AN_END} AND {_LET} = 1",),
     "let": (
-        f" AND let_until = '{FOREVER}' AND {_LET} = 2",
-        f" AND let_until < '{FOREVER}' AND {_WITH_AN_END} AND {_LET} = 2",
+        f" AND let_until = '{LAST_DATE}' AND {_LET} = 2",
+        f" AND let_until < '{LAST_DATE}' AND {_WITH_AN_END} AND {_LET} = 2",
     ),
 }
 """The conditions of a list by occupancy, of which a unit meets one at most."""
 _KEEP_UNTIL = f"""
 UPDATE property_units SET let_until = coalesce((
-    SELECT max(coalesce(t.last_day, '{FOREVER}')) FROM tenancies t
+    SELECT max(coalesce(t.last_day, '{LAST_DATE}')) FROM tenancies t
     WHERE t.org_id = property_units.org_id AND t.property_id = property_units.property_id
         AND (t.unit_id IS NULL OR t.unit_id = property_units.id) AND t.cancelled_at IS NULL
 ), '')

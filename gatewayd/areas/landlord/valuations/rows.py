@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from gatewayd.areas.landlord.valuations.shapes import ListPropertyValuations, PropertyValuation
+from gatewayd.clock import LAST_DATE
 from gatewayd.contract.pages import MAX_KEY
 from gatewayd.store import ReadTx, Table
 
 MOST_INCLUDED: Final = 200  # Chosen: beside the property itself; the list has all
-_LAST_DATE: Final = "9999-12-31"
 
 VALUATIONS = Table("property_valuations", PropertyValuation, kind="valuation", prefix="val")
 _SELECT_OF_PROPERTY = f"{VALUATIONS.select} AND property_id = :property_id"
@@ -22,7 +22,7 @@ _BEHIND = " AND (valuation_date, id) < (:before_date, :before_id) ORDER BY valua
 class Place(NamedTuple):
     """Where a page begins: behind the valuation of this day and id."""
 
-    date: str = _LAST_DATE
+    date: str = LAST_DATE
     id: str = MAX_KEY
 
 
