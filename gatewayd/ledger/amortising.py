@@ -14,13 +14,14 @@ import functools
 import itertools
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from gatewayd.clock import days_after, months_later
 from gatewayd.ledger.rounding import half_up
 
 MortgageType = Literal["repayment", "interest_only", "part_and_part"]
 
+MONTHS_KEPT: Final = 600  # Chosen: longer than mortgages last; what is owed after so many is computed where it is asked
 _EARLY = 15  # Chosen: days, half of a month
 _NO_LATER = "9999-10-01"  # what is paid after it is of the last instalment that a date can name
 
@@ -125,9 +126,9 @@ def estimate_on(loan: Loan, day: str) -> int:
     if day < loan.start or _is_redeemed(loan, day):
         return 0
     balance = _known(loan, day)
-    if balance is not None and _months_until(loan, balance.date) == _months_until(loan, day):
+    if balance is not None and months_until(loan.start, balance.date) == months_until(loan.start, day):
         return balance.amount
-    return _owed_after(loan, _months_until(loan, day))
+    return _owed_after(loan, months_until(loan.start, day))
 
 
 def balance_on(loan: Loan, day: str) -> int:
@@ -138,6 +139,22 @@ def balance_on(loan: Loan, day: str) -> int:
     return estimate_on(loan, day) if balance is None else balance.amount
 
 
+def owed_by_month(loan: Loan) -> list[int]:
+    """What is computed to be owed when 0, 1 and more months have ended, fewer than `MONTHS_KEPT`; the last goes on.
+
+    Each by what was said before its month ended, as `estimate_on` has it where nobody has said what is owed since.
+    """
+    owed = [_opening(loan)]
+    for leg in _legs(loan, MONTHS_KEPT - 1, 0):
+        balance = leg.balance
+        for month in range(leg.first + 1, leg.first + leg.months + 1):
+            balance -= leg.capital(month, balance, leg.interest(balance))
+            owed.append(balance)
+    while len(owed) > 1 and owed[-1] == owed[-2]:
+        owed.pop()
+    return owed
+
+
 def instalments(loan: Loan, from_date: str, to_date: str) -> Iterator[Instalment]:
     """What falls due from one day to another, both inclusive, the earliest first, for as long as anything is owed.
 
@@ -146,8 +163,8 @@ def instalments(loan: Loan, from_date: str, to_date: str) -> Iterator[Instalment
     until = to_date if loan.redeemed is None else min(to_date, loan.redeemed)
     if until < loan.start:
         return
-    from_month = 1 + _months_until(loan, days_after(from_date, -1)) if from_date > loan.start else 1
-    for leg in _legs(loan, _months_until(loan, until), from_month - 1):
+    from_month = 1 + months_until(loan.start, days_after(from_date, -1)) if from_date > loan.start else 1
+    for leg in _legs(loan, months_until(loan.start, until), from_month - 1):
         skipped = min(max(0, from_month - leg.first - 1), leg.months)
         balance = leg.owed_after(skipped)
         for month in range(leg.first + skipped + 1, leg.first + leg.months + 1):
@@ -165,7 +182,7 @@ def instalment_near(loan: Loan, day: str) -> Near | None:
     Payments are early, or late by a weekend. Of one that is due after the redemption there is no interest.
     """
     later = days_after(day, _EARLY) if day < _NO_LATER else _NO_LATER
-    month = 0 if later < loan.start else _months_until(loan, later)
+    month = 0 if later < loan.start else months_until(loan.start, later)
     if month < 1:
         return None
     due = _due(loan, month)
@@ -199,11 +216,11 @@ def _due(loan: Loan, month: int) -> str:
     return months_later(datetime.date.fromisoformat(loan.start), month).isoformat()
 
 
-def _months_until(loan: Loan, day: str) -> int:
-    """How many months of the loan have ended by a day, which is not before its start."""
-    start, end = datetime.date.fromisoformat(loan.start), datetime.date.fromisoformat(day)
-    months = (end.year - start.year) * 12 + end.month - start.month
-    return months if months_later(start, months) <= end else months - 1
+def months_until(start: str, day: str) -> int:
+    """How many months of a loan have ended by a day, which is not before its start."""
+    first, last = datetime.date.fromisoformat(start), datetime.date.fromisoformat(day)
+    months = (last.year - first.year) * 12 + last.month - first.month
+    return months if last.day >= first.day or months_later(first, months) <= last else months - 1
 
 
 def _known(loan: Loan, day: str) -> Balance | None:
@@ -232,7 +249,7 @@ def _legs(loan: Loan, months: int, since: int) -> Iterator[_Leg]:
 
     Of those before the month of number `since` there may be none: they begin with the lender's last word before it.
     """
-    said = {_months_until(loan, balance.date): balance.amount for balance in loan.balances}  # of several the last
+    said = {months_until(loan.start, balance.date): balance.amount for balance in loan.balances}  # of several the last
     changes = _changes(loan)
     start = max((month for month in said if month <= since), default=0)
     cuts = sorted({start, *(month for month in (*said, *changes) if start < month < months), months})
@@ -248,7 +265,7 @@ def _legs(loan: Loan, months: int, since: int) -> Iterator[_Leg]:
 
 def _changes(loan: Loan) -> dict[int, str]:
     """The rates, by how many months go before the first one that begins on their day or later."""
-    return {1 + _months_until(loan, days_after(rate.from_date, -1)): rate.percent for rate in loan.rates}
+    return {1 + months_until(loan.start, days_after(rate.from_date, -1)): rate.percent for rate in loan.rates}
 
 
 def _percent(changes: dict[int, str], month: int) -> str:
@@ -291,7 +308,7 @@ def _opening(loan: Loan) -> int:
     Chosen: that nothing is owed any more says nothing of the months before.
     """
     known = loan.balances[0] if loan.balances else Balance(loan.start, loan.original)
-    months = _months_until(loan, known.date)
+    months = months_until(loan.start, known.date)
     if months == 0 or known.amount == 0 or not known.reaches_back:
         return loan.original
     if _payment(loan, loan.original, loan.rates[0].percent, 0) is None:

@@ -1,11 +1,14 @@
-"""Mortgages as loans: what is computed of them follows from what stands in their rows. Reads only."""
+"""Mortgages as loans: what is computed of them follows from what stands in their rows. Reads only.
+
+With a row stands what is owed after each of its months, so that who asks for many computes none.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
 
-from gatewayd.ledger.amortising import Balance, Loan, balance_on, rates_of
+from gatewayd.ledger.amortising import MONTHS_KEPT, Balance, Loan, balance_on, months_until, owed_by_month, rates_of
 from gatewayd.money import to_minor
 from gatewayd.store import ReadTx
 
@@ -23,9 +26,13 @@ SELECT property_id, CASE WHEN balance_date IS NULL THEN original_amount ELSE cur
 FROM mortgages WHERE {_RUNNING} AND ({_SAID} OR {_STANDS})
 """
 _SELECT_UNKNOWN = f"""
-SELECT property_id, {_COLUMNS}
+SELECT id, property_id, currency, start_date, balance_history, owed_by_month
 FROM mortgages WHERE {_RUNNING} AND (balance_date > :day OR balance_date IS NULL AND type <> 'interest_only')
 """
+_SELECT_NEXT = f"""
+SELECT id, owed_by_month, {_COLUMNS} FROM mortgages WHERE org_id = :org_id AND id > :after ORDER BY id LIMIT :count
+"""
+_WIDTH = 8  # bytes of an amount
 
 
 class _Step(msgspec.Struct, rename="camel"):
@@ -51,11 +58,36 @@ def find(tx: ReadTx, mortgage_id: str) -> Loan | None:
 def balances_on(tx: ReadTx, day: str) -> Iterator[tuple[str, int]]:
     """What is owed on an ISO date on each mortgage that runs: its property, and minor units (Domain C3).
 
-    What was said up to the day is the last word in most rows, and needs neither their histories nor any computing.
+    What was said up to the day is the last word in most rows, and needs neither their histories nor any computing. What
+    is computed was so when the row was stored.
     """
     yield from tx.each(_SELECT_KNOWN, day=day)
-    for property_id, *columns in tx.each(_SELECT_UNKNOWN, day=day):
-        yield property_id, balance_on(_loan(columns), day)
+    for id_, property_id, currency, start, balances, owed in tx.each(_SELECT_UNKNOWN, day=day):
+        said = [one for one in _stated.decode(balances) if one.date <= day]
+        month = months_until(start, day)
+        if said:
+            yield property_id, to_minor(said[-1].amount, currency)
+        elif owed and month < MONTHS_KEPT:
+            yield property_id, _after(owed, month)
+        elif (loan := find(tx, id_)) is not None:
+            yield property_id, balance_on(loan, day)
+
+
+def kept(loan: Loan) -> bytes:
+    """What is stored with a mortgage: what is owed on it by month, a fixed width each."""
+    return b"".join(amount.to_bytes(_WIDTH, "big") for amount in owed_by_month(loan))
+
+
+def stale(tx: ReadTx, after: str, count: int) -> list[tuple[str, bool]]:
+    """The next mortgages after an id, and of each whether what is kept is not what its row gives; empty is not kept."""
+    rows = tx.rows(_SELECT_NEXT, after=after, count=count)
+    return [(id_, found not in (b"", kept(_loan(columns)))) for id_, found, *columns in rows]
+
+
+def _after(owed: bytes, month: int) -> int:
+    """What is owed when so many months have ended, by what is kept."""
+    at = min(month * _WIDTH, len(owed) - _WIDTH)
+    return int.from_bytes(owed[at : at + _WIDTH], "big")
 
 
 def _loan(columns: Sequence[Any]) -> Loan:

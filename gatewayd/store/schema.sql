@@ -650,6 +650,10 @@ CREATE UNIQUE INDEX certificates_by_external_id ON certificates (org_id, externa
 
 CREATE INDEX certificates_by_id ON certificates (org_id, id);
 
+CREATE INDEX certificates_by_issue ON certificates (org_id, issued_date, property_id);
+
+CREATE INDEX certificates_by_succession ON certificates (org_id, superseded_date) WHERE superseded_date IS NOT NULL;
+
 CREATE INDEX certificates_by_type ON certificates (org_id, type, id);
 
 CREATE INDEX certificates_of_document ON certificates (org_id, document_id) WHERE document_id IS NOT NULL;
@@ -1481,7 +1485,7 @@ CREATE TABLE mortgages (
     currency TEXT NOT NULL CHECK (length(currency) = 3),
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
-    version INTEGER NOT NULL CHECK (version >= 1),
+    version INTEGER NOT NULL CHECK (version >= 1), owed_by_month BLOB NOT NULL DEFAULT x'',
     CHECK ((current_balance IS NULL) = (balance_date IS NULL))
 ) STRICT;
 
@@ -1496,6 +1500,8 @@ CREATE INDEX mortgages_by_rate_end ON mortgages (org_id, rate_end_date, id) WHER
 CREATE INDEX mortgages_of_property ON mortgages (org_id, property_id, id);
 
 CREATE INDEX mortgages_redeemed ON mortgages (org_id, id) WHERE redeemed_date IS NOT NULL;
+
+CREATE INDEX mortgages_to_compute ON mortgages (id) WHERE length(owed_by_month) = 0;
 
 CREATE TABLE oauth_clients (
     id TEXT PRIMARY KEY CHECK (length(id) BETWEEN 1 AND 2048),  -- ours, or the https URL of a metadata document
@@ -2068,6 +2074,9 @@ CREATE INDEX tenancies_occupying ON tenancies (
 CREATE INDEX tenancies_of_property ON tenancies (org_id, property_id, start_date, id);
 
 CREATE INDEX tenancies_of_unit ON tenancies (org_id, unit_id, id) WHERE unit_id IS NOT NULL;
+
+CREATE INDEX tenancies_that_may_owe ON tenancies (org_id, id, currency, last_day, property_id, rent_total)
+WHERE last_day IS NOT NULL AND cancelled_at IS NULL;
 
 CREATE INDEX tenancies_to_look_at ON tenancies (rent_looked_at_on, id) WHERE cancelled_at IS NULL;
 

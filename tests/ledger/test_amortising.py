@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from gatewayd.clock import days_after, months_later
 from gatewayd.ledger.amortising import (
+    MONTHS_KEPT,
     Balance,
     Instalment,
     Loan,
@@ -19,6 +20,7 @@ from gatewayd.ledger.amortising import (
     estimate_on,
     instalment_near,
     instalments,
+    owed_by_month,
     rate_on,
     rates_of,
 )
@@ -345,6 +347,25 @@ def test_it_is_what_the_months_come_to(loan_: Loan, day: str) -> None:
     paid, owed = oracle(loan_, day, opening)
     assert list(instalments(loan_, "0001-01-01", day)) == paid
     assert estimate_on(loan_, day) == (0 if loan_.redeemed is not None and loan_.redeemed <= day else owed)
+
+
+@given(loans(), st.integers(0, 200))
+def test_what_is_kept_by_month_is_what_the_months_come_to(loan_: Loan, month: int) -> None:
+    day, alive = _due(loan_, month), loan_._replace(redeemed=None)
+    opening = estimate_on(alive, loan_.start)
+    if loan_.balances and loan_.balances[0].date == loan_.start:
+        opening = loan_.original
+    before = tuple(said for said in loan_.balances if said.date < day)
+    kept = owed_by_month(loan_)
+    assert (kept[month] if month < len(kept) else kept[-1]) == oracle(alive._replace(balances=before), day, opening)[1]
+
+
+def test_what_is_kept_ends_where_nothing_changes_and_after_fifty_years() -> None:
+    assert owed_by_month(loan("interest_only")) == [200_000_00]
+    assert len(owed_by_month(loan(term_months=25))) == 26
+    forever = owed_by_month(loan(term_months=9_000))
+    assert len(forever) == MONTHS_KEPT == 600
+    assert forever[-1] == balance_on(loan(term_months=9_000), _due(loan(), 599))
 
 
 @given(loans(), DAYS, DAYS)

@@ -1,5 +1,7 @@
 """Tells of lets through the outbox: certificates that expire, tenancies that end, rent that has not come.
 
+On its way it computes what migrations left open of rents and loans.
+
 What was told stands in the row, written in the transaction of the event: a kill neither loses an event nor sends it
 twice. Nothing else rests on it: what the API shows of a day follows from dates alone.
 """
@@ -9,6 +11,7 @@ from typing import Final
 
 from gatewayd import events
 from gatewayd.areas.landlord.certificates import rows as certificates
+from gatewayd.areas.landlord.mortgages import rows as mortgages
 from gatewayd.areas.landlord.properties.rows import PROPERTIES
 from gatewayd.areas.landlord.properties.shapes import StoredProperty
 from gatewayd.areas.landlord.rents import arrears
@@ -43,9 +46,11 @@ WHERE cancelled_at IS NULL AND rent_looked_at_on < :today AND start_date < :toda
 ORDER BY rent_looked_at_on, id LIMIT :count
 """
 
+_SELECT_NOT_KEPT_ANY_ORG = "SELECT org_id, id FROM mortgages WHERE length(owed_by_month) = 0 ORDER BY id LIMIT :count"
+
 
 def is_silent(tx: ReadTx) -> bool:
-    """Whether there is nothing to tell, and no rent to look at."""
+    """Whether there is nothing to tell, no rent to look at, and no loan to compute."""
     return not any(tx.rows(sql, **_asked(tx, 1)) for sql in _SELECTS)
 
 
@@ -65,9 +70,17 @@ def tell_some(tx: WriteTx) -> None:
         told_for = _tell_overdue(tx, TENANCIES.get(tx, id_), told_for)
         tenancies.mark_rent_looked_at(tx, id_, told_for)
         received.note_unpaid(tx, id_)  # what a migration left open is found sooner so
+    for org_id, id_ in tx.rows(_SELECT_NOT_KEPT_ANY_ORG, count=TOLD_AT_ONCE):
+        tx.bind(org_id)
+        mortgages.keep_owed(tx, id_)
 
 
-_SELECTS: Final = (_SELECT_EXPIRING_ANY_ORG, _SELECT_ENDING_ANY_ORG, _SELECT_RENTED_ANY_ORG)
+_SELECTS: Final = (
+    _SELECT_EXPIRING_ANY_ORG,
+    _SELECT_ENDING_ANY_ORG,
+    _SELECT_RENTED_ANY_ORG,
+    _SELECT_NOT_KEPT_ANY_ORG,
+)
 
 
 def _asked(tx: ReadTx, count: int) -> dict[str, object]:

@@ -68,6 +68,13 @@ class Due(NamedTuple):
     amount: int
 
 
+class Unpaid(NamedTuple):
+    """What is owed, minor units, and the ISO date of the first rent that is not wholly paid."""
+
+    amount: int
+    oldest: str
+
+
 class _Run(NamedTuple):
     """Periods of one amount that follow each other: the index of the first, how many they are, what each costs."""
 
@@ -149,17 +156,26 @@ def dues(terms: Terms, first: str, last: str) -> Iterator[Due]:
             yield Due(_iso(max(grid.nth(index), start)), _iso(min(grid.nth(index + 1) - 1, end)), run.amount)
 
 
-def oldest_unpaid(terms: Terms, day: str, received: int) -> str | None:
-    """The ISO date of the first rent that `received`, minor units, does not pay whole; None where it pays all.
+def unpaid(terms: Terms, day: str, received: int) -> Unpaid | None:
+    """What `received`, minor units, leaves unpaid of what has fallen due by the end of an ISO date; None: nothing.
 
-    It pays the oldest first. Of what has fallen due by the end of an ISO date.
+    It pays the oldest first.
     """
-    left = max(received, 0)
-    for first, periods, amount in _runs(terms, day):
+    runs, left = _runs(terms, day), max(received, 0)
+    owed = sum([periods * amount for _, periods, amount in runs]) - left
+    if owed <= 0:
+        return None
+    for first, periods, amount in runs:
         if periods * amount > left:
-            return _first_day(terms, first + left // amount)
+            return Unpaid(owed, _first_day(terms, first + left // amount))
         left -= periods * amount
-    return None
+    raise AssertionError("what is owed is of one of them")
+
+
+def oldest_unpaid(terms: Terms, day: str, received: int) -> str | None:
+    """The ISO date of the oldest of what `unpaid` finds; None: it finds nothing."""
+    found = unpaid(terms, day, received)
+    return None if found is None else found.oldest
 
 
 def latest_due(terms: Terms, day: str) -> str | None:

@@ -1,5 +1,7 @@
 """Certificates that the law asks for and nobody has, and how many there are in each state."""
 
+import random
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +14,7 @@ from gatewayd.areas.landlord.certificates.counting import Counts
 from gatewayd.areas.landlord.certificates.kinds import KINDS
 from gatewayd.areas.landlord.certificates.requirements import REQUIREMENTS, Facts, required
 from gatewayd.areas.landlord.certificates.shapes import Certificate
+from gatewayd.clock import days_after
 from gatewayd.errors import Problem
 from tests.areas.accounting.books import Json, fields_of
 from tests.areas.landlord.premises import Premises
@@ -223,6 +226,27 @@ def test_a_day_before_has_what_was_current_then(premises: Premises) -> None:
     assert [row.expiry_date for row in upcoming(premises, day="2026-01-04")] == ["2026-01-10"]
     assert [row.status for row in upcoming(premises, day="2026-01-04")] == ["expiring"]
     assert [row.expiry_date for row in upcoming(premises, day="2026-01-05")] == ["2027-01-10"]
+
+
+def test_every_day_has_what_was_issued_last_by_then(premises: Premises) -> None:
+    """Of three houses with papers of odd days, a day is counted by going through all of them."""
+    chance = random.Random(7)
+    papers: defaultdict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
+    houses = [premises.property() for _ in range(3)]
+    for _ in range(40):
+        house, type_, issued = chance.choice(houses), chance.choice(["epc", "pat", "eicr"]), chance.randrange(900)
+        if any(first == days_after("2024-06-01", issued) for first, _ in papers[house, type_]):
+            continue
+        first, last = (days_after("2024-06-01", at) for at in (issued, issued + chance.randrange(400)))
+        papers[house, type_].append((first, last))
+        premises.certificate(house, type_, first, expiryDate=last)
+    for day in (days_after("2024-05-20", 9 * number) for number in range(110)):
+        current = {of: max(found)[1] for of, every in papers.items() if (found := [p for p in every if p[0] <= day])}
+        lasts = sorted(current.values())
+        valid, over = (sum(at > days_after(day, 60) for at in lasts), sum(at < day for at in lasts))
+        lacking = sum((house, type_) not in current for house in houses for type_ in ("epc", "eicr", "gas_safety"))
+        assert counts(premises, day) == Counts(valid, len(lasts) - valid - over, over, lacking), day
+        assert [row.expiry_date for row in upcoming(premises, 4, day)] == [at for at in lasts if at >= day][:4], day
 
 
 def test_counts_are_of_a_business_or_an_entity(premises: Premises, store: MemoryStore) -> None:

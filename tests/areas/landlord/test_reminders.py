@@ -165,3 +165,14 @@ def test_what_was_told_moves_no_version(estate: Estate) -> None:
     assert len(tell(estate, "2026-11-21")) == 3
     estate.post("updateCertificate", id=made["id"], reference="X", expectedVersion=made["version"])
     estate.post("updateTenancy", id=tenancy["id"], notes="X", expectedVersion=tenancy["version"])
+
+
+def test_loans_that_a_migration_left_open_are_computed_on_the_way(estate: Estate) -> None:
+    house = estate.house()
+    loan = {"lender": "Severn", "interestRate": "6", "originalAmount": "150000.00", "startDate": "2025-01-01"}
+    estate.post("createMortgage", propertyId=house, type="repayment", termMonths=300, **loan)
+    owed = "SELECT owed_by_month FROM mortgages"
+    before = estate.store.connection.execute(owed).fetchall()
+    estate.store.connection.execute("UPDATE mortgages SET owed_by_month = x''")
+    assert tell(estate) == []
+    assert estate.store.connection.execute(owed).fetchall() == before

@@ -2,7 +2,8 @@
 
 The statement joins properties with the table of requirements, and says with it what `requirements.required` says. It
 looks at those that `may_lack` one, which is kept with each change of a property, its units and its certificates. No
-day makes that untrue, for nothing is issued on a day to come.
+day makes that untrue, for nothing is issued on a day to come. On a day of the past those for which something was issued
+since may have lacked it too.
 """
 
 import itertools
@@ -45,6 +46,7 @@ _RULES: Final = " UNION ALL ".join(
 )
 KEPT_PROPERTY: Final = f"p.status IN ({_texts(KEPT)})"
 """Of the properties `p`, those that are still the owner's business."""
+# coalesce: an index of the days goes before none of the property's, and no day is null
 _LACKING = f"""
 FROM properties p CROSS JOIN ({_RULES}) r
 LEFT JOIN property_units u ON r.each_flat = 1 AND u.org_id = p.org_id AND u.property_id = p.id AND u.type = 'flat'
@@ -53,11 +55,14 @@ WHERE p.org_id = :org_id AND {KEPT_PROPERTY} AND p.type NOT IN ({_texts(NO_BUILD
     AND ({" OR ".join(map(_asks, REQUIREMENTS))})
     AND NOT EXISTS (
         SELECT 1 FROM certificates c
-        WHERE c.org_id = p.org_id AND c.property_id = p.id AND c.type = r.type AND c.issued_date <= :day
+        WHERE c.org_id = p.org_id AND c.property_id = p.id AND c.type = r.type AND coalesce(c.issued_date, '') <= :day
             AND (u.id IS NULL OR c.unit_id IS NULL OR c.unit_id = u.id)
     )
 """
 _NOTED = "p.may_lack = 1"
+_NOTED_THEN = f"""({_NOTED} OR p.id IN (
+        SELECT l.property_id FROM certificates l WHERE l.org_id = :org_id AND l.issued_date > :day
+    ))"""
 _SELECT_ANY = f"SELECT 1 {_LACKING} AND p.id = :property_id LIMIT 1"
 _SELECT_BEHIND = f"""
 SELECT p.id, r.type, coalesce(u.id, ''), p.currency {_LACKING} AND {_NOTED} AND p.id >= :after
@@ -65,14 +70,15 @@ SELECT p.id, r.type, coalesce(u.id, ''), p.currency {_LACKING} AND {_NOTED} AND 
     AND (CAST(:unit_id AS TEXT) IS NULL OR u.id = :unit_id)
 ORDER BY p.id
 """
-_SELECT_COUNT_THEN = f"""
+_OF_WHOM = f"""
 SELECT count(1) {_LACKING}
     AND (CAST(:business_id AS TEXT) IS NULL OR p.business_id = :business_id)
     AND (CAST(:legal_entity_id AS TEXT) IS NULL OR p.business_id IN (
         SELECT b.id FROM businesses b WHERE b.org_id = :org_id AND b.legal_entity_id = :legal_entity_id
     ))
 """
-_SELECT_COUNT = f"{_SELECT_COUNT_THEN} AND {_NOTED}"
+_SELECT_COUNT = f"{_OF_WHOM} AND {_NOTED}"
+_SELECT_COUNT_THEN = f"{_OF_WHOM} AND {_NOTED_THEN}"
 
 
 class MissingFilter(NamedTuple):

@@ -1,5 +1,6 @@
 """The landlord's dashboard (Spec §4, Domain A4 and C3): its operation."""
 
+import heapq
 from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from typing import Final
@@ -126,7 +127,6 @@ def _owed(tx: ReadTx, property_ids: Collection[str], day: str) -> int:
 
 def _arrears(tx: ReadTx, day: str, currency: str, property_ids: Collection[str]) -> ArrearsSummary:
     owing = [one for one in arrears.of_all(tx, day) if one.property_id in property_ids and one.currency == currency]
-    owing.sort(key=lambda one: (-one.arrears, one.tenancy_id))
     shown = [
         TenancyArrears(
             tenancy_id=one.tenancy_id,
@@ -134,7 +134,7 @@ def _arrears(tx: ReadTx, day: str, currency: str, property_ids: Collection[str])
             amount=Money(one.arrears, currency),
             days_oldest=one.days_oldest(day),
         )
-        for one in owing[:OWING_SHOWN]
+        for one in heapq.nsmallest(OWING_SHOWN, owing, key=lambda one: (-one.arrears, one.tenancy_id))
     ]
     return ArrearsSummary(total=Money(sum(one.arrears for one in owing), currency), count=len(owing), tenancies=shown)
 

@@ -12,19 +12,27 @@ from gatewayd.areas.landlord.tenancies.shapes import TenancyRow
 from gatewayd.ledger.rents import received, schedule, stored_terms
 from gatewayd.store import ReadTx, Row
 
-_COLUMNS = f"CASE WHEN last_day <= :day THEN rent_total END, {stored_terms.COLUMNS}"
+_CAME = "CASE WHEN amount > 0 THEN amount ELSE 0 END"
+_HAS_ENDED = "last_day <= :day AND unpaid_from > ''"
 _OF_TENANCY = """
 AND tenancies.org_id = :org_id AND tenancies.id = rents_received.tenancy_id
     AND tenancies.currency = rents_received.currency AND cancelled_at IS NULL
 """.strip()
 # CROSS: SQLite keeps the order of the tables, and looks at these tenancies alone
-_SELECT_UNPAID = f"""
-SELECT tenancies.id, property_id, amount, unpaid_from, {_COLUMNS}
+_OF_UNPAID = f"""
 FROM rents_received CROSS JOIN tenancies
 WHERE rents_received.org_id = :org_id AND unpaid_from <= :day {_OF_TENANCY}
+""".strip()
+_SELECT_ENDED = f"""
+SELECT tenancies.id, property_id, tenancies.currency, rent_total - {_CAME}, unpaid_from
+{_OF_UNPAID} AND {_HAS_ENDED}
+"""
+_SELECT_RUNNING = f"""
+SELECT tenancies.id, property_id, unpaid_from, {_CAME}, {stored_terms.COLUMNS}
+{_OF_UNPAID} AND (last_day IS NULL OR last_day > :day OR unpaid_from = '')
 """
 _SELECT_CHANGED = f"""
-SELECT tenancies.id, property_id, amount - later.came, '', {_COLUMNS}
+SELECT tenancies.id, property_id, '', amount - later.came, {stored_terms.COLUMNS}
 FROM ({received.LATER}) later CROSS JOIN rents_received CROSS JOIN tenancies
 WHERE rents_received.org_id = :org_id AND rents_received.tenancy_id = later.tenancy_id
     AND rents_received.currency = later.currency {_OF_TENANCY}
@@ -80,24 +88,20 @@ def of_all(tx: ReadTx, day: str) -> list[Owing]:
     """
     changed = tx.rows(_SELECT_CHANGED, day=day)
     since = {row[0] for row in changed}
-    rows = [*(row for row in tx.each(_SELECT_UNPAID, day=day) if row[0] not in since), *changed]
-    found = (_owing(row, day) for row in rows)
-    return [one for one in found if one is not None]
+    ended = [Owing._make(row) for row in tx.each(_SELECT_ENDED, day=day) if row[0] not in since]
+    running = [row for row in tx.each(_SELECT_RUNNING, day=day) if row[0] not in since]
+    worked_out = (_owing(row, day) for row in (*running, *changed))
+    return [*ended, *(one for one in worked_out if one is not None)]
 
 
 def _owing(row: Row, day: str) -> Owing | None:
     """What a tenancy owes at the end of an ISO date, by what had come until then; None: nothing."""
-    tenancy_id, property_id, amount, unpaid_from, total, *stored = row
-    came = max(amount, 0)
-    if total is not None and total <= came:
-        return None
-    if total is not None and unpaid_from:  # as of most: nothing is worked out
-        return Owing(tenancy_id, property_id, stored[0], total - came, unpaid_from)
+    tenancy_id, property_id, oldest, came, *stored = row
     its = stored_terms.terms_of(*stored)
-    oldest = schedule.oldest_unpaid(its, day, came)
-    if oldest is None:
-        return None
-    return Owing(tenancy_id, property_id, stored[0], schedule.due_until(its, day) - came, oldest)
+    if oldest:
+        return Owing(tenancy_id, property_id, stored[0], schedule.due_until(its, day) - came, oldest)
+    unpaid = schedule.unpaid(its, day, came)
+    return None if unpaid is None else Owing(tenancy_id, property_id, stored[0], *unpaid)
 
 
 def _days(first: str, last: str) -> int:
