@@ -7,11 +7,12 @@ from gatewayd.areas.vault.documents import rows
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.contract.pages import cursor_key, next_cursor
 from gatewayd.errors import Problem
-from gatewayd.search import filters, index, questions, ranking, snippets
-from gatewayd.search.index import Filter, MeaningHit, WordHit
+from gatewayd.search import filters, index, lookup, questions, ranking, snippets
+from gatewayd.search.lookup import Filter, MeaningHit, WordHit
 from gatewayd.search.questions import Question
 from gatewayd.search.ranking import Fused, Place
 from gatewayd.search.shapes import FoundDocument, Mode, SearchDocuments, SearchedDocuments, SearchWarning, Snippet
+from gatewayd.search.signs import KeptBlocks
 from gatewayd.store import ReadTx
 from gatewayd.store.stemming import Stemmer
 
@@ -39,12 +40,12 @@ class _Hits(NamedTuple):
     meaning: dict[str, MeaningHit]
 
 
-def answer(tx: ReadTx, prepared: PreparedSearch) -> SearchedDocuments:
+def answer(tx: ReadTx, prepared: PreparedSearch, kept: KeptBlocks) -> SearchedDocuments:
     """A page of what is found, the best first. Raises `Problem`: `invalid_cursor`."""
     stemmer = Stemmer()
     try:
         question = questions.understand(tx, prepared.request.query, stemmer)
-        hits = _hits(tx, prepared, question, filters.filter_of(tx, prepared.request.filters))
+        hits = _hits(tx, prepared, question, filters.filter_of(tx, prepared.request.filters), kept)
         behind = _behind(tx, prepared.request, ranking.fused(hits.words, hits.meaning))
         page = behind[: prepared.request.limit]
         found = [_shown(tx, one, hits, question, stemmer) for _, one in page]
@@ -59,13 +60,13 @@ def answer(tx: ReadTx, prepared: PreparedSearch) -> SearchedDocuments:
     )
 
 
-def _hits(tx: ReadTx, prepared: PreparedSearch, question: Question, wanted: Filter) -> _Hits:
+def _hits(tx: ReadTx, prepared: PreparedSearch, question: Question, wanted: Filter, kept: KeptBlocks) -> _Hits:
     words: list[WordHit] = []
     meaning: list[MeaningHit] = []
     if prepared.mode != "vector":
         words = questions.documents_of(tx, question, wanted, most=prepared.mode == "hybrid")
     if prepared.vector is not None:
-        meaning = index.by_meaning(tx, prepared.vector, prepared.model, wanted, NEAREST)
+        meaning = lookup.by_meaning(tx, prepared.vector, prepared.model, wanted, NEAREST, kept)
     by_document = ranking.best_of_each(meaning)
     nearest = dict(list(by_document.items())[: questions.LIST_MAX])
     return _Hits(ranking.best_of_each(words), nearest)
@@ -85,7 +86,7 @@ def _behind(tx: ReadTx, request: SearchDocuments, ranked: list[Fused]) -> list[t
     count = 2 * request.limit
     while True:
         taken = ranking.first(ranked, count)
-        created = index.created(tx, [one.document_id for one in taken])
+        created = lookup.created(tx, [one.document_id for one in taken])
         behind = [one for one in ranking.in_order(taken, created) if last is None or one[0] > last]
         if len(behind) > request.limit or len(taken) == len(ranked):
             return behind
