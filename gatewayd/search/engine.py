@@ -16,7 +16,7 @@ import trio
 from gatewayd.areas.vault.documents import index_queue
 from gatewayd.areas.vault.documents.index_queue import TOPIC, Waiting
 from gatewayd.http1.log import Log
-from gatewayd.search import index, questioning
+from gatewayd.search import cursors, index, questioning
 from gatewayd.search.embedding import Embedder, EmbeddingUnavailable
 from gatewayd.search.index import Indexed, Unembedded
 from gatewayd.search.shapes import SearchDocuments, SearchedDocuments
@@ -68,13 +68,14 @@ class Search:
 
     async def search(self, org_id: str, request: SearchDocuments) -> SearchedDocuments:
         """A page of what is found. Raises `Problem`: `invalid_cursor`."""
-        vector, reason = None, ""
-        if request.mode != "text":
+        begun = cursors.to_come(request)
+        vector, reason = None, "so it was on the first page"
+        if (request.mode if begun is None else begun.mode) != "text":
             try:
                 (vector,) = await self._embedder.embed([request.query], QUESTION_SECONDS)
             except EmbeddingUnavailable as error:
                 reason = str(error)
-        prepared = questioning.PreparedSearch(request, vector, self._embedder.model or "", reason)
+        prepared = questioning.PreparedSearch(request, begun, vector, self._embedder.model or "", reason)
         self._asked.set()
         return await self._store.read_later(partial(questioning.answer, prepared=prepared, kept=self._kept), org_id)
 

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from gatewayd.areas.vault.documents.rows import UPLOADED
 from gatewayd.search import signs, terms
 from gatewayd.search.index import code_of
 from gatewayd.search.signs import Block, KeptBlocks, Source
@@ -59,7 +60,7 @@ _AND_FILTERED = """AND p.document_id IN (
 )"""
 _SELECT_FOUND = """
 SELECT d.id, d.created_at FROM vault_documents d
-WHERE d.org_id = :org_id AND d.status = 'uploaded' AND d.id IN (SELECT j.value FROM json_each(:ids) j)
+WHERE d.org_id = :org_id AND d.id IN (SELECT i.value FROM json_each(:ids) i) AND d.status = :status {conditions}
 """
 
 
@@ -68,6 +69,11 @@ class Filter(NamedTuple):
 
     conditions: str
     values: dict[str, object]
+
+    def among(self, document_ids: Sequence[str]) -> "Filter":
+        """The same, of some documents."""
+        conditions = f"{self.conditions} AND d.id IN (SELECT i.value FROM json_each(:among) i)"
+        return Filter(conditions, {**self.values, "among": msgspec.json.encode(document_ids).decode()})
 
     @property
     def clause(self) -> str:
@@ -156,6 +162,7 @@ def _blocks(tx: ReadTx, source: Source, wanted: Filter) -> Iterator[Block]:
         after = numbers[-1]
 
 
-def created(tx: ReadTx, document_ids: Sequence[str]) -> dict[str, int]:
-    """When each of the documents was created; those that are not there, or in the trash, are left out."""
-    return dict(tx.rows(_SELECT_FOUND, ids=msgspec.json.encode(document_ids).decode()))
+def created(tx: ReadTx, document_ids: Sequence[str], wanted: Filter) -> dict[str, int]:
+    """When each of the documents was created; those that are not there, or in the trash, or not wanted are left out."""
+    sql = _SELECT_FOUND.format(conditions=wanted.conditions)
+    return dict(tx.rows(sql, ids=msgspec.json.encode(document_ids).decode(), status=UPLOADED, **wanted.values))
