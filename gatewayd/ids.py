@@ -9,6 +9,8 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford base32, lower case
 _PAIRS = tuple(high + low for high in _ALPHABET for low in _ALPHABET)
 _RANDOM_BITS = 80
 ULID_LENGTH = 26
+ULID_BYTES = 16
+_DIGITS = str.maketrans(_ALPHABET, "0123456789abcdefghijklmnopqrstuv")  # as `int` reads them
 _SHIFTS = tuple(range(5 * (ULID_LENGTH - 2), -1, -10))  # bits, of two characters at a time
 _MILLISECONDS = range(1 << 48)  # what a ULID can tell
 _AHEAD_MAX = 2_000  # Chosen: milliseconds by which ids may be ahead of a clock that was set back
@@ -50,6 +52,16 @@ def first_at(prefix: str, instant: int) -> str:
     """
     millisecond = min(max(instant // 1000, _MILLISECONDS[0]), _MILLISECONDS[-1])
     return f"{prefix}_{_base32(millisecond << _RANDOM_BITS)}"
+
+
+def packed(id_: str) -> bytes:
+    """The ULID of an id, in 16 bytes."""
+    return int(id_[-ULID_LENGTH:].translate(_DIGITS), 32).to_bytes(ULID_BYTES)
+
+
+def unpacked(prefix: str, ulid: bytes) -> str:
+    """The id that was `packed`."""
+    return f"{prefix}_{_base32(int.from_bytes(ulid))}"
 
 
 def _base32(value: int) -> str:

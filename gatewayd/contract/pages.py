@@ -5,7 +5,7 @@ import binascii
 import functools
 import zlib
 from collections.abc import Callable, Iterable
-from typing import Annotated, Final, Generic, NamedTuple, Self, TypeVar
+from typing import Annotated, Any, Final, Generic, NamedTuple, Self, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -95,7 +95,7 @@ def fill(rows: Iterable[T], limit: int, size: Callable[[T], int]) -> tuple[list[
     return taken, False
 
 
-def cursor_key(request: PageRequest, *types: type) -> tuple[int | str, ...] | None:
+def cursor_key(request: PageRequest, *types: type) -> tuple[Any, ...] | None:
     """The sort key at which the page starts, or None for the first page.
 
     Raises `Problem` `invalid_cursor` for a cursor that is broken or belongs to other filters.
@@ -104,7 +104,7 @@ def cursor_key(request: PageRequest, *types: type) -> tuple[int | str, ...] | No
         return None
     try:
         raw = base64.urlsafe_b64decode(request.cursor.encode("ascii") + b"==")
-        binding, *key = msgspec.msgpack.decode(raw, type=list[int | str])
+        binding, *key = msgspec.msgpack.decode(raw, type=list)
     except (ValueError, binascii.Error, msgspec.DecodeError):
         raise _invalid() from None
     if binding != _binding(request) or tuple(map(type, key)) != types:
@@ -114,7 +114,7 @@ def cursor_key(request: PageRequest, *types: type) -> tuple[int | str, ...] | No
     return tuple(key)
 
 
-def next_cursor(request: PageRequest, key: tuple[int | str, ...]) -> str:
+def next_cursor(request: PageRequest, key: tuple[int | str | bytes, ...]) -> str:
     """The cursor of the page that starts after `key`."""
     raw = msgspec.msgpack.encode((_binding(request), *key), enc_hook=int)  # an instant is a number of its own kind
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode("ascii")  # goes into a query as it is

@@ -16,15 +16,18 @@ import trio
 from gatewayd.areas.vault.documents import index_queue
 from gatewayd.areas.vault.documents.index_queue import TOPIC, Waiting
 from gatewayd.http1.log import Log
-from gatewayd.search import index, questioning
+from gatewayd.search import cursors, index, questioning
 from gatewayd.search.embedding import Embedder, EmbeddingUnavailable
 from gatewayd.search.index import Indexed, Unembedded
 from gatewayd.search.shapes import SearchDocuments, SearchedDocuments
+from gatewayd.search.signs import KeptBlocks
 from gatewayd.store import ReadTx, Store, StoreFailure, WriteTx
 from gatewayd.store.stemming import Stemmer
 
 QUESTION_SECONDS: Final = 2.0  # Chosen: past it a question is answered by words alone
 EMBED_SECONDS: Final = 60.0
+KEPT_BYTES: Final = 64 << 20  # Chosen: signs of a million and a half passages, of 42 bytes each
+KEPT_SECONDS: Final = 300.0  # Chosen: how long they are kept when nobody asks
 SCAN_AGAIN_SECONDS: Final = 60.0  # Chosen: what a command of the operator queued is not announced here
 _DOCUMENTS_AT_ONCE: Final = 32
 _PASSAGES_AT_ONCE: Final = 64
@@ -47,6 +50,7 @@ async def open_search(parts: SearchParts) -> AsyncIterator["Search"]:
         search = Search(parts)
         nursery.start_soon(search.keep_index)
         nursery.start_soon(search.keep_vectors)
+        nursery.start_soon(search.forget_when_idle)
         yield search
         nursery.cancel_scope.cancel()
 
@@ -58,18 +62,32 @@ class Search:
         self._store = parts.store
         self._embedder = parts.embedder
         self._log = parts.log
+        self._kept = KeptBlocks(KEPT_BYTES)
+        self._asked = trio.Event()
         self._indexed = trio.Event()
 
     async def search(self, org_id: str, request: SearchDocuments) -> SearchedDocuments:
         """A page of what is found. Raises `Problem`: `invalid_cursor`."""
-        vector, reason = None, ""
-        if request.mode != "text":
+        begun = cursors.to_come(request)
+        vector, reason = None, "so it was on the first page"
+        if (request.mode if begun is None else begun.mode) != "text":
             try:
                 (vector,) = await self._embedder.embed([request.query], QUESTION_SECONDS)
             except EmbeddingUnavailable as error:
                 reason = str(error)
-        prepared = questioning.PreparedSearch(request, vector, self._embedder.model or "", reason)
-        return await self._store.read_later(partial(questioning.answer, prepared=prepared), org_id)
+        prepared = questioning.PreparedSearch(request, begun, vector, self._embedder.model or "", reason)
+        self._asked.set()
+        return await self._store.read_later(partial(questioning.answer, prepared=prepared, kept=self._kept), org_id)
+
+    async def forget_when_idle(self) -> None:
+        """Keep nothing in memory once nobody has asked for some minutes. Runs until cancelled."""
+        while True:
+            await self._asked.wait()  # may last: the documented wait for work
+            self._asked = trio.Event()
+            with trio.move_on_after(KEPT_SECONDS):
+                await self._asked.wait()
+                continue
+            self._kept.clear()
 
     # -- words
 

@@ -9,7 +9,7 @@ import msgspec
 from gatewayd.areas.vault.documents.shapes import DocumentLink
 from gatewayd.areas.vault.folders.rows import Tree
 from gatewayd.clock import from_moment
-from gatewayd.search.index import Filter
+from gatewayd.search.lookup import Filter
 from gatewayd.search.shapes import SearchFilters
 from gatewayd.store import ReadTx
 

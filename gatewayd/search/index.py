@@ -1,16 +1,11 @@
-"""The index of documents: what is in it, and what is near a question (Domain C9).
+"""The index of documents: what is in it (Domain C9).
 
-Here alone beside the store stands SQL that is SQLite's own: FTS5, and the functions of sqlite-vec. Owns the tables
-`vault_index_parts`, `vault_words` and `vault_chunks`; all of them can be made anew.
-
-Vectors are compared by their signs first, 32 bytes instead of 1,024, and those that come out best by themselves.
-Measured, that takes a fifth of what the virtual table of sqlite-vec takes, and what is stored are ordinary rows.
+Owns the tables `vault_index_parts`, `vault_words`, `vault_chunks` and `vault_vector_revisions`; all of them can be made
+anew. `lookup` is asked what is near a question.
 """
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
-
-import msgspec
 
 from gatewayd.areas.vault.documents.rows import DOCUMENTS, UPLOADED
 from gatewayd.extraction.shapes import Page
@@ -20,7 +15,6 @@ from gatewayd.store import ReadTx, WriteTx
 from gatewayd.store.stemming import Stemmer
 
 WRITE_CHARACTERS: Final = 100_000  # Chosen: of one transaction, some tens of milliseconds
-PARTS_OF_EACH: Final = 3  # Chosen: parts that are looked up for each document of a list, since a long one may have many
 
 _SELECT_PAGES = """
 SELECT number, text FROM vault_pages WHERE org_id = :org_id AND document_id = :document_id ORDER BY number
@@ -60,44 +54,9 @@ _SET_VECTOR = """
 UPDATE vault_chunks SET vector = :vector, code = :code, model = :model
 WHERE org_id = :org_id AND document_id = :document_id AND n = :n AND digest = :digest
 """
-_COUNT_HITS = "SELECT count(*) FROM (SELECT rowid FROM vault_words WHERE vault_words MATCH :expression LIMIT :most)"
-_IS_KNOWN = "SELECT 1 FROM vault_vocabulary WHERE term = :term"
-_TERMS_FROM = "SELECT term FROM vault_vocabulary WHERE term >= :first AND term < :behind"
-# CROSS has SQLite look up the best parts; else it goes through all parts of the organization.
-_BY_WORDS = """
-SELECT p.document_id, p.first_page, p.last_page, min(h.score) AS best
-FROM (
-    SELECT n.number, n.score FROM (
-        SELECT rowid AS number, bm25(vault_words, 3.0, 1.0, 2.0) AS score FROM vault_words
-        WHERE vault_words MATCH :expression {and_wanted} ORDER BY rowid DESC LIMIT :newest
-    ) n
-    ORDER BY n.score, n.number DESC LIMIT :best_parts
-) h
-CROSS JOIN vault_index_parts p ON p.org_id = :org_id AND p.number = h.number
-GROUP BY p.document_id
-ORDER BY best, p.number DESC LIMIT :count
-"""
-# With the sign SQLite asks FTS5 once and looks each hit up; without it, it asks FTS5 anew for each part that is wanted.
-_AND_WANTED = """AND +rowid IN (
-    SELECT p.number FROM vault_index_parts p WHERE p.org_id = :org_id {and_filtered}
-)"""
-_BY_MEANING = """
-SELECT c.document_id, c.page, c.start, c.length, vec_distance_cosine(c.vector, :vector) AS distance
-FROM (
-    SELECT p.number FROM vault_chunks p
-    WHERE p.org_id = :org_id AND p.model = :model AND p.code IS NOT NULL {and_filtered}
-    ORDER BY vec_distance_hamming(vec_bit(p.code), vec_bit(:code)) LIMIT :nearest
-) near
-JOIN vault_chunks c ON c.number = near.number
-WHERE c.org_id = :org_id
-ORDER BY distance, c.number DESC
-"""
-_AND_FILTERED = """AND p.document_id IN (
-    SELECT d.id FROM vault_documents d WHERE d.org_id = :org_id AND d.status = 'uploaded' {conditions}
-)"""
-_SELECT_FOUND = """
-SELECT d.id, d.created_at FROM vault_documents d
-WHERE d.org_id = :org_id AND d.status = 'uploaded' AND d.id IN (SELECT j.value FROM json_each(:ids) j)
+_COUNT_REVISION = """
+INSERT INTO vault_vector_revisions (org_id, revision) VALUES (:org_id, 1)
+ON CONFLICT (org_id) DO UPDATE SET revision = vault_vector_revisions.revision + 1
 """
 
 
@@ -205,6 +164,7 @@ def _put_passages(tx: WriteTx, indexed: Indexed) -> None:
             digest=passage.digest,
         )
     tx.run(_DELETE_CHUNKS, document_id=indexed.document_id, count=len(indexed.passages))
+    tx.run(_COUNT_REVISION)
 
 
 # -- vectors
@@ -237,87 +197,16 @@ def set_vector(tx: WriteTx, one: Unembedded, vector: bytes, model: str) -> None:
         code=code_of(vector),
         model=model,
     )
+    tx.run(_COUNT_REVISION)
 
 
 def forget_passage(tx: WriteTx, one: Unembedded) -> None:
     """Take a passage out of the index."""
     tx.run(_DELETE_CHUNK, document_id=one.document_id, n=one.n, digest=one.digest)
+    tx.run(_COUNT_REVISION)
 
 
 def code_of(vector: bytes) -> bytes:
     """The signs of a vector of float32, a bit each; its length in numbers is a multiple of eight."""
     signs = [byte >> 7 for byte in vector[3::4]]
     return bytes(sum(signs[at + bit] << bit for bit in range(8)) for at in range(0, len(signs), 8))
-
-
-# -- what is asked
-
-
-class Filter(NamedTuple):
-    """What documents must be: conditions on `vault_documents d`, and what they name."""
-
-    conditions: str
-    values: dict[str, object]
-
-    @property
-    def clause(self) -> str:
-        return _AND_FILTERED.format(conditions=self.conditions) if self.conditions else ""
-
-    @property
-    def of_words(self) -> str:
-        """The same of parts: before the newest are taken, or those that are wanted would not be among them."""
-        return _AND_WANTED.format(and_filtered=self.clause) if self.conditions else ""
-
-
-class WordHit(NamedTuple):
-    """A part of a document with words that are looked for: from page to page; 0: in the name alone."""
-
-    document_id: str
-    first_page: int
-    last_page: int
-
-
-class MeaningHit(NamedTuple):
-    """A passage that is near in meaning; `distance` is 1 less the cosine."""
-
-    document_id: str
-    page: int
-    start: int
-    length: int
-    distance: float
-
-
-def count_hits(tx: ReadTx, expression: str, most: int) -> int:
-    """How many parts of documents an expression finds; of more than `most` it is `most`."""
-    return int(tx.value(_COUNT_HITS, expression=expression, most=most))
-
-
-def is_known(tx: ReadTx, term: str) -> bool:
-    """Whether any text of the organization has this term."""
-    return tx.row(_IS_KNOWN, term=terms.kept(tx.org_id, [term])) is not None
-
-
-def terms_from(tx: ReadTx, beginning: str) -> list[str]:
-    """The terms of the organization that begin so."""
-    first, own = terms.kept(tx.org_id, [beginning]), len(tx.org_id) + 1
-    return [term[own:] for (term,) in tx.rows(_TERMS_FROM, first=first, behind=f"{first}\U0010ffff")]
-
-
-def by_words(tx: ReadTx, expression: str, wanted: Filter, newest: int, count: int) -> list[WordHit]:
-    """The best documents by bm25, each with its best part, of the `newest` parts that have the words and are wanted."""
-    sql = _BY_WORDS.format(and_wanted=wanted.of_words)
-    asked = {"expression": expression, "newest": newest, "best_parts": PARTS_OF_EACH * count, "count": count}
-    rows = tx.rows(sql, **asked, **wanted.values)
-    return [WordHit(*row[:3]) for row in rows]
-
-
-def by_meaning(tx: ReadTx, vector: bytes, model: str, wanted: Filter, nearest: int) -> list[MeaningHit]:
-    """The passages that are nearest to a vector of this model, nearest first."""
-    sql = _BY_MEANING.format(and_filtered=wanted.clause)
-    asked = {"vector": vector, "code": code_of(vector), "model": model, "nearest": nearest}
-    return [MeaningHit(*row) for row in tx.rows(sql, **asked, **wanted.values)]
-
-
-def created(tx: ReadTx, document_ids: Sequence[str]) -> dict[str, int]:
-    """When each of the documents was created; those that are not there, or in the trash, are left out."""
-    return dict(tx.rows(_SELECT_FOUND, ids=msgspec.json.encode(document_ids).decode()))

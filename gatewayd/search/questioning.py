@@ -1,17 +1,18 @@
 """One question answered: what its words and its meaning find, as one list, with what is shown of each (Domain C9)."""
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from gatewayd.areas.vault.documents import rows
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
-from gatewayd.contract.pages import cursor_key, next_cursor
-from gatewayd.errors import Problem
-from gatewayd.search import filters, index, questions, ranking, snippets
-from gatewayd.search.index import Filter, MeaningHit, WordHit
+from gatewayd.search import cursors, filters, index, lookup, questions, ranking, snippets
+from gatewayd.search.cursors import ToCome
+from gatewayd.search.lookup import Filter, MeaningHit, WordHit
 from gatewayd.search.questions import Question
-from gatewayd.search.ranking import Fused, Place
+from gatewayd.search.ranking import Fused, H
 from gatewayd.search.shapes import FoundDocument, Mode, SearchDocuments, SearchedDocuments, SearchWarning, Snippet
+from gatewayd.search.signs import KeptBlocks
 from gatewayd.store import ReadTx
 from gatewayd.store.stemming import Stemmer
 
@@ -19,16 +20,19 @@ NEAREST: Final = 400  # Chosen: passages that are compared by themselves, of whi
 
 
 class PreparedSearch(NamedTuple):
-    """A question. `vector` None: it can be answered by words alone, for that `reason`."""
+    """A question. `begun` None: its first page. `vector` None: it can be answered by words alone, for that `reason`."""
 
     request: SearchDocuments
+    begun: ToCome | None
     vector: bytes | None
     model: str
     reason: str
 
     @property
     def mode(self) -> Mode:
-        """How it is answered."""
+        """How it is answered: later pages as the first, for they have its order."""
+        if self.begun is not None:
+            return self.begun.mode
         return self.request.mode if self.vector is not None else "text"
 
 
@@ -39,73 +43,62 @@ class _Hits(NamedTuple):
     meaning: dict[str, MeaningHit]
 
 
-def answer(tx: ReadTx, prepared: PreparedSearch) -> SearchedDocuments:
-    """A page of what is found, the best first. Raises `Problem`: `invalid_cursor`."""
+def answer(tx: ReadTx, prepared: PreparedSearch, kept: KeptBlocks) -> SearchedDocuments:
+    """A page of what is found, the best first."""
     stemmer = Stemmer()
     try:
         question = questions.understand(tx, prepared.request.query, stemmer)
-        hits = _hits(tx, prepared, question, filters.filter_of(tx, prepared.request.filters))
-        behind = _behind(tx, prepared.request, ranking.fused(hits.words, hits.meaning))
-        page = behind[: prepared.request.limit]
-        found = [_shown(tx, one, hits, question, stemmer) for _, one in page]
+        wanted = filters.filter_of(tx, prepared.request.filters)
+        ranked, hits = _looked_for(tx, prepared, question, wanted, kept)
+        limit = prepared.request.limit
+        found = [_shown(tx, one, hits, question, stemmer) for one in ranked[:limit]]
     finally:
         stemmer.close()
-    has_more = len(behind) > len(page)
     return SearchedDocuments(
         data=found,
-        next_cursor=_cursor(prepared.request, page[-1][0]) if has_more else None,
+        next_cursor=cursors.cursor(prepared.request, ToCome(prepared.mode, ranked[limit:])),
         mode_used=prepared.mode,
         warnings=list(_warnings(prepared, question)),
     )
 
 
-def _hits(tx: ReadTx, prepared: PreparedSearch, question: Question, wanted: Filter) -> _Hits:
+def _looked_for(
+    tx: ReadTx, prepared: PreparedSearch, question: Question, wanted: Filter, kept: KeptBlocks
+) -> tuple[list[Fused], _Hits]:
+    """What is on the page and behind it, and at least the hits of the page."""
+    if prepared.begun is None:
+        hits = _hits(tx, prepared, question, wanted, kept)
+        return _ordered(tx, ranking.fused(hits.words, hits.meaning), prepared.request.limit, wanted), hits
+    ranked = _ordered(tx, prepared.begun.ranked, prepared.request.limit, wanted)
+    page = wanted.among([one.document_id for one in ranked[: prepared.request.limit]])
+    return ranked, _hits(tx, prepared, question, page, kept)
+
+
+def _ordered(tx: ReadTx, ranked: Sequence[Fused], limit: int, wanted: Filter) -> list[Fused]:
+    """Those that are there, in order. Only of a page and one more it is looked up when they were created."""
+    count = 2 * limit
+    while True:
+        taken = ranking.first(ranked, count)
+        created = lookup.created(tx, [one.document_id for one in taken], wanted)
+        there = ranking.in_order(taken, created)
+        if len(there) > limit or len(taken) == len(ranked):
+            return [*there, *ranked[len(taken) :]]
+        count *= 4
+
+
+def _hits(tx: ReadTx, prepared: PreparedSearch, question: Question, wanted: Filter, kept: KeptBlocks) -> _Hits:
     words: list[WordHit] = []
     meaning: list[MeaningHit] = []
     if prepared.mode != "vector":
         words = questions.documents_of(tx, question, wanted, most=prepared.mode == "hybrid")
     if prepared.vector is not None:
-        meaning = index.by_meaning(tx, prepared.vector, prepared.model, wanted, NEAREST)
-    by_document = ranking.best_of_each(meaning)
-    nearest = dict(list(by_document.items())[: questions.LIST_MAX])
-    return _Hits(ranking.best_of_each(words), nearest)
+        meaning = lookup.by_meaning(tx, prepared.vector, prepared.model, wanted, NEAREST, kept)
+    return _Hits(_first(words), _first(meaning))
 
 
-# -- pages
-
-
-def _behind(tx: ReadTx, request: SearchDocuments, ranked: list[Fused]) -> list[tuple[Place, Fused]]:
-    """What lies behind the cursor, by its place: what came or went before it moves nothing.
-
-    A page and one more, if there are as many: only of those is looked up when they were created.
-    """
-    last = _last(request)
-    if last is not None:
-        ranked = [one for one in ranked if -one.score >= last.score]
-    count = 2 * request.limit
-    while True:
-        taken = ranking.first(ranked, count)
-        created = index.created(tx, [one.document_id for one in taken])
-        behind = [one for one in ranking.in_order(taken, created) if last is None or one[0] > last]
-        if len(behind) > request.limit or len(taken) == len(ranked):
-            return behind
-        count *= 4
-
-
-def _last(request: SearchDocuments) -> Place | None:
-    """The place that the cursor names. Raises `Problem`: `invalid_cursor`."""
-    key = cursor_key(request, str, int, str)
-    if key is None:
-        return None
-    score, created, document_id = key
-    try:
-        return Place(float(score), int(created), str(document_id))
-    except ValueError:
-        raise Problem("invalid_cursor", "The cursor is not one of this search: start again without it.") from None
-
-
-def _cursor(request: SearchDocuments, last: Place) -> str:
-    return next_cursor(request, (repr(last.score), last.created, last.document_id))
+def _first(hits: list[H]) -> dict[str, H]:
+    """The best hit of each document, of as many as a list has."""
+    return dict(itertools.islice(ranking.best_of_each(hits).items(), questions.LIST_MAX))
 
 
 # -- what is shown

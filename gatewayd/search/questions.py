@@ -7,8 +7,8 @@ long one for one that begins alike and is two letters away.
 import itertools
 from typing import Final, NamedTuple
 
-from gatewayd.search import index, terms
-from gatewayd.search.index import Filter, WordHit
+from gatewayd.search import lookup, terms
+from gatewayd.search.lookup import Filter, WordHit
 from gatewayd.search.terms import Word
 from gatewayd.store import ReadTx
 from gatewayd.store.stemming import Stemmer
@@ -80,11 +80,11 @@ def documents_of(tx: ReadTx, question: Question, wanted: Filter, *, most: bool) 
     words = [known.expression(tx.org_id) for known in question.words]
     found: list[WordHit] = []
     if not (most and question.unknown):
-        found = index.by_words(tx, " AND ".join(words), wanted, RANKED_MAX, LIST_MAX)
+        found = lookup.by_words(tx, " AND ".join(words), wanted, RANKED_MAX, LIST_MAX)
     if len(found) >= LIST_MAX:
         return found
     some = _most(tx.org_id, question) if most else _some(tx.org_id, question)
-    return found if some is None else found + index.by_words(tx, some, wanted, RANKED_MAX, LIST_MAX)
+    return found if some is None else found + lookup.by_words(tx, some, wanted, RANKED_MAX, LIST_MAX)
 
 
 def _some(org_id: str, question: Question) -> str | None:
@@ -120,7 +120,7 @@ def _rarest(words: list[Known]) -> list[Known]:
 
 
 def _hits(tx: ReadTx, words: tuple[Word, ...]) -> int:
-    return index.count_hits(tx, terms.expression(tx.org_id, words, "OR"), RANKED_MAX + 1)
+    return lookup.count_hits(tx, terms.expression(tx.org_id, words, "OR"), RANKED_MAX + 1)
 
 
 def _may_be_mistyped(word: Word) -> bool:
@@ -135,10 +135,10 @@ def _corrections(tx: ReadTx, word: Word, stemmer: Stemmer) -> list[Word]:
     meant: dict[str, str] = {}
     for stem, variant in zip(stemmer.stems(" ".join(variants)), variants, strict=True):
         meant.setdefault(stem, variant)
-    found = [pair for pair in meant.items() if len(pair[0]) >= SPELLED_MIN - 1 and index.is_known(tx, pair[0])]
+    found = [pair for pair in meant.items() if len(pair[0]) >= SPELLED_MIN - 1 and lookup.is_known(tx, pair[0])]
     if not found and len(text) >= TWO_LETTERS_MIN:
         (stem,) = word.stems
-        alike = index.terms_from(tx, stem[:2])
+        alike = lookup.terms_from(tx, stem[:2])
         ranked = sorted((terms.distance(stem, other, 2), other) for other in alike)
         found = [(other, other) for letters, other in ranked if letters <= 2]
     return [Word(spelled, (stem,), None) for stem, spelled in found[:_CORRECTIONS_MAX]]

@@ -24,14 +24,6 @@ class Fused(NamedTuple):
     vector_rank: int | None
 
 
-class Place(NamedTuple):
-    """Where a document stands in the order of results: the smallest first. Ties: the newest first, then by id."""
-
-    score: float
-    created: int
-    document_id: str
-
-
 def best_of_each(hits: Iterable[H]) -> dict[str, H]:
     """The first hit of each document, in their order."""
     found: dict[str, H] = {}
@@ -40,16 +32,17 @@ def best_of_each(hits: Iterable[H]) -> dict[str, H]:
     return found
 
 
+def placed(document_id: str, text_rank: int | None, vector_rank: int | None) -> Fused:
+    """A document with its score."""
+    score = sum(1 / (RANK_CONSTANT + rank) for rank in (text_rank, vector_rank) if rank is not None)
+    return Fused(document_id, score, text_rank, vector_rank)
+
+
 def fused(by_words: Iterable[str], by_meaning: Iterable[str]) -> list[Fused]:
     """The documents of both lists, the best first; those that tie in no order."""
-    found = {id_: Fused(id_, _share(rank), rank, None) for rank, id_ in enumerate(by_words, 1)}
-    for rank, id_ in enumerate(by_meaning, 1):
-        other = found.get(id_)
-        if other is None:
-            found[id_] = Fused(id_, _share(rank), None, rank)
-        else:
-            found[id_] = Fused(id_, other.score + _share(rank), other.text_rank, rank)
-    return sorted(found.values(), key=_score, reverse=True)
+    words = {id_: rank for rank, id_ in enumerate(by_words, 1)}
+    meaning = {id_: rank for rank, id_ in enumerate(by_meaning, 1)}
+    return sorted((placed(id_, words.get(id_), meaning.get(id_)) for id_ in words | meaning), key=_score, reverse=True)
 
 
 def first(ranked: Sequence[Fused], count: int) -> Sequence[Fused]:
@@ -60,17 +53,13 @@ def first(ranked: Sequence[Fused], count: int) -> Sequence[Fused]:
     return ranked[: bisect_right(ranked, -least, key=lambda one: -one.score)]
 
 
-def in_order(ranked: Iterable[Fused], created: Mapping[str, int]) -> list[tuple[Place, Fused]]:
-    """Each with its place, in order; those that are not in `created` are left out."""
-    return sorted(
-        (Place(-one.score, -created[one.document_id], one.document_id), one)
-        for one in ranked
-        if one.document_id in created
-    )
+def in_order(found: Iterable[Fused], created: Mapping[str, int]) -> list[Fused]:
+    """The best first; those that tie the newest first, then by id. Those that are not in `created` are left out."""
 
+    def place(one: Fused) -> tuple[float, int, str]:
+        return -one.score, -created[one.document_id], one.document_id
 
-def _share(rank: int) -> float:
-    return 1 / (RANK_CONSTANT + rank)
+    return sorted((one for one in found if one.document_id in created), key=place)
 
 
 def _score(one: Fused) -> float:

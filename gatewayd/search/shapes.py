@@ -1,6 +1,6 @@
 """What is asked of search and answered (Domain A7, C9)."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from msgspec import Meta
 
@@ -10,6 +10,10 @@ from gatewayd.contract.wire import Date, Id, Part, Response, Since
 
 Mode = Literal["hybrid", "text", "vector"]
 ParseStatus = Literal["none", "queued", "running", "succeeded", "failed", "skipped"]
+
+
+CURSOR_MAX: Final = 10_000  # of 400 documents, 18 bytes each
+_CURSOR_TEXT: Final = "`nextCursor` of the page before. It has what is still to come, as it was with the first page."
 
 
 class SearchFilters(Part, frozen=True, kw_only=True, omit_defaults=True):
@@ -40,6 +44,7 @@ class SearchDocuments(PageRequest, frozen=True, kw_only=True, omit_defaults=True
     mode: Mode = "hybrid"
     filters: SearchFilters = SearchFilters()
     limit: Annotated[int, Meta(ge=1, le=50)] = 20
+    cursor: Annotated[str, Meta(max_length=CURSOR_MAX, description=_CURSOR_TEXT)] | None = None
 
 
 Highlight = Annotated[list[int], Meta(min_length=2, max_length=2, description="Where it begins, and where it ends.")]

@@ -2187,11 +2187,11 @@ CREATE TABLE vault_chunks (
     code BLOB                                   -- the signs of the vector, a bit each
 ) STRICT;
 
-CREATE INDEX vault_chunks_by_code ON vault_chunks (org_id, model, code, document_id) WHERE code IS NOT NULL;
-
 CREATE INDEX vault_chunks_by_model ON vault_chunks (model, number);
 
 CREATE UNIQUE INDEX vault_chunks_of_document ON vault_chunks (org_id, document_id, n);
+
+CREATE INDEX vault_chunks_with_code ON vault_chunks (org_id, model, number, code, document_id) WHERE code IS NOT NULL;
 
 CREATE TABLE vault_documents (
     id TEXT PRIMARY KEY,
@@ -2416,6 +2416,11 @@ CREATE TABLE vault_variants (
 CREATE INDEX vault_variants_by_content ON vault_variants (sha256);
 
 CREATE INDEX vault_variants_of_document ON vault_variants (document_id);
+
+CREATE TABLE vault_vector_revisions (
+    org_id TEXT PRIMARY KEY REFERENCES organizations (id),
+    revision INTEGER NOT NULL                   -- counts what was changed
+) STRICT;
 
 CREATE VIRTUAL TABLE vault_vocabulary USING fts5vocab (vault_words, row);
 

@@ -22,7 +22,7 @@ FORMATS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # inside, ou
 _GUESSES = ("a", "😀", "aa", "aa-AA", "AA", "000", "0.5", "a@b")
 _LETTERS = ("a", "Z", "0", "٣", "é", " ", "-", "_", "@", "!", "\n")
 _SHORT = 6  # of longer samples not every character is tried
-_LONGEST = 5_000  # what still grows there has no end
+_LONGEST = 12_000  # what still grows there has no end
 
 
 class Texts(NamedTuple):

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from gatewayd.clock import DAY, SECOND, Instant, SettableClock, from_wire
-from gatewayd.ids import ULID_LENGTH, IdSource, first_at
+from gatewayd.ids import ULID_BYTES, ULID_LENGTH, IdSource, first_at, packed, unpacked
 
 _START = from_wire("2026-11-20T09:30:00Z")
 
@@ -26,6 +26,13 @@ def test_an_id_is_a_prefix_and_26_characters(ids: IdSource) -> None:
     new = ids.new("inv")
     assert ULID_LENGTH == 26
     assert re.fullmatch("inv_[0-7][0-9a-hjkmnp-tv-z]{25}", new)
+
+
+def test_an_id_may_be_packed(ids: IdSource) -> None:
+    for id_ in (ids.new("doc"), "doc_" + "0" * 26, "doc_7" + "z" * 25):
+        assert len(packed(id_)) == ULID_BYTES
+        assert unpacked("doc", packed(id_)) == id_
+    assert packed("doc_" + "0" * 24 + "1a") == (32 + 10).to_bytes(16)
 
 
 def test_the_first_ten_characters_are_the_millisecond() -> None:

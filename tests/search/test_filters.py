@@ -1,17 +1,13 @@
-"""What documents must be to be found, and the pages of what is found."""
+"""What documents must be to be found."""
 
 from typing import Any
 
-import pytest
-
-from gatewayd.areas.vault.documents.operations import delete_document
-from gatewayd.areas.vault.documents.shapes import GetDocument, ToggleDocumentStar
+from gatewayd.areas.vault.documents.shapes import ToggleDocumentStar
 from gatewayd.areas.vault.documents.single_fields import toggle_document_star
 from gatewayd.areas.vault.folders.operations import create_folder
 from gatewayd.areas.vault.folders.shapes import CreateFolder
 from gatewayd.clock import to_wire
-from gatewayd.errors import Problem
-from tests.search.conftest import ORG, OpenShelf, Shelf
+from tests.search.conftest import OpenShelf, Shelf
 
 MODES = ("text", "vector", "hybrid")
 
@@ -69,44 +65,3 @@ async def test_how_far_its_reading_is(open_shelf: OpenShelf) -> None:
         await finds(shelf, [id_], parseStatus="queued")
         await finds(shelf, [], parseStatus="succeeded")
         await finds(shelf, [], parseStatus="none")
-
-
-# -- pages
-
-
-async def test_pages_hold_each_document_once_while_others_come_and_go(open_shelf: OpenShelf) -> None:
-    async with open_shelf() as shelf:
-        ids = [await shelf.add("The boiler.", f"letter {n}.txt") for n in range(9)]
-        await shelf.indexed()
-        whole = [one.document.id for one in (await shelf.search("boiler", limit=50)).data]
-        assert sorted(whole) == sorted(ids)
-        seen: list[str] = []
-        cursor: str | None = None
-        for _ in range(5):
-            page = await shelf.search("boiler", limit=2, **({} if cursor is None else {"cursor": cursor}))
-            seen += [one.document.id for one in page.data]
-            cursor = page.next_cursor
-        assert (seen, cursor) == (whole, None)
-        page = await shelf.search("boiler", limit=4)
-        await shelf.change(delete_document, GetDocument(document_id=whole[-1]))
-        await shelf.indexed()
-        rest = await shelf.search("boiler", limit=50, cursor=page.next_cursor)
-        assert [one.document.id for one in rest.data] == whole[4:-1]
-
-
-async def test_a_cursor_of_another_question_is_refused(open_shelf: OpenShelf) -> None:
-    async with open_shelf() as shelf:
-        for n in range(3):
-            await shelf.add("The boiler.", f"{n}.txt")
-        await shelf.indexed()
-        page = await shelf.search("boiler", limit=1, mode="text")
-        for other in ({"query": "heating", "mode": "text"}, {"query": "boiler", "mode": "vector"}):
-            with pytest.raises(Problem) as caught:
-                await shelf.search(cursor=page.next_cursor, limit=1, **other)
-            assert caught.value.code == "invalid_cursor"
-
-
-async def test_equal_documents_come_newest_first(open_shelf: OpenShelf) -> None:
-    async with open_shelf() as shelf:
-        ids = [await shelf.add("The boiler.", "same.txt", org=ORG) for _ in range(5)]
-        assert await shelf.ids("boiler") == ids[::-1]

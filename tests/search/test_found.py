@@ -1,13 +1,17 @@
 """What is found, by whom, and that the index follows the documents."""
 
+import pytest
+import trio
 from msgspec import UNSET
 
 from gatewayd.areas.vault.documents import rows
 from gatewayd.areas.vault.documents.operations import delete_document, update_document
 from gatewayd.areas.vault.documents.shapes import GetDocument, UpdateDocument
 from gatewayd.areas.vault.documents.trash import restore_document
+from gatewayd.search import engine
+from gatewayd.search.signs import KeptBlocks
 from gatewayd.store import ReadTx, WriteTx
-from tests.search.conftest import ORG, OTHER, FakeEmbedder, OpenShelf
+from tests.search.conftest import DEADLINE, ORG, OTHER, FakeEmbedder, OpenShelf
 
 _PARTS_ANY_ORG = "SELECT count(*) FROM vault_index_parts"
 _CHUNKS_ANY_ORG = "SELECT count(*) FROM vault_chunks"
@@ -101,6 +105,40 @@ async def test_meaning_is_found_without_any_of_the_words(open_shelf: OpenShelf) 
         assert [(one.document.id, one.text_rank) for one in found.data] == [(car, 1), (boiler, None)]
         assert found.mode_used == "hybrid"
         assert found.data[0].score > found.data[1].score
+
+
+async def test_what_is_near_in_meaning_follows_the_documents(open_shelf: OpenShelf) -> None:
+    async with open_shelf() as shelf:
+
+        async def near(org: str = ORG) -> list[str]:
+            await shelf.indexed()
+            return await shelf.ids("heating", org, mode="vector", limit=1)
+
+        car = await shelf.add("The vehicle was washed.", "a.txt")
+        other = await shelf.add("The radiator of the neighbour.", "a.txt", OTHER)
+        assert (await near(), await near(OTHER)) == ([car], [other])
+        boiler = await shelf.add("The boiler was serviced.", "b.txt")
+        assert await near() == [boiler]
+        await shelf.read_anew(boiler, "The rent was paid.")
+        await shelf.read_anew(car, "Nothing but a radiator.")
+        assert await near() == [car]
+        await shelf.change(delete_document, GetDocument(document_id=car))
+        assert (await near(), await near(OTHER)) == ([boiler], [other])
+
+
+async def test_once_nobody_asks_nothing_is_kept_in_memory(
+    open_shelf: OpenShelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cleared = trio.Event()
+    monkeypatch.setattr(engine, "KEPT_SECONDS", 0.001)
+    monkeypatch.setattr(KeptBlocks, "clear", lambda kept: cleared.set())
+    async with open_shelf() as shelf:
+        for _ in range(2):
+            assert not cleared.is_set()
+            await shelf.ids("heating", mode="vector")
+            with trio.fail_after(DEADLINE):
+                await cleared.wait()
+            cleared = trio.Event()
 
 
 async def test_one_common_word_does_not_come_before_what_is_near_in_meaning(open_shelf: OpenShelf) -> None:

@@ -35,7 +35,7 @@ def test_what_ties_is_put_in_order(
     by_words: list[str], by_meaning: list[str], created: dict[str, int], order: list[str]
 ) -> None:
     found = ranking.in_order(ranking.fused(by_words, by_meaning), created)
-    assert [one.document_id for _, one in found] == order
+    assert [one.document_id for one in found] == order
 
 
 def test_the_first_are_taken_with_what_ties_with_the_last() -> None:

@@ -2,25 +2,24 @@
 
 from gatewayd.areas.vault.documents.shapes import ToggleDocumentStar
 from gatewayd.areas.vault.documents.single_fields import toggle_document_star
-from gatewayd.search import index, terms
-from gatewayd.search.index import Filter
+from gatewayd.search import lookup, terms
+from gatewayd.search.lookup import ALL, Filter
 from gatewayd.search.passages import PART_CHARACTERS
 from tests.search.conftest import ORG, OpenShelf, Shelf
 
-ANY = Filter("", {})
 STARRED = Filter(" AND d.starred = :starred", {"starred": True})
 
 
 async def found(shelf: Shelf, wanted: Filter, newest: int, count: int) -> list[tuple[str, int, int]]:
     await shelf.indexed()
     slates = f'"{terms.kept(ORG, ["slate"])}"'
-    return await shelf.store.read(lambda tx: [*index.by_words(tx, slates, wanted, newest, count)], ORG)
+    return await shelf.store.read(lambda tx: [*lookup.by_words(tx, slates, wanted, newest, count)], ORG)
 
 
 async def test_of_many_the_newest_are_ranked(open_shelf: OpenShelf) -> None:
     async with open_shelf() as shelf:
         ids = [await shelf.add("Slates.", f"{n}.txt") for n in range(5)]
-        assert sorted(hit[0] for hit in await found(shelf, ANY, 2, 9)) == sorted(ids[-2:])
+        assert sorted(hit[0] for hit in await found(shelf, ALL, 2, 9)) == sorted(ids[-2:])
 
 
 async def test_newer_documents_that_are_not_wanted_hide_none_that_is(open_shelf: OpenShelf) -> None:
@@ -38,4 +37,4 @@ async def test_a_long_document_has_one_place_with_its_best_part(open_shelf: Open
         page = ("slates " * 500 + "and much else " * 2_000)[:PART_CHARACTERS]
         best = ("slates " * 3_000)[:PART_CHARACTERS]
         long = await shelf.add("\f".join([page, page, best, page]), "long.txt")
-        assert await found(shelf, ANY, 99, 2) == [(long, 3, 3), (short, 1, 1)]
+        assert await found(shelf, ALL, 99, 2) == [(long, 3, 3), (short, 1, 1)]

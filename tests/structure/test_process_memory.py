@@ -88,6 +88,7 @@ DISPENSABLE = {
     "MadeFiles._jobs": "what this process makes of documents; made twice it is the same",
     "WatchedFolder._seen": "files of the last look, which is made again",
     "WatchedFolder._left": "files that stay where they are, which are tried once more",
+    "KeptBlocks._kept": "signs of vectors, made anew from their rows; a revision in the database says of which",
     "BundleArchive._entries": "the names in one file, while it is read",
 }
 

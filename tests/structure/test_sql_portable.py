@@ -16,7 +16,7 @@ from tests.support.portable_sql import SEARCH, Tables, faults
 from tests.support.statements import Statements
 from tests.support.store import SEALING_KEY, START
 
-SQLITE_ALONE = ("gatewayd/store/", SEARCH)
+SQLITE_ALONE = ("gatewayd/store/", *SEARCH)
 """Where migrations and full-text search stand, with PRAGMA and functions of SQLite."""
 PORTABLE = [c for c in CONSTANTS if not c.module.startswith(SQLITE_ALONE) and not c.is_template]
 
