@@ -14,7 +14,7 @@ _PIECE: Final = re.compile(r'"([^"]*)"|(\S+)')
 _AMOUNT: Final = re.compile(r"[-+(]*[£$€]?([0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)((?:\.[0-9]+)?)[)%.,:;]*")
 _APART: Final = re.compile(r"[:/()\[\]{},;|=<>\\]+")  # what stands between words that are written without a space
 _BETWEEN: Final = re.compile(r"[^0-9a-z]+")
-_DIGIT: Final = re.compile(r"\S*[0-9]\S*")
+_DIGIT: Final = re.compile("[0-9]")
 _GROUPS: Final = re.compile(r"\b[A-Z0-9]{1,4}(?: [A-Z0-9]{1,4}){1,8}\b")  # of a code that is written in groups
 _CODE_MAX: Final = 40  # characters
 STOP_WORDS: Final = frozenset(
@@ -62,7 +62,7 @@ def _pieces(question: str) -> Iterator[tuple[str, bool]]:
     for quoted, bare in _PIECE.findall(question):
         if quoted:
             yield quoted, True
-        elif _DIGIT.fullmatch(bare):
+        elif _DIGIT.search(bare):
             yield bare, False
         else:
             yield from ((word, False) for word in _APART.split(bare))
@@ -75,19 +75,19 @@ def without_stop_words(words: list[Word]) -> list[Word]:
 
 def exact_form(text: str) -> str | None:
     """A number or code without what people write between its digits; None: it has none."""
+    if _DIGIT.search(text) is None:
+        return None
     amount = _AMOUNT.fullmatch(text)
     if amount is not None:
         return amount[1].replace(",", "") + amount[2]
-    if not any(character in "0123456789" for character in text):
-        return None
     code = _BETWEEN.sub("", text.casefold())
     return code if 2 <= len(code) <= _CODE_MAX else None
 
 
 def exact_forms(text: str) -> Iterator[str]:
     """The numbers and codes of a text."""
-    for found in _DIGIT.findall(text):
-        form = exact_form(found)
+    for word in text.split():  # a pattern for those with a digit would begin anew at each letter of a long word
+        form = exact_form(word)
         if form is not None:
             yield form
     for run in _GROUPS.findall(text):
@@ -98,7 +98,7 @@ def _joined(groups: list[str]) -> Iterator[str]:
     """`VAT GB 123 4567 82` as vatgb123456782, gb123456782 and 123456782: where a code begins is not to be seen."""
     for at, group in enumerate(groups):
         code = "".join(groups[at:]).casefold()
-        if len(code) <= _CODE_MAX and _DIGIT.fullmatch(code):
+        if len(code) <= _CODE_MAX and _DIGIT.search(code):
             yield code
         if not group.isalpha():
             return

@@ -54,7 +54,7 @@ class BlobDraft:
         """Of what was written, in hexadecimal."""
         return self._hash.hexdigest()
 
-    def write(self, chunk: bytes) -> None:
+    def write(self, chunk: bytes | bytearray) -> None:
         """Append. Raises `BlobTooLarge`, or `StoreFailure` when the disk refuses; the draft is then gone."""
         self._size += len(chunk)
         if self._size > self._max_bytes:

@@ -36,7 +36,7 @@ class IncomingFile:
         """Of what was written, in hexadecimal."""
         return self._hash.hexdigest()
 
-    def write(self, part: bytes) -> None:
+    def write(self, part: bytes | bytearray) -> None:
         """Append. Raises `StoreFailure` when the disk refuses, or has too little left for the database beside it."""
         if free_bytes(self._folder) < RESERVE_BYTES + len(part):
             raise StoreFailure("the disk has no room for the file")

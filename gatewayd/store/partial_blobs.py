@@ -82,7 +82,7 @@ class PartialBlob:
         """What was written stays."""
         self.close()
 
-    def write(self, part: bytes) -> None:
+    def write(self, part: bytes | bytearray) -> None:
         """Append."""
         view = memoryview(part)
         with _refusals():

@@ -54,6 +54,8 @@ class Receiving:
         self._receiving = 0
         self._writers: dict[str, _Writer] = {}
         self._threads = trio.CapacityLimiter(4)
+        # One at a time of what others feel: more would take the core from the loop, and the disk from commits.
+        self._hashing, self._syncing = trio.CapacityLimiter(1), trio.CapacityLimiter(1)
 
     async def expected(self, token: str) -> Expected:
         """The document that a token is for. Raises `Problem` `not_found`, also where its bytes have come."""
@@ -95,10 +97,10 @@ class Receiving:
         try:
             async with aclosing(source) as parts:
                 async for part in parts:
-                    await self._run(self._append, draft, part)
+                    await self._take_in(self._append, draft, part)
                     unsynced += len(part)
                     if unsynced >= SYNC_BYTES:
-                        await self._run(draft.sync)
+                        await self._sync(draft)
                         unsynced = 0
             return await self._run(draft.save)
         except BlobTooLarge:
@@ -108,7 +110,7 @@ class Receiving:
         finally:
             draft.discard()
 
-    def _append(self, draft: BlobDraft, part: bytes) -> None:
+    def _append(self, draft: BlobDraft, part: bytearray) -> None:
         self._require_room(part)
         draft.write(part)
 
@@ -185,12 +187,10 @@ class Receiving:
                 async for piece in pieces:
                     if draft.size + len(piece) > limit:
                         raise uploading.too_large(limit)
-                    await self._run(self._append_piece, draft, piece)
-                    if digest is not None:
-                        digest.update(piece)
+                    await self._take_in(self._append_piece, draft, piece, digest)
                     unsynced += len(piece)
                     if unsynced >= SYNC_BYTES:
-                        await self._run(draft.sync)
+                        await self._sync(draft)
                         unsynced = 0
         except BodyCutShort:
             raise uploading.cut_short() from None
@@ -198,9 +198,11 @@ class Receiving:
         if digest is not None and part.checksum is not None and digest.digest() != part.checksum[1]:
             raise Problem("part_checksum_mismatch", "The bytes of this part are not those of its checksum.")
 
-    def _append_piece(self, draft: PartialBlob, piece: bytes) -> None:
+    def _append_piece(self, draft: PartialBlob, piece: bytearray, digest: "hashlib._Hash | None") -> None:
         self._require_room(piece)
         draft.write(piece)
+        if digest is not None:
+            digest.update(piece)
 
     async def _with_length(self, token: str, standing: Standing, length: int | None) -> Standing:
         """The same with the length that a request says. Raises `Problem`."""
@@ -280,10 +282,17 @@ class Receiving:
         """Work that waits for the disk."""
         return await trio.to_thread.run_sync(work, *values, limiter=self._threads)
 
+    async def _take_in(self, append: Callable[..., None], *values: object) -> None:
+        """Work that is mostly computing: what is written waits in memory for `sync`."""
+        await trio.to_thread.run_sync(append, *values, limiter=self._hashing)
+
+    async def _sync(self, draft: BlobDraft | PartialBlob) -> None:
+        await trio.to_thread.run_sync(draft.sync, limiter=self._syncing)
+
     def _limit(self, expected: Expected) -> int:
         declared = expected.row.declared_size_bytes
         return self.max_bytes if declared is None else declared
 
-    def _require_room(self, part: bytes) -> None:
+    def _require_room(self, part: bytearray) -> None:
         if free_bytes(self._blobs.folder) < RESERVE_BYTES + len(part):
             raise StoreFailure("the disk has no room for the document")

@@ -10,7 +10,7 @@ from gatewayd.errors import Problem
 
 _NOTHING_EXPECTED: Final = "There is no such upload, or it was made already, or its time is over."
 
-Source = AsyncGenerator[bytes, None]
+Source = AsyncGenerator[bytearray, None]
 """A body in parts. Raises `BodyCutShort`."""
 
 

@@ -1,5 +1,6 @@
 """What is looked for, and words as the index keeps them."""
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -81,6 +82,22 @@ def test_numbers_and_codes_have_one_form(text: str, form: str | None) -> None:
 )
 def test_codes_in_groups_are_found_as_one(text: str, forms: set[str]) -> None:
     assert set(terms.exact_forms(text)) == forms
+
+
+@pytest.mark.parametrize("unit", ["a", "\1", "発", "1", "1,111.", "-", "AB12 ", "A ", "\n"])
+def test_a_text_of_strangers_takes_no_longer_than_another(unit: str) -> None:
+    """A document without a space is one word; what takes its codes out stops everything else meanwhile."""
+
+    def seconds(text: str) -> float:
+        began = time.process_time()
+        list(terms.exact_forms(text))
+        return time.process_time() - began
+
+    def of(unit: str) -> str:
+        return unit * (20_000 // len(unit))
+
+    most = 12 * min(seconds(of("paid 12.00 for oak, INV-1 ")) for _ in range(3))  # one that backtracks takes thousands
+    assert any(seconds(of(unit)) < most for _ in range(3))
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,24 @@ def test_a_document_is_there_once_its_bytes_are_confirmed(cabinet: Cabinet) -> N
     assert cabinet.post("confirmUpload", documentId=document["id"]) == done, "again changes nothing"
 
 
+@pytest.mark.parametrize(
+    ("name", "media_type"),
+    [
+        ("lease.docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
+        ("Mileage.2026.XLSX", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+        ("wages.ods", "application/vnd.oasis.opendocument.spreadsheet"),
+        ("minutes.odt", "application/vnd.oasis.opendocument.text"),
+        ("photo.webp", "image/webp"),
+        ("boiler.eml", "message/rfc822"),
+        ("notes.txt.gz", "application/octet-stream"),
+        ("docx", "application/octet-stream"),
+    ],
+)
+def test_the_name_says_what_a_document_is(cabinet: Cabinet, name: str, media_type: str) -> None:
+    """As IANA registers them."""
+    assert cabinet.record(name)["document"]["mimeType"] == media_type
+
+
 @pytest.mark.parametrize("said", [{"sizeBytes": 4}, {"sha256": "0" * 64}])
 def test_other_bytes_than_were_meant_are_not_confirmed(cabinet: Cabinet, said: dict[str, object]) -> None:
     made = cabinet.record()

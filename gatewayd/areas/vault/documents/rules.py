@@ -13,12 +13,32 @@ from gatewayd.store import ReadTx
 
 BOOKS: Final = "accounting:write"
 UNKNOWN_TYPE: Final = "application/octet-stream"
+_OFFICE: Final = "application/vnd.openxmlformats-officedocument"
+_OPEN: Final = "application/vnd.oasis.opendocument"
+_MORE_TYPES: Final = {
+    "docx": f"{_OFFICE}.wordprocessingml.document",
+    "xlsx": f"{_OFFICE}.spreadsheetml.sheet",
+    "pptx": f"{_OFFICE}.presentationml.presentation",
+    "xlsm": "application/vnd.ms-excel.sheet.macroenabled.12",
+    "xlsb": "application/vnd.ms-excel.sheet.binary.macroenabled.12",
+    "odt": f"{_OPEN}.text",
+    "ods": f"{_OPEN}.spreadsheet",
+    "odp": f"{_OPEN}.presentation",
+    "msg": "application/vnd.ms-outlook",
+    "rtf": "application/rtf",
+    "md": "text/markdown",
+    "webp": "image/webp",
+}
+"""As IANA registers them: what a firm keeps and Python knows in newer versions only, or never."""
 _TYPES: Final = mimetypes.MimeTypes()
 """Those that Python knows by itself: what the machine knows beside them would make one name two things."""
 
 
 def type_of(name: str) -> str:
     """The media type that the ending of a name says."""
+    _, dot, ending = name.rpartition(".")
+    if dot and (more := _MORE_TYPES.get(ending.lower())) is not None:
+        return more
     found, coding = _TYPES.guess_type(name)
     return UNKNOWN_TYPE if found is None or coding is not None else found
 
