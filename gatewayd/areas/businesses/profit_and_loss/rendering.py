@@ -14,6 +14,7 @@ from gatewayd.areas.businesses.profit_and_loss.shapes import (
 from gatewayd.ledger import profit_and_loss, report_rendering
 from gatewayd.ledger.categories import PROPERTY_TYPES
 from gatewayd.ledger.date_ranges import DateRange
+from gatewayd.ledger.owner_shares import OwnerShares
 from gatewayd.ledger.profit_and_loss import Statement, Totals
 from gatewayd.ledger.results import Result
 from gatewayd.ledger.unallocated import UnallocatedMoney
@@ -21,10 +22,10 @@ from gatewayd.money import Money, canonical
 
 
 class Form(NamedTuple):
-    """How a result is shown: with one figure for all expenses, and with an owner's share of it."""
+    """How a result is shown: with one figure for all expenses, and with an owner's shares of it."""
 
     consolidated: bool
-    share_percent: str
+    shares: OwnerShares
 
 
 def statement_of(result: Result, form: Form, part: DateRange | None = None) -> Statement:
@@ -37,8 +38,14 @@ def share_of(result: Result, form: Form) -> Statement | None:
     """The owner's share of the whole; None for what is no property."""
     if result.account.business_type not in PROPERTY_TYPES:
         return None
-    numerator, denominator = (Decimal(form.share_percent) / 100).as_integer_ratio()
-    return profit_and_loss.share(statement_of(result, form), numerator, denominator)
+    return profit_and_loss.combined(
+        profit_and_loss.share(statement_of(result, form, span), *_ratio(form.shares.on(span.last)))
+        for span in form.shares.spans(result.whole)
+    )
+
+
+def _ratio(percent: str) -> tuple[int, int]:
+    return (Decimal(percent) / 100).as_integer_ratio()
 
 
 def members(statement: Statement, currency: str) -> dict[str, Any]:
@@ -63,11 +70,11 @@ def statement(result: Result, form: Form, part: DateRange) -> PnlStatement:
 
 
 def owner_share(result: Result, form: Form) -> OwnerShare | None:
-    """The owner's share as it is served."""
+    """The owner's share as it is served, with the percentage of the last day."""
     found = share_of(result, form)
     if found is None:
         return None
-    return OwnerShare(percent=canonical(form.share_percent), **members(found, result.account.currency))
+    return OwnerShare(percent=canonical(form.shares.on(result.whole.last)), **members(found, result.account.currency))
 
 
 def unallocated(found: Iterable[UnallocatedMoney], currency: str) -> UnallocatedLines:
