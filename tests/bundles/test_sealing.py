@@ -25,6 +25,7 @@ from gatewayd.clock import SECOND
 from gatewayd.errors import Problem
 from gatewayd.store.blobs import Blobs
 from tests.bundles.conftest import FORMULA, OpenFirm, SealedFirm, table
+from tests.ledger import bank_books
 
 
 def files_of(bundle: bytes) -> dict[str, bytes]:
@@ -50,6 +51,23 @@ async def test_all_that_counts_in_the_period_is_in_the_bundle(open_firm: OpenFir
     ]
     kinds = {row["kind"] for row in table(bundle, "obligations.csv")}
     assert {"itsa_final_declaration", "itsa_quarterly_update"} & kinds
+
+
+async def test_a_line_outside_of_the_period_is_in_the_bundle_once(open_firm: OpenFirm) -> None:
+    """Paid in the next year: two bills of this year, and one that is not; and what another account paid."""
+    async with open_firm() as firm:
+        late = await firm.line("2026-04-10", -60_00, description="Three bills")
+        part = {"businessId": firm.ids["biz"], "category": "costOfGoods", "amount": "20.00"}
+        await firm.spend(late, *({**part, "documentDate": day} for day in ("2026-03-01", "2026-04-08", "2026-03-02")))
+        store = firm.api.store
+        other = await store.write(lambda tx: bank_books.insert_account(tx, None), "org_a")
+        lent = await store.write(lambda tx: bank_books.insert_line(tx, other, -5_00, date="2025-12-24"), "org_a")
+        await firm.spend(lent, {**part, "amount": "2.00"}, {**part, "amount": "3.00"})
+        await firm.close()
+        rows = await firm.table(await firm.seal(), "bank_transactions.csv")
+        within = [firm.ids[name] for name in ("paid", "timber", "left")]
+        assert [row["id"] for row in rows] == [*within, lent, late]
+        assert rows[-1]["amount"] == "-60.00"
 
 
 async def test_figures_of_profit_and_loss_add_up_from_the_rows_behind_them(open_firm: OpenFirm) -> None:
