@@ -29,6 +29,12 @@ SELECT id, name, legal_name, type, company_number, utr, vat_number, vat_status, 
     incorporation_date, base_currency, country_code, tax_residency, address
 FROM legal_entities WHERE org_id = :org_id AND id = :legal_entity_id
 """
+_SELECT_FORMER_VAT_TERMS = """
+SELECT last_day, last_day, scheme, flat_rate_category, flat_rate_percent, flat_rate_start_date, registered_from
+FROM former_vat_terms
+WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND last_day >= :first
+ORDER BY last_day
+"""
 _SELECT_BUSINESSES = """
 SELECT id, type, name, trading_name, status, commencement_date, cessation_date, accounting_basis,
     quarterly_period_type, uses_consolidated_expenses, currency, owner_share_percent, tax_business_id, archived_at
@@ -36,6 +42,14 @@ FROM businesses
 WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id
     AND (CAST(:business_id AS TEXT) IS NULL OR id = :business_id)
 ORDER BY id
+"""
+_SELECT_FORMER_SHARES = """
+SELECT f.business_id || '/' || f.property_id || '/' || f.last_day, f.business_id, nullif(f.property_id, ''), f.last_day,
+    f.percent
+FROM former_owner_shares AS f JOIN businesses AS b ON b.id = f.business_id AND b.org_id = f.org_id
+WHERE f.org_id = :org_id AND b.legal_entity_id = :legal_entity_id
+    AND (CAST(:business_id AS TEXT) IS NULL OR f.business_id = :business_id) AND f.last_day >= :first
+ORDER BY f.business_id, f.property_id, f.last_day
 """
 _INVOICES_OF_PERIOD = f"""
 SELECT id FROM invoices
@@ -194,12 +208,22 @@ SHEETS: Final = (
         _SELECT_ENTITY,
     ),
     Sheet(
+        "former_vat_terms.csv",
+        _columns("id lastDay scheme flatRateCategory flatRatePercent flatRateStartDate registeredFrom"),
+        _SELECT_FORMER_VAT_TERMS,
+    ),
+    Sheet(
         "businesses.csv",
         _columns(
             "id type name tradingName status commencementDate cessationDate accountingBasis quarterlyPeriodType"
             " usesConsolidatedExpenses currency ownerSharePercent taxBusinessId archivedAt:time"
         ),
         _SELECT_BUSINESSES,
+    ),
+    Sheet(
+        "former_owner_shares.csv",
+        _columns("id businessId propertyId lastDay percent"),
+        _SELECT_FORMER_SHARES,
     ),
     Sheet(
         INVOICES,

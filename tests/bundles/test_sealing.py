@@ -70,6 +70,29 @@ async def test_a_line_outside_of_the_period_is_in_the_bundle_once(open_firm: Ope
         assert rows[-1]["amount"] == "-60.00"
 
 
+async def test_terms_and_shares_of_the_period_are_in_the_bundle_where_others_have_followed(open_firm: OpenFirm) -> None:
+    async with open_firm() as firm:
+        await firm.close()
+        before = await firm.seal()
+        assert await firm.table(before, "former_vat_terms.csv") == []
+        assert await firm.table(before, "former_owner_shares.csv") == []
+        flat = {"status": "registered", "effectiveDate": "2026-06-01", "scheme": "flat_rate", "flatRatePercent": "9"}
+        await firm.call("legalEntity.updateLegalEntity", id=firm.ids["ent"], vatNumber="100000187", vat=flat)
+        await firm.call("businesses.update", id=firm.ids["biz"], ownerSharePercent="62.5")
+        after = await firm.seal()
+        (terms,) = await firm.table(after, "former_vat_terms.csv")
+        assert (terms["lastDay"], terms["scheme"], terms["registeredFrom"]) == ("2026-04-05", "", "")
+        (share,) = await firm.table(after, "former_owner_shares.csv")
+        assert {name: share[name] for name in ("businessId", "propertyId", "lastDay", "percent")} == {
+            "businessId": firm.ids["biz"],
+            "propertyId": "",
+            "lastDay": "2026-04-05",
+            "percent": "100",
+        }
+        figures = [await firm.table(seal, "profit_and_loss.csv") for seal in (before, after)]
+        assert figures[0] == figures[1]
+
+
 async def test_figures_of_profit_and_loss_add_up_from_the_rows_behind_them(open_firm: OpenFirm) -> None:
     async with open_firm() as firm:
         await firm.close()
