@@ -7,7 +7,6 @@ keep theirs (Domain C1). A row says which one holds up to its day. A property wi
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from gatewayd.ledger.businesses import Business
 from gatewayd.ledger.date_ranges import DateRange, after, cut
 from gatewayd.store import ReadTx, WriteTx
 
@@ -73,12 +72,15 @@ def of_business(tx: ReadTx, business_id: str, percent: str) -> OwnerShares:
     return OwnerShares(percent, _former(tx, business_id).get("", ()))
 
 
-def of_properties(tx: ReadTx, business: Business, property_ids: Iterable[str]) -> dict[str | None, OwnerShares]:
-    """The shares of properties of a business."""
-    former = _former(tx, business.id)
-    whole = OwnerShares(business.owner_share_percent, former.get("", ()))
-    own: dict[str, str] = dict(tx.rows(_SELECT_OWN, business_id=business.id))
-    return {id_: OwnerShares(own.get(id_), former.get(id_, ()), whole) for id_ in property_ids}
+def of_properties(
+    tx: ReadTx, business_id: str, percent: str, property_ids: Iterable[str] | None = None
+) -> dict[str | None, OwnerShares]:
+    """The shares of properties of a business; None: of those that have, or had on closed days, one of their own."""
+    former = _former(tx, business_id)
+    whole = OwnerShares(percent, former.get("", ()))
+    own: dict[str, str] = dict(tx.rows(_SELECT_OWN, business_id=business_id))
+    ids = sorted({*own, *former} - {""}) if property_ids is None else property_ids
+    return {id_: OwnerShares(own.get(id_), former.get(id_, ()), whole) for id_ in ids}
 
 
 def keep(tx: WriteTx, business_id: str, property_id: str | None, percent: str | None, last_closed: str | None) -> None:

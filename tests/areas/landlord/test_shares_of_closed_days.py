@@ -94,6 +94,31 @@ def test_another_share_of_the_property(owned: Owned) -> None:
     assert owned.rents(OPEN) == ["100.00", "10", "50.00"]
 
 
+def test_the_account_of_the_business_has_each_property_by_its_own_owners(owned: Owned) -> None:
+    """As its properties have by themselves, with what names none."""
+    owned.share_house("75")
+    assert owned.of_business(OPEN) == ("950.00", "40")
+    house, _, rest = owned.rents(OPEN)
+    assert float(house) + float(rest) == 950
+    costs = owned.pnl(owned.lets, *OPEN)["ownerShare"]["memoranda"]
+    assert [one["amount"] for one in costs] == ["225.00"]
+    supposed = owned.ask("whatIf", id=owned.lets, fromDate=OPEN[0], toDate=OPEN[1], ownerSharePercent="50")
+    assert supposed["actual"]["ownerShare"]["totals"]["income"] == "950.00"
+    assert supposed["whatIf"]["ownerShare"]["totals"]["income"] == "750.00"
+
+
+def test_the_account_of_the_business_keeps_the_shares_of_closed_days(owned: Owned) -> None:
+    owned.close()
+    owned.share_house("75")
+    assert [owned.of_business(days) for days in (CLOSED, OPEN, BOTH)] == [
+        ("600.00", "40"),
+        ("950.00", "40"),
+        ("1550.00", "40"),
+    ]
+    owned.share_house(None)
+    assert [owned.of_business(days) for days in (CLOSED, OPEN)] == [("600.00", "40"), ("600.00", "40")]
+
+
 def test_the_relief_of_a_closed_year_stays(owned: Owned) -> None:
     """40 % of 300.00 and of 1,500.00; then 75 % of the house, with 40 % of what names none."""
     owned.close()

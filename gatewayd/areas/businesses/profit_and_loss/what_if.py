@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from gatewayd.areas.businesses import rules
 from gatewayd.areas.businesses.profit_and_loss import accounts, rendering
-from gatewayd.areas.businesses.profit_and_loss.operations import form_of
+from gatewayd.areas.businesses.profit_and_loss.operations import Owned, form_of, owned_by
 from gatewayd.areas.businesses.profit_and_loss.rendering import Form
 from gatewayd.areas.businesses.profit_and_loss.shapes import Alternative, GetWhatIf, PnlTotals, WhatIf
 from gatewayd.areas.businesses.rows import BUSINESSES
@@ -20,7 +20,7 @@ from gatewayd.areas.businesses.shapes import BusinessRow
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.errors import FieldError, invalid
-from gatewayd.ledger import date_ranges, owner_shares, profit_and_loss, report_notices, report_ranges, results
+from gatewayd.ledger import date_ranges, profit_and_loss, report_notices, report_ranges, results
 from gatewayd.ledger.allocated_money import Account
 from gatewayd.ledger.categories import PROPERTY_TYPES
 from gatewayd.ledger.date_ranges import DateRange, GroupBy, QuarterlyType
@@ -54,11 +54,11 @@ def get_what_if(tx: ReadTx, caller: Caller, request: GetWhatIf) -> WhatIf:
     if errors:
         raise invalid(*errors)
     supposed = actual._replace(basis=request.basis or actual.basis, vat=_standing(request, actual.vat))
-    shares = owner_shares.of_business(tx, row.id, row.owner_share_percent)
-    before = _outcome(tx, row, actual, shares, whole, request.group_by)
+    owned = owned_by(tx, row)
+    before = _outcome(tx, row, actual, owned, whole, request.group_by)
     if request.owner_share_percent is not None:  # as of the scheme, what is supposed is so of closed days too
-        shares = OwnerShares(request.owner_share_percent)
-    after = _outcome(tx, _supposed_row(row, request), supposed, shares, whole, request.group_by)
+        owned = Owned(OwnerShares(request.owner_share_percent), {})
+    after = _outcome(tx, _supposed_row(row, request), supposed, owned, whole, request.group_by)
     own = rendering.share_of(before.result, before.form), rendering.share_of(after.result, after.form)
     return WhatIf(
         business_id=row.id,
@@ -77,11 +77,11 @@ def get_what_if(tx: ReadTx, caller: Caller, request: GetWhatIf) -> WhatIf:
 
 
 def _outcome(
-    tx: ReadTx, row: BusinessRow, account: Account, shares: OwnerShares, whole: DateRange, group_by: GroupBy
+    tx: ReadTx, row: BusinessRow, account: Account, owned: Owned, whole: DateRange, group_by: GroupBy
 ) -> _Outcome:
     buckets = date_ranges.buckets(whole, group_by, row.quarterly_period_type)
-    result = results.compute(tx, account, whole, [*buckets, *shares.spans(whole)])
-    form, forbidding_year = form_of(row, result, shares)
+    result = results.compute(tx, account, whole, [*buckets, *owned.spans(whole)])
+    form, forbidding_year = form_of(tx, row, result, owned)
     return _Outcome(result, form, row.quarterly_period_type, forbidding_year)
 
 

@@ -48,7 +48,7 @@ def _of_source(tx: ReadTx, source: Source, whole: DateRange) -> FromBooks:
     if business.currency != CURRENCY:
         raise currency_mismatch("business", business.id, business.currency, CURRENCY)
     ids = [let.id for let in lets.of_business(tx, business.id)]
-    shares = owner_shares.of_properties(tx, business, ids)
+    shares = owner_shares.of_properties(tx, business.id, business.owner_share_percent, ids)
     shares[None] = owner_shares.of_business(tx, business.id, business.owner_share_percent)
     costs = profits = 0
     warnings: list[PnlWarning] = []

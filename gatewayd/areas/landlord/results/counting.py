@@ -57,7 +57,8 @@ def _of(
     tx: ReadTx, subjects: Subjects, source: Source, whole: DateRange, buckets: Sequence[DateRange]
 ) -> Iterator[Counted]:
     properties = subjects.of(source)
-    shares = owner_shares.of_properties(tx, source.business, [let.id for let in properties])
+    business = source.business
+    shares = owner_shares.of_properties(tx, business.id, business.owner_share_percent, [let.id for let in properties])
     parts = [*buckets, *(span for one in shares.values() for span in one.spans(whole))]
     each = results.compute_parts(tx, source.account, whole, shares, parts)
     for let, result in zip(properties, each, strict=True):
