@@ -27,6 +27,9 @@ MOST: Final = 20_000  # Chosen: the manifest has a line for each
 _LINKED: Final = frozenset({INVOICES, LINES})
 _LINK_TYPES: Final = frozenset({"invoice", "bank_transaction"})
 _ENDING = re.compile(r"\.[a-z0-9]{1,8}\Z", re.ASCII)
+_SELECT_LINKS = """
+SELECT links FROM vault_documents WHERE org_id = :org_id AND status = 'uploaded' AND links <> '[]'
+"""
 _SELECT = """
 SELECT id, name, mime_type, size_bytes, sha256, document_date, links FROM vault_documents
 WHERE org_id = :org_id AND status = 'uploaded' ORDER BY id
@@ -55,19 +58,21 @@ class BundledDocument(NamedTuple):
 
 
 class Entries:
-    """The entries of a bundle that documents belong to, noted while their tables are written."""
+    """The entries of a bundle that documents belong to, noted while their tables are written.
 
-    def __init__(self, *, are_noted: bool) -> None:
-        self._are_noted = are_noted
+    Kept is only what a document is linked to: a bundle may have a million lines.
+    """
+
+    def __init__(self, tx: ReadTx) -> None:
+        each = (_links.decode(row[0]) for row in tx.each(_SELECT_LINKS))
+        self._linkable = {link.id for links in each for link in links if link.type in _LINK_TYPES}
         self._linked: set[str] = set()
         self._named: set[str] = set()
 
     def noting(self, sheet: Sheet, rows: Iterable[list[Cell]]) -> Iterator[list[Cell]]:
         """The same rows."""
         for row in rows:
-            if not self._are_noted:
-                pass  # a million ids, for nobody
-            elif sheet.path in _LINKED:
+            if sheet.path in _LINKED and row[0] in self._linkable:
                 self._linked.add(str(row[0]))
             elif sheet.path == ALLOCATIONS:
                 self._named.update(_ids.decode(str(row[-1])))

@@ -10,6 +10,8 @@ The books of one closed period, sealed by gatewayd.
                     Text that a spreadsheet would run as a formula (it begins with = + - @, a tab or a carriage
                     return) has an apostrophe before it, and so has text that begins with an apostrophe: a program
                     takes one away. Numbers are as they are.
+former_*.csv        The VAT scheme and the owners' shares that hold up to lastDay, where others have followed:
+                    legal_entity.csv and businesses.csv show what holds when the books are sealed.
 books.beancount     Money and invoices in double entry, for beancount (https://github.com/beancount/beancount).
                     Income of invoices stands on the day of supply, whatever the basis; what the business made on its
                     own basis is in profit_and_loss.csv, with the rows behind each figure in

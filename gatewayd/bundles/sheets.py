@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from gatewayd.clock import Instant, to_wire
 from gatewayd.ledger.csv_text import Cell
-from gatewayd.ledger.hidden_imports import VISIBLE
+from gatewayd.ledger.hidden_imports import VISIBLE_LINES
 from gatewayd.ledger.invoices_of_business import of_business
 from gatewayd.ledger.periods import PeriodRow
 from gatewayd.money import from_minor
@@ -29,6 +29,12 @@ SELECT id, name, legal_name, type, company_number, utr, vat_number, vat_status, 
     incorporation_date, base_currency, country_code, tax_residency, address
 FROM legal_entities WHERE org_id = :org_id AND id = :legal_entity_id
 """
+_SELECT_FORMER_VAT_TERMS = """
+SELECT last_day, last_day, scheme, flat_rate_category, flat_rate_percent, flat_rate_start_date, registered_from
+FROM former_vat_terms
+WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND last_day >= :first
+ORDER BY last_day
+"""
 _SELECT_BUSINESSES = """
 SELECT id, type, name, trading_name, status, commencement_date, cessation_date, accounting_basis,
     quarterly_period_type, uses_consolidated_expenses, currency, owner_share_percent, tax_business_id, archived_at
@@ -36,6 +42,14 @@ FROM businesses
 WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id
     AND (CAST(:business_id AS TEXT) IS NULL OR id = :business_id)
 ORDER BY id
+"""
+_SELECT_FORMER_SHARES = """
+SELECT f.business_id || '/' || f.property_id || '/' || f.last_day, f.business_id, nullif(f.property_id, ''), f.last_day,
+    f.percent
+FROM former_owner_shares AS f JOIN businesses AS b ON b.id = f.business_id AND b.org_id = f.org_id
+WHERE f.org_id = :org_id AND b.legal_entity_id = :legal_entity_id
+    AND (CAST(:business_id AS TEXT) IS NULL OR f.business_id = :business_id) AND f.last_day >= :first
+ORDER BY f.business_id, f.property_id, f.last_day
 """
 _INVOICES_OF_PERIOD = f"""
 SELECT id FROM invoices
@@ -66,32 +80,40 @@ FROM invoice_payments AS p JOIN invoices AS i ON i.id = p.invoice_id AND i.org_i
 WHERE p.org_id = :org_id AND p.date BETWEEN :first AND :last AND p.invoice_id IN ({_INVOICES_OF_PERIOD})
 ORDER BY p.date, p.invoice_id, p.position
 """
-ALLOCATIONS_OF_PERIOD: Final = f"""
-org_id = :org_id AND legal_entity_id = :legal_entity_id AND {_OF_BUSINESS}
-    AND (date BETWEEN :first AND :last OR document_date BETWEEN :first AND :last)
+_ALLOCATIONS_OF_PERIOD: Final = """
+{a}.org_id = :org_id AND {a}.legal_entity_id = :legal_entity_id
+    AND (CAST(:business_id AS TEXT) IS NULL OR {a}.business_id = :business_id)
+    AND ({a}.date BETWEEN :first AND :last OR {a}.document_date BETWEEN :first AND :last)
 """
 _SELECT_ALLOCATIONS = f"""
 SELECT id, source_type, source_id, business_id, property_id, unit_id, tenancy_id, mortgage_id, invoice_id,
     counterpart_id, date, document_date, direction, currency, amount, vat_amount, disallowable_amount, fx_rate,
     category, purpose, description, matched_by, rule_id, reason, document_ids
-FROM allocations WHERE {ALLOCATIONS_OF_PERIOD} ORDER BY date, id
+FROM allocations WHERE {_ALLOCATIONS_OF_PERIOD.format(a="allocations")} ORDER BY date, id
 """
 _LINE = """
-id, account_id, date, currency, amount, booking_date, value_date, original_currency, original_amount, fx_rate,
-    description, raw_description, counterparty_name, counterparty_account, reference, bank_reference, type,
-    balance_after, source, import_id
+lines.id, lines.account_id, lines.date, lines.currency, lines.amount, lines.booking_date, lines.value_date,
+    lines.original_currency, lines.original_amount, lines.fx_rate, lines.description, lines.raw_description,
+    lines.counterparty_name, lines.counterparty_account, lines.reference, lines.bank_reference, lines.type,
+    lines.balance_after, lines.source, lines.import_id
 """
 _SELECT_LINES = f"""
-SELECT {_LINE} FROM bank_transactions
-WHERE org_id = :org_id AND account_id = :account_id AND status = 'booked' AND date BETWEEN :first AND :last
-    AND {VISIBLE}
-ORDER BY date, id
+SELECT {_LINE} FROM bank_transactions AS lines
+WHERE lines.org_id = :org_id AND lines.account_id = :account_id AND lines.status = 'booked'
+    AND lines.date BETWEEN :first AND :last AND {VISIBLE_LINES}
+ORDER BY lines.date, lines.id
 """
 _SELECT_LINES_ALLOCATED = f"""
-SELECT {_LINE} FROM bank_transactions
-WHERE org_id = :org_id AND {VISIBLE} AND id IN (SELECT source_id FROM allocations WHERE {ALLOCATIONS_OF_PERIOD})
-ORDER BY date, id
+SELECT {_LINE}
+FROM allocations AS a JOIN bank_transactions AS lines ON lines.org_id = a.org_id AND lines.id = a.source_id
+WHERE {_ALLOCATIONS_OF_PERIOD.format(a="a")} AND {VISIBLE_LINES} AND a.id = (
+    SELECT other.id FROM allocations AS other
+    WHERE other.source_id = a.source_id AND {_ALLOCATIONS_OF_PERIOD.format(a="other")}
+    ORDER BY other.date, other.id LIMIT 1
+)
+ORDER BY a.date, a.id
 """
+"""Each line once, at the first of its allocations: none has to be remembered, and none to be sorted."""
 _SELECT_ACCOUNT = """
 SELECT id, name, type, usage, currency, sort_code, account_number, iban FROM bank_accounts
 WHERE org_id = :org_id AND id = :account_id
@@ -186,12 +208,22 @@ SHEETS: Final = (
         _SELECT_ENTITY,
     ),
     Sheet(
+        "former_vat_terms.csv",
+        _columns("id lastDay scheme flatRateCategory flatRatePercent flatRateStartDate registeredFrom"),
+        _SELECT_FORMER_VAT_TERMS,
+    ),
+    Sheet(
         "businesses.csv",
         _columns(
             "id type name tradingName status commencementDate cessationDate accountingBasis quarterlyPeriodType"
             " usesConsolidatedExpenses currency ownerSharePercent taxBusinessId archivedAt:time"
         ),
         _SELECT_BUSINESSES,
+    ),
+    Sheet(
+        "former_owner_shares.csv",
+        _columns("id businessId propertyId lastDay percent"),
+        _SELECT_FORMER_SHARES,
     ),
     Sheet(
         INVOICES,

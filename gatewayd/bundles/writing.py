@@ -60,9 +60,9 @@ def write(tx: ReadTx, period: PeriodRow, key: SealKey, sink: Sink, of_documents:
     Raises `Problem`: `limit_reached` for more than `MAX_ROWS`, and as `documents` does; and as the sink does.
     """
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
-        files, entries = _Files(archive), Entries(are_noted=of_documents is not None)
+        files, entries = _Files(archive), None if of_documents is None else Entries(tx)
         notes = _write_books(tx, period, files, entries)
-        if of_documents is None:
+        if of_documents is None or entries is None:
             notes = [*notes, _NO_DOCUMENTS]
         else:
             files.add_documents(entries.documents(tx), of_documents)
@@ -83,12 +83,13 @@ def write(tx: ReadTx, period: PeriodRow, key: SealKey, sink: Sink, of_documents:
     return bundled
 
 
-def _write_books(tx: ReadTx, period: PeriodRow, files: "_Files", entries: Entries) -> list[str]:
+def _write_books(tx: ReadTx, period: PeriodRow, files: "_Files", entries: Entries | None) -> list[str]:
     """All but what seals it; answers what is left out."""
     scope = Scope(period, tuple(accounts_of(tx, period.legal_entity_id, period.business_id)))
     files.add(readme.NAME, [readme.TEXT.encode()])
     for sheet in sheets.SHEETS:
-        files.add_table(sheet.path, sheet.heading, entries.noting(sheet, sheets.cells(tx, sheet, scope)))
+        rows = sheets.cells(tx, sheet, scope)
+        files.add_table(sheet.path, sheet.heading, rows if entries is None else entries.noting(sheet, rows))
     computed = figures.compute(tx, period)
     notes = list(computed.notes)
     files.add_table(figures.PROFIT, figures.PROFIT_HEADING, figures.profit(computed))

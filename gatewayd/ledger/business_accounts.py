@@ -14,7 +14,17 @@ SELECT id, business_ids,
 FROM bank_accounts WHERE org_id = :org_id ORDER BY id
 """
 _SELECT_BUSINESSES = "SELECT id, legal_entity_id, bank_account_ids FROM businesses WHERE org_id = :org_id"
+_SELECT_ACCOUNT = "SELECT business_ids, legal_entity_id FROM bank_accounts WHERE org_id = :org_id AND id = :account_id"
 _ids = msgspec.json.Decoder(list[str])
+
+
+def entities_of(tx: ReadTx, account_id: str) -> list[str]:
+    """Ids of the legal entities that an account may be of: its own, and those of its businesses, in their order."""
+    row = tx.row(_SELECT_ACCOUNT, account_id=account_id)
+    assert row is not None
+    named, own = set(_ids.decode(row[0])), row[1]
+    found = {of for id_, of, ids in tx.rows(_SELECT_BUSINESSES) if id_ in named or account_id in _ids.decode(ids)}
+    return sorted(found if own is None else found | {own})
 
 
 def accounts_of(tx: ReadTx, legal_entity_id: str, business_id: str | None) -> list[str]:

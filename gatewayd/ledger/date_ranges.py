@@ -87,8 +87,15 @@ def period_before(whole: DateRange) -> DateRange:
 
 
 def year_before(whole: DateRange) -> DateRange:
-    """The same range a year earlier. One that ends with February ends with February."""
-    return DateRange(later(whole.first, -12), before(later(after(whole.last), -12)))
+    """The same days a year earlier.
+
+    Chosen: whole months that end with February end with February; else 28 February is the 28th in any year, and 29
+    February the 28th in one that has none.
+    """
+    first, end = later(whole.first, -12), after(whole.last)
+    if _whole_months(whole) is not None and end.endswith("-01"):
+        return DateRange(first, before(later(end, -12)))
+    return DateRange(first, later(whole.last, -12))
 
 
 def _whole_months(whole: DateRange) -> int | None:

@@ -119,6 +119,14 @@ def ranges_of(tx: ReadTx, legal_entity_id: str, business_id: str) -> list[tuple[
     return [(start, end, "closing" if closing else "closed") for start, end, closing in rows]
 
 
+def last_closed(tx: ReadTx, legal_entity_id: str, business_id: str | None = None) -> str | None:
+    """The last closed day of a legal entity, of any of its businesses or of this one alone; None: it has none."""
+    if business_id is None:
+        return max((end for _, end in all_closed(tx, legal_entity_id)), default=None)
+    locks = ranges_of(tx, legal_entity_id, business_id)
+    return max((end for _, end, lock in locks if lock == "closed"), default=None)
+
+
 def any_closed(tx: ReadTx, legal_entity_id: str, business_id: str | None = None) -> bool:
     """True where the legal entity has a closed range at all; with a business, where it or the entity has one."""
     if business_id is None:

@@ -58,6 +58,9 @@ _SELECT_EARLIER_OPEN = f"""{PERIODS.select} AND legal_entity_id = :legal_entity_
     AND coalesce(business_id, '') = :of AND type = :type AND end_date < :end_date AND status <> 'closed'
     AND archived_at IS NULL
 ORDER BY end_date, id"""
+_SELECT_BEGUN_AND_OPEN = f"""{PERIODS.select} AND legal_entity_id = :legal_entity_id
+    AND start_date <= :date AND status <> 'closed' AND archived_at IS NULL
+ORDER BY end_date, id"""
 _SELECT_LATER_CLOSED = f"""{PERIODS.select} AND legal_entity_id = :legal_entity_id
     AND coalesce(business_id, '') = :of AND type = :type AND end_date > :end_date AND status = 'closed'
 ORDER BY end_date, id LIMIT 1"""
@@ -91,6 +94,12 @@ def find(tx: ReadTx, legal_entity_id: str, key: PeriodKey) -> PeriodRow | None:
 def earlier_open(tx: ReadTx, row: PeriodRow) -> Iterator[PeriodRow]:
     """The periods of the same type and business before this one that are not closed, earliest first."""
     return (PERIODS.read(tx, found) for found in tx.rows(_SELECT_EARLIER_OPEN, **_siblings(row)))
+
+
+def begun_and_open(tx: ReadTx, legal_entity_id: str, date: str) -> Iterator[PeriodRow]:
+    """The periods that began on an ISO date at the latest and are not closed, by their last day."""
+    found = tx.rows(_SELECT_BEGUN_AND_OPEN, legal_entity_id=legal_entity_id, date=date)
+    return (PERIODS.read(tx, row) for row in found)
 
 
 def later_closed(tx: ReadTx, row: PeriodRow) -> PeriodRow | None:

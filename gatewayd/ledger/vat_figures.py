@@ -89,7 +89,7 @@ def of_period(tx: ReadTx, legal_entity_id: str, whole: DateRange) -> VatFigures:
     """
     vat = vat_standing.of_entity(tx, legal_entity_id)
     asked = {"legal_entity_id": legal_entity_id, **whole._asdict()}
-    basis = _basis(tx, legal_entity_id, vat)
+    basis = _basis(tx, legal_entity_id, vat, whole)
     sales = _paid(tx, asked, whole) if basis == "cash" else _supplied(tx, asked)
     figures = VatFigures()
     turnover: dict[Fraction, int] = {}
@@ -113,18 +113,19 @@ def leaves_purchases_out(tx: ReadTx, legal_entity_id: str, whole: DateRange) -> 
     Raises `Problem` `currency_mismatch`.
     """
     vat = vat_standing.of_entity(tx, legal_entity_id)
-    if vat.scheme != "flat_rate":
+    if not vat.is_ever_flat:
         return False
-    found = allocated_vat.entries(tx, vat, legal_entity_id, whole, _basis(tx, legal_entity_id, vat))
+    found = allocated_vat.entries(tx, vat, legal_entity_id, whole, _basis(tx, legal_entity_id, vat, whole))
     return any(entry.is_self_accounted and vat.treatment_on(entry.span.first) == "flat_rate" for entry in found)
 
 
-def _basis(tx: ReadTx, legal_entity_id: str, vat: VatStanding) -> Basis:
-    """Whether money counts when it moves, or when it is owed."""
-    if vat.scheme == "flat_rate":
+def _basis(tx: ReadTx, legal_entity_id: str, vat: VatStanding, whole: DateRange) -> Basis:
+    """Whether money counts when it moves, or when it is owed, in all of a return."""
+    scheme = vat.terms_on(whole.first).scheme
+    if scheme == "flat_rate":
         bases = {row[0] for row in tx.rows(_SELECT_BASES, legal_entity_id=legal_entity_id)}
         return "cash" if bases == {"cash"} else "accruals"
-    return "cash" if vat.scheme == "cash" else "accruals"
+    return "cash" if scheme == "cash" else "accruals"
 
 
 def _of_sale(vat: VatStanding, sale: _Sale, turnover: dict[Fraction, int]) -> VatFigures:

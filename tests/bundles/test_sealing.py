@@ -25,6 +25,7 @@ from gatewayd.clock import SECOND
 from gatewayd.errors import Problem
 from gatewayd.store.blobs import Blobs
 from tests.bundles.conftest import FORMULA, OpenFirm, SealedFirm, table
+from tests.ledger import bank_books
 
 
 def files_of(bundle: bytes) -> dict[str, bytes]:
@@ -50,6 +51,46 @@ async def test_all_that_counts_in_the_period_is_in_the_bundle(open_firm: OpenFir
     ]
     kinds = {row["kind"] for row in table(bundle, "obligations.csv")}
     assert {"itsa_final_declaration", "itsa_quarterly_update"} & kinds
+
+
+async def test_a_line_outside_of_the_period_is_in_the_bundle_once(open_firm: OpenFirm) -> None:
+    """Paid in the next year: two bills of this year, and one that is not; and what another account paid."""
+    async with open_firm() as firm:
+        late = await firm.line("2026-04-10", -60_00, description="Three bills")
+        part = {"businessId": firm.ids["biz"], "category": "costOfGoods", "amount": "20.00"}
+        await firm.spend(late, *({**part, "documentDate": day} for day in ("2026-03-01", "2026-04-08", "2026-03-02")))
+        store = firm.api.store
+        other = await store.write(lambda tx: bank_books.insert_account(tx, None), "org_a")
+        lent = await store.write(lambda tx: bank_books.insert_line(tx, other, -5_00, date="2025-12-24"), "org_a")
+        await firm.spend(lent, {**part, "amount": "2.00"}, {**part, "amount": "3.00"})
+        await firm.close()
+        rows = await firm.table(await firm.seal(), "bank_transactions.csv")
+        within = [firm.ids[name] for name in ("paid", "timber", "left")]
+        assert [row["id"] for row in rows] == [*within, lent, late]
+        assert rows[-1]["amount"] == "-60.00"
+
+
+async def test_terms_and_shares_of_the_period_are_in_the_bundle_where_others_have_followed(open_firm: OpenFirm) -> None:
+    async with open_firm() as firm:
+        await firm.close()
+        before = await firm.seal()
+        assert await firm.table(before, "former_vat_terms.csv") == []
+        assert await firm.table(before, "former_owner_shares.csv") == []
+        flat = {"status": "registered", "effectiveDate": "2026-06-01", "scheme": "flat_rate", "flatRatePercent": "9"}
+        await firm.call("legalEntity.updateLegalEntity", id=firm.ids["ent"], vatNumber="100000187", vat=flat)
+        await firm.call("businesses.update", id=firm.ids["biz"], ownerSharePercent="62.5")
+        after = await firm.seal()
+        (terms,) = await firm.table(after, "former_vat_terms.csv")
+        assert (terms["lastDay"], terms["scheme"], terms["registeredFrom"]) == ("2026-04-05", "", "")
+        (share,) = await firm.table(after, "former_owner_shares.csv")
+        assert {name: share[name] for name in ("businessId", "propertyId", "lastDay", "percent")} == {
+            "businessId": firm.ids["biz"],
+            "propertyId": "",
+            "lastDay": "2026-04-05",
+            "percent": "100",
+        }
+        figures = [await firm.table(seal, "profit_and_loss.csv") for seal in (before, after)]
+        assert figures[0] == figures[1]
 
 
 async def test_figures_of_profit_and_loss_add_up_from_the_rows_behind_them(open_firm: OpenFirm) -> None:

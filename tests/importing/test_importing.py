@@ -126,6 +126,17 @@ async def test_a_booked_line_takes_the_place_of_the_pending_one(open_bank: OpenB
         assert {**again, "updatedAt": "", "version": 0} == {**pending, "updatedAt": "", "version": 0}
 
 
+async def test_a_pending_line_whose_own_import_is_undone_does_not_come_back(open_bank: OpenBank) -> None:
+    async with open_bank() as bank:
+        account = await bank.account()
+        first = await bank.bring(account, statement([line(1, None, -4500, "SHELL 1234", value_date="2026-03-01")]))
+        booked = await bank.bring(account, statement([line(1, "2026-03-04", -4500, "SHELL 1234 LEEDS")]))
+        await bank.importing.undo(ORG, first.id, "bank")
+        assert await bank.amounts(account) == ["-45.00"]
+        await bank.importing.undo(ORG, booked.id, "bank")
+        assert await bank.listed(account) == []
+
+
 async def test_a_pending_line_eight_days_before_is_another(open_bank: OpenBank) -> None:
     async with open_bank() as bank:
         account = await bank.account()
@@ -203,6 +214,18 @@ async def test_rows_in_a_closed_period_are_refused(open_bank: OpenBank) -> None:
         assert [(one.line, one.reason) for one in run.refused] == [(3, reason)]
 
 
+async def test_both_ends_of_a_closed_period_are_closed(open_bank: OpenBank) -> None:
+    """1 to 3 March."""
+    async with open_bank() as bank:
+        entity = await bank.entity()
+        account = await bank.account(legal_entity_id=entity)
+        await close_march(bank, entity)
+        days = ("2026-02-28", "2026-03-01", "2026-03-03", "2026-03-04")
+        run = await bank.bring(account, statement([line(2 + i, day, -1 - i) for i, day in enumerate(days)]))
+        assert [one.line for one in run.refused] == [3, 4]
+        assert await bank.amounts(account) == ["-0.04", "-0.01"]
+
+
 async def test_the_same_file_brings_what_was_refused_once_the_period_is_open(open_bank: OpenBank) -> None:
     """And nothing twice; while the period is closed, the file is there as far as it can be."""
     async with open_bank() as bank:
@@ -262,6 +285,18 @@ async def test_a_preview_is_compared_anew_when_it_is_applied(open_bank: OpenBank
         assert (applied.added, applied.duplicates) == (1, 2)
         await bank.importing.undo(ORG, other.id, "bank")
         assert len(await bank.listed(account)) == 1
+
+
+async def test_what_was_there_at_the_preview_and_is_gone_comes_in(open_bank: OpenBank) -> None:
+    async with open_bank() as bank:
+        account = await bank.account()
+        other = await bank.bring(account, statement([COFFEE, RENT]))
+        preview = await bank.bring(account, statement(MARCH), preview=True)
+        assert (preview.added, preview.duplicates) == (1, 2)
+        await bank.importing.undo(ORG, other.id, "bank")
+        applied = await bank.importing.apply(ORG, preview.id, "bank")
+        assert (applied.added, applied.duplicates) == (3, 0)
+        assert await bank.amounts(account) == ["1200.00", "-3.20", "-3.20"]
 
 
 async def test_a_preview_is_applied_once(open_bank: OpenBank) -> None:
@@ -336,6 +371,21 @@ async def test_what_lies_in_a_closed_period_is_not_taken_out(open_bank: OpenBank
         with pytest.raises(Problem) as caught:
             await bank.importing.undo(ORG, run.id, "bank")
         assert caught.value.code == "period_closed"
+
+
+async def test_the_refusal_tells_a_period_that_is_being_closed_from_a_closed_one(open_bank: OpenBank) -> None:
+    async with open_bank() as bank:
+        entity = await bank.entity()
+        account = await bank.account(legal_entity_id=entity)
+        run = await bank.bring(account, statement(MARCH))
+        days = ("2026-03-01", "2026-03-03")
+        states = []
+        for lock in (period_locks.begin_closing, period_locks.close):
+            await bank.store.write(lambda tx, lock=lock: lock(tx, entity, *days), ORG)  # type: ignore[misc]
+            with pytest.raises(Problem) as caught:
+                await bank.importing.undo(ORG, run.id, "bank")
+            states.append((caught.value.code, caught.value.extra["state"], caught.value.extra["date"]))
+        assert states == [("period_closed", "closing", "2026-03-02"), ("period_closed", "closed", "2026-03-02")]
 
 
 async def test_only_what_is_applied_can_be_undone(open_bank: OpenBank) -> None:

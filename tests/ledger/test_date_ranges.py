@@ -34,11 +34,29 @@ DAYS = st.dates(datetime.date(1999, 1, 1), datetime.date(2030, 12, 31)).map(date
         ("2026-11-02", "2026-11-02", ("2026-11-01", "2026-11-01"), ("2025-11-02", "2025-11-02")),
         ("2026-12-01", "2027-02-28", ("2026-09-01", "2026-11-30"), ("2025-12-01", "2026-02-28")),
         ("2026-10-15", "2026-11-20", ("2026-09-08", "2026-10-14"), ("2025-10-15", "2025-11-20")),
+        ("2024-03-01", "2025-02-28", ("2023-03-01", "2024-02-29"), ("2023-03-01", "2024-02-29")),
+        ("2025-02-28", "2025-02-28", ("2025-02-27", "2025-02-27"), ("2024-02-28", "2024-02-28")),
+        ("2024-02-28", "2024-02-28", ("2024-02-27", "2024-02-27"), ("2023-02-28", "2023-02-28")),
+        ("2024-02-29", "2024-02-29", ("2024-02-28", "2024-02-28"), ("2023-02-28", "2023-02-28")),
+        ("2024-02-01", "2024-02-28", ("2024-01-04", "2024-01-31"), ("2023-02-01", "2023-02-28")),
+        ("2025-01-15", "2025-02-28", ("2024-12-01", "2025-01-14"), ("2024-01-15", "2024-02-28")),
+        ("2024-01-29", "2024-02-28", ("2023-12-29", "2024-01-28"), ("2023-01-29", "2023-02-28")),
     ],
 )
 def test_what_came_before(first: str, last: str, earlier: tuple[str, str], a_year_earlier: tuple[str, str]) -> None:
     whole = DateRange(first, last)
     assert (period_before(whole), year_before(whole)) == (earlier, a_year_earlier)
+
+
+@given(st.tuples(DAYS, DAYS).map(sorted))
+def test_a_year_before_is_as_long_but_for_the_leap_day(ends: list[str]) -> None:
+    whole = DateRange(*ends)
+    earlier = year_before(whole)
+    assert earlier.first <= earlier.last
+    assert abs(days(earlier) - days(whole)) <= 1
+    assert [(one[:4], one[5:]) for one in earlier if one[5:] < "02-28"] == [
+        (f"{int(one[:4]) - 1}", one[5:]) for one in whole if one[5:] < "02-28"
+    ]
 
 
 @given(st.tuples(DAYS, DAYS).map(sorted), st.sampled_from(["total", "month", "quarter"]))

@@ -68,6 +68,14 @@ def test_no_statement_goes_through_all_lines_of_an_organization(enforcing: apsw.
     assert found == GOES_ON | WHOLE | RARE
 
 
+def test_what_a_period_is_sealed_with_is_read_in_its_order(enforcing: apsw.Connection) -> None:
+    """Neither sorted nor listed first: that would hold all allocations of the period in memory."""
+    steps = {one.name: steps_of(enforcing, one.sql) for one in CONSTANTS if (one.module, one.name) in WHOLE}
+    assert len(steps) == len(WHOLE)
+    for found in steps.values():
+        assert not [step for step in found if "TEMP B-TREE" in step or "LIST SUBQUERY" in step]
+
+
 def referring_to(connection: apsw.Connection, table: str) -> set[str]:
     """The tables with a foreign key to another."""
     sql = 'SELECT m.name FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) k WHERE k."table" = ?'

@@ -9,10 +9,11 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from gatewayd.areas.banking import statement_gaps
+from gatewayd.areas.banking import statement_gaps, unsafe_periods
 from gatewayd.areas.banking.accounts.rows import ACCOUNTS
 from gatewayd.areas.banking.accounts.shapes import AccountBalance, BalanceType, Coverage
 from gatewayd.areas.banking.accounts.shapes import DateRange as CoverageGap
+from gatewayd.areas.banking.unsafe_periods import UnsafePeriod
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.wire import Amount, DateText, Id, Request, Response
@@ -22,6 +23,7 @@ from gatewayd.ledger.date_ranges import DateRange, after, before
 from gatewayd.money import Money, from_minor
 from gatewayd.store import ReadTx, WriteTx
 
+_PERIODS: Final = "periods:read"
 SHOWN_STATEMENTS: Final = 1_000  # Chosen: the latest of an account
 
 _INSERT = """
@@ -83,7 +85,10 @@ class LedgerBalance(Response, frozen=True, kw_only=True):
 
 
 class AccountCoverage(Response, frozen=True, kw_only=True):
-    """The days that statements hold. `ledger` is null where statements tell no balances."""
+    """The days that statements hold. `ledger` is null where statements tell no balances.
+
+    `unsafePeriods` are those not closed of which days are missing; null for who may not read periods.
+    """
 
     account_id: Id
     currency: str
@@ -92,6 +97,7 @@ class AccountCoverage(Response, frozen=True, kw_only=True):
     gaps: list[CoverageGap]
     statements: list[CoveredStatement]
     ledger: LedgerBalance | None
+    unsafe_periods: list[UnsafePeriod] | None
 
 
 class GetCoverage(Request, frozen=True, kw_only=True):
@@ -181,7 +187,8 @@ def get_coverage(tx: ReadTx, caller: Caller, request: GetCoverage) -> AccountCov
     """Tell which days of an account its statements hold, where days are missing, and whether its lines add up.
 
     A statement that does not add up counts as missing. `ledger` adds the booked lines to the first opening balance:
-    what it differs by from the last closing balance is missing, or there twice.
+    what it differs by from the last closing balance is missing, or there twice. To read `unsafePeriods` needs
+    `periods:read` as well.
     """
     account = ACCOUNTS.get(tx, request.account_id)
     found = tx.rows(_SELECT_STATEMENTS, account_id=account.id, count=SHOWN_STATEMENTS)
@@ -193,6 +200,7 @@ def get_coverage(tx: ReadTx, caller: Caller, request: GetCoverage) -> AccountCov
         gaps=account.coverage.gaps,
         statements=[_covered(row, account.currency) for row in found],
         ledger=_ledger(tx, account.id, account.currency),
+        unsafe_periods=unsafe_periods.of_account(tx, account.id) if _PERIODS in caller.scopes else None,
     )
 
 

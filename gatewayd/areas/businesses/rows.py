@@ -23,7 +23,7 @@ from gatewayd.areas.businesses.shapes import (
 from gatewayd.clock import london_date
 from gatewayd.contract.wire import open_wire, project
 from gatewayd.errors import Problem, invalid_state
-from gatewayd.ledger import owners, period_locks, schedule
+from gatewayd.ledger import owner_shares, owners, period_locks, schedule
 from gatewayd.ledger.owners import Owner
 from gatewayd.store import ReadTx, Table, WriteTx
 
@@ -112,6 +112,9 @@ def change(tx: WriteTx, before: BusinessRow, after: BusinessRow) -> BusinessRow:
     _refuse_same_tax_id(tx, after)
     if _is_live(after) and (after.type != before.type or not _is_live(before)):
         _refuse_unlike_owner(tx, before, after)
+    if after.owner_share_percent != before.owner_share_percent:
+        last_closed = period_locks.last_closed(tx, before.legal_entity_id, before.id)
+        owner_shares.keep(tx, before.id, None, before.owner_share_percent, last_closed)
     after = BUSINESSES.update(tx, replace(after, former_quarterly_period_type=_former_type(before, after)))
     refresh_calendar(tx, before, after)
     return after

@@ -21,7 +21,7 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import Rendered, project
 from gatewayd.errors import archived_already, invalid_state, not_found
-from gatewayd.ledger import businesses, owners, period_locks, portfolios, schedule, vat_standing
+from gatewayd.ledger import businesses, former_vat_terms, owners, period_locks, portfolios, schedule, vat_standing
 from gatewayd.ledger.lists import archive_filter, contains, sync_page
 from gatewayd.ledger.vat_standing import VatStanding
 from gatewayd.store import ReadTx, Row, WriteTx
@@ -98,6 +98,7 @@ def update_legal_entity(tx: WriteTx, caller: Caller, request: UpdateLegalEntity)
     rows.refuse_clash(tx, after)
     after = LEGAL_ENTITIES.update(tx, rows.sealed(tx, after))
     _refuse_other_vat(tx, after, standing)
+    _keep_former_terms(tx, before.id, standing)
     if any(getattr(before, name) != getattr(after, name) for name in ON_CALENDAR):
         schedule.refresh(tx, after.id)
     return project(after, LegalEntity)
@@ -143,6 +144,13 @@ def _refuse_other_vat(tx: ReadTx, after: EntityRow, standing: VatStanding) -> No
             f"The period that holds {day} is closed: how the entity stands towards VAT on that day stays as it is."
         )
         raise invalid_state(message, "closed", ())
+
+
+def _keep_former_terms(tx: WriteTx, legal_entity_id: str, standing: VatStanding) -> None:
+    """Let closed days keep the scheme and the percentage that they were closed with."""
+    if former_vat_terms.now(tx, legal_entity_id) != standing.terms:
+        last_closed = period_locks.last_closed(tx, legal_entity_id)
+        former_vat_terms.keep(tx, legal_entity_id, standing.terms_on(last_closed or ""), last_closed)
 
 
 def _refuse_type(tx: ReadTx, before: EntityRow, after: EntityRow) -> None:

@@ -63,7 +63,7 @@ def test_what_a_business_has_closed_counts_too(store: MemoryStore) -> None:
         (REGISTERED, {**LEFT, "deregistrationDate": "2026-04-01"}),
         (REGISTERED, {**FLAT, "flatRateStartDate": "2026-04-01"}),
         (REGISTERED, {**REGISTERED, "scheme": "cash"}),
-        (FLAT, REGISTERED),  # nothing says since when
+        (FLAT, REGISTERED),
         (FLAT, {**FLAT, "flatRatePercent": "12"}),
     ],
 )

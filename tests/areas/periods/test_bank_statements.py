@@ -2,10 +2,13 @@
 
 import pytest
 
+from gatewayd.areas.banking.coverage import GetCoverage, get_coverage
+from gatewayd.contract.scopes import ALL_SCOPES as FULL_ACCESS
 from gatewayd.ledger import bank_statements
 from tests.areas.businesses.trades import LETS
 from tests.areas.periods.bank import NOT_KEPT, account, line, statement
 from tests.areas.periods.desk import Desk, Json
+from tests.support.store import make_caller
 
 GAP = '{"fromDate":"2025-04-03","toDate":"2025-06-29","gaps":[{"fromDate":"2025-05-01","toDate":"2025-05-10"}]}'
 
@@ -118,3 +121,37 @@ def test_lines_are_added_up_from_an_index_alone(desk: Desk) -> None:
     values = {"org_id": "a", "account_id": "a", "first": "2026-01-01", "last": "2026-12-31"}
     plan = desk.store.connection.execute(f"EXPLAIN QUERY PLAN {bank_statements._SUM}", values).fetchall()
     assert plan[0][3].startswith("SEARCH bank_transactions USING COVERING INDEX bank_transactions_by_date")
+
+
+def unsafe(desk: Desk, account_id: str, scopes: frozenset[str] = FULL_ACCESS) -> list[tuple[str, int, str]] | None:
+    """The labels of the periods that an account makes unsafe to close, with its days missing."""
+    caller, request = make_caller(desk.org_id, scopes=scopes), GetCoverage(account_id=account_id)
+    found = desk.store.read(lambda tx: get_coverage(tx, caller, request), desk.org_id).unsafe_periods
+    return None if found is None else [(one.label, one.missing_days, str(one.first_missing)) for one in found]
+
+
+def test_the_map_of_statements_names_the_periods_that_are_unsafe(desk: Desk) -> None:
+    """Those whose checklist counts days as missing, 1 to 10 May 2025: month, quarter and year, while they are open."""
+    company = desk.vat_company()
+    lost = '{"fromDate":"2020-01-01","toDate":"2029-12-31","gaps":[{"fromDate":"2025-05-01","toDate":"2025-05-10"}]}'
+    current = account(desk, company, coverage=lost)
+    month, year = ("2025-05", 10, "2025-05-01"), ("Year to 2026-03-31", 10, "2025-05-01")
+    assert unsafe(desk, current) == [month, ("VAT 06/25", 10, "2025-05-01"), year]
+    assert unsafe(desk, current, frozenset({"banking:read"})) is None
+    assert unsafe(desk, account(desk, company)) == []
+    desk.do("periods.close", id=quarter(desk)["id"], force=True, reason="The bank lost them")
+    assert unsafe(desk, current) == [month, year]
+
+
+def test_an_account_makes_periods_of_its_businesses_unsafe(desk: Desk) -> None:
+    """Up to today, 20 November 2026; and no quarter of another business."""
+    _, lets = desk.create(), desk.create(**LETS)
+    current = account(desk, desk.person, f'["{lets["id"]}"]', coverage=NOT_KEPT)
+    request = GetCoverage(account_id=current)
+    found = desk.store.read(lambda tx: get_coverage(tx, make_caller(desk.org_id), request), desk.org_id).unsafe_periods
+    assert found is not None
+    assert {one.business_id for one in found} == {None, lets["id"]}
+    assert {one.legal_entity_id for one in found} == {desk.person}
+    (third,) = [one for one in found if one.label == "2026-27 Q3"]
+    assert (str(third.first_missing), third.missing_days) == ("2026-04-06", 229)
+    assert not [one for one in found if str(one.from_date) > "2026-11-20"]

@@ -157,6 +157,33 @@ def test_a_date_that_is_put_right_once_it_has_passed_is_no_news(desk: Desk) -> N
     assert tell(desk) == []
 
 
+def test_a_date_that_is_put_right_twice_is_no_news_either(desk: Desk) -> None:
+    """Once before it has passed, and once after."""
+    company = desk.vat_company()
+    desk.confirm(company, RETURN)
+    move_to(desk, "2027-01-20T12:00:00Z")
+    desk.confirm(company, RETURN._replace(due_date="2027-02-12"))
+    tell(desk)
+    move_to(desk, "2027-03-01T12:00:00Z")
+    tell(desk)
+    desk.confirm(company, RETURN._replace(due_date="2027-02-09"))
+    assert tell(desk) == []
+
+
+def test_a_date_that_is_put_right_silences_no_other(desk: Desk) -> None:
+    """Neither another obligation of the organization, nor one whose other news is younger than its due date."""
+    company = desk.vat_company()
+    desk.confirm(company, RETURN)
+    other = due(desk, "2027-02-20")
+    move_to(desk, "2027-03-01T12:00:00Z")
+    desk.confirm(company, RETURN._replace(due_date="2027-02-09"))
+    desk.do("obligations.dismiss", id=other, reason="A mistake")
+    desk.do("obligations.reopen", id=other, reason="It was none")
+    found = [data["obligation_id"] for kind, data in tell(desk) if kind == OVERDUE]
+    assert other in found
+    assert not [data for kind, data in told(desk) if kind == OVERDUE and data["due_date"] == "2027-02-09"]
+
+
 @pytest.mark.parametrize("operation", ["fulfil", "dismiss"])
 def test_what_is_met_or_not_required_is_not_told(desk: Desk, operation: str) -> None:
     made = due(desk, "2026-11-25")

@@ -1,7 +1,9 @@
 """Profit and loss of a business (Spec §4, Domain A2 and C1): its operation."""
 
+from typing import NamedTuple
+
 from gatewayd.areas.businesses.profit_and_loss import accounts, rendering
-from gatewayd.areas.businesses.profit_and_loss.rendering import Form
+from gatewayd.areas.businesses.profit_and_loss.rendering import Form, Joint
 from gatewayd.areas.businesses.profit_and_loss.shapes import BusinessPnl, GetBusinessPnl, PnlStatement
 from gatewayd.areas.businesses.rows import BUSINESSES
 from gatewayd.areas.businesses.shapes import BusinessRow
@@ -9,6 +11,7 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.ledger import (
     date_ranges,
+    owner_shares,
     report_notices,
     report_ranges,
     report_rendering,
@@ -16,6 +19,9 @@ from gatewayd.ledger import (
     results,
     unallocated,
 )
+from gatewayd.ledger.categories import PROPERTY_TYPES
+from gatewayd.ledger.date_ranges import DateRange
+from gatewayd.ledger.owner_shares import OwnerShares
 from gatewayd.ledger.report_shapes import Compare
 from gatewayd.ledger.results import Result
 from gatewayd.store import ReadTx
@@ -37,9 +43,10 @@ def get_business_pnl(tx: ReadTx, caller: Caller, request: GetBusinessPnl) -> Bus
     whole = report_ranges.range_of(tx, request, row)
     account = accounts.account_of(tx, row, request.basis)
     buckets = date_ranges.buckets(whole, request.group_by, row.quarterly_period_type)
-    result = results.compute(tx, account, whole, buckets)
+    owned = owned_by(tx, row)
+    result = results.compute(tx, account, whole, [*buckets, *owned.spans(whole)])
     left = unallocated.money(tx, row.legal_entity_id, row.id, whole)
-    form, forbidding_year = form_of(row, result)
+    form, forbidding_year = form_of(tx, row, result, owned)
     shown = rendering.members(rendering.statement_of(result, form), account.currency)
     return BusinessPnl(
         business_id=row.id,
@@ -52,7 +59,7 @@ def get_business_pnl(tx: ReadTx, caller: Caller, request: GetBusinessPnl) -> Bus
         unallocated=rendering.unallocated(left, account.currency),
         evidence=report_rendering.evidence(result.evidence, account.currency),
         buckets=[rendering.statement(result, form, part) for part in buckets if request.group_by != "total"],
-        previous=_previous(tx, row, result, request.compare),
+        previous=_previous(tx, row, form, result, request.compare),
         explanation=report_rows.explain(tx, request, result) if request.explain else None,
         warnings=[
             *report_notices.of_choices(result, row.accounting_basis, forbidding_year),
@@ -61,20 +68,40 @@ def get_business_pnl(tx: ReadTx, caller: Caller, request: GetBusinessPnl) -> Bus
     )
 
 
-def form_of(row: BusinessRow, result: Result) -> tuple[Form, str | None]:
+class Owned(NamedTuple):
+    """The owner's shares of a business, and of properties that have shares of their own."""
+
+    shares: OwnerShares
+    joint: dict[str | None, OwnerShares]
+
+    def spans(self, whole: DateRange) -> list[DateRange]:
+        """The range in parts in which no share changes."""
+        return [span for one in (self.shares, *self.joint.values()) for span in one.spans(whole)]
+
+
+def owned_by(tx: ReadTx, row: BusinessRow) -> Owned:
+    """Whose a business is: only property is owned jointly."""
+    shares = owner_shares.of_business(tx, row.id, row.owner_share_percent)
+    is_property = row.type in PROPERTY_TYPES
+    return Owned(shares, owner_shares.of_properties(tx, row.id, row.owner_share_percent) if is_property else {})
+
+
+def form_of(tx: ReadTx, row: BusinessRow, result: Result, owned: Owned) -> tuple[Form, str | None]:
     """How a result is shown, and the tax year whose turnover forbids the one figure that the business uses."""
+    parts = results.compute_parts(tx, result.account, result.whole, owned.joint, owned.spans(result.whole))
+    joint = [Joint(shares, part) for shares, part in zip(owned.joint.values(), parts, strict=True)]
     forbidding_year = results.above_consolidated_limit(result) if row.uses_consolidated_expenses else None
     consolidated = row.uses_consolidated_expenses and forbidding_year is None
-    return Form(consolidated, row.owner_share_percent), forbidding_year
+    return Form(consolidated, owned.shares, joint), forbidding_year
 
 
-def _previous(tx: ReadTx, row: BusinessRow, result: Result, compare: Compare) -> PnlStatement | None:
+def _previous(tx: ReadTx, row: BusinessRow, form: Form, result: Result, compare: Compare) -> PnlStatement | None:
     """The account of the days before, on the same basis."""
     if compare == "none":
         return None
     shift = date_ranges.year_before if compare == "previous_year" else date_ranges.period_before
     before = results.compute(tx, result.account, shift(result.whole))
-    form, _ = form_of(row, before)
+    form, _ = form_of(tx, row, before, Owned(form.shares, {}))
     return rendering.statement(before, form, before.whole)
 
 

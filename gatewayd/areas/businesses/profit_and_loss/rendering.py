@@ -1,7 +1,8 @@
 """From results in minor units to what is served."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
+from functools import partial
 from typing import Any, NamedTuple
 
 from gatewayd.areas.businesses.profit_and_loss.shapes import (
@@ -14,17 +15,26 @@ from gatewayd.areas.businesses.profit_and_loss.shapes import (
 from gatewayd.ledger import profit_and_loss, report_rendering
 from gatewayd.ledger.categories import PROPERTY_TYPES
 from gatewayd.ledger.date_ranges import DateRange
+from gatewayd.ledger.owner_shares import OwnerShares
 from gatewayd.ledger.profit_and_loss import Statement, Totals
 from gatewayd.ledger.results import Result
 from gatewayd.ledger.unallocated import UnallocatedMoney
 from gatewayd.money import Money, canonical
 
 
+class Joint(NamedTuple):
+    """What counts of a property that has an owner's share of its own."""
+
+    shares: OwnerShares
+    result: Result
+
+
 class Form(NamedTuple):
-    """How a result is shown: with one figure for all expenses, and with an owner's share of it."""
+    """How a result is shown: with one figure for all expenses, and with an owner's shares of it."""
 
     consolidated: bool
-    share_percent: str
+    shares: OwnerShares
+    joint: Sequence[Joint] = ()
 
 
 def statement_of(result: Result, form: Form, part: DateRange | None = None) -> Statement:
@@ -34,11 +44,29 @@ def statement_of(result: Result, form: Form, part: DateRange | None = None) -> S
 
 
 def share_of(result: Result, form: Form) -> Statement | None:
-    """The owner's share of the whole; None for what is no property."""
+    """The owner's share of the whole, of each property by its own owners; None for what is no property."""
     if result.account.business_type not in PROPERTY_TYPES:
         return None
-    numerator, denominator = (Decimal(form.share_percent) / 100).as_integer_ratio()
-    return profit_and_loss.share(statement_of(result, form), numerator, denominator)
+
+    def rest(span: DateRange) -> Statement:
+        found = statement_of(result, form, span)
+        if not form.joint:
+            return found
+        joint = profit_and_loss.combined(statement_of(one.result, form, span) for one in form.joint)
+        return profit_and_loss.less(found, joint)
+
+    each = [_own(form.shares, result.whole, rest)]
+    each += [_own(one.shares, result.whole, partial(statement_of, one.result, form)) for one in form.joint]
+    return profit_and_loss.combined(each)
+
+
+def _own(shares: OwnerShares, whole: DateRange, full: Callable[[DateRange], Statement]) -> Statement:
+    """What the owner has of an account, by the share of each day."""
+
+    def share(span: DateRange) -> Statement:
+        return profit_and_loss.share(full(span), *(Decimal(shares.on(span.last)) / 100).as_integer_ratio())
+
+    return profit_and_loss.combined(share(span) for span in shares.spans(whole))
 
 
 def members(statement: Statement, currency: str) -> dict[str, Any]:
@@ -63,11 +91,11 @@ def statement(result: Result, form: Form, part: DateRange) -> PnlStatement:
 
 
 def owner_share(result: Result, form: Form) -> OwnerShare | None:
-    """The owner's share as it is served."""
+    """The owner's share as it is served, with the business's percentage of the last day."""
     found = share_of(result, form)
     if found is None:
         return None
-    return OwnerShare(percent=canonical(form.share_percent), **members(found, result.account.currency))
+    return OwnerShare(percent=canonical(form.shares.on(result.whole.last)), **members(found, result.account.currency))
 
 
 def unallocated(found: Iterable[UnallocatedMoney], currency: str) -> UnallocatedLines:

@@ -65,7 +65,10 @@ class PnlStatement(Response, frozen=True, kw_only=True):
 
 
 class OwnerShare(Response, frozen=True, kw_only=True):
-    """What the owner's share is of each figure, rounded so that lines add up to the totals."""
+    """What the owner's share is of each figure, rounded so that lines add up to the totals.
+
+    `percent` is the business's, on the last day; a property whose owners are named counts by these.
+    """
 
     percent: DecimalText
     income: list[PnlLine]

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from gatewayd.areas.businesses import rules
 from gatewayd.areas.businesses.profit_and_loss import accounts, rendering
-from gatewayd.areas.businesses.profit_and_loss.operations import form_of
+from gatewayd.areas.businesses.profit_and_loss.operations import Owned, form_of, owned_by
 from gatewayd.areas.businesses.profit_and_loss.rendering import Form
 from gatewayd.areas.businesses.profit_and_loss.shapes import Alternative, GetWhatIf, PnlTotals, WhatIf
 from gatewayd.areas.businesses.rows import BUSINESSES
@@ -24,6 +24,7 @@ from gatewayd.ledger import date_ranges, profit_and_loss, report_notices, report
 from gatewayd.ledger.allocated_money import Account
 from gatewayd.ledger.categories import PROPERTY_TYPES
 from gatewayd.ledger.date_ranges import DateRange, GroupBy, QuarterlyType
+from gatewayd.ledger.owner_shares import OwnerShares
 from gatewayd.ledger.profit_and_loss import Statement
 from gatewayd.ledger.results import Result
 from gatewayd.ledger.vat_standing import VatStanding
@@ -53,9 +54,12 @@ def get_what_if(tx: ReadTx, caller: Caller, request: GetWhatIf) -> WhatIf:
     if errors:
         raise invalid(*errors)
     supposed = actual._replace(basis=request.basis or actual.basis, vat=_standing(request, actual.vat))
-    before = _outcome(tx, row, actual, whole, request.group_by)
-    after = _outcome(tx, _supposed_row(row, request), supposed, whole, request.group_by)
-    shares = rendering.share_of(before.result, before.form), rendering.share_of(after.result, after.form)
+    owned = owned_by(tx, row)
+    before = _outcome(tx, row, actual, owned, whole, request.group_by)
+    if request.owner_share_percent is not None:  # as of the scheme, what is supposed is so of closed days too
+        owned = Owned(OwnerShares(request.owner_share_percent), {})
+    after = _outcome(tx, _supposed_row(row, request), supposed, owned, whole, request.group_by)
+    own = rendering.share_of(before.result, before.form), rendering.share_of(after.result, after.form)
     return WhatIf(
         business_id=row.id,
         from_date=whole.first,
@@ -68,16 +72,16 @@ def get_what_if(tx: ReadTx, caller: Caller, request: GetWhatIf) -> WhatIf:
             rendering.statement_of(before.result, before.form),
             row.currency,
         ),
-        owner_share_difference=None
-        if shares[0] is None or shares[1] is None
-        else _difference(shares[1], shares[0], row.currency),
+        owner_share_difference=None if own[0] is None or own[1] is None else _difference(own[1], own[0], row.currency),
     )
 
 
-def _outcome(tx: ReadTx, row: BusinessRow, account: Account, whole: DateRange, group_by: GroupBy) -> _Outcome:
+def _outcome(
+    tx: ReadTx, row: BusinessRow, account: Account, owned: Owned, whole: DateRange, group_by: GroupBy
+) -> _Outcome:
     buckets = date_ranges.buckets(whole, group_by, row.quarterly_period_type)
-    result = results.compute(tx, account, whole, buckets)
-    form, forbidding_year = form_of(row, result)
+    result = results.compute(tx, account, whole, [*buckets, *owned.spans(whole)])
+    form, forbidding_year = form_of(tx, row, result, owned)
     return _Outcome(result, form, row.quarterly_period_type, forbidding_year)
 
 
@@ -88,7 +92,7 @@ def _alternative(row: BusinessRow, outcome: _Outcome, group_by: GroupBy) -> Alte
     return Alternative(
         basis=account.basis,
         quarterly_period_type=outcome.quarterly_type,
-        vat_scheme=account.vat.scheme,
+        vat_scheme=account.vat.terms_on(result.whole.first).scheme,
         flat_rate_percent=_flat_rate(account.vat, result.whole.first),
         **rendering.members(rendering.statement_of(result, form), account.currency),
         owner_share=rendering.owner_share(result, form),
@@ -99,7 +103,7 @@ def _alternative(row: BusinessRow, outcome: _Outcome, group_by: GroupBy) -> Alte
 
 def _flat_rate(vat: VatStanding, date: str) -> str | None:
     """The percentage before any discount."""
-    percent = vat.full_percent_on(date) if vat.scheme == "flat_rate" else None
+    percent = vat.full_percent_on(date) if vat.terms_on(date).scheme == "flat_rate" else None
     return None if percent is None else canonical(str(percent))
 
 
@@ -109,23 +113,22 @@ def _difference(after: Statement, before: Statement, currency: str) -> PnlTotals
 
 def _supposed_row(row: BusinessRow, request: GetWhatIf) -> BusinessRow:
     """The business as it would be; what is not asked about stays."""
-    return replace(
-        row,
-        quarterly_period_type=request.quarterly_period_type or row.quarterly_period_type,
-        owner_share_percent=request.owner_share_percent or row.owner_share_percent,
-    )
+    return replace(row, quarterly_period_type=request.quarterly_period_type or row.quarterly_period_type)
 
 
 def _standing(request: GetWhatIf, vat: VatStanding) -> VatStanding:
-    """The standing as it would be: a percentage or a category that is given goes before what the entity has."""
-    scheme = request.vat_scheme or vat.scheme
-    if request.vat_scheme == "standard" or scheme != "flat_rate":
-        return vat._replace(scheme=scheme)
+    """The standing as it would be: a percentage or a category that is given goes before what the entity has.
+
+    What is supposed is so of closed days too.
+    """
+    terms = vat.terms
     if request.flat_rate_percent is not None:
-        vat = vat._replace(percent=Decimal(request.flat_rate_percent))
+        terms = terms._replace(percent=request.flat_rate_percent)
     elif request.flat_rate_category is not None:
-        vat = vat._replace(percent=None, category=request.flat_rate_category)
-    return vat._replace(scheme=scheme, flat_from=None if request.vat_scheme else vat.flat_from)
+        terms = terms._replace(percent=None, category=request.flat_rate_category)
+    if request.vat_scheme is not None:
+        terms = terms._replace(scheme=request.vat_scheme, flat_from=None)
+    return vat if terms == vat.terms and request.vat_scheme is None else vat._replace(terms=terms, former=())
 
 
 def _share_mistakes(row: BusinessRow, request: GetWhatIf) -> Iterator[FieldError]:
@@ -140,7 +143,7 @@ def _scheme_mistakes(request: GetWhatIf, vat: VatStanding, whole: DateRange) -> 
     given = {"flatRateCategory": request.flat_rate_category, "flatRatePercent": request.flat_rate_percent}
     if request.vat_scheme is not None and not _is_ever_registered(vat, whole):
         yield FieldError("vatScheme", "vat_not_registered", "The entity is not registered for VAT in these days.")
-    if (request.vat_scheme or vat.scheme) != "flat_rate":
+    if (request.vat_scheme or vat.terms.scheme) != "flat_rate":
         for path, value in given.items():
             if value is not None:
                 yield FieldError(path, "conflict", "Only the flat_rate scheme has this.")
@@ -149,7 +152,7 @@ def _scheme_mistakes(request: GetWhatIf, vat: VatStanding, whole: DateRange) -> 
         yield FieldError("flatRateCategory", "conflict", "Give the category or the percentage, not both.")
     if request.flat_rate_percent is not None and not 0 <= Decimal(request.flat_rate_percent) <= 100:
         yield FieldError("flatRatePercent", "out_of_range", "Expected a percentage from 0 to 100.")
-    if not any(given.values()) and vat.percent is None and vat.category is None:
+    if not any(given.values()) and vat.terms.percent is None and vat.terms.category is None:
         yield FieldError("flatRatePercent", "required", "At what percentage? Or give flatRateCategory.")
 
 

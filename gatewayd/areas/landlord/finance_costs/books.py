@@ -3,16 +3,18 @@
 Both are the person's own part: of each property by its owners, of what names no property by the business.
 """
 
+from functools import partial
 from typing import NamedTuple
 
-from gatewayd.areas.landlord.results import figures, subjects
+from gatewayd.areas.landlord.results import counting, figures, subjects
 from gatewayd.areas.landlord.results.figures import Part
 from gatewayd.areas.landlord.results.subjects import Source
-from gatewayd.ledger import businesses, lets, report_notices, results
+from gatewayd.ledger import businesses, lets, owner_shares, report_notices, results
 from gatewayd.ledger.allocated_money import currency_mismatch
 from gatewayd.ledger.categories import PROPERTY_TYPES
 from gatewayd.ledger.date_ranges import DateRange
 from gatewayd.ledger.report_shapes import PnlWarning
+from gatewayd.ledger.results import Result
 from gatewayd.store import ReadTx
 
 CURRENCY = "GBP"
@@ -45,16 +47,22 @@ def _of_source(tx: ReadTx, source: Source, whole: DateRange) -> FromBooks:
     business = source.business
     if business.currency != CURRENCY:
         raise currency_mismatch("business", business.id, business.currency, CURRENCY)
-    percents: dict[str | None, str] = {let.id: let.owner_share_percent for let in lets.of_business(tx, business.id)}
-    percents[None] = business.owner_share_percent
+    ids = [let.id for let in lets.of_business(tx, business.id)]
+    shares = owner_shares.of_properties(tx, business.id, business.owner_share_percent, ids)
+    shares[None] = owner_shares.of_business(tx, business.id, business.owner_share_percent)
     costs = profits = 0
     warnings: list[PnlWarning] = []
-    parts = results.compute_parts(tx, source.account, whole, percents)
-    for percent, result in zip(percents.values(), parts, strict=True):
-        own = figures.of_part(figures.share_of(Part(result.statement(), 0), percent))
+    spans = [span for one in shares.values() for span in one.spans(whole)]
+    parts = results.compute_parts(tx, source.account, whole, shares, spans)
+    for share, result in zip(shares.values(), parts, strict=True):
+        own = figures.of_part(counting.own_part(share, whole, partial(_full, result)))
         costs, profits = costs + own.residential_financial_cost, profits + own.taxable_profit
         warnings = warnings or [
             *report_notices.of_choices(result, business.accounting_basis),
             *report_notices.of_invoices(tx, result),
         ]
     return FromBooks(costs, profits, warnings)
+
+
+def _full(result: Result, days: DateRange) -> Part:
+    return Part(result.statement(days), 0)

@@ -29,7 +29,7 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import encode, project
 from gatewayd.errors import FieldError, invalid, invalid_state
-from gatewayd.ledger import businesses, references
+from gatewayd.ledger import businesses, owner_shares, period_locks, references
 from gatewayd.ledger.businesses import Business
 from gatewayd.ledger.lists import archive_filter, contains, sync_page
 from gatewayd.ledger.references import Reference
@@ -124,6 +124,9 @@ def update_property(tx: WriteTx, caller: Caller, request: UpdateProperty) -> Pro
     if request.owners is not UNSET:
         share = rules.own_share(after.owners, business.legal_entity_id)
         after = replace(after, owners=rules.with_canonical_shares(after.owners), owner_share_percent=share)
+    if after.owner_share_percent != before.owner_share_percent:
+        last_closed = period_locks.last_closed(tx, business.legal_entity_id, business.id)
+        owner_shares.keep(tx, business.id, before.id, before.owner_share_percent, last_closed)
     after = _moved(tx, before, after, business)
     if not request.keep_tenancies:
         _refuse_tenancies(tx, before, after)

@@ -1,6 +1,6 @@
 """What counts of properties in a range of days: their results, and what their loans took. Reads only."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from gatewayd.areas.landlord.results import figures, financing
@@ -8,9 +8,10 @@ from gatewayd.areas.landlord.results.figures import Part
 from gatewayd.areas.landlord.results.financing import Financing
 from gatewayd.areas.landlord.results.shapes import Share
 from gatewayd.areas.landlord.results.subjects import Source, Subjects
-from gatewayd.ledger import date_ranges, results
+from gatewayd.ledger import date_ranges, owner_shares, results
 from gatewayd.ledger.date_ranges import DateRange
 from gatewayd.ledger.lets import LetProperty
+from gatewayd.ledger.owner_shares import OwnerShares
 from gatewayd.ledger.results import Result
 from gatewayd.store import ReadTx
 
@@ -19,6 +20,7 @@ class Counted(NamedTuple):
     """A property with what counts of it."""
 
     let: LetProperty
+    shares: OwnerShares
     source: Source
     result: Result
     financing: Financing
@@ -31,11 +33,13 @@ class Counted(NamedTuple):
         whole = self.result.whole
         if share == "full":
             return self._full(days)
-        until = figures.share_of(self._full(DateRange(whole.first, days.last)), self.let.owner_share_percent)
+        until = self._own(DateRange(whole.first, days.last))
         if days.first == whole.first:
             return until
-        before = DateRange(whole.first, date_ranges.before(days.first))
-        return figures.less(until, figures.share_of(self._full(before), self.let.owner_share_percent))
+        return figures.less(until, self._own(DateRange(whole.first, date_ranges.before(days.first))))
+
+    def _own(self, days: DateRange) -> Part:
+        return own_part(self.shares, days, self._full)
 
     def _full(self, days: DateRange) -> Part:
         return Part(self.result.statement(days), self.financing.capital(days))
@@ -53,13 +57,25 @@ def _of(
     tx: ReadTx, subjects: Subjects, source: Source, whole: DateRange, buckets: Sequence[DateRange]
 ) -> Iterator[Counted]:
     properties = subjects.of(source)
-    each = results.compute_parts(tx, source.account, whole, [let.id for let in properties], buckets)
+    business = source.business
+    shares = owner_shares.of_properties(tx, business.id, business.owner_share_percent, [let.id for let in properties])
+    parts = [*buckets, *(span for one in shares.values() for span in one.spans(whole))]
+    each = results.compute_parts(tx, source.account, whole, shares, parts)
     for let, result in zip(properties, each, strict=True):
-        yield Counted(let, source, result, financing.of_property(tx, result.account, whole))
+        yield Counted(let, shares[let.id], source, result, financing.of_property(tx, result.account, whole))
 
 
 def rest_of(tx: ReadTx, source: Source, whole: DateRange, share: Share) -> Part:
     """What a business has that names no property. Raises `Problem` `currency_mismatch`."""
-    (result,) = results.compute_parts(tx, source.account, whole, [None])
-    rest = Part(result.statement(), 0)  # Chosen: capital of a loan on no property is nobody's here
-    return rest if share == "full" else figures.share_of(rest, source.business.owner_share_percent)
+    shares = owner_shares.of_business(tx, source.business.id, source.business.owner_share_percent)
+    (result,) = results.compute_parts(tx, source.account, whole, [None], shares.spans(whole))
+
+    def full(days: DateRange) -> Part:
+        return Part(result.statement(days), 0)  # Chosen: capital of a loan on no property is nobody's here
+
+    return full(whole) if share == "full" else own_part(shares, whole, full)
+
+
+def own_part(shares: OwnerShares, days: DateRange, full: Callable[[DateRange], Part]) -> Part:
+    """What an owner has in some days, of what counts in full, by the share of each of them."""
+    return figures.together(figures.share_of(full(span), shares.on(span.last)) for span in shares.spans(days))

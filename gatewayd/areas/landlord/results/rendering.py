@@ -43,7 +43,7 @@ def account(one: Counted, share: Share) -> PropertyAccount:
     return PropertyAccount(
         property_id=one.let.id,
         business_id=one.let.business_id,
-        owner_share_percent=canonical(one.let.owner_share_percent),
+        owner_share_percent=canonical(one.shares.on(one.result.whole.last)),
         **members(one.part(share, one.result.whole), currency),
         mortgage_interest=mortgage_interest([one]),
     )

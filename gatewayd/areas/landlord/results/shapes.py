@@ -61,7 +61,8 @@ class MortgageInterest(Response, frozen=True, kw_only=True):
 
 
 class PropertyAccount(Response, frozen=True, kw_only=True):
-    """The account of one of several properties. `ownerSharePercent` is the part of the business's legal entity."""
+    """The account of one of several properties. `ownerSharePercent` is the part of the business's legal entity, on the
+    last day."""
 
     property_id: Id
     business_id: Id
