@@ -1,4 +1,4 @@
-"""The first and the last date that can be written, in each date that a row takes: no error of ours comes of them."""
+"""Dates that a row takes: the first and the last that can be written, and ranges that end before they begin."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,7 +11,8 @@ from tests.contract.description import DESCRIPTION, ROWS
 from tests.contract.rows import BY_ID, example, send
 
 FIRST, LAST = "0001-01-01", "9999-12-31"
-OTHER_DAYS = {"taxYear", "periodId"}  # in whose place dates stand
+RANGES = (("From", "To"), ("fromDate", "toDate"))  # how the two ends of a range are called
+OTHER_DAYS = ("taxYear", "periodId")  # in whose place dates stand
 
 Path = tuple[str, ...]
 
@@ -39,7 +40,8 @@ DATED = {row.id: found for row in ROWS.values() if (found := list(dict.fromkeys(
 
 def put(values: Mapping[str, Any], given: Mapping[Path, str]) -> dict[str, Any]:
     """`values` with these dates in them, and no other days."""
-    found = {name: value for name, value in values.items() if name not in OTHER_DAYS}
+    others = (*OTHER_DAYS, *(end for pair in RANGES for end in pair))
+    found = {name: value for name, value in values.items() if not name.endswith(others)}
     for (name, *inner), date in given.items():
         if not inner:
             found[name] = date
@@ -66,3 +68,43 @@ async def test_no_date_is_an_error_of_ours(open_catalogue: OpenCatalogue, operat
         for given in given_dates(DATED[operation_id]):
             reply = await send(api, operation, put(example(operation, ids), given))
             assert reply.status < 500, given
+
+
+def ranges(paths: list[Path]) -> Iterator[tuple[str, str]]:
+    """The first and the last day of each range that a query takes."""
+    names = [path[0] for path in paths if len(path) == 1]
+    for name in names:
+        for first, last in RANGES:
+            other = name.removesuffix(first) + last
+            if name.endswith(first) and other in names:
+                yield name, other
+
+
+RANGED = {id_: found for id_, paths in DATED.items() if ROWS[id_].body is None and (found := [*ranges(paths)])}
+
+
+@pytest.mark.parametrize("operation_id", RANGED)
+async def test_a_range_that_ends_before_it_begins_is_refused(open_catalogue: OpenCatalogue, operation_id: str) -> None:
+    operation = BY_ID[operation_id]
+    async with open_catalogue() as (api, ids):
+        for first, last in RANGED[operation_id]:
+            given = {(first,): "2026-02-02", (last,): "2026-02-01"}
+            reply = await send(api, operation, put(example(operation, ids), given))
+            assert reply.status == 422, reply.body
+            assert [(error["path"], error["code"]) for error in reply.json()["errors"]] == [(last, "date_order")]
+
+
+OF_TAX_YEARS = [
+    row.id for row in ROWS.values() if "taxYear" in row.parameters["properties"] and not row.path.startswith("/tax/")
+]
+
+
+@pytest.mark.parametrize("operation_id", OF_TAX_YEARS)
+async def test_a_tax_year_that_does_not_end_in_the_next_is_refused(
+    open_catalogue: OpenCatalogue, operation_id: str
+) -> None:
+    operation = BY_ID[operation_id]
+    async with open_catalogue() as (api, ids):
+        reply = await send(api, operation, {**put(example(operation, ids), {}), "taxYear": "2026-28"})
+        assert reply.status == 422, reply.body
+        assert [(error["path"], error["code"]) for error in reply.json()["errors"]] == [("taxYear", "invalid_format")]
