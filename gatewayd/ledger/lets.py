@@ -18,6 +18,10 @@ _SELECT_ONE = f"SELECT {_FOUND} WHERE p.org_id = :org_id AND p.id = :id"
 _SELECT_OF_BUSINESS = f"""
 SELECT {_FOUND} WHERE p.org_id = :org_id AND p.business_id = :business_id ORDER BY p.id
 """
+_SELECT_SHARES = """
+SELECT id, owner_share_percent FROM properties
+WHERE org_id = :org_id AND business_id = :business_id AND owner_share_percent IS NOT NULL ORDER BY id
+"""
 _SELECT_UNIT = "SELECT property_id, id FROM property_units WHERE org_id = :org_id AND id = :id"
 _SELECT_TENANCY = "SELECT property_id, unit_id FROM tenancies WHERE org_id = :org_id AND id = :id"
 _MORTGAGE = "id, property_id, type, currency, business_purpose_percent"
@@ -163,6 +167,11 @@ def find(tx: ReadTx, property_id: str) -> LetProperty | None:
 def of_business(tx: ReadTx, business_id: str) -> list[LetProperty]:
     """The properties of a business, archived or not."""
     return [_property(row) for row in tx.rows(_SELECT_OF_BUSINESS, business_id=business_id)]
+
+
+def own_shares(tx: ReadTx, business_id: str) -> list[tuple[str, str]]:
+    """The properties of a business that have owners of their own, with its legal entity's part, a decimal."""
+    return [(id_, percent) for id_, percent in tx.rows(_SELECT_SHARES, business_id=business_id)]
 
 
 def mortgage_of(tx: ReadTx, mortgage_id: str) -> LetMortgage | None:

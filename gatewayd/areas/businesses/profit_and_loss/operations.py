@@ -1,6 +1,6 @@
 """Profit and loss of a business (Spec §4, Domain A2 and C1): its operation."""
 
-from gatewayd.areas.businesses.profit_and_loss import accounts, rendering
+from gatewayd.areas.businesses.profit_and_loss import accounts, rendering, sharing
 from gatewayd.areas.businesses.profit_and_loss.rendering import Form
 from gatewayd.areas.businesses.profit_and_loss.shapes import BusinessPnl, GetBusinessPnl, PnlStatement
 from gatewayd.areas.businesses.rows import BUSINESSES
@@ -48,7 +48,7 @@ def get_business_pnl(tx: ReadTx, caller: Caller, request: GetBusinessPnl) -> Bus
         basis=account.basis,
         currency=account.currency,
         **shown,
-        owner_share=rendering.owner_share(result, form),
+        owner_share=sharing.shown(sharing.of_result(tx, result, form), account.currency),
         unallocated=rendering.unallocated(left, account.currency),
         evidence=report_rendering.evidence(result.evidence, account.currency),
         buckets=[rendering.statement(result, form, part) for part in buckets if request.group_by != "total"],

@@ -1,23 +1,20 @@
 """From results in minor units to what is served."""
 
 from collections.abc import Iterable
-from decimal import Decimal
 from typing import Any, NamedTuple
 
 from gatewayd.areas.businesses.profit_and_loss.shapes import (
     CurrencyUnallocated,
-    OwnerShare,
     PnlStatement,
     PnlTotals,
     UnallocatedLines,
 )
 from gatewayd.ledger import profit_and_loss, report_rendering
-from gatewayd.ledger.categories import PROPERTY_TYPES
 from gatewayd.ledger.date_ranges import DateRange
 from gatewayd.ledger.profit_and_loss import Statement, Totals
 from gatewayd.ledger.results import Result
 from gatewayd.ledger.unallocated import UnallocatedMoney
-from gatewayd.money import Money, canonical
+from gatewayd.money import Money
 
 
 class Form(NamedTuple):
@@ -31,14 +28,6 @@ def statement_of(result: Result, form: Form, part: DateRange | None = None) -> S
     """The account of a result, or of a bucket of it."""
     found = result.statement(part)
     return profit_and_loss.consolidated(found) if form.consolidated else found
-
-
-def share_of(result: Result, form: Form) -> Statement | None:
-    """The owner's share of the whole; None for what is no property."""
-    if result.account.business_type not in PROPERTY_TYPES:
-        return None
-    numerator, denominator = (Decimal(form.share_percent) / 100).as_integer_ratio()
-    return profit_and_loss.share(statement_of(result, form), numerator, denominator)
 
 
 def members(statement: Statement, currency: str) -> dict[str, Any]:
@@ -60,14 +49,6 @@ def statement(result: Result, form: Form, part: DateRange) -> PnlStatement:
     """The account of some days of a result."""
     shown = members(statement_of(result, form, part), result.account.currency)
     return PnlStatement(from_date=part.first, to_date=part.last, **shown)
-
-
-def owner_share(result: Result, form: Form) -> OwnerShare | None:
-    """The owner's share as it is served."""
-    found = share_of(result, form)
-    if found is None:
-        return None
-    return OwnerShare(percent=canonical(form.share_percent), **members(found, result.account.currency))
 
 
 def unallocated(found: Iterable[UnallocatedMoney], currency: str) -> UnallocatedLines:

@@ -65,9 +65,12 @@ class PnlStatement(Response, frozen=True, kw_only=True):
 
 
 class OwnerShare(Response, frozen=True, kw_only=True):
-    """What the owner's share is of each figure, rounded so that lines add up to the totals."""
+    """What the owner's share is of each figure, rounded so that lines add up to the totals.
 
-    percent: DecimalText
+    Of a property that has owners of its own it is by these; `percent` is null where they differ from the business's.
+    """
+
+    percent: DecimalText | None
     income: list[PnlLine]
     expenses: list[ExpenseLine]
     memoranda: list[PnlLine]

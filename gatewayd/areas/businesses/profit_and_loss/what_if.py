@@ -11,10 +11,11 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from gatewayd.areas.businesses import rules
-from gatewayd.areas.businesses.profit_and_loss import accounts, rendering
+from gatewayd.areas.businesses.profit_and_loss import accounts, rendering, sharing
 from gatewayd.areas.businesses.profit_and_loss.operations import form_of
 from gatewayd.areas.businesses.profit_and_loss.rendering import Form
 from gatewayd.areas.businesses.profit_and_loss.shapes import Alternative, GetWhatIf, PnlTotals, WhatIf
+from gatewayd.areas.businesses.profit_and_loss.sharing import Shared
 from gatewayd.areas.businesses.rows import BUSINESSES
 from gatewayd.areas.businesses.shapes import BusinessRow
 from gatewayd.contract.caller import Caller
@@ -36,6 +37,7 @@ class _Outcome(NamedTuple):
 
     result: Result
     form: Form
+    shared: Shared | None
     quarterly_type: QuarterlyType
     forbidding_year: str | None
 
@@ -55,7 +57,7 @@ def get_what_if(tx: ReadTx, caller: Caller, request: GetWhatIf) -> WhatIf:
     supposed = actual._replace(basis=request.basis or actual.basis, vat=_standing(request, actual.vat))
     before = _outcome(tx, row, actual, whole, request.group_by)
     after = _outcome(tx, _supposed_row(row, request), supposed, whole, request.group_by)
-    shares = rendering.share_of(before.result, before.form), rendering.share_of(after.result, after.form)
+    shares = before.shared, after.shared
     return WhatIf(
         business_id=row.id,
         from_date=whole.first,
@@ -70,7 +72,7 @@ def get_what_if(tx: ReadTx, caller: Caller, request: GetWhatIf) -> WhatIf:
         ),
         owner_share_difference=None
         if shares[0] is None or shares[1] is None
-        else _difference(shares[1], shares[0], row.currency),
+        else _difference(shares[1].statement, shares[0].statement, row.currency),
     )
 
 
@@ -78,7 +80,7 @@ def _outcome(tx: ReadTx, row: BusinessRow, account: Account, whole: DateRange, g
     buckets = date_ranges.buckets(whole, group_by, row.quarterly_period_type)
     result = results.compute(tx, account, whole, buckets)
     form, forbidding_year = form_of(row, result)
-    return _Outcome(result, form, row.quarterly_period_type, forbidding_year)
+    return _Outcome(result, form, sharing.of_result(tx, result, form), row.quarterly_period_type, forbidding_year)
 
 
 def _alternative(row: BusinessRow, outcome: _Outcome, group_by: GroupBy) -> Alternative:
@@ -91,7 +93,7 @@ def _alternative(row: BusinessRow, outcome: _Outcome, group_by: GroupBy) -> Alte
         vat_scheme=account.vat.scheme,
         flat_rate_percent=_flat_rate(account.vat, result.whole.first),
         **rendering.members(rendering.statement_of(result, form), account.currency),
-        owner_share=rendering.owner_share(result, form),
+        owner_share=sharing.shown(outcome.shared, account.currency),
         buckets=[rendering.statement(result, form, part) for part in buckets],
         warnings=[*report_notices.of_choices(result, row.accounting_basis, outcome.forbidding_year)],
     )
