@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Generic, NamedTuple, Self, TypeVar
 import msgspec
 from msgspec import Meta
 
-from gatewayd.contract.wire import Request, Response, Since
+from gatewayd.contract.wire import Request, Response, Since, encode
 from gatewayd.errors import Problem
 
 T = TypeVar("T")
@@ -93,6 +93,23 @@ def fill(rows: Iterable[T], limit: int, size: Callable[[T], int]) -> tuple[list[
             return taken, True
         taken.append(row)
     return taken, False
+
+
+def listing_of(request: PageRequest, items: Iterable[T], key: Callable[[T], str]) -> Listing[T]:
+    """A page of what is at hand whole, in the order of a key that no two items share.
+
+    Raises `Problem` `invalid_cursor`.
+    """
+    start = cursor_key(request, str)
+    behind = (item for item in items if start is None or key(item) > str(start[0]))
+    written: list[bytes] = []
+
+    def size(item: T) -> int:
+        written.append(encode(item))
+        return len(written[-1])
+
+    taken, more = fill(behind, request.limit, size)
+    return Listing.of(written[: len(taken)], next_cursor(request, (key(taken[-1]),)) if more else None)
 
 
 def cursor_key(request: PageRequest, *types: type) -> tuple[Any, ...] | None:

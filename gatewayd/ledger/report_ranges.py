@@ -74,10 +74,15 @@ def _of_period(tx: ReadTx, period_id: str, businesses: tuple[Reported, ...]) -> 
     return DateRange(period.start_date, period.end_date)
 
 
+def check_date(date: str, path: str) -> None:
+    """Raises `Problem` `validation_failed` for a date that no report can be about."""
+    if not EARLIEST.isoformat() <= date <= LATEST.isoformat():
+        raise invalid_field(path, "out_of_range", f"Expected a date from {EARLIEST} to {LATEST}.")
+
+
 def _checked(whole: DateRange, first_path: str, last_path: str) -> DateRange:
-    for path, date in ((first_path, whole.first), (last_path, whole.last)):
-        if not EARLIEST.isoformat() <= date <= LATEST.isoformat():
-            raise invalid_field(path, "out_of_range", f"Expected a date from {EARLIEST} to {LATEST}.")
+    check_date(whole.first, first_path)
+    check_date(whole.last, last_path)
     if whole.last < whole.first:
         raise invalid_field(last_path, "date_order", "It is before fromDate.")
     if is_longer(whole, MAX_MONTHS):

@@ -67,7 +67,15 @@ _SEED: tuple[tuple[str, Mapping[str, object]], ...] = (
     ("assets.createAccount", {"name": "General account", "type": "brokerage", "currency": "GBP"}),
     ("assets.createTransaction", {"type": "buy", "tradeDate": "2026-04-07", "quantity": "500", "unitPrice": "0.72"}),
     ("obligations.create", {"name": "Insurance renewal", "dueDate": "2026-11-01"}),
-    ("banking.createAccount", {"name": "Current account", "sortCode": "20-45-00", "accountNumber": "31926810"}),
+    (
+        "banking.createAccount",
+        {
+            "name": "Current account",
+            "institutionId": "inst_barclays",
+            "sortCode": "20-45-00",
+            "accountNumber": "31926810",
+        },
+    ),
     ("obligations.createFeed", {"name": "Deadlines"}),
     ("crm.createLead", {"source": "phone", "name": "Ash Brown"}),
     ("crm.createOpportunity", {"name": "Roof", "stage": "proposal"}),
@@ -76,7 +84,10 @@ _SEED: tuple[tuple[str, Mapping[str, object]], ...] = (
 )
 
 
-LISTED: Mapping[str, Fields] = {"vault.searchDocuments": {"query": "doc"}}
+LISTED: Mapping[str, Fields] = {
+    "vault.searchDocuments": {"query": "doc"},
+    "banking.listInstitutions": {"connected": True},
+}
 """What a list is asked for where it lists nothing without being asked; of the seeded there is some."""
 SEED_STATEMENT = statement([line(2, "2026-10-01", -1250, "STATIONERY")], opening=10_000, closing=8_750)
 PREVIEWED_STATEMENT = statement([line(2, "2026-10-02", -700, "COFFEE"), line(3, "2026-10-02", 50_000, "RENT")])

@@ -22,6 +22,7 @@ def validator(schema: dict[str, object]) -> Draft202012Validator:
 
 
 PROBLEM = validator(standing_alone(DESCRIPTION["components"]["schemas"]["Problem"]))
+OF_ALL = {"billing.getPlans", "billing.getOperationCosts"}  # what the instance has, the same for everybody
 KEYED = [(b"idempotency-key", b"k1"), (b"content-type", b"application/json")]
 
 
@@ -165,7 +166,7 @@ async def an_id_of_another_kind_is_not_found(given: Trial) -> None:
 
 
 async def lists_hold_nothing_of_another_organization(given: Trial) -> None:
-    if "cursor" in fields(given.operation) and not references(given.operation):
+    if "cursor" in fields(given.operation) and not references(given.operation) and given.operation.id not in OF_ALL:
         asked = LISTED.get(given.operation.id, {})
         assert (await given.send(asked)).json()["data"] != []
         nothing = (await given.send(asked, token="other")).json()

@@ -13,7 +13,8 @@ from msgspec import Meta
 
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.wire import CountryCode, Id, Request, Response, Search
+from gatewayd.contract.pages import Listing, Page, PageRequest, listing_of
+from gatewayd.contract.wire import CountryCode, Id, Response, Search
 from gatewayd.store import ReadTx
 
 Provider = Literal["file", "enable_banking", "gocardless", "plaid", "manual"]
@@ -80,14 +81,7 @@ class Institution(Response, frozen=True, kw_only=True):
     status: InstitutionStatus
 
 
-class Institutions(Response, frozen=True, kw_only=True):
-    """All of them that were asked for."""
-
-    data: list[Institution]
-    next_cursor: None
-
-
-class ListInstitutions(Request, frozen=True, kw_only=True):
+class ListInstitutions(PageRequest, frozen=True, kw_only=True):
     """Filters of the list."""
 
     country: Annotated[CountryCode, Meta(description="Where it has customers.")] = "GB"
@@ -95,7 +89,7 @@ class ListInstitutions(Request, frozen=True, kw_only=True):
     connected: Annotated[bool, Meta(description="Those where the organization has an account.")] | None = None
 
 
-def list_institutions(tx: ReadTx, caller: Caller, request: ListInstitutions) -> Institutions:
+def list_institutions(tx: ReadTx, caller: Caller, request: ListInstitutions) -> Listing[Institution]:
     """List banks, by name.
 
     They are the same for everybody but for `connected` and `accountIds`. Each takes statements as files.
@@ -105,7 +99,13 @@ def list_institutions(tx: ReadTx, caller: Caller, request: ListInstitutions) -> 
         accounts.setdefault(institution_id, []).append(account_id)
     shown = [_shown(bank, accounts.get(bank.id, [])) for bank in _found(request)]
     wanted = request.connected
-    return Institutions(data=[one for one in shown if wanted is None or one.connected is wanted], next_cursor=None)
+    found = [one for one in shown if wanted is None or one.connected is wanted]
+    return listing_of(request, found, lambda one: _place(one.name))
+
+
+def _place(name: str) -> str:
+    """Where a name stands in the list."""
+    return name.casefold().removeprefix("the ")
 
 
 def _found(request: ListInstitutions) -> Iterator[Bank]:
@@ -139,7 +139,7 @@ OPERATIONS = (
         path="/institutions",
         scopes=("banking:read",),
         request=ListInstitutions,
-        response=Institutions,
+        response=Page[Institution],
         handler=list_institutions,
         example={"q": "bank", "country": "GB"},
     ),

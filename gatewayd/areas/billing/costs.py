@@ -10,7 +10,7 @@ from gatewayd.areas.billing.administration import not_negative, record_for_all, 
 from gatewayd.areas.billing.priced_work import PricedWork, name_fault, unit_fault
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Page
+from gatewayd.contract.pages import Listing, LongLimit, Page, PageRequest, listing_of
 from gatewayd.contract.wire import CreditsText, Date, Request, project
 from gatewayd.errors import invalid
 from gatewayd.ledger.credits import costs
@@ -18,9 +18,10 @@ from gatewayd.ledger.credits.shapes import CostRow, OperationCost, OperationName
 from gatewayd.store import ReadTx, WriteTx
 
 
-class GetOperationCosts(Request, frozen=True, kw_only=True):
+class GetOperationCosts(PageRequest, frozen=True, kw_only=True):
     """Of which day."""
 
+    limit: LongLimit = 500
     at: Annotated[Date | None, Meta(description="By default today.")] = None
 
 
@@ -36,10 +37,11 @@ class SetOperationCost(Request, frozen=True, kw_only=True):
 
 def get_operation_costs(
     tx: ReadTx, caller: Caller, request: GetOperationCosts, *, priced: PricedWork
-) -> Page[OperationCost]:
-    """List what work costs on a day, all of it on one page. What is not listed is free."""
+) -> Listing[OperationCost]:
+    """List what work costs on a day. What is not listed is free."""
     date = tx.today if request.at is None else request.at.isoformat()
-    return Page(data=[_shown(row, priced) for row in costs.on(tx, date)], next_cursor=None)
+    found = [_shown(row, priced) for row in costs.on(tx, date)]
+    return listing_of(request, found, lambda cost: f"{cost.operation} {cost.unit}")
 
 
 def set_operation_cost(tx: WriteTx, caller: Caller, request: SetOperationCost, *, priced: PricedWork) -> OperationCost:
@@ -76,7 +78,7 @@ def _shown(row: CostRow, priced: PricedWork) -> OperationCost:
 
 def operations(priced: PricedWork) -> tuple[Operation, ...]:
     """The rows, which have to know what can have a price."""
-    get_costs: Callable[..., Page[OperationCost]] = partial(get_operation_costs, priced=priced)
+    get_costs: Callable[..., Listing[OperationCost]] = partial(get_operation_costs, priced=priced)
     set_cost: Callable[..., OperationCost] = partial(set_operation_cost, priced=priced)
     return (
         Operation(

@@ -21,6 +21,7 @@ from gatewayd.ledger.credits.shapes import (
     OperationName,
     UsageSummary,
 )
+from gatewayd.ledger.report_ranges import check_date
 from gatewayd.store import ReadTx
 
 DAYS_DEFAULT: Final = 30
@@ -100,7 +101,9 @@ def get_usage_summary(tx: ReadTx, caller: Caller, request: GetUsageSummary) -> U
     zone = summaries.time_zone(request.timezone)
     today = datetime.datetime.fromtimestamp(tx.now / 1_000_000, zone).date()
     last = request.to_date or today
+    check_date(last.isoformat(), "toDate")
     first = request.from_date or last - (DAYS_DEFAULT - 1) * _DAY
+    check_date(first.isoformat(), "fromDate")
     if last < first:
         raise invalid_field("toDate", "date_order", "It lies before fromDate.")
     if (last - first).days >= DAYS_MAX:
@@ -117,9 +120,10 @@ def get_usage_summary(tx: ReadTx, caller: Caller, request: GetUsageSummary) -> U
 
 
 def _filter_of(request: GetLedger) -> EntryFilter:
+    last = None if request.to_date == datetime.date.max else request.to_date  # no date follows it
     return EntryFilter(
         first=pages.EARLIEST if request.from_date is None else london_midnight(request.from_date),
-        behind=pages.LATEST if request.to_date is None else london_midnight(request.to_date + _DAY),
+        behind=pages.LATEST if last is None else london_midnight(last + _DAY),
         types=None if request.type is None else tuple(request.type),
         operation=request.operation,
         ascending=request.order == "asc",
@@ -159,7 +163,7 @@ OPERATIONS = (
         request=GetUsageSummary,
         response=UsageSummary,
         handler=get_usage_summary,
-        errors=("date_order", "invalid_format", "range_too_long"),
+        errors=("date_order", "invalid_format", "out_of_range", "range_too_long"),
         long=True,
         example={"fromDate": "2026-11-01", "toDate": "2026-11-30", "timezone": "Europe/Paris"},
     ),

@@ -8,7 +8,7 @@ from msgspec import Meta
 from gatewayd.areas.billing.administration import not_negative, record, record_for_all, require_administrator
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Page
+from gatewayd.contract.pages import Listing, LongLimit, Page, PageRequest, listing_of
 from gatewayd.contract.wire import AmountText, CreditsText, Currency, Request, project
 from gatewayd.errors import invalid_field, invalid_state, not_found
 from gatewayd.ledger.credits import booking, plans
@@ -21,9 +21,10 @@ Code = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$", examples=["stu
 Feature = Annotated[str, Meta(pattern=r"^[a-z][A-Za-z0-9_]{0,63}$")]
 
 
-class GetPlans(Request, frozen=True, kw_only=True):
+class GetPlans(PageRequest, frozen=True, kw_only=True):
     """Which plans."""
 
+    limit: LongLimit = 500
     include_retired: Annotated[bool, Meta(description="Those that are offered no more, too.")] = False
 
 
@@ -57,8 +58,8 @@ class SetPlan(Request, frozen=True, kw_only=True):
     code: Code
 
 
-def get_plans(tx: ReadTx, caller: Caller, request: GetPlans) -> Page[Plan]:
-    """List the plans of the instance, all of them on one page; `current` is the organization's own.
+def get_plans(tx: ReadTx, caller: Caller, request: GetPlans) -> Listing[Plan]:
+    """List the plans of the instance; `current` is the organization's own.
 
     That one is listed even where it is retired.
     """
@@ -66,7 +67,7 @@ def get_plans(tx: ReadTx, caller: Caller, request: GetPlans) -> Page[Plan]:
     found = [
         plan for plan in plans.every(tx) if request.include_retired or plan.status == "active" or plan.id == current
     ]
-    return Page(data=[_shown(plan, current) for plan in found], next_cursor=None)
+    return listing_of(request, [_shown(plan, current) for plan in found], lambda plan: plan.id)
 
 
 def create_plan(tx: WriteTx, caller: Caller, request: CreatePlan) -> Plan:
@@ -109,7 +110,7 @@ def retire_plan(tx: WriteTx, caller: Caller, request: RetirePlan) -> Plan:
     return _shown(retired, _current(tx))
 
 
-def set_plan(tx: WriteTx, caller: Caller, request: SetPlan) -> Page[Plan]:
+def set_plan(tx: WriteTx, caller: Caller, request: SetPlan) -> Listing[Plan]:
     """Give the organization a plan, from now on, or none. An administrator of the instance does.
 
     The first month begins today, with its included credits. What the plan before has granted stays until it expires.

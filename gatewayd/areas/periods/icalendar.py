@@ -71,7 +71,8 @@ def _event(one: Deadline, alarm_days: int) -> Iterator[str]:
     yield f"LAST-MODIFIED:{_instant(one.changed)}"
     yield f"SEQUENCE:{one.sequence}"
     yield f"DTSTART;VALUE=DATE:{_day(one.day)}"
-    yield f"DTEND;VALUE=DATE:{_day(one.day + datetime.timedelta(days=1))}"  # the day that is no part of it
+    if one.day < datetime.date.max:  # which no day follows; without an end it is of one day (RFC 5545 §3.6.1)
+        yield f"DTEND;VALUE=DATE:{_day(one.day + datetime.timedelta(days=1))}"  # the day that is no part of it
     yield f"SUMMARY:{_text(one.summary)}"
     yield f"DESCRIPTION:{_text(one.description)}"
     yield f"STATUS:{'CONFIRMED' if one.is_certain else 'TENTATIVE'}"

@@ -39,6 +39,8 @@ def list_obligations(tx: ReadTx, caller: Caller, request: ListObligations) -> Li
     By due date, earliest first, or in the order of change with `updatedSince`. `overdue` is what is open on a day after
     its due date. Those that are not required are left out unless `status` or `updatedSince` is given.
     """
+    if request.due_from and request.due_to and request.due_to < request.due_from:
+        raise invalid_field("dueTo", "date_order", "It lies before dueFrom.")
     today = tx.today
     filters = {
         "legal_entity_id = :legal_entity_id": request.legal_entity_id,
@@ -210,6 +212,7 @@ OPERATIONS = (
         request=ListObligations,
         response=Page[Obligation],
         handler=list_obligations,
+        errors=("date_order",),
         example={"status": ["open", "overdue"], "dueTo": "2027-01-31", "limit": 20},
     ),
     Operation(

@@ -29,6 +29,7 @@ from gatewayd.contract.wire import encode, project
 from gatewayd.errors import Problem, archived_already, invalid_field, invalid_state
 from gatewayd.ledger import obligations, period_locks, period_seals, periods, schedule
 from gatewayd.ledger.periods import PERIODS, PeriodRow
+from gatewayd.ledger.tax_calendar import is_tax_year
 from gatewayd.store import ReadTx, WriteTx
 
 
@@ -39,6 +40,10 @@ def list_periods(tx: ReadTx, caller: Caller, request: ListPeriods) -> Listing[Pe
     the entity or the business became another, are left out unless `includeArchived` or `updatedSince` is given, and
     months always unless `type` asks for them.
     """
+    if request.tax_year is not None and not is_tax_year(request.tax_year):
+        raise invalid_field("taxYear", "invalid_format", "A tax year is written 2026-27.")
+    if request.from_date and request.to_date and request.to_date < request.from_date:
+        raise invalid_field("toDate", "date_order", "It lies before fromDate.")
     filters = {
         "legal_entity_id = :legal_entity_id": request.legal_entity_id,
         "business_id = :business_id": request.business_id,
@@ -178,6 +183,7 @@ OPERATIONS = (
         request=ListPeriods,
         response=Page[Period],
         handler=list_periods,
+        errors=("date_order", "invalid_format"),
         example={"type": ["itsa_quarter"], "taxYear": "2026-27", "limit": 20},
     ),
     Operation(

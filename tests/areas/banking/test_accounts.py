@@ -17,7 +17,8 @@ from gatewayd.areas.banking.accounts.shapes import (
     ListAccounts,
     UpdateAccount,
 )
-from gatewayd.areas.banking.institutions import BANKS, ListInstitutions, list_institutions
+from gatewayd.areas.banking.institutions import BANKS, Institution, ListInstitutions, list_institutions
+from gatewayd.contract.pages import Listing
 from gatewayd.errors import Problem
 from gatewayd.ledger import references
 from gatewayd.statements.csv_profiles import PROFILES
@@ -191,11 +192,12 @@ def test_businesses_and_invoices_may_name_an_account(accounts: Accounts) -> None
 
 def institutions(accounts: Accounts, **filters: Any) -> list[dict[str, Any]]:
     request = ListInstitutions(**filters)
-    found = accounts.store.read(
-        lambda tx: list_institutions(tx, make_caller(accounts.org_id), request), accounts.org_id
-    )
-    listed: list[dict[str, Any]] = shown(found)["data"]
+    listed: list[dict[str, Any]] = shown(institutions_page(accounts, request))
     return listed
+
+
+def institutions_page(accounts: Accounts, request: ListInstitutions) -> Listing[Institution]:
+    return accounts.store.read(lambda tx: list_institutions(tx, make_caller(accounts.org_id), request), accounts.org_id)
 
 
 def test_a_bank_is_connected_where_an_open_account_names_it(accounts: Accounts) -> None:
@@ -220,3 +222,21 @@ def test_banks_are_found_by_name_and_code(accounts: Accounts) -> None:
     assert [one["name"].casefold() for one in institutions(accounts)] == sorted(
         (one["name"].casefold() for one in institutions(accounts)), key=lambda name: name.removeprefix("the ")
     )
+
+
+def test_banks_come_page_by_page_in_the_same_order(accounts: Accounts) -> None:
+    seen, request = [], ListInstitutions(limit=4)
+    while True:
+        page = institutions_page(accounts, request)
+        seen.append([one["id"] for one in shown(page)])
+        if page.next_cursor is None:
+            break
+        request = ListInstitutions(limit=4, cursor=page.next_cursor)
+    assert [len(ids) for ids in seen] == [4, 4, 4, 4, 4, 2]
+    assert [id_ for ids in seen for id_ in ids] == [bank.id for bank in BANKS]
+    other = ListInstitutions(
+        limit=4, cursor=institutions_page(accounts, ListInstitutions(limit=4)).next_cursor, q="bank"
+    )
+    with pytest.raises(Problem) as caught:
+        institutions_page(accounts, other)
+    assert caught.value.code == "invalid_cursor"

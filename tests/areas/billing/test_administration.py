@@ -269,3 +269,18 @@ async def test_there_are_only_so_many_plans_and_costs(
         await billing.do("costs", operation="crm.createLead", credits="1")
         await billing.do("costs", operation="crm.createLead", credits="0")  # which ends it, and makes no further one
         assert await _code(billing, "costs", operation="tax.forward", credits="1") == (409, "limit_reached")
+
+
+@pytest.mark.parametrize("kind", ["plans", "costs"])
+async def test_what_there_is_comes_page_by_page(open_billing: OpenBilling, kind: str) -> None:
+    async with open_billing() as billing:
+        for name in ("crm.createLead", "tax.forward", "vault.parse"):
+            unit = {"unit": "page"} if name == "vault.parse" else {}
+            await billing.do("costs", operation=name, credits="1", **unit)
+            await billing.do("plans", code=name.replace(".", "_").lower(), name=name)
+        whole = await billing.get(kind)
+        assert (len(whole["data"]), whole["nextCursor"]) == (3, None)
+        first = await billing.get(kind, "limit=2")
+        assert first["data"] == whole["data"][:2]
+        rest = await billing.get(kind, f"limit=2&cursor={first['nextCursor']}")
+        assert (rest["data"], rest["nextCursor"]) == (whole["data"][2:], None)

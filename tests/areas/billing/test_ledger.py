@@ -166,6 +166,8 @@ async def test_dates_of_the_ledger_are_of_when_entries_occurred(open_billing: Op
         assert [one["amount"] for one in found] == ["100", "-4"]
         found = (await billing.get("ledger", "toDate=2026-11-10"))["data"]
         assert [one["amount"] for one in found] == ["-3"]
+        found = (await billing.get("ledger", "fromDate=0001-01-01&toDate=9999-12-31"))["data"]
+        assert [one["amount"] for one in found] == ["-4", "100", "-3"]
         reply = await billing.api("GET", "/billing/ledger", query="fromDate=2026-11-11&toDate=2026-11-10")
         assert reply.json()["errors"][0]["code"] == "date_order"
 
@@ -247,6 +249,9 @@ async def test_usage_is_of_the_last_thirty_days_by_default(open_billing: OpenBil
         ("timezone=leapseconds", "timezone", "invalid_format"),
         ("timezone=tzdata.zi", "timezone", "invalid_format"),
         ("fromDate=2026-11-02&toDate=2026-11-01", "toDate", "date_order"),
+        ("toDate=0001-01-01", "toDate", "out_of_range"),
+        ("toDate=1900-01-29", "fromDate", "out_of_range"),
+        ("fromDate=2200-01-01&toDate=2199-12-31", "fromDate", "out_of_range"),
         ("fromDate=2025-01-01&toDate=2026-01-02", "toDate", "range_too_long"),
     ],
 )

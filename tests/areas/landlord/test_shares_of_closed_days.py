@@ -97,7 +97,7 @@ def test_another_share_of_the_property(owned: Owned) -> None:
 def test_the_account_of_the_business_has_each_property_by_its_own_owners(owned: Owned) -> None:
     """As its properties have by themselves, with what names none."""
     owned.share_house("75")
-    assert owned.of_business(OPEN) == ("950.00", "40")
+    assert owned.of_business(OPEN) == ("950.00", None)
     house, _, rest = owned.rents(OPEN)
     assert float(house) + float(rest) == 950
     costs = owned.pnl(owned.lets, *OPEN)["ownerShare"]["memoranda"]
@@ -112,8 +112,8 @@ def test_the_account_of_the_business_keeps_the_shares_of_closed_days(owned: Owne
     owned.share_house("75")
     assert [owned.of_business(days) for days in (CLOSED, OPEN, BOTH)] == [
         ("600.00", "40"),
-        ("950.00", "40"),
-        ("1550.00", "40"),
+        ("950.00", None),
+        ("1550.00", None),
     ]
     owned.share_house(None)
     assert [owned.of_business(days) for days in (CLOSED, OPEN)] == [("600.00", "40"), ("600.00", "40")]

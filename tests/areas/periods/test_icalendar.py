@@ -111,3 +111,9 @@ def test_control_characters_and_line_breaks_end_no_line() -> None:
 
 def test_the_same_deadlines_are_the_same_bytes() -> None:
     assert icalendar.render("x", [ONE], 14) == icalendar.render("x", [ONE], 14)
+
+
+def test_the_last_day_that_there_is_has_no_end() -> None:
+    """RFC 5545 §3.6.1: such an event is of one day."""
+    event = only(read(ONE._replace(day=datetime.date.max)))
+    assert (event["DTSTART"].dt, "DTEND" in event) == (datetime.date.max, False)

@@ -92,6 +92,7 @@ OPERATIONS = (
         request=ListInvoices,
         response=Page[Invoice],
         handler=list_invoices,
+        errors=("date_order",),
         example={"status": ["issued", "overdue"], "issueDateFrom": "2026-04-06", "limit": 20},
     ),
     Operation(

@@ -22,6 +22,7 @@ from gatewayd.areas.accounting.invoices.shapes import Invoice, ListInvoices
 from gatewayd.areas.accounting.invoices.states import OPEN, STATUSES
 from gatewayd.clock import LAST_DATE, from_moment
 from gatewayd.contract.pages import MAX_KEY, PAGE_BYTES, Listing, cursor_key, fill, next_cursor
+from gatewayd.errors import FieldError, invalid
 from gatewayd.ledger.lists import contains
 from gatewayd.store import ReadTx, Row
 
@@ -77,7 +78,9 @@ class _Branch(NamedTuple):
 
 
 def page(tx: ReadTx, request: ListInvoices) -> Listing[Invoice]:
-    """One page of invoices. Raises `Problem` `invalid_cursor`."""
+    """One page of invoices. Raises `Problem`: `invalid_cursor`, `validation_failed`."""
+    if errors := [*_reversed(request)]:
+        raise invalid(*errors)
     order = _order(request)
     branches = _branches(request.status)
     filters = _filters(request)
@@ -92,6 +95,14 @@ def page(tx: ReadTx, request: ListInvoices) -> Listing[Invoice]:
         wire, _, *key = rows[-1]
         cursor = next_cursor(request, tuple(key) or (id_of(wire),))
     return Listing(_pieces(rows), cursor)
+
+
+def _reversed(request: ListInvoices) -> Iterator[FieldError]:
+    """Ranges that end before they begin."""
+    if request.issue_date_from and request.issue_date_to and request.issue_date_to < request.issue_date_from:
+        yield FieldError("issueDateTo", "date_order", "It lies before issueDateFrom.")
+    if request.due_date_from and request.due_date_to and request.due_date_to < request.due_date_from:
+        yield FieldError("dueDateTo", "date_order", "It lies before dueDateFrom.")
 
 
 def _fill(found: Iterator[Row], limit: int) -> tuple[list[Row], bool]:

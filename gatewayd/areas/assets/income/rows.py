@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from gatewayd.areas.assets.income.rules import TYPES, Source, uk_category
 from gatewayd.areas.assets.income.shapes import IncomeStatus, ListIncomeEvents, UkCategory
 from gatewayd.areas.assets.transactions.rows import TRANSACTIONS
+from gatewayd.areas.assets.transactions.rules import EARLIEST
 from gatewayd.areas.assets.transactions.shapes import AssetTransaction, TransactionType
 from gatewayd.clock import LAST_DATE, days_after
 from gatewayd.contract.pages import MAX_KEY
@@ -70,7 +71,8 @@ def _event(tx: ReadTx, row: Row) -> Event:
 def filter_of(tx: ReadTx, request: ListIncomeEvents) -> Filter:
     """What a request asks for; `status` as days where it follows from them."""
     first, last = (None, None) if request.tax_year is None else bounds(request.tax_year)
-    first = first if request.from_date is None else request.from_date.isoformat()
+    if request.from_date is not None:
+        first = request.from_date.isoformat() if request.from_date > EARLIEST else None
     last = last if request.to_date is None else request.to_date.isoformat()
     if request.status == "expected":
         first = max(first or "", days_after(tx.today, 1))

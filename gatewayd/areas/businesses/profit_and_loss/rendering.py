@@ -91,11 +91,13 @@ def statement(result: Result, form: Form, part: DateRange) -> PnlStatement:
 
 
 def owner_share(result: Result, form: Form) -> OwnerShare | None:
-    """The owner's share as it is served, with the business's percentage of the last day."""
+    """The owner's share as it is served, with the percentage of the last day."""
     found = share_of(result, form)
     if found is None:
         return None
-    return OwnerShare(percent=canonical(form.shares.on(result.whole.last)), **members(found, result.account.currency))
+    percents = {canonical(one.on(result.whole.last)) for one in (form.shares, *(one.shares for one in form.joint))}
+    percent = percents.pop() if len(percents) == 1 else None
+    return OwnerShare(percent=percent, **members(found, result.account.currency))
 
 
 def unallocated(found: Iterable[UnallocatedMoney], currency: str) -> UnallocatedLines:

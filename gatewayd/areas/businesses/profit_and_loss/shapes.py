@@ -67,10 +67,10 @@ class PnlStatement(Response, frozen=True, kw_only=True):
 class OwnerShare(Response, frozen=True, kw_only=True):
     """What the owner's share is of each figure, rounded so that lines add up to the totals.
 
-    `percent` is the business's, on the last day; a property whose owners are named counts by these.
+    A property whose owners are named counts by these. `percent` is that of the last day, and null where they differ.
     """
 
-    percent: DecimalText
+    percent: DecimalText | None
     income: list[PnlLine]
     expenses: list[ExpenseLine]
     memoranda: list[PnlLine]

@@ -57,7 +57,7 @@ def get_what_if(tx: ReadTx, caller: Caller, request: GetWhatIf) -> WhatIf:
     owned = owned_by(tx, row)
     before = _outcome(tx, row, actual, owned, whole, request.group_by)
     if request.owner_share_percent is not None:  # as of the scheme, what is supposed is so of closed days too
-        owned = Owned(OwnerShares(request.owner_share_percent), {})
+        owned = owned._replace(shares=OwnerShares(request.owner_share_percent))
     after = _outcome(tx, _supposed_row(row, request), supposed, owned, whole, request.group_by)
     own = rendering.share_of(before.result, before.form), rendering.share_of(after.result, after.form)
     return WhatIf(

@@ -26,6 +26,7 @@ from gatewayd.errors import invalid
 from gatewayd.ledger import businesses, loans, obligations, owners
 from gatewayd.ledger.obligations import OBLIGATIONS, Obligation
 from gatewayd.ledger.references import unknown_reference
+from gatewayd.ledger.report_ranges import check_date
 from gatewayd.ledger.rounding import half_up
 from gatewayd.money import Money
 from gatewayd.store import ReadTx
@@ -106,6 +107,7 @@ def get_dashboard_summary(tx: ReadTx, caller: Caller, request: GetDashboardSumma
 def _scope_of(tx: ReadTx, request: GetDashboardSummary) -> tuple[Scope, str]:
     """Whose properties, and the currency. Raises `Problem` `validation_failed`."""
     day = tx.today if request.as_of_date is None else request.as_of_date.isoformat()
+    check_date(day, "asOfDate")
     scope, currency = Scope(request.business_id, request.legal_entity_id, day), DEFAULT_CURRENCY
     if request.legal_entity_id is not None:
         owner = owners.find(tx, request.legal_entity_id)
@@ -201,6 +203,7 @@ OPERATIONS = (
         request=GetDashboardSummary,
         response=LandlordDashboard,
         handler=get_dashboard_summary,
+        errors=("out_of_range",),
         long=True,
         example={"businessId": "biz_01k0000000000000000000000a", "windowDays": 90},
     ),

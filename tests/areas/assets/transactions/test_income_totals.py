@@ -44,7 +44,8 @@ filters = st.fixed_dictionaries(
             lambda ends: f"fromDate={min(ends)}&toDate={max(ends)}"
         )
         | st.sampled_from(DAYS).map("fromDate={}".format)
-        | st.sampled_from(DAYS).map("toDate={}".format),
+        | st.sampled_from(DAYS).map("toDate={}".format)
+        | st.just("fromDate=0001-01-01&toDate=9999-12-31"),
     }
 )
 
