@@ -2078,7 +2078,7 @@ CREATE UNIQUE INDEX tenancies_by_external_id ON tenancies (org_id, external_id) 
 
 CREATE INDEX tenancies_by_id ON tenancies (org_id, id, start_date, last_day, cancelled_at);
 
-CREATE INDEX tenancies_by_last_day ON tenancies (org_id, last_day, id);
+CREATE INDEX tenancies_by_last_day ON tenancies (org_id, last_day, id, property_id, unit_id);
 
 CREATE INDEX tenancies_by_start ON tenancies (org_id, start_date, id);
 

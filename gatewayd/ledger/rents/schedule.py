@@ -16,7 +16,6 @@ import calendar
 import datetime
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from gatewayd.ledger.rounding import half_up
@@ -86,17 +85,15 @@ class _Run(NamedTuple):
 class _Weeks:
     """Due days at a distance of some days: the ordinal of the nth, and how many are before or until a day.
 
-    `begins_on`: whether the first of them is the first day of the tenancy, which is given.
+    `begins_at_once`: whether the first of them is the first day of the tenancy.
     """
 
-    __slots__ = ("_days", "_first")
+    __slots__ = ("_days", "_first", "begins_at_once")
 
     def __init__(self, start: datetime.date, days: int, due_day: int) -> None:
         ordinal = start.toordinal()  # 1 was a Monday
         self._first, self._days = ordinal + (due_day - ordinal) % 7, days
-
-    def begins_on(self, day: datetime.date) -> bool:
-        return self._first == day.toordinal()
+        self.begins_at_once = self._first == ordinal
 
     def nth(self, index: int) -> int:
         return self._first + index * self._days
@@ -111,14 +108,12 @@ class _Weeks:
 class _Months:
     """The same at a distance of some months, which are counted from the year 0."""
 
-    __slots__ = ("_due_day", "_first", "_months")
+    __slots__ = ("_due_day", "_first", "_months", "begins_at_once")
 
     def __init__(self, start: datetime.date, months: int, due_day: int) -> None:
         self._months, self._due_day = months, due_day
         self._first = self._month(start, 0)
-
-    def begins_on(self, day: datetime.date) -> bool:
-        return day.day == self._due_in(day.year, day.month - 1)
+        self.begins_at_once = start.day == self._due_in(start.year, start.month - 1)
 
     def nth(self, index: int) -> int:
         year, month = divmod(self._first + index * self._months, 12)
@@ -222,7 +217,7 @@ def _runs(terms: Terms, day: str) -> list[_Run]:
 
 def _part_before(terms: Terms, grid: _Weeks | _Months) -> list[_Run]:
     """What is due at the start of a tenancy that does not begin on a due day."""
-    if grid.begins_on(_date(terms.start)):  # as most do: nothing else of the grid is worked out
+    if grid.begins_at_once:  # as most do: nothing else of the grid is worked out
         return []
     start, first = _date(terms.start).toordinal(), grid.nth(0)
     following = first if terms.end is None else min(first, _date(terms.end).toordinal() + 1)
@@ -234,9 +229,13 @@ def _whole(terms: Terms, grid: _Weeks | _Months, count: int) -> list[_Run]:
     """The first `count` periods, at the rents of their first days."""
     if len(terms.steps) == 1:
         return [_Run(0, count, terms.steps[0].amount)] if count else []
-    bounds = [0, *(min(grid.before(_date(step.first)), count) for step in terms.steps[1:]), count]
-    runs = zip(terms.steps, pairwise(bounds), strict=True)
-    return [_Run(begin, end - begin, step.amount) for step, (begin, end) in runs if begin < end]
+    ends = [min(grid.before(_date(step.first)), count) for step in terms.steps[1:]]
+    runs, begin = [], 0
+    for step, end in zip(terms.steps, (*ends, count), strict=True):
+        if begin < end:
+            runs.append(_Run(begin, end - begin, step.amount))
+        begin = end
+    return runs
 
 
 def _rent_on(terms: Terms, day: str) -> int:

@@ -1,3 +1,8 @@
+DROP INDEX tenancies_by_last_day;
+
+-- Units with a tenancy that ends are found by it, and no row of a tenancy is read.
+CREATE INDEX tenancies_by_last_day ON tenancies (org_id, last_day, id, property_id, unit_id);
+
 -- What former tenants owe is read from an index alone.
 CREATE INDEX tenancies_that_may_owe ON tenancies (org_id, id, currency, last_day, property_id, rent_total)
 WHERE last_day IS NOT NULL AND cancelled_at IS NULL;

@@ -24,6 +24,7 @@ WHERE p.org_id = :org_id AND p.archived_at IS NULL
     AND (CAST(:legal_entity_id AS TEXT) IS NULL OR b.legal_entity_id = :legal_entity_id)
 ORDER BY p.id
 """
+_WHOLE = "100"  # as of most
 
 
 class Scope(NamedTuple):
@@ -76,5 +77,7 @@ def worth(held: Sequence[HeldProperty]) -> Worth:
 
 def share_of(amount: int, percent: str) -> int:
     """A percentage of an amount, half up."""
+    if percent == _WHOLE:
+        return amount
     numerator, denominator = Decimal(percent).as_integer_ratio()
     return half_up(amount * numerator, denominator * 100)

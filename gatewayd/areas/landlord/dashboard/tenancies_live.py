@@ -16,14 +16,18 @@ from gatewayd.money import to_minor
 from gatewayd.store import ReadTx
 
 _SELECT_UNITS = "SELECT id, property_id FROM property_units WHERE org_id = :org_id AND archived_at IS NULL"
-_SELECT_OF_DAY = """
+_OF_DAY = """
 SELECT id, property_id, unit_id, currency, rent_frequency, CASE WHEN last_rent_from <= :day THEN last_rent END,
     CASE WHEN last_rent_from <= :day THEN NULL ELSE rent_history END,
     CASE WHEN notice_served_date <= :day THEN 1 ELSE 0 END
 FROM tenancies
-WHERE org_id = :org_id AND start_date <= :day AND cancelled_at IS NULL
-"""  # few are those whose last rent is still to come
-_SELECT_LIVE = f"{_SELECT_OF_DAY} AND last_day IS NULL UNION ALL {_SELECT_OF_DAY} AND last_day >= :day"
+WHERE org_id = :org_id AND cancelled_at IS NULL
+""".strip()  # few are those whose last rent is still to come
+# coalesce: those that end are found by their last day, and no start is null
+_SELECT_LIVE = f"""
+{_OF_DAY} AND last_day IS NULL AND start_date <= :day
+UNION ALL {_OF_DAY} AND last_day >= :day AND coalesce(start_date, '') <= :day
+"""
 _SELECT_HELD = """
 SELECT property_id, currency, type, deposit_scheme, deposit_protected_date, deposit_amount
 FROM tenancies

@@ -57,12 +57,14 @@ INSERT INTO tenancy_tenants (org_id, tenancy_id, tenant_id) VALUES (:org_id, :te
 """
 
 _BEGUN = "cancelled_at IS NULL AND start_date <= :today"
+# coalesce: the newest first are read off the index of last days, and no start is null
+_GOES_ON = "last_day IS NULL AND cancelled_at IS NULL AND coalesce(start_date, '') <= :today"
 _ENDS = "id IN (SELECT id FROM tenancies WHERE org_id = :org_id AND last_day >= :today)"  # few
 _STARTS = "id IN (SELECT id FROM tenancies WHERE org_id = :org_id AND start_date > :today)"  # few
 OF_STATUS: Final[Mapping[TenancyStatus, tuple[str, ...]]] = {
     "upcoming": (f" AND {_STARTS} AND cancelled_at IS NULL",),
     "active": (
-        f" AND last_day IS NULL AND {_BEGUN} AND (notice_served_date IS NULL OR notice_served_date > :today)",
+        f" AND {_GOES_ON} AND (notice_served_date IS NULL OR notice_served_date > :today)",
         f" AND {_ENDS} AND {_BEGUN} AND (notice_served_date IS NULL OR notice_served_date > :today)",
     ),
     "notice": (f" AND {_ENDS} AND {_BEGUN} AND notice_served_date <= :today",),
