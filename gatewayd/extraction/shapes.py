@@ -12,7 +12,21 @@ FailureCode = Literal["damaged", "too_large", "too_slow", "out_of_memory", "cras
 SkipCode = Literal["empty", "encrypted", "unsupported", "no_ocr"]
 """Why there is nothing to read, however often it is tried. `no_ocr`: only pictures, and no program that reads them."""
 
-CertificateKind = Literal["gas_safety", "eicr", "epc", "other"]
+CertificateKind = Literal[
+    "gas_safety",
+    "eicr",
+    "epc",
+    "hmo_licence",
+    "additional_licence",
+    "selective_licence",
+    "fire_risk_assessment",
+    "legionella_assessment",
+    "pat",
+    "emergency_lighting",
+    "fire_alarm",
+    "other",
+]
+"""Of those that landlords keep, the ones that are known by what they are called."""
 
 
 class Page(Struct, frozen=True, kw_only=True):

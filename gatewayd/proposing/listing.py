@@ -21,7 +21,7 @@ def list_proposals(tx: ReadTx, caller: Caller, request: ListDocumentProposals) -
     """List documents on whose proposals nobody has decided, newest first, with what they propose.
 
     A supplier's bill or a receipt proposes the bank transaction that paid it: of its total, of about its date, and
-    without a document so far. A gas safety record, an electrical report or an energy certificate proposes the
+    without a document so far. A certificate that landlords keep, such as a gas safety record, proposes the
     certificate of a property with its address. Each has a score and a reason, and nothing is done by itself.
     """
     bank_lines = BankLines(tx)

@@ -39,10 +39,12 @@ def blocks_of(numbers: Sequence[int], codes: bytes) -> Iterator[Block]:
 
 def nearest(blocks: Sequence[Block], code: bytes, count: int) -> list[int]:
     """The numbers of the passages whose codes differ least from this; of those that tie the greatest."""
+    if not blocks:
+        return []
     counted = [_differences(block, code) for block in blocks]
     near = [0] * len(blocks)
     open_ = [(1 << len(block.numbers)) - 1 for block in blocks]
-    for at in reversed(range(len(counted[0]) if counted else 0)):  # the greatest power of two first
+    for at in reversed(range(len(counted[0]))):  # the greatest power of two first
         less = [mask & ~planes[at] for mask, planes in zip(open_, counted, strict=True)]
         found = sum(mask.bit_count() for mask in less)
         if found >= count:
@@ -93,9 +95,10 @@ def _differences(block: Block, code: bytes) -> list[int]:
 
 def _places(mask: int) -> Iterator[int]:
     """Where bits are set."""
-    for at, byte in enumerate(mask.to_bytes((mask.bit_length() + 7) // 8, "little")):
-        if byte:
-            yield from (8 * at + bit for bit in range(8) if byte >> bit & 1)
+    while mask:
+        lowest = mask & -mask
+        yield lowest.bit_length() - 1
+        mask ^= lowest
 
 
 class Source(NamedTuple):

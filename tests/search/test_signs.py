@@ -87,6 +87,14 @@ def test_what_was_asked_longest_ago_makes_room() -> None:
     assert [org_id for org_id in ("org_a", "org_b", "org_c") if kept.find(source_of(org_id))] == ["org_a", "org_c"]
 
 
+def test_what_is_kept_anew_takes_no_more_room() -> None:
+    kept = KeptBlocks(2 * SIZE)
+    for revision in (1, 2):
+        kept.keep(source_of("org_a", revision), block_of(80))
+    kept.keep(source_of("org_b"), block_of(80))
+    assert kept.find(source_of("org_a", 2)) is not None
+
+
 def test_what_is_too_large_is_not_kept() -> None:
     kept = KeptBlocks(SIZE)
     kept.keep(source_of("org_b"), block_of(88))

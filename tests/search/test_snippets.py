@@ -53,6 +53,12 @@ def test_the_passage_with_most_of_the_words_may_be_the_last(stemmer: Stemmer) ->
     assert marked(first) == ["roof", "gutter"]
 
 
+def test_of_passages_with_as_many_of_the_words_the_first_are_shown(stemmer: Stemmer) -> None:
+    text = (" x" * 300 + " ").join(f"roof, gutter {number}" for number in (1, 2, 3))
+    found = snippets.of_words([page(text)], {"roof", "gutter"}, stemmer)
+    assert ["gutter 1" in found[0].text, "gutter 2" in found[1].text, len(found)] == [True, True, 2]
+
+
 def test_words_that_only_begin_alike_do_not_count(stemmer: Stemmer) -> None:
     text = "rooms " * 3 + "y " * 300 + "the gutters " + "y " * 300 + "roofs"
     found = snippets.of_words([page(text)], {"roof", "gutter"}, stemmer)
@@ -105,13 +111,24 @@ def test_no_word_is_cut_at_the_end(stemmer: Stemmer) -> None:
     text = "slates " + "abcdefghi " * 60
     (found,) = snippets.of_words([page(text)], {"slate"}, stemmer)
     assert found.text == "slates" + " abcdefghi" * 23
+    (found,) = snippets.of_words([page("slates\n" + "abcdefghi\n" * 60)], {"slate"}, stemmer)
+    assert found.text == "slates" + " abcdefghi" * 23
     (found,) = snippets.of_words([page("slates " + "z" * 500)], {"slate"}, stemmer)
     assert len(found.text) == 240, "a word that is longer is"
+
+
+@pytest.mark.parametrize("length", [239, 240])
+def test_a_text_that_is_no_longer_than_a_passage_keeps_its_last_word(stemmer: Stemmer, length: int) -> None:
+    text = "slates " + "z" * (length - 15) + " gutters"
+    (found,) = snippets.of_words([page(text)], {"slate"}, stemmer)
+    assert (len(text), found.text) == (length, text)
 
 
 def test_words_with_accents_are_found_at_the_beginning(stemmer: Stemmer) -> None:
     (found,) = snippets.of_words([page("Cafés à Paris")], {"cafe"}, stemmer)
     assert marked(found) == ["Cafés"]
+    (found,) = snippets.of_words([page("Éclairs of Paris")], {"eclair"}, stemmer)
+    assert marked(found) == ["Éclairs"]
     (found,) = snippets.of_words([page("\u0130 " * 200 + " the slates")], {"slate"}, stemmer)
     assert marked(found) == ["slates"], "a letter that becomes two when it is folded moves nothing"
 

@@ -1,4 +1,4 @@
-"""What gas safety records, electrical condition reports and energy performance certificates say (Domain F.6). Pure."""
+"""What certificates of lets say: records, reports, assessments and licences (Domain F.6). Pure."""
 
 import datetime
 import re
@@ -32,8 +32,8 @@ _REGISTRATION = re.compile(
 )
 _ADDRESS = re.compile(
     r"(?<![a-z])(?:(?:installation|property|site|job|inspection|premises|rented|dwelling"
-    r"|inspected)\s?(?:address|details|location)|address\s(?:of|for)\s(?:the\s)?(?:installation"
-    r"|property|premises|inspection|dwelling)|(?:rental\s)?(?:property|premises|dwelling|site"
+    r"|inspected)\s?(?:address|details|location)|address\s(?:of|for)\s(?:the\s)?(?:licensed\s)?(?:installation"
+    r"|property|premises|inspection|dwelling|house)|(?:(?:rental|licensed)\s)?(?:property|premises|dwelling|site"
     r"|location)(?:\sinspected)?(?=\s?:))(?![a-z])\s?[:\-]?\s*(?P<value>.*)$",
     re.IGNORECASE,
 )

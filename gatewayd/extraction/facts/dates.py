@@ -42,7 +42,9 @@ _LABELS = re.compile(
         |next\s(?:gas\s)?(?:safety\s)?(?:check|inspection|test|service)(?:\s(?:is\s)?(?:due|date|on|by|before))*
         |next\s(?:inspection|check)\s(?:to\sbe\s)?(?:made\s)?(?:due\s)?(?:by|before|no\slater\sthan)
         |(?:inspected|tested)\sand\s(?:tested|inspected)\s(?:by|before|no\slater\sthan|not\slater\sthan)
-        |re-?inspection\s(?:due|date)|(?:re-?)?test\s(?:due|by)|inspection\sdue|record\sexpires|due\sfor\srenewal)
+        |re-?inspection\s(?:due|date)|(?:re-?)?test\s(?:due|by)|inspection\sdue|record\sexpires|due\sfor\srenewal
+        |re-?test\sdate|licen[cs]e\send\sdate|next\s(?:risk\s)?(?:assessment|review)(?:\s(?:is\s)?(?:due|date|on|by))*
+        |(?:re-?assessment|review)\s(?:due|date|by)(?:\s(?:on|by))?)
     |(?P<other>(?:payment\s|invoice\s|bill\s)?due(?:\s?date|\s?by|\s?on|\s?before)?|date\s?due
         |(?:please\s)?pay(?:ment)?(?:\sis)?(?:\srequired)?(?:\sus)?\s?(?:by|before|on)|payable\s(?:by|before
             |on|within)|to\s?be\s?paid\sby
@@ -62,9 +64,10 @@ _LABELS = re.compile(
         |issue|certificate|statement|receipt|letter|agreement|report|record)
         |date\s?issued|issue\s?date|issued(?:\sdate)?(?:\son)?|date\s?and\s?tax\s?point
             |tax\s?point(?:\s?date)?|date\s?/\s?tax\s?point|invoiced\son
-        |(?:statement|receipt|certificate|report|letter|agreement|record|billing)\s?date|statement\sissued)
+        |(?:statement|receipt|certificate|report|letter|agreement|record|billing)\s?date|statement\sissued
+        |licen[cs]e\sstart\sdate)
     |(?P<done>date\s?of\s?(?:the\s?)?(?:inspection|check|test|assessment|visit|sale|purchase|transaction|payment)
-        |(?:inspection|transaction|sale|purchase|check|assessment|payment|paid)\s?date
+        |(?:inspection|transaction|sale|purchase|check|test|assessment|payment|paid)\s?date
         |date\s?(?:paid|inspected|signed|carried\sout|checked|tested)|(?:inspected|carried\sout|checked|paid
             |purchased|sold|signed)\son)
     |(?P<date>dated?(?![a-z])|made\son|date/time)

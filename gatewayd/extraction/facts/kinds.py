@@ -26,6 +26,25 @@ def _clue(kind: DocumentKind, weight: int, pattern: str, *, heading: bool = Fals
     return Clue(kind, weight, re.compile(rf"(?<![a-z])(?:{pattern})(?![a-z])", re.IGNORECASE), heading)
 
 
+def _alone(title: str) -> str:
+    return rf"^(?:{title})(?:\s{_PAPER})?$"
+
+
+_WORK: Final = r"(?:\s(?:system|periodic|annual|inspection|servicing|service|test(?:ing)?|and|&))*"
+_PAPER: Final = r"(?:certificate|report|record)"
+_TITLES: Final[Mapping[CertificateKind, str]] = {
+    "selective_licence": r"selective\s(?:property\s)?licen[cs]e",
+    "additional_licence": r"additional\s(?:hmo\s)?licen[cs]e",
+    "hmo_licence": r"(?:mandatory\s)?(?:hmo|house\sin\smultiple\soccupation)\slicen[cs]e"
+    r"|licen[cs]e\s(?:for|to\soperate)\san?\s(?:hmo|house\sin\smultiple\soccupation)",
+    "fire_risk_assessment": r"fire\srisk\sassessment",
+    "legionella_assessment": r"(?:legionella|legionnaires'?(?:\sdisease)?)\s(?:risk\s)?assessment",
+    "pat": rf"portable\sappliance\stest(?:s|ing)?|pat{_WORK}\s{_PAPER}",
+    "emergency_lighting": rf"emergency\slight(?:ing|s){_WORK}\s{_PAPER}",
+    "fire_alarm": rf"fire\s(?:detection\s(?:and|&)\s(?:fire\s)?)?alarms?{_WORK}\s{_PAPER}",
+}
+"""What stands alone in a line at their head: elsewhere letters, bills and licences speak of them."""
+
 _CLUES: Final = (
     _clue("invoice", 4, r"(?:[il1]nv[o0][il1]ce|bill)", heading=True),
     _clue("invoice", 2, r"(?:vat|tax|sales|pro\s?forma|service|final)\s?[il1]nv[o0][il1]ce", heading=True),
@@ -49,6 +68,7 @@ _CLUES: Final = (
     _clue("receipt", 4,
         r"pump\s?(?:n[o0]\.?\s?)?\d{1,2}(?![\d.,])|(?:unleaded|diesel)\s.{0,30}\d\s?l(?:tr|itres?)?(?![a-z])"
         r"|\d\s?l(?:tr|itres?)?\s?@"),
+    _clue("receipt", 3, r"change(?:\s(?:due|given))?\s?:?\s*[£$€]?\d{1,4}\.\d\d"),
     _clue("receipt", 2,
         r"till|cashier|served\sby|operator|change(?:\sdue)?|cash\stendered|eft|card\s(?:sale|no"
         r"|number)|visa\s?(?:debit)?|mastercard"),
@@ -72,6 +92,7 @@ _CLUES: Final = (
     _clue("certificate", 9, r"gas\s?safety\s?(?:record|certificate|inspection|check\srecord)|cp\s?12"),
     _clue("certificate", 9, r"electrical\s?installation\s?(?:condition\s?report|certificate)|eicr"),
     _clue("certificate", 9, r"energy\s?performance\s?certificate"),
+    *(_clue("certificate", 9, _alone(title)) for title in _TITLES.values()),
     _clue("certificate", 5,
         r"(?:this\sis\sto|we\shereby|hereby)\scertify|certificate\s(?:n[o0umber]{0,5}\b|ref)"
         r"|certificate\sof\s\w{3,20}"),
@@ -99,7 +120,9 @@ _CERTIFICATES: Final[Mapping[CertificateKind, re.Pattern[str]]] = {
     "gas_safety": re.compile(r"gas\s?safety\s?(?:record|certificate|inspection|check)|cp\s?12\b", re.IGNORECASE),
     "eicr": re.compile(r"electrical\s?installation\s?condition\s?report|\beicr\b", re.IGNORECASE),
     "epc": re.compile(r"energy\s?performance\s?certificate|\bepc\b", re.IGNORECASE),
+    **{kind: re.compile(_alone(title), re.IGNORECASE) for kind, title in _TITLES.items()},
 }
+_UNDER_ADDITIONAL_LICENSING: Final = re.compile(r"\badditional\s(?:hmo\s)?licensing\b", re.IGNORECASE)
 _DRAFTS: Final = re.compile(
     r"(?<![a-z])(?:quot(?:e|ation)|estimate|credit\s?note|remittance\sadvice|purchase\sorder"
     r"|delivery\snote|payslip|pay\sadvice|p60)(?![a-z])",
@@ -136,11 +159,11 @@ def kind_of(lines: Sequence[Line]) -> KindFound:
 
 def certificate_kind(lines: Sequence[Line]) -> CertificateKind:
     """What a certificate certifies: what is named first."""
-    for line in lines:
-        for kind, pattern in _CERTIFICATES.items():
-            if pattern.search(line.text):
-                return kind
-    return "other"
+    found = (kind for line in lines for kind, pattern in _CERTIFICATES.items() if pattern.search(line.text))
+    kind: CertificateKind = next(found, "other")
+    if kind == "hmo_licence" and any(_UNDER_ADDITIONAL_LICENSING.search(line.text) for line in lines):
+        return "additional_licence"
+    return kind
 
 
 def _is_heading(text: str) -> bool:

@@ -11,7 +11,7 @@ from gatewayd.areas.vault.documents import rows as documents
 from gatewayd.areas.vault.parses import rows as parses
 from gatewayd.areas.vault.proposals import rows
 from gatewayd.errors import Problem
-from gatewayd.extraction.shapes import CertificateFacts, Facts
+from gatewayd.extraction.shapes import CertificateFacts, CertificateKind, Facts
 from gatewayd.store import WriteTx
 from tests.areas.accounting.books import Json, fields_of
 from tests.areas.landlord.landlords import Landlord
@@ -209,6 +209,31 @@ def test_nonsense_of_a_strangers_file_is_left_out(cabinet: Cabinet, landlord: La
     (found,) = proposed(cabinet, record(cabinet, nonsense))
     names = ("reference", "issuerRegistration", "rating", "score", "expiryDate", "issuerName")
     assert [found[name] for name in names] == [None] * 6
+
+
+@pytest.mark.parametrize(
+    ("kind", "expiry"),
+    [
+        ("fire_risk_assessment", "2027-10-11"),
+        ("legionella_assessment", "2028-10-11"),
+        ("pat", "2027-10-11"),
+        ("emergency_lighting", "2027-10-11"),
+        ("fire_alarm", "2027-04-11"),
+        ("hmo_licence", "2031-10-11"),
+        ("additional_licence", "2031-10-11"),
+        ("selective_licence", "2031-10-11"),
+    ],
+)
+def test_what_else_landlords_keep_is_proposed(
+    cabinet: Cabinet, landlord: Landlord, kind: CertificateKind, expiry: str
+) -> None:
+    """Domain B4: to the eve of so many months or years from its day, where it does not say until when it holds."""
+    property_id = house(landlord)
+    document_id = record(cabinet, replace(GAS, type=kind, expiry_date=None, result=None, reference=None))
+    (found,) = proposed(cabinet, document_id)
+    assert (found["type"], found["issuedDate"], found["expiryDate"]) == (kind, "2026-10-12", None)
+    made = cabinet.post("acceptCertificate", documentId=document_id, propertyId=property_id)
+    assert (made["type"], made["expiryDate"], made["documentId"]) == (kind, expiry, document_id)
 
 
 def test_what_is_kept_already_is_not_proposed(cabinet: Cabinet, landlord: Landlord) -> None:

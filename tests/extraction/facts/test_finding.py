@@ -2,6 +2,8 @@
 
 import datetime
 
+import pytest
+
 from gatewayd.extraction.facts import find_facts
 from gatewayd.extraction.shapes import Facts
 
@@ -96,6 +98,30 @@ Next inspection due: 3 March 2031
     certificate = found(text).certificate
     assert certificate is not None
     assert (certificate.result, certificate.expiry_date) == (None, "2031-03-03")
+
+
+@pytest.mark.parametrize(
+    ("title", "kind"),
+    [
+        ("Fire Risk Assessment Report", "fire_risk_assessment"),
+        ("LEGIONELLA ASSESSMENT", "legionella_assessment"),
+        ("Portable Appliance Testing", "pat"),
+        ("PAT Inspection and Test Record", "pat"),
+        ("HMO Licence", "hmo_licence"),
+        ("Mandatory House in Multiple Occupation Licence", "hmo_licence"),
+        ("Licence to operate an HMO", "hmo_licence"),
+        ("Additional HMO Licence", "additional_licence"),
+        ("Selective Property License", "selective_licence"),
+        ("Fire Detection and Fire Alarm System Test Certificate", "fire_alarm"),
+        ("Emergency Lighting Annual Test Certificate", "emergency_lighting"),
+    ],
+)
+def test_a_certificate_is_known_by_its_title_alone_in_a_line(title: str, kind: str) -> None:
+    body = "Property: 9 Old Road, Hove BN3 1AA\nDate of issue: 1 May 2026\n"
+    certificate = found(f"{title}\n{body}").certificate
+    assert certificate is not None
+    assert (certificate.type, certificate.postcode, certificate.issued_date) == (kind, "BN3 1AA", "2026-05-01")
+    assert found(f"The {title} was done, as agreed.\n{body}").certificate is None
 
 
 def test_pages_between_the_first_and_the_last_are_not_looked_at() -> None:

@@ -18,8 +18,8 @@ _OF_WRITTEN: Final[Mapping[str, tuple[float, float]]] = {
     "vatNumber": (1.0, 0.9),
     "reference": (0.96, 0.93),
     "certificate.type": (1.0, 1.0),
-    "certificate.issuedDate": (1.0, 0.87),
-    "certificate.expiryDate": (1.0, 0.83),
+    "certificate.issuedDate": (1.0, 0.93),
+    "certificate.expiryDate": (1.0, 0.92),
     "certificate.result": (1.0, 0.8),
     "certificate.rating": (1.0, 1.0),
     "certificate.score": (1.0, 1.0),
@@ -32,7 +32,7 @@ _OF_GENERATED: Final = (0.98, 0.98)
 
 
 _OF_HELD_OUT: Final[Mapping[str, float]] = {
-    "kind": 0.94,
+    "kind": 1.0,
     "date": 1.0,
     "total": 0.9,
     "currency": 0.9,
@@ -41,11 +41,11 @@ _OF_HELD_OUT: Final[Mapping[str, float]] = {
     "reference": 1.0,
     "certificate.type": 1.0,
     "certificate.issuedDate": 1.0,
-    "certificate.expiryDate": 0.75,
+    "certificate.expiryDate": 0.88,
     "certificate.result": 1.0,
     "certificate.rating": 1.0,
     "certificate.score": 0.0,
-    "certificate.postcode": 0.66,
+    "certificate.postcode": 0.87,
 }
 """Recall of each field in documents that no rule was made for: of some there are few."""
 
@@ -60,7 +60,7 @@ def _below(scores: Mapping[str, Score], floors: Mapping[str, tuple[float, float]
 
 def test_documents_written_by_hand_are_understood() -> None:
     documents = corpus.written()
-    assert len(documents) >= 59
+    assert len(documents) >= 67
     scores, mistakes = measure(documents)
     assert scores.keys() == _OF_WRITTEN.keys(), "a field without a floor could get worse unseen"
     assert not _below(scores, _OF_WRITTEN), f"\n{table(scores)}\n{mistakes}"
@@ -68,9 +68,9 @@ def test_documents_written_by_hand_are_understood() -> None:
 
 def test_documents_that_no_rule_was_made_for_are_not_misread() -> None:
     documents = corpus.held_out()
-    assert len(documents) == 20
+    assert len(documents) == 24
     scores, mistakes = measure(documents)
-    floors = {field: (0.94 if field == "kind" else float(recall > 0), recall) for field, recall in _OF_HELD_OUT.items()}
+    floors = {field: (float(recall > 0), recall) for field, recall in _OF_HELD_OUT.items()}
     assert scores.keys() == floors.keys()
     assert not _below(scores, floors), f"\n{table(scores)}\n{mistakes}"
 
