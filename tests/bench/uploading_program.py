@@ -26,7 +26,8 @@ def _body(content: bytes, pace: float) -> Iterator[bytes]:
 def main() -> None:
     """Upload until the time is over; what is under way then is ended first."""
     asked = json.load(sys.stdin)
-    os.nice(5)  # whoever measures shares the core
+    # It stands for other machines: on the core of whoever measures it runs while nobody else wants to.
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     paths, over = iter(asked["paths"]), time.perf_counter() + asked["seconds"]
     lock, sent, failures = threading.Lock(), [0], []
     content, pace = secrets.token_bytes(PART), asked["pace"] / asked["at_once"]

@@ -130,6 +130,8 @@ async def test_a_part_begins_where_the_upload_stands(tmp_path: Path, database_im
         ({"upload_length": "many"}, "invalid_request"),
         ({"upload_checksum": "crc32 AAAA"}, "invalid_request"),
         ({"upload_checksum": "sha1 !"}, "invalid_request"),
+        ({"upload_checksum": "sha1 EfbEfkwXEF!2ILCSWhVNLa5xZmyE="}, "invalid_request"),
+        ({"upload_checksum": "sha1 é"}, "invalid_request"),
         ({"upload_checksum": "sha1"}, "invalid_request"),
         ({"content_encoding": "gzip"}, "unsupported_media_type"),
     ],
@@ -142,6 +144,19 @@ async def test_what_is_no_part(tmp_path: Path, database_image: bytes, fields: di
         assert (refused.code, body.read) == (code, 0)
         assert refused["tus-resumable"] == "1.0.0"
         assert (await door.tus("PATCH", f"{ORIGIN}/vault/uploads/gwd_upl_x", b"x", upload_offset=0)).status == 404
+
+
+async def test_what_a_request_of_tus_has_to_say(tmp_path: Path, database_image: bytes) -> None:
+    """Core protocol: the version with each, but for a HEAD that a person sends; and where a part begins."""
+    offset, kind = (b"upload-offset", b"0"), (b"content-type", b"application/offset+octet-stream")
+    async with open_door(tmp_path, database_image) as door:
+        _, url = await made(door, sizeBytes=10)
+        assert (await door.put(url, Body(b""), method="HEAD")).status == 200
+        versions = [await door.put(url, Body(b"x"), offset, kind, method=method) for method in ("PATCH", "DELETE")]
+        assert [(reply.status, reply["tus-version"]) for reply in versions] == [(412, "1.0.0")] * 2
+        begun = await door.put(url, Body(b"x"), kind, (b"tus-resumable", b"1.0.0"), method="PATCH")
+        assert (begun.status, begun.code) == (400, "invalid_request")
+        assert (await door.tus("HEAD", url))["upload-offset"] == "0"
 
 
 async def test_a_part_that_is_not_what_its_checksum_says_does_not_count(tmp_path: Path, database_image: bytes) -> None:

@@ -72,6 +72,26 @@ def test_an_upload_url_takes_bytes_once(cabinet: Cabinet) -> None:
     assert cabinet.store.write(lambda tx: uploads.receive(tx, token, 1, "0" * 64)) is None
 
 
+def test_how_much_will_come_is_said_once(cabinet: Cabinet) -> None:
+    def declared(token: str, size: int) -> int | None:
+        found = cabinet.store.write(lambda tx: uploads.declare(tx, token, size, 0))
+        return None if found is None else found.row.declared_size_bytes
+
+    made = cabinet.record()
+    token = made["upload"]["url"].rpartition("/")[2]
+    assert [declared(token, size) for size in (5, 7)] == [5, 5]
+    cabinet.land(made)
+    assert declared(token, 5) is None, "its bytes are there"
+    assert declared("gwd_upl_other", 5) is None
+
+
+def test_an_upload_is_ended_once(cabinet: Cabinet) -> None:
+    made = cabinet.record()
+    token = made["upload"]["url"].rpartition("/")[2]
+    ended = [cabinet.store.write(lambda tx: uploads.end(tx, token)) for _ in range(2)]
+    assert [None if row is None else row.id for row in ended] == [made["document"]["id"], None]
+
+
 def test_an_upload_ends_after_a_day(cabinet: Cabinet) -> None:
     """Domain B7."""
     made, landed = cabinet.record(), cabinet.record()

@@ -104,7 +104,7 @@ def receive(tx: WriteTx, token: str, size: int, sha256: str, organization_bytes:
     return DOCUMENTS.update(tx, replace(expected.row, size_bytes=size, sha256=sha256, received_at=tx.now))
 
 
-def declare(tx: WriteTx, token: str, size: int, organization_bytes: int = 0) -> Expected | None:
+def declare(tx: WriteTx, token: str, size: int, organization_bytes: int) -> Expected | None:
     """Note how many bytes are to come, where nobody said so before; else it stays as it is. None as in `find`.
 
     Raises `Problem` `payload_too_large` or `limit_reached` as `receive` does.
