@@ -210,9 +210,8 @@ def fulfil(tx: WriteTx, row: ObligationRow, received_date: str | None, by: str |
     done = OBLIGATIONS.update(tx, done)
     note(tx, done, "fulfilled", by, received_date)
     for other in open_updates_beside(tx, row):
-        if other.period_end_date > row.period_end_date:
-            break
-        if by is not None and other.source == "tax_authority":  # which says itself what it received
+        confirmed = by is not None and other.source == "tax_authority"  # which says itself what it received
+        if confirmed or other.period_end_date > row.period_end_date:
             continue
         met = replace(other, status="fulfilled", received_date=received_date, fulfilled_at=tx.now)
         OBLIGATIONS.update(tx, met)

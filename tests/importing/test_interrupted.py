@@ -6,7 +6,9 @@ from typing import Any, cast
 import pytest
 import trio
 
+from gatewayd.importing.bank import moves
 from gatewayd.importing.parts import Sizes
+from gatewayd.ledger import period_locks
 from gatewayd.ledger.import_shapes import ImportRunRow
 from gatewayd.store import Store
 from tests.importing.conftest import DEADLINE, ORG, Bank, OpenBank
@@ -81,6 +83,42 @@ async def test_an_import_that_is_ended_is_applied_or_failed(open_bank: OpenBank,
     run, seen = await gone_on_with(open_bank, account)
     assert run.status in ("applied", "failed")
     assert sorted(seen) == (after if run.status == "applied" else sorted(before))
+
+
+class ClosingStore(EndingStore):
+    """The same, where a period is closed once rows begin to come in."""
+
+    def __init__(self, store: Store, writes: int, scope: trio.CancelScope, entity: str) -> None:
+        super().__init__(store, writes, scope)
+        self._inner, self._entities = store, [entity]
+
+    async def write(self, work: Any, org_id: str | None = None) -> Any:
+        if self._entities and getattr(work, "func", None) is moves.begin_hidden:
+            entity = self._entities.pop()
+            await self._inner.write(lambda tx: period_locks.close(tx, entity, "2026-03-01", "2026-03-03"), ORG)
+        return await super().write(work, org_id)
+
+
+@pytest.mark.parametrize("writes", range(14, 34))
+async def test_what_a_closed_period_takes_back_is_ended_and_gone_on_with(open_bank: OpenBank, writes: int) -> None:
+    """Six of nine rows lie behind the closed days: all of them come in, or none."""
+    async with open_bank(sizes=SMALL) as bank:
+        entity = await bank.entity()
+        account = await bank.account(legal_entity_id=entity)
+    scope = trio.CancelScope()
+    with scope:
+        async with open_bank(
+            sizes=SMALL, watch=lambda store: cast(Store, ClosingStore(store, writes, scope, entity))
+        ) as bank:
+            await bank.bring(account, LARGE)
+    run, seen = await gone_on_with(open_bank, account)
+    assert run.status in ("applied", "failed")
+    if run.status == "failed":
+        assert seen == []
+    elif run.refused_rows:
+        assert (run.added, sorted(seen)) == (6, [f"-{n}.00" for n in range(4, 10)])
+    else:  # ended before the period was closed
+        assert (run.added, len(seen)) == (9, 9)
 
 
 @pytest.mark.parametrize("writes", range(10, WRITES_MAX, 2))

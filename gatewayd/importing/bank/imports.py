@@ -97,14 +97,21 @@ class BankImports:
         try:
             await self._store.write(lambda tx: moves.end_hidden(tx, run), org_id)
         except moves.PeriodsChanged:
-            await self._empty(org_id, run)
-            await self._store.write(lambda tx: moves.take_back(tx, run), org_id)
+            await self._store.write(lambda tx: moves.begin_taking_back(tx, run), org_id)
+            await self._take_back(org_id, run)
             raise
+
+    async def _take_back(self, org_id: str, run: ImportRunRow) -> None:
+        await self._empty(org_id, run)
+        await self._store.write(lambda tx: moves.end_taking_back(tx, run), org_id)
 
     async def go_on(self, org_id: str, run: ImportRunRow) -> None:
         if run.stage == "allocating":
             await allocating.allocate(self._store, org_id, run.id)
         elif not await self._store.read(lambda tx: self.has_begun(tx, run), org_id):
+            await self.apply(org_id, run)
+        elif not run.moved_to:  # nothing had come in yet, or what had was on its way out
+            await self._take_back(org_id, run)
             await self.apply(org_id, run)
         else:
             try:

@@ -58,10 +58,14 @@ def end_hidden(tx: WriteTx, run: ImportRunRow) -> ImportRunRow:
     return applied
 
 
-def take_back(tx: WriteTx, run: ImportRunRow) -> None:
+def begin_taking_back(tx: WriteTx, run: ImportRunRow) -> None:
+    """What has come in goes again: who goes on with it does not take it for there."""
+    import_runs.note_moved(tx, run.id, 0)
+
+
+def end_taking_back(tx: WriteTx, run: ImportRunRow) -> None:
     """Nothing of what had come in is left: begin again."""
     hidden_imports.show(tx, run.id)
-    import_runs.note_moved(tx, run.id, 0)
 
 
 def _end_applying(tx: WriteTx, run: ImportRunRow) -> ImportRunRow:

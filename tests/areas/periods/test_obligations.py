@@ -142,15 +142,47 @@ def test_an_update_meets_those_before_it_of_its_source_and_year(desk: Desk) -> N
     assert [status for _, _, status in desk.due(f"businessId={trade['id']}")] == ["fulfilled"] * 3 + ["open"] * 5
     assert {status for _, _, status in desk.due(f"businessId={other['id']}")} == {"open", "overdue"}
     assert first(desk)["receivedDate"] == "2026-11-20"
+    noted = desk.ask("obligations.get", f"id={first(desk)['id']}")["events"]
+    assert [(one["type"], one["detail"]) for one in noted][-1] == ("fulfilled", "with the update to 2027-01-05")
+
+
+def test_what_is_no_update_meets_no_update(desk: Desk) -> None:
+    trade = desk.create()
+    before = desk.due(f"businessId={trade['id']}")
+    of = {"legalEntityId": desk.person, "businessId": trade["id"], "name": "Permit", "dueDate": "2026-12-31"}
+    made = desk.do("obligations.create", **of, periodStartDate="2026-04-06", periodEndDate="2027-04-05")
+    desk.do("obligations.fulfil", id=made["id"])
+    assert [one for one in desk.due(f"businessId={trade['id']}") if one in before] == before
+
+
+def test_which_updates_are_met_is_no_matter_of_due_dates(desk: Desk) -> None:
+    """The authority has the last one due before all others."""
+    trade = desk.create()
+    last = Confirmed("itsa_quarterly_update", trade["id"], "2026-04-06", "2027-04-05", "2026-08-01", False)
+    desk.confirm(desk.person, last)
+    second = next(one for one in desk.obligations(f"businessId={trade['id']}") if one["periodEndDate"] == "2026-10-05")
+    desk.do("obligations.fulfil", id=second["id"])
+    met = [one["periodEndDate"] for one in desk.obligations(f"businessId={trade['id']}&status=fulfilled")]
+    assert met == ["2026-07-05", "2026-10-05"]
+
+
+def test_a_business_whose_period_begins_today_has_what_is_open(desk: Desk) -> None:
+    trade = desk.create(commencementDate="2026-11-20")
+    with pytest.raises(Problem) as caught:
+        desk.archive(trade["id"], force=False)
+    assert caught.value.code == "invalid_state"
+    tomorrow = desk.create(name="Thatching", commencementDate="2026-11-21")
+    assert desk.archive(tomorrow["id"], force=False)["status"] == "archived"
 
 
 def test_what_a_person_says_meets_none_that_the_authority_confirmed(desk: Desk) -> None:
     trade = desk.create()
-    first_id, second, *_ = (one["id"] for one in desk.obligations(f"businessId={trade['id']}"))
+    first_id, second, third, *_ = (one["id"] for one in desk.obligations(f"businessId={trade['id']}"))
     said = Confirmed("itsa_quarterly_update", trade["id"], "2026-04-06", "2026-07-05", "2026-08-07", False)
     desk.confirm(desk.person, said)
-    desk.do("obligations.fulfil", id=second)
-    assert desk.ask("obligations.get", f"id={first_id}")["status"] == "overdue"
+    desk.do("obligations.fulfil", id=third)
+    states = [desk.ask("obligations.get", f"id={one}")["status"] for one in (first_id, second)]
+    assert states == ["overdue", "fulfilled"]
 
 
 def test_an_update_of_the_next_year_meets_none_of_this_one(desk: Desk) -> None:
