@@ -65,7 +65,7 @@ def part_mistakes(part: Part, setting: Setting) -> Iterator[FieldError]:
 
 def entry_mistakes(row: Allocation, today: str, setting: Setting) -> Iterator[FieldError]:
     """What is wrong with an entry that no bank line stands behind. `today` is ISO."""
-    if row.business_id is None:
+    if row.business_id is None and row.category == NOT_PNL:  # of all else the category asks for it
         yield FieldError(f"{setting.path}businessId", "required", "Whose money was it?")
     if not row.description.strip():
         yield FieldError(f"{setting.path}description", "required", "No bank transaction says what it was.")

@@ -184,6 +184,9 @@ def test_what_such_an_entry_needs(trading: Trading) -> None:
     whole = {"category": "adminCosts", "businessId": trading.trade, "direction": "out", "amount": "1"}
     problem = refused(trading.post, "allocate", parts=[{**whole, "description": "Stamps"}], date="2026-11-21")
     assert fields_of(problem) == [("date", "out_of_range")]
+    nobodys = {**whole, "businessId": None, "description": "Stamps"}
+    problem = refused(trading.post, "allocate", parts=[nobodys])
+    assert fields_of(problem) == [("parts[0].businessId", "required")]
     assert fields_of(refused(trading.post, "allocate", parts=[])) == [("parts", "required")]
     assert fields_of(refused(trading.post, "allocate", parts=[], replace=True)) == [("bankTransactionId", "required")]
 

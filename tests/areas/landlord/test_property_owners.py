@@ -109,6 +109,21 @@ def test_ownership_is_another_name_of_owners(lettings: Lettings) -> None:
     assert fields_of(caught.value) == [("ownership", "conflict")]
 
 
+def test_owners_change_under_either_name(lettings: Lettings) -> None:
+    made = lettings.property(ownership=[named("25")])
+    changed = lettings.post("updateProperty", id=made["id"], ownership=[named("40.0", "Bo")])
+    assert (changed["owners"][0]["name"], changed["owners"][0]["sharePercent"]) == ("Bo", "40")
+    assert changed["ownerSharePercent"] == "60"
+    for wrong, found in (
+        ({"ownership": [named("100.1")]}, ("ownership[0].sharePercent", "out_of_range")),
+        ({"ownership": [], "owners": []}, ("ownership", "conflict")),
+    ):
+        with pytest.raises(Problem) as caught:
+            lettings.post("updateProperty", id=made["id"], **wrong)
+        assert fields_of(caught.value)[0] == found
+    assert lettings.post("updateProperty", id=made["id"], ownership=[])["ownerSharePercent"] == "100"
+
+
 SHARES = st.integers(1, 100 * 10**12).map(lambda n: f"{n // 10**12}.{n % 10**12:012}")
 OWNERS = st.lists(
     st.builds(

@@ -35,6 +35,7 @@ from gatewayd.ledger.lists import archive_filter, contains, sync_page
 from gatewayd.ledger.references import Reference
 from gatewayd.store import ReadTx, WriteTx
 
+_NAMED_TWICE = FieldError("ownership", "conflict", "It is another name of `owners`: give one of the two.")
 _NAME_LENGTH = 120  # of a name; a line of an address may be longer
 
 
@@ -112,18 +113,22 @@ def update_property(tx: WriteTx, caller: Caller, request: UpdateProperty) -> Pro
     business = businesses.find(tx, before.business_id)
     assert business is not None  # a foreign key
     after = PROPERTIES.changed(before, request)
+    path = "owners" if request.ownership is UNSET else "ownership"
+    owners = request.owners if request.ownership is UNSET else request.ownership
     errors: list[FieldError] = []
-    if request.owners is not UNSET:
-        errors += _owner_mistakes(tx, after.owners, business, "owners")
+    if request.owners is not UNSET and request.ownership is not UNSET:
+        errors.append(_NAMED_TWICE)
+    if owners is not UNSET:
+        errors += _owner_mistakes(tx, owners, business, path)
     if request.foreign_property_id is not UNSET:
         errors += rules.foreign_id_mistakes(after, business)
     errors += rules.mistakes(after, tx.today)
     errors += _jurisdiction_mistakes(tx, before, after)
     if errors:
         raise invalid(*errors)
-    if request.owners is not UNSET:
-        share = rules.own_share(after.owners, business.legal_entity_id)
-        after = replace(after, owners=rules.with_canonical_shares(after.owners), owner_share_percent=share)
+    if owners is not UNSET:
+        share = rules.own_share(owners, business.legal_entity_id)
+        after = replace(after, owners=rules.with_canonical_shares(owners), owner_share_percent=share)
     if after.owner_share_percent != before.owner_share_percent:
         last_closed = period_locks.last_closed(tx, business.legal_entity_id, business.id)
         owner_shares.keep(tx, business.id, before.id, before.owner_share_percent, last_closed)
@@ -142,7 +147,7 @@ def _naming_mistakes(request: CreateProperty) -> Iterator[FieldError]:
     if request.name is None and request.address is None:
         yield FieldError("name", "required", "Give a name, or an address for its first line to be the name.")
     if request.owners is not None and request.ownership is not None:
-        yield FieldError("ownership", "conflict", "It is another name of `owners`: give one of the two.")
+        yield _NAMED_TWICE
 
 
 def _name(request: CreateProperty) -> str:

@@ -220,6 +220,7 @@ class UpdateProperty(Request, frozen=True, kw_only=True):
     bedrooms: Bedrooms | UnsetType | None = UNSET
     area_sqm: DecimalText | UnsetType | None = UNSET
     owners: Owners | UnsetType = UNSET
+    ownership: Owners | UnsetType = UNSET
     acquisition_date: Date | UnsetType | None = UNSET
     purchase_price: AmountText | UnsetType | None = UNSET
     acquisition_costs: AmountText | UnsetType | None = UNSET
