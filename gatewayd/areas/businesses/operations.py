@@ -219,7 +219,7 @@ def _refuse_unallocated(tx: ReadTx, row: BusinessRow, current: Status) -> None:
 
 
 def _cessation_date(tx: ReadTx, before: BusinessRow, request: SetStatus) -> str | None:
-    """The cessation date after a move that is allowed. Raises `Problem` `validation_failed`."""
+    """The cessation date after a move that is allowed. Raises `Problem`: `validation_failed`, `invalid_state`."""
     given = None if request.effective_date is None else request.effective_date.isoformat()
     if request.status != "ceased":
         if given is not None:
@@ -235,7 +235,7 @@ def _cessation_date(tx: ReadTx, before: BusinessRow, request: SetStatus) -> str 
         raise invalid_field("effectiveDate", "date_order", f"The business began on {before.commencement_date}.")
     last = _entry_after(tx, before, given)
     if last is not None:
-        raise invalid_field("effectiveDate", "date_order", last)
+        raise invalid_state(last, rules.shown_status(before, tx.today), ())
     if given > tx.today:  # Chosen: the state would say today what is so later
         raise invalid_field("effectiveDate", "out_of_range", "The day is still to come.")
     return given
