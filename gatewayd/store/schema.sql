@@ -2096,7 +2096,9 @@ CREATE INDEX tenancies_of_property ON tenancies (org_id, property_id, start_date
 
 CREATE INDEX tenancies_of_unit ON tenancies (org_id, unit_id, id) WHERE unit_id IS NOT NULL;
 
-CREATE INDEX tenancies_that_may_owe ON tenancies (org_id, id, currency, last_day, property_id, rent_total)
+CREATE INDEX tenancies_that_may_owe ON tenancies (
+    org_id, id, currency, last_day, property_id, rent_total, cancelled_at
+)
 WHERE last_day IS NOT NULL AND cancelled_at IS NULL;
 
 CREATE INDEX tenancies_to_look_at ON tenancies (rent_looked_at_on, id) WHERE cancelled_at IS NULL;

@@ -4,7 +4,9 @@ DROP INDEX tenancies_by_last_day;
 CREATE INDEX tenancies_by_last_day ON tenancies (org_id, last_day, id, property_id, unit_id);
 
 -- What former tenants owe is read from an index alone.
-CREATE INDEX tenancies_that_may_owe ON tenancies (org_id, id, currency, last_day, property_id, rent_total)
+CREATE INDEX tenancies_that_may_owe ON tenancies (
+    org_id, id, currency, last_day, property_id, rent_total, cancelled_at
+)
 WHERE last_day IS NOT NULL AND cancelled_at IS NULL;
 
 -- What was issued and superseded since a day of the past.

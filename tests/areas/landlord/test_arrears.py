@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gatewayd.areas.landlord.rents import arrears
 from gatewayd.areas.landlord.rents.arrears import Owed
 from gatewayd.clock import days_after
 from gatewayd.ledger import allocations
@@ -166,6 +167,15 @@ def test_a_sum_that_is_not_that_of_the_allocations_is_found(lets: RentBooks) -> 
 
 
 # -- beside a walk over the days
+
+
+def test_what_former_tenants_owe_is_read_off_indexes(lets: RentBooks) -> None:
+    sql = f"EXPLAIN QUERY PLAN {arrears._SELECT_ENDED}"
+    plan = lets.store.read(lambda tx: tx.rows(sql, day="2026-11-20"), lets.org_id)
+    assert [row[3].partition(" USING ")[2].partition(" (")[0] for row in plan] == [
+        "COVERING INDEX rents_received_unpaid",
+        "COVERING INDEX tenancies_that_may_owe",
+    ]
 
 
 class Drawn(NamedTuple):

@@ -249,6 +249,16 @@ def test_every_day_has_what_was_issued_last_by_then(premises: Premises) -> None:
         assert [row.expiry_date for row in upcoming(premises, 4, day)] == [at for at in lasts if at >= day][:4], day
 
 
+def test_a_day_before_is_read_off_what_was_issued_and_superseded_since(premises: Premises) -> None:
+    asked = {"business_id": None, "legal_entity_id": None, "day": TODAY, "until": TODAY}
+    plans = [
+        " ".join(row[3] for row in premises.read(lambda tx, sql=sql: tx.rows(f"EXPLAIN QUERY PLAN {sql}", **asked)))
+        for sql in counting._SELECT_COUNTS
+    ]
+    for plan, index in zip(plans, ("of_property_by_expiry", "by_issue", "by_succession"), strict=True):
+        assert f"certificates_{index} (" in plan
+
+
 def test_counts_are_of_a_business_or_an_entity(premises: Premises, store: MemoryStore) -> None:
     entity_id = premises.unregistered_entity(type="individual")
     business_id = premises.lets(entity_id)
