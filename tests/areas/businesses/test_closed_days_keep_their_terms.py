@@ -118,6 +118,14 @@ def test_the_discount_of_the_first_year_stays_too(store: MemoryStore) -> None:
     assert seller.sold() == ["1092.00", "1080.00", "1080.00"]
 
 
+def test_the_flat_rate_begins_with_its_day(store: MemoryStore) -> None:
+    seller = Seller(store, {**FLAT, "flatRateStartDate": "2026-04-01"})
+    assert seller.sold() == ["1000.00", "1080.00", "1080.00"]
+    seller.close(*QUARTER)
+    seller.say({**DEARER, "flatRateStartDate": "2026-04-01"})
+    assert seller.sold() == ["1000.00", "960.00", "960.00"]
+
+
 def test_what_was_sold_at_the_flat_rate_and_is_paid_after_it_was_left_bears_it(seller: Seller) -> None:
     """1,000.00 and 200.00 of VAT, less 120.00; the turnover of the return of the day of the money (Notice 733)."""
     sold = seller.invoice(businessId=seller.business, legalEntityId=seller.owner, issueDate="2026-03-01")
