@@ -32,6 +32,8 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("--begin", action="store_true", help="only mark it as closing")
     command.add_argument("--force", action="store_true", help="with points of the checklist undone")
     command.add_argument("--reason", help="why it is forced")
+    of_expenses = "only if so much of each business's expenses has a document"
+    command.add_argument("--evidence", type=whole_number(1, 100), metavar="PERCENT", help=of_expenses)
     command = add_command(group, "reopen", "open a closed period again", reopen, json=True)
     command.add_argument("id", metavar="ID")
     command.add_argument("--reason", default="Reopened from the command line")
@@ -48,7 +50,8 @@ def add_commands(subparsers: Subparsers) -> None:
 def close(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.ledger.periods import PERIODS
 
-    values = {"id": arguments.id, "begin": arguments.begin, "force": arguments.force, "reason": arguments.reason}
+    values = {name: getattr(arguments, name) for name in ("id", "begin", "force", "reason")}
+    values["evidencePercent"] = arguments.evidence
     return _change(arguments, context, PERIODS, ("periods.close", values))
 
 

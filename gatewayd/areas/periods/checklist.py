@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from gatewayd.areas.periods.shapes import Check, CheckCode
+from gatewayd.areas.periods import totals
+from gatewayd.areas.periods.shapes import Check, CheckCode, TotalsWarning
 from gatewayd.ledger import bank_statements, periods, unallocated
 from gatewayd.ledger.business_accounts import accounts_of
 from gatewayd.ledger.date_ranges import DateRange, days
@@ -17,9 +18,10 @@ WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND supply_date BE
 """
 
 
-def checklist(tx: ReadTx, row: PeriodRow) -> list[Check]:
-    """Every point, done or not."""
-    return list(_checks(tx, row))
+def checklist(tx: ReadTx, row: PeriodRow, evidence_percent: int | None = None) -> list[Check]:
+    """Every point, done or not; that expenses have documents where so much is asked for."""
+    points = list(_checks(tx, row))
+    return points if evidence_percent is None else [*points, _evidence_check(tx, row, evidence_percent)]
 
 
 def _checks(tx: ReadTx, row: PeriodRow) -> Iterator[Check]:
@@ -44,6 +46,16 @@ def _statement_checks(tx: ReadTx, row: PeriodRow, whole: DateRange) -> Iterator[
     yield _check("missing_statements", sum(days(gap) for _, gap in gaps), first)
     mistakes = {id_: bank_statements.mistakes(tx, id_, whole) for id_ in accounts}
     yield _check("statement_balance", sum(mistakes.values()), next((id_ for id_ in accounts if mistakes[id_]), None))
+
+
+def _evidence_check(tx: ReadTx, row: PeriodRow, percent: int) -> Check:
+    """What has no document in businesses where less than so much of the expenses has one (Domain F)."""
+    unknown: list[TotalsWarning] = []
+    found = [counted.result for counted in totals.results_of(tx, row, unknown)]
+    poor = [one for one in found if one.evidence.documented * 100 < one.evidence.expenses * percent]
+    missing = sum(one.evidence.missing for one in poor)
+    detail = poor[0].account.business_id if poor else None
+    return _check("expenses_documented", missing + len(unknown), detail or (unknown[0].message if unknown else None))
 
 
 def _check(code: CheckCode, count: int, detail: str | None) -> Check:

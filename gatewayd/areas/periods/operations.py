@@ -80,8 +80,9 @@ def get_period(tx: ReadTx, caller: Caller, request: GetPeriod) -> PeriodDetail:
 def close_period(tx: WriteTx, caller: Caller, request: ClosePeriod) -> Period:
     """Close a period: what is dated in it stays as it is.
 
-    Every point of the checklist has to be done, or `force` given with a `reason`. The answer `invalid_state` names the
-    points. `begin` marks it as closing: from then on its days take what is sent with `Period-Override: closing` alone.
+    Every point of the checklist has to be done, or `force` given with a `reason`; that expenses have documents is one
+    where `evidencePercent` says how much of them. The answer `invalid_state` names the points. `begin` marks it as
+    closing: from then on its days take what is sent with `Period-Override: closing` alone.
     """
     row = PERIODS.get(tx, request.id, request.expected_version)
     if row.archived_at is not None:
@@ -92,7 +93,7 @@ def close_period(tx: WriteTx, caller: Caller, request: ClosePeriod) -> Period:
     if request.begin:
         period_locks.begin_closing(tx, *_days(row))
         return _shown(tx, PERIODS.update(tx, replace(row, status="closing")))
-    undone = [check for check in checklist(tx, row) if not check.done]
+    undone = [check for check in checklist(tx, row, request.evidence_percent) if not check.done]
     if undone and not request.force:
         raise _undone(row, undone)
     if undone and request.reason is None:

@@ -11,8 +11,12 @@ from gatewayd.ledger.forecast import ObligationKind, PeriodType
 from gatewayd.ledger.obligations import Obligation, ObligationEvent, Source, Status
 from gatewayd.ledger.period_seals import PeriodSeal
 from gatewayd.ledger.periods import PeriodRow, PeriodStatus
+from gatewayd.ledger.report_shapes import PnlEvidence
 
 TaxYear = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}$", examples=["2026-27"])]
+EvidencePercent = Annotated[
+    int, Meta(ge=1, le=100, description="Of the expenses of each business so much has a document, or it is not closed.")
+]
 Reason = Annotated[str, Meta(min_length=1, max_length=500, pattern=r"\S")]
 ObligationName = Annotated[str, Meta(min_length=1, max_length=160, pattern=r"\S", examples=["Insurance renewal"])]
 CheckCode = Literal[
@@ -22,6 +26,7 @@ CheckCode = Literal[
     "bank_lines_allocated",
     "missing_statements",
     "statement_balance",
+    "expenses_documented",
 ]
 EnteredKind = Literal[
     "payment_on_account", "cgt_property_report", "paye", "cis_return", "certificate_renewal", "custom"
@@ -54,6 +59,7 @@ class ClosePeriod(Request, frozen=True, kw_only=True):
     id: Id
     expected_version: Version | None = None
     begin: bool = False
+    evidence_percent: EvidencePercent | None = None
     force: bool = False
     reason: Reason | None = None
 
@@ -77,7 +83,8 @@ class Check(Response, frozen=True, kw_only=True):
 
     `missing_statements` counts the days of each account that no statement holds, with the account and the first of
     them. `statement_balance` counts statements that do not add up, and accounts whose lines do not come to their last
-    closing balance in the period, with the account.
+    closing balance in the period, with the account. `expenses_documented` is a point where closing names an
+    `evidencePercent`: it counts expenses without a document of businesses with less, and has the first of these.
     """
 
     code: CheckCode
@@ -127,6 +134,7 @@ class ProfitTotals(Response, frozen=True, kw_only=True):
     disallowable: Amount
     net_profit: Amount
     taxable_profit: Amount
+    evidence: PnlEvidence
 
 
 class TotalsWarning(Response, frozen=True, kw_only=True):

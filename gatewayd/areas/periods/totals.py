@@ -1,14 +1,16 @@
 """What came together in a period (domain model B9): invoices, a VAT return, profit and loss. Reads only."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from gatewayd.areas.periods.shapes import InvoiceTotals, PeriodTotals, ProfitTotals, TotalsWarning, VatReturnTotals
 from gatewayd.errors import Problem
-from gatewayd.ledger import profit_and_loss, results, vat_figures, vat_return, vat_standing
+from gatewayd.ledger import profit_and_loss, report_rendering, results, vat_figures, vat_return, vat_standing
 from gatewayd.ledger.allocated_money import Account
 from gatewayd.ledger.date_ranges import DateRange
 from gatewayd.ledger.invoices_of_business import of_business
 from gatewayd.ledger.periods import PeriodRow
+from gatewayd.ledger.results import Result
 from gatewayd.money import Money, from_minor
 from gatewayd.store import ReadTx, Row
 
@@ -36,6 +38,13 @@ _FLAT_RATE_PURCHASES = (
 )
 
 
+class Counted(NamedTuple):
+    """What a business has in a period, and whether it would have one figure for its expenses."""
+
+    result: Result
+    uses_consolidated: bool
+
+
 def totals(tx: ReadTx, row: PeriodRow) -> PeriodTotals:
     """The sums of a period. What cannot be added up, for want of a rate of exchange, is left out and told."""
     whole = DateRange(row.start_date, row.end_date)
@@ -45,8 +54,7 @@ def totals(tx: ReadTx, row: PeriodRow) -> PeriodTotals:
     if row.type == "vat_period":
         vat = _vat_return(tx, row.legal_entity_id, whole, warnings)
     else:
-        found = (_profit(tx, row.legal_entity_id, one, whole, warnings) for one in tx.rows(_SELECT_BUSINESSES, **whose))
-        profits = [one for one in found if one is not None]
+        profits = [_profit(one) for one in results_of(tx, row, warnings)]
     return PeriodTotals(
         invoiced=[_invoiced(found) for found in tx.rows(_SELECT_INVOICED, **whose, **whole._asdict())],
         vat_return=vat,
@@ -75,22 +83,32 @@ def _vat_return(
     return VatReturnTotals(currency=currency, **_amounts(found._asdict(), currency))
 
 
-def _profit(
-    tx: ReadTx, legal_entity_id: str, business: Row, whole: DateRange, warnings: list[TotalsWarning]
-) -> ProfitTotals | None:
-    """The totals of a business on its own basis, as `businesses.businessPnl` serves them."""
-    id_, type_, currency, basis, uses_consolidated = business
-    try:
-        account = Account(id_, type_, currency, basis, vat_standing.of_entity(tx, legal_entity_id))
-        result = results.compute(tx, account, whole)
-    except Problem as problem:
-        warnings.append(_warning(problem))
-        return None
+def results_of(tx: ReadTx, row: PeriodRow, warnings: list[TotalsWarning]) -> Iterator[Counted]:
+    """What each business has in the period on its own basis, but those that `warnings` then tell of."""
+    whose = {"legal_entity_id": row.legal_entity_id, "business_id": row.business_id}
+    for id_, type_, currency, basis, uses_consolidated in tx.rows(_SELECT_BUSINESSES, **whose):
+        try:
+            account = Account(id_, type_, currency, basis, vat_standing.of_entity(tx, row.legal_entity_id))
+            yield Counted(
+                results.compute(tx, account, DateRange(row.start_date, row.end_date)), bool(uses_consolidated)
+            )
+        except Problem as problem:
+            warnings.append(_warning(problem))
+
+
+def _profit(counted: Counted) -> ProfitTotals:
+    """The totals of a business, as `businesses.businessPnl` serves them."""
+    result, account = counted.result, counted.result.account
     statement = result.statement()
-    if uses_consolidated and results.above_consolidated_limit(result) is None:
+    if counted.uses_consolidated and results.above_consolidated_limit(result) is None:
         statement = profit_and_loss.consolidated(statement)
-    sums = _amounts(statement.totals._asdict(), currency)
-    return ProfitTotals(business_id=id_, basis=basis, currency=currency, **sums)
+    return ProfitTotals(
+        business_id=account.business_id,
+        basis=account.basis,
+        currency=account.currency,
+        **_amounts(statement.totals._asdict(), account.currency),
+        evidence=report_rendering.evidence(result.evidence, account.currency),
+    )
 
 
 def _amounts(minor: Mapping[str, int], currency: str) -> dict[str, Money]:

@@ -95,6 +95,7 @@ def test_a_quarter_has_profit_and_loss_of_its_business(books: LedgerBooks) -> No
                 "disallowable": "40.00",
                 "netProfit": "200.00",
                 "taxableProfit": "240.00",
+                "evidence": {"expenses": "100.00", "documented": "0.00", "percent": "0", "missing": 1},
             }
         ],
     }
