@@ -28,6 +28,8 @@ from gatewayd.vault_files.uploading import Part, Received, Source, Standing
 
 MAX_AT_ONCE: Final = 16  # Chosen: each has a part in memory, and a thread now and then
 SYNC_BYTES: Final = 8 << 20  # Chosen: what the disk is given at once, so that commits beside it wait for little
+RESTS: Final = 2.0  # Chosen: of several uploads, for each second that their parts took
+REST_SECONDS_MAX: Final = 0.1  # Chosen: where the disk was slow
 TAKEOVER_SECONDS: Final = 10.0  # Chosen: for the disk to end what an earlier request began
 TOKEN_MAX: Final = 100  # characters; ours have half as many
 
@@ -55,7 +57,7 @@ class Receiving:
         self._writers: dict[str, _Writer] = {}
         self._threads = trio.CapacityLimiter(4)
         # One at a time of what others feel: more would take the core from the loop, and the disk from commits.
-        self._hashing, self._syncing = trio.CapacityLimiter(1), trio.CapacityLimiter(1)
+        self._hashing, self._syncing = trio.Lock(), trio.CapacityLimiter(1)
 
     async def expected(self, token: str) -> Expected:
         """The document that a token is for. Raises `Problem` `not_found`, also where its bytes have come."""
@@ -283,8 +285,15 @@ class Receiving:
         return await trio.to_thread.run_sync(work, *values, limiter=self._threads)
 
     async def _take_in(self, append: Callable[..., None], *values: object) -> None:
-        """Work that is mostly computing: what is written waits in memory for `sync`."""
-        await trio.to_thread.run_sync(append, *values, limiter=self._hashing)
+        """Work that is mostly computing: what is written waits in memory for `sync`.
+
+        Several uploads rest behind each part: else they would have all of a core, whoever came beside them.
+        """
+        async with self._hashing:
+            began = trio.current_time()
+            await self._run(append, *values)
+            if self._receiving > 1:
+                await trio.sleep(min(RESTS * (trio.current_time() - began), REST_SECONDS_MAX))
 
     async def _sync(self, draft: BlobDraft | PartialBlob) -> None:
         await trio.to_thread.run_sync(draft.sync, limiter=self._syncing)
