@@ -60,7 +60,10 @@ FROM {_TOUCHED} CROSS JOIN invoices AS i {_LINES}
 WHERE i.credits_invoice_id = touched.id AND i.org_id = :org_id AND {_IN_FORCE}
 """
 _SELECT_BASES = """
-SELECT DISTINCT accounting_basis FROM businesses WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id
+SELECT DISTINCT accounting_basis,
+    CASE WHEN coalesce(commencement_date, :first) <= :last AND coalesce(cessation_date, :last) >= :first
+        THEN 1 ELSE 0 END
+FROM businesses WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id
 """
 
 
@@ -120,10 +123,14 @@ def leaves_purchases_out(tx: ReadTx, legal_entity_id: str, whole: DateRange) -> 
 
 
 def _basis(tx: ReadTx, legal_entity_id: str, vat: VatStanding, whole: DateRange) -> Basis:
-    """Whether money counts when it moves, or when it is owed, in all of a return."""
+    """Whether money counts when it moves, or when it is owed, in all of a return.
+
+    Under the flat rate by what the businesses keep that are carried on in it: a later one changes no return of before.
+    """
     scheme = vat.terms_on(whole.first).scheme
     if scheme == "flat_rate":
-        bases = {row[0] for row in tx.rows(_SELECT_BASES, legal_entity_id=legal_entity_id)}
+        kept = tx.rows(_SELECT_BASES, legal_entity_id=legal_entity_id, **whole._asdict())
+        bases = {basis for basis, carried_on in kept if carried_on} or {basis for basis, _ in kept}
         return "cash" if bases == {"cash"} else "accruals"
     return "cash" if scheme == "cash" else "accruals"
 

@@ -174,6 +174,15 @@ def test_the_flat_rate_is_of_what_was_paid_where_all_keep_cash_basis(books: Ledg
     assert return_of(books, owner) == (105_66, 0, 105_66, 0, 105_66, 880_00, 0, 0, 0)
 
 
+def test_a_business_that_begins_later_leaves_a_return_its_basis(books: LedgerBooks) -> None:
+    """Of what was paid, as above, with accruals from the day after it; by supplies with accruals on its last day."""
+    owner = filled(books, scheme="flat_rate", flatRatePercent="12")
+    books.trade(owner, name="Carving", accountingBasis="accruals", commencementDate="2026-10-01")
+    assert return_of(books, owner)[0] == 105_66
+    books.trade(owner, name="Turning", accountingBasis="accruals", commencementDate="2026-09-30")
+    assert return_of(books, owner)[0] == 182_52
+
+
 FLAT = {"status": "registered", "effectiveDate": "2000-01-01", "scheme": "flat_rate"}
 
 
