@@ -63,6 +63,18 @@ def test_a_name_is_taken_once_in_a_folder_in_any_letter_case(cabinet: Cabinet) -
     assert cabinet.post("updateFolderName", folderId=first, name="STRASSE")["name"] == "STRASSE"
 
 
+def test_an_accent_is_the_same_by_itself_and_in_its_letter(cabinet: Cabinet) -> None:
+    """As macOS writes names, and as everybody else does."""
+    first = cabinet.folder("Caf\N{LATIN SMALL LETTER E WITH ACUTE}")
+    apart = "Cafe\N{COMBINING ACUTE ACCENT}"
+    for name in (apart, apart.upper()):
+        with pytest.raises(Problem) as refused:
+            cabinet.folder(name)
+        assert (refused.value.code, refused.value.extra["existingId"]) == ("name_taken", first)
+    assert cabinet.post("updateFolderName", folderId=first, name=apart)["name"] == apart
+    cabinet.folder("Cafe")
+
+
 @pytest.mark.parametrize("name", ["", "a/b", " ", "a\nb", "x" * 256])
 def test_names_that_no_folder_has(cabinet: Cabinet, name: str) -> None:
     with pytest.raises(Problem) as refused:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from gatewayd.areas.vault.documents import index_queue, keeping, usage
 from gatewayd.areas.vault.documents.shapes import Document, DocumentRow, DocumentStatus, RecentDocument, StoredStatus
+from gatewayd.areas.vault.names import name_key
 from gatewayd.areas.vault.parses import rows as parses
 from gatewayd.areas.vault.parses import texts, variants
 from gatewayd.areas.vault.proposals import rows as proposals
@@ -32,7 +33,7 @@ DOCUMENTS = Table(
     kind="document",
     prefix="doc",
     written={
-        "name_key": lambda row: row.name.casefold(),
+        "name_key": lambda row: name_key(row.name),
         "date_key": lambda row: row.document_date or "",
         "size_key": lambda row: -1 if row.size_bytes is None else row.size_bytes,
     },
@@ -186,7 +187,7 @@ def same_content(tx: ReadTx, sha256: str, but: str) -> str | None:
 
 def named(tx: ReadTx, row: DocumentRow) -> str | None:
     """Another document beside it that has its name, in any letter case."""
-    sought = {"of": row.folder_id or "", "name_key": row.name.casefold(), "id": row.id}
+    sought = {"of": row.folder_id or "", "name_key": name_key(row.name), "id": row.id}
     found: str | None = tx.value(_SELECT_NAMED, **sought)
     return found
 

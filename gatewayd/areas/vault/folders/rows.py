@@ -7,6 +7,7 @@ from collections import defaultdict
 from typing import Final, NamedTuple
 
 from gatewayd.areas.vault.folders.shapes import Folder, FolderRow
+from gatewayd.areas.vault.names import name_key
 from gatewayd.contract.wire import project
 from gatewayd.errors import Problem
 from gatewayd.store import ReadTx, Table, WriteTx
@@ -15,7 +16,7 @@ MAX_FOLDERS: Final = 10_000  # Chosen
 MAX_DEPTH: Final = 32  # Domain A7
 
 FOLDERS = Table(
-    "vault_folders", FolderRow, kind="folder", prefix="fld", written={"name_key": lambda row: row.name.casefold()}
+    "vault_folders", FolderRow, kind="folder", prefix="fld", written={"name_key": lambda row: name_key(row.name)}
 )
 _SELECT_TREE = "SELECT id, parent_id, name FROM vault_folders WHERE org_id = :org_id"
 _SELECT_ALL = f"{FOLDERS.select} ORDER BY id"
@@ -101,7 +102,7 @@ def shown(tree: Tree, row: FolderRow, counts: dict[str, int] | None = None) -> F
 
 def named(tx: ReadTx, parent_id: str | None, name: str, but: str = "") -> str | None:
     """The folder of that name, in any letter case, in another or at the top; `but` is one that is not meant."""
-    found: str | None = tx.value(_SELECT_NAMED, of=parent_id or "", name_key=name.casefold(), id=but)
+    found: str | None = tx.value(_SELECT_NAMED, of=parent_id or "", name_key=name_key(name), id=but)
     return found
 
 
