@@ -183,6 +183,15 @@ def test_a_business_that_begins_later_leaves_a_return_its_basis(books: LedgerBoo
     assert return_of(books, owner)[0] == 182_52
 
 
+def test_a_business_that_ceased_before_leaves_a_return_its_basis(books: LedgerBooks) -> None:
+    """As above: with accruals to the day before it, and to its first day."""
+    owner = filled(books, scheme="flat_rate", flatRatePercent="12")
+    for date, due in (("2026-06-30", 105_66), ("2026-07-01", 182_52)):
+        ended = books.trade(owner, name=f"Until {date}", accountingBasis="accruals")
+        books.change("setStatus", id=ended, status="ceased", effectiveDate=date)
+        assert return_of(books, owner)[0] == due
+
+
 FLAT = {"status": "registered", "effectiveDate": "2000-01-01", "scheme": "flat_rate"}
 
 
