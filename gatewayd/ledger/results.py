@@ -64,13 +64,14 @@ def compute_parts(
     whole: DateRange,
     property_ids: Iterable[str | None],
     buckets: Sequence[DateRange] = (),
+    invoiced: Sequence[Entry] | None = None,
 ) -> Iterator[Result]:
     """The result of each property of a business, and for None of what names no property: together they are its result.
 
-    Raises `Problem` as `compute` does.
+    `invoiced` is as in `compute`. Raises `Problem` as `compute` does.
     """
     by_property: dict[str | None, list[Entry]] = {}
-    for entry in invoiced_income.entries(tx, account, whole):
+    for entry in invoiced_income.entries(tx, account, whole) if invoiced is None else invoiced:
         by_property.setdefault(entry.property_id, []).append(entry)
     for property_id in property_ids:
         scope: Scope = "no_property" if property_id is None else "property"

@@ -86,14 +86,14 @@ def _vat_return(
 def results_of(tx: ReadTx, row: PeriodRow, warnings: list[TotalsWarning]) -> Iterator[Counted]:
     """What each business has in the period on its own basis, but those that `warnings` then tell of."""
     whose = {"legal_entity_id": row.legal_entity_id, "business_id": row.business_id}
+    vat, whole = vat_standing.of_entity(tx, row.legal_entity_id), DateRange(row.start_date, row.end_date)
     for id_, type_, currency, basis, uses_consolidated in tx.rows(_SELECT_BUSINESSES, **whose):
         try:
-            account = Account(id_, type_, currency, basis, vat_standing.of_entity(tx, row.legal_entity_id))
-            yield Counted(
-                results.compute(tx, account, DateRange(row.start_date, row.end_date)), bool(uses_consolidated)
-            )
+            result = results.compute(tx, Account(id_, type_, currency, basis, vat), whole)
         except Problem as problem:
             warnings.append(_warning(problem))
+        else:
+            yield Counted(result, bool(uses_consolidated))
 
 
 def _profit(counted: Counted) -> ProfitTotals:

@@ -88,7 +88,8 @@ def owned_by(tx: ReadTx, row: BusinessRow) -> Owned:
 
 def form_of(tx: ReadTx, row: BusinessRow, result: Result, owned: Owned) -> tuple[Form, str | None]:
     """How a result is shown, and the tax year whose turnover forbids the one figure that the business uses."""
-    parts = results.compute_parts(tx, result.account, result.whole, owned.joint, owned.spans(result.whole))
+    whole = result.whole
+    parts = results.compute_parts(tx, result.account, whole, owned.joint, owned.spans(whole), result.invoiced)
     joint = [Joint(shares, part) for shares, part in zip(owned.joint.values(), parts, strict=True)]
     forbidding_year = results.above_consolidated_limit(result) if row.uses_consolidated_expenses else None
     consolidated = row.uses_consolidated_expenses and forbidding_year is None
