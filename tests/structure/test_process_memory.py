@@ -75,6 +75,7 @@ DISPENSABLE = {
     "Finder._instruments": "what one broker's file calls instruments by, while it is compared",
     "TradeRows._holdings": "the same, while it is read",
     "_Reader._halves": "splits of one broker's file of which one half was read",
+    "FileCounts._ignored": "the rows of one file, while it is read; a run that is begun anew reads it anew",
     "StatementRows._accounts": "one statement file, while it is read; a run that is begun anew reads it anew",
     "StatementRows._found": "the same",
     "Plan._taken": "one comparison of a file with an account that is locked; begun anew it is the same",
