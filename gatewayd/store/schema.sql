@@ -97,6 +97,10 @@ WHERE unit_id IS NOT NULL;
 CREATE INDEX allocations_of_lets ON allocations (org_id, date, id, property_id)
 WHERE property_id IS NOT NULL;
 
+CREATE INDEX allocations_of_loans ON allocations (
+    org_id, mortgage_id, date, interest_source, currency, direction, amount
+) WHERE interest_source IS NOT NULL;
+
 CREATE INDEX allocations_of_property_by_bill ON allocations (org_id, property_id, document_date)
 WHERE document_date IS NOT NULL AND property_id IS NOT NULL;
 
