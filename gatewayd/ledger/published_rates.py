@@ -6,7 +6,7 @@ from another month, and none is computed by way of a third currency. Pure.
 
 import functools
 import importlib.resources
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Final, NamedTuple
@@ -36,14 +36,13 @@ class PublishedRate(NamedTuple):
 
     @property
     def fx_rate(self) -> str:
-        """What 1 of the currency is in pounds, as a decimal of the wire: rounded half up to 12 places."""
-        numerator, denominator = self.in_pounds.as_integer_ratio()
-        return canonical(f"{Decimal(half_up(numerator * 10**_PLACES, denominator)).scaleb(-_PLACES):f}")
+        """What 1 of the currency is in pounds, as a decimal of the wire."""
+        return text_of(self.in_pounds)
 
     @property
     def first_day(self) -> str:
         """The ISO date from which on it holds."""
-        return self.period if len(self.period) == len("yyyy-mm-dd") else f"{self.period}-01"
+        return _first_day(self.period)
 
 
 class Coverage(NamedTuple):
@@ -54,10 +53,11 @@ class Coverage(NamedTuple):
 
 
 class _Table(NamedTuple):
-    """`lines` by period; `columns` says where a currency stands in each."""
+    """`lines` by period; `columns` says where a currency stands in each; `periods` are in order of their first days."""
 
     columns: Mapping[str, int]
     lines: Mapping[str, str]
+    periods: Sequence[str]
 
 
 def published_rate(currency: str, day: str) -> PublishedRate | None:
@@ -65,15 +65,27 @@ def published_rate(currency: str, day: str) -> PublishedRate | None:
     return _rate(currency, day[:7])
 
 
-def spot_rate(currency: str, day: str) -> PublishedRate | None:
-    """HMRC's spot rate of that very ISO date; None: there is none, as on most days."""
-    return _rate(currency, day)
+def latest_rate(currency: str, day: str) -> PublishedRate | None:
+    """HMRC's latest rate until an ISO date: spot of that day, or of the latest month or day before it that has one."""
+    table = _table()
+    begun = (period for period in reversed(table.periods) if _first_day(period) <= day)
+    return next((rate for period in begun if (rate := _rate(currency, period)) is not None), None)
+
+
+def text_of(rate: Fraction) -> str:
+    """A rate as a decimal of the wire: rounded half up to 12 places."""
+    numerator, denominator = rate.as_integer_ratio()
+    return canonical(f"{Decimal(half_up(numerator * 10**_PLACES, denominator)).scaleb(-_PLACES):f}")
 
 
 def coverage() -> Coverage:
     """Which months the table has. Within them some currencies lack some."""
-    months = [period for period in _table().lines if len(period) == len("yyyy-mm")]
+    months = [period for period in _table().periods if len(period) == len("yyyy-mm")]
     return Coverage(months[0], months[-1])
+
+
+def _first_day(period: str) -> str:
+    return f"{period}-01" if len(period) == len("yyyy-mm") else period
 
 
 def _rate(currency: str, period: str) -> PublishedRate | None:
@@ -90,4 +102,5 @@ def _table() -> _Table:
     text = importlib.resources.files("gatewayd.ledger").joinpath(_FILE).read_text(encoding="ascii")
     heading, *lines = [line for line in text.splitlines() if not line.startswith("#")]
     columns = {name: at for at, name in enumerate(heading.split("\t")) if at}
-    return _Table(columns, {line.partition("\t")[0]: line for line in lines})
+    by_period = {line.partition("\t")[0]: line for line in lines}
+    return _Table(columns, by_period, sorted(by_period, key=_first_day))

@@ -319,7 +319,9 @@ CREATE TABLE asset_transactions (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
-, income_date TEXT) STRICT;
+, income_date TEXT, fx_rate_source TEXT CHECK (
+    fx_rate_source = 'given' OR fx_rate_source = 'recorded' OR fx_rate_source = 'hmrc'
+), fx_rate_date TEXT) STRICT;
 
 CREATE INDEX asset_income_by_date ON asset_transactions (org_id, income_date, id) WHERE income_date > '';
 
@@ -358,7 +360,7 @@ CREATE INDEX asset_transactions_of_portfolio ON asset_transactions (org_id, port
 CREATE INDEX asset_transactions_of_portfolio_and_type ON asset_transactions (org_id, portfolio_id, type, trade_date, id);
 
 CREATE INDEX asset_transactions_of_rate ON asset_transactions (org_id, currency, base_currency, trade_date)
-WHERE currency <> base_currency;
+WHERE currency <> base_currency AND type <> 'reversal' AND reversed_by_id IS NULL AND fx_rate_source = 'given';
 
 CREATE INDEX asset_transactions_of_source ON asset_transactions (org_id, source, trade_date, id);
 
@@ -945,13 +947,14 @@ CREATE TABLE events (
 
 CREATE INDEX events_of_org ON events (org_id, id);
 
-CREATE TABLE exchange_rates (
+CREATE TABLE "exchange_rates" (
     org_id TEXT NOT NULL REFERENCES organizations (id),
     currency TEXT NOT NULL CHECK (length(currency) = 3),
     base_currency TEXT NOT NULL CHECK (length(base_currency) = 3),
-    date TEXT NOT NULL,
+    date TEXT NOT NULL,                         -- of one of HMRC's the first day of its month
     rate TEXT NOT NULL,                         -- base currency for 1 of currency
-    source TEXT NOT NULL CHECK (source = 'manual' OR source = 'import' OR source = 'feed'), import_id TEXT,
+    source TEXT NOT NULL CHECK (source = 'manual' OR source = 'import' OR source = 'feed' OR source = 'hmrc'),
+    import_id TEXT,
     PRIMARY KEY (org_id, currency, base_currency, date)
 ) STRICT;
 

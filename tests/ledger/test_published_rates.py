@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import pytest
 
-from gatewayd.ledger.published_rates import coverage, published_rate, spot_rate
+from gatewayd.ledger.published_rates import coverage, latest_rate, published_rate
 from gatewayd.money import CURRENCIES
 
 LINES = [
@@ -47,10 +47,32 @@ def test_a_month_has_the_rate_that_was_published(currency: str, day: str, units:
     ],
 )
 def test_a_spot_rate_is_of_its_very_day(currency: str, day: str, units: str) -> None:
-    rate = spot_rate(currency, day)
+    rate = latest_rate(currency, day)
     assert rate is not None
     assert (rate.period, rate.units, rate.first_day) == (day, Decimal(units), day)
-    assert spot_rate(currency, f"{day[:8]}30") is None
+
+
+@pytest.mark.parametrize(
+    ("currency", "day", "period"),
+    [
+        ("USD", "2024-03-30", "2024-03"),
+        ("USD", "2024-03-31", "2024-03-31"),
+        ("USD", "2024-04-01", "2024-04"),
+        ("PLN", "2024-03-31", "2024-03"),  # HMRC has spot rates of eleven currencies
+        ("USD", "2013-06-15", "2013-03-31"),
+        ("BRL", "2019-04-20", "2019-03"),
+        ("USD", "2031-01-01", "2026-11"),
+    ],
+)
+def test_the_latest_until_a_day_may_be_of_a_month_or_of_a_day(currency: str, day: str, period: str) -> None:
+    rate = latest_rate(currency, day)
+    assert rate is not None
+    assert rate.period == period
+
+
+def test_before_the_first_of_a_currency_there_is_none() -> None:
+    assert latest_rate("USD", "2010-12-30") is None
+    assert latest_rate("PLN", "2014-01-31") is None
 
 
 def test_one_of_a_currency_in_pounds_is_exact_and_on_the_wire_of_12_places() -> None:
