@@ -570,8 +570,7 @@ CREATE TABLE businesses (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1),
-    wire BLOB NOT NULL, former_quarterly_period_type TEXT
-    CHECK (former_quarterly_period_type IN ('standard', 'calendar')), archived_on TEXT,                         -- the JSON without status and the closing brace
+    wire BLOB NOT NULL, archived_on TEXT,                         -- the JSON without status and the closing brace
     CHECK (status <> 'ceased' OR cessation_date IS NOT NULL),
     CHECK (archive_reason IS NULL OR archived_at IS NOT NULL)
 ) STRICT;
@@ -1879,6 +1878,14 @@ CREATE UNIQUE INDEX property_valuations_by_external_id ON property_valuations (o
 WHERE external_id IS NOT NULL;
 
 CREATE INDEX property_valuations_of_property ON property_valuations (org_id, property_id, valuation_date, id);
+
+CREATE TABLE quarter_choices (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    business_id TEXT NOT NULL REFERENCES businesses (id),
+    first_year INTEGER NOT NULL,                -- in which the tax year begins; 0: nobody knows since when
+    type TEXT NOT NULL CHECK (type IN ('standard', 'calendar')),
+    PRIMARY KEY (org_id, business_id, first_year)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE recovery_codes (
     user_id TEXT NOT NULL REFERENCES users (id),
