@@ -1,57 +1,98 @@
 """`gatewayd backup`, `restore` and `verify`: copy the store, restore a copy, look for damage."""
 
 import argparse
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.output import note, print_result
-from gatewayd.cli.parser import Subparsers, add_command
+from gatewayd.cli.parser import Subparsers, add_command, whole_number
+from gatewayd.cli.progress import Progress
 from gatewayd.cli.restored import AS_THEY_WERE, add_decision, decision_of
 
 if TYPE_CHECKING:
     from gatewayd.store import ReadTx
-    from gatewayd.store.backup import Manifest
+    from gatewayd.store.manifests import Manifest
 
 CHUNK = 500  # rows that one read renders again
-SHOWN = 20  # faults that are printed
+SHOWN = 20  # lines of faults that are printed
+KEEP = 14  # Chosen: a fortnight of nights
+KEEP_MAX = 10_000
 
 
 def add_commands(subparsers: Subparsers) -> None:
     """Add the commands."""
-    command = add_command(
-        subparsers, "backup", "copy database and documents beside a running daemon", backup, json=True
+    summary = "copy database and documents beside a running daemon, and look whether the copy is whole"
+    command = add_command(subparsers, "backup", summary, backup, json=True)
+    to = command.add_mutually_exclusive_group(required=True)
+    to.add_argument(
+        "destination", type=Path, nargs="?", metavar="DEST", help="a directory that is empty or not there yet"
     )
-    command.add_argument("destination", type=Path, metavar="DEST", help="a directory that is empty or not there yet")
+    to.add_argument("--into", type=Path, metavar="DIR", help="a directory of backups, each in one named by its time")
+    command.add_argument(
+        "--keep",
+        type=whole_number(1, KEEP_MAX),
+        metavar="N",
+        help=f"with --into: how many good ones stay there, {KEEP} if not given",
+    )
     command.add_argument("--with-key", action="store_true", help="the instance key too, which opens the sealed secrets")
     command = add_command(subparsers, "restore", "put a backup in the place of an empty store", restore, json=True)
     command.add_argument("source", type=Path, metavar="SRC", help="the directory of a backup")
+    command.add_argument("--damaged", action="store_true", help="what is left of a backup that is not whole")
     add_decision(command, required=False)
-    command = add_command(subparsers, "verify", "look for damage in database and documents", verify, json=True)
+    summary = "look for damage in database and documents, or in a backup"
+    command = add_command(subparsers, "verify", summary, verify, json=True)
+    command.add_argument("source", type=Path, nargs="?", metavar="DIR", help="a backup where it lies; else the store")
     command.add_argument("--repair", action="store_true", help="set damaged documents aside, count and compute anew")
 
 
 def backup(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.store.backup import back_up
+    """A copy of what is damaged is no backup: it is told, and takes no other's place."""
+    from gatewayd.ledger.named_files import NAMING
+    from gatewayd.store.backup import Looking, back_up
+    from gatewayd.store.dated_backups import back_up_into
 
+    if arguments.keep is not None and arguments.into is None:
+        raise CommandError("--keep goes with --into", 2)
     context.require_database()
-    key_file = context.config.store.key_file
+    key_file, now = context.config.store.key_file, context.clock.now()
     to_copy = context.key_file if arguments.with_key else None
-    manifest = back_up(context.store_settings.directory, arguments.destination, context.clock.now(), to_copy)
-    _print_manifest(arguments, manifest, f"Copied to {arguments.destination}")
+    removed = list[str]()
+    with Progress(sys.stderr) as progress:
+
+        def make(destination: Path) -> "Manifest":
+            return back_up(context.store_settings.directory, destination, now, Looking(NAMING, progress), to_copy)
+
+        if arguments.into is None:
+            manifest, made = make(arguments.destination), arguments.destination
+        else:
+            manifest, made, removed = back_up_into(arguments.into, arguments.keep or KEEP, now, make)
+    if manifest.faults:
+        raise CommandError(_told([f"{made} is a copy of a store that is damaged, and no backup:", *manifest.faults]))
+    more = {"directory": str(made), "removed": removed}
+    _print_manifest(arguments, manifest, f"Copied to {made}, and looked at", more)
     if not manifest.with_key:
         note(f"the instance key is not in it: keep a copy of {key_file} elsewhere, or sealed secrets are lost")
     return 0
 
 
 def restore(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.store import backup as copies
+    from gatewayd.ledger.named_files import NAMING
+    from gatewayd.store import manifests, restoring
+    from gatewayd.store.backup import Looking
 
     directory, key_file = context.store_settings.directory, context.config.store.key_file
     decision = decision_of(arguments)
-    manifest = copies.restore(arguments.source.absolute(), directory, context.clock.now(), decision)
-    _print_manifest(arguments, manifest, f"Restored to {directory}")
+    source, now = arguments.source.absolute(), context.clock.now()
+    with Progress(sys.stderr) as progress:
+        manifest, faults = restoring.restore(
+            source, directory, now, Looking(NAMING, progress), decision, damaged=arguments.damaged
+        )
+    _print_manifest(arguments, manifest, f"Restored to {directory}", {"faults": faults})
+    if faults:
+        note(_told(["what is left of it was restored:", *faults]))
     if decision is None:
         note(
             f"sessions, keys, grants and calendar feeds that were ended since {manifest.made_at} live again, and"
@@ -60,8 +101,8 @@ def restore(arguments: argparse.Namespace, context: Context) -> int:
         note(AS_THEY_WERE)
     if not manifest.with_key:
         note(f"put the instance key of that time at {key_file} before the daemon starts")
-    elif Path(key_file) != directory / copies.KEY_NAME:
-        note(f"the instance key of the backup is {directory / copies.KEY_NAME}, but the settings name {key_file}")
+    elif Path(key_file) != directory / manifests.KEY_NAME:
+        note(f"the instance key of the backup is {directory / manifests.KEY_NAME}, but the settings name {key_file}")
     return 0
 
 
@@ -69,33 +110,56 @@ def verify(arguments: argparse.Namespace, context: Context) -> int:
     """SQLite's own checks first; then every stored wire form and sum is compared with what it is made of.
 
     Credits are added up, holdings compared with their transactions and computed from their first day on, and the bytes
-    of all documents read.
+    of all documents read. Of a backup it is what it says of itself, SQLite's checks, and the bytes of what it names.
     """
+    if arguments.source is not None:
+        return _verify_backup(arguments)
     from gatewayd.cli.verified_files import verify_files
     from gatewayd.cli.verified_holdings import holdings_at_fault
-    from gatewayd.store import backup as copies
+    from gatewayd.store.integrity import find_faults
 
     context.require_database()
     path = context.store_settings.path
-    found = copies.find_faults(path)
+    found = find_faults(path)
     if not found:
         files, faults = verify_files(context, repairs=arguments.repair)
         found = [*_stale_wires(context), *_faults_of_credits(context), *faults]
         found += holdings_at_fault(context, repairs=arguments.repair)
     if found:
-        more = [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
-        raise CommandError("\n".join([*found[:SHOWN], *more]))
+        raise CommandError(_told(found))
     lines = [f"{path} and {files} files of documents: nothing is wrong."]
     print_result(arguments, {"database": str(path), "files": files, "faults": []}, lines)
     return 0
 
 
-def _print_manifest(arguments: argparse.Namespace, manifest: "Manifest", sentence: str) -> None:
-    size = sum(file.bytes for file in manifest.files)
-    document = {"madeAt": manifest.made_at, "files": len(manifest.files), "bytes": size, "withKey": manifest.with_key}
-    print_result(
-        arguments, document, [f"{sentence}: {len(manifest.files)} files, {size} bytes, of {manifest.made_at}."]
-    )
+def _verify_backup(arguments: argparse.Namespace) -> int:
+    """It needs no settings: on any machine, also where nothing can be written."""
+    from gatewayd.ledger.named_files import NAMING
+    from gatewayd.store.backup import Looking
+    from gatewayd.store.restoring import verify_backup
+
+    if arguments.repair:
+        raise CommandError("a backup is not repaired: --repair is for the store", 2)
+    with Progress(sys.stderr) as progress:
+        manifest, faults = verify_backup(arguments.source, Looking(NAMING, progress))
+    if faults:
+        raise CommandError(_told([f"{arguments.source} is no backup to rely on:", *faults]))
+    _print_manifest(arguments, manifest, f"Nothing is wrong with {arguments.source}", {"faults": []})
+    return 0
+
+
+def _told(found: list[str]) -> str:
+    """As many lines as are read."""
+    more = [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
+    return "\n".join([*found[:SHOWN], *more])
+
+
+def _print_manifest(
+    arguments: argparse.Namespace, manifest: "Manifest", sentence: str, more: Mapping[str, object]
+) -> None:
+    size, files = manifest.size_bytes, len(manifest.files)
+    document = {"madeAt": manifest.made_at, "files": files, "bytes": size, "withKey": manifest.with_key, **more}
+    print_result(arguments, document, [f"{sentence}: {files} files, {size} bytes, of {manifest.made_at}."])
 
 
 def _stale_wires(context: Context) -> list[str]:

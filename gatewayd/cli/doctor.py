@@ -143,7 +143,7 @@ def _disk(context: Context) -> Iterator[Finding]:
 
 def _store(context: Context) -> Iterator[Finding]:
     from gatewayd.store import StoreFailure
-    from gatewayd.store.backup import find_faults
+    from gatewayd.store.integrity import find_faults
 
     path = context.store_settings.path
     found = list[str]()

@@ -87,9 +87,9 @@ def _secret(path: Path) -> Finding:
 def _connections(context: Context, settings: "TaxSettings") -> Iterator[Finding]:
     from gatewayd.clock import from_wire, to_wire
     from gatewayd.identity import organizations
-    from gatewayd.store.backup import is_current
     from gatewayd.store.failures import MigrationError, StoreFailure
     from gatewayd.store.restored import find_restored
+    from gatewayd.store.upgrade import is_current
 
     about = "tax connections"
     if not os.access(context.store_settings.path, os.F_OK):

@@ -11,7 +11,7 @@ _UNITS = ("B", "kB", "MB", "GB", "TB")
 class Progress:
     """So many files, and so many bytes; drawn anew with each that is done, and wiped in the end."""
 
-    def __init__(self, stream: TextIO, files: int, size_bytes: int) -> None:
+    def __init__(self, stream: TextIO, files: int = 0, size_bytes: int = 0) -> None:
         self._stream = stream
         self._files, self._bytes = files, size_bytes
         self._done_files, self._done_bytes = 0, 0
@@ -27,16 +27,21 @@ class Progress:
         if self._draws:
             self._write("")
 
-    def advance(self, size_bytes: int, name: str) -> None:
-        """One more file is done, of so many bytes."""
-        self._done_files += 1
+    def expect(self, files: int, size_bytes: int) -> None:
+        """There is so much more than was known."""
+        self._files += files
+        self._bytes += size_bytes
+
+    def advance(self, size_bytes: int, name: str, files: int = 1) -> None:
+        """So many more files are done, and so many bytes."""
+        self._done_files += files
         self._done_bytes += size_bytes
         self._draw(name)
 
     def _draw(self, name: str) -> None:
         if not self._draws:
             return
-        share = self._done_bytes / self._bytes if self._bytes else 1.0
+        share = min(1.0, self._done_bytes / self._bytes) if self._bytes else 1.0
         filled = min(BAR, round(share * BAR))
         bar = "#" * filled + "." * (BAR - filled)
         told = f"[{bar}] {self._done_files:,} of {self._files:,} files, {in_units(self._done_bytes)}  "

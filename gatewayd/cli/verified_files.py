@@ -7,8 +7,8 @@ from gatewayd.cli.context import Context
 from gatewayd.cli.progress import Progress
 
 if TYPE_CHECKING:
-    from gatewayd.ledger.named_files import NamedFile
     from gatewayd.store import Store
+    from gatewayd.store.named_blobs import NamedFile
 
 
 class VerifiedFiles(NamedTuple):

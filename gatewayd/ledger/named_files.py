@@ -1,10 +1,12 @@
 """Which files beside the database anything names: bundles of seals, documents, what was made of them. Reads only."""
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from functools import partial
+from typing import Final
 
 from gatewayd.ledger import period_seals
-from gatewayd.store import ReadTx
+from gatewayd.store import ReadTx, Row
+from gatewayd.store.named_blobs import PAGE, NamedFile, Naming, paged
 
 _SELECT_DOCUMENT_ANY_ORG = "SELECT 1 FROM vault_documents WHERE sha256 = :sha256 LIMIT 1"
 _SELECT_VARIANT_ANY_ORG = "SELECT 1 FROM vault_variants WHERE sha256 = :sha256 LIMIT 1"
@@ -20,15 +22,12 @@ _SEALS_ANY_ORG = """
 SELECT sha256, max(size_bytes), max(id) FROM period_seals WHERE sha256 > :after
 GROUP BY sha256 ORDER BY sha256 LIMIT :count
 """
-PAGE: Final = 500
-
-
-class NamedFile(NamedTuple):
-    """A file, and one of those that name it: a document, or a seal."""
-
-    sha256: str
-    size_bytes: int
-    named_by: str
+NAMING: Final[Naming] = {
+    "vault_documents": _DOCUMENTS_ANY_ORG,
+    "vault_variants": _VARIANTS_ANY_ORG,
+    "period_seals": _SEALS_ANY_ORG,
+}
+"""For backups, which are made and looked at without a store."""
 
 
 def is_named(tx: ReadTx, sha256: str) -> bool:
@@ -41,8 +40,9 @@ def is_named(tx: ReadTx, sha256: str) -> bool:
 
 def every(tx: ReadTx) -> Iterator[NamedFile]:
     """Every file that is named, of all organizations, and perhaps by several."""
-    for select in (_DOCUMENTS_ANY_ORG, _VARIANTS_ANY_ORG, _SEALS_ANY_ORG):
-        after = ""
-        while found := tx.rows(select, after=after, count=PAGE):
-            yield from (NamedFile(*row) for row in found)
-            after = found[-1][0]
+    for select in NAMING.values():
+        yield from paged(partial(_page, tx, select))
+
+
+def _page(tx: ReadTx, select: str, after: str) -> list[Row]:
+    return tx.rows(select, after=after, count=PAGE)

@@ -1,189 +1,214 @@
-"""Backup: a copy of the store that is taken beside a running daemon, and its restore.
+"""Backup: a copy of the store that is taken beside a running daemon, and looked at before it is called one.
 
 gatewayd.db     the database as it was at one instant
-blobs/          the documents it names
+blobs/          the files it names: documents, what was made of them, sealed periods
 instance.key    only on request: without it the copy reveals no sealed secret
-manifest.json   written last: a backup without one is not finished
+manifest.json   what it holds; damaged.json instead where the store was not whole, or the copy is not
 """
 
 import contextlib
-import hashlib
+import errno
 import os
-import secrets
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
-
-import msgspec
+from typing import BinaryIO, Final, NamedTuple, Protocol
 
 from gatewayd.clock import Instant, to_wire
-from gatewayd.store import connections, schema
+from gatewayd.store.blobs import CHUNK_BYTES
 from gatewayd.store.copies import copy_database
-from gatewayd.store.directory import refuse_beside_daemon
-from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure
+from gatewayd.store.failures import StoreFailure
+from gatewayd.store.integrity import find_faults
+from gatewayd.store.manifests import BLOBS_NAME, FORMAT, KEY_NAME, File, Manifest, described, write_manifest
+from gatewayd.store.named_blobs import NamedFile, Naming, named_in
 from gatewayd.store.private_files import sync_directory
-from gatewayd.store.restored import MARK_NAME, Decision, Restored
 from gatewayd.store.settings import DATABASE_NAME
 
-MANIFEST_NAME = "manifest.json"
-KEY_NAME = "instance.key"
-BLOBS_NAME = "blobs"
-FORMAT = 1
-PAGES_PER_STEP = 2_000  # 16 MB: Ctrl-C works between two steps
-CHUNK_BYTES = 1 << 20
+ATTEMPTS_MAX: Final = 5  # Chosen: what is deleted while a copy is made is rare, and less each time
 
 
-class File(msgspec.Struct, frozen=True, kw_only=True):
-    """One file of a backup; `path` is relative and written with slashes."""
+class Watcher(Protocol):
+    """Who is told how far a copy is."""
 
-    path: str
-    sha256: str
-    bytes: int
+    def expect(self, files: int, size_bytes: int) -> None:
+        """So many more files are to be copied, of so many bytes."""
+        ...
 
-
-class Manifest(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What a backup holds."""
-
-    format: int
-    made_at: str
-    files: list[File]
-
-    @property
-    def with_key(self) -> bool:
-        return any(file.path == KEY_NAME for file in self.files)
+    def advance(self, size_bytes: int, name: str, files: int = 1) -> None:
+        """So many more files are done, and so many bytes."""
+        ...
 
 
-def back_up(directory: Path, destination: Path, now: Instant, key_file: Path | None = None) -> Manifest:
+class Unwatched:
+    """Nobody is told."""
+
+    def expect(self, files: int, size_bytes: int) -> None:
+        """Nothing."""
+
+    def advance(self, size_bytes: int, name: str, files: int = 1) -> None:
+        """Nothing."""
+
+
+class Looking(NamedTuple):
+    """How a copy is looked at: by what names its files, and with whom watching."""
+
+    naming: Naming
+    watcher: Watcher = Unwatched()
+
+
+def back_up(
+    directory: Path, destination: Path, now: Instant, looking: Looking, key_file: Path | None = None
+) -> Manifest:
     """Copy the store in `directory` to `destination`, which must not be there or be empty. `key_file`: that too.
 
-    Raises `StoreFailure`; what was copied until then stays, without a manifest.
+    The copy is read again, and of a store that is not whole the manifest has `faults`: it is no backup then, though all
+    that is there was copied. Raises `StoreFailure`; what was copied until then stays, without a manifest.
     """
     if not (directory / DATABASE_NAME).exists():
         raise StoreFailure(f"there is no database in {directory}")
     try:
         _make_empty(destination)
-        copy_database(directory / DATABASE_NAME, destination / DATABASE_NAME)
-        # After the database: a document is stored before the row that names it.
-        for path in _blobs(directory):
-            with contextlib.suppress(_Gone):  # nothing names it any more
-                _copy(path, destination / path.relative_to(directory))
+        copying = _Copying(directory, destination, looking)
+        copying.run()
+        files = [*copying.files.values(), described(destination, destination / DATABASE_NAME)]
         if key_file is not None:
-            _copy(key_file, destination / KEY_NAME)
-        manifest = Manifest(format=FORMAT, made_at=to_wire(now), files=list(_files(destination)))
-        _write(destination / MANIFEST_NAME, msgspec.json.format(msgspec.json.encode(manifest)))
-        _sync_tree(destination)
+            copy_file(key_file, destination / KEY_NAME)
+            files.append(described(destination, destination / KEY_NAME))
+        files.sort(key=lambda file: file.path)
+        manifest = Manifest(format=FORMAT, made_at=to_wire(now), files=files, faults=copying.faults)
+        write_manifest(destination, manifest)
+        sync_tree(destination)
     except OSError as error:
         raise StoreFailure(f"the backup cannot be written: {error}") from error
     return manifest
 
 
-def restore(source: Path, directory: Path, now: Instant, decision: Decision | None = None) -> Manifest:
-    """Restore a backup to `directory`, which must not be there or be empty. It appears whole or not at all, and marked.
+class _Copying:
+    """One copy on its way. `files`: the blobs that are in it, by digest."""
 
-    Raises `StoreFailure` where the backup is not what its manifest says, and beside a daemon that works there.
-    """
-    refuse_beside_daemon(directory)
-    manifest = validate(source)
-    draft = directory.with_name(f".{directory.name}.{secrets.token_hex(8)}")
+    def __init__(self, directory: Path, destination: Path, looking: Looking) -> None:
+        self._source, self._destination = directory, destination
+        self._naming, self._watcher = looking
+        self.files: dict[str, File] = {}
+        self._of_database: list[str] = []
+        self._of_blobs: dict[str, str] = {}
+
+    @property
+    def faults(self) -> list[str]:
+        """A sentence for each."""
+        return [*self._of_database, *self._of_blobs.values()]
+
+    def run(self) -> None:
+        """The database, and then what it names: that was there before it was named.
+
+        What a daemon deletes meanwhile, because nothing names it any more, would be missing in a copy that does: then
+        the database is copied once more. Raises `OSError`, `StoreFailure`.
+        """
+        for _ in range(ATTEMPTS_MAX):
+            named = self._copy_database()
+            lost = self._copy_blobs(named)
+            if not lost or not self._deleted(lost):
+                break
+        for sha256 in self.files.keys() - named.keys():
+            (self._destination / self.files.pop(sha256).path).unlink()
+        damaged = {sha256: fault for sha256, fault in self._of_blobs.items() if sha256 in named}
+        self._of_blobs = damaged | {sha256: f"the bytes of {file.named_by} are lost" for sha256, file in lost.items()}
+
+    def _copy_database(self) -> dict[str, NamedFile]:
+        """What it names. Where it is damaged too much to tell, every file that is there."""
+        source, copy = self._source / DATABASE_NAME, self._destination / DATABASE_NAME
+        copy.unlink(missing_ok=True)
+        self._watcher.expect(1, source.stat().st_size)
+        copy_database(source, copy, told=lambda size_bytes: self._watcher.advance(size_bytes, DATABASE_NAME, files=0))
+        self._watcher.advance(0, f"{DATABASE_NAME}, which is looked at")
+        try:
+            found = find_faults(copy, is_copy=True)
+            named = named_in(copy, self._naming, is_copy=True)
+        except StoreFailure as error:
+            found, named = [str(error)], dict(self._found())
+        self._of_database = [f"the database is damaged: {fault}" for fault in found]
+        return named
+
+    def _copy_blobs(self, named: dict[str, NamedFile]) -> dict[str, NamedFile]:
+        """Copy what is not copied yet; answers what is not there."""
+        missing = [file for sha256, file in named.items() if sha256 not in self.files]
+        self._watcher.expect(len(missing), sum(file.size_bytes for file in missing))
+        lost = {}
+        for file in missing:
+            try:
+                copied = self._copy_blob(blob_path(file.sha256))
+            except Gone:
+                lost[file.sha256] = file
+            else:
+                if copied is None or not is_whole(file, copied):
+                    self._of_blobs[file.sha256] = not_stored(file)
+                if copied is not None:
+                    self.files[file.sha256] = copied
+            self._watcher.advance(file.size_bytes, file.named_by)
+        return lost
+
+    def _copy_blob(self, path: str) -> File | None:
+        """The copy as it was read again; None where the disk cannot read the file. Raises `OSError`, `Gone`."""
+        copy = self._destination / path
+        try:
+            copy_file(self._source / path, copy)
+            return described(self._destination, copy)
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+            copy.unlink(missing_ok=True)
+            return None
+
+    def _deleted(self, lost: dict[str, NamedFile]) -> bool:
+        """Whether some of it is lost because it was deleted, and named no more."""
+        with contextlib.suppress(StoreFailure):
+            return not lost.keys() <= named_in(self._source / DATABASE_NAME, self._naming, is_copy=False).keys()
+        return False
+
+    def _found(self) -> list[tuple[str, NamedFile]]:
+        """Every blob of the store, as one that is named by itself."""
+        paths = [path for path in (self._source / BLOBS_NAME).glob("??/*") if path.is_file()]
+        return [(path.name, NamedFile(path.name, path.stat().st_size, path.name)) for path in sorted(paths)]
+
+
+def is_whole(named: NamedFile, found: File) -> bool:
+    """Whether a file is what a database names."""
+    return (found.sha256, found.bytes) == (named.sha256, named.size_bytes)
+
+
+def blob_path(sha256: str) -> str:
+    """Where a blob lies in a store, and in a backup."""
+    return f"{BLOBS_NAME}/{sha256[:2]}/{sha256}"
+
+
+def not_stored(file: NamedFile) -> str:
+    """The sentence for a file that is damaged."""
+    return f"the bytes of {file.named_by} are not those that were stored: {blob_path(file.sha256)}"
+
+
+class Gone(OSError):
+    """A file was deleted before it could be copied."""
+
+
+def copy_file(source: Path, destination: Path) -> None:
+    """Raises `OSError`: `Gone` where there is nothing to be copied, and then nothing is made."""
     try:
-        if directory.exists() and any(directory.iterdir()):
-            raise StoreFailure(f"{directory} is not empty: a backup is restored into an empty directory")
-        draft.mkdir(mode=0o700, parents=True)
-        for file in manifest.files:
-            _copy(source / file.path, draft / file.path)
-        restored = Restored(backup_made_at=manifest.made_at, restored_at=to_wire(now), decision=decision)
-        _write(draft / MARK_NAME, restored.encoded)
-        _sync_tree(draft)
-        draft.rename(directory)
-        sync_directory(directory.parent)
-    except OSError as error:
-        raise StoreFailure(f"the backup cannot be restored: {error}") from error
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-    return manifest
-
-
-def validate(source: Path) -> Manifest:
-    """The manifest of a backup that holds exactly what it lists. Raises `StoreFailure`."""
-    try:
-        manifest = msgspec.json.decode((source / MANIFEST_NAME).read_bytes(), type=Manifest)
-        found = {file.path: file for file in _files(source)}
+        origin = source.open("rb")
     except FileNotFoundError as error:
-        raise StoreFailure(f"{source} is no finished backup: it has no {MANIFEST_NAME}") from error
-    except (OSError, msgspec.DecodeError) as error:
-        raise StoreFailure(f"the backup {source} cannot be read: {error}") from error
-    if manifest.format != FORMAT:
-        raise StoreFailure(f"{source} is a backup of format {manifest.format}: it needs another gatewayd")
-    listed = {file.path: file for file in manifest.files}
-    wrong = sorted(path for path in listed.keys() | found.keys() if listed.get(path) != found.get(path))
-    if wrong or DATABASE_NAME not in listed:
-        raise StoreFailure(f"the backup {source} is damaged: {', '.join(wrong[:5]) or 'it has no database'}")
-    return manifest
+        raise Gone(*error.args) from error
+    with origin:
+        _write_from(origin, destination)
 
 
-def find_faults(database: Path) -> list[str]:
-    """What SQLite finds wrong with a database; empty: nothing. Raises `StoreFailure` where it cannot be read."""
-    connection = connections.open_reader(database, 5)
-    try:
-        found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check")]
-        found = [] if found == ["ok"] else found
-        for table, row, parent, _ in connection.execute("PRAGMA foreign_key_check"):
-            found.append(f"row {row} of {table} refers to a row of {parent} that is not there")
-    except ENGINE_FAILURES as error:
-        return [f"the database cannot be read: {error}"]
-    finally:
-        connection.close()
-    return found
-
-
-def is_current(database: Path) -> bool:
-    """Whether no migration waits for it. Raises `MigrationError`, or `StoreFailure` where it cannot be read."""
-    connection = connections.open_reader(database, 5)
-    try:
-        return not schema.pending(connection, schema.packaged())
-    except ENGINE_FAILURES as error:
-        raise StoreFailure(f"the database cannot be read: {error}") from error
-    finally:
-        connection.close()
+def sync_tree(root: Path) -> None:
+    """Make every name in a folder durable."""
+    for folder in (root, *(path for path in root.rglob("*") if path.is_dir())):
+        sync_directory(folder)
 
 
 def _make_empty(destination: Path) -> None:
     destination.mkdir(mode=0o700, parents=True, exist_ok=True)
     if any(destination.iterdir()):
         raise StoreFailure(f"{destination} is not empty: a backup is written into an empty directory")
-
-
-def _blobs(directory: Path) -> Iterator[Path]:
-    folder = directory / BLOBS_NAME
-    drafts = folder / "drafts"
-    return (path for path in sorted(folder.rglob("*")) if path.is_file() and drafts not in path.parents)
-
-
-def _files(root: Path) -> Iterator[File]:
-    """Every file but the manifest; symbolic links are not followed, and so never match a manifest."""
-    for path in sorted(root.rglob("*")):
-        name = path.relative_to(root).as_posix()
-        if path.is_symlink():
-            yield File(path=name, sha256="a link", bytes=0)
-        elif path.is_file() and name != MANIFEST_NAME:
-            with path.open("rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
-            yield File(path=name, sha256=digest, bytes=path.stat().st_size)
-
-
-class _Gone(OSError):
-    """A file was deleted before it could be copied."""
-
-
-def _copy(source: Path, destination: Path) -> None:
-    """Raises `OSError`: `_Gone` where there is nothing to be copied, and then nothing is made."""
-    try:
-        origin = source.open("rb")
-    except FileNotFoundError as error:
-        raise _Gone(*error.args) from error
-    with origin:
-        _write_from(origin, destination)
 
 
 def _write_from(origin: BinaryIO, destination: Path) -> None:
@@ -193,15 +218,3 @@ def _write_from(origin: BinaryIO, destination: Path) -> None:
         shutil.copyfileobj(origin, file, CHUNK_BYTES)
         file.flush()
         os.fsync(file.fileno())
-
-
-def _write(path: Path, data: bytes) -> None:
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _sync_tree(root: Path) -> None:
-    for folder in (root, *(path for path in root.rglob("*") if path.is_dir())):
-        sync_directory(folder)

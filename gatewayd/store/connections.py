@@ -71,6 +71,14 @@ def open_reader(path: Path, busy_timeout_seconds: float) -> apsw.Connection:
     return connection
 
 
+def open_copy(path: Path) -> apsw.Connection:
+    """A connection to a database that nothing changes, a backup's: no file is made beside it. Raises `StoreFailure`."""
+    address = f"{path.absolute().as_uri()}?immutable=1"
+    with _opening(address, apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, 0) as connection:
+        connection.pragma("query_only", True)
+    return connection
+
+
 def open_copier(path: Path, busy_timeout_seconds: float) -> apsw.Connection:
     """A connection that copies the log of an opened database and writes nothing else. Raises `StoreFailure`."""
     with _opening(path, apsw.SQLITE_OPEN_READWRITE, busy_timeout_seconds) as connection:
@@ -95,7 +103,7 @@ def _enable_wal(connection: apsw.Connection, busy_timeout_seconds: float) -> boo
 
 
 @contextlib.contextmanager
-def _opening(path: Path, flags: int, busy_timeout_seconds: float) -> Iterator[apsw.Connection]:
+def _opening(path: Path | str, flags: int, busy_timeout_seconds: float) -> Iterator[apsw.Connection]:
     """A connection that stays open unless something goes wrong in the block."""
     with contextlib.ExitStack() as opened:
         try:

@@ -1,4 +1,4 @@
-"""Looking for damage in a database that is in use, a table at a time: each is a snapshot of its own."""
+"""Looking for damage: in a database that is in use a table at a time, each a snapshot of its own, else all at once."""
 
 import contextlib
 from collections.abc import Callable
@@ -30,6 +30,24 @@ def find_damage(database: Path, is_over: Callable[[], bool]) -> list[str] | None
     finally:
         with contextlib.suppress(*ENGINE_FAILURES):
             connection.close()
+
+
+def find_faults(database: Path, *, is_copy: bool = False) -> list[str]:
+    """What SQLite finds wrong with a whole database, and rows that refer to nothing; empty: nothing. It takes long.
+
+    `is_copy`: nobody changes it, and nothing is made beside it. Raises `StoreFailure` where it cannot be opened.
+    """
+    connection = connections.open_copy(database) if is_copy else connections.open_reader(database, 5)
+    try:
+        found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check")]
+        found = [] if found == ["ok"] else found
+        for table, row, parent, _ in connection.execute("PRAGMA foreign_key_check"):
+            found.append(f"row {row} of {table} refers to a row of {parent} that is not there")
+    except ENGINE_FAILURES as error:
+        return [f"the database cannot be read: {error}"]
+    finally:
+        connection.close()
+    return found
 
 
 def _faults_of(connection: apsw.Connection, table: str) -> list[str]:

@@ -44,8 +44,8 @@ def make_folder(path: Path, owned_like: Path) -> None:
             os.close(descriptor)
 
 
-def create_file(path: Path, content: bytes, owned_like: Path) -> None:
-    """A new file, its content on disk. Raises `OSError`, also where it is there."""
+def create_file(path: Path, content: bytes, owned_like: Path | None) -> None:
+    """A new file, its content on disk; as `make_private`. Raises `OSError`, also where it is there."""
     descriptor = make_private(path, os.O_WRONLY, owned_like)
     try:
         with os.fdopen(descriptor, "wb") as file:

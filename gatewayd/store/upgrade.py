@@ -12,7 +12,7 @@ from typing import NamedTuple
 import apsw
 
 from gatewayd.clock import Instant
-from gatewayd.store import schema
+from gatewayd.store import connections, schema
 from gatewayd.store.copies import copy_database
 from gatewayd.store.failures import ENGINE_FAILURES, MigrationError, StoreFailure
 from gatewayd.store.private_files import sync_directory
@@ -51,6 +51,17 @@ def require_current(connection: apsw.Connection, now: Instant) -> None:
             f"the database is at migration {applied} and this program needs {len(migrations)}:"
             " `gatewayd migrate` brings it there, and so does the daemon when it starts"
         )
+
+
+def is_current(database: Path) -> bool:
+    """Whether no migration waits for it. Raises `MigrationError`, or `StoreFailure` where it cannot be read."""
+    connection = connections.open_reader(database, 5)
+    try:
+        return not schema.pending(connection, schema.packaged())
+    except ENGINE_FAILURES as error:
+        raise StoreFailure(f"the database cannot be read: {error}") from error
+    finally:
+        connection.close()
 
 
 def _applied(connection: apsw.Connection, migrations: tuple[schema.Migration, ...]) -> int:

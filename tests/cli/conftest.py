@@ -1,5 +1,6 @@
 """What the tests of the command line share: a configuration of their own, and commands run in this process."""
 
+import hashlib
 import io
 import json
 import shutil
@@ -31,6 +32,8 @@ Run = Callable[..., CommandResult]
 
 CONFIG = '[store]\ndirectory = "data"\n'
 ANN = "ann@example.com"
+SCAN = b"%PDF-1"
+DIGEST = hashlib.sha256(SCAN).hexdigest()
 
 
 @pytest.fixture
@@ -104,3 +107,12 @@ def email(config_file: Path, prepared: Prepared, org_id: str) -> str:
     """The address of an owner of `org_id`."""
     lay_out(config_file, prepared.ann)
     return ANN
+
+
+@pytest.fixture
+def stored(run: Run, org_id: str, tmp_path: Path) -> Path:
+    """Where the bytes of the one document of `org_id` are, `SCAN`."""
+    (tmp_path / "scans").mkdir()
+    (tmp_path / "scans" / "a.pdf").write_bytes(SCAN)
+    assert run("document", "import", str(tmp_path / "scans"), "--org", org_id, "--json").document["added"] == 1
+    return tmp_path / "data" / "blobs" / DIGEST[:2] / DIGEST

@@ -70,7 +70,7 @@ def test_every_command_has_a_section_with_its_options() -> None:
 @pytest.mark.parametrize(
     ("name", "usage"),
     [
-        ("backup", "DEST [--with-key] [--json]"),
+        ("backup", "(DEST | --into DIR) [--keep N] [--with-key] [--json]"),
         ("tax approve", "(--key ID | --client ID) [--attestation TEXT] [--json]"),
         (
             "webhook update",

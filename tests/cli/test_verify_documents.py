@@ -6,10 +6,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from tests.cli.conftest import Run
-
-CONTENT = b"%PDF-1"
-DIGEST = hashlib.sha256(CONTENT).hexdigest()
+from tests.cli.conftest import DIGEST, SCAN, Run
 
 
 def executed(database: Path, sql: str) -> None:
@@ -19,22 +16,13 @@ def executed(database: Path, sql: str) -> None:
     connection.close()
 
 
-@pytest.fixture
-def stored(run: Run, org_id: str, tmp_path: Path) -> Path:
-    """Where the bytes of the one document are."""
-    (tmp_path / "scans").mkdir()
-    (tmp_path / "scans" / "a.pdf").write_bytes(CONTENT)
-    assert run("document", "import", str(tmp_path / "scans"), "--org", org_id, "--json").document["added"] == 1
-    return tmp_path / "data" / "blobs" / DIGEST[:2] / DIGEST
-
-
 def again(run: Run, org_id: str, tmp_path: Path) -> None:
     run("document", "import", str(tmp_path / "scans"), "--org", org_id, "--json")
 
 
 def test_what_is_well(run: Run, stored: Path) -> None:
     assert run("verify", "--json").document["files"] == 1
-    assert stored.read_bytes() == CONTENT
+    assert stored.read_bytes() == SCAN
 
 
 def test_lost_bytes_are_told_and_come_back(run: Run, org_id: str, stored: Path, tmp_path: Path) -> None:

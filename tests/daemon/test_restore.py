@@ -10,7 +10,8 @@ import trio
 from gatewayd.cli import main
 from gatewayd.daemon.restored_store import open_decided_store
 from gatewayd.identity import api_keys, audit, deprovisioning, sessions
-from gatewayd.store.backup import back_up
+from gatewayd.ledger.named_files import NAMING
+from gatewayd.store.backup import Looking, back_up
 from gatewayd.store.restored import MARK_NAME, find_restored
 from tests.daemon.instance import Firm, Instance, serving
 from tests.support.consents import Flow
@@ -87,7 +88,9 @@ def lost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Restored:
     instance.write(lambda tx: sessions.start(tx, firm.user_id, ("pwd",), VISITOR))
     assert issue(instance, firm) == "INV-000001"
     context = instance.context
-    back_up(context.store_settings.directory, tmp_path / "backup", context.clock.now(), context.key_file)
+    back_up(
+        context.store_settings.directory, tmp_path / "backup", context.clock.now(), Looking(NAMING), context.key_file
+    )
     assert issue(instance, firm) == "INV-000002"
     instance.write(lambda tx: api_keys.revoke(tx, firm.key_id, audit.OPERATOR), firm.org_id)
     return Restored(instance, firm, tmp_path / "backup", capsys)

@@ -6,9 +6,10 @@ import pytest
 
 from gatewayd.clock import SettableClock
 from gatewayd.store import StoreFailure
-from gatewayd.store.backup import back_up, restore
+from gatewayd.store.backup import Looking, back_up
 from gatewayd.store.database import open_store
 from gatewayd.store.directory import LOCK_NAME, locked
+from gatewayd.store.restoring import restore
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from tests.support.store import START
 
@@ -19,7 +20,7 @@ REFUSED = r"gatewayd/test, process [0-9]+, works with .*/data: stop it first"
 async def copied(tmp_path: Path) -> Path:
     """A backup of the store in `data`."""
     async with open_store(StoreSettings(directory=tmp_path / "data"), SettableClock(START)):
-        back_up(tmp_path / "data", tmp_path / "copy", START)
+        back_up(tmp_path / "data", tmp_path / "copy", START, Looking({}))
     return tmp_path / "copy"
 
 
@@ -27,10 +28,10 @@ async def test_where_its_directory_was_renamed(tmp_path: Path, copied: Path) -> 
     with locked(tmp_path / "data", "gatewayd/test"):
         (tmp_path / "data").rename(tmp_path / "aside")
         with pytest.raises(StoreFailure, match=REFUSED):
-            restore(copied, tmp_path / "data", START)
+            restore(copied, tmp_path / "data", START, Looking({}))
         assert not (tmp_path / "data").exists()
-        restore(copied, tmp_path / "another", START)  # where nobody works
-    restore(copied, tmp_path / "data", START)
+        restore(copied, tmp_path / "another", START, Looking({}))  # where nobody works
+    restore(copied, tmp_path / "data", START, Looking({}))
     assert (tmp_path / "data" / DATABASE_NAME).exists()
 
 
@@ -40,11 +41,11 @@ async def test_where_its_name_leads_elsewhere_now(tmp_path: Path, copied: Path) 
     named.symlink_to(tmp_path / "data")
     with locked(named, "gatewayd/test"):
         with pytest.raises(StoreFailure, match=REFUSED):
-            restore(copied, tmp_path / "data", START)
+            restore(copied, tmp_path / "data", START, Looking({}))
         named.unlink()
         (tmp_path / "data").rename(tmp_path / "named" / "aside")
         with pytest.raises(StoreFailure, match=REFUSED):
-            restore(copied, named, START)
+            restore(copied, named, START, Looking({}))
 
 
 async def test_where_its_files_were_removed(tmp_path: Path, copied: Path) -> None:
@@ -53,12 +54,12 @@ async def test_where_its_files_were_removed(tmp_path: Path, copied: Path) -> Non
         for path in [path for path in data.rglob("*") if path.is_file()]:
             path.unlink()
         with pytest.raises(StoreFailure, match=r"a daemon works with .*/data: stop it first"):
-            restore(copied, data, START)
+            restore(copied, data, START, Looking({}))
 
 
 async def test_where_it_stands_as_it_was(tmp_path: Path, copied: Path) -> None:
     with locked(tmp_path / "data", "gatewayd/test"), pytest.raises(StoreFailure, match=REFUSED):
-        restore(copied, tmp_path / "data", START)
+        restore(copied, tmp_path / "data", START, Looking({}))
 
 
 def test_after_a_good_stop_the_lock_names_nobody(tmp_path: Path) -> None:

@@ -1,0 +1,54 @@
+"""What a database names of the files beside it. Which of its tables name any the floors above know."""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Final, NamedTuple, TypeAlias
+
+import apsw
+
+from gatewayd.store import connections
+from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure
+from gatewayd.store.transactions import Row
+
+PAGE: Final = 500
+_TABLES: Final = "SELECT name FROM sqlite_schema WHERE type = 'table'"
+
+Naming: TypeAlias = Mapping[str, str]
+"""By table what selects a page of the files that its rows name, as `NamedFile`: at most `:count` after `:after`."""
+
+
+class NamedFile(NamedTuple):
+    """A file, and one of those that name it: a document, or a seal."""
+
+    sha256: str
+    size_bytes: int
+    named_by: str
+
+
+def paged(rows: Callable[[str], list[Row]]) -> Iterator[NamedFile]:
+    """All of what selects pages, from `rows` of a page after a digest."""
+    after = ""
+    while found := rows(after):
+        yield from (NamedFile(*row) for row in found)
+        after = found[-1][0]
+
+
+def named_in(database: Path, naming: Naming, *, is_copy: bool) -> dict[str, NamedFile]:
+    """What a database names, by digest, of a form older than ours too. Raises `StoreFailure` where it is not readable.
+
+    `is_copy`: nobody changes it.
+    """
+    connection = connections.open_copy(database) if is_copy else connections.open_reader(database, 5)
+    try:
+        tables = {str(row[0]) for row in connection.execute(_TABLES)}
+        selects = [select for table, select in naming.items() if table in tables]
+        return {file.sha256: file for select in selects for file in paged(partial(_page, connection, select))}
+    except ENGINE_FAILURES as error:
+        raise StoreFailure(f"{database} cannot be read: {error}") from error
+    finally:
+        connection.close()
+
+
+def _page(connection: apsw.Connection, select: str, after: str) -> list[Row]:
+    return connection.execute(select, {"after": after, "count": PAGE}).fetchall()
