@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from gatewayd.cli.context import Context
-from gatewayd.cli.output import print_list, print_result
+from gatewayd.cli.output import note, print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
 from gatewayd.cli.run_operation import operation_of, run_operation, walk
 from gatewayd.cli.time_arguments import civil_date
@@ -32,6 +32,9 @@ _OPTIONS = {
     "from_instrument": "fromInstrumentId",
     "from_quantity": "fromQuantity",
     "cost_share": "costShare",
+    "remaining_value": "remainingValue",
+    "small_distribution": "smallDistribution",
+    "taxed_as_dividend": "taxedAsDividend",
     "counter_account": "counterAccountId",
     "external_id": "externalId",
     "notes": "notes",
@@ -90,6 +93,12 @@ def _add_add(group: Subparsers) -> None:
     command.add_argument("--from-instrument", metavar="ID", help="what a spin-off or merger comes out of")
     command.add_argument("--from-quantity", metavar="Q", help="how much of it a merger takes; all by default")
     command.add_argument("--cost-share", metavar="S", help="what a spin-off takes of its cost, 0 to 1")
+    text = "what the shares are worth after a return of capital, the new ones after a merger with cash"
+    command.add_argument("--remaining-value", metavar="A", help=text)
+    text = "whether such money is small and comes off the cost; by default by its amount"
+    command.add_argument("--small-distribution", type=_truth, metavar="yes|no", help=text)
+    text = "whether a stock dividend is; by default that of a company in the United Kingdom"
+    command.add_argument("--taxed-as-dividend", type=_truth, metavar="yes|no", help=text)
     command.add_argument("--counter-account", metavar="ID", help="the other account of a transfer")
     command.add_argument("--spouse", action="store_true", help="it goes to, or comes from, the spouse")
     command.add_argument("--external-id", metavar="ID", help="your own identifier")
@@ -107,6 +116,8 @@ def add(arguments: argparse.Namespace, context: Context) -> int:
     values |= {"accountId": arguments.account, "type": arguments.type, "tradeDate": arguments.date}
     values |= {"instrument": instrument or None, "spouseTransfer": arguments.spouse}
     made = run_operation(context, operation_of(AREA, "assets.createTransaction"), org_id, values)
+    for warning in made["warnings"]:
+        note(warning["message"])
     print_result(arguments, made, [f"Entered {_what(made)}: {made['id']}"])
     return 0
 
@@ -153,6 +164,13 @@ def reverse(arguments: argparse.Namespace, context: Context) -> int:
 def _what(row: Json) -> str:
     quantity = "" if row["quantity"] is None else f" of {row['quantity']}"
     return f"{row['type']}{quantity} on {row['tradeDate']}, {row['currency']} {row['netAmount']} in cash"
+
+
+def _truth(text: str) -> bool:
+    """The type of an argument that is yes or no."""
+    if text not in ("yes", "no"):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither yes nor no")
+    return text == "yes"
 
 
 def _ratio(text: str) -> dict[str, int]:

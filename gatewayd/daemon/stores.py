@@ -29,8 +29,15 @@ async def _compute_holdings(store: Store, log: Log) -> None:
     """
     for org_id in await store.read(outdated.organizations):
         try:
-            count = await store.write(outdated.compute, org_id)
+            done = await store.write(outdated.compute, org_id)
         except Problem as error:
             log.error("holdings_not_computed", organization=org_id, exc_info=error)
         else:
-            log.info("holdings_computed_anew", organization=org_id, holdings=count)
+            log.info(
+                "holdings_computed_anew",
+                organization=org_id,
+                holdings=done.holdings,
+                instruments=done.instruments,
+            )
+            for gain in done.closed:
+                log.warning("closed_gain_changed", organization=org_id, **gain._asdict())

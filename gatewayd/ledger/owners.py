@@ -11,7 +11,7 @@ FROM legal_entities WHERE org_id = :org_id AND id = :id
 PERSONS = frozenset({"individual", "sole_trader"})
 INCORPORATED = frozenset({"limited_company", "llp"})
 POOLING = PERSONS | {"trust", "partnership"}
-_TAXED_AS_PERSONS = POOLING | {"llp"}
+TAXED_AS_PERSONS = POOLING | {"llp"}
 
 
 class Owner(NamedTuple):
@@ -36,7 +36,7 @@ class Owner(NamedTuple):
     @property
     def is_taxed_as_persons(self) -> bool:
         """True where Income Tax is due on what it lets: by itself, or by its partners (ITTOIA 2005 s272A)."""
-        return self.type in _TAXED_AS_PERSONS
+        return self.type in TAXED_AS_PERSONS
 
     @property
     def has_pools(self) -> bool:

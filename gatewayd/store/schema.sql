@@ -236,6 +236,12 @@ CREATE TABLE asset_income_years (
 
 CREATE INDEX asset_income_years_of_instrument ON asset_income_years (org_id, instrument_id, year);
 
+CREATE TABLE asset_instruments_to_enter (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    instrument_id TEXT NOT NULL,
+    PRIMARY KEY (org_id, instrument_id)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE asset_portfolios (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -321,7 +327,9 @@ CREATE TABLE asset_transactions (
     version INTEGER NOT NULL CHECK (version >= 1)
 , income_date TEXT, fx_rate_source TEXT CHECK (
     fx_rate_source = 'given' OR fx_rate_source = 'recorded' OR fx_rate_source = 'hmrc'
-), fx_rate_date TEXT) STRICT;
+), fx_rate_date TEXT, remaining_value INTEGER CHECK (remaining_value >= 0), small_distribution INTEGER
+    CHECK (small_distribution = 0 OR small_distribution = 1), taxed_as_dividend INTEGER
+    CHECK (taxed_as_dividend = 0 OR taxed_as_dividend = 1)) STRICT;
 
 CREATE INDEX asset_income_by_date ON asset_transactions (org_id, income_date, id) WHERE income_date > '';
 

@@ -42,6 +42,22 @@ def test_portfolios_and_accounts_are_made_and_listed(run: Run, org_id: str, port
     assert text.splitlines()[0].split("\t") == ["id", "name", "type", "wrapper", "currency", "status"]
 
 
+def test_what_a_distribution_and_a_stock_dividend_are_is_told(run: Run, account_id: str) -> None:
+    add = ("asset", "transaction", "add", account_id)
+    of = ("--date", "2026-05-01", "--symbol", "VOD", "--mic", "XLON")
+    run(*add, "buy", *of, "--quantity", "500", "--price", "10")
+    untold = run(*add, "return_of_capital", *of, "--amount", "3500")
+    assert [one["code"] for one in untold.document["warnings"]] == ["distribution_value_unknown"]
+    assert "needs remainingValue" in untold.err
+    told = run(*add, "return_of_capital", *of, "--amount", "3500", "--remaining-value", "500").document
+    assert (told["remainingValue"], told["warnings"]) == ("500.00", untold.document["warnings"][:0])
+    told = run(*add, "return_of_capital", *of, "--amount", "35", "--small-distribution", "yes").document
+    assert told["smallDistribution"] is True
+    shares = ("--quantity", "1", "--price", "10")
+    told = run(*add, "stock_dividend", *of, *shares, "--taxed-as-dividend", "no").document
+    assert told["taxedAsDividend"] is False
+
+
 def test_trades_are_entered_listed_and_reversed(run: Run, org_id: str, account_id: str) -> None:
     identified = ("--symbol", "VOD", "--mic", "XLON", "--instrument-name", "Vodafone Group")
     bought = run(

@@ -17,10 +17,11 @@ class Event(NamedTuple):
     """One thing that happens in an account. `money` is a cost, proceeds, or an adjustment with its sign.
 
     What leaves at cost names that cost by `ref`, and what comes at it too: see `settled`. A spin-off takes `share` of
-    the cost of its `quantity`.
+    the cost of its `quantity`. What is paid on shares that stay, and beside those that come for what leaves, is
+    `money`; they are worth `remaining` after it, and it is `small` or not, where that was told.
     """
 
-    kind: str  # acquire, dispose, pass, leave, spin, add, adjust, move
+    kind: str  # acquire, dispose, pass, leave, spin, paid, add, adjust, move
     date: str
     account: str
     quantity: Fraction = ZERO
@@ -28,6 +29,8 @@ class Event(NamedTuple):
     to: str = ""
     ref: str = ""
     share: Fraction = ZERO
+    remaining: Fraction | None = None
+    small: bool | None = None
 
 
 class Cut(NamedTuple):
@@ -86,12 +89,14 @@ class _Evening:
     proceeds: Fraction = ZERO
     adjusted: Fraction = ZERO
     passed: dict[str, Fraction] = field(default_factory=dict)
-    left: dict[str, Fraction] = field(default_factory=dict)
+    left: dict[str, tuple[Fraction, Event]] = field(default_factory=dict)
+    paid: list[tuple[Fraction, Event]] = field(default_factory=list)
     spun: dict[str, tuple[Fraction, Fraction]] = field(default_factory=dict)
     out: Fraction = ZERO
     short: Fraction = ZERO
     cost: Fraction = ZERO
     extra: Fraction = ZERO
+    parts: Fraction | None = None  # what distributions gave for parts, less what these cost
 
     def take(self, event: Event, quantity: Fraction) -> None:
         if event.kind in ("acquire", "add"):
@@ -106,14 +111,39 @@ class _Evening:
             self.passed[event.ref] = quantity
             self.out += quantity
         elif event.kind == "leave":
-            self.left[event.ref] = quantity
+            self.left[event.ref] = quantity, event
+        elif event.kind == "paid":
+            self.paid.append((quantity, event))
         elif event.kind == "spin":
             self.spun[event.ref] = (quantity, event.share)
 
     def moved(self) -> Fraction:
         """By how much what is held changes."""
-        gone = self.sold + sum(self.passed.values()) + sum(self.left.values())
+        gone = self.sold + sum(self.passed.values()) + sum(quantity for quantity, _ in self.left.values())
         return self.bought.quantity + self.added.quantity - gone
+
+    def is_small(self, event: Event) -> bool:
+        """TCGA 1992 s122(2), CG57835: not above 3,000 pounds, or 5 % of the value before it; or as told."""
+        if event.small is not None or event.remaining is None:
+            return event.small is not False
+        day = [one for _, one in (*self.paid, *self.left.values()) if one.money]
+        whole = sum((one.money for one in day), ZERO)
+        if whole <= 3000:
+            return True
+        worth = [one.remaining for one in day if one.remaining is not None]
+        return len(worth) == len(day) and whole <= Fraction(5, 100) * (whole + sum(worth, ZERO))
+
+    def distribute(self, event: Event, cost: Fraction, left: Fraction) -> Fraction:
+        """What a distribution takes off a cost: all of itself if it is small, else A / (A + B) of the cost (s42)."""
+        if not event.money:
+            return ZERO
+        if self.is_small(event):
+            self.extra += max(ZERO, event.money - cost)
+            return min(event.money, cost)
+        assert event.remaining is not None
+        part = min(left, cost * event.money / (event.money + event.remaining))
+        self.parts = (self.parts or ZERO) + event.money - part
+        return part
 
 
 def section_104(events: list[Event], cuts: list[Cut], window: int = 30) -> Result:
@@ -141,9 +171,9 @@ def section_104(events: list[Event], cuts: list[Cut], window: int = 30) -> Resul
         _leave(pool, day, at_start[date], result.carried)
     for date, day in days.items():
         _share(day, result.carried)
-        if day.sold or day.extra:
+        if day.sold or day.extra or day.parts is not None:
             proceeds = day.proceeds * (day.sold - day.short) / day.sold if day.sold else ZERO
-            result.gains[date] = pence(day.extra) + pence(proceeds - day.cost)
+            result.gains[date] = pence(day.extra) + pence(day.parts or ZERO) + pence(proceeds - day.cost)
     result.quantity, result.cost = pool.quantity - sum(day.short for day in days.values()), pool.money
     return result
 
@@ -157,19 +187,28 @@ def _enter(pool: _Heap, day: _Evening, days: list[_Evening]) -> None:
         if covered:
             earlier.cost += coming.draw(covered)
             earlier.short -= covered
-    pool.quantity, pool.money = pool.quantity + coming.quantity, pool.money + coming.money + day.adjusted
+    off = sum((event.money for _, event in day.paid if day.is_small(event)), ZERO)
+    pool.quantity, pool.money = pool.quantity + coming.quantity, pool.money + coming.money + day.adjusted - off
     if pool.money < 0:
         day.extra, pool.money = -pool.money, ZERO
 
 
 def _leave(pool: _Heap, day: _Evening, whole: Fraction, carried: dict[str, Fraction]) -> None:
-    """Spin-offs, each of the cost before any of them; what goes elsewhere at the average; what is disposed of."""
+    """Spin-offs, and then distributions, each of the cost before any of its kind; what goes elsewhere at the average,
+    less what was paid for it; what is disposed of."""
     cost = pool.money
     for ref, (quantity, share) in day.spun.items():
         carried[ref] = min(pool.money, cost * share * min(Fraction(1), quantity / whole if whole else ZERO))
         pool.money -= carried[ref]
-    for ref, quantity in day.left.items():
+    cost = pool.money
+    for quantity, event in day.paid:
+        if not day.is_small(event):
+            pool.money -= day.distribute(
+                event, cost * min(Fraction(1), quantity / whole if whole else ZERO), pool.money
+            )
+    for ref, (quantity, event) in day.left.items():
         carried[ref] = pool.draw(quantity)
+        carried[ref] -= day.distribute(event, carried[ref], carried[ref])
     drawn = min(day.out, pool.quantity)
     if drawn:
         day.cost += pool.draw(drawn)

@@ -5,13 +5,14 @@ import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hypothesis import HealthCheck, event, example, given, settings
 from hypothesis import strategies as st
 
 from gatewayd.areas.assets.pools.exact import cost_of, quantity_of
 from gatewayd.errors import Problem
+from gatewayd.money import Money
 from tests.areas.assets.holdings import Holdings
 from tests.areas.assets.pool_oracle import Cut, Event, Key, Result, restate, settled
 from tests.support.store import MemoryStore
@@ -19,6 +20,7 @@ from tests.support.store import MemoryStore
 FIRST = datetime.date(2025, 1, 1)
 NEAR = Fraction(1, 10**12)
 WHOLE = Fraction(0)
+NO_CASH = Event("leave", "", "")
 
 
 class Step(NamedTuple):
@@ -37,7 +39,7 @@ KINDS = ("buy", "buy", "buy", "buy", "sell", "sell", "give", "give_away", "spous
 STEPS = st.lists(
     st.builds(
         Step,
-        kind=st.sampled_from((*KINDS, "merge", "merge", "move", "split")),
+        kind=st.sampled_from((*KINDS, "merge", "merge", "merge", "pay", "pay", "move", "split")),
         day=st.integers(0, 60),
         account=st.integers(0, 2),
         share=st.integers(0, 2),
@@ -153,12 +155,34 @@ class Couple:
         return self._reorganised(step, "spin", {"cost_share": f"0.{share * 10}"}, share)
 
     def _merge(self, step: Step) -> Entered:
-        """Shares and cash for those of another instrument; the cash is taken from the new shares' cost."""
-        cash = step.money % 1000
-        return self._reorganised(step, "leave", {"gross": _text(cash)}, cash=Fraction(cash, 100))
+        """Shares and cash for those of another instrument."""
+        told, cash = self._distribution(step)
+        return self._reorganised(step, "leave", told, cash=cash)
+
+    def _pay(self, step: Step) -> Entered:
+        """Capital comes back."""
+        date, account, share = self._of(step)
+        told, cash = self._distribution(step)
+        gross = told.pop("gross")
+        given = {"account": account, "instrument": share, **told}
+        id_ = self.holdings.enter("return_of_capital", date, step.quantity, gross, **given)
+        what = cash._replace(kind="paid", date=date, account=account, quantity=Fraction(step.quantity))
+        return Entered([id_], [Flow(share, what)])
+
+    def _distribution(self, step: Step) -> tuple[dict[str, Any], Event]:
+        """A little of which nothing is told, what is called small or not, or much beside what remains."""
+        cash, how = step.money % 1000, step.money // 1000 % 5
+        cash += 300_000 if how >= 3 else 0
+        remaining = None if how == 0 else step.money * (how * how * how)
+        small = {1: False, 2: True}.get(how)
+        told: dict[str, Any] = {"gross": _text(cash), "small_distribution": small}
+        if remaining is not None:
+            told["remaining_value"] = Money(remaining, "GBP")
+        worth = None if remaining is None else Fraction(remaining, 100)
+        return told, Event("leave", "", "", money=Fraction(cash, 100), remaining=worth, small=small)
 
     def _reorganised(
-        self, step: Step, leaves: str, told: dict[str, str], share: Fraction = WHOLE, cash: Fraction = WHOLE
+        self, step: Step, leaves: str, told: dict[str, Any], share: Fraction = WHOLE, cash: Event = NO_CASH
     ) -> Entered:
         date, account = _date(step), self.accounts[step.account]
         old = self.shares[step.share % 2]
@@ -170,9 +194,9 @@ class Couple:
         flows = []
         for scopes in ({"pool": False}, {"account": False}):
             ref = next(self.names)
-            flows.append(Flow(old, Event(leaves, date, account, quantity, ref=ref, share=share), **scopes))
+            gone = cash._replace(kind=leaves, date=date, account=account, quantity=quantity, ref=ref, share=share)
+            flows.append(Flow(old, gone, **scopes))
             flows.append(Flow(new, Event("add", date, account, came, ref=ref), **scopes))
-        flows.append(Flow(new, Event("adjust", date, account, money=-cash)))
         return Entered([id_], flows)
 
     def _split(self, step: Step) -> Entered:

@@ -114,6 +114,24 @@ def test_a_year_adds_up_as_a_return_asks(trader: Holdings) -> None:
     assert report["warnings"] == []
 
 
+def test_a_loss_on_a_fund_that_does_not_report_is_a_capital_loss(holdings: Holdings) -> None:
+    """SI 2009/3001 reg 42, IFM13550: it lowers no offshore income gain, of another fund or of the same one."""
+    sold = {"2000": {"reporting_fund": False}, "400": {"reporting_fund": False}, "6000": {}}
+    for proceeds, values in sold.items():
+        fund = holdings.instrument(**values)
+        holdings.buy("2025-01-10", 100, "1000", instrument=fund)
+        holdings.sell("2025-09-01", 100, proceeds, instrument=fund)
+    report = holdings.ask("capitalGains", legalEntityId=holdings.person, taxYear=YEAR)
+    assert report["offshoreIncome"]["net"] == report["offshoreIncome"]["gains"] == "1000.00"
+    assert report["offshoreIncome"]["losses"] == "0.00"
+    chargeable = report["chargeable"]
+    assert (chargeable["gains"], chargeable["losses"], chargeable["net"]) == ("5000.00", "600.00", "4400.00")
+    assert report["aboveExemptAmount"] == "1400.00"
+    found = holdings.ask("listDisposals", legalEntityId=holdings.person, taxYear=YEAR)["data"]
+    treated = {one["gain"]: one["treatment"] for one in found}
+    assert treated == {"1000.00": "offshore_income", "-600.00": "chargeable", "5000.00": "chargeable"}
+
+
 def test_a_report_warns_of_what_it_does_not_say(holdings: Holdings) -> None:
     short = holdings.new_account(short=True)
     holdings.sell("2026-11-10", 100, "1000", account=short)

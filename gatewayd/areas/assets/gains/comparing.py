@@ -79,10 +79,14 @@ def _of_days(tx: ReadTx, pool: Held, accounts: list[Held]) -> Iterator[_Event]:
     found = {day.date: day.outcome for day in reading.disposal_days(tx, pool.scope_id, pool.instrument_id)}
     for date in {*found, *by_account}:
         ours, theirs = found.get(date, NOTHING.outcome), by_account[date]
-        cost = sum(cost_of(one.cost) for one in theirs)
-        yield _Event(date, "disposal", None, cost_of(ours.cost), cost, ours.matches)
+        cost = sum(_disposal_cost(one) for one in theirs)
+        yield _Event(date, "disposal", None, _disposal_cost(ours), cost, ours.matches)
         could_not = sum(cost_of(one.capital_gain) for one in theirs)
         yield _Event(date, "adjustment", None, -cost_of(ours.capital_gain), -could_not)
+
+
+def _disposal_cost(outcome: Outcome) -> int:
+    return cost_of(outcome.cost) + cost_of(outcome.distributed_cost)
 
 
 def _told(events: Iterable[_Event]) -> list[CostDifference]:

@@ -67,7 +67,7 @@ def disposal(legal_entity_id: str, instrument: Instrument, stored: StoredDay, to
     """The disposal of a day. Chosen: the gain is what is rounded, and the cost shown is what makes it add up."""
     day, outcome = read_day(stored.date, stored.inputs), stored.outcome
     short = short_quantity(day.disposed + day.passed, outcome)
-    proceeds = minor_of(cost_of(outcome.capital_gain), POOL_CURRENCY)
+    proceeds = minor_of(cost_of(outcome.capital_gain) + cost_of(outcome.distributed), POOL_CURRENCY)
     if day.disposed:
         covered = 1 - short / (day.disposed + day.passed)
         proceeds += minor_of(int(day.proceeds * covered), POOL_CURRENCY)
@@ -85,7 +85,7 @@ def disposal(legal_entity_id: str, instrument: Instrument, stored: StoredDay, to
         cost=_pounds(proceeds - gain),
         gain=_pounds(gain),
         currency=POOL_CURRENCY,
-        treatment=_treatment(instrument),
+        treatment=_treatment(instrument, gain),
         provisional=bool(short) or (bool(day.disposed) and today <= days_after(stored.date, WINDOW_DAYS)),
         final_after_date=days_after(stored.date, WINDOW_DAYS),
         matches=matches(outcome.matches, POOL_CURRENCY),
@@ -111,10 +111,11 @@ def matches(found: Iterable[Match], currency: str) -> list[DisposalMatch]:
     ]
 
 
-def _treatment(instrument: Instrument) -> Treatment:
+def _treatment(instrument: Instrument, gain: int) -> Treatment:
+    """A loss on a fund that does not report is no offshore income loss, but one of capital (SI 2009/3001 reg 42)."""
     if instrument.cgt_exempt:
         return "exempt"
-    return "offshore_income" if instrument.reporting_fund is False else "chargeable"
+    return "offshore_income" if instrument.reporting_fund is False and gain >= 0 else "chargeable"
 
 
 def _pounds(minor: int) -> Money:

@@ -65,7 +65,8 @@ def _range(request: ListDisposals) -> Range:
 def capital_gains(tx: ReadTx, caller: Caller, request: GetCapitalGains) -> CapitalGains:
     """Add up the disposals of a tax year as the capital gains pages of a return ask for them (SA108).
 
-    Gains of offshore funds that do not report are income, and exempt disposals count for nothing: both stand apart.
+    Gains of offshore funds that do not report are income, and exempt disposals count for nothing: both stand apart. A
+    loss of such a fund is a capital loss all the same.
     Companies have other rules, and are refused.
     """
     owner = pooling_owner(tx, request.legal_entity_id)

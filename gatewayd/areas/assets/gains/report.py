@@ -1,9 +1,12 @@
 """The gains of a tax year, as the capital gains pages of a return (SA108) ask for them (Domain C5)."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from gatewayd.areas.assets.gains import exempt_amounts
 from gatewayd.areas.assets.gains.shapes import CapitalGains, Disposal, GainTotals, GainWarning, Treatment
+from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
+from gatewayd.areas.assets.pools import unsettled
 from gatewayd.areas.assets.pools.reading import Range
 from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY
 from gatewayd.ledger.owners import Owner
@@ -19,6 +22,13 @@ JOIN asset_days AS day ON day.org_id = :org_id AND day.scope_id = account.id AND
 WHERE portfolio.org_id = :org_id AND portfolio.legal_entity_id = :legal_entity_id AND portfolio.base_currency <> 'GBP'
 ORDER BY portfolio.name
 """
+
+_SUPPOSED: Final = (
+    "Stock dividends of companies outside the United Kingdom count as bonus issues without cost, because nobody told"
+    " whether they were paid as dividends (taxedAsDividend)",
+    "Stock dividends are taxed on the cash that they replace, which is their cost, and were entered as worth nothing",
+)
+"""What is supposed of stock dividends, in the order in which they are found."""
 
 
 def report(tx: ReadTx, owner: Owner, year: str, days: Range, disposals: Sequence[Disposal]) -> CapitalGains:
@@ -41,6 +51,7 @@ def report(tx: ReadTx, owner: Owner, year: str, days: Range, disposals: Sequence
         warnings=[
             *_warnings(owner, disposals, provisional, known=exempt is not None),
             *_other_currencies(tx, owner, days),
+            *_unsettled(tx, owner, days, disposals),
         ],
     )
 
@@ -87,6 +98,24 @@ def _other_currencies(tx: ReadTx, owner: Owner, days: Range) -> Iterator[GainWar
         names = ", ".join(row[0] for row in rows)
         message = f"Portfolios that are not kept in pounds have disposals that are not counted: {names}."
         yield GainWarning(code="other_currency", message=message)
+
+
+def _unsettled(tx: ReadTx, owner: Owner, days: Range, disposals: Sequence[Disposal]) -> Iterator[GainWarning]:
+    """What was supposed: of the year's distributions, and of all stock dividends of what the year disposed of."""
+    if found := unsettled.distributions(tx, owner.id, *days):
+        message = (
+            "Money for shares came off their cost, though it is more than is small by itself, because nobody told what"
+            f" they were worth after it (remainingValue): {_names(tx, found)}."
+        )
+        yield GainWarning(code="distribution_value_unknown", message=message)
+    sold = {one.instrument_id for one in disposals}
+    for kind, ids in zip(_SUPPOSED, unsettled.stock_dividends(tx, owner.id, "", days.last), strict=True):
+        if of_sold := [id_ for id_ in ids if id_ in sold]:
+            yield GainWarning(code="stock_dividend_unknown", message=f"{kind}: {_names(tx, of_sold)}.")
+
+
+def _names(tx: ReadTx, instrument_ids: Iterable[str]) -> str:
+    return ", ".join(sorted(INSTRUMENTS.get(tx, id_).name for id_ in instrument_ids))
 
 
 def _pounds(minor: int) -> Money:

@@ -12,7 +12,13 @@ TaxYear = Annotated[str, Meta(pattern=r"^[12][0-9]{3}-[0-9]{2}$", examples=["202
 Treatment = Literal["chargeable", "exempt", "offshore_income"]
 Quantity = Annotated[str, Meta(description="Exact: a decimal, or a fraction such as 100/3.", examples=["100"])]
 WarningCode = Literal[
-    "other_currency", "short_position", "provisional", "exempt_amount_unknown", "offshore_status_unknown"
+    "other_currency",
+    "short_position",
+    "provisional",
+    "exempt_amount_unknown",
+    "offshore_status_unknown",
+    "distribution_value_unknown",
+    "stock_dividend_unknown",
 ]
 
 
@@ -47,6 +53,7 @@ class DisposalMatch(Response, frozen=True, kw_only=True):
 class Disposal(Response, frozen=True, kw_only=True):
     """All that was disposed of on a day, of one instrument (TCGA 1992 s105). `gain` is `proceeds` less `cost`.
 
+    Money that was paid for no shares and is not small is in it: a return of capital, a takeover's cash (s122).
     It is provisional until `finalAfterDate` is past, or as long as some of it is short.
     """
 
@@ -91,7 +98,8 @@ class CapitalGains(Response, frozen=True, kw_only=True):
     """The gains of a tax year as the capital gains pages of a return (SA108) ask for them.
 
     `chargeable` counts for Capital Gains Tax. `exempt` are gilts and the like; `offshoreIncome` gains of offshore funds
-    that do not report, which are income. `exemptAmount` null: it is not known, or depends on more than we know.
+    that do not report, which are income; their losses lower no income, and are among the `chargeable` ones.
+    `exemptAmount` null: it is not known, or depends on more than we know.
     """
 
     legal_entity_id: Id
@@ -129,7 +137,9 @@ class ExplainedDay(Response, frozen=True, kw_only=True):
     """A day of a position: what its transactions brought, what its disposals were matched with, and the pool around it.
 
     `held` is what is held after it: what leaves and is bought again within 30 days stays in the pool. `added` came
-    without being an acquisition: by rights, bonus issues, spin-offs, mergers, own transfers; `removed` left so.
+    without being an acquisition: by rights, bonus issues, spin-offs, mergers, own transfers; `removed` left so. Of
+    `distributed` money, which was paid for no shares, a part of the cost is `distributedCost`; what is small is in
+    `adjustment`.
     """
 
     date: DateText
@@ -143,6 +153,8 @@ class ExplainedDay(Response, frozen=True, kw_only=True):
     removed: Quantity
     removed_cost: Amount
     adjustment: Amount
+    distributed: Amount
+    distributed_cost: Amount
     gain: Amount | None
     currency: str
     matches: list[DisposalMatch]

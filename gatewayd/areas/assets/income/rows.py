@@ -7,7 +7,7 @@ holds nothing but income.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from gatewayd.areas.assets.income.rules import TYPES, Source, uk_category
+from gatewayd.areas.assets.income.rules import TYPES, Source, counted_type, uk_category
 from gatewayd.areas.assets.income.shapes import IncomeStatus, ListIncomeEvents, UkCategory
 from gatewayd.areas.assets.transactions.rows import TRANSACTIONS
 from gatewayd.areas.assets.transactions.rules import EARLIEST
@@ -64,7 +64,8 @@ def _event(tx: ReadTx, row: Row) -> Event:
     width = len(TRANSACTIONS.names)
     transaction = TRANSACTIONS.read(tx, row[:width])
     pay_date, *of_source = row[width:]
-    source = Source._make((transaction.type, *of_source, bool(transaction.taxes)))
+    type_ = counted_type(transaction.type, transaction.taxed_as_dividend)
+    source = Source._make((type_, *of_source, bool(transaction.taxes)))
     return Event(transaction, pay_date, uk_category(source))
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from gatewayd.areas.assets.income.shapes import IncomeKind, UkCategory
+from gatewayd.areas.assets.instruments import rules
 from gatewayd.areas.assets.transactions.shapes import TransactionType
 from gatewayd.clock import months_later
 
@@ -15,7 +16,6 @@ KINDS: Final[Mapping[TransactionType, IncomeKind]] = {
     "notional_distribution": "notional_distribution",
     "excess_reportable_income": "excess_reportable_income",
     "return_of_capital": "return_of_capital",
-    # Chosen: shares in the place of a dividend are one, of their cash value (ITTOIA 2005 s410)
     "stock_dividend": "dividend",
 }
 """The types of transactions that are income, and of what kind."""
@@ -30,7 +30,10 @@ _TAXED: Final = frozenset({"none", "eis", "seis"})
 
 
 class Source(NamedTuple):
-    """What its category depends on. The middle four are of the instrument; None: there is none, or it is not known."""
+    """What its category depends on. The middle four are of the instrument; None: there is none, or it is not known.
+
+    `type` is as what it counts.
+    """
 
     type: TransactionType
     tax_wrapper: str
@@ -39,6 +42,11 @@ class Source(NamedTuple):
     domicile_country: str | None
     quote_currency: str | None
     is_withheld: bool
+
+
+def counted_type(type_: TransactionType, taxed_as_dividend: bool | None) -> TransactionType:
+    """As what it counts: shares in the place of a dividend that are taxed as one are one, of their cash value."""
+    return "dividend" if type_ == "stock_dividend" and taxed_as_dividend else type_
 
 
 def income_date(type_: TransactionType, trade_date: str) -> str | None:
@@ -59,21 +67,14 @@ def uk_category(source: Source) -> UkCategory:
         return "not_income"
     if source.tax_wrapper not in _TAXED:
         return "exempt_wrapper"
-    is_british = _is_british(source)
-    if source.type == "stock_dividend" and not is_british:
-        return "not_income"  # Chosen: of a foreign company's it is capital
+    if source.type == "stock_dividend":
+        return "not_income"  # a bonus issue (CG51823); what is taxed counts as a dividend
+    is_british = rules.is_british(source.domicile_country, source.quote_currency)
     if source.type == "interest" or _pays_interest(source):
         return "uk_interest" if is_british else "foreign_interest"
     if is_british and _is_of_property(source):
         return "property_income_distribution"
     return "uk_dividend" if is_british else "foreign_dividend"
-
-
-def _is_british(source: Source) -> bool:
-    """Chosen: what has no domicile that is known is British where it is quoted in pounds, as are accounts."""
-    if source.domicile_country is not None:
-        return source.domicile_country == "GB"
-    return source.quote_currency in (None, "GBP")
 
 
 def _pays_interest(source: Source) -> bool:
@@ -86,6 +87,4 @@ def _is_of_property(source: Source) -> bool:
 
     Chosen: nothing is withheld of a British dividend but of property income, and brokers call both dividends.
     """
-    if source.asset_sub_class != "reit" or source.type == "stock_dividend":
-        return False
-    return source.type != "dividend" or source.is_withheld
+    return source.asset_sub_class == "reit" and (source.type != "dividend" or source.is_withheld)

@@ -35,7 +35,8 @@ GROUP BY {_SOURCE}
 _SELECT_DAYS = f"""
 SELECT {_SOURCE}, {_SUMS}
 FROM (
-    SELECT t.currency, t.base_currency, t.type, t.account_id, t.instrument_id,
+    SELECT t.currency, t.base_currency, t.account_id, t.instrument_id,
+        CASE WHEN t.type = 'stock_dividend' AND t.taxed_as_dividend = 1 THEN 'dividend' ELSE t.type END AS type,
         CASE WHEN t.taxes > 0 THEN 1 ELSE 0 END AS withheld,
         1 AS events, t.gross_amount AS gross, t.gross_base, t.taxes
     FROM asset_transactions t

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from gatewayd.areas.assets.income.rules import income_date
+from gatewayd.areas.assets.income.rules import counted_type, income_date
 from gatewayd.areas.assets.transactions.rows import TRANSACTIONS
 from gatewayd.areas.assets.transactions.shapes import AssetTransaction
 from gatewayd.ledger.tax_calendar import first_year_of
@@ -92,7 +92,7 @@ def _key(row: AssetTransaction, pay_date: str) -> _Key:
         account_id=row.account_id,
         year=first_year_of(pay_date),
         instrument_id=row.instrument_id or "",
-        type=row.type,
+        type=counted_type(row.type, row.taxed_as_dividend),
         currency=row.currency,
         base_currency=row.base_currency,
         withheld=int(row.taxes.minor > 0),

@@ -75,6 +75,17 @@ def domicile_of(number: str | None) -> str | None:
     return number[:2] if number is not None and number[:2] in COUNTRIES else None
 
 
+def is_british(domicile: str | None, quote_currency: str | None) -> bool:
+    """Whether what it pays is of the United Kingdom. `quote_currency` None: it is of no instrument.
+
+    Chosen: what has no domicile that is known is British where it is quoted in pounds, as are accounts. A company's
+    domicile is taken for where it is resident.
+    """
+    if domicile is not None:
+        return domicile == "GB"
+    return quote_currency in (None, "GBP")
+
+
 def class_of(sub_class: AssetSubClass | None) -> AssetClass:
     """The class of what is given without one. Chosen: equity where nothing says more."""
     return _CLASS_OF.get(sub_class or "", "equity")

@@ -32,6 +32,7 @@ from gatewayd.areas.assets.pools.matching import (
     restated,
     units_of,
 )
+from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY
 from gatewayd.areas.assets.pools.shapes import Carried, Match, Outcome
 from gatewayd.areas.assets.pools.walking import Pool, Walked
 from gatewayd.clock import days_after
@@ -89,8 +90,8 @@ def pooled(
     steps, unit = restated(start, days, splits, kept)
     match_days(steps, kept, unit)
     return [
-        Computed(outcome, _gain(day, cost_of(outcome.cost), day.capital_gain, "GBP"), None)
-        for day, outcome in _walked(before, start, steps, unit)
+        Computed(outcome, _gain(day, _costs(day, outcome), POOL_CURRENCY), None)
+        for day, outcome in _walked(before, start, (steps, unit), POOL_CURRENCY)
     ]
 
 
@@ -102,14 +103,14 @@ def averaged(
     steps, unit = restated(start, days, splits, ())
     lots = LotWalk(before.outcome.lots, earlier, unit)
     computed = []
-    for day, outcome in _walked(before, start, steps, unit):
+    for day, outcome in _walked(before, start, (steps, unit), currency):
         left = lots.day(day)
         carried = [
             Carried(cost=cost_text(cost), lot_cost=cost_text(lot_cost))
             for cost, lot_cost in zip(day.carried, left.carried, strict=True)
         ]
-        gain = _gain(day, cost_of(outcome.cost), day.capital_gain, currency)
-        lot_gain = _gain(day, left.disposal_cost, left.capital_gain, currency)
+        gain = _gain(day, _costs(day, outcome), currency)
+        lot_gain = _gain(day, _Costs(left.disposal_cost, left.distributed_cost, left.capital_gain), currency)
         computed.append(Computed(replace(outcome, carried=carried, lots=left.lots), gain, lot_gain))
     return computed
 
@@ -121,8 +122,11 @@ def _start(before: Before) -> Start:
     return Start(before.date, factor, held / factor, pool / factor)
 
 
-def _walked(before: Before, start: Start, steps: list[Step], unit: int) -> Iterator[tuple[Walked, Outcome]]:
-    pool = Pool(units_of(start.pool, unit), cost_of(before.outcome.pool_cost))
+def _walked(
+    before: Before, start: Start, restated_days: tuple[list[Step], int], currency: str
+) -> Iterator[tuple[Walked, Outcome]]:
+    steps, unit = restated_days
+    pool = Pool(units_of(start.pool, unit), cost_of(before.outcome.pool_cost), currency)
     since = before.outcome.since
     for day in pool.walk(steps):
         if day.held <= 0:
@@ -151,7 +155,15 @@ def _outcome(day: Walked, unit: int, since: str | None) -> Outcome:
         ],
         carried=[Carried(cost=cost_text(cost), lot_cost=cost_text(cost)) for cost in day.carried],
         capital_gain=cost_text(day.capital_gain),
+        distributed=cost_text(day.distributed),
+        distributed_cost=cost_text(day.distributed_cost),
+        small=cost_text(_small(day)),
     )
+
+
+def _small(day: Walked) -> int:
+    """All that distributions of the day take off a cost, or would where there was as much."""
+    return day.judged.small + sum(paid.amount for paid in day.judged.merged.values() if paid.share is None)
 
 
 def _disposal_cost(day: Walked) -> int:
@@ -160,13 +172,25 @@ def _disposal_cost(day: Walked) -> int:
     return day.cost - sum(cost for one, cost in named if one.kind == "passed")
 
 
-def _gain(day: Walked, cost: int, capital_gain: int, currency: str) -> int | None:
+class _Costs(NamedTuple):
+    """What a day's disposals cost, what it cost that distributions were paid for, and what was beyond all cost."""
+
+    disposal: int
+    distributed: int
+    beyond: int
+
+
+def _costs(day: Walked, outcome: Outcome) -> _Costs:
+    return _Costs(cost_of(outcome.cost), day.distributed_cost, day.capital_gain)
+
+
+def _gain(day: Walked, costs: _Costs, currency: str) -> int | None:
     """In minor units; None where nothing is disposed of. Proceeds of a short position count as it is covered."""
     disposed = day.step.day.disposed
-    if not disposed and not capital_gain:
+    if not disposed and not costs.beyond and not day.distributed:
         return None
-    gain = minor_of(capital_gain, currency)
+    gain = minor_of(costs.beyond, currency) + minor_of(day.distributed - costs.distributed, currency)
     if disposed:
         matched = sum(take.units for take in day.step.takes)
-        gain += minor_of(part(day.step.day.proceeds, matched, day.step.disposed) - cost, currency)
+        gain += minor_of(part(day.step.day.proceeds, matched, day.step.disposed) - costs.disposal, currency)
     return gain

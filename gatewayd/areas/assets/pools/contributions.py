@@ -7,7 +7,7 @@ from typing import NamedTuple
 from gatewayd.areas.assets.pools.days import ZERO, Day
 from gatewayd.areas.assets.pools.exact import cost_of_amount, cost_text, quantity_of
 from gatewayd.areas.assets.pools.scopes import Concerned, Scope
-from gatewayd.areas.assets.pools.shapes import Departure, Leaving
+from gatewayd.areas.assets.pools.shapes import Departure, Distribution, Leaving
 from gatewayd.areas.assets.transactions.shapes import AssetTransaction, TransactionType
 from gatewayd.money import Money
 
@@ -15,7 +15,6 @@ _RAISES: dict[TransactionType, int] = {
     "notional_distribution": 1,
     "excess_reportable_income": 1,
     "equalisation": -1,
-    "return_of_capital": -1,
 }
 """How a transaction of cash or none changes the cost of what is held.
 
@@ -30,6 +29,14 @@ class Contribution(NamedTuple):
     scope: Scope
     instrument_id: str
     day: Day
+
+
+def unmeasured(row: AssetTransaction) -> str | None:
+    """The field that says how much of what is held a row is about, where it is left out: it is all of it."""
+    if row.type in ("spin_off", "merger"):
+        return "from_quantity" if row.from_quantity is None else None
+    needs_it = row.type == "return_of_capital" and row.remaining_value is not None
+    return "quantity" if needs_it and row.quantity is None else None
 
 
 def contributions(
@@ -49,9 +56,12 @@ def contributions(
         yield from _both(row, own)
 
 
-def _day(row: AssetTransaction) -> Day | None:
+def _day(row: AssetTransaction, own: Concerned) -> Day | None:
+    """A stock dividend costs what it is taxed on (TCGA 1992 s142), and else nothing: it is a bonus issue (CG51823)."""
     day = _new(row)
-    if row.type in ("buy", "transfer_in", "opening_position", "stock_dividend"):
+    if row.type == "stock_dividend" and not (row.taxed_as_dividend and own.taxed_as_persons):
+        day.bonus = _quantity(row)
+    elif row.type in ("buy", "transfer_in", "opening_position", "stock_dividend"):
         whole = row.type in ("buy", "transfer_in") and not row.spouse_transfer
         day.acquired, day.acquired_cost = _quantity(row), _paid(row) if whole else _gross(row)
     elif row.type == "transfer_out" and row.spouse_transfer:
@@ -62,6 +72,8 @@ def _day(row: AssetTransaction) -> Day | None:
         day.bonus = _quantity(row)
     elif row.type == "rights_issue":
         day.added, day.added_cost = _quantity(row), _paid(row)
+    elif row.type == "return_of_capital":
+        day.distributions = _distributed(row)
     elif row.type in _RAISES:
         day.adjustment = _RAISES[row.type] * _gross(row)
     else:
@@ -70,7 +82,7 @@ def _day(row: AssetTransaction) -> Day | None:
 
 
 def _both(row: AssetTransaction, own: Concerned) -> Iterator[Contribution]:
-    day = _day(row)
+    day = _day(row, own)
     if day is None or row.instrument_id is None:
         return
     yield Contribution(own.account, row.instrument_id, day)
@@ -116,9 +128,9 @@ def _reorganised(row: AssetTransaction, own: Concerned) -> Iterator[Contribution
         leaves, joins = _new(row), _new(row)
         kind: Departure = "spun_off" if row.type == "spin_off" else "removed"
         leaves.leaving = [_leaving(row, kind, (scope.id, new))]
-        joins.added = _quantity(row)
         if row.type == "merger":
-            joins.adjustment = -_gross(row)
+            leaves.distributions = _distributed(row)
+        joins.added = _quantity(row)
         yield Contribution(scope, old, leaves)
         yield Contribution(scope, new, joins)
 
@@ -135,6 +147,23 @@ def _leaving(row: AssetTransaction, kind: Departure, to: tuple[str, str] | None 
         to_scope=None if to is None else to[0],
         to_instrument=None if to is None else to[1],
     )
+
+
+def _distributed(row: AssetTransaction) -> list[Distribution]:
+    """The money of a return of capital, or that a merger pays beside its shares."""
+    amount = _gross(row)
+    if not amount:
+        return []
+    paid_on = row.quantity if row.from_instrument_id is None else row.from_quantity
+    return [
+        Distribution(
+            transaction_id=row.id,
+            quantity=paid_on or "0",
+            amount=cost_text(amount),
+            remaining=None if row.remaining_value is None else cost_text(_base(row, row.remaining_value)),
+            small=row.small_distribution,
+        )
+    ]
 
 
 def _new(row: AssetTransaction) -> Day:

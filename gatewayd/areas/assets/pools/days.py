@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from gatewayd.areas.assets.pools.exact import cost_of, cost_text, quantity_of, quantity_text
-from gatewayd.areas.assets.pools.shapes import Departure, Inputs, Leaving
+from gatewayd.areas.assets.pools.shapes import Departure, Distribution, Inputs, Leaving
 
 ZERO = Fraction(0)
 _QUANTITIES = ("acquired", "disposed", "bonus", "added")
@@ -14,7 +14,7 @@ _QUANTITIES = ("acquired", "disposed", "bonus", "added")
 class Day:
     """What `Inputs` tells, in numbers that add up. Costs are in 1e-20 of the base currency.
 
-    Of a change of a day, `staying` are the transactions by which nothing leaves any more.
+    Of a change of a day, `staying` are the transactions by which nothing leaves or is distributed any more.
     """
 
     date: str
@@ -28,6 +28,7 @@ class Day:
     lot_difference: int = 0
     adjustment: int = 0
     leaving: list[Leaving] = field(default_factory=list)
+    distributions: list[Distribution] = field(default_factory=list)
     staying: set[str] = field(default_factory=set)
     transactions: int = 0
 
@@ -43,16 +44,20 @@ class Day:
         self.lot_difference += sign * other.lot_difference
         self.adjustment += sign * other.adjustment
         self.transactions += sign * other.transactions
-        if other.leaving or other.staying:
-            self._change_leaving(other, sign)
+        if other.leaving or other.distributions or other.staying:
+            self._change_named(other, sign)
 
-    def _change_leaving(self, other: "Day", sign: int) -> None:
+    def _change_named(self, other: "Day", sign: int) -> None:
+        """What stands by its transaction."""
         if sign < 0:
             self.staying |= {one.transaction_id for one in other.leaving}
+            self.staying |= {one.transaction_id for one in other.distributions}
             return
         self.staying |= other.staying
         left = [one for one in self.leaving if one.transaction_id not in other.staying]
         self.leaving = sorted([*left, *other.leaving], key=lambda one: one.transaction_id)
+        paid = [one for one in self.distributions if one.transaction_id not in other.staying]
+        self.distributions = sorted([*paid, *other.distributions], key=lambda one: one.transaction_id)
 
     @property
     def passed(self) -> Fraction:
@@ -80,6 +85,7 @@ def read_day(date: str, inputs: Inputs) -> Day:
         lot_difference=_cost(inputs.lot_difference),
         adjustment=_cost(inputs.adjustment),
         leaving=inputs.leaving,
+        distributions=inputs.distributions,
         transactions=inputs.transactions,
     )
 
@@ -107,6 +113,7 @@ def inputs_of(day: Day) -> Inputs:
         lot_difference=cost_text(day.lot_difference),
         adjustment=cost_text(day.adjustment),
         leaving=day.leaving,
+        distributions=day.distributions,
         transactions=day.transactions,
     )
 

@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Final, NamedTuple
 
+from gatewayd.areas.assets.pools import distributions
 from gatewayd.areas.assets.pools.days import ZERO
 from gatewayd.areas.assets.pools.exact import cost_of, cost_text, part, quantity_of, quantity_text
 from gatewayd.areas.assets.pools.matching import ONE
 from gatewayd.areas.assets.pools.shapes import Lots
-from gatewayd.areas.assets.pools.walking import Walked, spun_off
+from gatewayd.areas.assets.pools.walking import Walked, portion, spun_off
 
 SCALE: Final = 10**40
 
@@ -27,12 +28,16 @@ class Lot(NamedTuple):
 
 
 class LotDay(NamedTuple):
-    """What the lots make of a day: what is left, the costs of its `leaving`, its disposals' cost, and its gain."""
+    """What the lots make of a day: what is left, the costs of its `leaving`, its disposals' cost, and its gain.
+
+    `distributed_cost` is that of what distributions were given for.
+    """
 
     lots: Lots
     carried: list[int]
     disposal_cost: int
     capital_gain: int
+    distributed_cost: int
 
 
 Earlier = Callable[[str], Iterator[Lot]]
@@ -53,24 +58,23 @@ class LotWalk:
         self._new: deque[Lot] = deque()
         self._current: Lot | None = None
         self._carried: list[int] = []
+        self._excess = self._distributed_cost = 0
 
     def day(self, walked: Walked) -> LotDay:
         """One day more, in the order of its walk."""
         entered = Fraction(walked.entered, self._unit)
         base = self._enter(walked, entered)
-        capital_gain = max(0, -(self._cost + walked.step.day.adjustment))
-        self._adjust(walked)
+        adjustment = walked.step.day.adjustment - walked.judged.small
+        self._excess, self._distributed_cost = max(0, -(self._cost + adjustment)), 0
+        self._adjust(walked.step.day.date, adjustment)
         self._carried = [0] * len(walked.carried)
         self._spin_off(walked)
-        held = walked.units + walked.pooled + sum(walked.left)
-        for index, units in enumerate(walked.left):
-            if units:
-                self._carried[index] = self._take(units, held)
-                held -= units
+        self._distribute(walked)
+        held = self._depart(walked, walked.units + walked.pooled + sum(walked.left))
         cost = self._take(walked.pooled, held) if walked.pooled else 0
         cost += sum(take.cost for take in walked.step.takes if take.rule == "later")
         cost = self._pass_on(walked, cost)
-        return LotDay(self._lots(entered, base, cost), self._carried, cost, capital_gain)
+        return LotDay(self._lots(entered, base, cost), self._carried, cost, self._excess, self._distributed_cost)
 
     def _enter(self, walked: Walked, quantity: Fraction) -> int:
         cost = walked.cost_entered + walked.step.day.lot_difference
@@ -84,11 +88,10 @@ class LotWalk:
             self._first, self._taken = lot.date, ZERO
         return lot.base
 
-    def _adjust(self, walked: Walked) -> None:
+    def _adjust(self, date: str, adjustment: int) -> None:
         """Chosen: an adjustment of what has no cost left is spread over all that is held, in equal parts."""
-        adjustment = walked.step.day.adjustment
         if self._cost:
-            self._rescale(max(0, self._cost + adjustment), walked.step.day.date)
+            self._rescale(max(0, self._cost + adjustment), date)
         elif adjustment > 0:
             self._cost, self._loose = adjustment, self._loose + adjustment
 
@@ -103,12 +106,35 @@ class LotWalk:
         self._cost = cost
 
     def _spin_off(self, walked: Walked) -> None:
-        whole, cost = max(walked.step.held, 0) + walked.step.brought, self._cost
+        cost = self._cost
         for index, one in enumerate(walked.step.day.leaving):
             if one.kind == "spun_off" and self._cost:
-                portion = Fraction(walked.step.departures[index], whole) if whole else ZERO
-                self._carried[index] = gone = min(self._cost, spun_off(one, cost, portion))
+                of = portion(walked.step, walked.step.departures[index])
+                self._carried[index] = gone = min(self._cost, spun_off(one, cost, of))
                 self._rescale(self._cost - gone, walked.step.day.date)
+
+    def _distribute(self, walked: Walked) -> None:
+        """As of the pool: the parts are of all lots, in proportion to what they cost."""
+        cost = self._cost
+        for paid in walked.judged.parts:
+            of = portion(walked.step, walked.step.paid_on[paid.place])
+            off = min(self._cost, distributions.take(paid, part(cost, of.numerator, of.denominator)).off)
+            self._distributed_cost += off
+            self._rescale(self._cost - off, walked.step.day.date)
+
+    def _depart(self, walked: Walked, held: int) -> int:
+        """What leaves at cost, of so many units that are held; answers how many are after it."""
+        for index, units in enumerate(walked.left):
+            if units:
+                self._carried[index] = self._take(units, held)
+                held -= units
+            paid = walked.judged.merged.get(walked.step.day.leaving[index].transaction_id)
+            if paid is not None:
+                taken = distributions.take(paid, self._carried[index])
+                self._carried[index] -= taken.off
+                self._excess += taken.excess
+                self._distributed_cost += taken.cost
+        return held
 
     def _take(self, units: int, held: int) -> int:
         """The cost of the units that came first, of as many as are held."""

@@ -74,6 +74,7 @@ class Step:
     brought: int = 0
     unheld: Fraction = ZERO  # shares of a bonus issue that restate nothing
     departures: list[int] = field(default_factory=list)  # units of each of `day.leaving`
+    paid_on: list[int] = field(default_factory=list)  # units of each of `day.distributions`
     takes: list[Take] = field(default_factory=list)
 
 
@@ -87,7 +88,8 @@ def restated(
     unit = math.lcm(start.held.denominator, start.pool.denominator, *sizes)
     held = units_of(start.held, unit)
     for step, row in zip(steps, shares, strict=True):
-        acquired, disposed, added, *departures = (units_of(quantity, unit) for quantity in row)
+        acquired, disposed, added, *named_units = (units_of(quantity, unit) for quantity in row)
+        departures, step.paid_on = named_units[: len(step.day.leaving)], named_units[len(step.day.leaving) :]
         step.acquired, step.cost, step.added = acquired, step.day.acquired_cost, added
         step.held, step.brought, step.departures = held, acquired + added, departures
         named = list(zip(step.day.leaving, departures, strict=True))
@@ -152,10 +154,11 @@ def _factors(start: Start, days: Sequence[Day], splits: Sequence[Split]) -> list
 
 
 def _shares(step: Step) -> list[Fraction]:
-    """Acquired, disposed of and added, and each of what leaves, in shares of the very first day."""
+    """Acquired, disposed of and added, each of what leaves and of what is paid on, in shares of the very first day."""
     day = step.day
     quantities = [day.acquired, day.disposed, day.added + step.unheld]
     quantities += [quantity_of(one.quantity) for one in day.leaving]
+    quantities += [quantity_of(one.quantity) for one in day.distributions]
     return quantities if step.factor == 1 else [quantity / step.factor for quantity in quantities]
 
 

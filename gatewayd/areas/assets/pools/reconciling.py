@@ -13,7 +13,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from gatewayd.areas.assets.pools import day_rows, holding_rows, scopes, splits
-from gatewayd.areas.assets.pools.contributions import contributions
+from gatewayd.areas.assets.pools.contributions import contributions, unmeasured
 from gatewayd.areas.assets.pools.day_rows import Key, StoredDay
 from gatewayd.areas.assets.pools.days import Day, arriving, read_day
 from gatewayd.areas.assets.pools.exact import cost_of
@@ -55,6 +55,12 @@ def faults(tx: ReadTx, after: str, count: int) -> Faults:
     return Faults(days, untold, ids[-1] if len(ids) == count else None)
 
 
+def faults_of(tx: ReadTx, instrument_id: str) -> Faults:
+    """What is wrong of one instrument."""
+    untold = [instrument_id] if splits.differ(tx, instrument_id) else []
+    return Faults(list(_of_instrument(tx, instrument_id)), untold, None)
+
+
 @dataclass(slots=True)
 class _Expected:
     """What transactions bring to the holdings of an instrument."""
@@ -88,7 +94,7 @@ def _expected(tx: ReadTx, instrument_id: str) -> _Expected:
     expected = _Expected()
     concerned = cache(partial(scopes.concerned, tx))
     for row in _transactions(tx, instrument_id):
-        if row.from_instrument_id is not None and row.from_quantity is None:
+        if unmeasured(row) is not None:
             expected.unmeasured.add(row.id)
         for one in contributions(row, concerned(row.account_id), concerned):
             if one.instrument_id == instrument_id:
@@ -127,8 +133,10 @@ def _differing(scope: Scope, key: Key, stored: Mapping[str, StoredDay], expected
             yield DayFault(scope, key, has, wants)
 
 
-def _measured(day: Day, stored: Day, unmeasured: set[str]) -> Day:
+def _measured(day: Day, stored: Day, of: set[str]) -> Day:
     """The day with the quantities that only the stored one knows."""
-    known = {one.transaction_id: one.quantity for one in stored.leaving if one.transaction_id in unmeasured}
+    known = {one.transaction_id: one.quantity for one in stored.leaving if one.transaction_id in of}
+    known |= {one.transaction_id: one.quantity for one in stored.distributions if one.transaction_id in of}
     leaving = [replace(one, quantity=known.get(one.transaction_id, one.quantity)) for one in day.leaving]
-    return changed(day, leaving=leaving)
+    paid = [replace(one, quantity=known.get(one.transaction_id, one.quantity)) for one in day.distributions]
+    return changed(day, leaving=leaving, distributions=paid)

@@ -38,10 +38,10 @@ def record(tx: WriteTx, rows: Sequence[AssetTransaction]) -> None:
     """
     waiting: list[AssetTransaction] = []
     for row in sorted(rows, key=lambda row: (row.trade_date, row.id)):
-        if row.type in ("spin_off", "merger") and row.from_quantity is None:
+        if (field := contributions.unmeasured(row)) is not None:
             _enter(tx, waiting, 1)  # what is held by then
             waiting = []
-            row = replace(row, from_quantity=_held(tx, row))
+            row = replace(row, **{field: _held(tx, row)})
         waiting.append(row)
     _enter(tx, waiting, 1)
     cash.add(tx, rows, 1)
@@ -82,8 +82,9 @@ def enter_anew(tx: WriteTx, faults: Faults) -> None:
 
 
 def _held(tx: WriteTx, row: AssetTransaction) -> str:
-    """All that the account holds of the old instrument at the end of the day."""
-    held = reading.quantity_held(tx, row.account_id, row.from_instrument_id or "", row.trade_date)
+    """All that the account holds at the end of the day of what the row is about: of two instruments, of the old one."""
+    instrument_id = row.from_instrument_id or row.instrument_id or ""
+    held = reading.quantity_held(tx, row.account_id, instrument_id, row.trade_date)
     return quantity_text(held)
 
 

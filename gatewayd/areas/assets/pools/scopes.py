@@ -2,7 +2,7 @@
 
 from typing import Final, NamedTuple
 
-from gatewayd.ledger.owners import POOLING
+from gatewayd.ledger.owners import POOLING, TAXED_AS_PERSONS
 from gatewayd.store import ReadTx
 
 POOL_CURRENCY: Final = "GBP"  # Decision 0022: pools are kept in pounds
@@ -33,11 +33,15 @@ class Scope(NamedTuple):
 
 
 class Concerned(NamedTuple):
-    """The scopes of an account's transactions. `pool` None: it has a wrapper, no pounds, or a company's owner."""
+    """The scopes of an account's transactions. `pool` None: it has a wrapper, no pounds, or a company's owner.
+
+    `taxed_as_persons`: whoever owns it pays Income Tax, or its partners do.
+    """
 
     account: Scope
     pool: Scope | None
     wrapped: bool
+    taxed_as_persons: bool
 
 
 def concerned(tx: ReadTx, account_id: str) -> Concerned:
@@ -49,8 +53,8 @@ def concerned(tx: ReadTx, account_id: str) -> Concerned:
     account = Scope(account_id, entity_id, portfolio_id, currency, bool(allow_short))
     wrapped = wrapper != "none"
     if wrapped or currency != POOL_CURRENCY or entity_type not in POOLING:
-        return Concerned(account, None, wrapped)
-    return Concerned(account, pool_of(entity_id), wrapped)
+        return Concerned(account, None, wrapped, entity_type in TAXED_AS_PERSONS)
+    return Concerned(account, pool_of(entity_id), wrapped, taxed_as_persons=True)
 
 
 def pool_of(legal_entity_id: str) -> Scope:

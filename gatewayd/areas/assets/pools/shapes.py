@@ -31,6 +31,21 @@ class Leaving(Struct, frozen=True, kw_only=True, omit_defaults=True):
     to_instrument: str | None = None
 
 
+class Distribution(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Money for shares of which none is sold (TCGA 1992 s122): how many, and what was paid in the base currency.
+
+    `remaining` is what those shares are worth after it, None: nobody said. `small`: whether it comes off the cost,
+    None: by its amount. Of a merger the shares leave by the `Leaving` of its transaction, and `remaining` is of the new
+    ones.
+    """
+
+    transaction_id: str
+    quantity: str
+    amount: str
+    remaining: str | None = None
+    small: bool | None = None
+
+
 class Inputs(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the transactions of one day bring to a scope, merged: costs and proceeds in the base currency."""
 
@@ -42,8 +57,9 @@ class Inputs(Struct, frozen=True, kw_only=True, omit_defaults=True):
     added: str = "0"  # rights, spin-offs, mergers, own transfers: joins what is held, and is matched with nothing
     added_cost: str = "0"
     lot_difference: str = "0"  # what came at cost: how much more it cost first in, first out, than on average
-    adjustment: str = "0"  # of the cost: notional distributions +, equalisation and returns of capital -
+    adjustment: str = "0"  # of the cost: notional distributions +, equalisation -
     leaving: list[Leaving] = []  # by transaction
+    distributions: list[Distribution] = []  # by transaction
     transactions: int = 0  # how many there are; a day without any is deleted
 
 
@@ -98,5 +114,8 @@ class Outcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
     cost: str = "0"
     matches: list[Match] = []
     carried: list[Carried] = []  # one for each of `leaving`
-    capital_gain: str = "0"  # what a return of capital was beyond the cost that was left
+    capital_gain: str = "0"  # what an equalisation or a small distribution was beyond the cost that was left
+    distributed: str = "0"  # proceeds of distributions that are disposals of a part
+    distributed_cost: str = "0"  # and what those parts cost
+    small: str = "0"  # distributions that come off the cost, and what of it was not there
     lots: Lots | None = None  # of accounts alone

@@ -7,7 +7,8 @@ A day goes in this order, whatever the order of its transactions:
    position is covered first;
 3. the cost is adjusted, not below 0: what is beyond is a gain;
 4. spin-offs take their parts of the cost;
-5. what leaves for other holdings goes at the average, then what is disposed of and not matched. What is disposed of
+5. capital distributions that are not small take theirs;
+6. what leaves for other holdings goes at the average, then what is disposed of and not matched. What is disposed of
    beyond that is a short position: it is identified with what enters next (TCGA 1992 s105(2)).
 """
 
@@ -17,8 +18,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
+from gatewayd.areas.assets.pools import distributions
+from gatewayd.areas.assets.pools.distributions import Judged, Taken
 from gatewayd.areas.assets.pools.exact import cost_of, part, quantity_of
-from gatewayd.areas.assets.pools.matching import Step, Take
+from gatewayd.areas.assets.pools.matching import ONE, Step, Take
 from gatewayd.areas.assets.pools.shapes import Departure, Leaving
 
 _DEPARTING: Final[tuple[Departure, ...]] = ("moved", "removed")
@@ -38,7 +41,8 @@ class Walked:
 
     `entered` is what joins the pool, `cost_entered` what it cost; `cost_adjusted` is the pool's after adjustment;
     `carried` are the costs of `day.leaving`, `pooled` the units of disposals that the pool gave, `left` those of each
-    of `day.leaving` that it gave.
+    of `day.leaving` that it gave. `distributed` is what distributions gave for a part, and `distributed_cost` what
+    that part cost.
     """
 
     step: Step
@@ -48,7 +52,10 @@ class Walked:
     pooled: int = 0
     left: list[int] = field(default_factory=list)
     carried: list[int] = field(default_factory=list)
+    judged: Judged = distributions.NONE
     capital_gain: int = 0
+    distributed: int = 0
+    distributed_cost: int = 0
     cost: int = 0  # of all that the day disposes of and passes on, as far as it is matched
     units: int = 0  # of the pool after it
     pool_cost: int = 0
@@ -57,11 +64,12 @@ class Walked:
 
 
 class Pool:
-    """What is held, and what it cost: as it stands before the first step."""
+    """What is held, and what it cost in a currency: as it stands before the first step."""
 
-    def __init__(self, units: int, cost: int) -> None:
+    def __init__(self, units: int, cost: int, currency: str) -> None:
         self._units = units
         self._cost = cost
+        self._currency = currency
         self._shorts: deque[Short] = deque()
 
     def walk(self, steps: Sequence[Step]) -> list[Walked]:
@@ -73,8 +81,14 @@ class Pool:
 
     def _day(self, step: Step) -> Walked:
         day = Walked(step)
+        if step.day.distributions:
+            day.judged = distributions.judge(step.day.distributions, step.day.leaving, self._currency)
         self._enter(day)
         self._adjust(day)
+        if step.day.leaving:
+            self._spin_off(day)
+        if day.judged.parts:
+            self._distribute(day)
         if step.day.leaving:
             self._depart(day)
         self._dispose(day)
@@ -99,25 +113,41 @@ class Pool:
         self._cost += cost
 
     def _adjust(self, day: Walked) -> None:
-        self._cost += day.step.day.adjustment
+        self._cost += day.step.day.adjustment - day.judged.small
         if self._cost < 0:
             day.capital_gain, self._cost = -self._cost, 0
         day.cost_adjusted = self._cost
 
-    def _depart(self, day: Walked) -> None:
-        """Costs of spin-offs go first; what is passed on is matched, and settled at the end."""
-        whole = max(day.step.held, 0) + day.step.brought
+    def _spin_off(self, day: Walked) -> None:
+        """Costs of spin-offs go first."""
         named = list(zip(day.step.day.leaving, day.step.departures, strict=True))
         day.left, day.carried = [0] * len(named), [0] * len(named)
         for index, (one, units) in enumerate(named):
             if one.kind == "spun_off":
-                share = spun_off(one, day.cost_adjusted, Fraction(units, whole) if whole else Fraction(0))
+                share = spun_off(one, day.cost_adjusted, portion(day.step, units))
                 day.carried[index] = min(self._cost, share)
                 self._cost -= day.carried[index]
-        for index, (one, units) in enumerate(named):
+
+    def _distribute(self, day: Walked) -> None:
+        """Each takes its part of the cost before any of them, so that two brokers' reports of one add up."""
+        cost = self._cost
+        for paid in day.judged.parts:
+            of = portion(day.step, day.step.paid_on[paid.place])
+            taken = distributions.take(paid, part(cost, of.numerator, of.denominator))
+            off = min(self._cost, taken.off)
+            self._cost -= off
+            _count(day, taken._replace(off=off, cost=off))
+
+    def _depart(self, day: Walked) -> None:
+        """What leaves at cost; what is passed on is matched, and settled at the end."""
+        for index, (one, units) in enumerate(zip(day.step.day.leaving, day.step.departures, strict=True)):
             if one.kind in _DEPARTING:
                 day.left[index] = min(units, self._units)  # what is beyond leaves a holding below nothing
                 day.carried[index] = self._leave(units)
+                if (paid := day.judged.merged.get(one.transaction_id)) is not None:
+                    taken = distributions.take(paid, day.carried[index])
+                    day.carried[index] -= taken.off
+                    _count(day, taken)
 
     def _leave(self, units: int) -> int:
         """The cost of units that leave, or of as many as there are."""
@@ -136,6 +166,12 @@ class Pool:
             self._shorts.append(Short(step, step.out - day.pooled))
 
 
+def portion(step: Step, units: int) -> Fraction:
+    """How much of all that is held that day a report of so many units is about."""
+    whole = max(step.held, 0) + step.brought
+    return min(Fraction(units, whole), ONE) if whole else Fraction(0)
+
+
 def spun_off(leaving: Leaving, cost: int, portion: Fraction) -> int:
     """The part of `cost` that a spin-off takes along; its report is about a `portion` of all that is held.
 
@@ -144,8 +180,14 @@ def spun_off(leaving: Leaving, cost: int, portion: Fraction) -> int:
     """
     if leaving.amount is not None:
         return cost_of(leaving.amount)
-    share = quantity_of(leaving.share or "0") * min(portion, Fraction(1))
+    share = quantity_of(leaving.share or "0") * portion
     return part(cost, share.numerator, share.denominator)
+
+
+def _count(day: Walked, taken: Taken) -> None:
+    day.capital_gain += taken.excess
+    day.distributed += taken.proceeds
+    day.distributed_cost += taken.cost
 
 
 def _departed(step: Step) -> int:

@@ -6,16 +6,18 @@ from gatewayd.areas.assets.pools.held import Whose
 from gatewayd.ledger.tax_calendar import bounds, first_year_of, tax_year_of
 from gatewayd.store import ReadTx
 
+# a stock dividend that is taxed as a dividend counts as one in the sums
 _SUMS = "f.account_id, f.instrument_id, sum(f.gross_base)"
 _YEAR = """
 FROM asset_accounts AS a
 JOIN asset_income_years AS f ON f.org_id = :org_id AND f.account_id = a.id
-WHERE a.org_id = :org_id AND f.year = :year AND f.type <> 'return_of_capital'
+WHERE a.org_id = :org_id AND f.year = :year AND f.type <> 'return_of_capital' AND f.type <> 'stock_dividend'
 """
 _LATER = """
 FROM asset_transactions AS f
 WHERE f.org_id = :org_id AND f.income_date > :date AND f.income_date <= :last
     AND f.type <> 'return_of_capital' AND f.reversed_by_id IS NULL
+    AND (f.type <> 'stock_dividend' OR f.taxed_as_dividend = 1)
 """
 _BY = "GROUP BY f.account_id, f.instrument_id"
 _SELECT_OF_ACCOUNT = f"SELECT {_SUMS}{_YEAR} AND a.id = :account_id {_BY}"

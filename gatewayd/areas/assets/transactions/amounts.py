@@ -41,6 +41,7 @@ class Amounts(NamedTuple):
     taxes: Money
     net: Money
     gross_base: Money | None
+    remaining: Money | None
 
 
 def rate_errors(request: CreateTransaction, rate: Rate) -> Iterator[FieldError]:
@@ -64,7 +65,12 @@ def _unknown_rate(currency: str, base_currency: str) -> str:
 
 def amount_errors(request: CreateTransaction, rate: Rate) -> Iterator[FieldError]:
     """Amounts that their currency does not have, or that are too large to keep."""
-    given = (("grossAmount", request.gross_amount), ("fees", request.fees), ("taxes", request.taxes))
+    given = (
+        ("grossAmount", request.gross_amount),
+        ("fees", request.fees),
+        ("taxes", request.taxes),
+        ("remainingValue", request.remaining_value),
+    )
     for path, text in given:
         if text is not None:
             try:
@@ -107,7 +113,8 @@ def amounts(request: CreateTransaction, rate: Rate) -> Amounts:
     fees, taxes = (Money.of(text or "0", rate.currency) for text in (request.fees, request.taxes))
     net = TAKES[request.type].cash * minor - fees.minor - taxes.minor
     whole = None if gross is None else Money(minor, rate.currency)
-    return Amounts(whole, fees, taxes, Money(net, rate.currency), in_base(whole, rate))
+    remaining = None if request.remaining_value is None else Money.of(request.remaining_value, rate.currency)
+    return Amounts(whole, fees, taxes, Money(net, rate.currency), in_base(whole, rate), remaining)
 
 
 def in_base(amount: Money | None, rate: Rate) -> Money | None:

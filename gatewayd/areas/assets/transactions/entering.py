@@ -9,6 +9,7 @@ from typing import NamedTuple
 from gatewayd.areas.assets.accounts.rows import ACCOUNTS
 from gatewayd.areas.assets.accounts.shapes import AssetAccountRow
 from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
+from gatewayd.areas.assets.instruments.rules import is_british
 from gatewayd.areas.assets.instruments.shapes import Instrument
 from gatewayd.areas.assets.instruments.upserting import find_or_create
 from gatewayd.areas.assets.portfolios.rows import PORTFOLIOS
@@ -166,6 +167,13 @@ def _errors_of_places(tx: ReadTx, request: CreateTransaction, subject: _Subject)
         yield from transfers.errors(tx, request, subject.place, subject.counter)
 
 
+def _taxed_as_dividend(request: CreateTransaction, instrument: Instrument | None) -> bool | None:
+    """Of a stock dividend as told, else that of a British company is (ITTOIA 2005 s410); None: not known."""
+    if request.type != "stock_dividend" or instrument is None or request.taxed_as_dividend is not None:
+        return request.taxed_as_dividend
+    return is_british(instrument.domicile_country, instrument.currency) or None
+
+
 def _is_refused(account: AssetAccountRow, request: CreateTransaction) -> bool:
     return account.tracking_mode == "holdings" and request.type not in rules.OF_HOLDINGS
 
@@ -192,6 +200,8 @@ def _rows(
         fx_rate_date=rate.date,
         base_currency=rate.base_currency,
         gross_base=come_to.gross_base,
+        remaining_value=come_to.remaining,
+        taxed_as_dividend=_taxed_as_dividend(request, subject.instrument),
         source=origin.source,
         import_id=origin.import_id,
     )

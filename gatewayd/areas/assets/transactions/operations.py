@@ -1,12 +1,18 @@
 """The transaction resource (Spec §4, Domain A3 and B3): its operations. Nothing is changed or deleted, but reversed."""
 
 from gatewayd.areas.assets.pools import recording
-from gatewayd.areas.assets.transactions import entering, pages, reversing
+from gatewayd.areas.assets.transactions import entering, pages, reversing, supposing
 from gatewayd.areas.assets.transactions.entering import Origin
-from gatewayd.areas.assets.transactions.shapes import AssetTransaction, CreateTransaction, ListAssetTransactions
+from gatewayd.areas.assets.transactions.shapes import (
+    AssetTransaction,
+    CreateTransaction,
+    EnteredTransaction,
+    ListAssetTransactions,
+)
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.wire import project
 from gatewayd.store import ReadTx, WriteTx
 
 
@@ -19,20 +25,21 @@ def list_transactions(tx: ReadTx, caller: Caller, request: ListAssetTransactions
     return pages.page(tx, request)
 
 
-def create_transaction(tx: WriteTx, caller: Caller, request: CreateTransaction) -> AssetTransaction:
+def create_transaction(tx: WriteTx, caller: Caller, request: CreateTransaction) -> EnteredTransaction:
     """Enter a transaction of an account, or reverse one.
 
     The type says which fields are needed and which way they go. The instrument is given by its id, or by what
     identifies it, which makes one that is new. A transfer with `counterAccountId` makes both halves. A reversal names
     account and date of what it reverses. `unitPrice` x `quantity` gives `grossAmount` where that is left out.
+    `warnings` tell what was supposed because it was not given.
     """
     # Chosen: what a person at the command line enters is manual
     origin = Origin("manual" if caller.kind == "operator" else "api")
     if request.type == "reversal":
-        return reversing.reverse(tx, request, origin)
+        return project(reversing.reverse(tx, request, origin), EnteredTransaction, warnings=[])
     rows = entering.store(tx, request, origin)
     recording.record(tx, rows)
-    return rows[0]
+    return project(rows[0], EnteredTransaction, warnings=list(supposing.warnings(tx, rows[0])))
 
 
 OPERATIONS = (
@@ -55,7 +62,7 @@ OPERATIONS = (
         path="/assets/createTransaction",
         scopes=("accounting:write",),
         request=CreateTransaction,
-        response=AssetTransaction,
+        response=EnteredTransaction,
         handler=create_transaction,
         errors=(
             "already_exists",

@@ -47,15 +47,23 @@ TAKES: Final[Mapping[TransactionType, Takes]] = {
     # Chosen: equalisation comes in cash, beside the distribution it is a part of. Where it stays in the fund nothing is
     # entered: the notional distribution is then told without it.
     "equalisation": _takes("instrument amount", "quantity unitPrice currency fxRate exDate", cash=1),
-    "return_of_capital": _takes("instrument amount", "quantity unitPrice costs currency fxRate exDate", cash=1),
+    "return_of_capital": _takes(
+        "instrument amount",
+        "quantity unitPrice costs currency fxRate exDate remainingValue smallDistribution",
+        cash=1,
+    ),
     "fee": _takes("amount", "instrument currency fxRate", cash=-1),
     "tax": _takes("amount", "instrument currency fxRate", cash=-1),
     "split": _takes("instrument splitRatio", ""),
     "bonus_issue": _takes("instrument quantity", "exDate"),
     "rights_issue": _takes("instrument quantity amount", "unitPrice costs currency fxRate exDate", cash=-1),
     "spin_off": _takes("instrument quantity fromInstrumentId", "costShare amount unitPrice currency fxRate exDate"),
-    "merger": _takes("instrument quantity fromInstrumentId", "fromQuantity grossAmount currency fxRate exDate", cash=1),
-    "stock_dividend": _takes("instrument quantity amount", "unitPrice currency fxRate exDate"),
+    "merger": _takes(
+        "instrument quantity fromInstrumentId",
+        "fromQuantity grossAmount currency fxRate exDate remainingValue smallDistribution",
+        cash=1,
+    ),
+    "stock_dividend": _takes("instrument quantity amount", "unitPrice currency fxRate exDate taxedAsDividend"),
     "excess_reportable_income": _takes("instrument amount", "quantity unitPrice currency fxRate"),
     "opening_position": _takes("instrument quantity amount", "unitPrice currency fxRate"),
     # what it reverses has all the rest
@@ -81,6 +89,21 @@ def field_errors(request: CreateTransaction, today: str) -> Iterator[FieldError]
     if request.type == "spin_off" and ("costShare" in given) == _has_amount(given):
         message = "A spin-off takes a part of the cost, costShare, or an amount of it, grossAmount: one of the two."
         yield FieldError("costShare", "conflict" if "costShare" in given else "required", message)
+    yield from _distribution(request, given)
+
+
+def _distribution(request: CreateTransaction, given: frozenset[str]) -> Iterator[FieldError]:
+    """What is said of a capital distribution goes with its amount; as a disposal it needs what remains."""
+    if request.type == "merger" and "grossAmount" not in given:
+        for name in sorted(given & {"remainingValue", "smallDistribution"}):
+            yield FieldError(name, "conflict", "Without grossAmount in cash nothing is distributed.")
+    elif _is_part(request) and request.remaining_value is None:
+        message = "A disposal of a part takes the part of the cost that what remains is worth less: how much is it?"
+        yield FieldError("remainingValue", "required", message)
+
+
+def _is_part(request: CreateTransaction) -> bool:
+    return request.small_distribution is False and "smallDistribution" in TAKES[request.type].may
 
 
 def has_amount(request: CreateTransaction) -> bool:
@@ -109,6 +132,9 @@ _NAMES: Final[Mapping[str, str]] = {
     "from_instrument_id": "fromInstrumentId",
     "from_quantity": "fromQuantity",
     "cost_share": "costShare",
+    "remaining_value": "remainingValue",
+    "small_distribution": "smallDistribution",
+    "taxed_as_dividend": "taxedAsDividend",
     "counter_account_id": "counterAccountId",
     "spouse_transfer": "spouseTransfer",
     "reverses_transaction_id": "reversesTransactionId",
@@ -118,7 +144,8 @@ _NAMES: Final[Mapping[str, str]] = {
 
 def _given(request: CreateTransaction) -> frozenset[str]:
     """The fields of `_NAMES` that were given; a spouseTransfer that is false says nothing."""
-    return frozenset(wire for name, wire in _NAMES.items() if getattr(request, name) not in (None, False))
+    found = {wire for name, wire in _NAMES.items() if getattr(request, name) is not None}
+    return frozenset(found if request.spouse_transfer else found - {"spouseTransfer"})
 
 
 def _missing(request: CreateTransaction, takes: Takes, given: frozenset[str]) -> Iterator[FieldError]:
@@ -181,6 +208,7 @@ def _out_of_range(request: CreateTransaction) -> Iterator[FieldError]:
         ("grossAmount", request.gross_amount),
         ("fees", request.fees),
         ("taxes", request.taxes),
+        ("remainingValue", request.remaining_value),
     )
     for path, text in amounts:
         if text is not None and Decimal(text) < 0:

@@ -97,6 +97,9 @@ class AssetTransaction(Response, frozen=True, kw_only=True):
     from_instrument_id: Id | None
     from_quantity: CanonicalDecimal | None
     cost_share: CanonicalDecimal | None
+    remaining_value: Amount | None
+    small_distribution: bool | None
+    taxed_as_dividend: bool | None
     counter_account_id: Id | None
     linked_transaction_id: Id | None
     spouse_transfer: bool
@@ -110,12 +113,32 @@ class AssetTransaction(Response, frozen=True, kw_only=True):
     version: int
 
 
+TransactionWarningCode = Literal["distribution_value_unknown", "stock_dividend_unknown"]
+
+
+class TransactionWarning(Response, frozen=True, kw_only=True):
+    """What the gain or the income depends on, and nobody has said."""
+
+    code: TransactionWarningCode
+    message: str
+
+
+class EnteredTransaction(AssetTransaction, frozen=True, kw_only=True):
+    """A transaction as it was entered, and what of it was supposed."""
+
+    warnings: list[TransactionWarning]
+
+
 class CreateTransaction(Request, frozen=True, kw_only=True):
     """A new transaction. The type gives the direction: quantities and amounts have no sign.
 
     `fxRate` is the portfolio's base currency for 1 of `currency`. Where it is left out the latest rate counts that was
     recorded for the day or the week before, else what HMRC published for the month; the answer tells which. Of a
-    spin-off or merger the instrument is the new one, and `fromInstrumentId` what it comes out of.
+    spin-off or merger the instrument is the new one, and `fromInstrumentId` what it comes out of. A return of capital,
+    and what a merger pays in cash, is a disposal of a part unless it is small: `remainingValue` is what the shares are
+    worth after it, of a merger the new ones, and `smallDistribution` says what it is where HMRC's figures do not settle
+    it. `taxedAsDividend` is of a stock dividend: where it is not given, that of a company in the United Kingdom is, and
+    that of another is not.
     """
 
     account_id: Id
@@ -137,6 +160,9 @@ class CreateTransaction(Request, frozen=True, kw_only=True):
     from_instrument_id: Id | None = None
     from_quantity: DecimalText | None = None
     cost_share: DecimalText | None = None
+    remaining_value: AmountText | None = None
+    small_distribution: bool | None = None
+    taxed_as_dividend: bool | None = None
     counter_account_id: Id | None = None
     spouse_transfer: bool = False
     reverses_transaction_id: Id | None = None

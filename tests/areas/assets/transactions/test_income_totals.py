@@ -24,7 +24,10 @@ DAYS = ("2024-04-05", "2024-04-06", "2025-12-31", "2026-04-05", "2026-04-06", "2
 
 paid = st.fixed_dictionaries(
     {
-        "type": st.sampled_from(["dividend", "interest", "return_of_capital", "excess_reportable_income"]),
+        "type": st.sampled_from(
+            ["dividend", "interest", "return_of_capital", "excess_reportable_income", "stock_dividend"]
+        ),
+        "taxed": st.sampled_from([None, False, True]),
         "date": st.sampled_from(DAYS),
         "account": st.sampled_from(["first", "second", "isa"]),
         "instrument": st.sampled_from(["vod", "aapl", None]),
@@ -90,6 +93,8 @@ def pay(broking: Broking, one: Json) -> None:
         named["fxRate"] = "0.78"
     if one["type"] in ("dividend", "interest"):
         named["taxes"] = one["taxes"]
+    if one["type"] == "stock_dividend":
+        named |= {"quantity": "1", "taxedAsDividend": one["taxed"]}
     account = getattr(broking, one["account"])
     gross = f"{one['pence'] / 100:.2f}"
     made = broking.enter(one["type"], one["date"], accountId=account, grossAmount=gross, **named)
