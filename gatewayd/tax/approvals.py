@@ -139,7 +139,7 @@ def approve(tx: WriteTx, subject: Subject, attestation: str | None, actor: str) 
     `validation_failed` for an attestation that is too long.
     """
     holder, given = subjects.get(tx, subject), _check_attestation(attestation)
-    _refuse_useless(holder)
+    subjects.refuse_useless(holder)
     if holder.approved and given is None:
         return _decision(subject, holder, "approved", standing(tx, subject).attestation, None)
     pending = _pending(tx, subject)
@@ -275,15 +275,7 @@ def _record(
 def _refuse_request(holder: Holder) -> None:
     if holder.approved:
         raise Problem("invalid_state", f"{holder.name} has access already.")
-    _refuse_useless(holder)
-
-
-def _refuse_useless(holder: Holder) -> None:
-    """What approval would open nothing to."""
-    if holder.ended:
-        raise Problem("invalid_state", f"{holder.name} does not work any more: ask for another.")
-    if holder.scopes and not RESTRICTED.intersection(holder.scopes):
-        raise Problem("invalid_state", f"{holder.name} was made without a tax scope: make a key that has one.")
+    subjects.refuse_useless(holder)
 
 
 def _pending(tx: ReadTx, subject: Subject) -> _Row | None:
