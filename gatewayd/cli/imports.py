@@ -26,6 +26,13 @@ FORMATS = ("auto", "ofx", "qif", "camt053", "mt940", "csv")
 OF_BROKERS = ("auto", "csv", "ibkr_flex")
 WRAPPERS = ("none", "isa", "lisa", "jisa", "sipp", "ssas", "workplace_pension", "other")
 PROGRESS_ROWS = 1_000
+IGNORED = {
+    "total": "a total",
+    "balance": "a balance",
+    "heading": "the headings once more",
+    "investment": "one of investments",
+    "list": "an item of another list",
+}
 
 
 class _Deps(NamedTuple):
@@ -267,14 +274,20 @@ def _text(path: Path) -> str:
 
 
 def _document(run: Json, balance: str) -> Json:
-    names = ("format", "added", "duplicates", "replaced", "refused")
+    names = ("format", "rows", "added", "duplicates", "replaced", "ignored", "refused")
     return {"importId": run["id"], "accountId": run["accountId"], **{n: run[n] for n in names}, "balance": balance}
+
+
+def _ignored(one: Json) -> str:
+    rows = "1 row" if one["rows"] == 1 else f"{one['rows']} rows"
+    return f"{rows} left out, the first on line {one['firstLine']}: no transaction, but {IGNORED[one['kind']]}"
 
 
 def _lines(run: Json, balance: str) -> list[str]:
     would = "would be " if run["status"] == "previewed" else ""
     counted = f"{run['added']} {would}added, {run['replaced']} replaced, {run['duplicates']} there already"
     lines = [f"{run['fileName']}, {run['format']}: {counted}, {run['refusedRows']} refused."]
+    lines += [f"  {_ignored(one)}" for one in run["ignored"]]
     lines += [f"  line {one['line']}: {one['reason']}" for one in run["refused"]]
     if run["balanced"] is False:
         lines.append("Its balances and its lines do not add up: something is missing in it.")

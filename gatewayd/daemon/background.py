@@ -55,11 +55,12 @@ class BackgroundParts:
 async def open_background(parts: BackgroundParts) -> AsyncIterator[Health]:
     """The background for the length of the block; at the end of a good stop the store is tidied once more.
 
-    Raises `StoreFailure`.
+    Raises `StoreFailure`, in a group where the writer ended: a daemon that cannot write ends too, and is started anew.
     """
     store, health = parts.store, Health(parts.store, parts.notifier, parts.log)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(store.watch_other_processes)
+        nursery.start_soon(store.writer_end.watch)
         nursery.start_soon(_keep_house, parts, health)
         nursery.start_soon(_keep_calendars, parts, health)
         nursery.start_soon(_tell_deadlines, parts, health)

@@ -10,6 +10,7 @@ from typing import Final, Generic, Protocol, TypeVar
 from msgspec import structs
 from msgspec.structs import replace
 
+from gatewayd.importing.file_counts import FileCounts
 from gatewayd.importing.pace import Pace
 from gatewayd.importing.parts import ImportParts
 from gatewayd.ledger.import_runs import asked_of, learn, learned
@@ -32,9 +33,9 @@ class Source:
 
 
 class FileRows(Protocol):
-    """The rows of one file, a few parts at a time. `rows` counts them, refused ones included."""
+    """The rows of one file, a few parts at a time, and how many there are."""
 
-    rows: int
+    counts: FileCounts
 
     @property
     def is_empty(self) -> bool:
@@ -107,7 +108,7 @@ class FileReader(Generic[F]):
             async for batch in batches:
                 for few in _in_pieces(batch, pace):
                     await pace.write(partial(found.stage, parts=few))
-                self._parts.progress(found.rows)
+                self._parts.progress(found.counts.rows)
         if found.is_empty:
             raise Unreadable(None, "The file holds no transactions.")
         return found

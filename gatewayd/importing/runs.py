@@ -60,8 +60,9 @@ def begin(tx: WriteTx, order: Order, kind: Kind, file: ReceivedFile, source: Run
         overrides_closing=order.overrides_closing,
         currency=account.currency,
         refused=[],
+        ignored=[],
         makes_account=order.new_account is not None,
-        **dict.fromkeys(("rows", "added", "duplicates", "replaced", "refused_rows"), 0),
+        **dict.fromkeys(("rows", "added", "duplicates", "replaced", "refused_rows", "ignored_rows"), 0),
     )
     return RUNS.insert(tx, run)
 

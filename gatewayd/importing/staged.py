@@ -27,7 +27,7 @@ def counted(tx: ReadTx, staged: StagedRows, run: ImportRunRow) -> ImportRunRow:
     if from_file:  # and not by an earlier comparison, for reasons that are gone
         fitting = staged.lines(tx, run.id, from_file[0].line, from_file[-1].line)
         from_file = [one for one in from_file if one.line not in fitting]
-    unstaged = run.rows - sum(found.values())
+    unstaged = run.rows - run.ignored_rows - sum(found.values())
     return replace(
         run,
         added=found.get("add", 0),

@@ -74,7 +74,8 @@ class Part(NamedTuple):
     None: `business_id` is the account's where that names one; `direction` is the line's; `amount` is what is left of
     the line; `disallowable_amount` goes by the category, and is all where it is
     `wholly_disallowable`; `vat_amount` is what `vat_code` says, else none; `description` is the line's;
-    `legal_entity_id` is the business's, else the account's; `interest_source` of interest on a mortgage is `statement`.
+    `legal_entity_id` is the business's, else the account's; `interest_source` of interest on a mortgage is `statement`;
+    `reason` is that of who chose, and what it tells goes with that.
     """
 
     category: Category
@@ -99,6 +100,7 @@ class Part(NamedTuple):
     legal_entity_id: str | None = None
     external_id: str | None = None
     interest_source: InterestSource | None = None
+    reason: str | None = None
 
 
 class Origin(NamedTuple):

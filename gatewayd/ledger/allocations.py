@@ -63,7 +63,7 @@ def planned(tx: WriteTx, line: BankLine, parts: Sequence[Part], origin: Origin =
     for index, part in enumerate(parts):
         for row, setting in _parts_of(tx, line, part, left, rows):
             errors += allocation_checks.mistakes(tx, row, setting._replace(path=f"parts[{index}]."))
-            rows.append(replace(row, document_ids=_documents(row, documents), **origin._asdict()))
+            rows.append(replace(row, document_ids=_documents(row, documents), **_chosen(row, origin)))
             left -= row.signed
     errors += allocation_checks.sum_mistakes(line, line.amount - left, "parts")
     if errors:
@@ -232,6 +232,12 @@ def _documents(row: Allocation, of_line: Sequence[str]) -> list[str]:
     return list(dict.fromkeys((*row.document_ids, *of_line)))[: max(len(row.document_ids), MOST_DOCUMENTS)]
 
 
+def _chosen(row: Allocation, origin: Origin) -> dict[str, str | None]:
+    """Who chose a part, and why; what there is to tell of it comes behind."""
+    reason = " ".join(text for text in (origin.reason, row.reason) if text)
+    return {**origin._asdict(), "reason": reason or None}
+
+
 def _entry_of(tx: WriteTx, part: Part, paid: Paid, setting: Setting) -> Allocation:
     part = part._replace(direction=part.direction or "out")
     return _row(tx, part, setting, paid.currency, date=paid.date, legal_entity_id=_owner(setting.business, None))
@@ -256,7 +262,7 @@ def _row(tx: WriteTx, part: Part, setting: Setting, currency: str, **values: obj
         "document_ids": list(part.document_ids),
         "interest_source": part.interest_source or ("statement" if _is_interest(part) else None),
     }
-    row = ALLOCATIONS.new(tx, None, **{**given, **BY_PERSON._asdict(), **defaults, **values})
+    row = ALLOCATIONS.new(tx, None, **{**BY_PERSON._asdict(), **given, **defaults, **values})
     return with_coded_vat(row) if part.vat_amount is None else row
 
 

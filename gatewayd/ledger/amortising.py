@@ -22,8 +22,6 @@ from gatewayd.ledger.rounding import half_up
 MortgageType = Literal["repayment", "interest_only", "part_and_part"]
 
 MONTHS_KEPT: Final = 600  # Chosen: longer than mortgages last; what is owed after so many is computed where it is asked
-_EARLY = 15  # Chosen: days, half of a month
-_NO_LATER = "9999-10-01"  # what is paid after it is of the last instalment that a date can name
 
 
 class Rate(NamedTuple):
@@ -69,14 +67,6 @@ class Instalment(NamedTuple):
     due: str
     interest: int
     capital: int
-
-
-class Near(NamedTuple):
-    """The instalment that a day is nearest to: its interest, and the first and last day of which the same is true."""
-
-    interest: int
-    first: str
-    last: str
 
 
 class _Leg(NamedTuple):
@@ -173,22 +163,7 @@ def instalments(loan: Loan, from_date: str, to_date: str) -> Iterator[Instalment
             interest = leg.interest(balance)
             capital = leg.capital(month, balance, interest)
             balance -= capital
-            yield Instalment(_due(loan, month), interest, capital)
-
-
-def instalment_near(loan: Loan, day: str) -> Near | None:
-    """The instalment that is due up to 15 days after a day, else the last one before it; None: it is before the first.
-
-    Payments are early, or late by a weekend. Of one that is due after the redemption there is no interest.
-    """
-    later = days_after(day, _EARLY) if day < _NO_LATER else _NO_LATER
-    month = 0 if later < loan.start else months_until(loan.start, later)
-    if month < 1:
-        return None
-    due = _due(loan, month)
-    found = next(instalments(loan, due, due), None)
-    first, last = days_after(due, -_EARLY), days_after(_due(loan, month + 1), -_EARLY - 1)
-    return Near(0 if found is None else found.interest, first, last)
+            yield Instalment(due_day(loan, month), interest, capital)
 
 
 def rates_of(steps: Iterable[tuple[str, str]], ends: str | None, reversion: str | None) -> tuple[Rate, ...]:
@@ -211,7 +186,7 @@ def rate_on(loan: Loan, day: str) -> str:
 # -- months
 
 
-def _due(loan: Loan, month: int) -> str:
+def due_day(loan: Loan, month: int) -> str:
     """The day on which the month of this number ends, and is paid."""
     return months_later(datetime.date.fromisoformat(loan.start), month).isoformat()
 

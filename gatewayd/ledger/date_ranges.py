@@ -1,20 +1,17 @@
 """Ranges of civil dates: what a report covers, its buckets, and the range before it (Domain C1). Pure."""
 
 import datetime
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from gatewayd.clock import months_later
+from gatewayd.ledger.due_dates import income_tax
+from gatewayd.ledger.tax_calendar import first_year_of
 
-QuarterlyType = Literal["standard", "calendar"]
+QuarterlyType = income_tax.QuarterType
 GroupBy = Literal["total", "month", "quarter"]
 
 _DAY = datetime.timedelta(days=1)
-_QUARTER_STARTS: dict[QuarterlyType, tuple[str, ...]] = {
-    "standard": ("01-06", "04-06", "07-06", "10-06"),
-    "calendar": ("01-01", "04-01", "07-01", "10-01"),
-}
-"""Days on which the quarters of Domain C6 begin."""
 _MONTH_STARTS = tuple(f"{month:02}-01" for month in range(1, 13))
 
 
@@ -51,12 +48,17 @@ def is_longer(whole: DateRange, months: int) -> bool:
     return whole.last >= later(whole.first, months)
 
 
-def buckets(whole: DateRange, group_by: GroupBy, quarterly_type: QuarterlyType) -> list[DateRange]:
-    """The range in calendar months, or in the quarters of the type; the first and last may be parts of one."""
+def buckets(whole: DateRange, group_by: GroupBy, type_in: Callable[[int], QuarterlyType]) -> list[DateRange]:
+    """The range in calendar months, or in quarters, of the type that they have in each tax year, by the calendar year
+    it begins in; the first and last may be parts of one.
+    """
     if group_by == "total":
         return [whole]
-    starts = _MONTH_STARTS if group_by == "month" else _QUARTER_STARTS[quarterly_type]
-    return cut(whole, recurring(whole, starts))
+    if group_by == "month":
+        return cut(whole, recurring(whole, _MONTH_STARTS))
+    years = range(first_year_of(whole.first), first_year_of(whole.last) + 2)
+    opened = (one.opens for year in years for one in income_tax.quarters(year, type_in(year), type_in(year - 1)))
+    return cut(whole, (day.isoformat() for day in opened))
 
 
 def recurring(whole: DateRange, days: Iterable[str]) -> Iterator[str]:

@@ -198,8 +198,8 @@ def _add_quarters(found: Forecast, source: Source, year: int, said: list[Said]) 
     Chosen: updates are predicted from 2026-27 on for every source that the authority does not call annual, because
     nobody here knows the income of the year that decides who must.
     """
-    before = source.quarters_in(year - 1)
-    for quarter in income_tax.quarters(year, source.quarters_in(year), before):
+    before = source.quarters.type_in(year - 1)
+    for quarter in income_tax.quarters(year, source.quarters.type_in(year), before):
         if source.commenced is not None and quarter.end < source.commenced:
             continue
         if any(quarter.opens <= one.end < quarter.end for one in said):

@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from gatewayd.contract.pages import LongLimit, PageRequest, SyncRequest
 from gatewayd.contract.wire import Amount, DateText, Id, Part, Request, Response, Timestamp
-from gatewayd.statements.shapes import Column, Doubt, Format, Mapping, Proposal
+from gatewayd.statements.shapes import Column, Doubt, Format, IgnoredKind, Mapping, Proposal
 
 ImportKind = Literal["bank", "broker"]
 RunStatus = Literal["uploaded", "previewed", "applying", "applied", "reverting", "reverted", "failed"]
@@ -130,12 +130,21 @@ class RefusedLine(Response, frozen=True, kw_only=True):
     reason: str
 
 
+class IgnoredRows(Response, frozen=True, kw_only=True):
+    """Rows of the file that are no transactions: what kind they are of, how many, and the line of the first."""
+
+    kind: IgnoredKind
+    rows: int
+    first_line: int
+
+
 class ImportRun(Response, frozen=True, kw_only=True):
     """A statement file and what became of it.
 
-    `added`, `duplicates`, `replaced` and `refusedRows` count its `rows`: of a preview what would become of them.
-    `refused` lists the first of the refused ones. `balanced` is null where the file does not tell. One that waits for a
-    mapping is `uploaded` with a `proposal`; `error` says why one failed.
+    Each of its `rows` is one of `added`, `duplicates`, `replaced`, `ignoredRows` and `refusedRows`: of a preview what
+    would become of them. `refused` lists the first of the refused ones, `ignored` those that are no transactions.
+    `balanced` is null where the file does not tell. One that waits for a mapping is `uploaded` with a `proposal`;
+    `error` says why one failed.
     """
 
     id: Id
@@ -155,6 +164,8 @@ class ImportRun(Response, frozen=True, kw_only=True):
     replaced: int
     refused_rows: int
     refused: list[RefusedLine]
+    ignored_rows: int
+    ignored: list[IgnoredRows]
     currency: str
     from_date: DateText | None
     to_date: DateText | None

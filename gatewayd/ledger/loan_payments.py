@@ -1,30 +1,50 @@
 """Payments of mortgages, split into interest and capital when they are entered (Domain C2). Reads only.
 
 What was split stays as it is, whatever becomes of the loan: figures of a year do not change with a rate of the next.
-Chosen: a payment bears the interest of the instalment that is due nearest to its day, less what was entered as interest
-for the same one.
+A payment takes the oldest instalment that is not met (`instalments_met`). What no instalment takes is capital of a loan
+that is repaid, and `other` of an interest-only one that has not come to its end, until somebody says what it was; the
+`reason` of its part tells so.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
 
-from gatewayd.ledger import amortising, lets, loans, owners
+from gatewayd.ledger import instalments_met, lets, loans, owners
 from gatewayd.ledger.allocation_shapes import Allocation, Part
 from gatewayd.ledger.businesses import Business
 from gatewayd.ledger.categories import NOT_PNL
+from gatewayd.ledger.instalments_met import Borne, InterestEntered
 from gatewayd.ledger.lets import LetMortgage, Place
 from gatewayd.store import ReadTx
 
-_SELECT_SAID = """
-SELECT sum(CASE WHEN direction = 'out' THEN amount ELSE -amount END) FROM allocations
-WHERE org_id = :org_id AND property_id = :property_id AND mortgage_id = :mortgage_id AND date BETWEEN :first AND :last
-    AND interest_source IS NOT NULL AND currency = :currency
+_SELECT_ENTERED = """
+SELECT date, sum(CASE WHEN direction = 'out' THEN amount ELSE -amount END), interest_source FROM allocations
+WHERE org_id = :org_id AND mortgage_id = :mortgage_id AND interest_source IS NOT NULL AND currency = :currency
+GROUP BY date, interest_source ORDER BY date, interest_source
 """
+_ROUNDING: Final = 100  # Chosen: a hundredth of a payment is how lenders round, and is not told
+
+OVER_REPAID: Final = (
+    "It is more than the instalments of the mortgage that were due, and was taken for capital: if it is not, say what"
+    " it was, or correct the rate."
+)
+OVER_INTEREST: Final = (
+    "It is more than the interest of the mortgage that was due, and an interest-only loan repays nothing before its"
+    " end: say whether it was interest, loan_capital or something else, or correct the rate."
+)
 
 
 def is_payment(category: str, purpose: str | None) -> bool:
     """Whether it is to be split."""
     return category == NOT_PNL and purpose == "loan_payment"
+
+
+def told(row: Allocation) -> Iterator[tuple[str, str]]:
+    """The code and the message of what an allocation of a payment leaves open."""
+    reason = row.reason or ""
+    for code, message in (("loan_overpaid", OVER_REPAID), ("loan_payment_over", OVER_INTEREST)):
+        if row.mortgage_id is not None and reason.endswith(message):
+            yield code, message
 
 
 class Paid(NamedTuple):
@@ -50,24 +70,35 @@ def parts_of(tx: ReadTx, part: Part, paid: Paid, place: Place, business: Busines
         return [part]
     owner = owners.find(tx, business.legal_entity_id)
     assert owner is not None  # a foreign key
-    interest = _interest(tx, mortgage, paid, amount)
+    borne = _borne(tx, mortgage, paid, amount)
     line = lets.interest_category(let, business.type, owner, part.document_date or paid.date)
+    capital = part._replace(purpose="loan_capital", amount=borne.capital, disallowable_amount=None)
     parts = [
-        part._replace(category=line, purpose=None, amount=interest, interest_source="computed"),
-        part._replace(purpose="loan_capital", amount=amount - interest, disallowable_amount=None),
+        part._replace(category=line, purpose=None, amount=borne.interest, interest_source="computed"),
+        *_not_interest(capital, borne, amount),
     ]
     first, *others = [one for one in parts if one.amount]
     return [first, *(one._replace(external_id=None) for one in others)]
 
 
-def _interest(tx: ReadTx, mortgage: LetMortgage, paid: Paid, amount: int) -> int:
-    """The interest in a payment, minor units of the mortgage's currency."""
+def _not_interest(capital: Part, borne: Borne, amount: int) -> list[Part]:
+    """What of a payment is capital, and what is over of it."""
+    if not borne.repays:
+        return [capital, capital._replace(purpose="other", amount=borne.over, reason=OVER_INTEREST)]
+    if borne.over * _ROUNDING <= amount:
+        return [capital._replace(amount=borne.capital + borne.over)]
+    return [capital, capital._replace(amount=borne.over, reason=OVER_REPAID)]
+
+
+def _borne(tx: ReadTx, mortgage: LetMortgage, paid: Paid, amount: int) -> Borne:
+    """What a payment bears, minor units of the mortgage's currency."""
     loan = loans.find(tx, mortgage.id)
-    near = None if loan is None else amortising.instalment_near(loan, paid.date)
-    if near is None:
-        return 0
-    asked = {"property_id": mortgage.property_id, "mortgage_id": mortgage.id, "currency": mortgage.currency}
-    said = int(tx.value(_SELECT_SAID, first=near.first, last=near.last, **asked) or 0)
+    assert loan is not None  # the mortgage was found
+    asked = {"mortgage_id": mortgage.id, "currency": mortgage.currency}
+    entered = [
+        InterestEntered(date, signed, source == "statement")
+        for date, signed, source in tx.rows(_SELECT_ENTERED, **asked)
+    ]
     before = (row for row in paid.before if row.interest_source is not None and row.mortgage_id == mortgage.id)
-    said -= sum(row.signed for row in before)
-    return min(amount, max(0, near.interest - said))
+    entered += [InterestEntered(row.date, -row.signed, row.interest_source == "statement") for row in before]
+    return instalments_met.borne(loan, sorted(entered), paid.date, amount)

@@ -21,9 +21,11 @@ WarningCode = Literal[
     "consolidated_expenses_not_allowed",
     "finance_costs_deducted",
     "flat_rate_percent_unknown",
+    "interest_only_repaid",
     "interest_without_capital",
     "invoices_of_only_business",
     "invoices_without_business",
+    "loan_payment_over",
     "other_basis",
 ]
 

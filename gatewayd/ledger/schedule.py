@@ -29,7 +29,7 @@ from gatewayd.ledger.periods import PERIODS, PeriodRow
 from gatewayd.ledger.tax_calendar import tax_year_of
 from gatewayd.store import ReadTx, WriteTx
 
-EDITION: Final = 4
+EDITION: Final = 5
 """Of the rules: with a new one, every calendar is made anew."""
 REFRESHED_AT_ONCE: Final = 20  # Chosen: entities in one transaction, some milliseconds
 CURRENCY: Final = "GBP"  # of what is owed in the United Kingdom

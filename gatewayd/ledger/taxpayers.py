@@ -6,10 +6,10 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from gatewayd.clock import Instant, london_date
-from gatewayd.ledger import owners
+from gatewayd.ledger import owners, quarter_choices
 from gatewayd.ledger.due_dates import vat
 from gatewayd.ledger.due_dates.companies import YearEnd
-from gatewayd.ledger.due_dates.income_tax import QuarterType
+from gatewayd.ledger.quarter_choices import QuarterChoices
 from gatewayd.store import ReadTx, Row
 
 _SELECT_ENTITY = """
@@ -19,8 +19,7 @@ SELECT id, type, incorporation_date, accounting_year_end_month, accounting_year_
 FROM legal_entities WHERE org_id = :org_id AND id = :id
 """
 _SELECT_BUSINESSES = """
-SELECT id, type, commencement_date, cessation_date, quarterly_period_type, quarterly_period_tax_year,
-    former_quarterly_period_type, tax_sync_latency, archived_at
+SELECT id, type, commencement_date, cessation_date, tax_sync_latency, archived_at
 FROM businesses WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id ORDER BY id
 """
 
@@ -41,25 +40,16 @@ _latency = msgspec.json.Decoder(_Latency)
 class Source(NamedTuple):
     """A business. `archived` is the day on which it went into the archive.
 
-    `chosen` is the tax year, by the calendar year it begins in, in which the type of its quarters was chosen, `former`
-    the type before; None: none was. `annual` are the tax years for which the authority wants no quarterly updates.
+    `annual` are the tax years, by the calendar year they begin in, for which the authority wants no quarterly updates.
     """
 
     id: str
     type: str
     commenced: datetime.date | None
     ceased: datetime.date | None
-    quarters: QuarterType
-    chosen: int | None
-    former: QuarterType | None
+    quarters: QuarterChoices
     annual: frozenset[int]
     archived: datetime.date | None
-
-    def quarters_in(self, year: int) -> QuarterType:
-        """The type of its quarters in a tax year. Before the first choice they are standard, as HMRC has them."""
-        if self.chosen is None or year >= self.chosen:
-            return self.quarters
-        return self.former or "standard"
 
 
 class Taxpayer(NamedTuple):
@@ -108,7 +98,7 @@ def find(tx: ReadTx, legal_entity_id: str) -> Taxpayer | None:
         has_utr=bool(has_utr),
         is_archived=bool(archived),
         created=_london(created_at),
-        sources=tuple(map(_source, tx.rows(_SELECT_BUSINESSES, legal_entity_id=id_))),
+        sources=_sources(tx, id_),
     )
 
 
@@ -134,16 +124,20 @@ def _registration(row: Row) -> vat.Registration | None:
     return vat.Registration(_date(first), _date(deregistered), months, annual)
 
 
-def _source(row: Row) -> Source:
-    id_, type_, commenced, ceased, quarters, chosen, former, latency, archived_at = row
+def _sources(tx: ReadTx, legal_entity_id: str) -> tuple[Source, ...]:
+    chosen = quarter_choices.of_entity(tx, legal_entity_id)
+    rows = tx.rows(_SELECT_BUSINESSES, legal_entity_id=legal_entity_id)
+    return tuple(_source(row, chosen.get(row[0], QuarterChoices())) for row in rows)
+
+
+def _source(row: Row, quarters: QuarterChoices) -> Source:
+    id_, type_, commenced, ceased, latency, archived_at = row
     return Source(
         id=id_,
         type=type_,
         commenced=_date(commenced),
         ceased=_date(ceased),
         quarters=quarters,
-        chosen=None if chosen is None else int(chosen[:4]),
-        former=former,
         annual=_annual_years(latency),
         archived=None if archived_at is None else _london(archived_at),
     )

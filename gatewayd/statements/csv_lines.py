@@ -9,12 +9,12 @@ from gatewayd.statements.amounts import parse_amount
 from gatewayd.statements.csv_headings import folded
 from gatewayd.statements.dates import is_date, parse_date
 from gatewayd.statements.identifiers import Identifiers, identifiers
-from gatewayd.statements.shapes import Column, Line, Mapping, Unreadable
+from gatewayd.statements.shapes import Column, IgnoredKind, Line, Mapping, Unreadable
 from gatewayd.statements.text import cleaned
 from gatewayd.statements.transaction_types import type_of_word
 
 _NO_TRANSACTION = re.compile(
-    r"\s*((sub-?|grand )?totals?|(opening|closing|start|end|available|current|account)( account)? balance"
+    r"\s*((?P<total>(sub-?|grand )?totals?)|(opening|closing|start|end|available|current|account)( account)? balance"
     r"|balance (brought|carried) forward|(brought|carried) forward|arranged overdraft limit|overdraft limit)\b.*",
     re.IGNORECASE,
 )
@@ -55,6 +55,13 @@ class Columns:
         places = [at for at in vars(self).values() if isinstance(at, int)]
         self.width = max([len(headings), *(at + 1 for at in (*places, *self.description))])
 
+    def repeats_headings(self, cells: Sequence[str]) -> bool:
+        """True for the headings once more, as files have them that were joined."""
+        said = [folded(cell) for cell in cells]
+        while said and not said[-1]:
+            said.pop()
+        return bool(said) and said == [folded(heading) for heading in self._headings]
+
     def _place(self, column: Column | None) -> int | None:
         if column is None or isinstance(column, int):
             return column
@@ -74,13 +81,20 @@ class RowReader:
         self._currency = currency
         self._date_format = mapping.date_format or ""
 
-    def is_no_transaction(self, cells: Sequence[str]) -> bool:
-        """True for blank rows, and for totals and balances that stand among or behind the transactions."""
-        filled = [cell for cell in cells if cell and not cell.isspace()]
-        if not filled:
-            return True
-        date = _cell(cells, self._columns.date)
-        return not is_date(date) and any(_NO_TRANSACTION.fullmatch(cell) for cell in filled)
+    def is_blank(self, cells: Sequence[str]) -> bool:
+        """True where no cell says anything: that is no row."""
+        return not any(cell and not cell.isspace() for cell in cells)
+
+    def no_transaction(self, cells: Sequence[str]) -> IgnoredKind | None:
+        """What a row is that stands among or behind the transactions and is none; None: it is one."""
+        if is_date(_cell(cells, self._columns.date)):
+            return None
+        if self._columns.repeats_headings(cells):
+            return "heading"
+        found = next((match for cell in cells if (match := _NO_TRANSACTION.fullmatch(cell))), None)
+        if found is None:
+            return None
+        return "total" if found["total"] else "balance"
 
     def currency(self, cells: Sequence[str]) -> str:
         """The currency of a row. Raises `ValueError` where it names none that there is."""

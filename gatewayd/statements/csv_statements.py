@@ -10,7 +10,7 @@ from gatewayd.statements.csv_rows import Row
 from gatewayd.statements.csv_sample import body_rows
 from gatewayd.statements.identifiers import Identifiers, identifiers
 from gatewayd.statements.running import RunningBalance, Tally
-from gatewayd.statements.shapes import Hints, Opened, Part, Refused, Unreadable
+from gatewayd.statements.shapes import Hints, Ignored, Opened, Part, Refused, Unreadable
 from gatewayd.statements.text import TextLines, cleaned
 
 _ACCOUNTS_OF_ONE_FILE = 1000
@@ -47,7 +47,9 @@ class _Reader:
         for row in rows:
             if row.fault is not None:
                 yield self._refused(row, row.fault, None)
-            elif not self._rows.is_no_transaction(row.cells):
+            elif (kind := self._rows.no_transaction(row.cells)) is not None:
+                yield Ignored(line=row.line, kind=kind)
+            elif not self._rows.is_blank(row.cells):
                 yield from self._take(row)
         if not self._statements:
             yield from self._empty()

@@ -11,7 +11,18 @@ from gatewayd.statements.mt940 import read_mt940
 from gatewayd.statements.ofx import read_ofx
 from gatewayd.statements.price_files import read_prices
 from gatewayd.statements.qif import read_qif
-from gatewayd.statements.shapes import FileKind, Format, Hints, Line, Part, PriceLine, Refused, Trade, Unreadable
+from gatewayd.statements.shapes import (
+    FileKind,
+    Format,
+    Hints,
+    Ignored,
+    Line,
+    Part,
+    PriceLine,
+    Refused,
+    Trade,
+    Unreadable,
+)
 from gatewayd.statements.trades.csv_trades import read_csv_trades
 from gatewayd.statements.trades.flex import read_flex
 
@@ -47,7 +58,7 @@ def read(stream: BinaryIO, hints: Hints) -> Iterator[Part]:
     found = format_of(stream)  # also of what the caller names: an archive is none of them
     lines = 0
     for part in _reader(hints, found)(stream, hints):
-        if isinstance(part, Line | Refused | Trade | PriceLine):
+        if isinstance(part, Line | Refused | Ignored | Trade | PriceLine):
             lines += 1
             if lines > hints.limits.lines:
                 raise Unreadable(part.line, f"the file has more than {hints.limits.lines} rows")

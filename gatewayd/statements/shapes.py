@@ -1,7 +1,8 @@
 """What a file of statements, trades or prices is read into, and what a reader has to be told (Domain B6, E).
 
 A file is a run of parts: each statement is `Opened`, has its `Line`s, and is `Closed`; what could not be read stands
-among them as `Refused`. A CSV may mix the lines of several accounts: a part says by `statement` which it belongs to.
+among them as `Refused`, and what is no transaction as `Ignored`, so that each row of the file is one of them. A CSV may
+mix the lines of several accounts: a part says by `statement` which it belongs to.
 """
 
 from typing import Literal
@@ -45,6 +46,10 @@ TradeType = Literal[
     "stock_dividend",
 ]
 """What a row of a broker's file can be (Domain B3)."""
+
+IgnoredKind = Literal["total", "balance", "heading", "investment", "list"]
+"""What a row is that is no transaction: a total, a balance of a day, the headings once more, a transaction of
+investments in a bank's file, an item of another list (QIF's categories)."""
 
 Column = str | int
 """A column of a CSV: by its heading (case and outer spaces don't matter), or by its number from 0."""
@@ -176,6 +181,14 @@ class Refused(Struct, frozen=True, kw_only=True, tag_field="part", tag="refused"
     statement: int | None = None  # None: it is not known of which
 
 
+class Ignored(Struct, frozen=True, kw_only=True, tag_field="part", tag="ignored"):
+    """One row of the file that is no transaction, and says so. `line` counts as that of `Line`."""
+
+    line: int
+    kind: IgnoredKind
+    statement: int | None = None
+
+
 class Closed(Struct, frozen=True, kw_only=True, tag_field="part", tag="closed"):
     """A statement ends. What is known only now is here, what `Opened` had already is repeated.
 
@@ -250,7 +263,7 @@ class PriceLine(Struct, frozen=True, kw_only=True, tag_field="part", tag="price"
     currency: str
 
 
-Part = Opened | Line | Refused | Closed | Trade | PriceLine
+Part = Opened | Line | Refused | Ignored | Closed | Trade | PriceLine
 
 
 class Doubt(Struct, frozen=True, kw_only=True):

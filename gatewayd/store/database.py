@@ -39,6 +39,7 @@ from gatewayd.store.transactions import Bindings, ReadTx, WriteTx
 from gatewayd.store.upgrade import require_current, upgrade
 from gatewayd.store.waiting_jobs import Job, WriterTime
 from gatewayd.store.writer import Writer, WriterParts
+from gatewayd.store.writer_end import WriterEnd
 
 T = TypeVar("T")
 
@@ -69,7 +70,9 @@ class Store:
             file = OpenedFile(settings.path)
             opened.pop_all()
         self._pulse = Pulse(settings.directory / PULSE_NAME)
-        parts = WriterParts(writer, clock, sealer, ids.new, self._pulse.beat, file.require, self._faults)
+        self.writer_end = WriterEnd()
+        end = self.writer_end.tell
+        parts = WriterParts(writer, clock, sealer, ids.new, self._pulse.beat, file.require, self._faults, end)
         self._writer = Writer(parts, self._deliver, MAX_WAITING_WRITES)
         self._snapshot = Snapshot(self._reader, self._pulse)
         self._writing = 0

@@ -97,6 +97,10 @@ WHERE unit_id IS NOT NULL;
 CREATE INDEX allocations_of_lets ON allocations (org_id, date, id, property_id)
 WHERE property_id IS NOT NULL;
 
+CREATE INDEX allocations_of_loans ON allocations (
+    org_id, mortgage_id, date, interest_source, currency, direction, amount
+) WHERE interest_source IS NOT NULL;
+
 CREATE INDEX allocations_of_property_by_bill ON allocations (org_id, property_id, document_date)
 WHERE document_date IS NOT NULL AND property_id IS NOT NULL;
 
@@ -315,7 +319,9 @@ CREATE TABLE asset_transactions (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
-, income_date TEXT) STRICT;
+, income_date TEXT, fx_rate_source TEXT CHECK (
+    fx_rate_source = 'given' OR fx_rate_source = 'recorded' OR fx_rate_source = 'hmrc'
+), fx_rate_date TEXT) STRICT;
 
 CREATE INDEX asset_income_by_date ON asset_transactions (org_id, income_date, id) WHERE income_date > '';
 
@@ -354,7 +360,7 @@ CREATE INDEX asset_transactions_of_portfolio ON asset_transactions (org_id, port
 CREATE INDEX asset_transactions_of_portfolio_and_type ON asset_transactions (org_id, portfolio_id, type, trade_date, id);
 
 CREATE INDEX asset_transactions_of_rate ON asset_transactions (org_id, currency, base_currency, trade_date)
-WHERE currency <> base_currency;
+WHERE currency <> base_currency AND type <> 'reversal' AND reversed_by_id IS NULL AND fx_rate_source = 'given';
 
 CREATE INDEX asset_transactions_of_source ON asset_transactions (org_id, source, trade_date, id);
 
@@ -564,8 +570,7 @@ CREATE TABLE businesses (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1),
-    wire BLOB NOT NULL, former_quarterly_period_type TEXT
-    CHECK (former_quarterly_period_type IN ('standard', 'calendar')), archived_on TEXT,                         -- the JSON without status and the closing brace
+    wire BLOB NOT NULL, archived_on TEXT,                         -- the JSON without status and the closing brace
     CHECK (status <> 'ceased' OR cessation_date IS NOT NULL),
     CHECK (archive_reason IS NULL OR archived_at IS NOT NULL)
 ) STRICT;
@@ -941,13 +946,14 @@ CREATE TABLE events (
 
 CREATE INDEX events_of_org ON events (org_id, id);
 
-CREATE TABLE exchange_rates (
+CREATE TABLE "exchange_rates" (
     org_id TEXT NOT NULL REFERENCES organizations (id),
     currency TEXT NOT NULL CHECK (length(currency) = 3),
     base_currency TEXT NOT NULL CHECK (length(base_currency) = 3),
-    date TEXT NOT NULL,
+    date TEXT NOT NULL,                         -- of one of HMRC's the first day of its month
     rate TEXT NOT NULL,                         -- base currency for 1 of currency
-    source TEXT NOT NULL CHECK (source = 'manual' OR source = 'import' OR source = 'feed'), import_id TEXT,
+    source TEXT NOT NULL CHECK (source = 'manual' OR source = 'import' OR source = 'feed' OR source = 'hmrc'),
+    import_id TEXT,
     PRIMARY KEY (org_id, currency, base_currency, date)
 ) STRICT;
 
@@ -1105,7 +1111,7 @@ CREATE TABLE "import_runs" (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
-) STRICT;
+, ignored_rows INTEGER NOT NULL DEFAULT 0, ignored TEXT NOT NULL DEFAULT '[]') STRICT;
 
 CREATE UNIQUE INDEX import_runs_at_work ON import_runs (org_id, account_id) WHERE stage IS NOT NULL;
 
@@ -1872,6 +1878,14 @@ CREATE UNIQUE INDEX property_valuations_by_external_id ON property_valuations (o
 WHERE external_id IS NOT NULL;
 
 CREATE INDEX property_valuations_of_property ON property_valuations (org_id, property_id, valuation_date, id);
+
+CREATE TABLE quarter_choices (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    business_id TEXT NOT NULL REFERENCES businesses (id),
+    first_year INTEGER NOT NULL,                -- in which the tax year begins; 0: nobody knows since when
+    type TEXT NOT NULL CHECK (type IN ('standard', 'calendar')),
+    PRIMARY KEY (org_id, business_id, first_year)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE recovery_codes (
     user_id TEXT NOT NULL REFERENCES users (id),

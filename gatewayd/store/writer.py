@@ -37,6 +37,8 @@ class WriterParts:
     require_file: Callable[[], None] = lambda: None
     """Called before each transaction. Raises `StoreFailure` where its file is no longer the database."""
     faults: Faults = field(default_factory=Faults)
+    failed: Callable[[BaseException], None] = lambda error: None
+    """Called on the writer's thread where it ends by a fault that is no job's and no failure of the store."""
 
 
 class Writer:
@@ -75,15 +77,24 @@ class Writer:
 
     def _run(self) -> None:
         batch: list[Job] = []
-        try:
+        with contextlib.ExitStack() as ending:
+            ending.push(self._tell_failed)
+            ending.callback(lambda: self._end(batch))
             while batch := self._waiting.take():
                 self.write(batch)
                 self._deliver(batch)
-        finally:
-            self._end(batch)
+
+    def _tell_failed(self, _: object, error: BaseException | None, __: object) -> bool:
+        """Whoever opened the store hears of it and ends too, so that the thread has nobody to tell besides."""
+        if error is not None:
+            self._parts.failed(error)
+        return True
 
     def _end(self, batch: list[Job]) -> None:
-        """After a fault of the writer itself no caller may wait forever: `batch` is what it was working on."""
+        """After a fault of the writer itself no caller may wait forever: `batch` is what it was working on.
+
+        What was committed by then is told as it came out.
+        """
         undelivered = [*batch, *self._waiting.abandon()]
         for job in undelivered:
             if not job.decided:
@@ -107,6 +118,8 @@ class Writer:
             self._update_clock.keep()
             committing = time.perf_counter()
             connection.execute("COMMIT")
+            for job in batch:
+                job.decided = True  # whatever comes of the rest
             self._update_clock.committed()
             self.commits += 1
             if connection.total_changes() != unchanged:

@@ -46,20 +46,31 @@ class RemoteAuthority:
         self._log = log
 
     async def answer(self, request: Request, org_id: str, *, fresh: bool = False) -> Response:
-        wait = self._limit.reserve(trio.current_time())
-        if wait is None:
-            raise self._queue_full()
-        await trio.sleep(wait)
+        if not await self._wait_for_turn(org_id):
+            raise self._queue_full(org_id)
         response = await self._send(request)
         if response.status != TOO_MANY:
             return response
-        self._limit.hold(trio.current_time(), _retry_after(response))
-        wait = self._limit.reserve(trio.current_time()) if _retry_after(response) <= self._limit.queue_seconds else None
-        if wait is None:
+        self._limit.hold(org_id, trio.current_time(), _retry_after(response))
+        if _retry_after(response) > self._limit.queue_seconds or not await self._wait_for_turn(org_id):
             return _with_retry_after(response)
-        await trio.sleep(wait)
         response = await self._send(request)
         return _with_retry_after(response) if response.status == TOO_MANY else response
+
+    async def _wait_for_turn(self, org_id: str) -> bool:
+        """False: there is no room in the queue, or too much was asked of it meanwhile."""
+        decided = trio.Event()
+        turn = self._limit.enter(org_id, trio.current_time(), decided.set)
+        if turn is None:
+            return False
+        try:
+            while turn.given is None:
+                with trio.move_on_at(self._limit.next_at(org_id)):
+                    await decided.wait()
+                self._limit.advance(org_id, trio.current_time())
+        finally:
+            self._limit.leave(turn)
+        return turn.given
 
     async def _send(self, request: Request) -> Response:
         with self._watch():
@@ -105,8 +116,8 @@ class RemoteAuthority:
         if self._breaker.is_open and not was_open:
             self._log.warning("tax_upstream_down")
 
-    def _queue_full(self) -> Problem:
-        seconds = math.ceil(self._limit.wait_seconds(trio.current_time()))
+    def _queue_full(self, org_id: str) -> Problem:
+        seconds = math.ceil(self._limit.wait_seconds(org_id, trio.current_time()))
         return Problem(
             "rate_limited",
             "Too many requests to the tax service are waiting.",

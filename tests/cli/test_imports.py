@@ -30,9 +30,11 @@ def test_a_statement_makes_an_account_and_fills_it(run: Run, org_id: str, statem
         "importId": made["importId"],
         "accountId": made["accountId"],
         "format": "csv",
+        "rows": 3,
         "added": 3,
         "duplicates": 0,
         "replaced": 0,
+        "ignored": [],
         "refused": [],
         "balance": "1193.60",
     }

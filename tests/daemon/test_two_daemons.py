@@ -7,11 +7,13 @@ import signal
 from pathlib import Path
 
 import httpx
+import pytest
 import trio
 
 import gatewayd
 from gatewayd.config import load
 from gatewayd.daemon.daemon import Daemon, Surroundings
+from gatewayd.store import StoreFailure
 from gatewayd.store.directory import LOCK_NAME
 from tests.daemon.instance import SECONDS, Instance, serving
 
@@ -58,6 +60,28 @@ async def test_two_daemons_side_by_side(tmp_path: Path) -> None:
     assert events(log_one)[-1] == events(log_two)[-1] == "stopped"
     assert events(log_one).count("request") == 12
     assert events(log_two).count("request") == 4
+
+
+async def test_a_daemon_whose_writer_has_ended_ends_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would answer 503 until somebody looked; ended, it is started anew by what supervises it."""
+    _, daemon, _ = await trio.to_thread.run_sync(lambda: made(tmp_path / "one", ""))
+    with trio.fail_after(SECONDS), pytest.RaisesGroup(pytest.RaisesExc(StoreFailure), flatten_subgroups=True) as ended:
+        async with trio.open_nursery() as nursery:
+            store = (await nursery.start(daemon.run)).store
+            monkeypatch.setattr(store._writer, "write", fail)
+            await trio.sleep_forever()
+    assert [type(error.__cause__) for error in leaves(ended.value)] == [MemoryError]
+
+
+def fail(batch: object) -> None:
+    """A fault that is no job's and no failure of the disk."""
+    raise MemoryError("no room")
+
+
+def leaves(error: BaseException) -> list[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        return [leaf for inner in error.exceptions for leaf in leaves(inner)]
+    return [error]
 
 
 def test_a_second_one_on_the_same_directory_is_refused_by_name(instance: Instance) -> None:

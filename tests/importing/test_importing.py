@@ -17,7 +17,7 @@ from gatewayd.importing.bank import moves
 from gatewayd.importing.parts import SIZES, Sizes
 from gatewayd.ledger import period_locks
 from gatewayd.ledger.import_shapes import ListImportRows
-from gatewayd.statements.shapes import Hints, Mapping, Part, Proposal, Unreadable
+from gatewayd.statements.shapes import Hints, Ignored, Mapping, Part, Proposal, Refused, Unreadable
 from gatewayd.store import Store
 from tests.importing.conftest import DEADLINE, ORG, Bank, OpenBank
 from tests.support.statement_files import closed, file_of, line, opened, read_parts, statement
@@ -164,6 +164,17 @@ async def test_a_statement_that_does_not_add_up_is_marked_and_leaves_a_gap(open_
             "difference": "1.00",
         }
         assert [one["balanced"] for one in told["statements"]] == [True, False, True]
+
+
+async def test_what_becomes_of_the_rows_adds_up_to_them(open_bank: OpenBank) -> None:
+    async with open_bank() as bank:
+        account = await bank.account()
+        await bank.bring(account, statement([COFFEE]))
+        told = [Ignored(line=1, kind="balance"), Ignored(line=8, kind="total"), Ignored(line=9, kind="total")]
+        parts = [opened(), *MARCH, Refused(line=6, reason="no date", statement=0), *told, closed(MARCH)]
+        run = await bank.bring(account, file_of(parts))
+        assert (run.rows, run.added, run.duplicates, run.ignored_rows, run.refused_rows) == (7, 2, 1, 3, 1)
+        assert [(one.kind, one.rows, one.first_line) for one in run.ignored] == [("balance", 1, 1), ("total", 2, 8)]
 
 
 async def test_lines_of_another_account_are_refused(open_bank: OpenBank) -> None:

@@ -7,18 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewayd.clock import days_after, months_later
+from gatewayd.clock import months_later
 from gatewayd.ledger.amortising import (
     MONTHS_KEPT,
     Balance,
     Instalment,
     Loan,
     MortgageType,
-    Near,
     Rate,
     balance_on,
     estimate_on,
-    instalment_near,
     instalments,
     owed_by_month,
     rate_on,
@@ -232,23 +230,6 @@ def test_a_range_begins_with_its_first_day_and_ends_with_its_last() -> None:
     assert [part.due for part in instalments(paid, "2024-04-16", "2024-05-14")] == []
 
 
-def test_a_day_is_near_to_the_instalment_of_its_half_month() -> None:
-    paid = loan(payment=1_500_00)
-    first, second = (
-        Near(1_000_00, "2024-03-31", "2024-04-29"),
-        Near(997_50, "2024-04-30", "2024-05-30"),
-    )
-    days = ("2024-03-31", "2024-04-15", "2024-04-29", "2024-04-30", "2024-05-15", "2024-05-30")
-    assert [instalment_near(paid, day) for day in days] == [first] * 3 + [second] * 3
-    assert [instalment_near(paid, day) for day in ("2000-01-01", START, "2024-03-30")] == [None] * 3
-
-
-def test_near_to_what_is_due_after_the_redemption_there_is_no_interest() -> None:
-    paid = loan("interest_only", redeemed="2024-05-15")
-    near = [instalment_near(paid, day) for day in ("2024-05-15", "2024-06-10")]
-    assert [one.interest for one in near if one is not None] == [1_000_00, 0]
-
-
 def test_a_rate_that_ends_reverts_where_nothing_else_is_known() -> None:
     assert rates_of([("2024-03-15", "5")], "2026-03-14", "7.5") == (Rate("2024-03-15", "5"), Rate("2026-03-15", "7.5"))
     known = [("2026-03-15", "6"), ("2024-03-15", "5")]
@@ -263,7 +244,6 @@ def test_no_day_is_too_far(day: str) -> None:
     assert estimate_on(far, day) in (0, 200_000_00)
     assert balance_on(far, day) in (0, 200_000_00)
     assert list(instalments(far, day, day)) == []
-    assert instalment_near(far, day) is None or day == "9999-12-31"
 
 
 # -- at random, against an oracle
@@ -409,24 +389,3 @@ def test_the_estimate_reaches_the_first_word(loan_: Loan) -> None:
         assert abs(reached - first.amount) <= sum(
             (3 * growth**month for month in range(len(paid))), growth ** len(paid)
         )
-
-
-@given(loans(), DAYS)
-def test_days_are_near_to_one_instalment_each(loan_: Loan, day: str) -> None:
-    near = instalment_near(loan_, day)
-    if near is None:
-        assert day < days_after(_due(loan_, 1), -15)
-        return
-    assert near.first <= day <= near.last
-    assert instalment_near(loan_, near.first) == instalment_near(loan_, near.last) == near
-    following = instalment_near(loan_, days_after(near.last, 1))
-    assert following is not None
-    assert following.first == days_after(near.last, 1)
-
-
-@given(loans())
-def test_an_instalment_is_near_to_its_own_day(loan_: Loan) -> None:
-    for part in instalments(loan_, "0001-01-01", "2022-12-31"):
-        near = instalment_near(loan_, part.due)
-        assert near is not None
-        assert (near.interest, near.first) == (part.interest, days_after(part.due, -15))

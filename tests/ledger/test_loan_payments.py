@@ -5,6 +5,7 @@ Of 100,000.00 at 6 % since 6 April 2025, with 644.30 a month, the interest is 50
 """
 
 import datetime
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -68,13 +69,14 @@ def test_a_payment_is_interest_and_capital(books: LetBooks) -> None:
     [
         ("2025-06-06", "499.28", "145.02"),
         ("2025-06-08", "499.28", "145.02"),  # a Sunday is no day to pay
-        ("2025-05-22", "499.28", "145.02"),
-        ("2025-05-21", "500.00", "144.30"),
+        ("2025-05-22", "500.00", "144.30"),  # late by more than it would be early
         ("2025-07-06", "498.55", "145.75"),
         ("2025-04-21", "500.00", "144.30"),
     ],
 )
-def test_it_is_of_the_instalment_that_is_nearest(books: LetBooks, date: str, interest: str, capital: str) -> None:
+def test_a_first_one_is_of_the_last_instalment_that_is_due(
+    books: LetBooks, date: str, interest: str, capital: str
+) -> None:
     assert amounts(paid(books, loan(books), date)) == split(interest, capital)
 
 
@@ -90,9 +92,8 @@ def test_what_is_paid_over_in_a_month_is_capital(books: LetBooks) -> None:
     assert amounts(paid(books, mortgage, "2025-05-15", 5_000_00)) == [("loan_capital", "5000.00")]
 
 
-def test_before_the_first_instalment_all_of_it_is_capital(books: LetBooks) -> None:
+def test_before_the_loan_all_of_it_is_capital(books: LetBooks) -> None:
     mortgage = loan(books)
-    assert amounts(paid(books, mortgage, "2025-04-20", 100_00)) == [("loan_capital", "100.00")]
     assert amounts(paid(books, mortgage, "2024-12-01", 100_00)) == [("loan_capital", "100.00")]
 
 
@@ -112,7 +113,7 @@ def test_interest_that_the_lender_told_goes_before(books: LetBooks) -> None:
     mortgage = loan(books)
     books.enter(books.lets, "residentialFinancialCost", 480_00, "2025-05-06", mortgage_id=mortgage)
     books.enter(books.lets, "residentialFinancialCost", 5_00, "2025-05-07", mortgage_id=mortgage, direction="in")
-    assert amounts(paid(books, mortgage, "2025-05-06")) == split("25.00", "619.30")
+    assert amounts(paid(books, mortgage, "2025-05-06")) == [*split("25.00", "144.30"), ("loan_capital", "475.00")]
 
 
 def test_a_balance_and_a_rate_that_the_lender_told_count(books: LetBooks) -> None:
@@ -149,7 +150,8 @@ def test_several_payments_at_once_share_the_interest(books: LetBooks) -> None:
     assert amounts(rows) == [
         ("residentialFinancialCost", "350.00"),
         ("residentialFinancialCost", "150.00"),
-        ("loan_capital", "200.00"),
+        ("loan_capital", "144.30"),
+        ("loan_capital", "55.70"),  # more than the instalment
     ]
 
 
@@ -159,6 +161,67 @@ def test_payments_of_two_loans_at_once_bear_the_interest_of_each(books: LetBooks
     ]
     rows = books.write(lambda tx: allocations.enter(tx, parts, Entry("2025-05-06", None)))
     assert amounts(rows) == [*split("500.00", "144.30"), *split("500.00", "144.30")]
+
+
+def test_a_year_of_an_interest_only_loan_that_is_paid_on_the_16th_is_interest(books: LetBooks) -> None:
+    """120,000.00 at 5 %, due on the 1st: 500.00 a month, 6,000.00 a year."""
+    house = books.property()
+    rates = '[{"fromDate":"2025-04-01","interestRate":"5"}]'
+    mortgage = loan(
+        books,
+        house,
+        type="interest_only",
+        monthly_payment=None,
+        start_date="2025-04-01",
+        rate_history=rates,
+        original_amount=120_000_00,
+        interest_rate="5",
+    )
+    for month in range(5, 17):
+        date = f"{2025 + (month - 1) // 12}-{(month - 1) % 12 + 1:02}-16"
+        assert amounts(paid(books, mortgage, date, 500_00)) == [("residentialFinancialCost", "500.00")]
+    totals = books.one("propertyPnl", f"id={house}&fromDate=2025-05-01&toDate=2026-04-30")["totals"]
+    assert (totals["residentialFinancialCost"], totals["capitalRepaid"]) == ("6000.00", "0.00")
+
+
+def told(books: LetBooks, mortgage: str, date: str, amount: int) -> list[tuple[str, str]]:
+    """What is told of a payment: the code, and the part of it."""
+    line = books.line(books.account(books.owner), -amount, date=date)
+    answer = books.post("allocate", bankTransactionId=line, parts=[{**WISH, "mortgageId": mortgage}])
+    parts = {row["id"]: row["amount"] for row in answer["allocations"]}
+    return [(one["code"], parts[one["allocationId"]]) for one in answer["warnings"]]
+
+
+def test_what_an_interest_only_loan_does_not_take_is_told_and_no_capital(books: LetBooks) -> None:
+    house = books.property()
+    mortgage = loan(books, house, type="interest_only", monthly_payment=None)
+    assert told(books, mortgage, "2025-05-06", 500_00) == []
+    assert told(books, mortgage, "2025-06-06", 700_00) == [("loan_payment_over", "200.00")]
+    found = books.one("propertyPnl", f"id={house}&taxYear=2025-26")
+    assert (found["totals"]["residentialFinancialCost"], found["totals"]["capitalRepaid"]) == ("1000.00", "0.00")
+    assert [one["code"] for one in found["warnings"]] == ["loan_payment_over"]
+    (over,) = [row for row in books.walk("listAllocations", f"propertyId={house}") if row["purpose"] == "other"]
+    assert over["reason"]
+    made = books.post("updateAllocation", allocationId=over["id"], purpose="loan_capital")
+    assert made["reason"] is None
+    codes = [one["code"] for one in books.one("propertyPnl", f"id={house}&taxYear=2025-26")["warnings"]]
+    assert codes == ["interest_only_repaid"]
+
+
+def test_what_is_repaid_beyond_the_instalments_is_capital_and_told(books: LetBooks) -> None:
+    mortgage = loan(books)
+    assert told(books, mortgage, "2025-05-06", MONTHLY) == []
+    assert told(books, mortgage, "2025-05-15", 5_000_00) == [("loan_overpaid", "5000.00")]
+    assert told(books, mortgage, "2025-06-06", MONTHLY + 5_00) == []  # as lenders round
+
+
+def test_an_interest_only_loan_is_repaid_at_its_end(books: LetBooks) -> None:
+    house = books.property()
+    mortgage = loan(books, house, type="interest_only", monthly_payment=None, redeemed_date="2025-06-06")
+    assert told(books, mortgage, "2025-05-06", 500_00) == []
+    assert told(books, mortgage, "2025-06-06", 100_500_00) == [("loan_overpaid", "100000.00")]
+    totals = books.one("propertyPnl", f"id={house}&taxYear=2025-26")
+    assert (totals["totals"]["capitalRepaid"], totals["warnings"]) == ("100000.00", [])
 
 
 # -- on which line
@@ -336,6 +399,27 @@ def test_no_payment_of_a_closed_period_is_split(books: LetBooks) -> None:
 # -- a year of them
 
 
+def schedule(rate: str, months: int) -> Iterator[tuple[int, int]]:
+    """Interest and capital of each month of 100,000.00 with the monthly payment."""
+    balance = 100_000_00
+    for _ in range(months):
+        interest = half_up(balance * round(float(rate) * 100), 120_000)
+        capital = max(0, MONTHLY - interest)
+        yield interest, capital
+        balance -= capital
+
+
+def taken(waits: list[list[Any]], day: datetime.date, amount: int) -> int:
+    """The interest that a payment takes of what waits, as due day, interest and capital: the oldest first."""
+    due = [one for one in waits if one[0] <= day and one[1]]
+    interest = 0
+    for one in due or [one for one in waits if one[0] > day and one[1]][:1]:
+        part = min(amount, one[1])
+        interest, amount, one[1] = interest + part, amount - part, one[1] - part
+        amount -= min(amount, one[2])
+    return interest
+
+
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     rate=st.sampled_from(["0", "1.5", "4.79", "6", "11.25"]),
@@ -349,15 +433,14 @@ def test_every_penny_of_a_payment_is_one_or_the_other(
     house = books.property()
     rates = f'[{{"fromDate":"2025-04-06","interestRate":"{rate}"}}]'
     mortgage = loan(books, house, interest_rate=rate, rate_history=rates)
-    balance, start = 100_000_00, datetime.date(2025, 4, 6)
+    start, table = datetime.date(2025, 4, 6), [*schedule(rate, 13)]
+    waits = [[months_later(start, month), *row] for month, row in enumerate(table, 1)]
     for month, (days, amount) in enumerate(payments, 1):
-        due = half_up(balance * round(float(rate) * 100), 120_000)
-        balance -= min(balance, max(0, MONTHLY - due))
         day = months_later(start, month) + datetime.timedelta(days)
         rows = paid(books, mortgage, day.isoformat(), amount)
         interest = sum(row.amount.minor for row in rows if row.interest_source == "computed")
         capital = sum(row.amount.minor for row in rows if row.purpose == "loan_capital")
-        assert interest == min(due, amount)
+        assert interest == taken(waits, day, amount)
         assert interest + capital == amount
     sql = f"{ALLOCATIONS.select} AND purpose = 'loan_payment'"
     assert books.store.read(lambda tx: tx.rows(sql), books.org_id) == []

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gatewayd.statements.reading import read
-from gatewayd.statements.shapes import Closed, Hints, Limits, Line, Opened, Part, Proposal, Refused, Unreadable
+from gatewayd.statements.shapes import Closed, Hints, Ignored, Limits, Line, Opened, Part, Proposal, Refused, Unreadable
 
 
 class Parts:
@@ -17,6 +17,7 @@ class Parts:
         self.opened = [part for part in parts if isinstance(part, Opened)]
         self.lines = [part for part in parts if isinstance(part, Line)]
         self.refused = [part for part in parts if isinstance(part, Refused)]
+        self.ignored = [part for part in parts if isinstance(part, Ignored)]
         self.closed = [part for part in parts if isinstance(part, Closed)]
 
     @property

@@ -110,11 +110,14 @@ def test_totals_and_balances_among_the_rows_are_no_transactions() -> None:
         ",,,",
         "Total,,-1.00,",
         ",Closing balance,,9.00",
+        "Date,Details,Amount,Balance",
         "25/11/2026,Total Fitness,-2.00,7.00",
     )
     found = read_parts(text, mapping=SIGNED)
     assert [line.description for line in found.lines] == ["Timber", "Total Fitness"]
     assert found.refused == []
+    told = [(part.line, part.kind) for part in found.ignored]
+    assert told == [(2, "balance"), (6, "total"), (7, "balance"), (8, "heading")]
 
 
 def test_quotation_marks_within_text_and_texts_of_two_lines_are_read() -> None:

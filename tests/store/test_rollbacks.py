@@ -1,6 +1,7 @@
 """What a batch leaves behind when it fails: nothing, and nobody who believes otherwise."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import apsw
@@ -225,3 +226,35 @@ def test_what_the_disk_refused_is_known_until_something_was_written(batches: Bat
     assert batches.faults.refuses
     batches.write(adding("a"))
     assert not batches.faults.refuses
+
+
+def faulty(path: Path, *, after_commit: bool) -> tuple[Writer, list[Job], list[BaseException]]:
+    """A writer that meets a fault of its own, with what it has delivered and told."""
+
+    def fail() -> None:
+        raise MemoryError("no room")
+
+    made, delivered, told = writer_parts(path), [], []
+    parts = replace(made, committed=fail) if after_commit else replace(made, require_file=fail)
+    writer = Writer(replace(parts, failed=told.append), delivered.extend, 10)
+    return writer, delivered, told
+
+
+@pytest.mark.parametrize("after_commit", [False, True])
+def test_a_fault_of_the_writer_itself_is_told_and_nobody_waits_forever(tmp_path: Path, after_commit: bool) -> None:
+    """What was committed by then is told as it came out, and all else as not written."""
+    path = tmp_path / "a.db"
+    writer, delivered, told = faulty(path, after_commit=after_commit)
+    for name in ("a", "b"):
+        writer.submit(Job(adding(name), None, lambda done: None))
+    writer.start()
+    writer.close()
+    assert [type(error) for error in told] == [MemoryError]
+    assert not writer.alive
+    assert [job.result for job in delivered] == (["a", "b"] if after_commit else [None, None])
+    assert all(isinstance(job.error, StoreFailure) is not after_commit for job in delivered)
+    other = connections.open_writer(path, 0)
+    assert other.execute("SELECT count(*) FROM notes").get == (2 if after_commit else 0)
+    other.close()
+    with pytest.raises(StoreFailure):
+        writer.submit(Job(adding("c"), None, lambda done: None))

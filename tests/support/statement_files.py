@@ -9,9 +9,20 @@ import msgspec
 import trio
 
 from gatewayd.contract.received_file import ReceivedFile
-from gatewayd.statements.shapes import Closed, Hints, Instrument, Line, Opened, Part, Refused, Trade, Unreadable
+from gatewayd.statements.shapes import (
+    Closed,
+    Hints,
+    Ignored,
+    Instrument,
+    Line,
+    Opened,
+    Part,
+    Refused,
+    Trade,
+    Unreadable,
+)
 
-_ONE = msgspec.json.Decoder(Opened | Line | Refused | Closed | Trade)
+_ONE = msgspec.json.Decoder(Opened | Line | Refused | Ignored | Closed | Trade)
 BATCH = 500
 
 

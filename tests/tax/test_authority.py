@@ -1,5 +1,6 @@
 """Rate limit, breaker and the wait for a 429 around a service, on virtual time."""
 
+import itertools
 from dataclasses import dataclass, field
 
 import pytest
@@ -85,6 +86,44 @@ async def test_calls_are_spread_and_those_beyond_the_queue_refused(autojump_cloc
             nursery.start_soon(call)
     assert [at - began for at in service.at] == [0, 0.5, 1, 1.5, 2]
     assert [(problem.code, problem.headers) for problem in refused] == [("rate_limited", ((b"retry-after", b"3"),))] * 2
+
+
+async def test_an_organization_that_fills_the_queue_starves_nobody(autojump_clock: MockClock) -> None:
+    """Forty calls of one at the pace of HMRC, and those of another, one after the other: none is refused."""
+    service = Service([])
+    tested, _ = authority(service, 1 / 3)
+    refused: list[str] = []
+
+    async def flood() -> None:
+        while True:
+            try:
+                await tested.answer(ASK, "greedy")
+            except Problem as problem:
+                refused.append(problem.code)
+                await trio.sleep(0.01)
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(40):
+            nursery.start_soon(flood)
+        await trio.sleep(1)
+        for _ in range(10):
+            began = trio.current_time()
+            assert await tested.answer(ASK, "modest") == OK
+            assert trio.current_time() - began <= 2 / 3 + 0.01
+        assert set(refused) == {"rate_limited"}
+        nursery.cancel_scope.cancel()
+    assert all(later - one >= 1 / 3 - 1e-6 for one, later in itertools.pairwise(service.at))
+
+
+async def test_who_goes_while_waiting_leaves_its_turn_to_the_next(autojump_clock: MockClock) -> None:
+    service = Service([])
+    tested, _ = authority(service, 1.0)
+    began = trio.current_time()
+    await tested.answer(ASK, "a")
+    with trio.move_on_after(0.5):
+        await tested.answer(ASK, "a")
+    await tested.answer(ASK, "b")
+    assert [at - began for at in service.at] == [0, 1]
 
 
 async def test_after_failures_in_a_row_nobody_asks_until_a_probe(autojump_clock: MockClock) -> None:

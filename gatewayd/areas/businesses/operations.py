@@ -75,8 +75,8 @@ def create_business(tx: WriteTx, caller: Caller, request: CreateBusiness) -> Bus
     business at most, which holds all its lets in the United Kingdom; `externalId` may be used once.
     """
     owner = owners.find(tx, request.legal_entity_id)
-    tax_year = None if request.quarterly_period_type is None else tax_year_of(tx.today)
     errors = [
+        *rules.choice_mistakes(request.quarterly_period_type, request.quarterly_period_tax_year, tx.today),
         *_owner_mistakes(owner),
         *_type_mistakes(owner, request.type),
         *_bank_account_mistakes(tx, request.bank_account_ids or []),
@@ -84,21 +84,23 @@ def create_business(tx: WriteTx, caller: Caller, request: CreateBusiness) -> Bus
     errors += rules.share_mistakes(request.owner_share_percent)
     if errors or owner is None:
         raise invalid(*errors)
-    return rows.shown(rows.add(tx, rows.new(tx, owner, request, quarterly_period_tax_year=tax_year), owner), tx.today)
+    chosen = None if request.quarterly_period_type is None else tax_year_of(tx.today)
+    row = rows.new(tx, owner, request, quarterly_period_tax_year=request.quarterly_period_tax_year or chosen)
+    return rows.shown(rows.add(tx, row, owner), tx.today)
 
 
 def update_business(tx: WriteTx, caller: Caller, request: UpdateBusiness) -> Business:
     """Change the given fields of a business.
 
-    Another `quarterlyPeriodType` is a choice made in the present tax year, before its first update. The accounting
-    basis and the currency are fixed once a period of the legal entity is closed.
+    Another `quarterlyPeriodType` is a choice made in the present tax year, or in `quarterlyPeriodTaxYear`, before its
+    first update; the years before it keep theirs. The same type with another year puts the year of the choice right.
+    The accounting basis and the currency are fixed once a period of the legal entity is closed.
     """
     before = BUSINESSES.get(tx, request.id, request.expected_version)
-    after = BUSINESSES.changed(before, request)
-    if after.quarterly_period_type != before.quarterly_period_type:
-        _refuse_late_choice(tx, before)
-        after = replace(after, quarterly_period_tax_year=tax_year_of(tx.today))
-    errors = [*rules.date_mistakes(before, after, tx.today)]
+    after = _with_choice(BUSINESSES.changed(before, request), before, request, tx.today)
+    errors = [*rules.date_mistakes(before, after, tx.today), *rules.new_choice_mistakes(before, after, tx.today)]
+    if not errors:
+        _refuse_late_choice(tx, before, after)
     if not errors and after.cessation_date not in (None, before.cessation_date):
         last = _entry_after(tx, after, after.cessation_date)
         errors += [] if last is None else [FieldError("cessationDate", "date_order", last)]
@@ -183,13 +185,24 @@ def _bank_account_mistakes(tx: ReadTx, ids: list[str]) -> Iterator[FieldError]:
             yield FieldError(f"bankAccountIds[{index}]", "conflict", "The account is named twice.")
 
 
-def _refuse_late_choice(tx: ReadTx, row: BusinessRow) -> None:
-    """Raises `Problem` `invalid_state` once an update of the present tax year was made [MTD guide]."""
-    year = tax_year_of(tx.today)
-    made = obligations.update_made(tx, row.id, *bounds(year))
+def _with_choice(after: BusinessRow, before: BusinessRow, request: UpdateBusiness, today: str) -> BusinessRow:
+    """Another type without a year is a choice of the present one."""
+    if request.quarterly_period_tax_year is UNSET and after.quarterly_period_type != before.quarterly_period_type:
+        return replace(after, quarterly_period_tax_year=tax_year_of(today))
+    return after
+
+
+def _refuse_late_choice(tx: ReadTx, before: BusinessRow, after: BusinessRow) -> None:
+    """Raises `Problem` `invalid_state` once an update was made of a tax year that the choice bears on [MTD guide]."""
+    years = [row.quarterly_period_tax_year for row in (before, after) if row.quarterly_period_tax_year is not None]
+    if rows.choice_of(after) == rows.choice_of(before) or after.quarterly_period_tax_year is None:
+        return
+    same = after.quarterly_period_type == before.quarterly_period_type
+    first = min(years) if same else after.quarterly_period_tax_year
+    made = obligations.update_made(tx, before.id, bounds(first)[0], bounds(tax_year_of(tx.today))[1])
     if made is not None:
-        message = f"An update of {year} was made, so that the type of quarters stays as it is: {made}."
-        raise invalid_state(message, row.quarterly_period_type, ())
+        message = f"An update of {first} or later was made, so that the type of quarters stays as it is: {made}."
+        raise invalid_state(message, before.quarterly_period_type, ())
 
 
 def _reachable(row: BusinessRow, today: str) -> tuple[LiveStatus, ...]:

@@ -8,14 +8,11 @@ tax authority alike: one externalId, one taxBusinessId in a legal entity, one li
 and an accounting basis that closed books keep.
 """
 
-from msgspec.structs import replace
-
 from gatewayd.areas.businesses.rules import shown_status
 from gatewayd.areas.businesses.shapes import (
     Business,
     BusinessRow,
     CreateBusiness,
-    QuarterlyPeriodType,
     Status,
     StoredBusiness,
     TaxSync,
@@ -23,8 +20,9 @@ from gatewayd.areas.businesses.shapes import (
 from gatewayd.clock import london_date
 from gatewayd.contract.wire import open_wire, project
 from gatewayd.errors import Problem, invalid_state
-from gatewayd.ledger import owner_shares, owners, period_locks, schedule
+from gatewayd.ledger import owner_shares, owners, period_locks, quarter_choices, schedule
 from gatewayd.ledger.owners import Owner
+from gatewayd.ledger.quarter_choices import Choice
 from gatewayd.store import ReadTx, Table, WriteTx
 
 MAX_PER_ENTITY = 500  # Chosen: all of an entity are looked at together; HMRC keeps 50 self-employments of a person
@@ -38,6 +36,7 @@ ON_CALENDAR = (
     "tax_sync",
 )
 """The fields from which periods and obligations follow."""
+NEVER_CHOSEN = Choice(0, "standard")
 NEVER_SYNCED = TaxSync(status="never", synced_at=None, error=None, latency=None, year_of_migration=None)
 
 
@@ -99,6 +98,8 @@ def add(tx: WriteTx, row: BusinessRow, owner: Owner) -> BusinessRow:
     if _is_live(row):
         _refuse_second_property(tx, row, owner)
     row = BUSINESSES.insert(tx, row)
+    if choice_of(row) != NEVER_CHOSEN:
+        quarter_choices.note(tx, row.id, choice_of(row))
     schedule.refresh(tx, owner.id, row.id)
     return row
 
@@ -115,7 +116,9 @@ def change(tx: WriteTx, before: BusinessRow, after: BusinessRow) -> BusinessRow:
     if after.owner_share_percent != before.owner_share_percent:
         last_closed = period_locks.last_closed(tx, before.legal_entity_id, before.id)
         owner_shares.keep(tx, before.id, None, before.owner_share_percent, last_closed)
-    after = BUSINESSES.update(tx, replace(after, former_quarterly_period_type=_former_type(before, after)))
+    after = BUSINESSES.update(tx, after)
+    if choice_of(after) != choice_of(before):
+        quarter_choices.note(tx, after.id, choice_of(after))
     refresh_calendar(tx, before, after)
     return after
 
@@ -124,6 +127,12 @@ def refresh_calendar(tx: WriteTx, before: BusinessRow, after: BusinessRow) -> No
     """Keep periods and obligations true where a change bears on them."""
     if any(getattr(before, name) != getattr(after, name) for name in ON_CALENDAR):
         schedule.refresh(tx, after.legal_entity_id, after.id)
+
+
+def choice_of(row: BusinessRow) -> Choice:
+    """The last choice of the type of its quarters."""
+    year = row.quarterly_period_tax_year
+    return Choice(0 if year is None else int(year[:4]), row.quarterly_period_type)
 
 
 def is_basis_fixed(tx: ReadTx, row: BusinessRow) -> bool:
@@ -139,15 +148,6 @@ def served(wire: bytes, status: Status) -> bytes:
 def shown(row: BusinessRow, today: str) -> Business:
     """The business as it is on a day."""
     return project(row, Business, status=shown_status(row, today))
-
-
-def _former_type(before: BusinessRow, after: BusinessRow) -> QuarterlyPeriodType | None:
-    """The type of quarters before the tax year of the choice. Who chooses again in the same year has not moved on."""
-    if after.quarterly_period_type == before.quarterly_period_type:
-        return before.former_quarterly_period_type
-    if after.quarterly_period_tax_year == before.quarterly_period_tax_year:
-        return before.former_quarterly_period_type
-    return before.quarterly_period_type
 
 
 def _is_live(row: BusinessRow) -> bool:

@@ -13,7 +13,7 @@ from decimal import Decimal
 
 from gatewayd.areas.businesses.shapes import BusinessRow, LiveStatus, Status, StoredStatus
 from gatewayd.errors import FieldError
-from gatewayd.ledger.tax_calendar import tax_year_of
+from gatewayd.ledger.tax_calendar import is_tax_year, tax_year_of
 
 MOVES: Mapping[LiveStatus, tuple[LiveStatus, ...]] = {
     "pending": (),
@@ -52,6 +52,32 @@ def share_mistakes(percent: str) -> Iterator[FieldError]:
     """What is wrong with `ownerSharePercent`, a decimal."""
     if not 0 < Decimal(percent) <= 100:
         yield FieldError("ownerSharePercent", "out_of_range", "Expected a percentage above 0, at most 100.")
+
+
+def choice_mistakes(kind: str | None, year: str | None, today: str) -> Iterator[FieldError]:
+    """What is wrong with the tax year in which a type of quarters was chosen. `kind` None: none was."""
+    path = "quarterlyPeriodTaxYear"
+    if year is None:
+        return
+    if kind is None:
+        yield FieldError(path, "conflict", "Which type was chosen in it? Give quarterlyPeriodType.")
+    if not is_tax_year(year):
+        yield FieldError(path, "invalid_format", "A tax year is written 2026-27.")
+    elif year > tax_year_of(today):  # Chosen: what is to come is chosen when it comes
+        yield FieldError(path, "out_of_range", "The tax year is still to come.")
+
+
+def new_choice_mistakes(before: BusinessRow, after: BusinessRow, today: str) -> Iterator[FieldError]:
+    """What is wrong with the choice of quarters that an update makes. What is as it was is not held against it."""
+    year, last = after.quarterly_period_tax_year, before.quarterly_period_tax_year
+    if year == last and after.quarterly_period_type == before.quarterly_period_type:
+        return
+    mistakes = [*choice_mistakes(after.quarterly_period_type, year, today)]
+    yield from mistakes
+    changed = after.quarterly_period_type != before.quarterly_period_type
+    if not mistakes and changed and year is not None and last is not None and year < last:
+        message = f"{before.quarterly_period_type} was chosen in {last}: another type is chosen then, or later."
+        yield FieldError("quarterlyPeriodTaxYear", "date_order", message)
 
 
 def date_mistakes(before: BusinessRow, after: BusinessRow, today: str) -> Iterator[FieldError]:

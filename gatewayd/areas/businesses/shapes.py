@@ -40,6 +40,15 @@ TradingType = Annotated[str, Meta(min_length=1, max_length=35, examples=["Plaste
 OwnerShare = Annotated[DecimalText, Meta(description="Percent that is the entity's own: more than 0, at most 100.")]
 BankAccountIds = Annotated[list[Id], Meta(max_length=50)]
 UsesConsolidated = Annotated[bool, Meta(description="One figure for all expenses: turnover below 90,000 only.")]
+ChoiceYear = Annotated[
+    str,
+    Meta(
+        pattern=r"^2[0-9]{3}-[0-9]{2}$",
+        description="The tax year in which `quarterlyPeriodType` was chosen, and from which on it holds: at the latest"
+        " the present one, which is the default.",
+        examples=["2026-27"],
+    ),
+]
 Reason = Annotated[str, Meta(max_length=500)]
 
 
@@ -73,6 +82,7 @@ class CreateBusiness(Request, frozen=True, kw_only=True):
     commencement_date: Date | None = None
     accounting_basis: AccountingBasis | None = None
     quarterly_period_type: QuarterlyPeriodType | None = None
+    quarterly_period_tax_year: ChoiceYear | None = None
     uses_consolidated_expenses: UsesConsolidated = False
     address: AddressRequest | None = None
     currency: Currency | None = None
@@ -97,6 +107,7 @@ class UpdateBusiness(Request, frozen=True, kw_only=True):
     cessation_date: Date | UnsetType | None = UNSET
     accounting_basis: AccountingBasis | UnsetType = UNSET
     quarterly_period_type: QuarterlyPeriodType | UnsetType = UNSET
+    quarterly_period_tax_year: ChoiceYear | UnsetType = UNSET
     uses_consolidated_expenses: UsesConsolidated | UnsetType = UNSET
     address: AddressRequest | UnsetType | None = UNSET
     currency: Currency | UnsetType = UNSET
@@ -179,10 +190,6 @@ class Business(StoredBusiness, frozen=True, kw_only=True):
 
 
 class BusinessRow(StoredBusiness, frozen=True, kw_only=True):
-    """A business as it is stored: with the state that neither the archive nor a commencement to come is part of.
-
-    `former_quarterly_period_type` is the type in force before the tax year of the present choice; None: there was none.
-    """
+    """A business as it is stored: with the state that neither the archive nor a commencement to come is part of."""
 
     status: StoredStatus
-    former_quarterly_period_type: QuarterlyPeriodType | None

@@ -12,9 +12,9 @@ from gatewayd.areas.banking.imports import rows
 from gatewayd.areas.banking.imports.rows import Staged
 from gatewayd.areas.banking.transactions.rows import FROM_FILE
 from gatewayd.areas.banking.transactions.texts import fingerprint, match_key, normalised, search_text
-from gatewayd.ledger.import_shapes import REFUSED_SHOWN, RefusedLine
+from gatewayd.importing.file_counts import FileCounts
 from gatewayd.money import canonical, is_decimal
-from gatewayd.statements.shapes import Closed, Line, Opened, Part, Refused, Unreadable
+from gatewayd.statements.shapes import Closed, Ignored, Line, Opened, Part, Refused, Unreadable
 from gatewayd.store import WriteTx
 
 STATEMENTS_MAX: Final = 10_000  # Chosen: of one file; MT940 has one for each day
@@ -38,9 +38,7 @@ class StatementRows:
     import_id: str
     account: BankAccountRow
     today: str
-    rows: int = 0
-    refused_rows: int = 0
-    refused: list[RefusedLine] = field(default_factory=list)
+    counts: FileCounts = field(default_factory=FileCounts)
     statements: list[Statement] = field(default_factory=list)
     first: Opened | None = None
     _position: int = 0
@@ -50,7 +48,7 @@ class StatementRows:
     @property
     def is_empty(self) -> bool:
         """Whether it has no line, and is no statement without lines."""
-        return self.rows == 0 and not self.statements
+        return self.counts.rows == 0 and not self.statements
 
     def stage(self, tx: WriteTx, parts: Sequence[Part]) -> None:
         """Keep the rows of some more parts. Raises `Unreadable` as `take` does."""
@@ -66,7 +64,10 @@ class StatementRows:
             elif isinstance(part, Closed):
                 self._close(part)
             elif isinstance(part, Refused):
-                self._refuse(part)
+                self.counts.rows += 1
+                self.counts.refuse(part.line, part.reason)
+            elif isinstance(part, Ignored):
+                self.counts.ignore(part)
 
     @property
     def span(self) -> tuple[str | None, str | None]:
@@ -105,13 +106,13 @@ class StatementRows:
         self._found[opened.statement] = _Found(opened, foreign_reason(self.account, opened))
 
     def _line(self, line: Line) -> Iterator[Staged]:
-        self.rows += 1
+        self.counts.rows += 1
         found = self._found.get(line.statement)
         reason = None if found is None else found.foreign
         if reason is None and line.currency != self.account.currency:
             reason = f"It is in {line.currency}, and the account in {self.account.currency}."
         if reason is not None:
-            self._note(line.line, reason)
+            self.counts.refuse(line.line, reason)
             return
         self._position += 1
         yield Staged(self._position, line.line, line.statement, _IN_ORDER(self._values(line)))
@@ -146,15 +147,6 @@ class StatementRows:
                 balanced=None if opening is None or closing is None else opening + closed.sum == closing,
             )
         )
-
-    def _refuse(self, part: Refused) -> None:
-        self.rows += 1
-        self._note(part.line, part.reason)
-
-    def _note(self, line: int, reason: str) -> None:
-        self.refused_rows += 1
-        if len(self.refused) < REFUSED_SHOWN:
-            self.refused.append(RefusedLine(line=line, reason=reason))
 
 
 def foreign_reason(account: BankAccountRow, opened: Opened) -> str | None:

@@ -6,8 +6,8 @@ from typing import Final
 
 from gatewayd.areas.assets.imports import rows
 from gatewayd.areas.assets.imports.rows import Staged
-from gatewayd.ledger.import_shapes import REFUSED_SHOWN, RefusedLine
-from gatewayd.statements.shapes import Instrument, Opened, Part, Refused, Trade, Unreadable
+from gatewayd.importing.file_counts import FileCounts
+from gatewayd.statements.shapes import Ignored, Instrument, Opened, Part, Refused, Trade, Unreadable
 from gatewayd.store import WriteTx
 
 INSTRUMENTS_MAX: Final = 20_000  # Chosen: of one file, so that what it calls them by fits in memory
@@ -18,9 +18,7 @@ class TradeRows:
     """The rows of one file, a few parts at a time, and what is known of it at the end."""
 
     import_id: str
-    rows: int = 0
-    refused_rows: int = 0
-    refused: list[RefusedLine] = field(default_factory=list)
+    counts: FileCounts = field(default_factory=FileCounts)
     first: Opened | None = None
     from_date: str | None = None
     to_date: str | None = None
@@ -30,7 +28,7 @@ class TradeRows:
     @property
     def is_empty(self) -> bool:
         """Whether it has no row."""
-        return self.rows == 0
+        return self.counts.rows == 0
 
     def stage(self, tx: WriteTx, parts: Sequence[Part]) -> None:
         """Keep the rows of some more parts. Raises `Unreadable` for a file with too many instruments."""
@@ -41,12 +39,15 @@ class TradeRows:
             if isinstance(part, Trade):
                 yield self._trade(part)
             elif isinstance(part, Refused):
-                self._refuse(part)
+                self.counts.rows += 1
+                self.counts.refuse(part.line, part.reason)
+            elif isinstance(part, Ignored):
+                self.counts.ignore(part)
             elif isinstance(part, Opened) and self.first is None:
                 self.first = part
 
     def _trade(self, trade: Trade) -> Staged:
-        self.rows += 1
+        self.counts.rows += 1
         self._position += 1
         self.from_date = min(self.from_date or trade.date, trade.date)
         self.to_date = max(self.to_date or trade.date, trade.date)
@@ -65,9 +66,3 @@ class TradeRows:
         for one in called:
             self._holdings.setdefault(one, found)
         return found
-
-    def _refuse(self, part: Refused) -> None:
-        self.rows += 1
-        self.refused_rows += 1
-        if len(self.refused) < REFUSED_SHOWN:
-            self.refused.append(RefusedLine(line=part.line, reason=part.reason))

@@ -45,7 +45,7 @@ def test_an_allocation_is_answered_whole(trading: Trading) -> None:
         ],
     )
     (row,) = answer.pop("allocations")
-    assert answer == {"bankTransactionId": line, "currency": "GBP", "unallocatedAmount": "-20.00"}
+    assert answer == {"bankTransactionId": line, "currency": "GBP", "unallocatedAmount": "-20.00", "warnings": []}
     assert row == {
         "id": row["id"],
         "sourceType": "bank",

@@ -94,6 +94,100 @@ def test_back_to_standard_begins_on_1_april_and_keeps_what_was(desk: Desk) -> No
     assert {one["startDate"] for one in desk.periods(f"businessId={trade['id']}&taxYear=2028-29")} == {"2028-04-06"}
 
 
+def ends(desk: Desk, business_id: str, year: str) -> list[str]:
+    return [one["endDate"] for one in desk.periods(f"businessId={business_id}&taxYear={year}")]
+
+
+def starts(desk: Desk, business_id: str, year: str) -> list[str]:
+    return sorted({one["startDate"] for one in desk.periods(f"businessId={business_id}&taxYear={year}")})
+
+
+def test_every_change_of_quarters_is_kept_with_its_year(desk: Desk) -> None:
+    """Standard in 2026-27, calendar in 2027-28, standard in 2028-29, calendar in 2029-30: each year keeps its own.
+
+    Where a year of another type follows, its updates begin where the year before ended [MTD guide].
+    """
+    trade = desk.create()["id"]
+    for day, kind in (("2027-05-01", "calendar"), ("2028-05-01", "standard"), ("2029-05-01", "calendar")):
+        desk.on(day)
+        desk.update(trade, quarterlyPeriodType=kind)
+    standard, calendar = ["07-05", "10-05", "01-05", "04-05"], ["06-30", "09-30", "12-31", "03-31"]
+    expected = {
+        "2026-27": ("2026-04-06", standard),
+        "2027-28": ("2027-04-06", calendar),
+        "2028-29": ("2028-04-01", standard),
+        "2029-30": ("2029-04-06", calendar),
+    }
+    for year, (start, days) in expected.items():
+        assert (starts(desk, trade, year), [end[5:] for end in ends(desk, trade, year)]) == ([start], days)
+
+
+def test_an_open_year_keeps_its_quarters_when_a_later_one_has_others(desk: Desk) -> None:
+    """Two changes: nothing of the year before the second moves, and what was due then is due still."""
+    trade = desk.create(quarterlyPeriodType="calendar", quarterlyPeriodTaxYear="2024-25")["id"]
+    desk.on("2027-05-01")
+    desk.update(trade, quarterlyPeriodType="standard")
+    before = desk.periods(f"businessId={trade}&taxYear=2027-28"), desk.obligations(f"businessId={trade}")
+    desk.on("2028-05-01")
+    desk.update(trade, quarterlyPeriodType="calendar")
+    assert [one["endDate"] for one in before[0]] == ["2027-07-05", "2027-10-05", "2028-01-05", "2028-04-05"]
+    assert desk.periods(f"businessId={trade}&taxYear=2027-28") == before[0]
+    assert starts(desk, trade, "2026-27") == ["2026-04-01"]
+    shown = {one["id"]: one for one in desk.obligations(f"businessId={trade}")}
+    kept = [one for one in before[1] if one["periodEndDate"] < "2028-04-06"]
+    assert [shown[one["id"]]["dueDate"] for one in kept] == [one["dueDate"] for one in kept]
+    assert len(kept) == 8
+
+
+def test_a_business_says_when_its_quarters_were_chosen(desk: Desk) -> None:
+    """Chosen in 2024-25, so that 2025-26 begins on 1 April and no year since on the 6th."""
+    trade = desk.create(quarterlyPeriodType="calendar", quarterlyPeriodTaxYear="2024-25")
+    assert trade["quarterlyPeriodTaxYear"] == "2024-25"
+    assert [starts(desk, trade["id"], year) for year in ("2025-26", "2026-27")] == [["2025-04-01"], ["2026-04-01"]]
+
+
+def test_the_year_of_a_choice_is_put_right(desk: Desk) -> None:
+    trade = desk.create(quarterlyPeriodType="calendar")["id"]
+    desk.update(trade, quarterlyPeriodTaxYear="2024-25")
+    assert starts(desk, trade, "2026-27") == ["2026-04-01"]
+    desk.update(trade, quarterlyPeriodType="calendar", quarterlyPeriodTaxYear="2025-26")
+    assert starts(desk, trade, "2025-26") == ["2025-04-06"]
+    assert starts(desk, trade, "2026-27") == ["2026-04-01"]
+    desk.update(trade, quarterlyPeriodType="standard")
+    assert (starts(desk, trade, "2025-26"), ends(desk, trade, "2025-26")[0]) == (["2025-04-06"], "2025-06-30")
+
+
+@pytest.mark.parametrize(
+    ("values", "code"),
+    [
+        ({"quarterlyPeriodTaxYear": "2027-28"}, "out_of_range"),
+        ({"quarterlyPeriodTaxYear": "2024-26"}, "invalid_format"),
+        ({"quarterlyPeriodType": "standard", "quarterlyPeriodTaxYear": "2024-25"}, "date_order"),
+    ],
+)
+def test_a_choice_that_cannot_have_been_made_is_refused(desk: Desk, values: dict[str, str], code: str) -> None:
+    trade = desk.create(quarterlyPeriodType="calendar", quarterlyPeriodTaxYear="2025-26")
+    problem = desk.refused("businesses.update", id=trade["id"], **values)
+    assert [(one.path, one.code) for one in problem.errors] == [("quarterlyPeriodTaxYear", code)]
+    problem = desk.refused(
+        "businesses.create",
+        legalEntityId=trade["legalEntityId"],
+        type="self_employment",
+        name="Another",
+        quarterlyPeriodTaxYear="2025-26",
+    )
+    assert [(one.path, one.code) for one in problem.errors] == [("quarterlyPeriodTaxYear", "conflict")]
+
+
+def test_a_choice_of_a_year_with_updates_is_refused(desk: Desk) -> None:
+    """The year that is named, and every one that the choice bears on."""
+    trade = desk.create()
+    desk.do("obligations.fulfil", id=desk.one(f"businessId={trade['id']}")["id"])
+    for year in ("2024-25", "2026-27"):
+        values = {"quarterlyPeriodType": "calendar", "quarterlyPeriodTaxYear": year}
+        assert desk.refused("businesses.update", id=trade["id"], **values).code == "invalid_state"
+
+
 def test_who_chooses_again_in_the_same_year_has_moved_nowhere(desk: Desk) -> None:
     trade = desk.create()
     before = desk.periods(f"businessId={trade['id']}")

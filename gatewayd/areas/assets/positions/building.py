@@ -14,13 +14,14 @@ from gatewayd.areas.assets.portfolios.shapes import CostBasisMethod
 from gatewayd.areas.assets.positions import income
 from gatewayd.areas.assets.positions.choosing import Choice, Place
 from gatewayd.areas.assets.positions.shapes import Position, PositionInstrument
-from gatewayd.areas.assets.positions.valuing import Quoted, Rate, Valuing, money_of, text_of
+from gatewayd.areas.assets.positions.valuing import Quoted, Valuing, money_of, text_of
+from gatewayd.areas.assets.prices.known_rates import KnownRate
+from gatewayd.areas.assets.prices.rules import STALE_DAYS
 from gatewayd.clock import days_after
 from gatewayd.ledger.tax_calendar import bounds, tax_year_of
 from gatewayd.money import Money
 from gatewayd.store import ReadTx
 
-STALE_DAYS: Final = 7  # Domain B3
 _AVERAGE_PLACES: Final = 6  # Chosen: of the cost of one unit, which nothing is computed from
 _PERCENT_PLACES: Final = 2
 
@@ -150,8 +151,10 @@ def _position(books: _Books, group: Group) -> Position:
         price=None if quoted.price is None else text_of(quoted.price.numerator, quoted.price.denominator),
         price_date=quoted.price_date,
         price_stale=quoted.price_date is None or quoted.price_date < days_after(books.choice.date, -STALE_DAYS),
-        fx_rate=None if rate is None else text_of(rate.rate.numerator, rate.rate.denominator),
+        fx_rate=None if rate is None else rate.text,
         fx_rate_date=None if rate is None else rate.date,
+        fx_rate_source=None if rate is None else rate.source,
+        fx_rate_stale=rate is None or rate.is_stale(books.choice.date),
         market_value=value,
         market_value_base=value_base,
         unrealised_gain=gain,
@@ -190,7 +193,7 @@ def _average(cost: int, quantity: Fraction) -> str | None:
     return text_of(cost * quantity.denominator, units * COST_UNIT, _AVERAGE_PLACES)
 
 
-def _values(quoted: Quoted, quantity: Fraction, rate: Rate | None, base: str) -> tuple[Money | None, Money | None]:
+def _values(quoted: Quoted, quantity: Fraction, rate: KnownRate | None, base: str) -> tuple[Money | None, Money | None]:
     """The market value in the currency of the price, and in the base currency."""
     if quoted.price is None:
         return None, None

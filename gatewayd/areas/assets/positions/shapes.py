@@ -7,6 +7,7 @@ from msgspec import Meta
 from gatewayd.areas.assets.accounts.shapes import TaxWrapper
 from gatewayd.areas.assets.gains.shapes import ExplainedDay
 from gatewayd.areas.assets.portfolios.shapes import CostBasisMethod
+from gatewayd.areas.assets.prices.shapes import FxRateSource
 from gatewayd.contract.pages import LongLimit, PageRequest
 from gatewayd.contract.wire import Amount, CanonicalDecimal, Date, DateText, Id, Response
 
@@ -55,6 +56,13 @@ class Position(Response, frozen=True, kw_only=True):
     price_stale: bool
     fx_rate: CanonicalDecimal | None
     fx_rate_date: DateText | None
+    fx_rate_source: Annotated[
+        FxRateSource | None,
+        Meta(description="Where it is from: of each the latest until `asOfDate` counts. Null: it is 1, or not known."),
+    ]
+    fx_rate_stale: Annotated[
+        bool, Meta(description="It is of more than 7 days before, and not of the month; or none is known.")
+    ]
     market_value: Amount | None
     market_value_base: Annotated[Amount | None, _BASE]
     unrealised_gain: Annotated[Amount | None, _BASE]

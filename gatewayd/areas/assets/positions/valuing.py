@@ -5,6 +5,8 @@ from typing import Final, NamedTuple
 
 from gatewayd.areas.assets.instruments.shapes import AssetClass
 from gatewayd.areas.assets.pools.held import ratio_between
+from gatewayd.areas.assets.prices import known_rates
+from gatewayd.areas.assets.prices.known_rates import KnownRate, Pair
 from gatewayd.ledger.rounding import half_up
 from gatewayd.money import Money, exponent
 from gatewayd.store import ReadTx, Row
@@ -20,17 +22,6 @@ LEFT JOIN asset_prices AS p ON p.org_id = :org_id AND p.instrument_id = i.id AND
 )
 WHERE i.org_id = :org_id AND i.id >= :first AND i.id <= :last
     AND EXISTS (SELECT 1 FROM asset_transactions AS t WHERE t.org_id = :org_id AND t.instrument_id = i.id)
-"""
-_SELECT_RATE = """
-SELECT rate, date FROM exchange_rates
-WHERE org_id = :org_id AND currency = :currency AND base_currency = :base_currency AND date <= :date
-ORDER BY date DESC LIMIT 1
-"""
-_SELECT_TRADED_RATE = """
-SELECT fx_rate, trade_date FROM asset_transactions
-WHERE org_id = :org_id AND currency = :currency AND base_currency = :base_currency AND currency <> base_currency
-    AND trade_date <= :date
-ORDER BY trade_date DESC LIMIT 1
 """
 
 
@@ -48,19 +39,12 @@ class Quoted(NamedTuple):
     currency: str
 
 
-class Rate(NamedTuple):
-    """What 1 of a currency is in another, and of which day that is."""
-
-    rate: Fraction
-    date: str
-
-
 class Valuing:
     """Prices and rates of one ISO date. Rates are looked up once for each pair."""
 
     def __init__(self, tx: ReadTx, date: str) -> None:
         self._tx, self._date = tx, date
-        self._rates: dict[tuple[str, str], Rate | None] = {}
+        self._rates: dict[Pair, KnownRate | None] = {}
 
     def quoted(self, first: str, last: str) -> dict[str, Quoted]:
         """The instruments that any transaction names, of ids from one to another, both included."""
@@ -74,27 +58,12 @@ class Valuing:
         each = Fraction(price) / ratio_between(splits, day, self._date)  # in units of the date
         return Quoted(name, symbol, isin, own, asset_class, splits, day, each, currency)
 
-    def rate(self, currency: str, base_currency: str) -> Rate | None:
-        """The latest rate until the date: one that was recorded, in either direction, else that of a transaction."""
-        if currency == base_currency:
-            return Rate(Fraction(1), self._date)
-        key = (currency, base_currency)
-        if key not in self._rates:
-            self._rates[key] = self._find(currency, base_currency)
-        return self._rates[key]
-
-    def _find(self, currency: str, base_currency: str) -> Rate | None:
-        found = self._row(_SELECT_RATE, currency, base_currency)
-        if found is None:
-            inverse = self._row(_SELECT_RATE, base_currency, currency)
-            if inverse is not None:
-                return Rate(1 / inverse.rate, inverse.date)
-            found = self._row(_SELECT_TRADED_RATE, currency, base_currency)
-        return found
-
-    def _row(self, sql: str, currency: str, base_currency: str) -> Rate | None:
-        row = self._tx.row(sql, currency=currency, base_currency=base_currency, date=self._date)
-        return None if row is None else Rate(Fraction(row[0]), row[1])
+    def rate(self, currency: str, base_currency: str) -> KnownRate | None:
+        """The latest rate until the date, in either direction and from any source; None: none is known."""
+        pair = Pair(currency, base_currency)
+        if pair not in self._rates:
+            self._rates[pair] = known_rates.latest(self._tx, pair, self._date)
+        return self._rates[pair]
 
 
 def money_of(numerator: int, denominator: int, currency: str) -> Money:

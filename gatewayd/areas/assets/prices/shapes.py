@@ -1,6 +1,6 @@
 """What prices and rates of exchange look like (Domain B3): requests and responses."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
@@ -16,6 +16,13 @@ QuoteCurrency = Annotated[
         examples=["GBP"],
     ),
 ]
+
+RateSource = Literal["manual", "import", "feed", "hmrc"]
+"""Where a recorded rate is from. `hmrc`: a file of HMRC's, which holds from the first day of a month to its last."""
+
+FxRateSource = Literal["given", "recorded", "transaction", "hmrc"]
+"""Where the rate is from at which something was converted: it came with it, was recorded, is that of another
+transaction, or was published by HMRC."""
 
 
 class AssetPrice(Response, frozen=True, kw_only=True):
@@ -35,7 +42,7 @@ class ExchangeRate(Response, frozen=True, kw_only=True):
     base_currency: str
     date: DateText
     rate: CanonicalDecimal
-    source: PriceSource
+    source: RateSource
 
 
 class RecordPrice(Request, frozen=True, kw_only=True):

@@ -12,6 +12,8 @@ from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
 from gatewayd.areas.assets.instruments.shapes import Instrument
 from gatewayd.areas.assets.instruments.upserting import find_or_create
 from gatewayd.areas.assets.portfolios.rows import PORTFOLIOS
+from gatewayd.areas.assets.prices import known_rates
+from gatewayd.areas.assets.prices.known_rates import Pair
 from gatewayd.areas.assets.transactions import amounts, rules, transfers
 from gatewayd.areas.assets.transactions.amounts import Rate
 from gatewayd.areas.assets.transactions.rows import TRANSACTIONS
@@ -55,7 +57,7 @@ def check(tx: WriteTx, request: CreateTransaction, origin: Origin) -> list[Asset
     errors = list(rules.field_errors(request, tx.today))
     subject, unknown = _subject(tx, request)
     errors += unknown
-    rate = _rate(request, subject)
+    rate = _rate(tx, request, subject)
     if subject.place is not None and rate is not None:
         errors += _errors_of_places(tx, request, subject)
         errors += _money_errors(request, rate)
@@ -123,17 +125,24 @@ def _unknown(path: str, kind: str) -> FieldError:
     return FieldError(path, "unknown_reference", f"There is no such {kind}.")
 
 
-def _rate(request: CreateTransaction, subject: _Subject) -> Rate | None:
-    """In what the amounts are. Without any amount it is the base currency, in which nothing is counted."""
+def _rate(tx: ReadTx, request: CreateTransaction, subject: _Subject) -> Rate | None:
+    """In what the amounts are. Without any amount it is the base currency, in which nothing is counted.
+
+    What has no rate of its own takes one that is known of its day.
+    """
     if subject.place is None:
         return None
     account, portfolio = subject.place
     if not rules.has_amount(request):
         return Rate(portfolio.base_currency, portfolio.base_currency, "1")
     quoted = account.currency if subject.instrument is None else subject.instrument.currency
-    currency = request.currency or quoted
-    fx_rate = "1" if currency == portfolio.base_currency else request.fx_rate or "1"
-    return Rate(currency, portfolio.base_currency, fx_rate)
+    pair = Pair(request.currency or quoted, portfolio.base_currency)
+    if pair.currency == pair.base_currency:
+        return Rate(*pair, "1")
+    if request.fx_rate is not None:
+        return Rate(*pair, request.fx_rate, "given")
+    known = known_rates.for_transaction(tx, pair, request.trade_date.isoformat())
+    return Rate(*pair, "1") if known is None else Rate(*pair, known.text, known.source, known.date)
 
 
 def _money_errors(request: CreateTransaction, rate: Rate) -> Iterator[FieldError]:
@@ -179,6 +188,8 @@ def _rows(
         net_amount=come_to.net,
         currency=rate.currency,
         fx_rate=canonical(rate.fx_rate),
+        fx_rate_source=rate.source,
+        fx_rate_date=rate.date,
         base_currency=rate.base_currency,
         gross_base=come_to.gross_base,
         source=origin.source,

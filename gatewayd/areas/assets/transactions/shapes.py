@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from gatewayd.areas.assets.instruments.shapes import InlineInstrument, Ratio
+from gatewayd.areas.assets.prices.shapes import FxRateSource
 from gatewayd.contract.pages import LongLimit, SyncRequest
 from gatewayd.contract.wire import (
     Amount,
@@ -80,6 +81,16 @@ class AssetTransaction(Response, frozen=True, kw_only=True):
     net_amount: Amount
     currency: str
     fx_rate: CanonicalDecimal
+    fx_rate_source: Annotated[
+        FxRateSource | None,
+        Meta(description="`given` with it, `recorded` before, or published by `hmrc` for its month. Null: it is 1."),
+    ]
+    fx_rate_date: Annotated[
+        DateText | None,
+        Meta(
+            description="Of which day the rate is that was recorded, or the first of HMRC's month. Null: given, or 1."
+        ),
+    ]
     base_currency: str
     gross_base: Annotated[Amount | None, Meta(extra={"currency": "base_currency"})]
     split_ratio: Ratio | None
@@ -102,8 +113,9 @@ class AssetTransaction(Response, frozen=True, kw_only=True):
 class CreateTransaction(Request, frozen=True, kw_only=True):
     """A new transaction. The type gives the direction: quantities and amounts have no sign.
 
-    `fxRate` is the portfolio's base currency for 1 of `currency`. Of a spin-off or merger the instrument is the new
-    one, and `fromInstrumentId` what it comes out of.
+    `fxRate` is the portfolio's base currency for 1 of `currency`. Where it is left out the latest rate counts that was
+    recorded for the day or the week before, else what HMRC published for the month; the answer tells which. Of a
+    spin-off or merger the instrument is the new one, and `fromInstrumentId` what it comes out of.
     """
 
     account_id: Id

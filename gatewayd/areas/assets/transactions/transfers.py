@@ -69,7 +69,18 @@ def pair(tx: WriteTx, row: AssetTransaction, counter: Place) -> list[AssetTransa
 
 _SHARED = (
     *("instrument_id", "trade_date", "settlement_date", "trade_time", "quantity", "unit_price", "gross_amount"),
-    *("currency", "fx_rate", "base_currency", "gross_base", "spouse_transfer", "source", "import_id", "notes"),
+    *(
+        "currency",
+        "fx_rate",
+        "fx_rate_source",
+        "fx_rate_date",
+        "base_currency",
+        "gross_base",
+        "spouse_transfer",
+        "source",
+        "import_id",
+        "notes",
+    ),
 )
 """What both halves have."""
 

@@ -1,5 +1,7 @@
 """Allocations of bank transactions (Domain B4): their operations."""
 
+from collections.abc import Sequence
+
 from msgspec import UNSET
 from msgspec.structs import replace
 
@@ -9,6 +11,7 @@ from gatewayd.areas.banking.allocations.shapes import (
     Allocated,
     AllocationPage,
     AllocationTotal,
+    AllocationWarning,
     GetAllocation,
     ListAllocations,
     MatchedTransfer,
@@ -22,7 +25,7 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing
 from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, invalid, invalid_field
-from gatewayd.ledger import allocation_pages, allocations, bank_lines, businesses, transfers
+from gatewayd.ledger import allocation_pages, allocations, bank_lines, businesses, loan_payments, transfers
 from gatewayd.ledger.allocation_pages import Filters
 from gatewayd.ledger.allocation_shapes import Allocation, Entry
 from gatewayd.ledger.allocations import ALLOCATIONS
@@ -57,11 +60,13 @@ def allocate(tx: WriteTx, caller: Caller, request: Allocate) -> Allocated:
     if parts:
         allocations.allocate(tx, line, parts)
     line = bank_lines.get(tx, line.id)
+    rows = allocations.of_line(tx, line.id)
     return Allocated(
         bank_transaction_id=line.id,
         currency=line.currency,
         unallocated_amount=Money(line.unallocated, line.currency),
-        allocations=allocations.of_line(tx, line.id),
+        allocations=rows,
+        warnings=_warnings(rows),
     )
 
 
@@ -156,7 +161,21 @@ def _enter(tx: WriteTx, request: Allocate) -> Allocated:
     currency = request.currency or ("GBP" if business is None else business.currency)
     date = None if request.date is None else request.date.isoformat()
     rows = allocations.enter(tx, parts_of(request.parts, currency), Entry(date, currency))
-    return Allocated(bank_transaction_id=None, currency=currency, unallocated_amount=None, allocations=rows)
+    return Allocated(
+        bank_transaction_id=None,
+        currency=currency,
+        unallocated_amount=None,
+        allocations=rows,
+        warnings=_warnings(rows),
+    )
+
+
+def _warnings(rows: Sequence[Allocation]) -> list[AllocationWarning]:
+    return [
+        AllocationWarning(code=code, message=message, allocation_id=row.id)
+        for row in rows
+        for code, message in loan_payments.told(row)
+    ]
 
 
 def _refuse_entry_fields(request: Allocate) -> None:

@@ -38,7 +38,8 @@ class AllocationPart(Part, frozen=True, kw_only=True):
     `vatCode` says what `vatAmount` is, at the rate of `documentDate`, else of the money's date: a bill may differ from
     it by a penny, and one more for each pound of VAT. Reverse charges, postponed import VAT and acquisitions hold none:
     it is accounted for in the VAT return. `propertyId` and `businessId` follow from a unit, a tenancy or a mortgage. A
-    `loan_payment` of a `mortgageId` becomes two allocations, interest as it is computed and `loan_capital`.
+    `loan_payment` of a `mortgageId` becomes two allocations, interest as it is computed and `loan_capital`: it takes
+    the oldest instalment that is not met. What is more than was due is a third one, and told in `warnings`.
     """
 
     category: Category
@@ -76,13 +77,26 @@ class Allocate(Request, frozen=True, kw_only=True):
     currency: Currency | None = None
 
 
+class AllocationWarning(Response, frozen=True, kw_only=True):
+    """What an allocation leaves open: `loan_overpaid`, `loan_payment_over`."""
+
+    code: str
+    message: str
+    allocation_id: Id
+
+
 class Allocated(Response, frozen=True, kw_only=True):
-    """All allocations of a bank transaction and what is left of it; of entries without one, those that were made."""
+    """All allocations of a bank transaction and what is left of it; of entries without one, those that were made.
+
+    `warnings` are of payments of mortgages that are more than was due: `loan_overpaid` where the rest was taken for
+    capital, `loan_payment_over` where it is `other` until somebody says what it was.
+    """
 
     bank_transaction_id: str | None
     currency: str
     unallocated_amount: Amount | None
     allocations: list[Allocation]
+    warnings: list[AllocationWarning]
 
 
 class GetAllocation(Request, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ from gatewayd.contract.operation import Operation
 from gatewayd.ledger import (
     date_ranges,
     owner_shares,
+    quarter_choices,
     report_notices,
     report_ranges,
     report_rendering,
@@ -33,7 +34,7 @@ def get_business_pnl(tx: ReadTx, caller: Caller, request: GetBusinessPnl) -> Bus
     Over a tax year, a period, or from one day to another, of 24 months at most. It is made of what was allocated to the
     business and of its invoices: on cash basis by what was paid, on accruals by supply date and date of the bill.
     `basis` is by default the business's own. Where VAT is registered, figures are net of it. `groupBy` adds the months,
-    or the quarters of the business's `quarterlyPeriodType`, and `compare` the period or the year before.
+    or the quarters of the type that the business has in each tax year, and `compare` the period or the year before.
 
     With `explain` the rows behind the figures come with it, in pages of `limit` and for one `category` where that is
     given: they add up to the lines.
@@ -42,7 +43,7 @@ def get_business_pnl(tx: ReadTx, caller: Caller, request: GetBusinessPnl) -> Bus
     row = BUSINESSES.get(tx, request.id)
     whole = report_ranges.range_of(tx, request, row)
     account = accounts.account_of(tx, row, request.basis)
-    buckets = date_ranges.buckets(whole, request.group_by, row.quarterly_period_type)
+    buckets = date_ranges.buckets(whole, request.group_by, quarter_choices.of_business(tx, row.id).type_in)
     owned = owned_by(tx, row)
     result = results.compute(tx, account, whole, [*buckets, *owned.spans(whole)])
     left = unallocated.money(tx, row.legal_entity_id, row.id, whole)

@@ -20,7 +20,7 @@ from gatewayd.areas.businesses.shapes import BusinessRow
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.errors import FieldError, invalid
-from gatewayd.ledger import date_ranges, profit_and_loss, report_notices, report_ranges, results
+from gatewayd.ledger import date_ranges, profit_and_loss, quarter_choices, report_notices, report_ranges, results
 from gatewayd.ledger.allocated_money import Account
 from gatewayd.ledger.categories import PROPERTY_TYPES
 from gatewayd.ledger.date_ranges import DateRange, GroupBy, QuarterlyType
@@ -38,6 +38,7 @@ class _Outcome(NamedTuple):
     result: Result
     form: Form
     quarterly_type: QuarterlyType
+    buckets: list[DateRange]
     forbidding_year: str | None
 
 
@@ -55,10 +56,13 @@ def get_what_if(tx: ReadTx, caller: Caller, request: GetWhatIf) -> WhatIf:
         raise invalid(*errors)
     supposed = actual._replace(basis=request.basis or actual.basis, vat=_standing(request, actual.vat))
     owned = owned_by(tx, row)
-    before = _outcome(tx, row, actual, owned, whole, request.group_by)
+    kept = quarter_choices.of_business(tx, row.id).type_in
+    before = _outcome(tx, row, actual, owned, whole, date_ranges.buckets(whole, request.group_by, kept))
     if request.owner_share_percent is not None:  # as of the scheme, what is supposed is so of closed days too
         owned = owned._replace(shares=OwnerShares(request.owner_share_percent))
-    after = _outcome(tx, _supposed_row(row, request), supposed, owned, whole, request.group_by)
+    other = request.quarterly_period_type  # Chosen: of every year, as though it had always been so
+    buckets = date_ranges.buckets(whole, request.group_by, kept if other is None else lambda year: other)
+    after = _outcome(tx, _supposed_row(row, request), supposed, owned, whole, buckets)
     own = rendering.share_of(before.result, before.form), rendering.share_of(after.result, after.form)
     return WhatIf(
         business_id=row.id,
@@ -77,18 +81,16 @@ def get_what_if(tx: ReadTx, caller: Caller, request: GetWhatIf) -> WhatIf:
 
 
 def _outcome(
-    tx: ReadTx, row: BusinessRow, account: Account, owned: Owned, whole: DateRange, group_by: GroupBy
+    tx: ReadTx, row: BusinessRow, account: Account, owned: Owned, whole: DateRange, buckets: list[DateRange]
 ) -> _Outcome:
-    buckets = date_ranges.buckets(whole, group_by, row.quarterly_period_type)
     result = results.compute(tx, account, whole, [*buckets, *owned.spans(whole)])
     form, forbidding_year = form_of(tx, row, result, owned)
-    return _Outcome(result, form, row.quarterly_period_type, forbidding_year)
+    return _Outcome(result, form, row.quarterly_period_type, buckets, forbidding_year)
 
 
 def _alternative(row: BusinessRow, outcome: _Outcome, group_by: GroupBy) -> Alternative:
     result, form = outcome.result, outcome.form
     account = result.account
-    buckets = date_ranges.buckets(result.whole, group_by, outcome.quarterly_type) if group_by != "total" else []
     return Alternative(
         basis=account.basis,
         quarterly_period_type=outcome.quarterly_type,
@@ -96,7 +98,7 @@ def _alternative(row: BusinessRow, outcome: _Outcome, group_by: GroupBy) -> Alte
         flat_rate_percent=_flat_rate(account.vat, result.whole.first),
         **rendering.members(rendering.statement_of(result, form), account.currency),
         owner_share=rendering.owner_share(result, form),
-        buckets=[rendering.statement(result, form, part) for part in buckets],
+        buckets=[rendering.statement(result, form, part) for part in outcome.buckets if group_by != "total"],
         warnings=[*report_notices.of_choices(result, row.accounting_basis, outcome.forbidding_year)],
     )
 

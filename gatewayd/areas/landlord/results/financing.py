@@ -27,6 +27,13 @@ _SELECT_CAPITAL = """
 SELECT date, mortgage_id, direction, amount, currency, fx_rate FROM allocations
 WHERE org_id = :org_id AND property_id = :property_id AND date BETWEEN :first AND :last AND purpose = 'loan_capital'
 """
+# what no instalment took of a payment (`loan_payments`)
+_SELECT_UNEXPLAINED = """
+SELECT mortgage_id, count(id) FROM allocations
+WHERE org_id = :org_id AND property_id = :property_id AND date BETWEEN :first AND :last AND purpose = 'other'
+    AND mortgage_id IS NOT NULL
+GROUP BY mortgage_id ORDER BY mortgage_id
+"""
 _INTEREST = f"SELECT {FIGURES}, mortgage_id, interest_source {OF_PROPERTY} AND interest_source IS NOT NULL"
 _SELECT_INTEREST: Final[Mapping[Basis, tuple[str, ...]]] = {
     "cash": (f"{_INTEREST} AND {BY_MONEY}",),
@@ -44,11 +51,12 @@ class Repaid(NamedTuple):
 
 class Financing(NamedTuple):
     """What the loans on a property took. `interest` is by mortgage and source; `without_rate` counts what is foreign
-    money whose rate nobody said, and no part of it."""
+    money whose rate nobody said, and no part of it. `unexplained` counts payments of more than was due by mortgage."""
 
     repaid: Sequence[Repaid]
     interest: Mapping[tuple[str, InterestSource], int]
     without_rate: int
+    unexplained: Mapping[str, int]
 
     def capital(self, part: DateRange) -> int:
         """What was repaid in some days."""
@@ -73,4 +81,4 @@ def of_property(tx: ReadTx, account: Account, whole: DateRange) -> Financing:
             posting = posting_of(account, money_of(row[:_FIGURE_COUNT], account.basis))
             key = (mortgage_id, source)
             interest[key] = interest.get(key, 0) + posting.amount
-    return Financing(repaid, interest, without_rate)
+    return Financing(repaid, interest, without_rate, dict(tx.rows(_SELECT_UNEXPLAINED, **asked)))

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from gatewayd.areas.landlord.results.counting import Counted
 from gatewayd.areas.landlord.results.subjects import Subjects
-from gatewayd.ledger import lets, report_notices
+from gatewayd.ledger import instalments_met, lets, loans, report_notices
+from gatewayd.ledger.lets import LetMortgage
 from gatewayd.ledger.report_shapes import PnlWarning
 from gatewayd.store import ReadTx
 
@@ -38,11 +39,31 @@ def _of_loans(tx: ReadTx, one: Counted) -> Iterator[PnlWarning]:
                 message=f"Of the mortgage {mortgage.id}, which is repaid, only interest was paid in these days: was it"
                 " the whole payment? A `loan_payment` is split into both.",
             )
+        yield from _of_payments(tx, one, mortgage)
     if one.financing.without_rate:
         yield PnlWarning(
             code="capital_without_rate",
             message=f"{one.financing.without_rate} repayments of loans on {one.let.id} are in another currency and have"
             " no rate of exchange: they are no part of the capital repaid.",
+        )
+
+
+def _of_payments(tx: ReadTx, one: Counted, mortgage: LetMortgage) -> Iterator[PnlWarning]:
+    """What payments of a loan came to that its terms do not explain."""
+    count = one.financing.unexplained.get(mortgage.id, 0)
+    if count:
+        yield PnlWarning(
+            code="loan_payment_over",
+            message=f"Of {count} payments of the mortgage {mortgage.id} a part is more than was due, and kept as"
+            " `other`: say whether it was interest, loan_capital or something else, or correct the rate.",
+        )
+    loan = None if mortgage.type != "interest_only" else loans.find(tx, mortgage.id)
+    days = [repaid.date for repaid in one.financing.repaid if repaid.mortgage_id == mortgage.id and repaid.amount > 0]
+    if loan is not None and not all(instalments_met.repays_more(loan, day) for day in days):
+        yield PnlWarning(
+            code="interest_only_repaid",
+            message=f"The mortgage {mortgage.id} is interest-only, and capital of it was repaid before its end: was it"
+            " interest? A `loan_payment` that is allocated anew takes the oldest instalment that is not met.",
         )
 
 

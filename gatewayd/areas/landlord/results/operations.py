@@ -5,7 +5,7 @@ from gatewayd.areas.landlord.results.shapes import GetPropertyPnl, PropertyPnl, 
 from gatewayd.areas.landlord.results.subjects import Subjects
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.ledger import date_ranges, report_ranges, report_rendering, report_rows
+from gatewayd.ledger import date_ranges, quarter_choices, report_ranges, report_rendering, report_rows
 from gatewayd.ledger.date_ranges import DateRange
 from gatewayd.store import ReadTx
 
@@ -25,8 +25,8 @@ def get_property_pnl(tx: ReadTx, caller: Caller, request: GetPropertyPnl) -> Pro
     found = subjects.of_request(tx, request)
     account, share = found.first, request.share
     whole = report_ranges.range_of(tx, request, *(source.business for source in found.sources.values()))
-    quarters = next(iter(found.sources.values())).business.quarterly_period_type  # Chosen: those of the first
-    buckets = date_ranges.buckets(whole, request.group_by, quarters)
+    business = next(iter(found.sources.values())).business  # Chosen: the quarters of the first
+    buckets = date_ranges.buckets(whole, request.group_by, quarter_choices.of_business(tx, business.id).type_in)
     counted = counting.count(tx, found, whole, buckets)
     several = request.property_ids is not None
     together = figures.together(one.part(share, whole) for one in counted)
