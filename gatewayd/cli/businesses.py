@@ -1,10 +1,11 @@
-"""`gatewayd business pnl` and `what-if`: what a business made, and what another choice would make of it."""
+"""`gatewayd business`: which there are, what one made, and what another choice would make of it."""
 
 import argparse
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from gatewayd.cli.context import Context
+from gatewayd.cli.listing import Listed, add_list
 from gatewayd.cli.output import note, print_document, print_list
 from gatewayd.cli.parser import Subparsers, add_command, add_group
 from gatewayd.cli.run_operation import operation_of, run_operation
@@ -16,12 +17,19 @@ GROUPS = ("total", "month", "quarter")
 COMPARED = ("none", "previous_period", "previous_year")
 QUARTERLY = ("standard", "calendar")
 SCHEMES = ("standard", "flat_rate")
+_BUSINESSES = Listed(
+    "businesses",
+    "businesses.list",
+    [("id", "id"), ("name", "name"), ("type", "type"), ("entity", "legalEntityId"), ("status", "status")],
+    archived=True,
+)
 TOTALS = ("income", "expenses", "disallowable", "netProfit", "taxableProfit")
 
 
 def add_commands(subparsers: Subparsers) -> None:
     """Add the commands of businesses."""
-    group = add_group(subparsers, "business", "what businesses made")
+    group = add_group(subparsers, "business", "businesses, and what they made")
+    add_list(group, "list businesses, newest first", _BUSINESSES)
     command = add_command(group, "pnl", "the profit and loss account of a business", pnl, json=True)
     _add_days(command)
     command.add_argument("--compare", choices=COMPARED, help="also the days before")

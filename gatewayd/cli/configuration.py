@@ -2,9 +2,10 @@
 
 import argparse
 
+from gatewayd.cli.configured_files import mistakes, remarks
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.parser import Subparsers, add_command
-from gatewayd.config import missing_client, missing_credentials
+from gatewayd.config import ConfigError, missing_client, missing_credentials
 
 
 def add_commands(subparsers: Subparsers) -> None:
@@ -20,7 +21,11 @@ def check(arguments: argparse.Namespace, context: Context) -> int:
     config = context.config
     if lacking := missing_client(config):
         raise CommandError(f"{lacking.path} {lacking.message}")
+    if wrong := [*mistakes(config, context.clock.now())]:
+        raise ConfigError(wrong)
     print(f"{context.config_path or 'No file, the defaults'}: good. Data in {config.store.directory}")
     for problem in missing_credentials(config):
         print(f"{problem}.")
+    for remark in remarks(config):
+        print(remark)
     return 0

@@ -3,9 +3,21 @@
 import argparse
 
 from gatewayd.cli.context import CommandError, Context
+from gatewayd.cli.listing import Listed, add_list
 from gatewayd.cli.output import print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group
 from gatewayd.cli.run_operation import operation_of, run_operation
+
+_LEADS = Listed(
+    "crm",
+    "crm.listLeads",
+    [("id", "id"), ("name", "name"), ("source", "source"), ("email", "email"), ("status", "status")],
+)
+_OPPORTUNITIES = Listed(
+    "crm",
+    "crm.listOpportunities",
+    [("id", "id"), ("name", "name"), ("stage", "stage"), ("amount", "amount"), ("currency", "currency")],
+)
 
 
 def add_commands(subparsers: Subparsers) -> None:
@@ -17,6 +29,7 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("--name")
     command.add_argument("--email")
     command.add_argument("--status", default="new", help="new, contacted, qualified, disqualified or converted")
+    add_list(group, "list leads, newest first", _LEADS)
     group = add_group(subparsers, "opportunity", "business that may be won")
     command = add_command(group, "create", "make an opportunity", create_opportunity, json=True)
     command.add_argument("--org", required=True, metavar="ID")
@@ -29,6 +42,7 @@ def add_commands(subparsers: Subparsers) -> None:
     command = add_command(group, "move", "move an opportunity to another stage", move_opportunity, json=True)
     command.add_argument("id", metavar="ID")
     command.add_argument("--stage", required=True)
+    add_list(group, "list opportunities, newest first", _OPPORTUNITIES)
     group = add_group(subparsers, "event", "what webhook subscriptions are told")
     command = add_command(group, "emit", "record an event by hand", emit_event, json=True)
     command.add_argument("kind", metavar="KIND", help="such as lead.created")

@@ -1,6 +1,7 @@
 """`gatewayd doctor`: checks what the daemon depends on, and says in plain sentences what it found."""
 
 import argparse
+import contextlib
 import os
 import shutil
 import urllib.error
@@ -144,6 +145,8 @@ def _disk(context: Context) -> Iterator[Finding]:
 def _store(context: Context) -> Iterator[Finding]:
     from gatewayd.store import StoreFailure
     from gatewayd.store.integrity import find_faults
+    from gatewayd.store.lost_database import lost, remains_in
+    from gatewayd.store.manifests import KEY_NAME
 
     path = context.store_settings.path
     found = list[str]()
@@ -152,14 +155,42 @@ def _store(context: Context) -> Iterator[Finding]:
     except CommandError as error:
         yield Finding("database", False, f"{error}.")
         return
-    if not there:
-        yield Finding("database", True, f"{path} is not there yet; the first start makes it.")
-    else:
-        try:
-            found = find_faults(path)
-        except StoreFailure as error:
-            found.append(str(error))
-        yield Finding("database", not found, f"{path}: {found[0] if found else 'nothing is wrong'}.")
+    if not there or path.stat().st_size == 0:
+        remains = remains_in(path.parent, *(() if there else (KEY_NAME,)))
+        sentence = lost(path.parent, remains) if remains else f"{path} is not there yet; the first start makes it"
+        yield Finding("database", not remains, f"{sentence}.")
+        return
+    try:
+        found = find_faults(path) or _age(path)
+    except StoreFailure as error:
+        found.append(str(error))
+    yield Finding("database", not found, f"{path}: {found[0] if found else 'nothing is wrong'}.")
+    yield from _copy_before(path)
+
+
+def _age(database: Path) -> list[str]:
+    """A sentence where the database is not of the form that this program needs. Raises `StoreFailure`."""
+    from gatewayd.store.failures import MigrationError
+    from gatewayd.store.upgrade import is_current
+
+    try:
+        if is_current(database):
+            return []
+    except MigrationError as error:
+        return [str(error)]
+    return ["it waits for migrations: the daemon does them when it starts, and so does gatewayd migrate"]
+
+
+def _copy_before(database: Path) -> Iterator[Finding]:
+    """What the last upgrade left. Nothing where it left none."""
+    from gatewayd.cli.progress import in_units
+    from gatewayd.store.upgrade import copy_before
+
+    with contextlib.suppress(OSError):
+        if (copy := copy_before(database)) is not None:
+            size = in_units(copy.stat().st_size)
+            sentence = f"{copy} is the database as it was before the last upgrade, {size}: delete it when you like."
+            yield Finding("upgrade", True, sentence)
 
 
 def _proxy(context: Context) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from gatewayd.cli.configured_files import plain_http
 from gatewayd.cli.context import Context
 from gatewayd.cli.findings import Finding, missing_finding
 from gatewayd.clock import DAY, Instant, to_wire
@@ -22,12 +23,14 @@ _LOOPBACK: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # the address that sta
 
 
 def listening(context: Context) -> Iterator[Finding]:
-    """Nothing where there is neither TLS nor a unix socket."""
+    """Nothing where there is neither TLS nor a unix socket, nor plain HTTP to other machines."""
     server = context.config.server
     if missing := missing_finding(context, "server.tls_certificate", "server.tls_key"):
         yield missing
     elif server.tls_certificate:
         yield from _certificates(server, context.clock.now())
+    if (sentence := plain_http(context.config)) is not None:
+        yield Finding("plain HTTP", bool(server.trusted_proxies), sentence)
     for bind in map(parse_bind, server.bind):
         if isinstance(bind, UnixBind):
             yield from _socket(Path(bind.path))

@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 
 def add_commands(subparsers: Subparsers) -> None:
     """Add the commands of OAuth clients."""
-    group = add_group(subparsers, "client", "OAuth clients and what was granted to them")
-    add_command(group, "list", "list the clients, newest first", list_all, json=True)
-    command = add_command(group, "revoke", "refuse a client everything, and end its grants, now", revoke, json=True)
+    group = add_group(subparsers, "client", "OAuth clients and their grants; whom you invoice: billing-client")
+    add_command(group, "list", "list the OAuth clients, newest first", list_all, json=True)
+    command = add_command(
+        group, "revoke", "refuse an OAuth client everything, and end its grants, now", revoke, json=True
+    )
     command.add_argument("id", metavar="ID")
 
 

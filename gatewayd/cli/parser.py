@@ -28,6 +28,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "keys": ("key",),
     "tax": ("tax",),
     "oauth_clients": ("client",),
+    "registers": ("entity", "bank-account", "billing-client"),
     "invoices": ("invoice",),
     "periods": ("period", "obligation"),
     "businesses": ("business",),
@@ -65,7 +66,7 @@ def build_parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
     take longer to build than most commands to run.
     """
     parser = argparse.ArgumentParser(
-        prog="gatewayd", description="Self-hosted API gateway of accounting and tax compliance.", allow_abbrev=False
+        prog="gatewayd", description="An accounting and tax-compliance API that you run yourself.", allow_abbrev=False
     )
     parser.add_argument("--version", action="version", version=f"gatewayd {gatewayd.__version__}")
     parser.add_argument("--config", metavar="FILE", help="the settings; else $GATEWAYD_CONFIG, else the usual places")

@@ -29,6 +29,8 @@ from gatewayd.store.instance_key import open_key
 from gatewayd.store.integrity import find_damage
 from gatewayd.store.log_file import LogFile
 from gatewayd.store.long_reads import LongReads
+from gatewayd.store.lost_database import begin_database
+from gatewayd.store.manifests import KEY_NAME
 from gatewayd.store.sealing import Sealer
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from gatewayd.store.snapshot import PULSE_NAME, Pulse, Snapshot
@@ -59,7 +61,7 @@ class Store:
             opened.callback(writer.close)
             self.upgraded = upgrade(writer, settings.path, clock.now()) if migrates else None
             if not migrates:
-                require_current(writer, clock.now())
+                require_current(writer, settings.path, clock.now())
             self._reader = connections.open_reader(settings.path, 0)  # the loop never waits for a lock
             opened.callback(self._reader.close)
             self._faults = Faults()
@@ -340,6 +342,10 @@ async def open_sealed_store(
 
 
 def prepare(directory: Path, key_file: Path | None) -> Sealer:
-    """Make the data directory, private to its user, and open the instance key. Raises `StoreFailure`."""
+    """Make the data directory, private to its user, and open the instance key.
+
+    Raises `StoreFailure`, also where there was a database and is none.
+    """
     make_directory(directory)
-    return open_key(directory / DATABASE_NAME, key_file or directory / "instance.key")
+    begin_database(directory)
+    return open_key(directory / DATABASE_NAME, key_file or directory / KEY_NAME)

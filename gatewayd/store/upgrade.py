@@ -6,6 +6,7 @@ know. What is there is copied before it is changed.
 
 import contextlib
 import secrets
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from gatewayd.clock import Instant
 from gatewayd.store import connections, schema
 from gatewayd.store.copies import copy_database
 from gatewayd.store.failures import ENGINE_FAILURES, MigrationError, StoreFailure
+from gatewayd.store.lost_database import lost, remains_in
 from gatewayd.store.private_files import sync_directory
 
 
@@ -27,12 +29,14 @@ class Upgrade(NamedTuple):
 
 
 def upgrade(connection: apsw.Connection, path: Path, now: Instant) -> Upgrade | None:
-    """Apply the migrations that wait for the database at `path`; None where none does.
+    """Apply the migrations that wait for the database at `path`; None where none does. Beside no daemon.
 
-    Raises `MigrationError`, or `StoreFailure` where there is no room for the copy; nothing is changed then.
+    Raises `MigrationError`, or `StoreFailure` where there is no room for the copy, or the database is empty and was
+    not; nothing is changed then.
     """
+    _remove_unfinished(path)
     migrations = schema.packaged()
-    applied = _applied(connection, migrations)
+    applied = _applied_of(connection, path, migrations)
     if applied == len(migrations):
         return None
     copy = _copy(path, len(migrations)) if applied else None
@@ -40,10 +44,13 @@ def upgrade(connection: apsw.Connection, path: Path, now: Instant) -> Upgrade | 
     return Upgrade(applied, len(migrations), copy)
 
 
-def require_current(connection: apsw.Connection, now: Instant) -> None:
-    """Make a new database; raises `MigrationError` for one that waits for migrations."""
+def require_current(connection: apsw.Connection, path: Path, now: Instant) -> None:
+    """Make a new database at `path`; raises `MigrationError` for one that waits for migrations.
+
+    Raises `StoreFailure` for one that is empty and was not.
+    """
     migrations = schema.packaged()
-    applied = _applied(connection, migrations)
+    applied = _applied_of(connection, path, migrations)
     if applied == 0:
         schema.migrate(connection, migrations, now)
     elif applied < len(migrations):
@@ -62,6 +69,21 @@ def is_current(database: Path) -> bool:
         raise StoreFailure(f"the database cannot be read: {error}") from error
     finally:
         connection.close()
+
+
+def copy_before(path: Path) -> Path | None:
+    """The database as it was before it was last migrated; None: there is no copy."""
+    return max(path.parent.glob(f"{path.name}.before-*"), default=None)
+
+
+def _applied_of(connection: apsw.Connection, path: Path, migrations: tuple[schema.Migration, ...]) -> int:
+    """How many of the migrations it has. Raises `StoreFailure` where that is none, and once were some."""
+    applied = _applied(connection, migrations)
+    if applied == 0 and (remains := remains_in(path.parent)):
+        applied = _applied(connection, migrations)  # another process may have made it, and then what is beside it
+        if applied == 0:
+            raise StoreFailure(lost(path.parent, remains))
+    return applied
 
 
 def _applied(connection: apsw.Connection, migrations: tuple[schema.Migration, ...]) -> int:
@@ -85,7 +107,17 @@ def _copy(path: Path, number: int) -> Path:
             draft.unlink(missing_ok=True)
     except OSError as error:
         raise StoreFailure(f"the database cannot be copied before it is migrated: {error}") from error
-    for older in set(path.parent.glob(f"{path.name}.before-*")) - {copy}:
-        with contextlib.suppress(OSError):
-            older.unlink()
+    _remove(set(path.parent.glob(f"{path.name}.before-*")) - {copy})
     return copy
+
+
+def _remove_unfinished(path: Path) -> None:
+    """Copies that a kill cut short, with what SQLite keeps beside them, and those older than the newest."""
+    copies = sorted(path.parent.glob(f"{path.name}.before-*"))
+    _remove([*path.parent.glob(f".{path.name}.before-*"), *copies[:-1]])
+
+
+def _remove(copies: Iterable[Path]) -> None:
+    for copy in copies:
+        with contextlib.suppress(OSError):
+            copy.unlink()

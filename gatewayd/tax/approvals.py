@@ -135,9 +135,11 @@ def approve(tx: WriteTx, subject: Subject, attestation: str | None, actor: str) 
     """Open the restricted scopes to a key or client, from its next request on.
 
     `attestation` is what the vendor declared; None: what was declared with the request, or that the operator answers
-    for it. Raises `Problem` `not_found`, or `validation_failed` for an attestation that is too long.
+    for it. Raises `Problem`: `not_found`; `invalid_state` for what works no more, or was made without a tax scope;
+    `validation_failed` for an attestation that is too long.
     """
     holder, given = subjects.get(tx, subject), _check_attestation(attestation)
+    subjects.refuse_useless(holder)
     if holder.approved and given is None:
         return _decision(subject, holder, "approved", standing(tx, subject).attestation, None)
     pending = _pending(tx, subject)
@@ -273,10 +275,7 @@ def _record(
 def _refuse_request(holder: Holder) -> None:
     if holder.approved:
         raise Problem("invalid_state", f"{holder.name} has access already.")
-    if holder.ended:
-        raise Problem("invalid_state", f"{holder.name} does not work any more: ask for another.")
-    if holder.scopes and not RESTRICTED.intersection(holder.scopes):
-        raise Problem("invalid_state", f"{holder.name} was made without a tax scope: make a key that has one.")
+    subjects.refuse_useless(holder)
 
 
 def _pending(tx: ReadTx, subject: Subject) -> _Row | None:

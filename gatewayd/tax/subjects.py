@@ -60,3 +60,11 @@ def has_ended(tx: ReadTx, key: ApiKey) -> bool:
 def may_open_taxes(key: ApiKey) -> bool:
     """Whether approval would open anything to a key: one that chose other scopes alone has no use for it."""
     return key.full_access or bool(RESTRICTED.intersection(key.scopes))
+
+
+def refuse_useless(holder: Holder) -> None:
+    """Raises `Problem` `invalid_state` for what approval would open nothing to."""
+    if holder.ended:
+        raise Problem("invalid_state", f"{holder.name} does not work any more: ask for another.")
+    if holder.scopes and not RESTRICTED.intersection(holder.scopes):
+        raise Problem("invalid_state", f"{holder.name} was made without a tax scope: make a key that has one.")

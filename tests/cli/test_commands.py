@@ -114,6 +114,9 @@ def test_no_database_is_made_where_a_daemon_lost_its_own(run: Run, org_id: str, 
             f"gatewayd: a daemon works with {data}, but the database is gone: none is made in its place\n"
         )
         assert not list(data.glob("gatewayd.db*"))
+    assert "is lost or empty" in run("org", "create", "--name", "Birch").err, "without a daemon neither"
+    assert not list(data.glob("gatewayd.db*"))
+    data.rename(data.with_name("before"))
     assert run("org", "create", "--name", "Birch").code == 0
 
 

@@ -18,6 +18,7 @@ from gatewayd.cli.parser import build_parser
 from gatewayd.clock import DAY, SettableClock, SystemClock
 from tests.cli.conftest import Run
 from tests.daemon.instance import SECONDS, Instance, serving
+from tests.store.test_upgrade import older
 
 
 def findings(run: Run) -> dict[str, tuple[bool, str]]:
@@ -77,6 +78,30 @@ def test_open_permissions_and_a_missing_key(run: Run, org_id: str, config_file: 
     (data / "instance.key").unlink()
     assert "is missing" in findings(run)["instance key"][1]
     assert not (data / "instance.key").exists()
+
+
+@pytest.mark.parametrize("empty", [True, False])
+def test_a_lost_database(run: Run, org_id: str, config_file: Path, empty: bool) -> None:
+    data = config_file.parent / "data"
+    os.truncate(data / "gatewayd.db", 0) if empty else (data / "gatewayd.db").unlink()
+    well, sentence = findings(run)["database"]
+    assert (well, "is lost or empty" in sentence, "gatewayd restore" in sentence) == (False, True, True)
+
+
+def test_a_database_that_waits_for_migrations(run: Run, org_id: str, config_file: Path) -> None:
+    """And then the copy that was made before them, with its size."""
+    path = config_file.parent / "data" / "gatewayd.db"
+    older(path.parent / "older").replace(path)
+    well, sentence = findings(run)["database"]
+    assert (well, "it waits for migrations" in sentence) == (False, True)
+    assert "upgrade" not in findings(run)
+    assert run("migrate").code == 0
+    assert findings(run)["database"][0]
+    size = round((copy := next(path.parent.glob("*.before-*"))).stat().st_size / 1e6, 1)
+    assert findings(run)["upgrade"] == (
+        True,
+        f"{copy} is the database as it was before the last upgrade, {size} MB: delete it when you like.",
+    )
 
 
 def test_a_damaged_database(run: Run, org_id: str, config_file: Path) -> None:

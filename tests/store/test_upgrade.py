@@ -77,8 +77,23 @@ def test_without_room_for_the_copy_nothing_is_migrated(tmp_path: Path) -> None:
         with pytest.raises(StoreFailure, match="cannot be copied before it is migrated"):
             upgrade(connection, path, Instant(START))
         with pytest.raises(MigrationError):
-            require_current(connection, Instant(START))
+            require_current(connection, path, Instant(START))
     finally:
         connection.close()
     assert last_migration(path)[0] == NEWEST - 1
     assert [found.name for found in tmp_path.glob(".*")] == []
+
+
+def test_what_killed_migrations_left_is_removed_and_one_copy_is_kept(tmp_path: Path) -> None:
+    path = older(tmp_path)
+    for name in ("0067.00ff", "0067.00ff-journal", "0068.11ee"):
+        (tmp_path / f".{DATABASE_NAME}.before-{name}").write_bytes(b"half a copy")
+    (tmp_path / f"{DATABASE_NAME}.before-0002").write_bytes(b"of an earlier one")
+    (tmp_path / f"{DATABASE_NAME}.before-0003").write_bytes(b"of the last one")
+    connection = connections.open_writer(path, 1)
+    try:
+        schema.migrate(connection, schema.packaged(), Instant(START))
+        assert upgrade(connection, path, Instant(START)) is None
+    finally:
+        connection.close()
+    assert [found.name for found in tmp_path.glob(f"*{DATABASE_NAME}.before-*")] == [f"{DATABASE_NAME}.before-0003"]
