@@ -108,6 +108,8 @@ class Importing:
             format=order.format,
             mapping=order.mapping,
             max_bytes=self._parts.max_bytes,
+            date_format=order.date_format,
+            negate=order.negate,
         )
         return await self._do(_Job(org_id, run.id, kind, lock, lambda: self._bring(org_id, run, source, order.preview)))
 

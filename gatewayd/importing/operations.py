@@ -1,6 +1,7 @@
 """What changes imports (domain model E): operations that take a file, apply and undo. The area has what reads them."""
 
-from typing import Annotated, Literal, Protocol
+import dataclasses
+from typing import Annotated, Final, Literal, Protocol
 
 import msgspec
 from msgspec import Meta
@@ -31,6 +32,17 @@ MappingText = Annotated[
 ]
 
 
+DateOrder = Annotated[
+    Literal["dmy", "mdy", "ymd"],
+    Meta(description="Of a CSV or QIF that leaves it open: what stands first of day, month and year."),
+]
+Spent = Annotated[
+    Literal["negative", "positive"],
+    Meta(description="Of a CSV or QIF that leaves it open: how what was spent is written."),
+]
+_DATE_FORMATS: Final = {"dmy": "dd/mm/yyyy", "mdy": "mm/dd/yyyy", "ymd": "yyyy-mm-dd"}
+
+
 class Deps(Protocol):
     """What the rows are given to work with."""
 
@@ -48,6 +60,8 @@ class ImportStatement(Request, frozen=True, kw_only=True):
     ] = "auto"
     preview: Annotated[bool, Meta(description="Only show what would become of its rows.")] = False
     mapping: MappingText | None = None
+    date_order: DateOrder | None = None
+    spent: Spent | None = None
 
 
 class ApplyImport(Request, frozen=True, kw_only=True):
@@ -69,10 +83,29 @@ async def import_statement(deps: Deps, caller: Caller, request: ImportStatement,
     MT942 has is pending until a statement brings it.
 
     Rows that the account has already are left out, and pending ones replaced. The same file again changes nothing and
-    answers the first import. A large file goes on after the answer: `status` is then `uploaded` or `applying`. A CSV
-    whose columns nobody knows is `uploaded` with a `proposal`: send it again with a `mapping`.
+    answers the first import. A large file goes on after the answer: `status` is then `uploaded` or `applying`.
+
+    A CSV is checked against its running balance and its column of directions: what they contradict is turned round or
+    refused. What a British file leaves open is read as British banks write it, and told in `supposed`. One whose
+    columns nobody knows is `uploaded` with a `proposal`: send it again with a `mapping`, or with `dateOrder` and
+    `spent` where nothing else is asked.
     """
-    return shown(await deps.importing.import_file(caller.org_id, _order("bank", caller, request), file))
+    order = dataclasses.replace(
+        _order("bank", caller, request),
+        date_format=date_format_of(request.date_order),
+        negate=negate_of(request.spent),
+    )
+    return shown(await deps.importing.import_file(caller.org_id, order, file))
+
+
+def date_format_of(order: str | None) -> str | None:
+    """The format of an order of day, month and year; None where none is given."""
+    return None if order is None else _DATE_FORMATS[order]
+
+
+def negate_of(spent: str | None) -> bool | None:
+    """Whether what was spent is positive; None where it is not said."""
+    return None if spent is None else spent == "positive"
 
 
 class ImportTransactions(Request, frozen=True, kw_only=True):

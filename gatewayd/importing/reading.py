@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 from msgspec import structs
 from msgspec.structs import replace
@@ -30,6 +30,20 @@ class Source:
     format: Format | None
     mapping: Mapping | None
     max_bytes: int
+    date_format: str | None = None
+    negate: bool | None = None
+
+    @property
+    def answers(self) -> bool:
+        """Whether the sender said how a CSV is written, beside its columns."""
+        return self.date_format is not None or self.negate is not None
+
+
+class About(NamedTuple):
+    """What is known of an account before its file is read: see `Hints`."""
+
+    is_card: bool = False
+    last_balance: int | None = None
 
 
 class FileRows(Protocol):
@@ -57,6 +71,7 @@ class Steps(Generic[F]):
     """
 
     begin: Callable[[ReadTx], F]
+    about: Callable[[ReadTx], About] = lambda tx: About()
     known: Callable[[ReadTx, Sequence[str]], Mapping | None]
     forget: Callable[[], Awaitable[None]]
 
@@ -74,33 +89,43 @@ class FileReader(Generic[F]):
     async def read(self, source: Source) -> tuple[F, Mapping | None]:
         """Stage the rows of the file; answers them and the mapping that was given or known.
 
+        What stays in doubt of a bank's file and no mapping is known for is supposed, and told.
+
         Raises `Unreadable`; with a proposal, where a mapping would make it readable.
         """
         mapping = source.mapping
         try:
             return await self._stage(source, mapping), mapping
         except Unreadable as error:
-            if error.proposal is None or mapping is not None:
+            if error.proposal is None:
                 raise
-            mapping = await self._store.read_later(partial(self._known, headings=error.proposal.headings), self._org_id)
             if mapping is None:
+                known = partial(self._known, headings=error.proposal.headings)
+                mapping = await self._store.read_later(known, self._org_id)
+                mapping = None if mapping is None else _fitted(mapping, error.proposal)
+            if mapping is source.mapping and self._run.kind != "bank":
                 raise
-            mapping = _fitted(mapping, error.proposal)
         await self._steps.forget()
-        return await self._stage(source, mapping), mapping
+        return await self._stage(source, mapping, supposes=True), mapping
 
     def _known(self, tx: ReadTx, *, headings: Sequence[str]) -> Mapping | None:
         """How a file with these headings was read before."""
         return learned(tx, self._run.kind, headings) or self._steps.known(tx, headings)
 
-    async def _stage(self, source: Source, mapping: Mapping | None) -> F:
+    async def _stage(self, source: Source, mapping: Mapping | None, *, supposes: bool = False) -> F:
         found = await self._store.read_later(self._steps.begin, self._org_id)
+        about = await self._store.read_later(self._steps.about, self._org_id)
         hints = Hints(
             kind=self._run.kind,
             file_name=source.file_name,
             format=source.format,
             mapping=mapping,
             currency=self._run.currency,
+            date_format=source.date_format,
+            negate=source.negate,
+            is_card=about.is_card,
+            last_balance=about.last_balance,
+            supposes=supposes,
             limits=Limits(file_bytes=source.max_bytes),
         )
         pace = Pace(self._store, self._org_id)

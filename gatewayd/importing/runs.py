@@ -20,6 +20,8 @@ from gatewayd.store import WriteTx
 class Order:
     """What is to be done with a file. `format` and `mapping` None: found out by content.
 
+    `date_format` and `negate` answer what a CSV left open: the order of its dates, and whether spending is positive.
+
     `new_account`: a bank account that is made for the file, and goes with its import where that fails.
     """
 
@@ -28,6 +30,8 @@ class Order:
     format: Format | None
     mapping: Mapping | None
     preview: bool
+    date_format: str | None = None
+    negate: bool | None = None
     account_id: str = ""
     new_account: CreateAccount | None = None
     overrides_closing: bool = False
@@ -61,6 +65,7 @@ def begin(tx: WriteTx, order: Order, kind: Kind, file: ReceivedFile, source: Run
         currency=account.currency,
         refused=[],
         ignored=[],
+        supposed=[],
         makes_account=order.new_account is not None,
         **dict.fromkeys(("rows", "added", "duplicates", "replaced", "refused_rows", "ignored_rows"), 0),
     )

@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from gatewayd.contract.pages import LongLimit, PageRequest, SyncRequest
 from gatewayd.contract.wire import Amount, DateText, Id, Part, Request, Response, Timestamp
-from gatewayd.statements.shapes import Column, Doubt, Format, IgnoredKind, Mapping, Proposal
+from gatewayd.statements.shapes import Column, Doubt, Format, IgnoredKind, Mapping, Proposal, Supposed
 
 ImportKind = Literal["bank", "broker"]
 RunStatus = Literal["uploaded", "previewed", "applying", "applied", "reverting", "reverted", "failed"]
@@ -58,6 +58,9 @@ class ColumnMapping(Part, frozen=True, kw_only=True, omit_defaults=True):
     date_format: Annotated[str, Meta(examples=["dd/mm/yyyy"])] | None = None
     decimal_comma: bool = False
     negate: Annotated[bool, Meta(description="Of cards: what was spent is positive.")] = False
+    negate_balance: Annotated[
+        bool | None, Meta(description="Of cards and loans: a positive balance is owed. As negate, unless it is given.")
+    ] = None
     pence: Annotated[
         bool, Meta(description="Amounts are whole numbers of pence. Of a broker's file: prices are in pence.")
     ] = False
@@ -130,6 +133,21 @@ class RefusedLine(Response, frozen=True, kw_only=True):
     reason: str
 
 
+class SupposedReading(Response, frozen=True, kw_only=True):
+    """What the file left open and how it was read: a field of its mapping, the value, and why."""
+
+    field: str
+    value: str
+    reason: str
+
+    @classmethod
+    def of(cls, supposed: Supposed) -> "SupposedReading":
+        """As the API shows it."""
+        first, *rest = supposed.field.split("_")
+        field = first + "".join(word.capitalize() for word in rest)
+        return cls(field=field, value=supposed.value, reason=supposed.reason)
+
+
 class IgnoredRows(Response, frozen=True, kw_only=True):
     """Rows of the file that are no transactions: what kind they are of, how many, and the line of the first."""
 
@@ -143,8 +161,8 @@ class ImportRun(Response, frozen=True, kw_only=True):
 
     Each of its `rows` is one of `added`, `duplicates`, `replaced`, `ignoredRows` and `refusedRows`: of a preview what
     would become of them. `refused` lists the first of the refused ones, `ignored` those that are no transactions.
-    `balanced` is null where the file does not tell. One that waits for a mapping is `uploaded` with a `proposal`;
-    `error` says why one failed.
+    `supposed` is what the file leaves open and how it was read. `balanced` is null where the file does not tell. One
+    that waits for a mapping is `uploaded` with a `proposal`; `error` says why one failed.
     """
 
     id: Id
@@ -157,6 +175,7 @@ class ImportRun(Response, frozen=True, kw_only=True):
     format: Format | None
     profile: str | None
     mapping: ColumnMapping | None
+    supposed: list[SupposedReading]
     status: RunStatus
     rows: int
     added: int

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from gatewayd.money import CURRENCIES
 from gatewayd.statements.amounts import parse_amount
@@ -22,7 +22,19 @@ _INWARDS = frozenset({"CR", "C", "CRDT", "CREDIT", "IN", "PAID IN", "MONEY IN", 
 _OUTWARDS = frozenset({"DR", "D", "DBIT", "DEBIT", "OUT", "PAID OUT", "MONEY OUT", "-"})
 _PENDING = frozenset({"pending", "authorised", "authorized", "processing", "pend", "unsettled"})
 _VOID = frozenset({"reverted", "declined", "failed", "cancelled", "canceled", "rejected", "returned", "deleted"})
+_PENCE = frozenset({"GBp", "GBX", "GBx", "gbx"})  # hundredths of a pound, as prices in London are quoted
 _MARKED = re.compile(r".*\b(CR|DR)\.?\s*", re.IGNORECASE | re.DOTALL)
+
+
+Key = tuple[Identifiers, str | None, str]
+"""Account, its name, and currency: what a statement of a CSV is of."""
+
+
+class Signed(NamedTuple):
+    """The sign of an amount, and what the column of directions says beside it."""
+
+    is_negative: bool
+    is_out: bool
 
 
 class Columns:
@@ -98,10 +110,44 @@ class RowReader:
 
     def currency(self, cells: Sequence[str]) -> str:
         """The currency of a row. Raises `ValueError` where it names none that there is."""
+        if self._is_in_pence(cells):
+            return "GBP"
         named = _cell(cells, self._columns.currency).upper() or self._currency
         if named not in CURRENCIES:
             raise ValueError(f"{named!r} is no currency" if named else "it names no currency")
         return named
+
+    def _is_in_pence(self, cells: Sequence[str]) -> bool:
+        return _cell(cells, self._columns.currency) in _PENCE
+
+    def key(self, cells: Sequence[str]) -> Key:
+        """What a row is of. Raises `ValueError` as `currency` does."""
+        return (*self.account(cells), self.currency(cells))
+
+    def moved(self, cells: Sequence[str], currency: str) -> tuple[int, int | None] | None:
+        """The amount of a booked row and the balance behind it; None for one that is pending or void.
+
+        Raises `ValueError` for what cannot be read.
+        """
+        status = _cell(cells, self._columns.status).lower()
+        date = _cell(cells, self._columns.date)
+        if status in _VOID or status in _PENDING or not is_date(date):
+            return None
+        return self._amount(cells, currency), self._balance(cells, currency)
+
+    def day(self, cells: Sequence[str]) -> str | None:
+        """The day of a row; None where it has none that can be read."""
+        try:
+            return parse_date(_cell(cells, self._columns.date), self._date_format)
+        except ValueError:
+            return None
+
+    def signed(self, cells: Sequence[str], currency: str) -> Signed | None:
+        """How a row is signed that has a direction beside its amount; None for others."""
+        text, direction = _cell(cells, self._columns.amount), _cell(cells, self._columns.direction).upper()
+        if not text or direction not in _INWARDS | _OUTWARDS:
+            return None
+        return Signed(self._parsed(text, currency, cells) < 0, direction in _OUTWARDS)
 
     def account(self, cells: Sequence[str]) -> tuple[Identifiers, str | None]:
         """The account that a row says it is of, and its name."""
@@ -122,7 +168,6 @@ class RowReader:
         if not date and status == "booked":
             raise ValueError("it has no date")
         raw = " ".join(text for column in columns.description if (text := cells[column]))
-        balance = _cell(cells, columns.balance)
         counterparty = _cell(cells, columns.counterparty)
         original = self._original(cells, currency)
         code = _cell(cells, columns.merchant_category_code)
@@ -142,7 +187,7 @@ class RowReader:
             reference=cleaned(_cell(cells, columns.reference)) or None,
             fit_id=_cell(cells, columns.transaction_id).strip("'") or None,
             merchant_category_code=code if len(code) == 4 and code.isdigit() and code != "0000" else None,
-            balance_after=self._parsed(balance, currency, negate=self._mapping.negate) if balance else None,
+            balance_after=self._balance(cells, currency),
             original_amount=original[0] if original else None,
             original_currency=original[1] if original else None,
         )
@@ -159,6 +204,11 @@ class RowReader:
         text = _cell(cells, self._columns.value_date) or (date if status == "pending" and is_date(date) else "")
         return parse_date(text, self._date_format) if text else None
 
+    def _balance(self, cells: Sequence[str], currency: str) -> int | None:
+        text, mapping = _cell(cells, self._columns.balance), self._mapping
+        negate = mapping.negate if mapping.negate_balance is None else mapping.negate_balance
+        return self._parsed(text, currency, cells, negate=negate) if text else None
+
     def _amount(self, cells: Sequence[str], currency: str) -> int:
         columns = self._columns
         if columns.amount is None:
@@ -167,23 +217,24 @@ class RowReader:
         if not text:
             raise ValueError("it has no amount")
         fee = _cell(cells, columns.fee)
-        cost = abs(self._parsed(fee, currency)) if fee else 0
+        cost = abs(self._parsed(fee, currency, cells)) if fee else 0
         direction = _cell(cells, columns.direction).upper()
         if direction:
             if direction not in _INWARDS | _OUTWARDS:
                 raise ValueError(f"its direction is {direction[:20]!r}, neither in nor out")
-            amount = abs(self._parsed(text, currency))
+            amount = abs(self._parsed(text, currency, cells))
             return (amount if direction in _INWARDS else -amount) - cost
         # CR and DR say the direction themselves, whatever a plain number of the card means.
-        return self._parsed(text, currency, negate=self._mapping.negate and not _MARKED.fullmatch(text)) - cost
+        negate = self._mapping.negate and not _MARKED.fullmatch(text)
+        return self._parsed(text, currency, cells, negate=negate) - cost
 
     def _paid_in(self, cells: Sequence[str], currency: str) -> int:
         text = _cell(cells, self._columns.paid_in)
         out = _cell(cells, self._columns.paid_out)
-        amount = self._parsed(text, currency) if text else 0
+        amount = self._parsed(text, currency, cells) if text else 0
         if amount < 0:
             raise ValueError("what was paid in is negative")
-        if amount and out and self._parsed(out, currency):
+        if amount and out and self._parsed(out, currency, cells):
             raise ValueError("it was both paid in and paid out")
         if not text and not out:
             raise ValueError("it has no amount")
@@ -192,19 +243,28 @@ class RowReader:
     def _paid_out(self, cells: Sequence[str], currency: str) -> int:
         """Chosen: whatever its sign, as some banks write what was paid out with a minus and others without."""
         text = _cell(cells, self._columns.paid_out)
-        return abs(self._parsed(text, currency)) if text else 0
+        return abs(self._parsed(text, currency, cells)) if text else 0
 
     def _original(self, cells: Sequence[str], currency: str) -> tuple[int, str] | None:
-        named = _cell(cells, self._columns.original_currency).upper()
+        named = _cell(cells, self._columns.original_currency)
         text = _cell(cells, self._columns.original_amount)
-        if not text or named == currency or named not in CURRENCIES:
+        if not text or named in _PENCE or named.upper() == currency or named.upper() not in CURRENCIES:
             return None
-        return self._parsed(text, named, negate=self._mapping.negate), named
-
-    def _parsed(self, text: str, currency: str, *, negate: bool = False) -> int:
         mapping = self._mapping
-        minor = parse_amount(text, currency, decimal_comma=mapping.decimal_comma, pence=mapping.pence)
+        minor = parse_amount(text, named.upper(), decimal_comma=mapping.decimal_comma, pence=mapping.pence)
+        return -minor if mapping.negate else minor, named.upper()
+
+    def _parsed(self, text: str, currency: str, cells: Sequence[str], *, negate: bool = False) -> int:
+        """Of a row in pence the whole number counts them."""
+        mapping = self._mapping
+        pence = mapping.pence or self._is_in_pence(cells)
+        minor = parse_amount(text, currency, decimal_comma=mapping.decimal_comma, pence=pence)
         return -minor if negate else minor
+
+
+def is_total_or_balance(cells: Sequence[str]) -> bool:
+    """True for a row of totals, or of a balance, which is no transaction."""
+    return any(_NO_TRANSACTION.fullmatch(cell) for cell in cells) and not any(map(is_date, cells[:1]))
 
 
 def is_direction(text: str) -> bool:

@@ -8,7 +8,7 @@ from msgspec import structs
 from gatewayd.statements.csv_headings import mapping_of, profile_of
 from gatewayd.statements.csv_lines import Columns
 from gatewayd.statements.csv_profile import Profile
-from gatewayd.statements.csv_proposal import Table, proposal_of
+from gatewayd.statements.csv_proposal import Table, body_of, proposal_of
 from gatewayd.statements.csv_sample import (
     DELIMITERS,
     body_rows,
@@ -19,20 +19,23 @@ from gatewayd.statements.csv_sample import (
     sample_of,
     trimmed,
 )
-from gatewayd.statements.dates import DAY_FIRST, DateOrder
-from gatewayd.statements.shapes import Hints, Limits, Mapping, Unreadable
+from gatewayd.statements.csv_settling import settled, settled_dates
+from gatewayd.statements.dates import DateOrder
+from gatewayd.statements.shapes import Hints, Limits, Mapping, Supposed, Unreadable
 from gatewayd.statements.text import TextLines, encoding_of
 
 
 class Plan(NamedTuple):
     """What the rows are read by. `preamble` is what stands before the headings; `currency` that of rows without one.
 
-    The encoding is the file's and not the mapping's, which may serve for other files.
+    `supposed` is what nothing shows. The encoding is the file's and not the mapping's, which may serve for other files.
     """
 
     mapping: Mapping
     encoding: str
     columns: Columns
+    headings: Sequence[str]
+    supposed: tuple[Supposed, ...]
     currency: str | None
     preamble: Sequence[Sequence[str]]
     profile: Profile | None
@@ -43,54 +46,72 @@ def plan_of(stream: BinaryIO, hints: Hints) -> Plan:
     given = hints.mapping
     encoding = (given.encoding if given else None) or encoding_of(stream)
     sample = sample_of(stream, encoding, hints.limits)
-    profile = None
+    profile: Profile | None = None
+    supposed: tuple[Supposed, ...] = ()
     if given is not None and (given.date is not None):
         mapping, table = given, cut(sample, given.delimiter)
     else:
-        mapping, table, profile = _found(stream, encoding, sample, hints)
+        mapping, table, profile, supposed = _found(stream, encoding, sample, hints)
+    mapping = _as_answered(mapping, hints)
     at = None if mapping.header_row is None else row_at(table, mapping.header_row)
     headings = trimmed(table.rows[at]) if at is not None else []
     columns = Columns(mapping, headings)
     if mapping.date_format is None:
-        mapping = structs.replace(mapping, date_format=_date_format(stream, encoding, mapping, columns, hints.limits))
+        found, told = _date_format(stream, encoding, mapping, columns, hints)
+        mapping, supposed = structs.replace(mapping, date_format=found), (*supposed, *told)
     currency = currency_in(headings) or hints.currency or (profile.currency if profile else None)
-    return Plan(mapping, encoding, columns, currency, table.rows[: at or 0], profile)
+    return Plan(mapping, encoding, columns, headings, supposed, currency, table.rows[: at or 0], profile)
+
+
+def _as_answered(mapping: Mapping, hints: Hints) -> Mapping:
+    """The mapping with what a person said goes before it."""
+    if hints.date_format is not None:
+        mapping = structs.replace(mapping, date_format=hints.date_format)
+    if hints.negate is not None and mapping.amount is not None:
+        mapping = structs.replace(mapping, negate=hints.negate)
+    return mapping
 
 
 def _found(
     stream: BinaryIO, encoding: str, sample: Sequence[str], hints: Hints
-) -> tuple[Mapping, Table, Profile | None]:
-    """The mapping of the profile that the headings belong to, else the proposal's."""
+) -> tuple[Mapping, Table, Profile | None, tuple[Supposed, ...]]:
+    """The mapping of the profile that the headings belong to, else the proposal's with what was supposed."""
     for delimiter in DELIMITERS:
         table = cut(sample, delimiter)
         for row, line in zip(table.rows[:30], table.lines, strict=False):
             profile = profile_of(row) if len(row) > 2 else None
             if profile is not None:
-                return mapping_of(profile, row, delimiter, line), table, profile
+                return mapping_of(profile, row, delimiter, line), table, profile, ()
     table = cut(sample, delimiter_of(sample))
     proposal = proposal_of(table)
     if proposal.mapping.date is None and not any(len(row) > 1 for row in table.rows):
         raise Unreadable(None, "the file is no statement: there are neither columns nor another format that is known")
-    doubts = {doubt.field for doubt in proposal.doubts}
+    doubts, dates = {doubt.field for doubt in proposal.doubts}, DateOrder()
     if "date_format" in doubts and doubts.isdisjoint({"date", "amount"}):
         columns = Columns(proposal.mapping, proposal.headings)
         dates = _dates(stream, encoding, proposal.mapping, columns, hints.limits)
         proposal = proposal_of(table, dates)
+    proposal, supposed = settled(proposal, body_of(table), dates, hints)
     if proposal.doubts:
         questions = " ".join(doubt.question for doubt in proposal.doubts)
         raise Unreadable(None, f"the columns of this CSV have to be confirmed. {questions}", proposal)
-    return proposal.mapping, table, None
+    return proposal.mapping, table, None, supposed
 
 
-def _date_format(stream: BinaryIO, encoding: str, mapping: Mapping, columns: Columns, limits: Limits) -> str:
+def _date_format(
+    stream: BinaryIO, encoding: str, mapping: Mapping, columns: Columns, hints: Hints
+) -> tuple[str, tuple[Supposed, ...]]:
     """The format that all dates of the file agree with. Raises `Unreadable` where they leave two."""
-    dates = _dates(stream, encoding, mapping, columns, limits)
+    dates = _dates(stream, encoding, mapping, columns, hints.limits)
     formats = dates.formats()
-    if len(formats) > 1:
-        proposal = proposal_of(cut(sample_of(stream, encoding, limits), mapping.delimiter), dates)
+    if len(formats) == 1:
+        return formats[0], ()
+    found = settled_dates(dates, hints)
+    if found is None:
+        proposal = proposal_of(cut(sample_of(stream, encoding, hints.limits), mapping.delimiter), dates)
         reason = f"nothing shows which is the day and which the month of {dates.doubtful!r}"
         raise Unreadable(None, reason, structs.replace(proposal, mapping=mapping))
-    return formats[0] if formats else DAY_FIRST
+    return found
 
 
 def _dates(stream: BinaryIO, encoding: str, mapping: Mapping, columns: Columns, limits: Limits) -> DateOrder:

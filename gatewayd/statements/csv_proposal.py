@@ -1,5 +1,6 @@
 """How a CSV that no profile knows could be read: proposed with what is in doubt, never taken for granted."""
 
+import itertools
 from collections.abc import Mapping as ReadOnly
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -7,8 +8,9 @@ from typing import NamedTuple
 from msgspec import structs
 
 from gatewayd.statements.amounts import has_decimal_comma, is_amount_text, parse_amount
+from gatewayd.statements.csv_columns import is_borne_out
 from gatewayd.statements.csv_headings import folded
-from gatewayd.statements.csv_lines import is_direction
+from gatewayd.statements.csv_lines import is_direction, is_total_or_balance
 from gatewayd.statements.dates import DateOrder, is_date
 from gatewayd.statements.shapes import Column, Doubt, Mapping, Proposal
 
@@ -59,6 +61,8 @@ _DESCRIPTIONS = (
     *("particulars", "text", "merchant/description", "notes", "verwendungszweck", "transaction"),
 )
 _SAMPLE_ROWS = 20
+_AMOUNTS_TRIED = 4
+_WITH_BALANCE, _BOTH_WAYS = ("amount", "balance"), ("paid_out", "paid_in", "balance")
 
 
 class Table(NamedTuple):
@@ -75,7 +79,7 @@ def proposal_of(table: Table, dates: DateOrder | None = None) -> Proposal:
     headings = [cell.strip() for cell in table.rows[at]] if at is not None else []
     while headings and not headings[-1]:
         headings.pop()
-    body = [row for row in table.rows[0 if at is None else at + 1 :] if any(cell.strip() for cell in row)]
+    body = body_of(table)
     before = None if at is None else table.lines[at]
     plain = Mapping(delimiter=table.delimiter, header_row=before)
     mapping = structs.replace(plain, **_columns(headings, body))
@@ -86,6 +90,13 @@ def proposal_of(table: Table, dates: DateOrder | None = None) -> Proposal:
         mapping=mapping,
         doubts=tuple(doubts),
     )
+
+
+def body_of(table: Table) -> list[Sequence[str]]:
+    """The rows behind the headings that say anything and are no totals."""
+    at = _heading_row(table)
+    rows = table.rows[0 if at is None else at + 1 :]
+    return [row for row in rows if any(cell.strip() for cell in row) and not is_total_or_balance(row)]
 
 
 def _heading_row(table: Table) -> int | None:
@@ -113,28 +124,54 @@ def _columns(headings: Sequence[str], body: Sequence[Sequence[str]]) -> dict[str
     found["description"] = tuple(by_name[name] for name in _DESCRIPTIONS if name in by_name)
     if not found["description"]:
         second = next((found[field] for field in ("counterparty", "reference", "type") if found[field]), None)
-        found["description"] = (second,) if isinstance(second, str) else ()
+        named = (second,) if isinstance(second, str) else ()
+        found["description"] = (*named, *unknown_texts(headings, body, found))
     return found
 
 
+def unknown_texts(headings: Sequence[str], body: Sequence[Sequence[str]], found: ReadOnly[str, object]) -> list[str]:
+    """The columns of text that are nothing else, whatever they are called, where no column is called a description."""
+    taken = {column for column in found.values() if isinstance(column, str)}
+    texts = []
+    for heading in dict.fromkeys(headings):
+        cells = _cells(body, headings, heading) if heading and heading not in taken else []
+        if any(not is_date(cell) and not is_amount_text(cell) for cell in cells):
+            texts.append(heading)
+    return texts
+
+
 def _columns_by_content(body: Sequence[Sequence[str]]) -> dict[str, Column | tuple[Column, ...] | None]:
-    """Columns by number: the first of dates, the amounts behind it, and the longest text."""
+    """Columns by number: the first of dates, the longest text, and of those with amounts what the balances bear out."""
     width = min((len(row) for row in body), default=0)
     columns = [[row[at].strip() for row in body] for at in range(width)]
-    dates = [at for at, cells in enumerate(columns) if all(map(is_date, cells))]
+    dates = [at for at, cells in enumerate(columns) if cells and all(map(is_date, cells))]
     amounts = [
         at
         for at, cells in enumerate(columns)
         if at not in dates and any(cells) and all(not cell or is_amount_text(cell) for cell in cells)
     ]
+    written = [at for at in amounts if any("." in cell or "," in cell for cell in columns[at])]
     texts = [at for at in range(width) if at not in dates and at not in amounts]
     texts.sort(key=lambda at: -sum(map(len, columns[at])))
     return {
         "date": dates[0] if dates else None,
-        "amount": amounts[0] if amounts else None,
-        "balance": amounts[1] if len(amounts) == 2 else None,
         "description": tuple(texts[:1]),
+        **_amounts_by_content(body, written or amounts),
     }
+
+
+def _amounts_by_content(body: Sequence[Sequence[str]], amounts: Sequence[int]) -> dict[str, Column | None]:
+    """Which of the columns with amounts are which: one and a balance, or paid out, paid in and a balance."""
+    found: dict[str, Column | None] = {"amount": amounts[0] if amounts else None, "balance": None}
+    if len(amounts) == 2:
+        found["balance"] = amounts[1]
+    comma = any(has_decimal_comma(row[at]) for row in body for at in amounts)
+    names = _WITH_BALANCE if len(amounts) == 2 else _BOTH_WAYS
+    for order in itertools.permutations(amounts[:_AMOUNTS_TRIED], len(names)):
+        tried = dict(zip(names, order, strict=True))
+        if is_borne_out(structs.replace(Mapping(decimal_comma=comma), **tried), body):
+            return {"amount": None, **tried}
+    return found
 
 
 def _settled(
@@ -187,13 +224,16 @@ def _doubts_of_sign(mapping: Mapping, headings: Sequence[str], body: Sequence[Se
 
 
 def _with_direction(mapping: Mapping, headings: Sequence[str], body: Sequence[Sequence[str]]) -> Mapping:
-    """The mapping with a column that says CR or DR of every row, whatever its heading, where no sign does."""
+    """The mapping with a column that says CR or DR of every row, whatever its heading."""
     numbers = _cells(body, headings, mapping.amount)
-    if not numbers or mapping.direction or any(_is_negative(n, decimal_comma=mapping.decimal_comma) for n in numbers):
+    if not numbers or mapping.direction:
         return mapping
+    is_signed = any(_is_negative(number, decimal_comma=mapping.decimal_comma) for number in numbers)
     for column in headings or range(len(body[0])):
         cells = _cells(body, headings, column)
-        if column != "" and len(cells) == len(numbers) and all(map(is_direction, cells)):
+        if column == "" or len(cells) != len(numbers) or not all(map(is_direction, cells)):
+            continue
+        if not is_signed or len({cell.upper() for cell in cells}) > 1:  # beside signs one word alone is a kind
             return structs.replace(mapping, direction=column)
     return mapping
 

@@ -51,15 +51,39 @@ def order_of(date_format: str) -> str | None:
     return seen if seen in ("dmy", "mdy", "ymd", "ydm") else None
 
 
+class _Sequence:
+    """Whether dates go one way as they are read in one order."""
+
+    def __init__(self) -> None:
+        self.rises = self.falls = True
+        self.changes = 0
+        self._last = ""
+
+    def add(self, day: str | None) -> None:
+        if day is None or day == self._last:
+            return
+        if self._last:
+            self.changes += 1
+            self.rises = self.rises and day > self._last
+            self.falls = self.falls and day < self._last
+        self._last = day
+
+    @property
+    def goes_one_way(self) -> bool:
+        return self.rises or self.falls
+
+
 class DateOrder:
     """Finds out in which order dates are written, from as many of them as it takes."""
 
     _ENOUGH = 20
+    _CHANGES = 3  # Chosen: so many changes of the day show a sequence that is no chance
 
     def __init__(self) -> None:
         self._votes = {DAY_FIRST: 0, MONTH_FIRST: 0}
         self._own: str | None = None
         self._doubtful: str | None = None
+        self._sequences = {one: _Sequence() for one in self._votes}
 
     def add(self, text: str) -> None:
         """One date more. What is no date says nothing, nor does one that is the same day in both orders."""
@@ -71,6 +95,8 @@ class DateOrder:
             self._own = YEAR_FIRST if order[0] == "y" else NAMED
             return
         readings = {one: _date(parts, order_of(one) or "") for one in self._votes}
+        for one, day in readings.items():
+            self._sequences[one].add(day)
         possible = [one for one, day in readings.items() if day is not None]
         if len(possible) == 1:
             self._votes[possible[0]] += 1
@@ -86,6 +112,19 @@ class DateOrder:
     def doubtful(self) -> str:
         """A date that can be read in both orders."""
         return self._doubtful or ""
+
+    def in_sequence(self) -> str | None:
+        """The one format in which the dates follow upon each other, forwards or backwards; None: both, or neither."""
+        if any(self._votes.values()):
+            return None
+        enough = all(one.changes >= self._CHANGES for one in self._sequences.values())
+        found = [name for name, one in self._sequences.items() if one.goes_one_way]
+        return found[0] if enough and len(found) == 1 else None
+
+    @property
+    def contradict(self) -> bool:
+        """Whether some of them can only be read in one order and some only in the other."""
+        return all(self._votes.values())
 
     def formats(self) -> tuple[str, ...]:
         """In which formats the dates can be read, likeliest first; more than one where nothing shows which."""

@@ -7,9 +7,21 @@ from msgspec import structs
 
 from gatewayd.money import CURRENCIES
 from gatewayd.statements.amounts import has_decimal_comma, parse_amount
+from gatewayd.statements.csv_settling import settled_dates
 from gatewayd.statements.dates import DateOrder, parse_date
 from gatewayd.statements.running import Tally
-from gatewayd.statements.shapes import Doubt, Hints, Line, Mapping, Opened, Part, Proposal, Refused, Unreadable
+from gatewayd.statements.shapes import (
+    Doubt,
+    Hints,
+    Line,
+    Mapping,
+    Opened,
+    Part,
+    Proposal,
+    Refused,
+    Supposed,
+    Unreadable,
+)
 from gatewayd.statements.text import TextLines, cleaned, encoding_of, without_nul
 from gatewayd.statements.transaction_types import type_of_word
 
@@ -28,10 +40,10 @@ def read_qif(stream: BinaryIO, hints: Hints) -> Iterator[Part]:
     if currency not in CURRENCIES:
         raise Unreadable(None, "a QIF file names no currency: say which it is in")
     encoding = (hints.mapping.encoding if hints.mapping else None) or encoding_of(stream)
-    mapping = _mapping(stream, encoding, hints)
+    mapping, supposed = _mapping(stream, encoding, hints)
     lines = TextLines(stream, encoding, hints.limits)
     try:
-        yield from _Reader(mapping, currency).parts(lines)
+        yield from _Reader(mapping, supposed, currency).parts(lines)
     finally:
         lines.detach()
 
@@ -68,11 +80,13 @@ def _records(lines: TextLines) -> Iterator[Record]:
         yield Record(kind, fields, start, is_whole=False)
 
 
-def _mapping(stream: BinaryIO, encoding: str, hints: Hints) -> Mapping:
-    """The mapping that is given, or what all dates and amounts of the file agree with."""
+def _mapping(stream: BinaryIO, encoding: str, hints: Hints) -> tuple[Mapping, tuple[Supposed, ...]]:
+    """The mapping that is given, or what all dates and amounts of the file agree with, and what was supposed."""
     given = hints.mapping or Mapping()
+    if hints.negate is not None:
+        given = structs.replace(given, negate=hints.negate)
     if given.date_format is not None:
-        return given
+        return given, ()
     order, comma = DateOrder(), given.decimal_comma
     lines = TextLines(stream, encoding, hints.limits)
     try:
@@ -87,9 +101,10 @@ def _mapping(stream: BinaryIO, encoding: str, hints: Hints) -> Mapping:
         lines.detach()
     formats = order.formats()
     found = structs.replace(given, date_format=formats[0], decimal_comma=comma)
-    if len(formats) > 1:
+    settled = (formats[0], ()) if len(formats) == 1 else settled_dates(order, hints)
+    if settled is None:
         raise unsettled_dates(found, formats, order.doubtful)
-    return found
+    return structs.replace(found, date_format=settled[0]), settled[1]
 
 
 def unsettled_dates(mapping: Mapping, formats: tuple[str, ...], example: str) -> Unreadable:
@@ -102,8 +117,9 @@ def unsettled_dates(mapping: Mapping, formats: tuple[str, ...], example: str) ->
 class _Reader:
     """Follows the lists of the file. `_account` is what `!Account` named last."""
 
-    def __init__(self, mapping: Mapping, currency: str) -> None:
+    def __init__(self, mapping: Mapping, supposed: tuple[Supposed, ...], currency: str) -> None:
         self._mapping = mapping
+        self._supposed = supposed
         self._currency = currency
         self._account: str | None = None
         self._tally: Tally | None = None
@@ -131,6 +147,7 @@ class _Reader:
             statement=self._tally.statement,
             format="qif",
             mapping=self._mapping,
+            supposed=self._supposed,
             account_name=self._account,
             currency=self._currency,
         )

@@ -89,6 +89,7 @@ class Mapping(Struct, frozen=True, kw_only=True, omit_defaults=True):
     date_format: str | None = None  # dd/mm/yyyy, mm/dd/yyyy, yyyy-mm-dd, dd mon yyyy ...; None: found out by content
     decimal_comma: bool = False  # 1.234,56
     negate: bool = False  # of cards: what was spent is positive
+    negate_balance: bool | None = None  # what is owed is a positive balance; None: as `negate`
     pence: bool = False  # whole numbers of the minor unit; of a broker's file prices alone
     # Of a broker's file. `amount`, or `paid_in` and `paid_out`, are what moved in cash; else quantity x price is.
     quantity: Column | None = None
@@ -122,7 +123,20 @@ class Hints(Struct, frozen=True, kw_only=True, omit_defaults=True):
     format: Format | None = None  # None: found out by content
     mapping: Mapping | None = None  # None: a profile's, or found out where there is no doubt
     currency: str | None = None  # of what names none itself; None: then it is unreadable
+    date_format: str | None = None  # as a person answered; goes before what a mapping says
+    negate: bool | None = None  # the same
+    is_card: bool = False  # of a card or a loan, where what is owed may be positive
+    last_balance: int | None = None  # what the account's last statement ended with, in minor units
+    supposes: bool = False  # what stays in doubt is read as British banks write it, and told
     limits: Limits = Limits()
+
+
+class Supposed(Struct, frozen=True, kw_only=True):
+    """What was not said, and is taken to be so. `field` and `value` are of `Mapping`; `reason` is for people."""
+
+    field: str
+    value: str
+    reason: str
 
 
 class Opened(Struct, frozen=True, kw_only=True, tag_field="part", tag="opened"):
@@ -132,6 +146,7 @@ class Opened(Struct, frozen=True, kw_only=True, tag_field="part", tag="opened"):
     format: Format
     profile: str | None = None
     mapping: Mapping | None = None  # of a CSV or QIF: as it was read, guesses included
+    supposed: tuple[Supposed, ...] = ()
     account_name: str | None = None
     sort_code: str | None = None  # six digits
     account_number: str | None = None  # of a card the last four digits, behind asterisks
@@ -194,7 +209,7 @@ class Closed(Struct, frozen=True, kw_only=True, tag_field="part", tag="closed"):
 
     `is_interim`: it was a report within the day, such as MT942, which holds some lines of its days and no balance.
 
-    Of a CSV the balances are those of its running balance, and None where that does not add up from row to row.
+    Of a CSV the balances are the ends of its running balance, with `adds_up` beside them.
     """
 
     statement: int
@@ -207,6 +222,7 @@ class Closed(Struct, frozen=True, kw_only=True, tag_field="part", tag="closed"):
     from_date: str | None = None  # else of the first and the last booked line
     to_date: str | None = None
     is_interim: bool = False
+    adds_up: bool | None = None  # whether each row follows from another by the balance behind it; None: not told
 
 
 class Instrument(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -342,10 +342,7 @@ async def open_sealed_store(
 
 
 def prepare(directory: Path, key_file: Path | None) -> Sealer:
-    """Make the data directory, private to its user, and open the instance key.
-
-    Raises `StoreFailure`, also where there was a database and is none.
-    """
+    """Make the private data directory, open the instance key. Raises `StoreFailure`, also where a database is lost."""
     make_directory(directory)
     begin_database(directory)
     return open_key(directory / DATABASE_NAME, key_file or directory / KEY_NAME)

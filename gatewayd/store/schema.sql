@@ -1119,7 +1119,7 @@ CREATE TABLE "import_runs" (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
-, ignored_rows INTEGER NOT NULL DEFAULT 0, ignored TEXT NOT NULL DEFAULT '[]') STRICT;
+, ignored_rows INTEGER NOT NULL DEFAULT 0, ignored TEXT NOT NULL DEFAULT '[]', supposed TEXT NOT NULL DEFAULT '[]') STRICT;
 
 CREATE UNIQUE INDEX import_runs_at_work ON import_runs (org_id, account_id) WHERE stage IS NOT NULL;
 

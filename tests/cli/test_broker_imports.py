@@ -43,6 +43,7 @@ def test_a_file_makes_an_account_and_fills_it(run: Run, org_id: str, file: Path,
         "replaced": 0,
         "ignored": [],
         "refused": [],
+        "supposed": [],
         "balance": "34975.92",
     }
     assert made["accountId"].startswith("acc_")

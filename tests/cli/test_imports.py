@@ -1,5 +1,6 @@
 """`gatewayd import`: a statement comes into an account from the command line, and goes again."""
 
+import io
 import json
 from pathlib import Path
 
@@ -36,6 +37,7 @@ def test_a_statement_makes_an_account_and_fills_it(run: Run, org_id: str, statem
         "replaced": 0,
         "ignored": [],
         "refused": [],
+        "supposed": [],
         "balance": "1193.60",
     }
     assert made["accountId"].startswith("bac_")
@@ -70,6 +72,43 @@ def test_unknown_columns_are_asked_for(run: Run, org_id: str, tmp_path: Path) ->
     arguments = ("--account", told["accountId"], "--mapping", str(mapping), "--json")
     made = run("import", "bank", str(file), "--org", org_id, *arguments).document
     assert (made["added"], made["refused"]) == (1, [])
+
+
+EUROS = "Date,Description,Amount\n03/04/2026,Timber,40.00\n05/04/2026,Thanks,-9.00\n"
+
+
+def test_questions_about_a_file_are_answered_by_flags(run: Run, org_id: str, tmp_path: Path) -> None:
+    file = tmp_path / "own.csv"
+    file.write_text(EUROS)
+    arguments = ("import", "bank", str(file), "--org", org_id, "--currency", "EUR", "--json")
+    asked = run(*arguments, "--new-account", "Own")
+    assert (asked.code, "--date-order dmy|mdy --spent negative|positive" in asked.err) == (1, True)
+    account = json.loads(asked.out)["accountId"]
+    made = run(*arguments, "--account", account, "--date-order", "dmy", "--spent", "positive").document
+    assert (made["added"], made["balance"]) == (2, "-31.00")
+
+
+def test_questions_about_a_file_are_asked_at_a_terminal(
+    run: Run, org_id: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    file = tmp_path / "own.csv"
+    file.write_text(EUROS)
+    arguments = ("import", "bank", str(file), "--org", org_id, "--currency", "EUR", "--new-account", "Own", "--json")
+    monkeypatch.setattr("sys.stdin", Terminal("day\nyes\n"))
+    made = run(*arguments)
+    assert (made.code, json.loads(made.out)["balance"]) == (0, "-31.00")
+    assert "day or month" in made.err
+
+
+def test_what_was_supposed_is_told(run: Run, org_id: str, tmp_path: Path) -> None:
+    file = tmp_path / "own.csv"
+    file.write_text("03/04/26,TIMBER,-40.00\n")
+    made = run("import", "bank", str(file), "--org", org_id, "--new-account", "Own", "--json").document
+    assert {one["field"]: one["value"] for one in made["supposed"]} == {"dateFormat": "dd/mm/yyyy", "columns": ""}
 
 
 def test_what_is_no_statement_is_told_in_one_line(run: Run, org_id: str, tmp_path: Path) -> None:

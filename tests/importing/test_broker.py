@@ -247,7 +247,7 @@ async def test_a_line_that_cannot_come_in_is_refused_with_its_reason(open_broker
         "13/01/2025,Buy,GB00BH4HKS39,VOD,100,0.70,GBP",
         "14/01/2025,Sell,GB00BH4HKS39,VOD,101,0.70,GBP",
         "15/01/2025,Buy,GB00BH4HKS38,VOD2,100,0.70,GBP",
-        "16/01/2025,Buy,US0378331005,AAPL,1,150,USD",
+        "16/01/2012,Buy,US0378331005,AAPL,1,150,USD",
         "17/01/2025,Exercise,US0378331005,AAPL,1,150,GBP",
         "18/01/2025,Buy,,,1,150,GBP",
         "19/01/2025,Buy,GB00BH4HKS39,VOD,1O,0.70,GBP",

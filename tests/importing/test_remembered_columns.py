@@ -18,8 +18,8 @@ async def read_here(path: Path, hints: Hints) -> AsyncIterator[list[Part]]:
 
 
 async def told(bank: Bank, content: str, mapping: Mapping) -> str:
-    """An account into which a file came that had been asked about."""
-    account = await bank.account()
+    """An account into which a file came that had been asked about: in euros, of which nothing is supposed."""
+    account = await bank.account(currency="EUR")
     assert (await bank.bring(account, content.encode())).proposal is not None
     assert (await bank.bring(account, content.encode(), mapping=mapping)).status == "applied"
     return account
@@ -35,7 +35,7 @@ async def test_the_same_headings_may_be_separated_and_written_otherwise(open_ban
             "Date,Description,Amount\n2026-03-14,Timber,-1234.56\n",
             "Date,Description,Amount\n03/14/2026,Timber,-1234.56\n",
         ):
-            other = await bank.account()
+            other = await bank.account(currency="EUR")
             run = await bank.bring(other, content.encode())
             assert (run.status, run.refused) == ("applied", [])
             assert [(one["bookingDate"], one["amount"]) for one in await bank.listed(other)] == [
@@ -46,17 +46,17 @@ async def test_the_same_headings_may_be_separated_and_written_otherwise(open_ban
 async def test_an_order_of_dates_that_was_told_holds_where_the_file_leaves_it_open(open_bank: OpenBank) -> None:
     async with open_bank(read_here) as bank:
         await told(bank, "Date,Description,Amount\n13/03/2026,Timber,-40.00\n", SHARED)
-        other = await bank.account()
+        other = await bank.account(currency="EUR")
         await bank.bring(other, b"Date,Description,Amount\n03/04/2026,Timber,-40.00\n")
         assert [one["bookingDate"] for one in await bank.listed(other)] == ["2026-04-03"]
 
 
 async def test_columns_without_headings_are_asked_for_in_every_account(open_bank: OpenBank) -> None:
-    """Another bank has its balance where the first had the amount."""
+    """Another bank has something else where the first had the amount; balances do not bear it out."""
     async with open_bank(read_here) as bank:
         account = await told(bank, "13/03/2026,-5.00,100.00,Timber\n", BARE)
         again = await bank.bring(account, b"14/03/2026,7.00,107.00,Sale\n")
         assert (again.status, again.added) == ("applied", 1)
-        other = await bank.account()
-        asked = await bank.bring(other, b"13/03/2026,900.00,-50.00,Rent\n14/03/2026,907.00,7.00,Sale\n")
+        other = await bank.account(currency="EUR")
+        asked = await bank.bring(other, b"13/03/2026,900.00,-50.00,Rent\n14/03/2026,800.00,7.00,Sale\n")
         assert (asked.status, asked.added) == ("uploaded", 0)

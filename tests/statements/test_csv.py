@@ -135,9 +135,11 @@ def test_quotation_marks_within_text_and_texts_of_two_lines_are_read() -> None:
     assert found.lines[1].raw_description == "two\nlines"
 
 
-def test_balances_that_do_not_follow_from_each_other_say_nothing() -> None:
+def test_balances_that_do_not_follow_from_each_other_do_not_add_up() -> None:
+    """Not even where the first and the last would: 11.00 and three times -1.00 are 8.00."""
     text = table("24/11/2026,A,-1.00,10.00", "25/11/2026,B,-1.00,3.00", "26/11/2026,C,-1.00,8.00")
-    assert read_parts(text, mapping=SIGNED).closed[0].closing_balance is None
+    (closed,) = read_parts(text, mapping=SIGNED).closed
+    assert (closed.opening_balance, closed.closing_balance, closed.adds_up) == (1100, 800, False)
 
 
 def test_newest_first_is_seen_by_the_balances() -> None:

@@ -49,7 +49,8 @@ def test_a_running_balance_needs_no_question_about_the_sign() -> None:
 
 
 def test_columns_without_headings_are_guessed_and_asked_for() -> None:
-    text = '25/11/2026,")))  CAFE 12",-4.50,95.50\n26/11/2026,DD NORTHERN WATER,-40.00,55.50\n'
+    """The balances do not bear them out."""
+    text = '25/11/2026,")))  CAFE 12",-4.50,95.50\n26/11/2026,DD NORTHERN WATER,-40.00,75.50\n'
     proposal = proposal_in(text)
     assert (proposal.headings, proposal.mapping.header_row) == ((), None)
     assert (proposal.mapping.date, proposal.mapping.description) == (0, (1,))

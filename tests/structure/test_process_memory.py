@@ -77,6 +77,8 @@ DISPENSABLE = {
     "TradeRows._holdings": "the same, while it is read",
     "_Reader._halves": "splits of one broker's file of which one half was read",
     "FileCounts._ignored": "the rows of one file, while it is read; a run that is begun anew reads it anew",
+    "_Seen.movements": "the rows of one file, looked through before it is read",
+    "_Seen._first_days": "the same",
     "StatementRows._accounts": "one statement file, while it is read; a run that is begun anew reads it anew",
     "StatementRows._found": "the same",
     "Plan._taken": "one comparison of a file with an account that is locked; begun anew it is the same",

@@ -17,16 +17,17 @@ from gatewayd.importing.bank.staging import StatementRows
 from gatewayd.importing.kinds import OpenAccount
 from gatewayd.importing.pace import Pace
 from gatewayd.importing.parts import ImportParts
-from gatewayd.importing.reading import FileReader, Source, Steps, remember
-from gatewayd.ledger import hidden_imports, period_locks
+from gatewayd.importing.reading import About, FileReader, Source, Steps, remember
+from gatewayd.ledger import bank_statements, hidden_imports, period_locks
 from gatewayd.ledger.import_runs import RUNS
-from gatewayd.ledger.import_shapes import ColumnMapping, ImportRunRow
+from gatewayd.ledger.import_shapes import ColumnMapping, ImportRunRow, SupposedReading
 from gatewayd.money import Money
 from gatewayd.statements.shapes import Column, Mapping
 from gatewayd.store import ReadTx, WriteTx
 
 TRIES: Final = 3  # Chosen: comparisons, where periods are closed meanwhile
 _PERIODS_CLOSED: Final = "Periods were closed while it was applied."
+_OWED: Final = ("card", "loan", "mortgage")
 _COLUMNS: Final = frozenset(one.name for one in msgspec.structs.fields(Mapping) if one.type == Column | None)
 
 
@@ -58,10 +59,13 @@ class BankImports:
 
         steps = Steps(
             begin=begin,
+            about=lambda tx: _about(tx, run.account_id),
             known=lambda tx, headings: _known(tx, run.account_id, headings),
             forget=lambda: self.forget_all(org_id, run.id),
         )
         found, mapping = await FileReader(self._parts, org_id, run, steps).read(source)
+        if mapping is None and source.answers and found.first is not None:
+            mapping = found.first.mapping
         return await self._store.write(partial(_keep, run=run, found=found, mapping=mapping), org_id)
 
     async def compare(self, org_id: str, run: ImportRunRow) -> ImportRunRow:
@@ -146,6 +150,13 @@ class BankImports:
         await staged.forget_all(self._store, STAGED, org_id, import_id)
 
 
+def _about(tx: ReadTx, account_id: str) -> About:
+    """What a CSV that leaves something open is read by."""
+    told = bank_statements.closing(tx, account_id, bank_statements.ALWAYS)
+    is_card = ACCOUNTS.get(tx, account_id).type in _OWED
+    return About(is_card=is_card, last_balance=None if told is None else told.balance)
+
+
 def _known(tx: ReadTx, account_id: str, headings: Sequence[str]) -> Mapping | None:
     """How the last CSV of the account was read, if a file with these headings has the same columns."""
     account = ACCOUNTS.get(tx, account_id)
@@ -183,6 +194,7 @@ def _keep(tx: WriteTx, *, run: ImportRunRow, found: StatementRows, mapping: Mapp
             format=None if opened is None else opened.format,
             profile=None if opened is None else opened.profile,
             mapping=None if used is None else ColumnMapping.of(used),
+            supposed=[] if opened is None else [SupposedReading.of(one) for one in opened.supposed],
             rows=found.counts.rows,
             refused_rows=found.counts.refused_rows,
             refused=found.counts.refused,

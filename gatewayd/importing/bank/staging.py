@@ -144,9 +144,16 @@ class StatementRows:
                 opening_balance=opening,
                 closing_balance=closing,
                 available_balance=closed.available_balance,
-                balanced=None if opening is None or closing is None else opening + closed.sum == closing,
+                balanced=_balanced(opening, closed),
             )
         )
+
+
+def _balanced(opening: int | None, closed: Closed) -> bool | None:
+    """Whether a statement adds up, whole and from row to row; None where it does not tell."""
+    if opening is None or closed.closing_balance is None:
+        return None
+    return opening + closed.sum == closed.closing_balance and closed.adds_up is not False
 
 
 def foreign_reason(account: BankAccountRow, opened: Opened) -> str | None:
