@@ -6,7 +6,7 @@ from inspect import iscoroutinefunction
 
 import msgspec
 
-from gatewayd import bundles, importing, parsing, proposing, search, tax, vault_files, webhooks
+from gatewayd import access, bundles, importing, parsing, proposing, search, tax, vault_files, webhooks
 from gatewayd.areas import (
     accounting,
     assets,
@@ -88,7 +88,7 @@ def build(
     of_vault = replace(of_vault, operations=(*of_vault.operations, *search.OPERATIONS, *proposing.OPERATIONS))
     books = (of_businesses, of_assets, landlord.AREA, accounting.AREA, of_banking, of_vault, of_periods)
     stored = (legal_entities.AREA, *books)
-    others = (delivering, tax.AREA, crm.AREA)
+    others = (delivering, tax.AREA, crm.AREA, access.AREA)
     return checked((*stored, billing.area(priced_work((*stored, *others))), *others))
 
 

@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.output import note, print_result
 from gatewayd.cli.parser import Subparsers, add_command, whole_number
 from gatewayd.cli.progress import Progress
-from gatewayd.cli.restored import AS_THEY_WERE, add_decision, decision_of
+from gatewayd.cli.restored import AS_THEY_WERE, add_decision, decision_of, ends_in_words, what_ends
 
 if TYPE_CHECKING:
     from gatewayd.store import ReadTx
@@ -90,13 +90,16 @@ def restore(arguments: argparse.Namespace, context: Context) -> int:
         manifest, faults = restoring.restore(
             source, directory, now, Looking(NAMING, progress), decision, damaged=arguments.damaged
         )
-    _print_manifest(arguments, manifest, f"Restored to {directory}", {"faults": faults})
+    ends = what_ends(context, decision)
+    more = {"faults": faults} if ends is None else {"faults": faults, "ends": ends}
+    _print_manifest(arguments, manifest, f"Restored to {directory}", more, ends_in_words(ends))
     if faults:
         note(_told(["what is left of it was restored:", *faults]))
     if decision is None:
         note(
-            f"sessions, keys, grants and calendar feeds that were ended since {manifest.made_at} live again, and"
-            " invoice numbers would be given again: no daemon serves it until you decide, with gatewayd after-restore"
+            f"sessions, keys, grants, links, feeds and subscriptions that were ended since {manifest.made_at} live"
+            " again, and invoice numbers would be given again: no daemon serves it until you decide, with gatewayd"
+            " after-restore"
         )
         note(AS_THEY_WERE)
     if not manifest.with_key:
@@ -155,11 +158,15 @@ def _told(found: list[str]) -> str:
 
 
 def _print_manifest(
-    arguments: argparse.Namespace, manifest: "Manifest", sentence: str, more: Mapping[str, object]
+    arguments: argparse.Namespace,
+    manifest: "Manifest",
+    sentence: str,
+    more: Mapping[str, object],
+    lines: Sequence[str] = (),
 ) -> None:
     size, files = manifest.size_bytes, len(manifest.files)
     document = {"madeAt": manifest.made_at, "files": files, "bytes": size, "withKey": manifest.with_key, **more}
-    print_result(arguments, document, [f"{sentence}: {files} files, {size} bytes, of {manifest.made_at}."])
+    print_result(arguments, document, [f"{sentence}: {files} files, {size} bytes, of {manifest.made_at}.", *lines])
 
 
 def _stale_wires(context: Context) -> list[str]:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 from gatewayd.cli.context import Context
 from gatewayd.cli.output import note, print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group
-from gatewayd.cli.user_access import ended_in_words, find_user
+from gatewayd.cli.user_access import add_hand_over, ask_to_hand_over, ended_in_words, find_user, hand_over_of
 from gatewayd.clock import to_wire
 
 if TYPE_CHECKING:
-    from gatewayd.identity.deprovisioning import EndedAccess
+    from gatewayd.access.deprovisioning import EndedAccess
     from gatewayd.identity.memberships import Membership
     from gatewayd.identity.users import User
     from gatewayd.store import ReadTx, WriteTx
@@ -24,8 +24,9 @@ def add_commands(subparsers: Subparsers) -> None:
     command = add_command(group, "set-role", "give a member another role", set_role, json=True)
     _add_member(command)
     command.add_argument("--role", required=True, choices=("owner", "admin", "member"))
-    command = add_command(group, "remove", "remove a member, and end their keys and apps there", remove, json=True)
+    command = add_command(group, "remove", "remove a member, and end or hand over what they opened", remove, json=True)
     _add_member(command)
+    add_hand_over(command)
 
 
 def list_all(arguments: argparse.Namespace, context: Context) -> int:
@@ -56,15 +57,19 @@ def set_role(arguments: argparse.Namespace, context: Context) -> int:
 
 def remove(arguments: argparse.Namespace, context: Context) -> int:
     """The account stays; sessions and passkeys end where it belongs to nothing else. The last owner stays."""
-    from gatewayd.identity import audit, deprovisioning
+    from gatewayd.access import deprovisioning
+    from gatewayd.identity import audit
+
+    context.read(lambda tx: _find_member(tx, arguments.user), arguments.org)
+    ask_to_hand_over(arguments, context, arguments.user, arguments.org)
 
     def work(tx: "WriteTx") -> "tuple[User, EndedAccess]":
         user = _find_member(tx, arguments.user)
-        return user, deprovisioning.remove_member(tx, user.id, audit.OPERATOR)
+        return user, deprovisioning.remove_member(tx, user.id, audit.OPERATOR, hand_over_of(tx, arguments))
 
     user, ended = context.write(work, arguments.org)
     document = {"orgId": arguments.org, "userId": user.id, "email": user.email, "ended": ended}
-    lines = [f"{user.email} is no longer a member of {arguments.org}.", ended_in_words(ended)]
+    lines = [f"{user.email} is no longer a member of {arguments.org}.", *ended_in_words(ended)]
     print_result(arguments, document, lines)
     if user.instance_admin:
         note(f"{user.email} administrates the whole instance still: see gatewayd user disable")

@@ -25,6 +25,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "organizations": ("org",),
     "users": ("unlock", "user"),
     "members": ("member",),
+    "open_access": ("access",),
     "keys": ("key",),
     "tax": ("tax",),
     "oauth_clients": ("client",),

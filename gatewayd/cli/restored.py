@@ -8,6 +8,7 @@ from gatewayd.cli.output import note, print_result
 from gatewayd.cli.parser import Subparsers, add_command, whole_number
 
 if TYPE_CHECKING:
+    from gatewayd.access.deprovisioning import CountedAccess
     from gatewayd.store.restored import Decision
 
 NUMBERS_MAX = 999_999_999  # Chosen
@@ -27,7 +28,7 @@ def add_decision(command: argparse.ArgumentParser, *, required: bool) -> None:
     access.add_argument(
         "--end-everything",
         action="store_true",
-        help="sessions, keys, apps and calendar feeds end: some were ended since the backup",
+        help="sessions, keys, apps, links, upload URLs and feeds end, and webhooks wait for an owner: some ended since",
     )
     access.add_argument("--keep-access", action="store_true", help="what held at the time of the backup holds again")
     command.add_argument(
@@ -51,6 +52,7 @@ def decision_of(arguments: argparse.Namespace) -> "Decision | None":
 
 def decide(arguments: argparse.Namespace, context: Context) -> int:
     """It is carried out by the next start of the daemon, before that lets anybody in."""
+    import msgspec
     from msgspec.structs import replace
 
     from gatewayd.store.directory import locked
@@ -66,6 +68,34 @@ def decide(arguments: argparse.Namespace, context: Context) -> int:
             raise CommandError(f"{directory} has been served since it was restored: the decision was carried out")
         restored = replace(restored, decision=decision)
         mark(directory, restored)
-    print_result(arguments, restored, ["The next start of the daemon carries it out, before it lets anybody in."])
+    lines = ["The next start of the daemon carries it out, before it lets anybody in."]
+    ends = what_ends(context, decision)
+    document = {**msgspec.to_builtins(restored), **({} if ends is None else {"ends": ends})}
+    print_result(arguments, document, [*lines, *ends_in_words(ends)])
     note(AS_THEY_WERE)
     return 0
+
+
+def what_ends(context: Context, decision: "Decision | None") -> "CountedAccess | None":
+    """How much of each kind `--end-everything` will end; None: nothing, or what cannot be counted yet.
+
+    A database of an earlier version is migrated by the daemon, and counted then: in its log.
+    """
+    if decision is None or decision.access != "end":
+        return None
+    from gatewayd.access import deprovisioning
+    from gatewayd.store import StoreFailure
+    from gatewayd.store.failures import MigrationError
+
+    try:
+        return context.read(deprovisioning.count_access_of_all)
+    except (StoreFailure, MigrationError):
+        return None
+
+
+def ends_in_words(ends: "CountedAccess | None") -> list[str]:
+    """`It ends: sessions 2, ...`."""
+    if ends is None:
+        return []
+    counts = [f"{name.replace('_', ' ')} {getattr(ends, name)}" for name in ends.__struct_fields__]
+    return [f"It ends: {', '.join(counts)}."]

@@ -12,7 +12,7 @@ from gatewayd.cli.user_access import add_commands as add_access_commands
 from gatewayd.cli.user_access import check_enabled, ended_in_words, find_user
 
 if TYPE_CHECKING:
-    from gatewayd.identity.deprovisioning import EndedAccess
+    from gatewayd.access.deprovisioning import EndedAccess
     from gatewayd.identity.memberships import Membership
     from gatewayd.identity.users import NewUser, User
     from gatewayd.store import ReadTx, WriteTx
@@ -41,7 +41,7 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument(
         "--end-everything",
         action="store_true",
-        help="end sessions, passkeys, second factor, keys, apps and calendar feeds too, now",
+        help="end sessions, passkeys, second factor, and all that they opened to the outside too, now",
     )
     add_unlock(group)
     add_access_commands(group)
@@ -120,7 +120,7 @@ def reset(arguments: argparse.Namespace, context: Context) -> int:
     user, ended, link = context.write(work)
     shown, lines = _show_link(context, user, link)
     document = {"id": user.id, "email": user.email, **shown, **_ended_member(ended)}
-    lines += [] if ended is None else [ended_in_words(ended)]
+    lines += [] if ended is None else ended_in_words(ended)
     print_result(arguments, document, lines)
     return 0
 
@@ -142,7 +142,7 @@ def _set_password(arguments: argparse.Namespace, context: Context) -> int:
 
     ended = context.write(work)
     lines = [f"The password of {user.email} is set; they are signed out everywhere."]
-    lines += [] if ended is None else [ended_in_words(ended)]
+    lines += [] if ended is None else ended_in_words(ended)
     print_result(arguments, {"id": user.id, "email": user.email, **_ended_member(ended)}, lines)
     return 0
 
@@ -170,7 +170,8 @@ def _show_link(context: Context, user: "User", link: tuple[str, str] | None) -> 
 
 def _end_everything(tx: "WriteTx", user: "User", arguments: argparse.Namespace) -> "EndedAccess | None":
     """What `--end-everything` ended; None where it was not given."""
-    from gatewayd.identity import audit, deprovisioning
+    from gatewayd.access import deprovisioning
+    from gatewayd.identity import audit
 
     return deprovisioning.end_everything(tx, user.id, audit.OPERATOR) if arguments.end_everything else None
 

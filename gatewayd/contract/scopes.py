@@ -29,7 +29,7 @@ PERSON_SCOPES: Mapping[str, str] = {  # OpenID Connect Core §5.4: which claims 
 
 EXTENSION_SCOPES: Mapping[
     str, str
-] = {  # Chosen: narrower grants for keys, the closing of periods, credits, and the CRM that feeds the webhooks
+] = {  # Chosen: narrower grants for keys, the closing of periods, credits, what is open, and the CRM of the webhooks
     "assets:read": "View portfolios, positions and investment income only.",
     "assets:write": "Create and update portfolios and investment transactions only.",
     "landlord:read": "View properties, tenancies and their reports only.",
@@ -38,6 +38,8 @@ EXTENSION_SCOPES: Mapping[
     "billing:write": "Grant credits, set plans and costs. For administrators of the instance alone.",
     "crm:read": "View leads and opportunities.",
     "crm:write": "Create leads and move opportunities.",
+    "access:read": "View what is open to the outside: links, feeds, receivers, apps and keys, by who made it.",
+    "access:write": "End what is open to the outside.",
 }
 
 ALL_SCOPES: Mapping[str, str] = {**SCOPES, **PERSON_SCOPES, **EXTENSION_SCOPES}

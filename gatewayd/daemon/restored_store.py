@@ -27,9 +27,9 @@ async def open_decided_store(config: Config, clock: Clock, log: Log) -> AsyncIte
     restored = find_restored(directory)
     if restored is not None and restored.decision is None:
         raise StoreFailure(
-            f"{directory} was restored from a backup of {restored.backup_made_at}: sessions, keys, grants and calendar"
-            " feeds that were ended since live again, and invoice numbers would be given again; decide with gatewayd"
-            " after-restore --end-everything or --keep-access, and perhaps --numbers-after N"
+            f"{directory} was restored from a backup of {restored.backup_made_at}: sessions, keys, grants, links, feeds"
+            " and subscriptions that were ended since live again, and invoice numbers would be given again; decide with"
+            " gatewayd after-restore --end-everything or --keep-access, and perhaps --numbers-after N"
         )
     async with open_store(StoreSettings.of(config.store), clock, Path(config.store.key_file)) as store:
         if restored is not None and restored.decision is not None and not restored.done:
@@ -46,7 +46,16 @@ def _carry_out(tx: WriteTx, decision: Decision) -> dict[str, int]:
         numbers.go_on_after(tx, decision.numbers_after)
     if decision.access == "keep":
         return {}
-    from gatewayd.identity import deprovisioning  # and with it passkeys: heavy, and needed once in a store's life
+    from gatewayd.access import deprovisioning  # and with it passkeys: heavy, and needed once in a store's life
 
     ended = deprovisioning.end_access_of_all(tx, audit.OPERATOR)
-    return {"session_count": ended.sessions, "key_count": ended.keys, "grant_count": ended.grants}
+    return {
+        "session_count": ended.sessions,
+        "sign_in_link_count": ended.sign_in_links,
+        "key_count": ended.keys,
+        "grant_count": ended.grants,
+        "document_link_count": ended.document_links,
+        "upload_url_count": ended.upload_urls,
+        "feed_count": ended.feeds,
+        "subscription_count": ended.subscriptions,
+    }

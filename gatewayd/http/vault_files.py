@@ -23,11 +23,12 @@ from gatewayd.http1 import bodies
 from gatewayd.http1.asgi import App, HttpScope, Receive, Send
 from gatewayd.http1.header_fields import Header
 from gatewayd.http1.request import Request
-from gatewayd.http1.response import Response, send_response
+from gatewayd.http1.response import FileResponse, Response, send_response
 from gatewayd.store import ReadTx, Store, StoreFailure
 from gatewayd.vault_files import download_tokens
 from gatewayd.vault_files.download_tokens import Download
 from gatewayd.vault_files.engine import DOWNLOADS, VaultFiles
+from gatewayd.vault_files.link_transfers import LinkTransfers, Piece
 
 FORM_BYTES: Final = 8_192
 TOKEN_MAX: Final = 100  # characters of a link; ours have half as many
@@ -79,6 +80,7 @@ class VaultFilesDoor:
     def __init__(self, store: Store, files: VaultFiles) -> None:
         self._store = store
         self._files = files
+        self._transfers = LinkTransfers()
 
     def downloads(self) -> App:
         """The application of download URLs."""
@@ -103,18 +105,22 @@ class VaultFilesDoor:
         _refuse_method(request, READING, _ALLOW_READING)
         token = request.path.removeprefix(DOWNLOADS)
 
-        def look(tx: ReadTx) -> tuple[Download, DocumentRow] | None:
+        def look(tx: ReadTx) -> tuple[Download, DocumentRow, OpenLink | None] | None:
             found = download_tokens.open_token(tx, token)
-            return None if found is None else (found, uploaded(tx, found.document))
+            if found is None:
+                return None
+            opened = links.find_open(tx, found.reader) if found.is_of_link else None
+            return None if found.is_of_link and opened is None else (found, uploaded(tx, found.document), opened)
 
         found = await self._store.read(look)
         if found is None:
             raise _nothing()
-        download, row = found
-        response = serve(
-            request, await self._served(download.org, row, download.variant, inline=download.inline), (_PRIVATE,)
-        )
-        if _is_first(request, response):
+        download, row, opened = found
+        served = await self._served(download.org, row, download.variant, inline=download.inline)
+        response = serve(request, served, (_PRIVATE,))
+        if opened is not None:
+            await self._count(request, response, opened, served.size_bytes)
+        elif _is_first(request, response):
             await self._note(download)
         return response
 
@@ -133,14 +139,33 @@ class VaultFilesDoor:
         if found is None:
             raise _nothing()
         if found.link.password_hash is not None:
+            if found.is_used_up:
+                raise _nothing()
             _refuse_method(request, (*READING, "POST"), _ALLOW_FORM)
             return await self._protected(request, receive, token)
         _refuse_method(request, READING, _ALLOW_READING)
         served = await self._served(found.org_id, found.document, found.link.variant, inline=True)
         response = serve(request, served, (_PRIVATE,))
-        if _is_first(request, response) and not await self._store.write(partial(links.count_download, token=token)):
-            raise _nothing()
+        await self._count(request, response, found, served.size_bytes)
         return response
+
+    async def _count(self, request: Request, response: Response, opened: OpenLink, size: int) -> None:
+        """Count what does not go on with a download that was counted; `size` is of the whole, in bytes.
+
+        Raises `Problem` `not_found` for a link that is used up.
+        """
+        link_id = opened.link.id
+        if request.method != "GET" or not isinstance(response, FileResponse):
+            if opened.is_used_up:
+                raise _nothing()
+            return
+        piece = Piece(response.start, response.length, size)
+        sending = await self._transfers.going_on(link_id, piece)
+        if sending is None:
+            if not await self._store.write(partial(links.count_download, link_id=link_id), opened.org_id):
+                raise _nothing()
+            sending = self._transfers.counted(link_id, piece)
+        response.sending, request.settle = sending, sending.settle
 
     async def _protected(self, request: Request, receive: Receive, token: str) -> Response:
         """The form, or what its password opens: a download URL for some minutes."""

@@ -1,7 +1,7 @@
 """The types of ASGI 3, as the server speaks it and every application of ours answers it."""
 
 from collections.abc import Awaitable, Callable, Iterable
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Final, Literal, TypedDict
 
 from gatewayd.http1.header_fields import Header, Headers
 
@@ -14,6 +14,9 @@ class AsgiVersions(TypedDict):
 
     version: str
     spec_version: str
+
+
+_ASGI: Final[AsgiVersions] = {"version": "3.0", "spec_version": "2.4"}
 
 
 class HttpScope(TypedDict):
@@ -65,3 +68,22 @@ ReceiveMessage = RequestMessage | DisconnectMessage
 Receive = Callable[[], Awaitable[ReceiveMessage]]
 Send = Callable[[ResponseMessage], Awaitable[None]]
 App = Callable[[HttpScope, Receive, Send], Awaitable[None]]
+
+
+def http_scope(request: "Request", version: str, server: tuple[str, int | None]) -> HttpScope:
+    """The scope of a request over HTTP of a `version`, that came to the address `server`."""
+    return {
+        "type": "http",
+        "asgi": _ASGI,
+        "http_version": version,
+        "method": request.method,
+        "scheme": request.scheme,
+        "path": request.path,
+        "raw_path": request.raw_path,
+        "query_string": request.query,
+        "root_path": "",
+        "headers": request.headers,
+        "client": request.client,
+        "server": server,
+        "request": request,
+    }

@@ -9,12 +9,13 @@ cancels the connection's one scope: the application is unwound by trio.Cancelled
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
 import trio
 
-from gatewayd.http1.asgi import AsgiVersions, HttpScope
+from gatewayd.http1.asgi import http_scope
 from gatewayd.http1.asgi_call import BODY, CLOSING, HEAD, IDLE, WORKING, AsgiCall
 from gatewayd.http1.parser import Fault, ReceivedRequest, RequestParser
 from gatewayd.http1.places import BUSY, KNOWN, STRANGER, Place
@@ -23,8 +24,6 @@ from gatewayd.http1.request import Address
 from gatewayd.http1.response import Response, render_head
 from gatewayd.http1.state import PeerGoneError, ServerState
 from gatewayd.http1.transports import Transport
-
-_ASGI: Final[AsgiVersions] = {"version": "3.0", "spec_version": "2.4"}
 
 _CLOSE: Final = b"connection: close\r\n"
 _KEEP_ALIVE: Final = b"connection: keep-alive\r\n"  # HTTP/1.0 alone has to be told
@@ -49,6 +48,7 @@ class Connection:
         "_reset",
         "_scheme",
         "_server_address",
+        "_settle",
         "_trusted",
         "deadline",
         "parser",
@@ -89,6 +89,8 @@ class Connection:
         self._ending = False
         # The driver answered in the application's place, which ends the connection.
         self._answered = False
+        # Who wants to know whether the peer took the last answer.
+        self._settle: Callable[[bool], None] | None = None
 
     def believe(self, proxies: TrustedProxies) -> None:
         """Take client and scheme from forwarding headers, of the next request on, if the peer is a trusted proxy."""
@@ -104,6 +106,8 @@ class Connection:
             if self._cancel.cancelled_caught:
                 await self._answer_after_cancel()
         finally:
+            if self._settle is not None:
+                self._settled()
             self.parser.close()
             self.transport.close(reset=self._reset)
 
@@ -183,7 +187,8 @@ class Connection:
                 self.place.note_admitted()
             if response is None:
                 call = self._call = AsgiCall(self, request)
-                await call.run(self._scope(request))
+                await call.run(http_scope(request, request.version, self._server_address))
+                self._settle = request.settle
                 if request.admitted and not self.place.known:
                     self.place.note_admitted()
                 if not (call.reusable and await self._swallow(request)):
@@ -240,6 +245,8 @@ class Connection:
             if self.phase == WORKING:  # the head of a pipelined request is half here
                 self._head_begins()
             data = await self.read()
+            if self._settle is not None:
+                self._settled()
             if not data:
                 if parser.in_head:
                     await self._answer(Fault(400, "The request ended within its header block."))
@@ -249,26 +256,15 @@ class Connection:
             parser.feed(data)
         return parser.requests.popleft()
 
+    def _settled(self) -> None:
+        """Say whether the peer took the last answer: it broke the connection off, or ended it, or went on."""
+        settle, self._settle = self._settle, None
+        if settle is not None:
+            settle(not (self.transport.broken or self._reset))
+
     def _head_begins(self) -> None:
         self.phase = HEAD
         self.deadline = self.server.deadline_in(self.server.settings.header_timeout_seconds)
-
-    def _scope(self, request: ReceivedRequest) -> HttpScope:
-        return {
-            "type": "http",
-            "asgi": _ASGI,
-            "http_version": request.version,
-            "method": request.method,
-            "scheme": request.scheme,
-            "path": request.path,
-            "raw_path": request.raw_path,
-            "query_string": request.query,
-            "root_path": "",
-            "headers": request.headers,
-            "client": request.client,
-            "server": self._server_address,
-            "request": request,
-        }
 
     async def _swallow(self, request: ReceivedRequest) -> bool:
         """Read what the application left of the body; whether the connection can go on."""
@@ -300,7 +296,7 @@ class Connection:
             await self._answer(fault)
         elif not call.complete:
             self._reset = True
-        elif not call.request_complete:
+        elif self._settle is not None or not call.request_complete:
             await self._linger()
         else:
             await self._say_goodbye()

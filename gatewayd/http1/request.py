@@ -1,7 +1,7 @@
 """The one request of the program, and the ids that requests are given."""
 
 import secrets
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from urllib.parse import unquote
 
 from gatewayd.http1.header_fields import Headers, joined
@@ -17,7 +17,9 @@ class Request:
     name, once they were read. `client` is who sent it, behind trusted proxies: None on a unix socket. `begun` is what
     an application has begun of it before its ASGI call. `answer_fields` are header fields for its answer, from whoever
     works on it behind the door that makes the answer. `admitted` says that an application knows who sent it, whose
-    body then has more time to arrive, and whose connection is not ended for a stranger's.
+    body then has more time to arrive, and whose connection is not ended for a stranger's. `settle` is called with
+    whether the peer took an answer that was sent to its end, as far as an HTTP/1.1 connection can tell; None: nobody
+    asks.
     """
 
     __slots__ = (
@@ -34,6 +36,7 @@ class Request:
         "query",
         "raw_path",
         "scheme",
+        "settle",
     )
 
     def __init__(self, method: str, target: str, headers: Headers, body: bytes = b"") -> None:
@@ -55,6 +58,7 @@ class Request:
         self.begun: object = None
         self.answer_fields: Headers = ()
         self.admitted = False
+        self.settle: Callable[[bool], None] | None = None
 
     def read_fields(self, single: Collection[bytes] = ()) -> None:
         """Set `fields`, the values of one name joined. Raises `RepeatedField` for a second value of one in `single`."""

@@ -1,7 +1,7 @@
 """The one response of the program, and the one sender of it."""
 
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, Protocol
 
 import trio
 
@@ -47,10 +47,23 @@ class Response:
         return Response(self.status, (*self.headers, *headers), self.body, lines)
 
 
-class FileResponse(Response):
-    """A response whose body is a file, or a piece of one, which is sent a part at a time."""
+class Sending(Protocol):
+    """Who wants to know how far a file was sent."""
 
-    __slots__ = ("length", "path", "start")
+    def sent(self, count: int) -> None:
+        """So many bytes more were handed to the connection."""
+
+    def ended(self) -> None:
+        """Nothing more is sent."""
+
+
+class FileResponse(Response):
+    """A response whose body is a file, or a piece of one, which is sent a part at a time.
+
+    `sending` is told how far that comes; None: nobody is.
+    """
+
+    __slots__ = ("length", "path", "sending", "start")
 
     def __init__(self, status: int, headers: Headers, path: Path, length: int, start: int = 0) -> None:
         """`length` is how many bytes are sent, from that at `start` on."""
@@ -58,10 +71,13 @@ class FileResponse(Response):
         self.path = path
         self.length = length
         self.start = start
+        self.sending: Sending | None = None
 
     def plus(self, headers: Headers) -> "FileResponse":
         """The same with more header fields."""
-        return FileResponse(self.status, (*self.headers, *headers), self.path, self.length, self.start)
+        response = FileResponse(self.status, (*self.headers, *headers), self.path, self.length, self.start)
+        response.sending = self.sending
+        return response
 
 
 async def send_response(request: Request, response: Response, send: Send, more: Headers = ()) -> None:
@@ -70,7 +86,11 @@ async def send_response(request: Request, response: Response, send: Send, more: 
     Raises `OSError` where a file cannot be read; before anything was sent, where it cannot be opened.
     """
     if isinstance(response, FileResponse):
-        return await _send_file(request, response, send, more)
+        try:
+            return await _send_file(request, response, send, more)
+        finally:
+            if response.sending is not None:
+                response.sending.ended()
     headers = [*response.headers, *more, (b"x-request-id", request.id.encode())]
     if response.status != 204:  # RFC 9110 §8.6
         headers.append((b"content-length", b"%d" % len(response.body)))
@@ -89,6 +109,8 @@ async def _send_file(request: Request, response: FileResponse, send: Send, more:
         while left > 0 and (part := await trio.to_thread.run_sync(file.read, min(PART_BYTES, left), limiter=thread)):
             left -= len(part)
             await send({"type": "http.response.body", "body": part, "more_body": True})
+            if response.sending is not None:
+                response.sending.sent(len(part))
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 

@@ -20,7 +20,9 @@ Progress = Callable[[], None]
 
 
 class Transport(Protocol):
-    """What a connection reads from and writes to."""
+    """What a connection reads from and writes to. `broken`: the peer ended it over bytes that it had not read."""
+
+    broken: bool
 
     async def receive(self) -> bytes:
         """Wait for bytes: at most READ_BYTES, empty at the end or when the peer is gone."""
@@ -44,10 +46,11 @@ class Transport(Protocol):
 class PlainTransport:
     """A non-blocking socket, used directly: trio's stream costs two more checkpoints per request."""
 
-    __slots__ = ("_socket",)
+    __slots__ = ("_socket", "broken")
 
     def __init__(self, accepted: socket.socket) -> None:
         self._socket = accepted
+        self.broken = False
 
     async def receive(self) -> bytes:
         while True:
@@ -57,6 +60,7 @@ class PlainTransport:
             except BlockingIOError:
                 continue
             except OSError:
+                self.broken = True
                 return b""
 
     async def send(self, data: bytes, progress: Progress) -> None:
@@ -114,16 +118,18 @@ class PlainTransport:
 class TlsTransport:
     """TLS over trio's stream, its handshake done."""
 
-    __slots__ = ("_plain", "_stream")
+    __slots__ = ("_plain", "_stream", "broken")
 
     def __init__(self, stream: trio.SSLStream[trio.SocketStream]) -> None:
         self._stream = stream
+        self.broken = False
         self._plain = stream.transport_stream.socket
 
     async def receive(self) -> bytes:
         try:
             return bytes(await self._stream.receive_some(READ_BYTES))
         except (trio.BrokenResourceError, trio.ClosedResourceError):
+            self.broken = True
             return b""
 
     async def send(self, data: bytes, progress: Progress) -> None:

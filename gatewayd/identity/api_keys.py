@@ -16,6 +16,7 @@ from gatewayd.errors import Problem, invalid_field, not_found
 from gatewayd.identity import audit, memberships
 from gatewayd.identity.key_format import hash_key, hint_of, make_key
 from gatewayd.identity.key_restrictions import effective_scopes, validate_networks, validate_scopes
+from gatewayd.identity.open_access import Opening, Sought
 from gatewayd.identity.organizations import validate_name
 from gatewayd.store import ReadTx, Row, WriteTx
 
@@ -39,6 +40,17 @@ SELECT {_COLUMNS} FROM api_keys WHERE tax_approved_at IS NOT NULL AND {_LIVES} O
 _TAX_CHOSEN_ANY_ORG = f"""
 SELECT {_COLUMNS} FROM api_keys WHERE tax_approved_at IS NULL AND scopes LIKE '%tax:%' ESCAPE '!' AND {_LIVES}
 ORDER BY id LIMIT :limit
+"""
+_WORKS = """
+SELECT 1 FROM api_keys
+WHERE org_id = :org_id AND id = :id AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at)
+"""
+_SELECT_OPEN = """
+SELECT k.id, k.name, k.user_id, k.created_at, k.expires_at, k.last_used_day
+FROM api_keys k JOIN memberships m ON m.org_id = k.org_id AND m.user_id = k.user_id
+WHERE k.org_id = :org_id AND k.id >= :first AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > :at)
+    AND (CAST(:user_id AS TEXT) IS NULL OR k.user_id = :user_id)
+ORDER BY k.id LIMIT :limit
 """
 _OWNER = "SELECT org_id FROM api_keys WHERE id = :id"
 _REVOKE = "UPDATE api_keys SET revoked_at = :now WHERE org_id = :org_id AND id = :id AND revoked_at IS NULL"
@@ -222,6 +234,20 @@ def list_tax_approved(tx: ReadTx) -> list[ApiKey]:
 def list_tax_chosen(tx: ReadTx) -> list[ApiKey]:
     """The keys that work and have a restricted scope, which opens nothing yet; oldest first."""
     return [_to_api_key(_KeyRow(*row)) for row in tx.rows(_TAX_CHOSEN_ANY_ORG, limit=LIST_LIMIT)]
+
+
+def works(tx: ReadTx, key_id: str) -> bool:
+    """Whether a key of the transaction's organization is neither revoked nor expired."""
+    return tx.value(_WORKS, id=key_id, at=tx.now) is not None
+
+
+def list_open(tx: ReadTx, sought: Sought) -> list[Opening]:
+    """The keys that work, by id."""
+    found = tx.rows(_SELECT_OPEN, **sought._asdict())
+    return [
+        Opening(key_id, name, user_id, user_id, created_at, expires_at, last_used)
+        for key_id, name, user_id, created_at, expires_at, last_used in found
+    ]
 
 
 def organization_of(tx: ReadTx, key_id: str) -> str:

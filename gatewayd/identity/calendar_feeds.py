@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from gatewayd.contract.wire import Id, Response, Timestamp
 from gatewayd.errors import Problem, invalid_state
 from gatewayd.identity import audit
+from gatewayd.identity.open_access import Opening, Sought
 from gatewayd.identity.random_tokens import hash_token, make_token
 from gatewayd.store import ReadTx, Table, WriteTx
 
@@ -21,17 +22,15 @@ _COUNT = "SELECT count(id) FROM calendar_feeds WHERE org_id = :org_id AND revoke
 _SELECT_ANY_ORG = """
 SELECT org_id, id, name, legal_entity_id FROM calendar_feeds WHERE hash = :hash AND revoked_at IS NULL
 """
-_SELECT_OF_MEMBER = """
-SELECT id, org_id FROM calendar_feeds
-WHERE org_id = :org_id AND user_id = :user_id AND revoked_at IS NULL ORDER BY id
+_SELECT_OPEN = """
+SELECT id, name, user_id, created_by, created_at FROM calendar_feeds
+WHERE org_id = :org_id AND id >= :first AND revoked_at IS NULL
+    AND (CAST(:user_id AS TEXT) IS NULL OR user_id = :user_id)
+ORDER BY id LIMIT :limit
 """
-_SELECT_OF_USER_ANY_ORG = """
-SELECT id, org_id FROM calendar_feeds WHERE user_id = :user_id AND revoked_at IS NULL ORDER BY id
-"""
-_SELECT_ALL_ANY_ORG = "SELECT id, org_id FROM calendar_feeds WHERE revoked_at IS NULL ORDER BY id"
-_REVOKE = """
-UPDATE calendar_feeds SET revoked_at = :now, updated_at = :updated_at, version = version + 1
-WHERE org_id = :org_id AND id = :id
+_HAND_OVER = """
+UPDATE calendar_feeds SET user_id = :user_id, updated_at = :updated_at, version = version + 1
+WHERE org_id = :org_id AND id = :id AND revoked_at IS NULL
 """
 
 
@@ -102,26 +101,15 @@ def revoke(tx: WriteTx, feed_id: str, actor: str) -> CalendarFeedRow:
     return row
 
 
-def revoke_membership(tx: WriteTx, user_id: str, actor: str) -> int:
-    """End what a member of the transaction's organization made there; answers how many."""
-    return _revoke_all(tx, [(row[0], row[1]) for row in tx.rows(_SELECT_OF_MEMBER, user_id=user_id)], actor)
+def list_open(tx: ReadTx, sought: Sought) -> list[Opening]:
+    """The feeds that can be read, by id."""
+    found = tx.rows(_SELECT_OPEN, user_id=sought.user_id, first=sought.first, limit=sought.limit)
+    return [Opening._make((*row, None, None)) for row in found]
 
 
-def revoke_user(tx: WriteTx, user_id: str, actor: str) -> int:
-    """End what a person made in any organization; answers how many."""
-    return _revoke_all(tx, [(row[0], row[1]) for row in tx.rows(_SELECT_OF_USER_ANY_ORG, user_id=user_id)], actor)
-
-
-def revoke_all(tx: WriteTx, actor: str) -> int:
-    """End every feed there is; answers how many."""
-    return _revoke_all(tx, [(row[0], row[1]) for row in tx.rows(_SELECT_ALL_ANY_ORG)], actor)
-
-
-def _revoke_all(tx: WriteTx, feeds: list[tuple[str, str]], actor: str) -> int:
-    for feed_id, org_id in feeds:
-        tx.run(_REVOKE, org_id=org_id, id=feed_id, updated_at=tx.updated_at)
-        _record(tx, "feed.revoked", actor, feed_id, org_id)
-    return len(feeds)
+def hand_over(tx: WriteTx, feed_id: str, user_id: str) -> None:
+    """Let a feed end with the membership of somebody else."""
+    tx.run(_HAND_OVER, id=feed_id, user_id=user_id, updated_at=tx.updated_at)
 
 
 def _record(tx: WriteTx, action: audit.Action, actor: str, feed_id: str, org_id: str) -> None:

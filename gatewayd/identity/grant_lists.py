@@ -5,6 +5,7 @@ import msgspec
 from gatewayd.clock import DAY, Instant
 from gatewayd.identity.grants import RevokedReason
 from gatewayd.identity.oauth_clients import Origin, hosts_of
+from gatewayd.identity.open_access import Opening, Sought
 from gatewayd.identity.redirect_uris import host_of
 from gatewayd.store import ReadTx, Row
 
@@ -24,6 +25,16 @@ ORDER BY g.id DESC LIMIT :limit
 _OF_USER_ANY_ORG = f"{_SELECT_ANY_ORG} WHERE g.user_id = :user_id {_SHOWN}"
 _OF_CLIENT_ANY_ORG = f"{_SELECT_ANY_ORG} WHERE g.client_id = :client_id {_SHOWN}"
 _OF_ORG = f"{_SELECT_ANY_ORG} WHERE g.org_id = :org_id {_SHOWN}"
+
+_SELECT_OPEN = """
+SELECT g.id, g.user_id, g.created_at, g.expires_at, g.last_used_day, g.client_id, c.origin, c.metadata, g.redirect_host
+FROM grants g JOIN oauth_clients c ON c.id = g.client_id
+JOIN memberships m ON m.org_id = g.org_id AND m.user_id = g.user_id
+WHERE g.org_id = :org_id AND g.id >= :first AND g.revoked_at IS NULL AND c.revoked_at IS NULL AND g.expires_at > :at
+    AND NOT EXISTS (SELECT 1 FROM authorization_codes a WHERE a.grant_id = g.id AND a.used_at IS NULL)
+    AND (CAST(:user_id AS TEXT) IS NULL OR g.user_id = :user_id)
+ORDER BY g.id LIMIT :limit
+"""
 
 
 class GrantSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,6 +83,16 @@ def of_org(tx: ReadTx) -> list[GrantSummary]:
 def of_client(tx: ReadTx, client_id: str) -> list[GrantSummary]:
     """The same of everybody, for one client."""
     return _summaries(tx, _OF_CLIENT_ANY_ORG, client_id=client_id)
+
+
+def list_open(tx: ReadTx, sought: Sought) -> list[Opening]:
+    """The connected apps that work in the transaction's organization, by id; each is named by its hosts."""
+    return [_opening(row) for row in tx.rows(_SELECT_OPEN, **sought._asdict())]
+
+
+def _opening(row: Row) -> Opening:
+    grant_id, user_id, created_at, expires_at, last_used, *known = row
+    return Opening(grant_id, ", ".join(_hosts(*known)), user_id, user_id, created_at, expires_at, last_used)
 
 
 def _summaries(tx: ReadTx, sql: str, **values: object) -> list[GrantSummary]:

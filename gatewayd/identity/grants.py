@@ -80,6 +80,7 @@ WHERE org_id = :org_id AND user_id = :user_id AND revoked_at IS NULL AND expires
 RETURNING id, org_id, user_id, client_id
 """
 _OWNER_ANY_ORG = "SELECT user_id FROM grants WHERE id = :id"
+_ORGANIZATION_ANY_ORG = "SELECT org_id FROM grants WHERE id = :id"
 _NOTE_USE_ANY_ORG = """
 UPDATE grants SET last_used_day = :day WHERE id = :id AND (last_used_day IS NULL OR last_used_day < :day)
 """
@@ -183,6 +184,14 @@ def find(tx: ReadTx, grant_id: str) -> Grant | None:
     """The grant, also one that has ended."""
     row = tx.row(_FIND_ANY_ORG, id=grant_id)
     return None if row is None else grant_of(row)
+
+
+def organization_of(tx: ReadTx, grant_id: str) -> str:
+    """Which organization a grant is for, for the operator. Raises `Problem` `not_found`."""
+    org_id: str | None = tx.value(_ORGANIZATION_ANY_ORG, id=grant_id)
+    if org_id is None:
+        raise not_found("connected app")
+    return org_id
 
 
 def has_granted(tx: ReadTx, user_id: str, client_id: str) -> bool:

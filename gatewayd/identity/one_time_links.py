@@ -26,7 +26,9 @@ _USE = """
 UPDATE one_time_links SET used_at = :now
 WHERE hash = :hash AND purpose = :purpose AND used_at IS NULL AND expires_at > :now RETURNING user_id
 """
-_VOID = "UPDATE one_time_links SET used_at = :now WHERE user_id = :user_id AND used_at IS NULL"
+_VOID = """
+UPDATE one_time_links SET used_at = :now WHERE user_id = :user_id AND used_at IS NULL AND expires_at > :now
+"""
 _SWEEP = """
 DELETE FROM one_time_links WHERE hash IN (
     SELECT hash FROM one_time_links WHERE expires_at < :before LIMIT :count
@@ -54,9 +56,9 @@ def use(tx: WriteTx, token: str, purpose: Purpose) -> str | None:
     return None if found is None else str(found)
 
 
-def void(tx: WriteTx, user_id: str) -> None:
-    """Use up every link of a user, as after a change of password."""
-    tx.run(_VOID, user_id=user_id)
+def void(tx: WriteTx, user_id: str) -> int:
+    """Use up every link of a user, as after a change of password; answers how many worked."""
+    return tx.run(_VOID, user_id=user_id)
 
 
 def sweep(tx: WriteTx) -> int:

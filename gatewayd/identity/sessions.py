@@ -42,6 +42,7 @@ _REPLACE_TOKEN = "UPDATE sessions SET hash = :hash WHERE id = :id AND ended_at I
 _END = "UPDATE sessions SET ended_at = :now WHERE id = :id AND user_id = :user_id AND ended_at IS NULL"
 _LIVES = "ended_at IS NULL AND expires_at > :now"
 _END_ALL = f"UPDATE sessions SET ended_at = :now WHERE user_id = :user_id AND id <> :kept AND {_LIVES}"
+_COUNT = "SELECT count(*) FROM sessions WHERE ended_at IS NULL AND expires_at > :at"
 # Grants name the session they were given in (`sid`): as long as one does, the row stays.
 _SWEEP_ANY_ORG = """
 DELETE FROM sessions WHERE id IN (
@@ -109,6 +110,11 @@ def find(tx: ReadTx, token: str) -> Session | None:
 def of_user(tx: ReadTx, user_id: str) -> list[Session]:
     """The sessions in which the user is signed in, newest first."""
     return [_session(row) for row in tx.rows(_OF_USER, user_id=user_id, count=LIST_LIMIT)]
+
+
+def count(tx: ReadTx) -> int:
+    """In how many browsers people are signed in."""
+    return int(tx.value(_COUNT, at=tx.now))
 
 
 def needs_touch(session: Session, now: Instant) -> bool:

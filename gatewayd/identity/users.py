@@ -30,6 +30,9 @@ _IS_ENABLED = "SELECT 1 FROM users WHERE id = :id AND disabled_at IS NULL"
 _DISABLE = "UPDATE users SET disabled_at = :now, updated_at = :now WHERE id = :id AND disabled_at IS NULL"
 _ENABLE = "UPDATE users SET disabled_at = NULL, updated_at = :now WHERE id = :id AND disabled_at IS NOT NULL"
 
+_END_ADDRESSES = "UPDATE users SET addresses_since = :now WHERE id = :id"
+_ADDRESSES_SINCE = "SELECT addresses_since FROM users WHERE id = :id"
+
 
 class User(Response, frozen=True, kw_only=True):
     """One person. `disabled_at` None: not disabled."""
@@ -86,10 +89,16 @@ def create(tx: WriteTx, new: NewUser, actor: str) -> User:
 
 def get(tx: ReadTx, user_id: str) -> User:
     """One user. Raises `Problem` `not_found`."""
-    row = tx.row(_GET, id=user_id)
-    if row is None:
+    user = find_by_id(tx, user_id)
+    if user is None:
         raise not_found("user")
-    return _user(row)
+    return user
+
+
+def find_by_id(tx: ReadTx, user_id: str) -> User | None:
+    """The user with this id."""
+    row = tx.row(_GET, id=user_id)
+    return None if row is None else _user(row)
 
 
 def find(tx: ReadTx, email: str) -> User | None:
@@ -127,6 +136,17 @@ def disable(tx: WriteTx, user_id: str, actor: str) -> bool:
 def enable(tx: WriteTx, user_id: str, actor: str) -> bool:
     """Let the user in again, with the password they had; False where they were not disabled."""
     return _switch(tx, _ENABLE, user_id, "user.enabled", actor)
+
+
+def end_addresses(tx: WriteTx, user_id: str) -> None:
+    """Let no address be good that the user was given until now, such as a download URL."""
+    tx.run(_END_ADDRESSES, id=user_id)
+
+
+def addresses_since(tx: ReadTx, user_id: str) -> Instant | None:
+    """Since when addresses of the user are good; None: there is no such user."""
+    at = tx.value(_ADDRESSES_SINCE, id=user_id)
+    return None if at is None else Instant(at)
 
 
 def reset_password(tx: WriteTx, user_id: str, password_hash: str, actor: str) -> None:

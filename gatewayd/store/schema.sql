@@ -2204,7 +2204,7 @@ CREATE TABLE users (
     instance_admin INTEGER NOT NULL CHECK (instance_admin IN (0, 1)),
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL
-, disabled_at INTEGER) STRICT;
+, disabled_at INTEGER, addresses_since INTEGER NOT NULL DEFAULT 0) STRICT;
 
 CREATE TABLE vault_accesses (
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -2272,6 +2272,8 @@ CREATE TABLE vault_documents (
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
 ) STRICT;
+
+CREATE INDEX vault_documents_awaited ON vault_documents (org_id, id) WHERE upload_hash IS NOT NULL;
 
 CREATE INDEX vault_documents_by_content ON vault_documents (sha256) WHERE sha256 IS NOT NULL;
 
@@ -2358,11 +2360,13 @@ CREATE TABLE vault_links (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
-) STRICT;
+, user_id TEXT) STRICT;
 
 CREATE UNIQUE INDEX vault_links_by_token ON vault_links (token_hash);
 
 CREATE INDEX vault_links_of_document ON vault_links (document_id, org_id, id);
+
+CREATE INDEX vault_links_open ON vault_links (org_id, id) WHERE revoked_at IS NULL;
 
 CREATE TABLE vault_pages (
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -2479,7 +2483,7 @@ CREATE TABLE "webhook_subscriptions" (
     url TEXT NOT NULL CHECK (length(url) BETWEEN 1 AND 2048),
     events TEXT NOT NULL CHECK (length(events) > 0),    -- event kinds, space separated, in the subscriber's order
     enabled INTEGER NOT NULL CHECK (enabled IN (0, 1)),
-    disabled_reason TEXT CHECK (disabled_reason IN ('caller', 'receiver_gone', 'failing')),
+    disabled_reason TEXT CHECK (disabled_reason IN ('caller', 'receiver_gone', 'failing', 'maker_left', 'restored')),
     disabled_at INTEGER,
     failing_since INTEGER,                              -- the first failed attempt after the last success
     failing_told_at INTEGER,                            -- when it was announced that it will be disabled
@@ -2487,6 +2491,7 @@ CREATE TABLE "webhook_subscriptions" (
     secret_prefix TEXT NOT NULL,                        -- what lists show of it
     previous_secret_sealed BLOB,                        -- signs beside the new one during a rotation
     previous_secret_expires_at INTEGER,
+    user_id TEXT,                                       -- with whose membership it ends; NULL: with nobody's
     created_by TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,

@@ -1,7 +1,9 @@
 """Tokens in download URLs: what may be read until when, signed with the instance key, so that nothing is stored.
 
-base64url of {"org": …, "document": …, "variant": …, "inline": …, "until": microseconds, "reader": …}, a dot, and
-base64url of HMAC-SHA256 of the first part
+base64url of {"org": …, "document": …, "variant": …, "inline": …, "until": microseconds, "reader": …, "made": …,
+"credential": …}, a dot, and base64url of HMAC-SHA256 of the first part
+
+What a token opens ends with the credential and the membership that it was made by, though its time is not over.
 """
 
 import base64
@@ -12,6 +14,7 @@ from typing import Final
 import msgspec
 
 from gatewayd.areas.vault.links.shapes import Variant
+from gatewayd.identity import api_keys, grants, memberships, users
 from gatewayd.store import ReadTx
 
 TOKEN_MAX: Final = 1_000  # characters
@@ -19,7 +22,10 @@ _CONTEXT: Final = "vault download"
 
 
 class Download(msgspec.Struct, frozen=True, kw_only=True):
-    """What a token opens. `until` is an instant in microseconds; `reader` is whose reading it counts as."""
+    """What a token opens. `made` and `until` are instants in microseconds; `reader` is whose reading it counts as.
+
+    `credential` is the key or the grant that asked for it; empty: nobody's, or it was made before that was noted.
+    """
 
     org: str
     document: str
@@ -27,6 +33,13 @@ class Download(msgspec.Struct, frozen=True, kw_only=True):
     inline: bool
     until: int
     reader: str
+    made: int = 0
+    credential: str = ""
+
+    @property
+    def is_of_link(self) -> bool:
+        """Whether the password of a link opened it: `reader` is the link then."""
+        return self.reader.startswith("lnk_")
 
 
 def make(tx: ReadTx, download: Download) -> str:
@@ -49,7 +62,19 @@ def open_token(tx: ReadTx, token: str) -> Download | None:
     if found.until <= tx.now:
         return None
     tx.bind(found.org)
-    return found
+    return found if _is_good(tx, found) else None
+
+
+def _is_good(tx: ReadTx, download: Download) -> bool:
+    """Whether who asked for it could do so still."""
+    since = users.addresses_since(tx, download.reader)
+    if since is None:  # no user: the operator, or a link, which is looked at where it is served
+        return True
+    if 0 < since >= download.made or not memberships.is_active(tx, download.reader):
+        return False
+    if download.credential.startswith("key_"):
+        return api_keys.works(tx, download.credential)
+    return not download.credential.startswith("grt_") or grants.find_live(tx, download.credential) is not None
 
 
 def _text(content: bytes) -> str:

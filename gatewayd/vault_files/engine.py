@@ -12,6 +12,7 @@ from gatewayd.areas.vault.links.rows import LINKS
 from gatewayd.areas.vault.links.shapes import LinkRow, Variant
 from gatewayd.areas.vault.parses.variants import MadeVariant, VariantRow
 from gatewayd.clock import SECOND, Instant
+from gatewayd.contract.caller import Caller
 from gatewayd.errors import Problem, invalid_field
 from gatewayd.identity.random_tokens import hash_token, make_token
 from gatewayd.store import Store, WriteTx
@@ -60,21 +61,25 @@ class VaultFiles:
         self._gives_links = gives_links
         self._threads = trio.CapacityLimiter(4)
 
-    async def download_url(self, org_id: str, reader: str, request: GetDocumentDownloadUrl) -> DocumentDownload:
-        """A URL that gives the bytes for a while.
+    async def download_url(self, caller: Caller, request: GetDocumentDownloadUrl) -> DocumentDownload:
+        """A URL that gives the bytes for a while, for as long as the caller could have another one.
 
         Raises `Problem`: `not_found`, `not_uploaded`, `gone`, `validation_failed` for a variant that there is not.
         """
+        org_id = caller.org_id
         row = await self._store.read(lambda tx: uploaded(tx, request.document_id), org_id)
         file = await self.file_of(org_id, row, request.variant)
-        until = Instant(self._store.now() + request.ttl_seconds * SECOND)
+        now = self._store.now()
+        until = Instant(now + request.ttl_seconds * SECOND)
         download = Download(
             org=org_id,
             document=row.id,
             variant=request.variant,
             inline=request.disposition == "inline",
             until=int(until),
-            reader=reader,
+            reader=caller.reference,
+            made=int(now),
+            credential=caller.credential_id,
         )
         token = await self._store.read(lambda tx: download_tokens.make(tx, download), org_id)
         return DocumentDownload(
@@ -86,7 +91,7 @@ class VaultFiles:
             sha256=file.sha256,
         )
 
-    async def create_link(self, org_id: str, created_by: str, request: GenerateTemporalLink) -> TemporalLink:
+    async def create_link(self, caller: Caller, request: GenerateTemporalLink) -> TemporalLink:
         """A link to give away.
 
         What it leads to is made now, and is there when a stranger comes. Raises `Problem`: `not_found`, `not_uploaded`,
@@ -97,9 +102,9 @@ class VaultFiles:
         if request.permanent == (request.expires_in_seconds is not None):
             message = "A link either is permanent or ends after expiresInSeconds."
             raise invalid_field("expiresInSeconds", "conflict" if request.permanent else "required", message)
-        row = await self._store.read(lambda tx: uploaded(tx, request.document_id), org_id)
+        row = await self._store.read(lambda tx: uploaded(tx, request.document_id), caller.org_id)
         if request.variant != "original":
-            await self._made_files.of(org_id, row, request.variant)
+            await self._made_files.of(caller.org_id, row, request.variant)
         hashed = None if request.password is None else await self.passwords.hash(request.password)
         token = make_token(links.PREFIX)
 
@@ -118,11 +123,12 @@ class VaultFiles:
                     password_hash=hashed,
                     max_downloads=request.max_downloads,
                     downloads=0,
-                    created_by=created_by,
+                    user_id=caller.user_id,
+                    created_by=caller.reference,
                 ),
             )
 
-        link = await self._store.write(add, org_id)
+        link = await self._store.write(add, caller.org_id)
         return TemporalLink(
             id=link.id,
             url=f"{self._public_url}{links.PATH}{token}",

@@ -17,7 +17,7 @@ class Deps(Protocol):
 
 async def get_document_download_url(deps: Deps, caller: Caller, request: GetDocumentDownloadUrl) -> DocumentDownload:
     """Get a URL that gives the bytes of a document for a while, five minutes by default, without another credential."""
-    return await deps.vault_files.download_url(caller.org_id, caller.reference, request)
+    return await deps.vault_files.download_url(caller, request)
 
 
 async def generate_temporal_link(deps: Deps, caller: Caller, request: GenerateTemporalLink) -> TemporalLink:
@@ -25,7 +25,7 @@ async def generate_temporal_link(deps: Deps, caller: Caller, request: GenerateTe
 
     `maxDownloads` ends it after so many. `revokeLink` ends it at once.
     """
-    return await deps.vault_files.create_link(caller.org_id, caller.reference, request)
+    return await deps.vault_files.create_link(caller, request)
 
 
 OPERATIONS: Final = (

@@ -9,15 +9,17 @@ from gatewayd.contract.pages import SyncRequest
 from gatewayd.contract.wire import Id, Request, Response, Timestamp, Version
 from gatewayd.webhooks.validation import EventName, Events, SubscriptionRequest, Url
 
-DisabledReason = Literal["caller", "receiver_gone", "failing"]
+DisabledReason = Literal["caller", "receiver_gone", "failing", "maker_left", "restored"]
 
 
 class Subscription(Response, frozen=True, kw_only=True):
     """Who is told of which events.
 
     `disabledReason` is `receiver_gone` after the receiver answered 410, `failing` after five days of nothing but
-    failures. `failingSince` is the first failed attempt after the last success; `disablesAt`, once it is foreseeable,
-    when that will disable it. Until `previousSecretExpiresAt` the secret before the last rotation signs too.
+    failures, `maker_left` after whoever made it was removed, `restored` after a backup was restored: of these two an
+    owner alone enables it again, whose it is from then on. `failingSince` is the first failed attempt after the last
+    success; `disablesAt`, once it is foreseeable, when that will disable it. Until `previousSecretExpiresAt` the secret
+    before the last rotation signs too.
     """
 
     id: Id
@@ -37,8 +39,12 @@ class Subscription(Response, frozen=True, kw_only=True):
 
 
 class SubscriptionRow(Subscription, frozen=True, kw_only=True):
-    """A subscription as it is stored: with its encrypted secrets, and when the operator was told that it fails."""
+    """A subscription as it is stored: with its encrypted secrets, and when the operator was told that it fails.
 
+    `user_id` is with whose membership it ends; None: with nobody's.
+    """
+
+    user_id: str | None
     failing_told_at: Instant | None
     secret_sealed: bytes
     previous_secret_sealed: bytes | None

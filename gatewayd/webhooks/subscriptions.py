@@ -42,6 +42,8 @@ from gatewayd.webhooks.validation import event_errors, url_errors
 
 MAX_PER_ORGANIZATION: Final = 50  # Chosen
 MISSED_COUNTED: Final = 1000  # Chosen: enough to say that there is something to recover
+FOR_AN_OWNER: Final[tuple[DisabledReason, ...]] = ("maker_left", "restored")
+"""What an owner alone ends the wait for: nobody has said since that the receiver is still to be told."""
 DISABLE_AFTER: Final = WebhookSettings().disable_after
 ROTATION_OVERLAP: Final = 24 * HOUR  # Chosen: the old secret signs on for a day
 
@@ -102,6 +104,7 @@ def create_subscription(
         events=_unique(request.events),
         enabled=True,
         secret_prefix=secret_prefix(secret),
+        user_id=caller.user_id,
         created_by=caller.reference,
     )
     row = SUBSCRIPTIONS.insert(tx, replace(row, secret_sealed=tx.seal(secret, secret_context(row.id))))
@@ -111,9 +114,16 @@ def create_subscription(
 def update_subscription(
     tx: WriteTx, caller: Caller, request: UpdateSubscription, *, policy: Policy, retention_days: int = RETENTION_DAYS
 ) -> UpdatedSubscription:
-    """Change a webhook subscription. While it is disabled its deliveries wait; enabling it sends them."""
+    """Change a webhook subscription. While it is disabled its deliveries wait; enabling it sends them.
+
+    An owner alone enables what waits for one: `disabledReason` `maker_left` or `restored`.
+    """
     before = SUBSCRIPTIONS.get(tx, request.target, request.expected_version)
     after, secret = _apply(tx, before, request, policy)
+    if after.enabled and before.disabled_reason in FOR_AN_OWNER:
+        if caller.role != "owner":
+            raise Problem("forbidden", "An owner of the organization alone enables this subscription again.")
+        after = replace(after, user_id=caller.user_id)
     missed: dict[str, Any] = {}
     if after != before:
         if after.enabled and not before.enabled:
@@ -276,7 +286,7 @@ def operations(policy: Policy, retention_days: int) -> tuple[Operation, ...]:
             request=UpdateSubscription,
             response=UpdatedSubscription,
             handler=functools.partial(update_subscription, policy=policy, retention_days=retention_days),
-            errors=("version_conflict",),
+            errors=("version_conflict", "forbidden"),
             secret=True,
             example={"id": "wsub_01k0000000000000000000000a", "enabled": False},
         ),

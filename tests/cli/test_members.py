@@ -15,6 +15,20 @@ from tests.cli.conftest import Run
 from tests.cli.store_reading import read_store
 
 BOB = "bob@example.com"
+NOTHING = {
+    "sessions": 0,
+    "passkeys": 0,
+    "secondFactor": False,
+    "signInLinks": 0,
+    "keys": 0,
+    "grants": 0,
+    "documentLinks": 0,
+    "uploadUrls": 0,
+    "feeds": 0,
+    "subscriptions": 0,
+    "handedOver": [],
+}
+ENDED = {**NOTHING, "sessions": 1, "signInLinks": 1, "keys": 1}
 
 
 @pytest.fixture
@@ -80,8 +94,8 @@ def test_removes_a_member_and_what_they_leave_behind(
 ) -> None:
     start_session(config_file, bob)
     removed = run("member", "remove", "--org", org_id, "--user", BOB, "--json").document
-    ended = {"sessions": 1, "passkeys": 0, "secondFactor": False, "keys": 1, "grants": 0}
-    assert removed == {"orgId": org_id, "userId": bob, "email": BOB, "ended": ended}
+    assert removed["ended"].pop("items") == [{"id": key_id, "kind": "api_key", "name": "Shop", "orgId": org_id}]
+    assert removed == {"orgId": org_id, "userId": bob, "email": BOB, "ended": ENDED}
     assert BOB not in members(run, org_id)
     (key,) = run("key", "list", "--org", org_id, "--json").document
     assert key["revokedAt"] is not None
@@ -113,7 +127,8 @@ def test_nobody_of_nothing_is_found(run: Run, org_id: str, email: str, act: tupl
 def test_disables_and_enables(run: Run, org_id: str, bob: str, key_id: str, config_file: Path) -> None:
     start_session(config_file, bob)
     disabled = run("user", "disable", BOB.upper(), "--json").document
-    assert disabled["ended"] == {"sessions": 1, "passkeys": 0, "secondFactor": False, "keys": 1, "grants": 0}
+    assert disabled["ended"].pop("items") == [{"id": key_id, "kind": "api_key", "name": "Shop", "orgId": org_id}]
+    assert disabled["ended"] == ENDED
     assert members(run, org_id)[BOB]["disabledAt"] == disabled["disabledAt"] is not None
     assert (audit.OPERATOR, "user.disabled", None) in acts(config_file)
     assert run("user", "enable", BOB, "--json").document == {"id": bob, "email": BOB, "enabled": True}
@@ -165,7 +180,8 @@ def test_a_reset_ends_everything_where_asked(
     monkeypatch.setattr("sys.stdin", io.StringIO("another good password\n"))
     how = [] if by_link else ["--password-stdin"]
     reset = run("user", "reset-password", BOB, "--end-everything", *how, "--json").document
-    assert reset["ended"] == {"sessions": 1, "passkeys": 0, "secondFactor": False, "keys": 1, "grants": 0}
+    assert [each["id"] for each in reset["ended"].pop("items")] == [key_id]
+    assert reset["ended"] == {**ENDED, "signInLinks": 0}
     assert ("link" in reset) is by_link
     known = read_store(config_file, lambda tx: credentials(tx, BOB))
     assert known is not None

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 import trio
 
+from gatewayd.access import deprovisioning
 from gatewayd.cli import main
 from gatewayd.daemon.restored_store import open_decided_store
-from gatewayd.identity import api_keys, audit, deprovisioning, sessions
+from gatewayd.identity import api_keys, audit, sessions
 from gatewayd.ledger.named_files import NAMING
 from gatewayd.store.backup import Looking, back_up
 from gatewayd.store.restored import MARK_NAME, find_restored
@@ -102,12 +103,12 @@ def living_sessions(instance: Instance) -> int:
 
 def test_nobody_is_served_before_it_is_decided(lost: Restored) -> None:
     said = lost.restore()
-    assert "sessions, keys, grants and calendar feeds that were ended since 20" in said
+    assert "sessions, keys, grants, links, feeds and subscriptions that were ended since 20" in said
     assert "gatewayd after-restore" in said
     made_at = json.loads((lost.backup / "manifest.json").read_text())["madeAt"]
     code, _, said = lost.run("serve")
     assert (code, len(said.splitlines())) == (1, 1)
-    assert f"data was restored from a backup of {made_at}: sessions, keys, grants and calendar" in said
+    assert f"data was restored from a backup of {made_at}: sessions, keys, grants, links" in said
     assert "and nobody has decided what holds: gatewayd after-restore" in lost.run("doctor")[1]
     assert lost.run("org", "list")[0] == 0  # the operator goes in and out
 

@@ -195,6 +195,50 @@ async def test_a_link_behind_a_password(tmp_path: Path, database_image: bytes) -
         assert right.status == 303
         assert (await door.get(ORIGIN + right["location"])).body == b"0123456789"
         assert (await door.get(url)).status == 404, "it was for one"
+        assert (await door.get(ORIGIN + right["location"])).status == 404, "and what its password opened, too"
+
+
+async def test_what_a_password_opened_ends_with_the_link(tmp_path: Path, database_image: bytes) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        document_id = await door.document()
+        url = await door.link(document_id, permanent=True, password="sesame")
+        opened = ORIGIN + (await door.get(url, method="POST", body=b"password=sesame"))["location"]
+        assert (await door.get(opened)).body == b"0123456789"
+        (link,) = (await door.api("GET", f"/vault/documents/{document_id}/links")).json()["data"]
+        await door.post(f"/vault/links/{link['id']}/revoke")
+        assert [(await door.get(each)).status for each in (opened, url)] == [404, 404]
+
+
+@pytest.mark.parametrize("again", [b"bytes=1-", b"bytes=9-", b"bytes=-9", b"bytes=0-", b"bytes=0-0", b""])
+async def test_a_download_is_counted_from_whichever_byte_it_begins(
+    tmp_path: Path, database_image: bytes, again: bytes
+) -> None:
+    """Of a link for one download that was read to its end nothing is left, but what it is without bytes."""
+    async with open_door(tmp_path, database_image) as door:
+        url = await door.link(await door.document(), permanent=True, maxDownloads=1)
+        assert (await door.get(url, method="HEAD")).status == 200
+        assert (await door.get(url)).status == 200
+        assert (await door.get(url, (b"range", again))).status == 404
+        assert (await door.get(url, method="HEAD")).status == 404
+
+
+async def test_a_download_that_begins_at_the_second_byte_is_counted(tmp_path: Path, database_image: bytes) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        url = await door.link(await door.document(), permanent=True, maxDownloads=1)
+        assert (await door.get(url, (b"range", b"bytes=1-"))).body == b"123456789"
+        assert (await door.get(url, (b"range", b"bytes=1-"))).status == 404
+        assert (await door.get(url, (b"range", b"bytes=0-0"))).status == 404, "it begins another one"
+
+
+async def test_parts_of_one_download_are_counted_once(tmp_path: Path, database_image: bytes) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        document_id = await door.document()
+        url = await door.link(document_id, permanent=True, maxDownloads=1)
+        parts = [await door.get(url, (b"range", each)) for each in (b"bytes=0-3", b"bytes=4-6", b"bytes=7-")]
+        assert b"".join(part.body for part in parts) == b"0123456789"
+        assert (await door.get(url, (b"range", b"bytes=9-"))).status == 404, "all of it was given"
+        (link,) = (await door.api("GET", f"/vault/documents/{document_id}/links")).json()["data"]
+        assert link["downloads"] == 1
 
 
 async def test_passwords_are_not_guessed(tmp_path: Path, database_image: bytes) -> None:

@@ -15,10 +15,11 @@ FLOORS = {
     "ledger": 3,
     **dict.fromkeys(["bundles", "importing", "parsing", "performing", "proposing"], 5),
     **dict.fromkeys(["search", "tax", "vault_files", "webhooks"], 5),
-    **dict.fromkeys(["http", "oauth", "console"], 6),
-    **dict.fromkeys(["catalogue", "metrics", "provider"], 7),
-    "daemon": 8,
-    **dict.fromkeys(["__main__", "cli"], 9),
+    "access": 6,
+    **dict.fromkeys(["http", "oauth", "console"], 7),
+    **dict.fromkeys(["catalogue", "metrics", "provider"], 8),
+    "daemon": 9,
+    **dict.fromkeys(["__main__", "cli"], 10),
 }
 """Every file and package that may stand in `gatewayd/`, but for the areas."""
 
@@ -194,7 +195,7 @@ def written(name: str, text: str) -> Source:
 @pytest.mark.parametrize(
     ("name", "line", "fault"),
     [
-        ("gatewayd/store/x.py", "from gatewayd.http import routes", "store (floor 1) imports http (floor 6)"),
+        ("gatewayd/store/x.py", "from gatewayd.http import routes", "store (floor 1) imports http (floor 7)"),
         ("gatewayd/store/x.py", "from gatewayd import contract", "store (floor 1) imports contract (floor 1)"),
         (
             "gatewayd/areas/crm/x.py",
@@ -210,7 +211,7 @@ def written(name: str, text: str) -> Source:
         (
             "gatewayd/http/x.py",
             "def f():\n    from gatewayd.daemon.daemon import Daemon",
-            "http (floor 6) imports daemon (floor 8)",
+            "http (floor 7) imports daemon (floor 9)",
         ),
         ("gatewayd/http/x.py", "from . import y", "relative imports"),
         ("gatewayd/__init__.py", "from gatewayd import clock", "imports nothing of ours"),

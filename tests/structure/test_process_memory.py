@@ -52,6 +52,7 @@ DISPENSABLE = {
     "Places._known": "the connections of this process",
     "Places._unknown_of_proxies": "the connections of this process",
     "Valuing._rates": "what one answer looked up",
+    "LinkTransfers._transfers": "downloads of links that may go on: another process counts them once more",
     "_Gate._streams": "the streams of one connection",
     "Day.staying": "what one write is about",
     "_Pending.scope_of": "what one write is about",

@@ -43,7 +43,7 @@ def test_what_is_held_waits_and_is_not_due(store: MemoryStore) -> None:
     store.clock.advance(MINUTE)
     backlog = store.read(read_backlog)
     assert backlog.queues == {held: Queue(2, None)}
-    assert backlog.disabled == {"caller": 2, "receiver_gone": 0, "failing": 1}
+    assert backlog.disabled == {"caller": 2, "receiver_gone": 0, "failing": 1, "maker_left": 0, "restored": 0}
     assert backlog.complete
 
 

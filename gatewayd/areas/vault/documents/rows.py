@@ -89,6 +89,14 @@ SELECT org_id, id FROM vault_documents
 WHERE deleted_at < :before AND (archive_until_date IS NULL OR archive_until_date < :today)
 ORDER BY deleted_at, id LIMIT :count
 """
+_SELECT_PICTURES = f"""
+SELECT id, thumbnail_url FROM vault_documents
+WHERE org_id = :org_id AND substr(thumbnail_url, 1, {len(variants.THUMBNAILS)}) = '{variants.THUMBNAILS}'
+"""
+_SET_PICTURE = """
+UPDATE vault_documents SET thumbnail_url = :address, updated_at = :updated_at, version = version + 1
+WHERE org_id = :org_id AND id = :id
+"""
 _FORGET_ACCESSES = "DELETE FROM vault_accesses WHERE org_id = :org_id AND document_id = :document_id"
 _FORGET = "DELETE FROM vault_documents WHERE org_id = :org_id AND id = :document_id"
 _NOTE_ACCESS = """
@@ -205,6 +213,14 @@ def trash(tx: WriteTx, document_ids: Sequence[str]) -> None:
         DOCUMENTS.update(tx, replace(row, status="deleted", deleted_at=tx.now, upload_hash=None))
         if row.status == UPLOADED:
             index_queue.put(tx, id_)
+
+
+def renew_pictures(tx: WriteTx) -> None:
+    """Give every picture that a document of the organization shows an address that nobody has seen."""
+    for id_, address in tx.rows(_SELECT_PICTURES):
+        parsed = variants.parse_address(address)
+        if parsed is not None:
+            tx.run(_SET_PICTURE, id=id_, address=variants.new_address(id_, *parsed[1:]), updated_at=tx.updated_at)
 
 
 def leave_folders(tx: WriteTx, folder_ids: Sequence[str]) -> None:

@@ -13,6 +13,7 @@ from gatewayd.areas.vault.documents import rules, usage
 from gatewayd.areas.vault.documents.rows import DOCUMENTS, UPLOAD_LASTS
 from gatewayd.areas.vault.documents.shapes import DocumentRow, Upload
 from gatewayd.clock import Instant
+from gatewayd.identity.open_access import Opening, Sought
 from gatewayd.identity.random_tokens import hash_token, make_token
 from gatewayd.store import ReadTx, WriteTx
 
@@ -24,6 +25,15 @@ _SELECT_ANY_ORG = "SELECT org_id, id FROM vault_documents WHERE upload_hash = :h
 _SELECT_AWAITED_ANY_ORG = """
 SELECT 1 FROM vault_documents
 WHERE id = :id AND status = 'pending_upload' AND received_at IS NULL AND upload_expires_at > :at
+"""
+
+_SELECT_OPEN = """
+SELECT d.id, d.name, u.id, d.created_by, d.created_at, d.upload_expires_at
+FROM vault_documents d LEFT JOIN users u ON u.id = d.created_by
+WHERE d.org_id = :org_id AND d.id >= :first AND d.upload_hash IS NOT NULL AND d.status = 'pending_upload'
+    AND d.received_at IS NULL AND d.upload_expires_at > :at
+    AND (CAST(:user_id AS TEXT) IS NULL OR d.created_by = :user_id)
+ORDER BY d.id LIMIT :limit
 """
 
 
@@ -119,9 +129,21 @@ def declare(tx: WriteTx, token: str, size: int, organization_bytes: int) -> Expe
 def end(tx: WriteTx, token: str) -> DocumentRow | None:
     """End an upload: its URL takes nothing any more, and the record is that of one that expired. None as in `find`."""
     expected = find(tx, token)
-    if expected is None:
-        return None
-    return DOCUMENTS.update(tx, replace(expected.row, upload_hash=None, upload_expires_at=Instant(tx.now)))
+    return None if expected is None else _end(tx, expected.row)
+
+
+def list_open(tx: ReadTx, sought: Sought) -> list[Opening]:
+    """The URLs that take bytes, by the ids of their documents."""
+    return [Opening._make((*row, None)) for row in tx.rows(_SELECT_OPEN, **sought._asdict())]
+
+
+def end_of(tx: WriteTx, document_id: str) -> DocumentRow:
+    """End the upload of a document. Raises `Problem` `not_found`."""
+    return _end(tx, DOCUMENTS.get(tx, document_id))
+
+
+def _end(tx: WriteTx, row: DocumentRow) -> DocumentRow:
+    return DOCUMENTS.update(tx, replace(row, upload_hash=None, upload_expires_at=Instant(tx.now)))
 
 
 def is_awaited_by_any(tx: ReadTx, id_: str) -> bool:

@@ -11,8 +11,9 @@ from gatewayd.areas.vault.documents import rows as documents
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.documents.shapes import DocumentRow
 from gatewayd.areas.vault.links.shapes import DocumentLinkAccess, LinkRow
-from gatewayd.clock import HOUR, MINUTE, Instant
+from gatewayd.clock import HOUR, MINUTE, Instant, to_wire
 from gatewayd.contract.wire import project
+from gatewayd.identity.open_access import Opening, Sought
 from gatewayd.identity.random_tokens import hash_token
 from gatewayd.store import ReadTx, Table, WriteTx
 
@@ -36,6 +37,14 @@ WHERE org_id = :org_id AND id = :id
 _NOTE_RIGHT = """
 UPDATE vault_links SET wrong_passwords = 0, locked_until = NULL WHERE org_id = :org_id AND id = :id
 """
+_SELECT_OPEN = """
+SELECT l.id, d.name, l.user_id, l.created_by, l.created_at, l.expires_at, l.last_accessed_at
+FROM vault_links l JOIN vault_documents d ON d.org_id = l.org_id AND d.id = l.document_id
+WHERE l.org_id = :org_id AND l.id >= :first AND l.revoked_at IS NULL AND (l.expires_at IS NULL OR l.expires_at > :at)
+    AND (l.max_downloads IS NULL OR l.downloads < l.max_downloads)
+    AND (CAST(:user_id AS TEXT) IS NULL OR l.user_id = :user_id)
+ORDER BY l.id LIMIT :limit
+"""
 _FORGET = "DELETE FROM vault_links WHERE org_id = :org_id AND document_id = :document_id"
 _SELECT_WRONG = "SELECT wrong_passwords, locked_until FROM vault_links WHERE org_id = :org_id AND id = :id"
 
@@ -46,6 +55,12 @@ class OpenLink(NamedTuple):
     org_id: str
     link: LinkRow
     document: DocumentRow
+
+    @property
+    def is_used_up(self) -> bool:
+        """Whether it gives no other download than those that were counted."""
+        most = self.link.max_downloads
+        return most is not None and self.link.downloads >= most
 
 
 class Try(NamedTuple):
@@ -58,40 +73,44 @@ class Try(NamedTuple):
 def find(tx: ReadTx, token: str) -> OpenLink | None:
     """The link of a token; the transaction acts for its organization from now on.
 
-    None: there is no such one, it is revoked, over or used up, or its document is not there any more.
+    None: there is no such one, it is revoked or over, or its document is not there any more.
     """
     found = tx.row(_SELECT_ANY_ORG, hash=hash_token(token))
     if found is None:
         return None
     org_id, id_ = found
     tx.bind(org_id)
-    link = LINKS.get(tx, id_)
-    document = DOCUMENTS.get(tx, link.document_id)
-    if link.revoked_at is not None or document.status != "uploaded":
+    return find_open(tx, id_)
+
+
+def find_open(tx: ReadTx, link_id: str) -> OpenLink | None:
+    """A link of the transaction's organization; None as in `find`."""
+    link = LINKS.find(tx, link_id)
+    document = None if link is None or link.revoked_at is not None else DOCUMENTS.find(tx, link.document_id)
+    if link is None or document is None or document.status != "uploaded":
         return None
     if link.expires_at is not None and link.expires_at <= tx.now:
         return None
-    if link.max_downloads is not None and link.downloads >= link.max_downloads:
-        return None
-    return OpenLink(org_id, link, document)
+    return OpenLink(tx.org_id, link, document)
 
 
-def count_download(tx: WriteTx, token: str) -> bool:
+def count_download(tx: WriteTx, link_id: str) -> bool:
     """Count a download before its first byte is sent; False where the link is used up, or over, meanwhile."""
-    found = find(tx, token)
-    if found is None:
+    found = find_open(tx, link_id)
+    if found is None or found.is_used_up:
         return False
-    tx.run(_COUNT_DOWNLOAD, id=found.link.id)
+    tx.run(_COUNT_DOWNLOAD, id=link_id)
     return True
 
 
 def begin_try(tx: WriteTx, token: str) -> Try | None:
     """Count a password as wrong before it is verified, so that many at once are no more than many in a row.
 
-    None as in `find`. Each failure after the first `TRIES` locks the link for a minute, then two, up to an hour.
+    None as in `find`, or the link is used up. Each failure after the first `TRIES` locks it for a minute, then two, up
+    to an hour.
     """
     found = find(tx, token)
-    if found is None:
+    if found is None or found.is_used_up:
         return None
     wrong, locked_until = tx.row(_SELECT_WRONG, id=found.link.id) or (0, None)
     if locked_until is not None and locked_until > tx.now:
@@ -103,18 +122,32 @@ def begin_try(tx: WriteTx, token: str) -> Try | None:
 
 
 def take_right(tx: WriteTx, token: str) -> bool:
-    """Take a try back whose password was right, and count the download; False as in `count_download`."""
+    """Take a try back whose password was right; False where the link is used up, or over, meanwhile.
+
+    What it opens is counted as it is read.
+    """
     found = find(tx, token)
-    if found is None:
+    if found is None or found.is_used_up:
         return False
     tx.run(_NOTE_RIGHT, id=found.link.id)
-    return count_download(tx, token)
+    return True
 
 
 def revoke(tx: WriteTx, link_id: str) -> LinkRow:
     """End a link; one that has ended stays as it is. Raises `Problem` `not_found`."""
     row = LINKS.get(tx, link_id)
     return row if row.revoked_at is not None else LINKS.update(tx, replace(row, revoked_at=Instant(tx.now)))
+
+
+def list_open(tx: ReadTx, sought: Sought) -> list[Opening]:
+    """The links that lead anywhere, by id; also to documents in the trash, which may come back."""
+    found = tx.rows(_SELECT_OPEN, **sought._asdict())
+    return [Opening._make((*row[:-1], None if row[-1] is None else to_wire(Instant(row[-1]))[:10])) for row in found]
+
+
+def hand_over(tx: WriteTx, link_id: str, user_id: str) -> None:
+    """Let a link end with the membership of somebody else."""
+    LINKS.update(tx, replace(LINKS.get(tx, link_id), user_id=user_id))
 
 
 def purge_some(tx: WriteTx, before: Instant) -> int:

@@ -31,7 +31,7 @@ class DocumentLinkAccess(Response, frozen=True, kw_only=True):
 
 
 class LinkRow(Response, frozen=True, kw_only=True):
-    """A link as it is stored."""
+    """A link as it is stored. `user_id` None: it ends with nobody's membership."""
 
     id: Id
     document_id: Id
@@ -43,6 +43,7 @@ class LinkRow(Response, frozen=True, kw_only=True):
     downloads: int
     last_accessed_at: Timestamp | None
     revoked_at: Timestamp | None
+    user_id: str | None
     created_by: str
     created_at: Timestamp
     updated_at: Timestamp

@@ -1,0 +1,104 @@
+"""What is open to the outside, as operations: the list of it by who made it, and the end of one."""
+
+from typing import Final
+
+from gatewayd.access import kinds
+from gatewayd.access.kinds import KINDS, End, Kind
+from gatewayd.access.shapes import AccessEnded, EndAccess, ListAccess, OpenAccess
+from gatewayd.clock import Instant
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.pages import Listing, Page, cursor_key, fill, next_cursor
+from gatewayd.contract.wire import encode
+from gatewayd.errors import Problem
+from gatewayd.identity import memberships, users
+from gatewayd.identity.open_access import FIRST, Opening, Sought, after
+from gatewayd.store import ReadTx, WriteTx
+
+
+def list_access(tx: ReadTx, caller: Caller, request: ListAccess) -> Listing[OpenAccess]:
+    """List what is open to the outside and works without whoever made it, by kind.
+
+    Links to documents, upload URLs, calendar feeds, webhook subscriptions, connected apps and API keys, as far as they
+    work now. Owners and administrators see those of everybody, members their own.
+    """
+    if not caller.is_admin and request.user_id not in (None, caller.user_id):
+        raise Problem("forbidden", "Owners and administrators alone see what others made.")
+    whose = request.user_id if caller.is_admin else caller.user_id
+    key = cursor_key(request, int, str)
+    begins, first = (0, FIRST) if key is None else (key[0], after(key[1]))
+    found: list[tuple[int, Opening]] = []
+    for number, kind in enumerate(KINDS):
+        if number >= begins and request.kind in (None, kind.name) and len(found) <= request.limit:
+            sought = Sought(whose, first if number == begins else FIRST, request.limit + 1 - len(found), tx.now)
+            found += [(number, each) for each in kind.list_open(tx, sought)]
+    written: list[bytes] = []
+
+    def size(one: tuple[int, Opening]) -> int:
+        written.append(encode(shown(tx, KINDS[one[0]], one[1])))
+        return len(written[-1])
+
+    taken, more = fill(found, request.limit, size)
+    last = (taken[-1][0], taken[-1][1].id) if more else None
+    return Listing.of(written[: len(taken)], None if last is None else next_cursor(request, last))
+
+
+def end_access(tx: WriteTx, caller: Caller, request: EndAccess) -> AccessEnded:
+    """End something that is open to the outside: from the next request on it opens nothing.
+
+    A webhook subscription is switched off, and can be enabled again. Owners and administrators end what anybody made,
+    members what they made themselves.
+    """
+    kind, found = kinds.find(tx, request.id)
+    if not caller.is_admin and found.user_id != caller.user_id:
+        raise Problem("forbidden", "Owners and administrators alone end what others made.")
+    kind.end(tx, found.id, End(caller.reference))
+    return AccessEnded(id=found.id, kind=kind.name, name=found.name, ended=True)
+
+
+def shown(tx: ReadTx, kind: Kind, found: Opening) -> OpenAccess:
+    """One of a kind, with who made it."""
+    known = None if found.user_id is None else users.find_by_id(tx, found.user_id)
+    return OpenAccess(
+        id=found.id,
+        kind=kind.name,
+        name=found.name,
+        user_id=found.user_id,
+        email=None if known is None else known.email,
+        is_member=known is not None and memberships.is_member(tx, known.id),
+        created_by=found.created_by,
+        created_at=Instant(found.created_at),
+        expires_at=None if found.expires_at is None else Instant(found.expires_at),
+        last_used=found.last_used,
+        can_be_handed_over=kind.hand_over is not None,
+    )
+
+
+OPERATIONS: Final = (
+    Operation(
+        id="access.list",
+        kind="read",
+        method="GET",
+        path="/access/list",
+        scopes=("access:read",),
+        request=ListAccess,
+        response=Page[OpenAccess],
+        handler=list_access,
+        errors=("forbidden",),
+        extension=True,
+        example={"limit": 50},
+    ),
+    Operation(
+        id="access.end",
+        kind="write",
+        method="POST",
+        path="/access/end",
+        scopes=("access:write",),
+        request=EndAccess,
+        response=AccessEnded,
+        handler=end_access,
+        errors=("forbidden",),
+        extension=True,
+        example={"id": "lnk_01k0000000000000000000000a"},
+    ),
+)
