@@ -16,6 +16,7 @@ from gatewayd.areas import (
     crm,
     landlord,
     legal_entities,
+    organizations,
     periods,
     vault,
 )
@@ -88,7 +89,7 @@ def build(
     of_vault = replace(of_vault, operations=(*of_vault.operations, *search.OPERATIONS, *proposing.OPERATIONS))
     books = (of_businesses, of_assets, landlord.AREA, accounting.AREA, of_banking, of_vault, of_periods)
     stored = (legal_entities.AREA, *books)
-    others = (delivering, tax.AREA, crm.AREA, access.AREA)
+    others = (delivering, tax.AREA, crm.AREA, organizations.AREA, access.AREA)
     return checked((*stored, billing.area(priced_work((*stored, *others))), *others))
 
 

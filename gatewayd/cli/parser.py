@@ -15,7 +15,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "completion": ("completion",),
     "manual": ("man",),
     "configuration": ("check-config",),
-    "store": ("migrate",),
+    "store": ("migrate", "compact"),
     "init": ("init",),
     "doctor": ("doctor",),
     "clock": ("accept-clock",),

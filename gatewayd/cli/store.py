@@ -1,4 +1,4 @@
-"""`gatewayd migrate`."""
+"""`gatewayd migrate` and `compact`: the database as this program needs it, and no larger than what is in it."""
 
 import argparse
 
@@ -8,8 +8,9 @@ from gatewayd.cli.parser import Subparsers, add_command
 
 
 def add_commands(subparsers: Subparsers) -> None:
-    """Add the command of the database."""
+    """Add the commands of the database."""
     add_command(subparsers, "migrate", "bring the database to the form this program needs", migrate, json=True)
+    add_command(subparsers, "compact", "make the database's file smaller after much was deleted", shrink, json=True)
 
 
 def migrate(arguments: argparse.Namespace, context: Context) -> int:
@@ -33,4 +34,19 @@ def migrate(arguments: argparse.Namespace, context: Context) -> int:
     document = {"applied": applied, "migration": number, "database": str(settings.path), "copy": copy}
     lines = [f"{settings.path} is at migration {number}; applied now: {applied}."]
     print_result(arguments, document, [*lines, *([f"It was copied to {copy} before."] if copy else [])])
+    return 0
+
+
+def shrink(arguments: argparse.Namespace, context: Context) -> int:
+    """Not beside a daemon, which would wait for it."""
+    from gatewayd.cli.progress import in_units
+    from gatewayd.store.compacting import compact
+    from gatewayd.store.directory import locked
+
+    context.require_database()
+    settings = context.store_settings
+    with locked(settings.directory, "gatewayd compact"):
+        before, after = compact(settings.path)
+    document = {"database": str(settings.path), "bytesBefore": before, "bytesAfter": after}
+    print_result(arguments, document, [f"{settings.path} had {in_units(before)}, and has {in_units(after)} now."])
     return 0

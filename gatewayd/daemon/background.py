@@ -13,6 +13,7 @@ from gatewayd.areas.vault.links import rows as links
 from gatewayd.bundles.engine import Bundles
 from gatewayd.clock import DAY, Instant
 from gatewayd.daemon.health import Health
+from gatewayd.daemon.organization_end import end_marked
 from gatewayd.http1.log import Log
 from gatewayd.importing.engine import Importing
 from gatewayd.ledger import deadlines, schedule
@@ -64,6 +65,7 @@ async def open_background(parts: BackgroundParts) -> AsyncIterator[Health]:
         nursery.start_soon(_keep_house, parts, health)
         nursery.start_soon(_keep_calendars, parts, health)
         nursery.start_soon(_tell_deadlines, parts, health)
+        nursery.start_soon(_end_organizations, parts)
         await nursery.start(health.beat)
         nursery.start_soon(_recover, parts)
         if parts.tenure.interrupted:
@@ -98,6 +100,13 @@ async def _keep_house(parts: BackgroundParts, health: Health) -> None:
         await _try(parts.receiving.keep_house(), log)
         await _try(_book_credits(store), log)
         await _try(parts.bundles.keep_house(), log)
+
+
+async def _end_organizations(parts: BackgroundParts) -> None:
+    """Delete those that are marked for it, one after the other."""
+    while True:
+        await _try(end_marked(parts.store, parts.log), parts.log)
+        await trio.sleep(HOUSEKEEPING_SECONDS)
 
 
 async def _recover(parts: BackgroundParts) -> None:

@@ -10,6 +10,11 @@ from gatewayd.store import ReadTx, Row, WriteTx
 
 Action = Literal[
     "organization.created",
+    "organization.renamed",
+    "organization.suspended",
+    "organization.resumed",
+    "organization.deleting",
+    "organization.deleted",
     "user.created",
     "user.password_reset",
     "user.password_changed",

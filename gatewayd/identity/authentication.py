@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 from gatewayd.clock import DAY, Instant
 from gatewayd.contract.caller import Caller
 from gatewayd.errors import Problem
-from gatewayd.identity import dpop
+from gatewayd.identity import dpop, suspensions
 from gatewayd.identity.key_format import PREFIX, checksum_ok, hash_key
 from gatewayd.identity.key_restrictions import Network, effective_scopes, is_within
 from gatewayd.store import ReadTx
@@ -182,7 +182,7 @@ class Authenticator:
     def authenticate(
         self, tx: ReadTx, version: int, token: str, peer: str | None, possession: Possession | None = None
     ) -> Caller:
-        """Who is calling. Raises `Problem` `invalid_token`.
+        """Who is calling. Raises `Problem` `invalid_token`, or `organization_suspended`.
 
         `version` is the data_version that `tx` sees, always of the same connection. `peer` is the address the
         request came from, None where it has none (a Unix socket). `possession`: None for the scheme `Bearer`; a proof
@@ -230,6 +230,7 @@ class Authenticator:
         for verifier in self._verifiers:
             if verifier.recognizes(token):
                 admission = verifier.verify(tx, token, digest)
+                suspensions.refuse(tx, admission.caller.org_id)
                 if len(self._admissions) >= self._admissions_max:
                     self._admissions.clear()
                 self._admissions[digest] = admission

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from gatewayd.contract.wire import Id, Response, Timestamp
 from gatewayd.errors import Problem, invalid_state
-from gatewayd.identity import audit
+from gatewayd.identity import audit, suspensions
 from gatewayd.identity.open_access import Opening, Sought
 from gatewayd.identity.random_tokens import hash_token, make_token
 from gatewayd.store import ReadTx, Table, WriteTx
@@ -86,9 +86,9 @@ def create(tx: WriteTx, wanted: NewFeed) -> tuple[CalendarFeedRow, str]:
 
 
 def find(tx: ReadTx, token: str) -> OpenFeed | None:
-    """What a token opens; None for one that is unknown or revoked."""
+    """What a token opens; None for one that is unknown or revoked, or of an organization that is suspended."""
     found = tx.row(_SELECT_ANY_ORG, hash=hash_token(token))
-    return None if found is None else OpenFeed(*found)
+    return None if found is None or suspensions.is_suspended(tx, found[0]) else OpenFeed(*found)
 
 
 def revoke(tx: WriteTx, feed_id: str, actor: str) -> CalendarFeedRow:

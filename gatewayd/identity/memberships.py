@@ -25,8 +25,8 @@ SELECT org_id, user_id, role, created_at FROM memberships WHERE user_id = :user_
 """
 _LIST_ALL = "SELECT org_id, user_id, role, created_at FROM memberships ORDER BY user_id, org_id LIMIT :limit"
 _ACTIVE = """
-SELECT 1 FROM memberships m JOIN users u ON u.id = m.user_id
-WHERE m.org_id = :org_id AND m.user_id = :user_id AND u.disabled_at IS NULL
+SELECT 1 FROM memberships m JOIN users u ON u.id = m.user_id JOIN organizations o ON o.id = m.org_id
+WHERE m.org_id = :org_id AND m.user_id = :user_id AND u.disabled_at IS NULL AND o.suspended_at IS NULL
 """
 # What is left to whom nobody else could let in: a disabled owner is none.
 _SOLELY_OWNED_ANY_ORG = """

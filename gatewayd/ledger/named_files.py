@@ -22,6 +22,15 @@ _SEALS_ANY_ORG = """
 SELECT sha256, max(size_bytes), max(id) FROM period_seals WHERE sha256 > :after
 GROUP BY sha256 ORDER BY sha256 LIMIT :count
 """
+_OF_DOCUMENTS = """
+SELECT DISTINCT sha256 FROM vault_documents WHERE org_id = :org_id AND sha256 > :after ORDER BY sha256 LIMIT :count
+"""
+_OF_VARIANTS = """
+SELECT DISTINCT sha256 FROM vault_variants WHERE org_id = :org_id AND sha256 > :after ORDER BY sha256 LIMIT :count
+"""
+_OF_SEALS = """
+SELECT DISTINCT sha256 FROM period_seals WHERE org_id = :org_id AND sha256 > :after ORDER BY sha256 LIMIT :count
+"""
 NAMING: Final[Naming] = {
     "vault_documents": _DOCUMENTS_ANY_ORG,
     "vault_variants": _VARIANTS_ANY_ORG,
@@ -46,3 +55,12 @@ def every(tx: ReadTx) -> Iterator[NamedFile]:
 
 def _page(tx: ReadTx, select: str, after: str) -> list[Row]:
     return tx.rows(select, after=after, count=PAGE)
+
+
+def of_organization(tx: ReadTx) -> Iterator[str]:
+    """The digest of every file that the transaction's organization names, perhaps several times."""
+    for select in (_OF_DOCUMENTS, _OF_VARIANTS, _OF_SEALS):
+        after = ""
+        while found := tx.rows(select, after=after, count=PAGE):
+            yield from (sha256 for (sha256,) in found)
+            after = found[-1][0]

@@ -14,7 +14,7 @@ from gatewayd.clock import Instant
 from gatewayd.http1.asgi import Receive
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
-from gatewayd.identity import access_tokens, authorization_codes, grants, id_tokens, refresh_tokens, users
+from gatewayd.identity import access_tokens, authorization_codes, grants, id_tokens, refresh_tokens, suspensions, users
 from gatewayd.identity.authorization_codes import CodeState, TokenRequest
 from gatewayd.identity.grants import Grant
 from gatewayd.identity.oauth_errors import OAuthFailure, invalid_grant
@@ -65,6 +65,12 @@ async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Resp
     raise OAuthFailure("unsupported_grant_type", "Use authorization_code or refresh_token.")
 
 
+def _refuse_suspended(tx: ReadTx, grant: Grant | None) -> None:
+    """Chosen: as of a service that is away, so that a client keeps what it has until the organization is back."""
+    if grant is not None and suspensions.is_suspended(tx, grant.org_id):
+        raise OAuthFailure("temporarily_unavailable", "the organization is suspended by whoever runs this server", 503)
+
+
 async def _redeem(parts: OAuthParts, request: Request, form: Raw, client_id: str) -> Response:
     code = _require(form, "code")
     asked_resource(form, parts.audiences)
@@ -72,6 +78,7 @@ async def _redeem(parts: OAuthParts, request: Request, form: Raw, client_id: str
     def look(tx: ReadTx) -> CodeState | None:
         found = authorization_codes.read_code(tx, code)
         _check_client(tx, client_id, None if found is None else found.grant)
+        _refuse_suspended(tx, None if found is None else found.grant)
         return found
 
     state = await parts.store.read(look)
@@ -116,6 +123,7 @@ async def _refresh(parts: OAuthParts, request: Request, form: Raw, client_id: st
     def look(tx: ReadTx) -> tuple[RefreshState | None, str | None]:
         found = refresh_tokens.read_refresh(tx, token)
         _check_client(tx, client_id, None if found is None else found.grant)
+        _refuse_suspended(tx, None if found is None else found.grant)
         return found, None if found is None else refresh_tokens.stored_response(tx, found, grace)
 
     state, given_before = await parts.store.read(look)

@@ -25,6 +25,8 @@ WHERE org_id = :org_id AND document_id = :document_id AND number BETWEEN :first 
 """
 _SELECT_PARTS = "SELECT number FROM vault_index_parts WHERE org_id = :org_id AND document_id = :document_id"
 _DELETE_WORDS = "DELETE FROM vault_words WHERE rowid = :number"
+_SELECT_PARTS_OF_ALL = "SELECT number FROM vault_index_parts WHERE org_id = :org_id ORDER BY number LIMIT :count"
+_DELETE_PART = "DELETE FROM vault_index_parts WHERE org_id = :org_id AND number = :number"
 _DELETE_PARTS = "DELETE FROM vault_index_parts WHERE org_id = :org_id AND document_id = :document_id"
 _INSERT_PART = """
 INSERT INTO vault_index_parts (org_id, document_id, first_page, last_page)
@@ -210,3 +212,12 @@ def code_of(vector: bytes) -> bytes:
     """The signs of a vector of float32, a bit each; its length in numbers is a multiple of eight."""
     signs = [byte >> 7 for byte in vector[3::4]]
     return bytes(sum(signs[at + bit] << bit for bit in range(8)) for at in range(0, len(signs), 8))
+
+
+def forget_parts(tx: WriteTx, count: int) -> int:
+    """Take at most `count` parts of the transaction's organization out of the index; returns how many went."""
+    numbers = [number for (number,) in tx.rows(_SELECT_PARTS_OF_ALL, count=count)]
+    for number in numbers:
+        tx.run(_DELETE_WORDS, number=number)
+        tx.run(_DELETE_PART, number=number)
+    return len(numbers)

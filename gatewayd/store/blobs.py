@@ -188,6 +188,18 @@ class Blobs:
         except FileNotFoundError:
             return
 
+    def remove_old(self, sha256: str, before: Instant) -> bool:
+        """Delete bytes that were stored before an instant, and answer whether. Raises `StoreFailure`.
+
+        Those that somebody stored again since stay: they are about to be named.
+        """
+        try:
+            return _delete_old(self.path(sha256), before, self._drafts / secrets.token_hex(16))
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise StoreFailure(f"what nothing names cannot be deleted: {error.strerror}") from error
+
     def sweep(self, is_named: Callable[[str], bool], before: Instant) -> int:
         """Delete what a kill left: drafts, and what is stored but named by nothing; answers how many files.
 

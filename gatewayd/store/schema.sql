@@ -1666,7 +1666,7 @@ CREATE TABLE organizations (
     id TEXT PRIMARY KEY,
     name TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 160),
     created_at INTEGER NOT NULL
-) STRICT;
+, suspended_at INTEGER, suspended_reason TEXT CHECK (length(suspended_reason) <= 1000), deleting_since INTEGER) STRICT;
 
 CREATE TABLE passkeys (
     credential_id BLOB PRIMARY KEY,

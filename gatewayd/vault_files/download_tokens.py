@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from gatewayd.areas.vault.links.shapes import Variant
-from gatewayd.identity import api_keys, grants, memberships, users
+from gatewayd.identity import api_keys, grants, memberships, suspensions, users
 from gatewayd.store import ReadTx
 
 TOKEN_MAX: Final = 1_000  # characters
@@ -59,7 +59,7 @@ def open_token(tx: ReadTx, token: str) -> Download | None:
         found = msgspec.json.decode(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), type=Download)
     except (binascii.Error, msgspec.MsgspecError):  # of a version that signed something else
         return None
-    if found.until <= tx.now:
+    if found.until <= tx.now or suspensions.is_suspended(tx, found.org):
         return None
     tx.bind(found.org)
     return found if _is_good(tx, found) else None

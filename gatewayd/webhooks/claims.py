@@ -12,6 +12,7 @@ from typing import Final
 
 from gatewayd.clock import Instant
 from gatewayd.events import render_body
+from gatewayd.identity import suspensions
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.webhooks import attempts, delivery_queue
 from gatewayd.webhooks.delivery_queue import INTERRUPTED, DueDelivery, QueueHead
@@ -127,6 +128,8 @@ class _QueueScan:
             if len(queues) >= self._slots.free:
                 return queues, self._slots.free > 0
             self.result.after = head.subscription_id
+            if suspensions.is_suspended(self._tx, head.org_id):
+                continue  # it waits; once it is resumed, the queue is looked at again
             queue = self._queue_of(head)
             if queue is None:
                 continue

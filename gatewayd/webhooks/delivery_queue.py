@@ -97,6 +97,12 @@ UPDATE deliveries SET due_at = :at + due_at - COALESCE(last_attempt_at, created_
 WHERE org_id = :org_id AND subscription_id = :subscription_id AND due_at > :at
     AND COALESCE(last_attempt_at, created_at) > :at
 """
+_UNDER_WAY = """
+SELECT max(due_at) FROM deliveries
+WHERE org_id = :org_id AND in_flight = 1 AND due_at IS NOT NULL AND subscription_id IN (
+    SELECT id FROM webhook_subscriptions WHERE org_id = :org_id
+)
+"""
 _CANCEL = """
 UPDATE deliveries SET status = 'cancelled', in_flight = 0, due_at = NULL, completed_at = :now
 WHERE id IN (
@@ -110,6 +116,12 @@ def next_head(tx: ReadTx, after: str) -> QueueHead | None:
     """The first subscription behind `after` that has a queue, in the order of ids; None behind the last."""
     row = tx.row(_NEXT_HEAD, after=after)
     return None if row is None else QueueHead(*row)
+
+
+def under_way_until(tx: ReadTx) -> Instant | None:
+    """When the last lease ends of the attempts that the transaction's organization has under way; None: it has none."""
+    until = tx.value(_UNDER_WAY)
+    return None if until is None else Instant(until)
 
 
 def due_deliveries(tx: ReadTx, head: QueueHead, at: Instant, count: int) -> list[DueDelivery]:

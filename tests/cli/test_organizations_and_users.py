@@ -34,7 +34,10 @@ def test_makes_and_lists_organizations(run: Run) -> None:
     made = run("org", "create", "--name", "Acme", "--json").document
     assert run("org", "list", "--json").document == [made]
     assert set(made) == {"id", "name", "createdAt"}
-    assert run("org", "list").out.splitlines() == ["id\tname\tcreated", f"{made['id']}\tAcme\t{made['createdAt'][:10]}"]
+    assert run("org", "list").out.splitlines() == [
+        "id\tname\tcreated\tstate",
+        f"{made['id']}\tAcme\t{made['createdAt'][:10]}\t",
+    ]
 
 
 def test_a_bad_name_fails_with_its_reason(run: Run) -> None:
@@ -197,3 +200,31 @@ def test_unlocking_who_is_not_locked_changes_nothing(run: Run, email: str, confi
 def test_resets_nobodys_password(run: Run) -> None:
     ran = run("user", "reset-password", "bob@example.com")
     assert (ran.code, ran.err) == (1, "gatewayd: there is no user with the address bob@example.com\n")
+
+
+def test_an_organization_is_renamed(run: Run, org_id: str) -> None:
+    assert run("org", "rename", org_id, "--name", " Oak & Daughters ", "--json").document["name"] == "Oak & Daughters"
+    assert [one["name"] for one in run("org", "list", "--json").document] == ["Oak & Daughters"]
+    assert run("org", "rename", org_id, "--name", " ").code == 1
+    assert run("org", "rename", "org_none", "--name", "Oak").code == 1
+
+
+def test_a_suspension_is_listed(run: Run, org_id: str) -> None:
+    assert run("org", "suspend", org_id, "--reason", "Unpaid.").code == 0
+    assert "suspended 20" in run("org", "list").out
+    assert run("org", "suspend", org_id, "--reason", "x" * 1_001).code == 1
+    assert run("org", "resume", org_id).code == 0
+    assert "suspended" not in run("org", "list").out
+
+
+def test_a_deletion_wants_the_name(run: Run, org_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr("sys.stdin", Terminal("acme\n"))
+    assert run("org", "delete", org_id).code == 2
+    assert len(run("org", "list", "--json").document) == 1
+    monkeypatch.setattr("sys.stdin", Terminal("Acme\n"))
+    assert run("org", "delete", org_id).code == 0
+    assert run("org", "list", "--json").document == []

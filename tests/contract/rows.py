@@ -16,6 +16,7 @@ from gatewayd.areas.vault.parses import rows as parses
 from gatewayd.areas.vault.proposals import rows as proposals
 from gatewayd.contract.operation import Operation
 from gatewayd.extraction.shapes import CertificateFacts, Facts
+from gatewayd.identity import audit, organizations
 from gatewayd.outbound.transport import Policy
 from gatewayd.store import WriteTx
 from gatewayd.store.blobs import Blobs
@@ -312,6 +313,7 @@ async def _add_credits(api: TestedApi, ids: dict[str, str]) -> None:
     """A plan that nobody has, a cost, credits, of which some were used; the caller's user runs the instance."""
     named = {"id": make_caller("org_a").user_id, "email": "ops@example.com", "name": "Ann"}
     await api.store.write(lambda tx: tx.run(_ADMINISTRATOR, **named))
+    ids["org"] = (await api.store.write(lambda tx: organizations.create(tx, "Oak & Son", audit.OPERATOR))).id
     for operation_id, values in _CREDITS:
         reply = await api("POST", BY_ID[operation_id].path, json=values)
         assert reply.status == 200, (operation_id, reply.body)

@@ -22,7 +22,11 @@ def validator(schema: dict[str, object]) -> Draft202012Validator:
 
 
 PROBLEM = validator(standing_alone(DESCRIPTION["components"]["schemas"]["Problem"]))
-OF_ALL = {"billing.getPlans", "billing.getOperationCosts"}  # what the instance has, the same for everybody
+OF_ALL = {
+    "billing.getPlans",
+    "billing.getOperationCosts",
+    "organizations.list",
+}  # what the instance has, the same for everybody
 KEYED = [(b"idempotency-key", b"k1"), (b"content-type", b"application/json")]
 
 
@@ -146,6 +150,8 @@ async def each_scope_is_needed(given: Trial) -> None:
 
 
 async def another_organizations_id_looks_unknown(given: Trial) -> None:
+    if given.operation.area == "organizations":
+        return  # an administrator of the instance acts on any, and nobody else on one
     for name, prefix in references(given.operation).items():
         foreign = await given.send(token="other")
         unknown = await given.send({**given.values, name: f"{prefix}_{'0' * 26}"})

@@ -8,7 +8,7 @@ import pytest
 import trio
 
 from gatewayd.clock import DAY, HOUR, MINUTE, SECOND
-from gatewayd.identity import audit, memberships, oauth_clients
+from gatewayd.identity import audit, memberships, oauth_clients, suspensions
 from gatewayd.oauth import addresses as at
 from tests.support.api import Reply
 from tests.support.oauth import CALLBACK, ISSUER, SCOPE, VERIFIER, Provider
@@ -415,3 +415,15 @@ async def test_a_page_of_any_origin_may_ask(provider: Provider) -> None:
     for name in ("authorization", "content-type", "dpop", "mcp-protocol-version"):
         assert name in reply["access-control-allow-headers"]
     assert "access-control-allow-credentials" not in reply
+
+
+async def test_a_suspended_organization_gets_no_tokens_and_keeps_what_it_has(provider: Provider) -> None:
+    client_id, org_id = await provider.register(), provider.person.org_id
+    token = (await provider.tokens(client_id))["refresh_token"]
+    code = await provider.code(client_id)
+    await provider.store.write(lambda tx: suspensions.suspend(tx, org_id, None, audit.OPERATOR))
+    assert error_of(await provider.refresh(client_id, token)) == (503, "temporarily_unavailable")
+    assert error_of(await provider.redeem(client_id, code)) == (503, "temporarily_unavailable")
+    await provider.store.write(lambda tx: suspensions.resume(tx, org_id, audit.OPERATOR))
+    assert (await provider.refresh(client_id, token)).status == 200
+    assert (await provider.redeem(client_id, code)).status == 200

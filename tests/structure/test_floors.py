@@ -26,7 +26,7 @@ FLOORS = {
 AREAS_FLOOR = 4
 AREAS = frozenset(
     {"legal_entities", "businesses", "assets", "landlord", "accounting"}
-    | {"banking", "vault", "billing", "periods", "crm"}
+    | {"banking", "vault", "billing", "periods", "crm", "organizations"}
 )
 NEIGHBOURS = {("ids", "clock"), ("__main__", "cli")}
 """Rooms of one floor that do know each other: ids sort by the time they are made."""

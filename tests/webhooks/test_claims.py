@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from gatewayd.clock import HOUR
+from gatewayd.identity import audit, suspensions
 from gatewayd.store import StoreFailure
 from gatewayd.webhooks import claims
 from gatewayd.webhooks.claims import FIRST, ClaimResult, Slots
@@ -236,3 +237,13 @@ def test_the_secret_cache_is_bounded(store: MemoryStore) -> None:
         found = store.read(lambda tx, one=one, n=number: cache.unseal(tx, one, f"row:{n}"))
         assert found == f"whsec_{number}"
         assert repr(cache) in ("SecretCache(1 secrets)", "SecretCache(2 secrets)")
+
+
+def test_what_a_suspended_organization_is_owed_waits(store: MemoryStore) -> None:
+    org_id = store.org()
+    waiting = subscribe(store, org_id, "https://r.example/").id
+    emit(store, org_id, 1)
+    store.write(lambda tx: suspensions.suspend(tx, org_id, None, audit.OPERATOR))
+    assert served(claim(store, Slots(8, {}, NOBODY))) == []
+    store.write(lambda tx: suspensions.resume(tx, org_id, audit.OPERATOR))
+    assert served(claim(store, Slots(8, {}, NOBODY))) == [waiting]

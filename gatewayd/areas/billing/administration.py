@@ -1,23 +1,14 @@
-"""Who may give credits, and set plans and costs: whoever runs the instance, not who owns an organization of it."""
+"""What is noted of those who give credits, and set plans and costs, and the amounts that they may give."""
 
 from gatewayd.contract.caller import Caller
-from gatewayd.errors import Problem, invalid_field
-from gatewayd.identity import audit, users
+from gatewayd.errors import invalid_field
+from gatewayd.identity import audit
 from gatewayd.identity.audit import Act, Action
 from gatewayd.money import MICRO, Credits, to_credits
-from gatewayd.store import ReadTx, WriteTx
+from gatewayd.store import WriteTx
 
 MOST = 1_000_000_000 * MICRO
 """Chosen: of one amount. The sums of ten thousand of them are numbers of 64 bits still."""
-
-
-def require_administrator(tx: ReadTx, caller: Caller) -> None:
-    """Let administrators of the instance through, and the command line on the machine. Raises `Problem` `forbidden`."""
-    if caller.kind == "operator":
-        return
-    user = None if caller.user_id is None else users.get(tx, caller.user_id)
-    if user is None or not user.instance_admin or user.disabled_at is not None:
-        raise Problem("forbidden", "Only an administrator of the instance can do this.")
 
 
 def record(tx: WriteTx, caller: Caller, action: Action, subject: str) -> None:

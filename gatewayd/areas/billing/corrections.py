@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta
 
-from gatewayd.areas.billing.administration import positive, record, require_administrator, signed
+from gatewayd.areas.billing.administration import positive, record, signed
 from gatewayd.areas.billing.grants import Description
 from gatewayd.areas.billing.priced_work import IMPORTED, PricedWork, name_fault
 from gatewayd.clock import from_moment
@@ -14,6 +14,7 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.wire import CreditsText, ExternalId, Id, Part, Request, Response, Since, project
 from gatewayd.errors import FieldError, invalid
+from gatewayd.identity.administrators import require_administrator
 from gatewayd.ledger.credits import corrections, importing
 from gatewayd.ledger.credits.importing import ImportedEntry
 from gatewayd.ledger.credits.shapes import LedgerEntry, OperationName

@@ -6,13 +6,14 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from gatewayd.areas.billing.administration import not_negative, record_for_all, require_administrator
+from gatewayd.areas.billing.administration import not_negative, record_for_all
 from gatewayd.areas.billing.priced_work import PricedWork, name_fault, unit_fault
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, LongLimit, Page, PageRequest, listing_of
 from gatewayd.contract.wire import CreditsText, Date, Request, project
 from gatewayd.errors import invalid
+from gatewayd.identity.administrators import require_administrator
 from gatewayd.ledger.credits import costs
 from gatewayd.ledger.credits.shapes import CostRow, OperationCost, OperationName, Unit
 from gatewayd.store import ReadTx, WriteTx

@@ -5,12 +5,13 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from gatewayd.areas.billing.administration import not_negative, record, record_for_all, require_administrator
+from gatewayd.areas.billing.administration import not_negative, record, record_for_all
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, LongLimit, Page, PageRequest, listing_of
 from gatewayd.contract.wire import AmountText, CreditsText, Currency, Request, project
 from gatewayd.errors import invalid_field, invalid_state, not_found
+from gatewayd.identity.administrators import require_administrator
 from gatewayd.ledger.credits import booking, plans
 from gatewayd.ledger.credits.shapes import Plan, PlanLimits, PlanRow, Rollover
 from gatewayd.money import Money

@@ -13,6 +13,7 @@ from gatewayd.areas.vault.documents import rules, usage
 from gatewayd.areas.vault.documents.rows import DOCUMENTS, UPLOAD_LASTS
 from gatewayd.areas.vault.documents.shapes import DocumentRow, Upload
 from gatewayd.clock import Instant
+from gatewayd.identity import suspensions
 from gatewayd.identity.open_access import Opening, Sought
 from gatewayd.identity.random_tokens import hash_token, make_token
 from gatewayd.store import ReadTx, WriteTx
@@ -82,10 +83,10 @@ def expires_at(now: Instant) -> Instant:
 def standing(tx: ReadTx, token: str) -> Expected | None:
     """The document that a token is for; the transaction acts for its organization from now on.
 
-    None: there is no such token, or it has expired.
+    None: there is no such token, it has expired, or its organization is suspended.
     """
     found = tx.row(_SELECT_ANY_ORG, hash=hash_token(token))
-    if found is None:
+    if found is None or suspensions.is_suspended(tx, found[0]):
         return None
     org_id, id_ = found
     tx.bind(org_id)

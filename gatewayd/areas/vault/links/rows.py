@@ -13,6 +13,7 @@ from gatewayd.areas.vault.documents.shapes import DocumentRow
 from gatewayd.areas.vault.links.shapes import DocumentLinkAccess, LinkRow
 from gatewayd.clock import HOUR, MINUTE, Instant, to_wire
 from gatewayd.contract.wire import project
+from gatewayd.identity import suspensions
 from gatewayd.identity.open_access import Opening, Sought
 from gatewayd.identity.random_tokens import hash_token
 from gatewayd.store import ReadTx, Table, WriteTx
@@ -73,12 +74,15 @@ class Try(NamedTuple):
 def find(tx: ReadTx, token: str) -> OpenLink | None:
     """The link of a token; the transaction acts for its organization from now on.
 
-    None: there is no such one, it is revoked or over, or its document is not there any more.
+    None: there is no such one, it is revoked or over, its document is not there any more, or its organization is
+    suspended.
     """
     found = tx.row(_SELECT_ANY_ORG, hash=hash_token(token))
     if found is None:
         return None
     org_id, id_ = found
+    if suspensions.is_suspended(tx, org_id):
+        return None
     tx.bind(org_id)
     return find_open(tx, id_)
 
