@@ -15,6 +15,9 @@ IGNORED = {
     "heading": "the headings once more",
     "investment": "one of investments",
     "list": "an item of another list",
+    "notice": "a note that a document was made",
+    "split_half": "the other half of a split",
+    "excluded": "what the mapping leaves out",
 }
 
 
@@ -67,7 +70,8 @@ def document(run: Json, balance: str) -> Json:
     return {"importId": run["id"], "accountId": run["accountId"], **{n: run[n] for n in names}, "balance": balance}
 
 
-def _ignored(one: Json) -> str:
+def told_ignored(one: Json) -> str:
+    """Which rows are no transactions, for people."""
     rows = "1 row" if one["rows"] == 1 else f"{one['rows']} rows"
     return f"{rows} left out, the first on line {one['firstLine']}: no transaction, but {IGNORED[one['kind']]}"
 
@@ -77,7 +81,7 @@ def lines(run: Json, balance: str) -> list[str]:
     would = "would be " if run["status"] == "previewed" else ""
     counted = f"{run['added']} {would}added, {run['replaced']} replaced, {run['duplicates']} there already"
     found = [f"{run['fileName']}, {run['format']}: {counted}, {run['refusedRows']} refused."]
-    found += [f"  {_ignored(one)}" for one in run["ignored"]]
+    found += [f"  {told_ignored(one)}" for one in run["ignored"]]
     found += [f"  line {one['line']}: {one['reason']}" for one in run["refused"]]
     found += [f"  {one['reason']}" for one in run["supposed"]]
     if run["balanced"] is False:

@@ -39,7 +39,7 @@ async def test_an_export_of_trading_212(open_brokerage: Open) -> None:
     async with open_brokerage() as one:
         account = await one.account()
         run = await one.bring(account, files.TRADING_212)
-        assert (run.status, run.profile, run.rows, run.added) == ("applied", "trading_212", 9, 8)
+        assert (run.status, run.profile, run.rows, run.added) == ("applied", "trading_212", 10, 8)
         assert [(line.line, line.reason) for line in run.refused] == [
             (11, "It is not known what 'Result adjustment' is.")
         ]
@@ -273,6 +273,26 @@ async def test_a_line_that_cannot_come_in_is_refused_with_its_reason(open_broker
         run = await one.importing.apply(ORG, preview.id, "broker")
         assert (run.status, run.added, run.refused) == ("applied", 1, preview.refused)
         assert await one.positions(account) == {"VOD": ("100", "70.00")}
+
+
+async def test_what_becomes_of_rows_adds_up_to_those_of_the_file(open_brokerage: Open) -> None:
+    """A day that cannot be read, one that is there already, the headings once more, a half of a split, and a total."""
+    head, *body = files.TRADING_212.splitlines()
+    undated = body[1].replace("2024-05-02 14:30:05.123", "2024-13-45")
+    total = "Total" + "," * head.count(",")
+    async with open_brokerage() as one:
+        account = await one.account()
+        await one.bring(account, "\n".join([head, body[0]]) + "\n")
+        for preview in (True, False):
+            run = await one.bring(account, "\n".join([head, *body, undated, head, total]) + "\n", preview=preview)
+            assert run.rows == len(body) + 3 == 13
+            assert (run.added, run.duplicates, run.replaced, run.ignored_rows, run.refused_rows) == (7, 1, 0, 3, 2)
+            assert [(kind.kind, kind.rows, kind.first_line) for kind in run.ignored] == [
+                ("split_half", 1, 8),
+                ("heading", 1, 13),
+                ("total", 1, 14),
+            ]
+            assert [line.line for line in run.refused] == [11, 12]
 
 
 async def test_a_preview_leaves_nothing_behind(open_brokerage: Open) -> None:

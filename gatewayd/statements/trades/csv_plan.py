@@ -27,13 +27,14 @@ _HEADINGS_WITHIN = 30  # rows
 
 
 class Plan(NamedTuple):
-    """What the rows are read by. `currency` is that of rows without one."""
+    """What the rows are read by. `currency` is that of rows without one, `width` how many cells the headings have."""
 
     mapping: Mapping
     encoding: str
     headings: Sequence[str]
     currency: str | None
     profile: Profile | None
+    width: int
 
 
 def plan_of(stream: BinaryIO, hints: Hints) -> Plan:
@@ -45,7 +46,8 @@ def plan_of(stream: BinaryIO, hints: Hints) -> Plan:
         mapping, table, profile = given, cut(sample, given.delimiter), None
     else:
         mapping, table, profile = _found(stream, encoding, sample, hints)
-    headings = [] if mapping.header_row is None else trimmed(table.rows[row_at(table, mapping.header_row)])
+    line = [] if mapping.header_row is None else table.rows[row_at(table, mapping.header_row)]
+    headings = trimmed(line)
     if mapping.date_format is None:
         formats, doubtful = _formats(stream, encoding, mapping, headings, hints.limits)
         if len(formats) > 1:
@@ -54,7 +56,7 @@ def plan_of(stream: BinaryIO, hints: Hints) -> Plan:
         mapping = structs.replace(mapping, date_format=formats[0] if formats else DAY_FIRST)
     amount = mapping.amount if isinstance(mapping.amount, str) else ""
     said = currency_in([amount]) or (currency_in(headings) if profile is None else profile.currency)
-    return Plan(mapping, encoding, headings, said or hints.currency, profile)
+    return Plan(mapping, encoding, headings, said or hints.currency, profile, len(line))
 
 
 def _found(

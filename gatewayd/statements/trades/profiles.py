@@ -5,12 +5,16 @@ for one column the first that the file has counts: brokers rename them.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from gatewayd.statements.csv_headings import folded
 from gatewayd.statements.shapes import Mapping as ColumnMapping
 
 _DAY_FIRST = "dd/mm/yyyy"
+
+Signs = Literal["sure", "some", "none"]
+"""What the signs of a profile's amounts say: `sure`, that what goes out has a minus, always; `some`, that a minus goes
+out and what has none may do either; `none`, nothing of money."""
 
 
 class Profile(NamedTuple):
@@ -24,6 +28,7 @@ class Profile(NamedTuple):
     seen: str  # year and month of the source
     flags: Mapping[str, Any] = {}
     currency: str | None = "GBP"  # where no column says; None: the account's
+    signs: Signs = "some"
 
 
 PROFILES = (
@@ -101,6 +106,7 @@ PROFILES = (
         source="github.com/KapJI/capital-gains-calculator tests/hl/data/inputs/hl-transaction-summary.csv a723c6c; "
         "github.com/thomas-mcdonald/snowball-hl src/transaction.py 24ff72c",
         seen="2026-08",
+        signs="sure",
     ),
     Profile(
         name="aj_bell",
@@ -149,6 +155,7 @@ PROFILES = (
         source="github.com/KapJI/capital-gains-calculator tests/vanguard/data/report.csv 5c1f6a5, "
         "cash_investment_report.csv 3724be7",
         seen="2026-08",
+        signs="sure",
     ),
     Profile(
         name="ibkr_history",
@@ -166,6 +173,7 @@ PROFILES = (
         },
         source="github.com/KapJI/capital-gains-calculator tests/interactive_brokers/data/test_basic.csv 6c44fb4",
         seen="2026-08",
+        signs="sure",
         currency=None,  # all amounts are in the base currency of the account
     ),
 )
@@ -178,6 +186,11 @@ def profile_of(headings: Iterable[str]) -> Profile | None:
     found = {folded(heading) for heading in headings}
     matching = [profile for profile in PROFILES if found.issuperset(map(folded, profile.headings))]
     return max(matching, key=lambda profile: len(profile.headings), default=None)
+
+
+def signs_of(name: str | None) -> Signs:
+    """What the signs of the amounts of this profile say; `some` where there is none of that name."""
+    return next((profile.signs for profile in PROFILES if profile.name == name), "some")
 
 
 def mapping_of(profile: Profile, headings: Iterable[str], delimiter: str, header_row: int) -> ColumnMapping:

@@ -7,6 +7,7 @@ from msgspec import Meta
 from gatewayd.areas.assets.instruments.shapes import PriceSource
 from gatewayd.contract.pages import LongLimit, PageRequest
 from gatewayd.contract.wire import CanonicalDecimal, Currency, Date, DateText, DecimalText, Id, Request, Response
+from gatewayd.ledger.import_shapes import IgnoredRows
 
 QuoteCurrency = Annotated[
     str,
@@ -99,7 +100,10 @@ class RefusedPrice(Response, frozen=True, kw_only=True):
 
 
 class PriceImport(Response, frozen=True, kw_only=True):
-    """What became of the rows of a file. `refused` lists the first 500 of `refusedRows`."""
+    """What became of the rows of a file: each is added, a duplicate, replaced, ignored or refused.
+
+    `refused` lists the first 500 of `refusedRows`, `ignored` those that are no prices, by kind.
+    """
 
     file_name: str
     sha256: str
@@ -109,3 +113,5 @@ class PriceImport(Response, frozen=True, kw_only=True):
     replaced: int
     refused_rows: int
     refused: list[RefusedPrice]
+    ignored_rows: int
+    ignored: list[IgnoredRows]
