@@ -2089,7 +2089,7 @@ CREATE TABLE tenancies (
     version INTEGER NOT NULL CHECK (version >= 1),
     last_day TEXT,                              -- of the tenancy, by law, notice and what was said; NULL: it goes on
     rent_total INTEGER                          -- of all its days; NULL: it goes on
-, last_rent INTEGER, last_rent_from TEXT, expected_end TEXT) STRICT;
+, last_rent INTEGER, last_rent_from TEXT, expected_end TEXT, tenant_spans TEXT NOT NULL DEFAULT '[]') STRICT;
 
 CREATE INDEX tenancies_by_change ON tenancies (org_id, updated_at, id);
 
@@ -2139,11 +2139,11 @@ WHERE deposit_amount IS NOT NULL AND deposit_returned_date IS NULL;
 CREATE TABLE tenancy_tenants (
     org_id TEXT NOT NULL REFERENCES organizations (id),
     tenancy_id TEXT NOT NULL REFERENCES tenancies (id),
-    tenant_id TEXT NOT NULL REFERENCES tenants (id),
+    tenant_id TEXT NOT NULL REFERENCES tenants (id), to_date TEXT,
     PRIMARY KEY (org_id, tenancy_id, tenant_id)
 ) STRICT;
 
-CREATE INDEX tenancy_tenants_of_tenant ON tenancy_tenants (org_id, tenant_id, tenancy_id);
+CREATE INDEX tenancy_tenants_of_tenant ON tenancy_tenants (org_id, tenant_id, tenancy_id, to_date);
 
 CREATE TABLE tenants (
     id TEXT PRIMARY KEY,

@@ -48,6 +48,7 @@ def row_of(agreed: Agreed) -> TenancyRow:
         property_id="prop_1",
         unit_id=None,
         tenant_ids=["tnt_1"],
+        tenant_spans=[],
         type=agreed.type,
         start_date=agreed.start.isoformat(),
         term_end_date=text(agreed.term),
