@@ -27,8 +27,10 @@ _OF_BUSINESS = (
     "({0}.business_id = :business_id OR ({0}.business_id IS NULL AND {0}.legal_entity_id = :legal_entity_id))"
 )
 """The business's own invoices, and those of its legal entity that name none."""
-_LINE = "l.category, l.vat_code, l.net, l.gross, coalesce(l.property_id, i.property_id)"
-_CREDITED_LINE = "l.category, l.vat_code, l.net, l.gross, coalesce(l.property_id, i.property_id, o.property_id)"
+_LINE = "l.category, l.vat_code, l.capital_goods, l.net, l.gross, coalesce(l.property_id, i.property_id)"
+_CREDITED_LINE = (
+    "l.category, l.vat_code, l.capital_goods, l.net, l.gross, coalesce(l.property_id, i.property_id, o.property_id)"
+)
 _CREDITED = "JOIN invoices AS o ON o.id = i.credits_invoice_id AND o.org_id = i.org_id"
 _LINES = "JOIN invoice_lines AS l ON l.invoice_id = i.id AND l.org_id = i.org_id"
 _IN_FORCE = "i.status <> 'draft' AND i.status <> 'void'"
@@ -223,10 +225,13 @@ def _credit(account: Account, head: _Head, rows: Sequence[Row]) -> Credit[_Line]
 def _lines(account: Account, head: _Head, rows: Iterable[Row]) -> dict[_Line, Figures]:
     """Figures by category and property, in the currency of the books: lines that are alike are converted together."""
     sums: dict[_Line, Figures] = {}
-    for category, vat_code, net, gross, property_id in rows:
+    for category, vat_code, is_capital, net, gross, property_id in rows:
         line = _Line(profit_and_loss.sales_category(category, account.business_type), property_id)
         bears = vat_code not in OUTSIDE_FLAT_RATE and bears_flat_rate(account.business_type, line.category)
-        sums[line] = sums.get(line, Figures(0, 0, 0)).plus(Figures(net, gross, gross if bears else 0))
+        figures = Figures(net, gross, gross if bears else 0)
+        if is_capital:  # their VAT is due at its own rate, beside a flat one
+            figures = Figures(net, net, 0)
+        sums[line] = sums.get(line, Figures(0, 0, 0)).plus(figures)
     if head.currency == account.currency:
         return sums
     return {line: Figures(*(_in_books(account, head, part) for part in figures)) for line, figures in sums.items()}

@@ -54,11 +54,11 @@ CREATE TABLE allocations (
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
 , vat_code TEXT, external_id TEXT, interest_source TEXT
-    CHECK (interest_source = 'statement' OR interest_source = 'computed')) STRICT;
+    CHECK (interest_source = 'statement' OR interest_source = 'computed'), capital_goods INTEGER NOT NULL DEFAULT 0 CHECK (capital_goods IN (0, 1))) STRICT;
 
 CREATE INDEX allocations_by_bill ON allocations (
     org_id, business_id, document_date, category, direction, currency, amount, vat_amount, disallowable_amount,
-    document_ids, vat_code
+    document_ids, vat_code, capital_goods
 ) WHERE document_date IS NOT NULL;
 
 CREATE INDEX allocations_by_business ON allocations (org_id, business_id, date, id, currency, direction, amount);
@@ -79,7 +79,7 @@ CREATE INDEX allocations_by_matching ON allocations (org_id, matched_by, date, i
 
 CREATE INDEX allocations_by_money ON allocations (
     org_id, business_id, date, id, document_date, category, direction, currency, amount, vat_amount,
-    disallowable_amount, document_ids, vat_code
+    disallowable_amount, document_ids, vat_code, capital_goods
 );
 
 CREATE INDEX allocations_by_property ON allocations (org_id, property_id, date, id, currency, direction, amount)
@@ -1233,7 +1233,7 @@ CREATE TABLE invoice_lines (
     reverse_charge_vat INTEGER NOT NULL,
     property_id TEXT,
     cis_labour INTEGER NOT NULL CHECK (cis_labour IN (0, 1)), vat_code_defaulted INTEGER NOT NULL DEFAULT 0
-    CHECK (vat_code_defaulted IN (0, 1)), credits_line INTEGER CHECK (credits_line >= 1),
+    CHECK (vat_code_defaulted IN (0, 1)), credits_line INTEGER CHECK (credits_line >= 1), capital_goods INTEGER NOT NULL DEFAULT 0 CHECK (capital_goods IN (0, 1)),
     PRIMARY KEY (invoice_id, position)
 ) STRICT, WITHOUT ROWID;
 

@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 
 from gatewayd.areas.accounting import client_checks
 from gatewayd.areas.accounting.invoices import credited_lines, lines, totals
+from gatewayd.areas.accounting.invoices.line_shapes import LineRow
 from gatewayd.areas.accounting.invoices.lines import TaxContext
 from gatewayd.areas.accounting.invoices.parties import Parties
 from gatewayd.areas.accounting.invoices.rows import INVOICES, lines_of
-from gatewayd.areas.accounting.invoices.shapes import CreateInvoice, InvoiceRow, LineRow
+from gatewayd.areas.accounting.invoices.shapes import CreateInvoice, InvoiceRow
 from gatewayd.areas.accounting.invoices.totals import Terms, Totals
 from gatewayd.clock import days_after
 from gatewayd.errors import FieldError, invalid, invalid_field

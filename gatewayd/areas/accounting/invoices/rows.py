@@ -12,14 +12,8 @@ from collections.abc import Sequence
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gatewayd.areas.accounting.invoices.shapes import (
-    InvoiceHead,
-    InvoiceLine,
-    InvoicePayment,
-    InvoiceRow,
-    InvoiceWarning,
-    LineRow,
-)
+from gatewayd.areas.accounting.invoices.line_shapes import InvoiceLine, LineRow
+from gatewayd.areas.accounting.invoices.shapes import InvoiceHead, InvoicePayment, InvoiceRow, InvoiceWarning
 from gatewayd.areas.accounting.invoices.states import OPEN
 from gatewayd.contract.wire import encode, open_wire
 from gatewayd.errors import not_found
@@ -227,7 +221,13 @@ def _lines(rows: Sequence[LineRow], currency: str) -> bytes:
     """The rest of `wire`."""
     digits = exponent(currency)
     shown = [
-        replace(row, unit_price=_padded(row.unit_price, digits), credits_line=row.credits_line or UNSET) for row in rows
+        replace(
+            row,
+            unit_price=_padded(row.unit_price, digits),
+            credits_line=row.credits_line or UNSET,
+            capital_goods=row.capital_goods or UNSET,
+        )
+        for row in rows
     ]
     return b"%b[%b]" % (_LINES, b",".join([open_wire(row, InvoiceLine) + b"}" for row in shown]))
 

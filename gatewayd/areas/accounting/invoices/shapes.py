@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from gatewayd.areas.accounting.clients.shapes import CreateClient
+from gatewayd.areas.accounting.invoices.line_shapes import InvoiceLine, Lines, VatSummary
 from gatewayd.areas.accounting.invoices.numbers import InvoiceKind
 from gatewayd.areas.accounting.invoices.states import Status
 from gatewayd.areas.accounting.invoices.totals import AmountsAre, VatRounding
@@ -26,48 +27,15 @@ from gatewayd.contract.wire import (
     Version,
 )
 from gatewayd.ledger.sellers import CisRate
-from gatewayd.ledger.vat_rates import VatCode
 
 Origin = Literal["system", "imported", "extracted"]
 StatusFilter = Literal["draft", "issued", "sent", "part_paid", "paid", "void", "overdue"]
 
-Description = Annotated[str, Meta(min_length=1, max_length=2000)]
-Unit = Annotated[str, Meta(min_length=1, max_length=32, examples=["hours"])]
 Number = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[!-~]([ -~]*[!-~])?$", examples=["INV-000001"])]
-_CATEGORY = "Income line of the business: by default turnover, and of property rent (`periodAmount`)."
-Category = Annotated[
-    str, Meta(max_length=64, pattern="^[a-z][A-Za-z0-9_]*$", description=_CATEGORY, examples=["turnover"])
-]
 Reference = Annotated[str, Meta(max_length=128)]
 LongText = Annotated[str, Meta(max_length=4000)]
 BaseAmount = Annotated[Amount, Meta(extra={"currency": "base_currency"})]
 TermsDays = Annotated[int, Meta(ge=0, le=365)]
-
-
-class LineRequest(Request, frozen=True, kw_only=True):
-    """One line, with `description`, `unitPrice` and a `quantity`, by default 1.
-
-    `unitPrice` has at most 4 fraction digits, is net or gross as `amountsAre` says, and may be negative. Without
-    `vatCode` it is the client's default treatment, else standard; a seller who is not registered for VAT on the supply
-    date sells outside its scope.
-
-    A line of a credit note may name the `position` of the line that it takes back, in `creditsLine`: price, code and
-    rate are those of the invoice, and `quantity` by default what is left of it.
-    """
-
-    description: Description | None = None
-    unit_price: AmountText | None = None
-    quantity: DecimalText | None = None
-    credits_line: Annotated[int, Meta(ge=1, le=200)] | None = None
-    unit: Unit | None = None
-    discount_percent: DecimalText = "0"
-    vat_code: VatCode | None = None
-    category: Category | None = None
-    property_id: Id | None = None
-    cis_labour: bool = False
-
-
-Lines = Annotated[list[LineRequest], Meta(min_length=1, max_length=200)]
 
 
 class CreateInvoice(Request, frozen=True, kw_only=True):
@@ -216,16 +184,6 @@ class SellerSnapshot(Response, frozen=True, kw_only=True):
     company_number: str | None
 
 
-class VatSummary(Response, frozen=True, kw_only=True):
-    """One VAT code and rate. With `reverseCharge` the VAT is the customer's to account for."""
-
-    vat_code: VatCode
-    rate_percent: DecimalText
-    net: AmountText
-    vat: AmountText
-    reverse_charge: bool
-
-
 class InvoicePayment(Response, frozen=True, kw_only=True):
     """Money that was received. `position` tells the payments of an invoice apart, from 1."""
 
@@ -235,26 +193,6 @@ class InvoicePayment(Response, frozen=True, kw_only=True):
     bank_transaction_id: str | None
     method: str | None
     reference: str | None
-
-
-class InvoiceLine(Response, frozen=True, kw_only=True):
-    """One line with its totals. `creditsLine`, where it is there, is the position of the line that it takes back."""
-
-    position: int
-    description: str
-    quantity: DecimalText
-    unit: str | None
-    unit_price: DecimalText
-    discount_percent: DecimalText
-    vat_code: VatCode
-    vat_rate_percent: DecimalText
-    category: str | None
-    net: Amount
-    vat: Amount
-    gross: Amount
-    property_id: str | None
-    cis_labour: bool
-    credits_line: int | UnsetType | None = UNSET
 
 
 class InvoiceHead(Response, frozen=True, kw_only=True):
@@ -336,13 +274,3 @@ class InvoiceRow(InvoiceHead, frozen=True, kw_only=True):
 
     seller_key: str
     base_currency: str
-
-
-class LineRow(InvoiceLine, frozen=True, kw_only=True):
-    """A line as it is stored: its `unit_price` is canonical, and not yet padded to the currency.
-
-    `vat_code_defaulted`: no code was asked for, so that it follows the facts until the invoice is issued.
-    """
-
-    reverse_charge_vat: Amount
-    vat_code_defaulted: bool
