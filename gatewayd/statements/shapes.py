@@ -47,9 +47,10 @@ TradeType = Literal[
 ]
 """What a row of a broker's file can be (Domain B3)."""
 
-IgnoredKind = Literal["total", "balance", "heading", "investment", "list"]
+IgnoredKind = Literal["total", "balance", "heading", "investment", "list", "other_account"]
 """What a row is that is no transaction: a total, a balance of a day, the headings once more, a transaction of
-investments in a bank's file, an item of another list (QIF's categories)."""
+investments in a bank's file, an item of another list (QIF's categories). Readers tell no `other_account`: who knows
+the account that a file is imported into finds which rows are another's."""
 
 Column = str | int
 """A column of a CSV: by its heading (case and outer spaces don't matter), or by its number from 0."""
