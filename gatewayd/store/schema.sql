@@ -445,7 +445,7 @@ CREATE TABLE bank_accounts (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
-) STRICT;
+, statement_name TEXT) STRICT;
 
 CREATE INDEX bank_accounts_by_change ON bank_accounts (org_id, updated_at, id);
 
@@ -1119,7 +1119,7 @@ CREATE TABLE "import_runs" (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
-, ignored_rows INTEGER NOT NULL DEFAULT 0, ignored TEXT NOT NULL DEFAULT '[]', supposed TEXT NOT NULL DEFAULT '[]') STRICT;
+, ignored_rows INTEGER NOT NULL DEFAULT 0, ignored TEXT NOT NULL DEFAULT '[]', supposed TEXT NOT NULL DEFAULT '[]', other_accounts TEXT NOT NULL DEFAULT '[]', file_account TEXT, gave TEXT NOT NULL DEFAULT '[]') STRICT;
 
 CREATE UNIQUE INDEX import_runs_at_work ON import_runs (org_id, account_id) WHERE stage IS NOT NULL;
 
@@ -1128,6 +1128,8 @@ CREATE INDEX import_runs_by_change ON import_runs (org_id, updated_at, id);
 CREATE INDEX import_runs_by_content ON import_runs (org_id, account_id, sha256);
 
 CREATE INDEX import_runs_of_account ON import_runs (org_id, account_id, id);
+
+CREATE INDEX import_runs_of_file ON import_runs (org_id, sha256);
 
 CREATE INDEX import_runs_of_kind ON import_runs (org_id, kind, id);
 
