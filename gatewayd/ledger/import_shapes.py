@@ -161,7 +161,8 @@ class ImportRun(Response, frozen=True, kw_only=True):
 
     Each of its `rows` is one of `added`, `duplicates`, `replaced`, `ignoredRows` and `refusedRows`: of a preview what
     would become of them. `refused` lists the first of the refused ones, `ignored` those that are no transactions.
-    `supposed` is what the file leaves open and how it was read. `balanced` is null where the file does not tell. One
+    `supposed` is what the file leaves open and how it was read; of a broker's `fxRate`, by what rows of a currency are
+    converted that have no rate of their own. `balanced` is null where the file does not tell. One
     that waits for a mapping is `uploaded` with a `proposal`; `error` says why one failed.
     """
 
