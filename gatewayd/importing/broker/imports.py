@@ -90,9 +90,7 @@ class BrokerImports:
         if decisions:
             await pace.write(partial(rows.decide, import_id=run.id, decisions=decisions))
 
-    async def _try_out(
-        self, pace: Pace, run: ImportRunRow, untried: frozenset[int] | None
-    ) -> dict[int, Conversion]:
+    async def _try_out(self, pace: Pace, run: ImportRunRow, untried: frozenset[int] | None) -> dict[int, Conversion]:
         """Enter every row for a moment: what is refused then is refused with the words of the API.
 
         Answers by what others would be converted, by position.
