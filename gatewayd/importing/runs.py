@@ -47,7 +47,8 @@ def begin(tx: WriteTx, order: Order, kind: Kind, file: ReceivedFile, source: Run
     else:
         account = new_accounts.make(tx, order.new_account, order.account_id)
     former = import_runs.same_file(tx, account.id, file.sha256)
-    if former is not None and not kind.may_bring_more(tx, former, order.overrides_closing):
+    says_more = order.kind == "broker" and order.mapping is not None and former is not None and former.refused_rows > 0
+    if former is not None and not says_more and not kind.may_bring_more(tx, former, order.overrides_closing):
         return former
     run = RUNS.new(
         tx,

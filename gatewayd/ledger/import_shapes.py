@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from gatewayd.contract.pages import LongLimit, PageRequest, SyncRequest
 from gatewayd.contract.wire import Amount, DateText, Id, Part, Request, Response, Timestamp
-from gatewayd.statements.shapes import Column, Doubt, Format, IgnoredKind, Mapping, Proposal, Supposed
+from gatewayd.statements.shapes import Column, Doubt, Format, IgnoredKind, Mapping, Meaning, Proposal, Supposed
 
 ImportKind = Literal["bank", "broker"]
 RunStatus = Literal["uploaded", "previewed", "applying", "applied", "reverting", "reverted", "failed"]
@@ -75,6 +75,13 @@ class ColumnMapping(Part, frozen=True, kw_only=True, omit_defaults=True):
     taxes: list[Column] = msgspec.field(default_factory=list)
     exchange_rate: Column | None = None
     ex_date: Column | None = None
+    words: Annotated[
+        dict[str, Meaning],
+        Meta(
+            description="What the broker's words for types mean, such as Staking Income; excluded: no transaction.",
+            examples=[{"Staking Income": "interest", "Card Verification": "excluded"}],
+        ),
+    ] = msgspec.field(default_factory=dict)
     profile: str | None = None
 
     def as_told(self) -> Mapping:
