@@ -2089,12 +2089,15 @@ CREATE TABLE tenancies (
     version INTEGER NOT NULL CHECK (version >= 1),
     last_day TEXT,                              -- of the tenancy, by law, notice and what was said; NULL: it goes on
     rent_total INTEGER                          -- of all its days; NULL: it goes on
-, last_rent INTEGER, last_rent_from TEXT) STRICT;
+, last_rent INTEGER, last_rent_from TEXT, expected_end TEXT, tenant_spans TEXT NOT NULL DEFAULT '[]') STRICT;
 
 CREATE INDEX tenancies_by_change ON tenancies (org_id, updated_at, id);
 
 CREATE INDEX tenancies_by_deposit_return ON tenancies (org_id, deposit_returned_date)
 WHERE deposit_returned_date IS NOT NULL;
+
+CREATE INDEX tenancies_by_expected_end ON tenancies (org_id, expected_end, id)
+WHERE expected_end IS NOT NULL AND cancelled_at IS NULL;
 
 CREATE UNIQUE INDEX tenancies_by_external_id ON tenancies (org_id, external_id) WHERE external_id IS NOT NULL;
 
@@ -2125,8 +2128,8 @@ WHERE last_day IS NOT NULL AND cancelled_at IS NULL;
 
 CREATE INDEX tenancies_to_look_at ON tenancies (rent_looked_at_on, id) WHERE cancelled_at IS NULL;
 
-CREATE INDEX tenancies_to_tell ON tenancies (last_day, id)
-WHERE cancelled_at IS NULL AND (ending_told_for IS NULL OR ending_told_for <> last_day);
+CREATE INDEX tenancies_to_tell ON tenancies (expected_end, id)
+WHERE cancelled_at IS NULL AND (ending_told_for IS NULL OR ending_told_for <> expected_end);
 
 CREATE INDEX tenancies_with_an_end ON tenancies (org_id, id, last_day) WHERE last_day IS NOT NULL AND cancelled_at IS NULL;
 
@@ -2136,11 +2139,11 @@ WHERE deposit_amount IS NOT NULL AND deposit_returned_date IS NULL;
 CREATE TABLE tenancy_tenants (
     org_id TEXT NOT NULL REFERENCES organizations (id),
     tenancy_id TEXT NOT NULL REFERENCES tenancies (id),
-    tenant_id TEXT NOT NULL REFERENCES tenants (id),
+    tenant_id TEXT NOT NULL REFERENCES tenants (id), to_date TEXT,
     PRIMARY KEY (org_id, tenancy_id, tenant_id)
 ) STRICT;
 
-CREATE INDEX tenancy_tenants_of_tenant ON tenancy_tenants (org_id, tenant_id, tenancy_id);
+CREATE INDEX tenancy_tenants_of_tenant ON tenancy_tenants (org_id, tenant_id, tenancy_id, to_date);
 
 CREATE TABLE tenants (
     id TEXT PRIMARY KEY,

@@ -98,6 +98,15 @@ def quantity_held(tx: ReadTx, account_id: str, instrument_id: str, date: str) ->
     return quantity_of(holding_rows.quantity_after(last[1], last[0], facts, date))
 
 
+def traded(tx: ReadTx, key: Key, date: str) -> Fraction:
+    """By how much the trades and gifts of a day changed a holding."""
+    found = next((day for day in day_rows.between(tx, key, date, date) if day.date == date), None)
+    if found is None:
+        return Fraction(0)
+    day = read_day(date, found.inputs)
+    return day.acquired - day.disposed - day.passed
+
+
 def is_restated(tx: ReadTx, key: Key, date: str) -> bool:
     """Whether a split of an ISO date changes a holding: what was held then, or sold so late that it may be matched."""
     last = next(day_rows.backwards(tx, key, date), None)
