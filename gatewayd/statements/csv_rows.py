@@ -73,7 +73,17 @@ def rows(lines: TextLines, delimiter: str, width: int | None = None) -> Iterator
 
 def _swallows(cells: list[str], more: list[str], delimiter: str, width: int) -> bool:
     """Whether a row that goes on over more lines took rows for its text."""
-    return bool(more) and (len(cells) < width or any(line.count(delimiter) >= width - 1 for line in more))
+    if not more:
+        return False
+    is_text = all("\n" not in cell or cell.strip() for cell in cells) and all(
+        "\n" not in cell for cell in cells[width:]
+    )
+    return len(cells) < width or not is_text or any(_is_row(line, delimiter, width) for line in more)
+
+
+def _is_row(line: str, delimiter: str, width: int) -> bool:
+    """Whether a line is no part of a text: it has as many cells as a row, or nothing but a quotation mark."""
+    return line.count(delimiter) >= width - 1 or line.strip() == '"'
 
 
 def _faulty(at: int, line: str, delimiter: str, error: csv.Error) -> Row:

@@ -7,7 +7,7 @@ mix the lines of several accounts: a part says by `statement` which it belongs t
 
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 FileKind = Literal["bank", "broker", "prices"]
 """Whose file it is, or what stands in it."""
@@ -46,6 +46,24 @@ TradeType = Literal[
     "stock_dividend",
 ]
 """What a row of a broker's file can be (Domain B3)."""
+
+Meaning = Literal[
+    "buy",
+    "sell",
+    "transfer_in",
+    "transfer_out",
+    "deposit",
+    "withdrawal",
+    "dividend",
+    "interest",
+    "distribution",
+    "return_of_capital",
+    "fee",
+    "tax",
+    "stock_dividend",
+    "excluded",
+]
+"""What a word of a broker's can be said to mean: a type, or that its rows are no transactions."""
 
 IgnoredKind = Literal[
     "total", "balance", "heading", "investment", "list", "notice", "split_half", "excluded", "other_account"
@@ -107,6 +125,7 @@ class Mapping(Struct, frozen=True, kw_only=True, omit_defaults=True):
     taxes: tuple[Column, ...] = ()  # stamp duty, levies, what was withheld
     exchange_rate: Column | None = None  # units of the price's currency for one of the account's
     ex_date: Column | None = None
+    words: dict[str, Meaning] = field(default_factory=dict)  # what is said to be meant by words of `type`
     profile: str | None = None  # the bank's, where it is one of ours
 
 

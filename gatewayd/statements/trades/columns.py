@@ -7,7 +7,7 @@ from decimal import Decimal
 from gatewayd.statements.amounts import parse_decimal
 from gatewayd.statements.csv_headings import folded, repeats
 from gatewayd.statements.dates import is_date, parse_date
-from gatewayd.statements.shapes import IgnoredKind, Mapping
+from gatewayd.statements.shapes import IgnoredKind, Mapping, Meaning
 from gatewayd.statements.text import cleaned
 from gatewayd.statements.trades.csv_plan import Plan, place_of
 
@@ -37,6 +37,7 @@ class Columns:
     def __init__(self, plan: Plan) -> None:
         self.mapping: Mapping = plan.mapping
         self.headings = plan.headings
+        self.words = {folded(word): meaning for word, meaning in plan.mapping.words.items()}
         self._by_heading = {folded(heading): at for at, heading in reversed(list(enumerate(plan.headings)))}
         self.places = {name: place_of(getattr(plan.mapping, name), plan.headings) for name in _COLUMNS}
         self.description = [place_of(column, plan.headings) for column in plan.mapping.description]
@@ -72,11 +73,20 @@ class TradeRow:
         """What the row is that stands among or behind the transactions and is none; None: it is one."""
         if repeats(self.columns.headings, self._cells):
             return "heading"
+        if self.meaning == "excluded":
+            return "excluded"
         if self.cell("type").casefold() in _NOTICES:
             return "notice"
         if _FORWARD.fullmatch(self.description):
             return "balance"
         return None if is_date(self._date_text) else self._summary()
+
+    @property
+    def meaning(self) -> Meaning | None:
+        """What the mapping says that the row's word for its type means; None: it does not."""
+        said = self.columns.words
+        words = (self.cell("type"), self.cell("direction"), self.detail) if said else ()
+        return next((said[folded(word)] for word in words if folded(word) in said), None)
 
     def _summary(self) -> IgnoredKind | None:
         """What sums up, where nothing but its name stands in the columns of a trade: a share may be called Total."""

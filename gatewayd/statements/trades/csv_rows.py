@@ -91,6 +91,9 @@ class RowReader:
 
 
 def _type(row: TradeRow, details: Details, traded: Instrument | None) -> TradeType:
+    """What the mapping says, else what the broker's words mean. Raises `ValueError`."""
+    if row.meaning is not None and row.meaning != "excluded":
+        return row.meaning
     word = row.cell("type")
     if word == "FREESHARE_ORDER":
         return "stock_dividend"  # Chosen: acquired for nothing, as no money moved
@@ -105,7 +108,9 @@ def _type(row: TradeRow, details: Details, traded: Instrument | None) -> TradeTy
         found = _side(row)
     if found is None:
         name = word or row.description
-        raise ValueError(f"it is not known what {name[:60]!r} is" if name else "it does not say what it is")
+        if not name:
+            raise ValueError("it does not say what it is")
+        raise ValueError(f"it is not known what {name[:60]!r} is: the words of a mapping may say it")
     return found
 
 

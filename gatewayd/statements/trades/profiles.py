@@ -1,10 +1,12 @@
 """CSV exports of brokers, by their headings. Each has its source; one without is not added (Domain E).
 
-A file is a profile's when it has all of `headings`, in whatever order and among whatever others. Of several headings
-for one column the first that the file has counts: brokers rename them.
+A file is a profile's when it has all of `headings`, in whatever order and among others: brokers add columns. Where
+`is_whole`, it has no others, as its headings are such as many files have. Of several headings for one column the first
+that the file has counts: brokers rename them.
 """
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any, Literal, NamedTuple
 
 from gatewayd.statements.csv_headings import folded
@@ -29,6 +31,11 @@ class Profile(NamedTuple):
     flags: Mapping[str, Any] = {}
     currency: str | None = "GBP"  # where no column says; None: the account's
     signs: Signs = "some"
+    is_whole: bool = False
+
+    def lacks(self, found: AbstractSet[str]) -> int:
+        """How many of its headings are not among these folded ones."""
+        return sum(folded(heading) not in found for heading in self.headings)
 
 
 PROFILES = (
@@ -156,6 +163,7 @@ PROFILES = (
         "cash_investment_report.csv 3724be7",
         seen="2026-08",
         signs="sure",
+        is_whole=True,
     ),
     Profile(
         name="ibkr_history",
@@ -178,14 +186,25 @@ PROFILES = (
     ),
 )
 
+_MANY = 5  # Chosen: with fewer headings, one that is another makes it another file
 _SEVERAL = ("description", "fees", "taxes")
 
 
 def profile_of(headings: Iterable[str]) -> Profile | None:
     """The profile of a line of headings: that with most of them, or None."""
     found = {folded(heading) for heading in headings}
-    matching = [profile for profile in PROFILES if found.issuperset(map(folded, profile.headings))]
+    found.discard("")
+    matching = [
+        one for one in PROFILES if not one.lacks(found) and not (one.is_whole and len(found) > len(one.headings))
+    ]
     return max(matching, key=lambda profile: len(profile.headings), default=None)
+
+
+def nearest_of(headings: Iterable[str]) -> Profile | None:
+    """The profile of which a line of headings has all but one, as a broker may have renamed it; or None."""
+    found = {folded(heading) for heading in headings}
+    near = [one for one in PROFILES if len(one.headings) >= _MANY and one.lacks(found) == 1]
+    return max(near, key=lambda profile: len(profile.headings), default=None)
 
 
 def signs_of(name: str | None) -> Signs:
