@@ -178,7 +178,7 @@ class VaultFilesDoor:
         if tried.locked_until is not None:
             return _form(429, "Too many wrong passwords. Try again later.")
         hashed = tried.opened.link.password_hash
-        if hashed is not None and not await self._files.passwords.verify(hashed, password):
+        if hashed is not None and not await self._files.passwords.verify(tried.opened.org_id, hashed, password):
             return _form(403, "That is not the password.")
         if not await self._store.write(partial(links.take_right, token=token)):
             raise _nothing()

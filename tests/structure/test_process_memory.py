@@ -45,6 +45,8 @@ DISPENSABLE = {
     "SubscriptionCounters._by_subscription": "numbers since the start",
     "RequestCounters._by_operation": "numbers since the start",
     "_Walk.places": "a walk of retention that begins anew",
+    "Count.held": "who holds places of this process, which end with it",
+    "Shares._waiting": "who waits for them",
     "Server._connections": "the connections of this process",
     "Entries._linked": "the rows of the bundle that is being written",
     "Entries._named": "the rows of the bundle that is being written",
