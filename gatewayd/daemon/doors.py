@@ -134,8 +134,8 @@ def create_doors(parts: DoorParts) -> Doors:
         api.at_once,
         mounts=(
             (PREFIX, endpoints),
-            (CALENDARS, _observed_calendars(parts)),
-            *_vault_doors(parts, vault_files, uploads_cors),
+            (CALENDARS, _observed_calendars(parts, limits)),
+            *_vault_doors(parts, vault_files, limits, uploads_cors),
         ),
         ready=dict.fromkeys(oauth.paths, parts.observer.observe_at_once(oauth.at_once, label)),
         pages=parts.observer.observe(console, label_all("console")),
@@ -203,11 +203,11 @@ def _create_vault_files(parts: DoorParts) -> VaultFiles:
     )
 
 
-def _vault_doors(parts: DoorParts, files: VaultFiles, cors: Cors) -> tuple[tuple[str, App], ...]:
+def _vault_doors(parts: DoorParts, files: VaultFiles, limits: RateLimits, cors: Cors) -> tuple[tuple[str, App], ...]:
     """Where the bytes of documents come in and go out. Raises `OSError`."""
     store = parts.provider.store
     receiving = VaultUploads(parts.vault.receiving, cors)
-    giving = VaultFilesDoor(store, files)
+    giving = VaultFilesDoor(store, files, limits)
     apps = (
         (UPLOADS, receiving, "upload"),
         (DOWNLOADS, giving.downloads(), "download"),
@@ -224,8 +224,8 @@ def _create_uploads(config: Config) -> Uploads:
     return Uploads(folder=folder, max_bytes=dict.fromkeys(("banking", "assets"), config.banking.max_import_bytes))
 
 
-def _observed_calendars(parts: DoorParts) -> App:
-    app = calendar_feeds.calendar_app(parts.provider.store, parts.config.obligations.due_soon_days)
+def _observed_calendars(parts: DoorParts, limits: RateLimits) -> App:
+    app = calendar_feeds.calendar_app(parts.provider.store, limits, parts.config.obligations.due_soon_days)
     return parts.observer.observe(app, label_all(calendar_feeds.LABEL))
 
 

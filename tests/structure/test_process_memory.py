@@ -16,7 +16,7 @@ RELIED_ON = {
     "AuthoritySignIns._begun": "a sign-in at the authority comes back to the session that began it (RFC 6749 §10.12)",
     "Authenticator._admissions": "a revocation acts at once because every commit ends what was admitted (data_version)",
     "ApiResponseCache._entries": "an answer is given again until the next commit by whichever process (data_version)",
-    "RateLimits._allowances": "what a credential may ask, which each process would grant anew",
+    "RateLimits._allowances": "what a credential or an open address may ask, which each process would grant anew",
     "NetworkRateLimit._counts": "what a network may ask without a credential, which each process would grant anew",
     "StorageBudget._by_network": "what a network may store without a credential, which each process would grant anew",
     "RateLimit._lines": "the tax authority's limit is one for the application, however many processes it has",
@@ -95,6 +95,7 @@ DISPENSABLE = {
     "MadeFiles._jobs": "what this process makes of documents; made twice it is the same",
     "WatchedFolder._seen": "files of the last look, which is made again",
     "WatchedFolder._left": "files that stay where they are, which are tried once more",
+    "_Calendars._kept": "what feeds say, until the next commit by whichever process (data_version)",
     "KeptBlocks._kept": "signs of vectors, made anew from their rows; a revision in the database says of which",
     "BundleArchive._entries": "the names in one file, while it is read",
 }
