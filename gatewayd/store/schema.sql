@@ -1417,7 +1417,7 @@ CREATE TABLE legal_entities (
     type TEXT NOT NULL CHECK (type IN (
         'individual', 'sole_trader', 'limited_company', 'llp', 'partnership', 'trust', 'charity', 'club', 'other')),
     company_number TEXT,
-    utr TEXT,
+    utr_hint TEXT,
     nino_sealed BLOB,                           -- encrypted at rest
     nino_hint TEXT,                             -- the last three characters
     vat_number TEXT,                            -- nine digits, without GB
@@ -1450,7 +1450,7 @@ CREATE TABLE legal_entities (
     search_text TEXT NOT NULL,                  -- names and numbers, case-folded
     wire BLOB NOT NULL                          -- the JSON without utr, nino and the closing brace
 , numbered_as_organization INTEGER NOT NULL DEFAULT 0
-    CHECK (numbered_as_organization IN (0, 1)), incorporation_date TEXT, itsa_status_tax_year TEXT, itsa_status_status TEXT, itsa_status_reason TEXT, itsa_status_fetched_at INTEGER) STRICT;
+    CHECK (numbered_as_organization IN (0, 1)), incorporation_date TEXT, itsa_status_tax_year TEXT, itsa_status_status TEXT, itsa_status_reason TEXT, itsa_status_fetched_at INTEGER, utr_sealed BLOB) STRICT;
 
 CREATE INDEX legal_entities_changes ON legal_entities (org_id, updated_at, id);
 
