@@ -163,6 +163,8 @@ def _category_mistakes(row: Allocation, business: Business | None) -> Iterator[t
             yield "purpose", "required", "It is neither income nor an expense: what is it?"
         elif row.purpose == "invoice_payment" and row.invoice_id is None:
             yield "purpose", "conflict", "Record it as a payment of the invoice, with this bankTransactionId."
+        elif row.purpose == "rent_written_off" and (row.source_type != "manual" or row.tenancy_id is None):
+            yield "purpose", "conflict", "No money moves where rent is written off: landlord.writeOffRent does it."
         return
     if row.purpose is not None:
         yield "purpose", "conflict", "It is for what is `not_pnl`."

@@ -104,6 +104,9 @@ CREATE INDEX allocations_of_loans ON allocations (
 CREATE INDEX allocations_of_property_by_bill ON allocations (org_id, property_id, document_date)
 WHERE document_date IS NOT NULL AND property_id IS NOT NULL;
 
+CREATE INDEX allocations_written_off ON allocations (org_id, purpose, business_id, property_id, tenancy_id)
+WHERE purpose = 'rent_written_off';
+
 CREATE TABLE api_keys (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
