@@ -199,6 +199,8 @@ def convert(amount: int, fx_rate: str, currency: str, to: str) -> int:
 def currency_mismatch(what: str, id_: str, currency: str, to: str) -> Problem:
     """409: something in another currency has no rate."""
     message = f"The {what} {id_} is in {currency} and has no rate of exchange to {to}."
+    if what == "invoice":
+        message += f" Give it one with POST /invoices/{id_}/exchangeRate."
     return Problem("currency_mismatch", message, extra={"id": id_, "currency": currency})
 
 

@@ -1251,7 +1251,9 @@ CREATE TABLE invoice_payments (
     bank_transaction_id TEXT,
     method TEXT,
     reference TEXT,
-    created_at INTEGER NOT NULL,
+    created_at INTEGER NOT NULL, fx_rate TEXT, fx_rate_source TEXT CHECK (
+    fx_rate_source = 'recorded' OR fx_rate_source = 'hmrc'
+),
     PRIMARY KEY (invoice_id, position)
 ) STRICT, WITHOUT ROWID;
 
@@ -1328,7 +1330,7 @@ CREATE TABLE invoices (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1),
-    search_text TEXT NOT NULL,                  -- number and reference, case-folded
+    search_text TEXT NOT NULL, fx_rate_source TEXT CHECK (fx_rate_source = 'recorded' OR fx_rate_source = 'hmrc'), fx_rate_date TEXT,                  -- number and reference, case-folded
     -- Kept, not generated: an index that holds a generated column never covers a query
     CHECK (
         open_due_date IS CASE

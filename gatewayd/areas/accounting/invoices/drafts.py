@@ -126,6 +126,8 @@ def draft(tx: WriteTx, request: CreateInvoice, parties: Parties) -> Draft:
         currency=currency,
         base_currency=seller.base_currency,
         fx_rate=fx_rate,
+        fx_rate_source=None,
+        fx_rate_date=None,
         vat_total_base=vat_in_base(figures["vat_total"], fx_rate, seller.base_currency),
         paid_total=nothing,
         credited_total=nothing,

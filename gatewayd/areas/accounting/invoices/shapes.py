@@ -29,6 +29,7 @@ from gatewayd.contract.wire import (
 from gatewayd.ledger.sellers import CisRate
 
 Origin = Literal["system", "imported", "extracted"]
+TakenRateSource = Literal["recorded", "hmrc"]
 StatusFilter = Literal["draft", "issued", "sent", "part_paid", "paid", "void", "overdue"]
 
 Number = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[!-~]([ -~]*[!-~])?$", examples=["INV-000001"])]
@@ -118,6 +119,12 @@ class IssueInvoice(ChangeInvoice, frozen=True, kw_only=True):
     fx_rate: DecimalText | None = None
 
 
+class SetInvoiceRate(ChangeInvoice, frozen=True, kw_only=True):
+    """`fxRate` is in units of the seller's currency for one of the invoice's: by default what is known of its day."""
+
+    fx_rate: DecimalText | None = None
+
+
 class VoidInvoice(ChangeInvoice, frozen=True, kw_only=True):
     """Why the invoice is void."""
 
@@ -125,7 +132,11 @@ class VoidInvoice(ChangeInvoice, frozen=True, kw_only=True):
 
 
 class RecordPayment(ChangeInvoice, frozen=True, kw_only=True):
-    """Money received: by default all that is due, today; of a bank transaction at most what is left, on its day."""
+    """Money received: by default all that is due, today; of a bank transaction at most what is left, on its day.
+
+    `fxRate` is in units of the seller's currency for one of the invoice's, where these differ: by default what a bank
+    transaction in the seller's currency brought for `amount`, else the rate that is known of the day.
+    """
 
     amount: AmountText | None = None
     date: Date | None = None
@@ -133,6 +144,7 @@ class RecordPayment(ChangeInvoice, frozen=True, kw_only=True):
     reference: Reference | None = None
     bank_transaction_id: Id | None = None
     charges: AmountText | None = None
+    fx_rate: DecimalText | None = None
 
 
 class RemovePayment(ChangeInvoice, frozen=True, kw_only=True):
@@ -185,7 +197,10 @@ class SellerSnapshot(Response, frozen=True, kw_only=True):
 
 
 class InvoicePayment(Response, frozen=True, kw_only=True):
-    """Money that was received. `position` tells the payments of an invoice apart, from 1."""
+    """Money that was received. `position` tells the payments of an invoice apart, from 1.
+
+    One in another currency than the seller's has an `fxRate` of its own, and an `fxRateSource` where nobody gave it.
+    """
 
     position: int
     date: DateText
@@ -193,6 +208,8 @@ class InvoicePayment(Response, frozen=True, kw_only=True):
     bank_transaction_id: str | None
     method: str | None
     reference: str | None
+    fx_rate: DecimalText | UnsetType | None = UNSET
+    fx_rate_source: TakenRateSource | UnsetType | None = UNSET
 
 
 class InvoiceHead(Response, frozen=True, kw_only=True):
@@ -246,13 +263,15 @@ class InvoiceHead(Response, frozen=True, kw_only=True):
     created_at: Timestamp
     updated_at: Timestamp
     version: int
+    fx_rate_source: TakenRateSource | UnsetType | None = UNSET
+    fx_rate_date: DateText | UnsetType | None = UNSET
 
 
 class InvoiceWarning(Response, frozen=True, kw_only=True):
     """What is not as it should be, and was done all the same. `path` is dotted from the root of the answer."""
 
     path: str
-    code: Literal["client_address_missing"]
+    code: Literal["client_address_missing", "fx_rate_taken"]
     message: str
 
 
@@ -261,7 +280,8 @@ class Invoice(InvoiceHead, frozen=True, kw_only=True):
 
     `balanceDue` is gross less CIS deduction, paid and credited; negative is an overpayment. A credit note has no
     balance of its own: it lowers that of the invoice it credits. `lines` are absent with `summaryOnly`. `warnings` are
-    in the answer to what issued it, where there are any.
+    in the answer to what issued it, where there are any. `fxRateSource` and `fxRateDate` are there where nobody gave
+    the rate: it was recorded for that day, or is HMRC's of the month that begins with it.
     """
 
     lines: list[InvoiceLine] | UnsetType = UNSET
