@@ -733,6 +733,13 @@ CREATE INDEX clients_page ON clients (org_id, id, archived_at, search_text);
 
 CREATE INDEX clients_vat_numbers ON clients (org_id, vat_number) WHERE vat_number IS NOT NULL;
 
+CREATE TABLE credit_allotments (
+    org_id TEXT PRIMARY KEY REFERENCES organizations (id),
+    anchor_date TEXT NOT NULL,                   -- the months are counted from here
+    month INTEGER NOT NULL CHECK (month >= 0),   -- the last one that was granted
+    granted INTEGER NOT NULL CHECK (granted >= 0) -- millionths of a credit, of that month
+) STRICT;
+
 CREATE TABLE credit_costs (
     operation TEXT NOT NULL,
     unit TEXT NOT NULL CHECK (unit = 'call' OR unit = 'page' OR unit = 'mb'),
