@@ -1158,7 +1158,7 @@ CREATE TABLE import_trades (
     holding TEXT NOT NULL,                      -- what the file calls the instrument by; empty: cash alone
     rank INTEGER NOT NULL,                      -- within a day: splits, then what is acquired, then the rest
     record_id TEXT,                             -- the broker's own
-    trade TEXT NOT NULL,                        -- JSON: the row as it was read
+    trade TEXT NOT NULL, differs TEXT NOT NULL DEFAULT '[]',                        -- JSON: the row as it was read
     PRIMARY KEY (org_id, import_id, position)
 ) STRICT;
 
