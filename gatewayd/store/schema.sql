@@ -623,6 +623,16 @@ CREATE TABLE calendars (
     made_for TEXT NOT NULL                              -- the tax year and the edition of the rules: 2026-27.1
 ) STRICT;
 
+CREATE TABLE capital_losses (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    legal_entity_id TEXT NOT NULL REFERENCES legal_entities (id),
+    tax_year TEXT NOT NULL,                     -- 2026-27
+    elsewhere INTEGER NOT NULL CHECK (elsewhere >= 0), -- pence
+    claimed_date TEXT,                          -- NULL: not known to be claimed
+    notes TEXT,
+    PRIMARY KEY (org_id, legal_entity_id, tax_year)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE certificates (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -1206,7 +1216,7 @@ CREATE TABLE instruments (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
-, name_folded TEXT NOT NULL DEFAULT '') STRICT;
+, name_folded TEXT NOT NULL DEFAULT '', listed INTEGER CHECK (listed = 0 OR listed = 1)) STRICT;
 
 CREATE INDEX instruments_by_change ON instruments (org_id, updated_at, id);
 
