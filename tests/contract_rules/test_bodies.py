@@ -250,7 +250,7 @@ def test_a_name_holds_nothing_that_nobody_sees(character: str, ascii_only: bool)
 
 
 @pytest.mark.parametrize(
-    "name", ["می\u200cخواهم", "क्\u200dष", "\U0001f468\u200d\U0001f469", "O’Neill\u00a0& S", "C:\\u200b"]
+    "name", ["می\u200cخواهم", "क्\u200dष", "\U0001f468\u200d\U0001f469", "O’Neill\u00a0&", "C:\\u200b"]
 )
 def test_names_of_other_scripts_are_taken(name: str) -> None:
     for ascii_only in (True, False):
