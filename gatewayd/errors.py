@@ -85,9 +85,11 @@ COMMON_ERRORS = (
     "not_found",
     "not_acceptable",
     "payload_too_large",
+    "uri_too_long",
     "unsupported_media_type",
     "validation_failed",
     "rate_limited",
+    "headers_too_large",
     "internal_error",
     "unavailable",
 )

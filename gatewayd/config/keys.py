@@ -287,7 +287,9 @@ class Vault:
 class Limits:
     """What one caller may ask for."""
 
-    requests_per_minute: int = key(600, "Requests per credential. 0: no limit.", Between(0, 10_000_000))
+    requests_per_minute: int = key(
+        600, "Requests per credential, and per link or calendar feed. 0: no limit.", Between(0, 10_000_000)
+    )
     sign_in_attempts: int = key(
         10,
         "Wrong passwords or codes in a row before the account locks. A browser that signed in before has as many of"

@@ -40,6 +40,16 @@ Spent = Annotated[
     Literal["negative", "positive"],
     Meta(description="Of a CSV or QIF that leaves it open: how what was spent is written."),
 ]
+OfAccount = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=160,
+        description="Which account of the file it is, by its name or number there: of a file of several, where the "
+        "account has no number.",
+        examples=["Savings"],
+    ),
+]
 _DATE_FORMATS: Final = {"dmy": "dd/mm/yyyy", "mdy": "mm/dd/yyyy", "ymd": "yyyy-mm-dd"}
 
 
@@ -62,6 +72,7 @@ class ImportStatement(Request, frozen=True, kw_only=True):
     mapping: MappingText | None = None
     date_order: DateOrder | None = None
     spent: Spent | None = None
+    of_account: OfAccount | None = None
 
 
 class ApplyImport(Request, frozen=True, kw_only=True):
@@ -82,6 +93,10 @@ async def import_statement(deps: Deps, caller: Caller, request: ImportStatement,
     Interim reports (CAMT.052 and .054, MT942) are taken too: they have no balance and cover no day, and what
     MT942 has is pending until a statement brings it.
 
+    An account takes from its first files what they say of it: numbers, holder and bank. A file of another account is
+    refused, and the account that has it named in `existingId`. Of a file of several accounts the rows of this one are
+    taken; `otherAccounts` names the others, and the same file can be sent to each.
+
     Rows that the account has already are left out, and pending ones replaced. The same file again changes nothing and
     answers the first import. A large file goes on after the answer: `status` is then `uploaded` or `applying`.
 
@@ -94,6 +109,7 @@ async def import_statement(deps: Deps, caller: Caller, request: ImportStatement,
         _order("bank", caller, request),
         date_format=date_format_of(request.date_order),
         negate=negate_of(request.spent),
+        of_account=request.of_account,
     )
     return shown(await deps.importing.import_file(caller.org_id, order, file))
 

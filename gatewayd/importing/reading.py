@@ -32,6 +32,7 @@ class Source:
     max_bytes: int
     date_format: str | None = None
     negate: bool | None = None
+    of_account: str | None = None
 
     @property
     def answers(self) -> bool:

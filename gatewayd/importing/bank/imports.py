@@ -8,12 +8,13 @@ import msgspec
 from msgspec.structs import replace
 
 from gatewayd.areas.banking import coverage
-from gatewayd.areas.banking.accounts.rows import ACCOUNTS
+from gatewayd.areas.banking.accounts.rows import ACCOUNTS, others_open
 from gatewayd.areas.banking.imports.rows import STAGED
-from gatewayd.errors import invalid_state
+from gatewayd.errors import Problem, invalid_state
 from gatewayd.importing import runs, staged
-from gatewayd.importing.bank import allocating, comparing, moves
+from gatewayd.importing.bank import allocating, comparing, moves, taking
 from gatewayd.importing.bank.staging import StatementRows
+from gatewayd.importing.bank.whose import OTHERS_SHOWN, NamedLater, Whose
 from gatewayd.importing.kinds import OpenAccount
 from gatewayd.importing.pace import Pace
 from gatewayd.importing.parts import ImportParts
@@ -54,8 +55,24 @@ class BankImports:
     # -- reading
 
     async def read(self, org_id: str, run: ImportRunRow, source: Source) -> ImportRunRow:
+        try:
+            found, mapping = await self._read(org_id, run, source)
+        except NamedLater:
+            await self.forget_all(org_id, run.id)
+            found, mapping = await self._read(org_id, run, source, is_settled=True)
+        if mapping is None and source.answers and found.first is not None:
+            mapping = found.first.mapping
+        return await self._store.write(partial(_keep, run=run, found=found, mapping=mapping), org_id)
+
+    async def _read(
+        self, org_id: str, run: ImportRunRow, source: Source, *, is_settled: bool = False
+    ) -> tuple[StatementRows, Mapping | None]:
+        """See `FileReader.read`. Raises `NotTaken` and `NamedLater` besides."""
+
         def begin(tx: ReadTx) -> StatementRows:
-            return StatementRows(run.id, ACCOUNTS.get(tx, run.account_id), tx.today)
+            account = ACCOUNTS.get(tx, run.account_id)
+            whose = Whose(account, others_open(tx, account.id), source.of_account, is_settled=is_settled)
+            return StatementRows(run.id, account, tx.today, whose)
 
         steps = Steps(
             begin=begin,
@@ -64,9 +81,8 @@ class BankImports:
             forget=lambda: self.forget_all(org_id, run.id),
         )
         found, mapping = await FileReader(self._parts, org_id, run, steps).read(source)
-        if mapping is None and source.answers and found.first is not None:
-            mapping = found.first.mapping
-        return await self._store.write(partial(_keep, run=run, found=found, mapping=mapping), org_id)
+        found.whose.check(makes_account=run.makes_account)
+        return found, mapping
 
     async def compare(self, org_id: str, run: ImportRunRow) -> ImportRunRow:
         return await comparing.compare(self._store, org_id, run)
@@ -74,6 +90,11 @@ class BankImports:
     # -- in
 
     async def apply(self, org_id: str, run: ImportRunRow) -> None:
+        try:
+            run = await self._store.write(partial(taking.take, run=run), org_id)
+        except Problem as error:
+            await self._store.write(partial(runs.fail, import_id=run.id, reason=error.message), org_id)
+            raise
         for _ in range(TRIES):
             run = await self.compare(org_id, run)
             try:
@@ -200,6 +221,8 @@ def _keep(tx: WriteTx, *, run: ImportRunRow, found: StatementRows, mapping: Mapp
             refused=found.counts.refused,
             ignored_rows=found.counts.ignored_rows,
             ignored=found.counts.ignored,
+            other_accounts=[one.shown() for one in found.whose.theirs[:OTHERS_SHOWN]],
+            file_account=taking.said_by(found.whose.ours),
             from_date=from_date,
             to_date=to_date,
             opening_balance=opening,

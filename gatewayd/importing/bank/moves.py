@@ -16,6 +16,7 @@ from gatewayd.areas.banking.imports import rows
 from gatewayd.areas.banking.transactions import rows as transactions
 from gatewayd.areas.banking.transactions.shapes import TransactionRow
 from gatewayd.errors import invalid_state
+from gatewayd.importing.bank import taking
 from gatewayd.importing.parts import Sizes
 from gatewayd.ledger import allocation_rules, hidden_imports, import_runs, period_locks
 from gatewayd.ledger.import_runs import RUNS
@@ -99,6 +100,7 @@ def begin_undoing(tx: WriteTx, run: ImportRunRow, sizes: Sizes) -> ImportRunRow:
         is_closed = period_locks.is_closed(tx, account.legal_entity_id, closed)
         raise period_locks.refusal(closed, "closed" if is_closed else "closing")
     statement_gaps.note(tx, account.id, run.id)
+    taking.give_back(tx, run)
     _put_back(tx, run)
     if run.added + run.replaced <= sizes.whole:
         transactions.move_out(tx, run.id, sizes.whole)

@@ -4,6 +4,8 @@ from gatewayd.areas.banking import coverage
 from gatewayd.areas.banking.accounts import operations as accounts
 from gatewayd.areas.banking.accounts.rows import delete_account, is_untouched
 from gatewayd.areas.banking.accounts.shapes import CreateAccount
+from gatewayd.importing.bank.taking import as_opened
+from gatewayd.importing.bank.whose import is_meant
 from gatewayd.importing.kinds import OpenAccount
 from gatewayd.ledger import import_runs
 from gatewayd.ledger.import_shapes import ImportRunRow
@@ -14,6 +16,14 @@ def make(tx: WriteTx, request: CreateAccount, account_id: str) -> OpenAccount:
     """The account that is made for a file. Raises `Problem` `validation_failed`, `already_exists`."""
     account = accounts.make(tx, request, account_id)
     return OpenAccount(account.id, account.currency)
+
+
+def former(tx: ReadTx, sha256: str, of_account: str | None) -> ImportRunRow | None:
+    """The run that brought the same file, or the same account of it, into an account that is there."""
+    for run in import_runs.same_file_anywhere(tx, "bank", sha256):
+        if of_account is None or (run.file_account is not None and is_meant(as_opened(run), of_account)):
+            return run
+    return None
 
 
 def forget(tx: WriteTx, run: ImportRunRow) -> bool:

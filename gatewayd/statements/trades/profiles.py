@@ -1,16 +1,22 @@
 """CSV exports of brokers, by their headings. Each has its source; one without is not added (Domain E).
 
-A file is a profile's when it has all of `headings`, in whatever order and among whatever others. Of several headings
-for one column the first that the file has counts: brokers rename them.
+A file is a profile's when it has all of `headings`, in whatever order and among others: brokers add columns. Where
+`is_whole`, it has no others, as its headings are such as many files have. Of several headings for one column the first
+that the file has counts: brokers rename them.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Set as AbstractSet
+from typing import Any, Literal, NamedTuple
 
 from gatewayd.statements.csv_headings import folded
 from gatewayd.statements.shapes import Mapping as ColumnMapping
 
 _DAY_FIRST = "dd/mm/yyyy"
+
+Signs = Literal["sure", "some", "none"]
+"""What the signs of a profile's amounts say: `sure`, that what goes out has a minus, always; `some`, that a minus goes
+out and what has none may do either; `none`, nothing of money."""
 
 
 class Profile(NamedTuple):
@@ -24,6 +30,12 @@ class Profile(NamedTuple):
     seen: str  # year and month of the source
     flags: Mapping[str, Any] = {}
     currency: str | None = "GBP"  # where no column says; None: the account's
+    signs: Signs = "some"
+    is_whole: bool = False
+
+    def lacks(self, found: AbstractSet[str]) -> int:
+        """How many of its headings are not among these folded ones."""
+        return sum(folded(heading) not in found for heading in self.headings)
 
 
 PROFILES = (
@@ -101,6 +113,7 @@ PROFILES = (
         source="github.com/KapJI/capital-gains-calculator tests/hl/data/inputs/hl-transaction-summary.csv a723c6c; "
         "github.com/thomas-mcdonald/snowball-hl src/transaction.py 24ff72c",
         seen="2026-08",
+        signs="sure",
     ),
     Profile(
         name="aj_bell",
@@ -149,6 +162,8 @@ PROFILES = (
         source="github.com/KapJI/capital-gains-calculator tests/vanguard/data/report.csv 5c1f6a5, "
         "cash_investment_report.csv 3724be7",
         seen="2026-08",
+        signs="sure",
+        is_whole=True,
     ),
     Profile(
         name="ibkr_history",
@@ -166,18 +181,35 @@ PROFILES = (
         },
         source="github.com/KapJI/capital-gains-calculator tests/interactive_brokers/data/test_basic.csv 6c44fb4",
         seen="2026-08",
+        signs="sure",
         currency=None,  # all amounts are in the base currency of the account
     ),
 )
 
+_MANY = 5  # Chosen: with fewer headings, one that is another makes it another file
 _SEVERAL = ("description", "fees", "taxes")
 
 
 def profile_of(headings: Iterable[str]) -> Profile | None:
     """The profile of a line of headings: that with most of them, or None."""
     found = {folded(heading) for heading in headings}
-    matching = [profile for profile in PROFILES if found.issuperset(map(folded, profile.headings))]
+    found.discard("")
+    matching = [
+        one for one in PROFILES if not one.lacks(found) and not (one.is_whole and len(found) > len(one.headings))
+    ]
     return max(matching, key=lambda profile: len(profile.headings), default=None)
+
+
+def nearest_of(headings: Iterable[str]) -> Profile | None:
+    """The profile of which a line of headings has all but one, as a broker may have renamed it; or None."""
+    found = {folded(heading) for heading in headings}
+    near = [one for one in PROFILES if len(one.headings) >= _MANY and one.lacks(found) == 1]
+    return max(near, key=lambda profile: len(profile.headings), default=None)
+
+
+def signs_of(name: str | None) -> Signs:
+    """What the signs of the amounts of this profile say; `some` where there is none of that name."""
+    return next((profile.signs for profile in PROFILES if profile.name == name), "some")
 
 
 def mapping_of(profile: Profile, headings: Iterable[str], delimiter: str, header_row: int) -> ColumnMapping:

@@ -70,6 +70,7 @@ TYPES: Mapping[str, TradeType] = {
     "stock dividend": "stock_dividend",
 }
 
+_ORDERS = re.compile(r"(?P<side>buy|sell)\s*-\s*(market|limit|stop)\b.*|advanced? trade (?P<advanced>buy|sell)", re.I)
 _STARTS: tuple[tuple[str, TradeType], ...] = (
     (r"dividend \(return of capital\)", "return_of_capital"),
     (r"(div\b|dividend|property income)", "dividend"),
@@ -112,6 +113,9 @@ def type_of(word: str) -> TradeType | None:
     order = _HL_ORDER.fullmatch(text)
     if order is not None:
         return "buy" if order["side"] == "B" else "sell"
+    traded = _ORDERS.fullmatch(text)
+    if traded is not None:
+        return TYPES[(traded["side"] or traded["advanced"]).casefold()]
     return next((type_ for pattern, type_ in _STARTS if re.match(pattern, text, re.IGNORECASE)), None)
 
 
