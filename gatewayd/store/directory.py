@@ -8,6 +8,7 @@ none: they write beside a daemon as other processes do. The file is emptied at t
 import contextlib
 import fcntl
 import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from gatewayd.store.failures import StoreFailure
 from gatewayd.store.private_files import open_private
 
 LOCK_NAME = "gatewayd.lock"
+GROUP_READS, GROUP_ENTERS = 0o640, 0o750  # the most that files and folders in it keep of their permissions
 _HOLDER_BYTES = 200  # of the file, for its first line
 _FILE_BYTES = 16_384  # with the directory behind it, as it was named and as it is
 
@@ -69,6 +71,21 @@ def free_bytes(directory: Path) -> int:
     return status.f_bavail * status.f_frsize
 
 
+def tighten(directory: Path) -> None:
+    """Take from files that an earlier version or a copy by hand left open what their owner and group need not share.
+
+    Chosen: a group may go on reading, as an operator may have let it; nobody else may, and nobody else may write. What
+    belongs to another user stays as it is, and `gatewayd doctor` tells of it.
+    """
+    with contextlib.suppress(OSError), os.scandir(directory) as found:
+        for entry in found:
+            with contextlib.suppress(OSError):
+                mode = entry.stat(follow_symlinks=False).st_mode
+                kept = GROUP_ENTERS if stat.S_ISDIR(mode) else GROUP_READS
+                if (stat.S_ISDIR(mode) or stat.S_ISREG(mode)) and mode & 0o777 & ~kept:
+                    os.chmod(entry.path, mode & kept, follow_symlinks=False)
+
+
 @contextlib.contextmanager
 def locked(directory: Path, holder: str) -> Iterator[Tenure]:
     """Work with the directory as the one daemon of it; `holder` is told to whoever comes second, beside our process.
@@ -81,6 +98,7 @@ def locked(directory: Path, holder: str) -> Iterator[Tenure]:
         held.callback(os.close, descriptor)
         _lock(descriptor, directory)
         _lock_itself(directory, held)
+        tighten(directory)
         tenure = Tenure(interrupted=bool(_content(descriptor)))
         line = f"{holder}, process {os.getpid()},".encode()[:_HOLDER_BYTES]
         _write(descriptor, b"\n".join([line, *_names(directory)]))

@@ -78,3 +78,29 @@ def test_a_kill_is_noticed_until_what_it_left_was_checked(tmp_path: Path) -> Non
         tenure.interrupted = False
     with locked(tmp_path, "gatewayd/test") as tenure:
         assert not tenure.interrupted
+
+
+def test_what_was_left_open_is_closed_at_the_start(tmp_path: Path) -> None:
+    """Files of an earlier version, or copied by hand: only a group that may read goes on doing so."""
+    directory, elsewhere = tmp_path / "data", tmp_path / "elsewhere"
+    directory.mkdir(mode=0o700)
+    elsewhere.write_bytes(b"")
+    elsewhere.chmod(0o666)
+    (directory / "link").symlink_to(elsewhere)
+    modes = {"gatewayd.db": 0o644, "instance.key": 0o600, "backup.db": 0o640, "loose": 0o666, "run": 0o755}
+    for name, mode in modes.items():
+        (directory / name).write_bytes(b"")
+        (directory / name).chmod(mode)
+    (directory / "blobs").mkdir()
+    (directory / "blobs").chmod(0o755)
+    with locked(directory, "a test"):
+        found = {name: (directory / name).stat().st_mode & 0o777 for name in (*modes, "blobs")}
+    assert found == {
+        "gatewayd.db": 0o640,
+        "instance.key": 0o600,
+        "backup.db": 0o640,
+        "loose": 0o640,
+        "run": 0o640,
+        "blobs": 0o750,
+    }
+    assert elsewhere.stat().st_mode & 0o777 == 0o666
