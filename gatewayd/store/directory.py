@@ -8,7 +8,6 @@ none: they write beside a daemon as other processes do. The file is emptied at t
 import contextlib
 import fcntl
 import os
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,8 @@ from gatewayd.store.failures import StoreFailure
 from gatewayd.store.private_files import open_private
 
 LOCK_NAME = "gatewayd.lock"
-GROUP_READS, GROUP_ENTERS = 0o640, 0o750  # the most that files and folders in it keep of their permissions
+OURS = ("gatewayd.", ".gatewayd.", "instance.key")  # how the names of files in it begin
+GROUP_READS = 0o640  # the most that they keep of their permissions
 _HOLDER_BYTES = 200  # of the file, for its first line
 _FILE_BYTES = 16_384  # with the directory behind it, as it was named and as it is
 
@@ -72,18 +72,19 @@ def free_bytes(directory: Path) -> int:
 
 
 def tighten(directory: Path) -> None:
-    """Take from files that an earlier version or a copy by hand left open what their owner and group need not share.
+    """Take from our files in it that an earlier version or a copy by hand left open what nobody else needs.
 
     Chosen: a group may go on reading, as an operator may have let it; nobody else may, and nobody else may write. What
     belongs to another user stays as it is, and `gatewayd doctor` tells of it.
     """
     with contextlib.suppress(OSError), os.scandir(directory) as found:
         for entry in found:
+            if not entry.name.startswith(OURS) or not entry.is_file(follow_symlinks=False):
+                continue
             with contextlib.suppress(OSError):
-                mode = entry.stat(follow_symlinks=False).st_mode
-                kept = GROUP_ENTERS if stat.S_ISDIR(mode) else GROUP_READS
-                if (stat.S_ISDIR(mode) or stat.S_ISREG(mode)) and mode & 0o777 & ~kept:
-                    os.chmod(entry.path, mode & kept, follow_symlinks=False)
+                mode = entry.stat(follow_symlinks=False).st_mode & 0o777
+                if mode & ~GROUP_READS:
+                    os.chmod(entry.path, mode & GROUP_READS)
 
 
 @contextlib.contextmanager
