@@ -28,7 +28,6 @@ def ran(command: str, config: Path, out: int) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-@pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
 @pytest.mark.parametrize("command", COMMANDS)
 def test_output_that_cannot_be_written_is_told(config_file: Path, command: str) -> None:
     """In a sentence, and by the exit code: a script must not take half a file for a whole one."""
