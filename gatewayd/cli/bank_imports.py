@@ -11,6 +11,7 @@ from gatewayd.cli.output import note, print_result
 from gatewayd.cli.parser import Subparsers, add_command
 from gatewayd.cli.received_files import received
 from gatewayd.cli.run_operation import operation_of
+from gatewayd.cli.time_arguments import civil_date
 
 if TYPE_CHECKING:
     from gatewayd.contract.received_file import ReceivedFile
@@ -48,6 +49,9 @@ def add_command_to(group: Subparsers) -> None:
     command.add_argument("--currency", default="GBP", metavar="C", help="of a new account; GBP by default")
     command.add_argument("--sort-code", metavar="N", help="of a new account, where the file does not say it")
     command.add_argument("--account-number", metavar="N", help="of a new account, where the file does not say it")
+    for flag, name, which in (("--from", "from_date", "first"), ("--to", "to_date", "last")):
+        day_help = f"the {which} day that the file is of"
+        command.add_argument(flag, dest=name, metavar="DATE", type=civil_date, help=day_help)
     order_help = "of a CSV or QIF that leaves it open: what stands first of day, month and year"
     command.add_argument("--date-order", choices=("dmy", "mdy", "ymd"), help=order_help)
     spent_help = "of a CSV or QIF that leaves it open: how what was spent is written"
@@ -84,7 +88,8 @@ def _one(arguments: argparse.Namespace, context: Context, target: Target) -> tup
 
 def _bring(arguments: argparse.Namespace, context: Context, target: Target, answers: Json) -> Json:
     """The run of a file."""
-    values, file = file_values(arguments) | answers | {"ofAccount": target.of_account}, received(arguments.file)
+    said = {"ofAccount": target.of_account, "fromDate": arguments.from_date, "toDate": arguments.to_date}
+    values, file = file_values(arguments) | answers | said, received(arguments.file)
     if target.account is None:
         return _into_new_account(arguments, context, target, values, file)
     asked = ("banking.importStatement", {"accountId": target.account, **values})
@@ -113,6 +118,7 @@ def _asked(run: Json) -> Json:
 
 def _order(context: Context, values: Json) -> "Order":
     """What the engine is told of a file; its account is not."""
+    from gatewayd.areas.banking.kept_statements import SaidRange
     from gatewayd.importing.operations import date_format_of, mapping_of, negate_of
     from gatewayd.importing.runs import Order
     from gatewayd.ledger.period_locks import CLOSING
@@ -125,6 +131,7 @@ def _order(context: Context, values: Json) -> "Order":
         date_format=date_format_of(values["dateOrder"]),
         negate=negate_of(values["spent"]),
         of_account=values["ofAccount"],
+        covers=SaidRange(values.get("fromDate"), values.get("toDate")),
         preview=values["preview"],
         overrides_closing=CLOSING in context.overrides,
     )

@@ -6,7 +6,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from gatewayd.areas.banking import coverage, kept_statements
 from gatewayd.areas.banking.accounts.shapes import CreateAccount
+from gatewayd.areas.banking.kept_statements import NOTHING_SAID, SaidRange
 from gatewayd.contract.received_file import ReceivedFile
 from gatewayd.errors import FieldError, Problem, invalid_state
 from gatewayd.importing.bank import new_accounts
@@ -25,7 +27,7 @@ class Order:
     """What is to be done with a file. `format` and `mapping` None: found out by content.
 
     `date_format` and `negate` answer what a CSV left open: the order of its dates, and whether spending is positive.
-    `of_account` is which account of the file is meant, as the file calls it.
+    `of_account` is which account of the file is meant, as the file calls it; `covers` the days that the file is of.
 
     `new_account`: a bank account that is made for the file, and goes with its import where that fails.
     """
@@ -38,6 +40,7 @@ class Order:
     date_format: str | None = None
     negate: bool | None = None
     of_account: str | None = None
+    covers: SaidRange = NOTHING_SAID
     account_id: str = ""
     new_account: CreateAccount | None = None
     overrides_closing: bool = False
@@ -53,6 +56,7 @@ class Order:
             date_format=self.date_format,
             negate=self.negate,
             of_account=self.of_account,
+            covers=self.covers,
         )
 
 
@@ -64,13 +68,13 @@ def begin(tx: WriteTx, order: Order, kind: Kind, file: ReceivedFile, source: Run
     if order.new_account is not None:
         former = new_accounts.former(tx, file.sha256, order.of_account)
         if former is not None:
-            return import_runs.again(former)
+            return _again(tx, former, order)
         account = new_accounts.make(tx, order.new_account, order.account_id)
     else:
         account = kind.open_account(tx, order.account_id)
         former = import_runs.same_file(tx, account.id, file.sha256)
         if former is not None and not _brings_more(tx, order, kind, former):
-            return import_runs.again(former)
+            return _again(tx, former, order)
     run = RUNS.new(
         tx,
         None,
@@ -100,6 +104,16 @@ def _brings_more(tx: WriteTx, order: Order, kind: Kind, former: ImportRunRow) ->
     """Whether the same file may bring rows that it brought not before."""
     said_more = order.kind == "broker" and order.mapping is not None and former.refused_rows > 0
     return said_more or kind.may_bring_more(tx, former, order.overrides_closing)
+
+
+def _again(tx: WriteTx, former: ImportRunRow, order: Order) -> ImportRunRow:
+    """The answer to a file that came before; what it covers may be said only now. Raises `Problem` as `widened`."""
+    if order.kind == "bank" and order.covers != NOTHING_SAID:
+        kept_statements.widen(tx, former.id, order.covers, tx.today)
+        coverage.refresh(tx, former.account_id)
+        days = {"from_date": order.covers.first or former.from_date, "to_date": order.covers.last or former.to_date}
+        former = RUNS.update(tx, replace(former, **days))
+    return import_runs.again(former)
 
 
 def refusal(run: ImportRunRow, error: Unreadable) -> Problem:

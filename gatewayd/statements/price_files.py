@@ -22,6 +22,8 @@ SAMPLE_ROWS: Final = 5_000  # Chosen: that the order of dates and the decimal si
 HEADING_ROWS: Final = 10  # Chosen: within which the headings are looked for
 
 _PLACES: Final = 12  # what a price has at most
+_IN_PENCE: Final = re.compile(r".*[0-9]\s*[pP]")
+_POUND: Final = "GBP"
 _PAIR: Final = re.compile(r"([A-Z]{3})\s*/\s*([A-Z]{3})")
 _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "date": ("date", "price date", "as of", "as at", "day", "nav date", "trade date"),
@@ -103,7 +105,12 @@ def _line(row: Row, form: _Form) -> PriceLine:
     identifier = next((text for at in columns.identifiers if (text := _cell(row, at))), "")
     if not identifier:
         raise ValueError("it names no instrument")
-    number = parse_decimal(_cell(row, columns.price), decimal_comma=form.decimal_comma)
+    price, currency = _cell(row, columns.price), _cell(row, columns.currency)
+    if _IN_PENCE.fullmatch(price):
+        if currency.upper() not in ("", _POUND, "GBX"):
+            raise ValueError(f"{price[:40]!r} is in pence, and the currency is {currency[:20]!r}")
+        price, currency = price.rstrip("pP "), "GBX"
+    number = parse_decimal(price, decimal_comma=form.decimal_comma)
     text = f"{number:f}"
     if number < 0 or len(text.partition(".")[2].rstrip("0")) > _PLACES:
         raise ValueError(f"{text[:40]!r} is no price")
@@ -115,7 +122,7 @@ def _line(row: Row, form: _Form) -> PriceLine:
         pair=None if pair is None else (pair[1], pair[2]),
         exchange=_cell(row, columns.exchange).upper(),
         price=text,
-        currency=_cell(row, columns.currency),
+        currency=currency,
     )
 
 

@@ -623,6 +623,16 @@ CREATE TABLE calendars (
     made_for TEXT NOT NULL                              -- the tax year and the edition of the rules: 2026-27.1
 ) STRICT;
 
+CREATE TABLE capital_losses (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    legal_entity_id TEXT NOT NULL REFERENCES legal_entities (id),
+    tax_year TEXT NOT NULL,                     -- 2026-27
+    elsewhere INTEGER NOT NULL CHECK (elsewhere >= 0), -- pence
+    claimed_date TEXT,                          -- NULL: not known to be claimed
+    notes TEXT,
+    PRIMARY KEY (org_id, legal_entity_id, tax_year)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE certificates (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -732,6 +742,13 @@ CREATE INDEX clients_names ON clients (org_id, name_folded);
 CREATE INDEX clients_page ON clients (org_id, id, archived_at, search_text);
 
 CREATE INDEX clients_vat_numbers ON clients (org_id, vat_number) WHERE vat_number IS NOT NULL;
+
+CREATE TABLE credit_allotments (
+    org_id TEXT PRIMARY KEY REFERENCES organizations (id),
+    anchor_date TEXT NOT NULL,                   -- the months are counted from here
+    month INTEGER NOT NULL CHECK (month >= 0),   -- the last one that was granted
+    granted INTEGER NOT NULL CHECK (granted >= 0) -- millionths of a credit, of that month
+) STRICT;
 
 CREATE TABLE credit_costs (
     operation TEXT NOT NULL,
@@ -1151,7 +1168,7 @@ CREATE TABLE import_trades (
     holding TEXT NOT NULL,                      -- what the file calls the instrument by; empty: cash alone
     rank INTEGER NOT NULL,                      -- within a day: splits, then what is acquired, then the rest
     record_id TEXT,                             -- the broker's own
-    trade TEXT NOT NULL,                        -- JSON: the row as it was read
+    trade TEXT NOT NULL, differs TEXT NOT NULL DEFAULT '[]',                        -- JSON: the row as it was read
     PRIMARY KEY (org_id, import_id, position)
 ) STRICT;
 
@@ -1199,7 +1216,7 @@ CREATE TABLE instruments (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
-, name_folded TEXT NOT NULL DEFAULT '') STRICT;
+, name_folded TEXT NOT NULL DEFAULT '', listed INTEGER CHECK (listed = 0 OR listed = 1)) STRICT;
 
 CREATE INDEX instruments_by_change ON instruments (org_id, updated_at, id);
 
@@ -1977,6 +1994,22 @@ CREATE TABLE signing_keys (
     published_until INTEGER,                            -- NULL with signs_until; then later by the longest token's life
     created_at INTEGER NOT NULL
 ) STRICT;
+
+CREATE TABLE stated_balances (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    account_id TEXT NOT NULL REFERENCES bank_accounts (id),
+    date TEXT NOT NULL,
+    opens_on TEXT NOT NULL,                     -- the day after, which it is the opening balance of
+    balance INTEGER NOT NULL,                   -- minor units
+    currency TEXT NOT NULL CHECK (length(currency) = 3),
+    note TEXT,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1)
+) STRICT;
+
+CREATE UNIQUE INDEX stated_balances_of_day ON stated_balances (org_id, account_id, date);
 
 CREATE TABLE statement_gaps (
     org_id TEXT NOT NULL,

@@ -256,6 +256,9 @@ async def _import(api: TestedApi, ids: dict[str, str]) -> None:
         reply = await api("POST", f"/accounts/{ids['bac']}/imports", query=values, body=content)
         assert reply.status == 200, reply.body
         ids[name] = str(reply.json()["id"])
+    stated = await api("POST", f"/accounts/{ids['bac']}/balances", json={"date": "2026-09-30", "balance": "100.00"})
+    assert stated.status == 200, stated.body
+    ids["bsb"] = str(stated.json()["id"])
     for name, values, content in (("imp_c", {}, SEED_TRADES), ("imp_d", {"preview": "true"}, PREVIEWED_TRADES)):
         reply = await api("POST", f"/assets/accounts/{ids['acc']}/imports", query=values, body=content)
         assert reply.status == 200, reply.body

@@ -251,7 +251,7 @@ def test_a_unix_socket_with_its_mode(tmp_path: Path) -> None:
     with serving(instance) as running:
         assert running.addresses == [f"unix:{path}"]
         assert path.stat().st_mode & 0o777 == 0o600
-        with httpx.Client(transport=httpx.HTTPTransport(uds=str(path)), base_url="http://x") as client:
+        with httpx.Client(transport=httpx.HTTPTransport(uds=str(path)), base_url="http://x", timeout=SECONDS) as client:
             assert client.get("/healthz").status_code == 200
         assert running.end() == 0
     assert not path.exists()
@@ -282,7 +282,9 @@ def test_tls_with_both_versions(tmp_path: Path, http2: bool) -> None:
     context = ssl.create_default_context(cafile=str(ca_file))
     with serving(instance) as running:
         assert running.url.startswith("https://")
-        with httpx.Client(base_url=running.url, http2=http2, verify=context, trust_env=False) as client:
+        with httpx.Client(
+            base_url=running.url, http2=http2, verify=context, trust_env=False, timeout=SECONDS
+        ) as client:
             headers = {"Authorization": f"Bearer {firm.key}"}
             for _ in range(3):
                 answer = client.get("/api/rpc/invoices", headers=headers)

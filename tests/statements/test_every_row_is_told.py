@@ -16,6 +16,7 @@ from gatewayd.statements.price_files import LIMITS
 from gatewayd.statements.reading import read
 from gatewayd.statements.shapes import FileKind, Hints, Ignored, Limits, Mapping, PriceLine, Refused, Trade, Unreadable
 from tests.importing import broker_files as files
+from tests.importing import more_broker_files as more
 
 GENERIC = """\
 Trade Date,Action,Ticker,Quantity,Price,Commission,Stamp Duty,Amount,Currency
@@ -62,6 +63,12 @@ BROKERS = {
     "interactive_investor": (files.INTERACTIVE_INVESTOR, None),
     "vanguard": (files.VANGUARD, None),
     "ibkr_history": (IBKR_HISTORY, None),
+    "schwab": (more.SCHWAB, None),
+    "investengine": (more.INVESTENGINE, None),
+    "degiro": (more.DEGIRO, None),
+    "etoro": (more.ETORO, None),
+    "coinbase": (more.COINBASE, None),
+    "flex_csv": (more.FLEX_CSV, None),
     "generic": (GENERIC, MAPPING),
 }
 ROW_OF_A_REPORT = re.compile(r"<(Trade|CashTransaction|CorporateAction|Transfer|OpenPosition|Lot)\b")
@@ -160,6 +167,12 @@ FIRST = {
     "interactive_investor": "Date",
     "vanguard": "Date",
     "ibkr_history": "Date",
+    "schwab": '"Date"',
+    "investengine": "Security",
+    "degiro": "Date",
+    "etoro": "Date",
+    "coinbase": "ID",
+    "flex_csv": '"HEADER"',
     "generic": "Trade Date",
 }
 """How the line of headings begins."""

@@ -71,6 +71,16 @@ def test_what_a_row_is_refused_for(row: str, reason: str | None) -> None:
     assert found == ([] if reason is None else [(2, reason)])
 
 
+@pytest.mark.parametrize("name", ["GBX", "GBp", "gbx", "GBPX", "pence"])
+def test_pence_quotes_are_kept_in_pounds(name: str) -> None:
+    """Of the cash as of the price, whose currency may be told beside it."""
+    (found,) = trades(HEADINGS + f"13/01/2025,Buy,A,100,250,,,25000,{name}\n")
+    assert (found.currency, found.gross, found.unit_price) == ("GBP", 25000, "2.5")
+    headings = "Trade Date,Action,Ticker,Quantity,Price,Price Currency,Amount,Currency\n"
+    (found,) = trades(headings + f"13/01/2025,Buy,A,100,250,{name},250.00,GBP\n")
+    assert (found.currency, found.gross, found.unit_price) == ("GBP", 25000, "2.5")
+
+
 def test_totals_and_blank_lines_are_no_transactions() -> None:
     rows = "13/01/2025,Buy,A,1,2.50,,,2.50,GBP\n\nTotal,,,,,,,2.50,\n,,,,,,,,\n"
     assert [one.line for one in trades(HEADINGS + rows)] == [2]
@@ -136,7 +146,7 @@ def test_a_profile_takes_no_other_brokers_file() -> None:
     assert named(vanguard) == "vanguard"
     assert named(f"{vanguard},") == "vanguard"
     assert named(f"{vanguard},Reference") is None
-    assert named(ETORO) != "vanguard"
+    assert named(ETORO) == "etoro"
 
 
 def named(headings: str) -> str | None:

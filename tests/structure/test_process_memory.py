@@ -80,6 +80,8 @@ DISPENSABLE = {
     "Finder._instruments": "what one broker's file calls instruments by, while it is compared",
     "TradeRows._holdings": "the same, while it is read",
     "_Reader._halves": "splits of one broker's file of which one half was read",
+    "Mapping.words": "how one file is read",
+    "ColumnMapping.words": "the same",
     "FileCounts._ignored": "the rows of one file, while it is read; a run that is begun anew reads it anew",
     "_Seen.movements": "the rows of one file, looked through before it is read",
     "_Seen._first_days": "the same",

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from gatewayd.areas.banking import coverage
+from gatewayd.areas.banking import kept_statements
 from gatewayd.areas.banking.accounts.rows import ACCOUNTS, others_open
 from gatewayd.areas.banking.imports.rows import STAGED
 from gatewayd.errors import Problem, invalid_state
@@ -15,7 +15,7 @@ from gatewayd.importing import runs, staged
 from gatewayd.importing.bank import allocating, comparing, moves, taking
 from gatewayd.importing.bank.staging import StatementRows
 from gatewayd.importing.bank.whose import OTHERS_SHOWN, NamedLater, Whose
-from gatewayd.importing.kinds import OpenAccount
+from gatewayd.importing.kinds import NotTaken, OpenAccount
 from gatewayd.importing.pace import Pace
 from gatewayd.importing.parts import ImportParts
 from gatewayd.importing.reading import About, FileReader, Source, Steps, remember
@@ -82,6 +82,10 @@ class BankImports:
         )
         found, mapping = await FileReader(self._parts, org_id, run, steps).read(source)
         found.whose.check(makes_account=run.makes_account)
+        try:
+            found.statements = kept_statements.widened(found.statements, source.covers, found.today)
+        except Problem as error:
+            raise NotTaken(error) from None
         return found, mapping
 
     async def compare(self, org_id: str, run: ImportRunRow) -> ImportRunRow:
@@ -200,7 +204,7 @@ def _has_columns(headings: Sequence[str], mapping: Mapping) -> bool:
 def _keep(tx: WriteTx, *, run: ImportRunRow, found: StatementRows, mapping: Mapping | None) -> ImportRunRow:
     """What the file said of itself, and how it was read."""
     account = ACCOUNTS.get(tx, run.account_id)
-    coverage.add(tx, account.id, run.id, found.statements)
+    kept_statements.add(tx, account.id, run.id, found.statements)
     if mapping is not None:
         remember(tx, run, mapping)
         ACCOUNTS.save(tx, replace(account, csv_mapping=msgspec.json.encode(mapping).decode()))

@@ -54,9 +54,8 @@ def apply_chunk(tx: WriteTx, run: ImportRunRow, after: int, count: int) -> int:
 
 def end_hidden(tx: WriteTx, run: ImportRunRow) -> ImportRunRow:
     """Show all that has come in. Raises `PeriodsChanged`, and then it stays hidden."""
-    applied = _end_applying(tx, run)
-    hidden_imports.show(tx, run.id)
-    return applied
+    hidden_imports.show(tx, run.id)  # so that its lines are counted between the balances
+    return _end_applying(tx, run)
 
 
 def begin_taking_back(tx: WriteTx, run: ImportRunRow) -> None:

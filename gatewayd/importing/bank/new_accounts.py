@@ -1,6 +1,6 @@
 """Bank accounts that are made for a file, and go with its import where that fails."""
 
-from gatewayd.areas.banking import coverage
+from gatewayd.areas.banking import kept_statements
 from gatewayd.areas.banking.accounts import operations as accounts
 from gatewayd.areas.banking.accounts.rows import delete_account, is_untouched
 from gatewayd.areas.banking.accounts.shapes import CreateAccount
@@ -30,7 +30,7 @@ def forget(tx: WriteTx, run: ImportRunRow) -> bool:
     """Delete a run that failed with the account that was made for it, if nobody has used that; answers whether."""
     if run.status != "failed" or not run.makes_account or not _is_alone(tx, run.account_id):
         return False
-    coverage.forget(tx, run.id)
+    kept_statements.forget(tx, run.id)
     import_runs.delete(tx, run.id)
     delete_account(tx, run.account_id)
     return True

@@ -6,7 +6,7 @@ import msgspec
 from msgspec.structs import replace
 
 from gatewayd.areas.assets.accounts.rows import ACCOUNTS
-from gatewayd.areas.assets.imports import conversions, rows
+from gatewayd.areas.assets.imports import conversions, records, rows
 from gatewayd.areas.assets.imports.conversions import Conversion
 from gatewayd.areas.assets.imports.requests import request_of
 from gatewayd.areas.assets.imports.rows import STAGED, Decision, Waiting
@@ -102,7 +102,7 @@ def _note(tx: WriteTx, run: ImportRunRow, count: int, *, is_last: bool) -> None:
     moved_to = (now.moved_to or 0) + count
     if is_last:
         now = staged.counted(tx, STAGED, now)  # anew: rows may have been refused on the way
-        now = replace(now, supposed=conversions.of_import(tx, run.id))
+        now = replace(now, supposed=[*conversions.of_import(tx, run.id), *records.of_import(tx, run.id)])
         RUNS.update(tx, replace(now, status="applied", stage=None, applied_at=tx.now, moved_to=moved_to))
     else:
         import_runs.note_moved(tx, run.id, moved_to)

@@ -40,6 +40,7 @@ class Columns:
         self.words = {folded(word): meaning for word, meaning in plan.mapping.words.items()}
         self._by_heading = {folded(heading): at for at, heading in reversed(list(enumerate(plan.headings)))}
         self.places = {name: place_of(getattr(plan.mapping, name), plan.headings) for name in _COLUMNS}
+        self.asset_type = self._by_heading.get("asset type")
         self.description = [place_of(column, plan.headings) for column in plan.mapping.description]
         self.fees = [self._cost(place_of(column, plan.headings)) for column in plan.mapping.fees]
         self.taxes = [self._cost(place_of(column, plan.headings)) for column in plan.mapping.taxes]
@@ -96,6 +97,11 @@ class TradeRow:
         if _TOTAL.fullmatch(first):
             return "total"
         return "balance" if _BALANCE.fullmatch(first) else None
+
+    @property
+    def is_contract(self) -> bool:
+        """Whether it is of a contract for difference (CFD), which nobody owns anything by."""
+        return self.cell_at(self.columns.asset_type).upper() in ("CFD", "CFDS")
 
     def check_width(self) -> None:
         """Raises `ValueError` for cells that are too few or too many: nobody knows which of them is what."""

@@ -5,6 +5,7 @@ from typing import BinaryIO, NamedTuple
 
 from msgspec import structs
 
+from gatewayd.statements.amounts import has_decimal_comma
 from gatewayd.statements.csv_headings import folded
 from gatewayd.statements.csv_proposal import Table
 from gatewayd.statements.csv_sample import (
@@ -21,7 +22,8 @@ from gatewayd.statements.dates import DAY_FIRST, DateOrder
 from gatewayd.statements.shapes import Column, Hints, Limits, Mapping, Unreadable
 from gatewayd.statements.text import TextLines, encoding_of
 from gatewayd.statements.trades.csv_proposal import overlaid, proposal_of
-from gatewayd.statements.trades.profiles import Profile, mapping_of, nearest_of, profile_of
+from gatewayd.statements.trades.profile import Profile
+from gatewayd.statements.trades.profiles import mapping_of, nearest_of, profile_of
 
 _HEADINGS_WITHIN = 30  # rows
 
@@ -75,10 +77,10 @@ def _found(
         for row, line in zip(table.rows[:_HEADINGS_WITHIN], table.lines, strict=False):
             profile = profile_of(row) if len(row) > 2 else None
             if profile is not None:
-                return _with(mapping_of(profile, row, delimiter, line), hints.mapping), table, profile
+                return _with(_of_profile(profile, table, row, line), hints.mapping), table, profile
             nearest = nearest_of(row) if near is None and len(row) > 2 else None
             if nearest is not None:
-                near = mapping_of(nearest, row, delimiter, line), nearest
+                near = _of_profile(nearest, table, row, line), nearest
     table = cut(sample, delimiter_of(sample))
     said = hints.mapping if near is None else _with(near[0], hints.mapping)
     proposal = proposal_of(table, said=said)
@@ -91,6 +93,16 @@ def _found(
         questions = " ".join(doubt.question for doubt in proposal.doubts)
         raise Unreadable(None, f"the columns of this CSV have to be confirmed. {questions}", proposal)
     return proposal.mapping, table, None if near is None else near[1]
+
+
+def _of_profile(profile: Profile, table: Table, headings: Sequence[str], line: int) -> Mapping:
+    """The profile's mapping, and how the numbers of the file are written where that is the customer's country's."""
+    mapping = mapping_of(profile, headings, table.delimiter, line)
+    if profile.decimal == "point":
+        return mapping
+    places = [place_of(column, headings) for column in (mapping.amount, mapping.price)]
+    numbers = [row[at] for row in table.rows for at in places if at is not None and at < len(row)]
+    return structs.replace(mapping, decimal_comma=any(map(has_decimal_comma, numbers)))
 
 
 def _with(mapping: Mapping, said: Mapping | None) -> Mapping:

@@ -12,7 +12,7 @@ from gatewayd.statements.text import cleaned
 from gatewayd.statements.trades.columns import Columns, TradeRow
 from gatewayd.statements.trades.csv_money import Worth, money_of
 from gatewayd.statements.trades.csv_plan import Plan
-from gatewayd.statements.trades.words import Details, details_of, takes_back, type_of
+from gatewayd.statements.trades.words import Details, details_of, name_of, symbol_of, takes_back, type_of
 from gatewayd.statements.trades.worth import cash_of, plain, rate_of, worth_of
 
 _OWN_ID = re.compile(r".*[0-9].*")  # `INTEREST` and `FPC` stand in a column of references too
@@ -48,6 +48,8 @@ class RowReader:
         text = row.description
         if takes_back(text):
             raise ValueError(f"it takes back an earlier row ({text[:60]}): reverse that transaction")
+        if row.is_contract:
+            raise ValueError("it is of a contract for difference, which is not kept")
         details = details_of(row.detail)
         quantity = row.number("quantity")
         if quantity is None and details.quantity is not None:
@@ -129,11 +131,12 @@ def _is_ledger_trade(row: TradeRow, found: TradeType | None) -> bool:
 
 
 def _instrument(row: TradeRow, details: Details) -> Instrument | None:
-    name = cleaned(row.cell("instrument")) or details.name
+    told, isin = name_of(cleaned(row.cell("instrument")))
+    name = told or details.name
     found = Instrument(
-        isin=row.cell("isin").upper() or details.isin,
+        isin=row.cell("isin").upper() or isin or details.isin,
         sedol=row.cell("sedol").upper() or None,
-        symbol=row.cell("symbol").upper() or details.symbol,
+        symbol=symbol_of(row.cell("symbol").upper()) or details.symbol,
         name=name[:200] if name else None,
     )
     return None if found == Instrument() else found

@@ -12,6 +12,7 @@ from gatewayd.statements.text import TextLines
 from gatewayd.statements.trades.columns import TradeRow
 from gatewayd.statements.trades.csv_plan import Plan, plan_of
 from gatewayd.statements.trades.csv_rows import RowReader
+from gatewayd.statements.trades.flex_csv import delimiter_of_flex, read_flex_csv
 from gatewayd.statements.trades.reasons import reason_of, sentence
 
 _HALVES = {"stock split open": True, "stock split close": False}
@@ -31,6 +32,12 @@ class _Half(NamedTuple):
 
 def read_csv_trades(stream: BinaryIO, hints: Hints) -> Iterator[Part]:
     """The parts of a broker's CSV. Raises `Unreadable`, with a proposal where its mapping has to be settled first."""
+    delimiter = (
+        None if hints.mapping is not None and hints.mapping.date is not None else delimiter_of_flex(stream, hints)
+    )
+    if delimiter is not None:
+        yield from read_flex_csv(stream, hints, delimiter)
+        return
     plan = plan_of(stream, hints)
     lines = TextLines(stream, plan.encoding, hints.limits)
     yield Opened(

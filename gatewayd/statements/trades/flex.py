@@ -297,7 +297,8 @@ def _instrument(element: Element) -> Instrument | None:
 def _rate(element: Element, currency: str, base: str) -> str | None:
     """What 1 of the currency is in the base currency of the account; None: it is that, or nothing tells."""
     rate = _number(element, "fxRateToBase")
-    return None if rate is None or rate <= 0 or currency == base or not base else _plain(rate)
+    is_other = rate == 1  # its currency is the base of the account, which is another than was thought
+    return None if rate is None or rate <= 0 or is_other or currency == base or not base else _plain(rate)
 
 
 def _number(element: Element, name: str) -> Decimal | None:
