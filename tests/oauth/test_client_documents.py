@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import msgspec
@@ -190,6 +191,27 @@ async def test_a_document_that_is_none_is_refused(
     for name, value in changed.items():
         setattr(site, name, value)
     assert words in told(await provider.authorize(site.url))
+    assert await provider.store.read(lambda tx: oauth_clients.find(tx, site.url)) is None
+
+
+@pytest.mark.parametrize(
+    "status", ["301 Moved Permanently", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"]
+)
+@pytest.mark.parametrize(
+    "elsewhere", ["{url}", "/oauth/other.json", "//{host}/x", "http://127.0.0.1:{port}/", "https://10.0.0.1/x"]
+)
+async def test_a_redirect_is_followed_nowhere(both: tuple[Provider, Site], status: str, elsewhere: str) -> None:
+    """Neither to another address nor to a document that would do: whoever is asked next would be a client's choice."""
+    provider, site = both
+    where = urlsplit(site.url)
+    location = elsewhere.format(url=site.url, host=where.netloc, port=where.port)
+
+    def answer(hit: int) -> None:
+        site.status, site.headers = (status, [JSON, f"location: {location}"]) if hit == 1 else ("200 OK", [JSON])
+
+    site.before = answer
+    assert status[:3] in told(await provider.authorize(site.url))
+    assert (site.hits, len(site.requests)) == (1, 1)
     assert await provider.store.read(lambda tx: oauth_clients.find(tx, site.url)) is None
 
 

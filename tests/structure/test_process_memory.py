@@ -36,6 +36,7 @@ DISPENSABLE = {
     "ClientDocuments._failed": "a document that is asked for again too soon",
     "ResponseCache._entries": "an answer of the authority that is asked for again",
     "SystemResolver._lookups": "a name that is looked up twice has the same addresses",
+    "Hosts._told": "names that the log was told of already",
     "SystemResolver._failures": "a name that is asked for again too soon",
     "RefreshLocks._held": "what this process refreshes; the kernel's lock keeps others from it",
     "Dispatcher._claims": "what this process sends; the lease in the row keeps others from it",
