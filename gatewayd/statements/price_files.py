@@ -34,8 +34,27 @@ _IDENTIFIERS: Final = (
 )
 
 
+class _RateTable(NamedTuple):
+    """A publisher's table of rates, by its headings: what 1 of the base is in each currency.
+
+    `base` is a heading, or a currency where no column has it; `of_month`: a rate holds for the month of its date.
+    """
+
+    date: str
+    currency: str
+    base: str
+    rate: str
+    of_month: bool
+
+
+_RATE_TABLES: Final = (
+    _RateTable("time_period", "currency", "currency_denom", "obs_value", False),  # the European Central Bank's
+    _RateTable("start date", "currency code", "GBP", "currency units per £1", True),  # HMRC's of a month
+)
+
+
 class _Columns(NamedTuple):
-    """Where what stands; `skipped` rows come before the first price."""
+    """Where what stands; `skipped` rows come before the first price. Of a table of rates, `base` and `table` too."""
 
     date: int
     identifiers: tuple[int, ...]
@@ -43,6 +62,8 @@ class _Columns(NamedTuple):
     currency: int | None
     exchange: int | None
     skipped: int
+    base: int | None = None
+    table: _RateTable | None = None
 
 
 class _Form(NamedTuple):
@@ -94,7 +115,12 @@ def _line(row: Row, form: _Form) -> PriceLine:
     text = f"{number:f}"
     if number < 0 or len(text.partition(".")[2].rstrip("0")) > _PLACES:
         raise ValueError(f"{text[:40]!r} is no price")
+    if columns.table is not None:
+        base = columns.table.base if columns.base is None else _cell(row, columns.base)
+        identifier = f"{base}/{identifier}"
     pair = _PAIR.fullmatch(identifier.upper())
+    if columns.table is not None and pair is None:
+        raise ValueError(f"{identifier[:20]!r} is no pair of currencies")
     return PriceLine(
         line=row.line,
         date=parse_date(_cell(row, columns.date), form.date_format),
@@ -103,6 +129,7 @@ def _line(row: Row, form: _Form) -> PriceLine:
         exchange=_cell(row, columns.exchange).upper(),
         price=text,
         currency=_cell(row, columns.currency),
+        of_month=columns.table is not None and columns.table.of_month,
     )
 
 
@@ -153,6 +180,12 @@ def _columns(sample: Sequence[Row]) -> _Columns:
 
 
 def _by_headings(headings: Sequence[str], at: int) -> _Columns | None:
+    for table in _RATE_TABLES:
+        if {table.date, table.currency, table.rate} <= set(headings):
+            base = headings.index(table.base) if table.base in headings else None
+            if base is not None or table.base.isupper():
+                day, code, rate = (headings.index(name) for name in (table.date, table.currency, table.rate))
+                return _Columns(day, (code,), rate, None, None, at + 1, base, table)
     places = {name: _place(headings, words) for name, words in _NAMES.items()}
     identifiers = tuple(headings.index(word) for word in _IDENTIFIERS if word in headings)
     date, price = places["date"], places["price"]

@@ -224,7 +224,9 @@ def test_a_split_is_no_return(investor: Investor) -> None:
     ("query", "path", "code"),
     [
         ("&toDate=2026-11-21", "toDate", "out_of_range"),
-        ("&fromDate=2026-05-02&toDate=2026-05-01", "fromDate", "date_order"),
+        ("&fromDate=2026-05-02&toDate=2026-05-01", "toDate", "date_order"),
+        ("&fromDate=1899-12-31", "fromDate", "out_of_range"),
+        ("&toDate=1899-12-31", "toDate", "out_of_range"),
         ("&instrumentId=ins_1", "instrumentId", "unknown_reference"),
         ("&accountId=acc_1", "portfolioId", "required"),
     ],

@@ -15,6 +15,7 @@ from gatewayd.errors import invalid, invalid_field
 from gatewayd.ledger.references import unknown_reference
 from gatewayd.store import ReadTx
 
+EARLIEST_DATE = "1900-01-01"  # Domain B3: of a trade
 _PORTFOLIO = {"portfolioId": "prt_01k0000000000000000000000a"}
 
 
@@ -31,13 +32,15 @@ def performance(tx: ReadTx, caller: Caller, request: GetPerformance) -> Performa
         if request.basis == "with_cash":
             raise invalid_field("basis", "conflict", "Cash is not of an instrument.")
     last = tx.today if request.to_date is None else request.to_date.isoformat()
-    if last > tx.today:
-        raise invalid_field("toDate", "out_of_range", "The day is still to come.")
+    if not EARLIEST_DATE <= last <= tx.today:
+        raise invalid_field("toDate", "out_of_range", "The day is still to come, or before 1900.")
     subject = Subject(frozenset(accounts_of(choice)), base_of(choice), request.instrument_id, last)
     history = History(tx, subject, records.read(tx, subject), with_cash=request.basis == "with_cash")
-    first = request.from_date.isoformat() if request.from_date is not None else history.first_day() or last
+    first = min(history.first_day() or last, last) if request.from_date is None else request.from_date.isoformat()
+    if first < EARLIEST_DATE:
+        raise invalid_field("fromDate", "out_of_range", "Nothing is kept of before 1900.")
     if first > last:
-        raise invalid_field("fromDate", "date_order", "fromDate is after toDate.")
+        raise invalid_field("toDate", "date_order", "toDate is before fromDate.")
     return measuring.measure(history, Span(first, last, request.interval), subject.base, request.basis)
 
 
