@@ -14,8 +14,8 @@ from gatewayd.areas.assets.performance.records import Entry, Price, Records, Sub
 from gatewayd.areas.assets.pools.exact import quantity_of
 from gatewayd.areas.assets.pools.held import ratio_between
 from gatewayd.areas.assets.positions.valuing import Valuing
-from gatewayd.areas.assets.prices.rules import STALE_DAYS
 from gatewayd.clock import days_after
+from gatewayd.ledger.known_rates import STALE_DAYS
 from gatewayd.money import exponent
 from gatewayd.store import ReadTx
 
