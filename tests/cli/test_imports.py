@@ -274,6 +274,12 @@ def test_prices_come_in_and_bad_rows_are_told(run: Run, org_id: str, tmp_path: P
     }
     again = run("import", "prices", str(file), "--org", org_id, "--json").document
     assert (again["added"], again["duplicates"], again["refused"]) == (0, 1, refused)
+    for arguments in ((), (str(file), "--url", "https://example.com/x.csv")):
+        told = run("import", "prices", *arguments, "--org", org_id)
+        assert (told.code, "Give a file, or its address" in told.err) == (1, True)
+    for url, why in (("http://example.com/x.csv", "https"), ("https://127.0.0.1/x.csv", "127.0.0.1 is 127.0.0.1")):
+        told = run("import", "prices", "--url", url, "--org", org_id)
+        assert (told.code, "cannot be fetched" in told.err, why in told.err) == (1, True, True)
     file.write_text("no prices")
     wrong = run("import", "prices", str(file), "--org", org_id)
     assert (wrong.code, "there are no columns" in wrong.err) == (1, True)
