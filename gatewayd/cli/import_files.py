@@ -15,6 +15,9 @@ IGNORED = {
     "heading": "the headings once more",
     "investment": "one of investments",
     "list": "an item of another list",
+    "notice": "a note that a document was made",
+    "split_half": "the other half of a split",
+    "excluded": "what the mapping leaves out",
     "other_account": "of another account",
 }
 
@@ -70,7 +73,8 @@ def document(run: Json, balance: str) -> Json:
     return {**named, **{name: run[name] for name in names}, "balance": balance}
 
 
-def _ignored(one: Json) -> str:
+def told_ignored(one: Json) -> str:
+    """Which rows are no transactions, for people."""
     rows = "1 row" if one["rows"] == 1 else f"{one['rows']} rows"
     what = "" if one["kind"] == "other_account" else "no transaction, but "
     return f"{rows} left out, the first on line {one['firstLine']}: {what}{IGNORED[one['kind']]}"
@@ -92,7 +96,7 @@ def lines(run: Json, balance: str) -> list[str]:
     found = [f"{run['fileName']}, {run['format']}: {counted}, {run['refusedRows']} refused."]
     if run["firstImportedAt"] is not None:
         found.append(f"Nothing was added: the same file came on {run['firstImportedAt']}, as {run['id']}.")
-    found += [f"  {_ignored(one)}" for one in run["ignored"]]
+    found += [f"  {told_ignored(one)}" for one in run["ignored"]]
     found += [f"  {_other(one)}" for one in run["otherAccounts"]]
     found += [f"  line {one['line']}: {one['reason']}" for one in run["refused"]]
     found += [f"  {one['reason']}" for one in run["supposed"]]

@@ -36,11 +36,13 @@ from gatewayd.importing.reading import Source
 from gatewayd.ledger import import_lists, import_runs
 from gatewayd.ledger.import_runs import RUNS
 from gatewayd.ledger.import_shapes import ImportKind, ImportRunRow
+from gatewayd.shares import Shares
 from gatewayd.statements.shapes import Unreadable
 from gatewayd.store import StoreFailure, WriteTx
 from gatewayd.store.file_lock import FileLock
 
 AT_ONCE: Final = 3  # Chosen: runs that are worked on at a time
+ORGANIZATION_AT_ONCE: Final = 2  # Chosen: those of one organization; the others wait, since they are on record
 PREVIEW_DAYS: Final = 7  # Chosen: how long a preview waits to be applied
 RECOVERED_AT_ONCE: Final = 100
 _INTERRUPTED: Final = "The program was ended while the file was read: import it again."
@@ -77,7 +79,7 @@ class Importing:
         self._store = parts.store
         self._nursery = nursery
         self._locks = AccountLocks(parts.directory)
-        self._places = trio.CapacityLimiter(AT_ONCE)
+        self.shares = Shares("imports", AT_ONCE, ORGANIZATION_AT_ONCE)
         self._kinds: Mapping[ImportKind, Kind] = {"bank": BankImports(parts), "broker": BrokerImports(parts)}
 
     # -- what is asked for
@@ -197,7 +199,7 @@ class Importing:
     async def _work(self, job: _Job) -> None:
         """The import border: one import fails, and the daemon goes on."""
         try:
-            async with self._places:
+            async with self.shares.place(job.org_id):
                 await job.work()
         except Problem as error:
             job.error = error

@@ -73,7 +73,7 @@ def begin(tx: WriteTx, order: Order, kind: Kind, file: ReceivedFile, source: Run
     else:
         account = kind.open_account(tx, order.account_id)
         former = import_runs.same_file(tx, account.id, file.sha256)
-        if former is not None and not kind.may_bring_more(tx, former, order.overrides_closing):
+        if former is not None and not _brings_more(tx, order, kind, former):
             return _again(tx, former, order)
     run = RUNS.new(
         tx,
@@ -98,6 +98,12 @@ def begin(tx: WriteTx, order: Order, kind: Kind, file: ReceivedFile, source: Run
         **dict.fromkeys(("rows", "added", "duplicates", "replaced", "refused_rows", "ignored_rows"), 0),
     )
     return RUNS.insert(tx, run)
+
+
+def _brings_more(tx: WriteTx, order: Order, kind: Kind, former: ImportRunRow) -> bool:
+    """Whether the same file may bring rows that it brought not before."""
+    said_more = order.kind == "broker" and order.mapping is not None and former.refused_rows > 0
+    return said_more or kind.may_bring_more(tx, former, order.overrides_closing)
 
 
 def _again(tx: WriteTx, former: ImportRunRow, order: Order) -> ImportRunRow:

@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from gatewayd.contract.pages import LongLimit, PageRequest, SyncRequest
 from gatewayd.contract.wire import Amount, DateText, Id, Part, Request, Response, Timestamp
-from gatewayd.statements.shapes import Column, Doubt, Format, IgnoredKind, Mapping, Proposal, Supposed
+from gatewayd.statements.shapes import Column, Doubt, Format, IgnoredKind, Mapping, Meaning, Proposal, Supposed
 
 ImportKind = Literal["bank", "broker"]
 RunStatus = Literal["uploaded", "previewed", "applying", "applied", "reverting", "reverted", "failed"]
@@ -75,6 +75,13 @@ class ColumnMapping(Part, frozen=True, kw_only=True, omit_defaults=True):
     taxes: list[Column] = msgspec.field(default_factory=list)
     exchange_rate: Column | None = None
     ex_date: Column | None = None
+    words: Annotated[
+        dict[str, Meaning],
+        Meta(
+            description="What the broker's words for types mean, such as Staking Income; excluded: no transaction.",
+            examples=[{"Staking Income": "interest", "Card Verification": "excluded"}],
+        ),
+    ] = msgspec.field(default_factory=dict)
     profile: str | None = None
 
     def as_told(self) -> Mapping:
@@ -189,9 +196,10 @@ class ImportRun(Response, frozen=True, kw_only=True):
     Each of its `rows` is one of `added`, `duplicates`, `replaced`, `ignoredRows` and `refusedRows`: of a preview what
     would become of them. `refused` lists the first of the refused ones, `ignored` those that are no transactions, or
     another account's, of which `otherAccounts` names the first hundred. `supposed` is what the file leaves open and how
-    it was read. `balanced` is null where the file does not tell. One that waits for a mapping is `uploaded` with a
-    `proposal`; `error` says why one failed. `firstImportedAt` is told where the same file came again: nothing was added
-    by that, and all that it brought is among the duplicates.
+    it was read; of a broker's `fxRate`, by what rows of a currency are converted that have no rate of their own.
+    `balanced` is null where the file does not tell. One that waits for a mapping is `uploaded` with a `proposal`;
+    `error` says why one failed. `firstImportedAt` is told where the same file came again: nothing was added by that,
+    and all that it brought is among the duplicates.
     """
 
     id: Id

@@ -265,9 +265,11 @@ def test_prices_come_in_and_bad_rows_are_told(run: Run, org_id: str, tmp_path: P
     assert told == {
         "importId": None,
         "format": "csv",
+        "rows": 2,
         "added": 1,
         "duplicates": 0,
         "replaced": 0,
+        "ignored": [],
         "refused": refused,
     }
     again = run("import", "prices", str(file), "--org", org_id, "--json").document
