@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from gatewayd.cli.import_files import lines
+from gatewayd.cli.imports import undone
 from tests.cli.conftest import Run
 
 BARCLAYS = """\
@@ -192,6 +193,20 @@ def test_an_import_is_undone(run: Run, org_id: str, statement: Path) -> None:
     undone = run("import", "undo", made["importId"], "--json").document
     assert (undone["id"], undone["status"]) == (made["importId"], "reverted")
     assert run("import", "undo", made["importId"]).err == "gatewayd: The import is reverted.\n"
+
+
+def test_what_an_undoing_would_take_out_is_told_first(run: Run, org_id: str, statement: Path) -> None:
+    made = run("import", "bank", str(statement), "--org", org_id, "--new-account", "Current", "--json").document
+    told = run("import", "undo", made["importId"], "--preview", "--json").document
+    assert (told["status"], told["undoing"]["transactions"]) == ("applied", 3)
+    assert undone(told)[0] == "Would take out 3 transactions of march.csv and 0 allocations."
+    gone = run("import", "undo", made["importId"], "--remove-allocations", "--json").document
+    assert undone(gone) == ["Took out 3 transactions of march.csv and 0 allocations."]
+    kept = {"allocationId": "alc_1", "bankTransactionId": "btx_1", "reason": "It is a payment of an invoice."}
+    assert undone({**told, "undoing": {**told["undoing"], "kept": [kept]}})[1:] == [
+        "  alc_1 stays: It is a payment of an invoice.",
+        "Nothing was changed.",
+    ]
 
 
 def test_unknown_columns_are_asked_for(run: Run, org_id: str, tmp_path: Path) -> None:
