@@ -59,6 +59,7 @@ ERRORS: Mapping[str, ErrorKind] = {
     "no_thumbnail_for_type": ErrorKind(422, "There is no picture of a document of this type"),
     "validation_failed": ErrorKind(422, "Some values are not valid"),
     "part_checksum_mismatch": ErrorKind(460, "The bytes of the part are not those that were sent"),
+    "misdirected_request": ErrorKind(421, "Nothing is served under that host's name"),
     "rate_limited": ErrorKind(429, "Too many requests"),
     "request_timeout": ErrorKind(408, "The request took too long to arrive"),
     "headers_too_large": ErrorKind(431, "The headers are too large"),

@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Protocol
 
-import trio
 from msgspec.structs import replace
 
 from gatewayd.areas.assets.instruments import finding
@@ -28,12 +27,13 @@ from gatewayd.importing.pace import Pace
 from gatewayd.importing.parts import ReadApart
 from gatewayd.importing.reading import closable
 from gatewayd.money import CURRENCIES, canonical
+from gatewayd.shares import Shares
 from gatewayd.statements.price_files import LIMITS
 from gatewayd.statements.shapes import Hints, Ignored, Part, PriceLine, Refused, Unreadable
 from gatewayd.store import Store, StoreFailure, WriteTx
 
 ROWS_AT_ONCE: Final = 200  # Chosen: in one transaction, some milliseconds of the writer
-FILES_AT_ONCE: Final = 2  # Chosen: files that are read at a time
+FILES_AT_ONCE: Final = 2  # Chosen: files that are read at a time, one of each organization
 
 
 class Deps(Protocol):
@@ -50,7 +50,7 @@ class PriceImporting:
         self._store = store
         self._read_apart = read_apart
         self._limits = replace(LIMITS, file_bytes=max_bytes)
-        self._places = trio.CapacityLimiter(FILES_AT_ONCE)
+        self.shares = Shares("files of prices", FILES_AT_ONCE)
 
     async def bring(self, org_id: str, file_name: str, file: ReceivedFile) -> PriceImport:
         """Take the prices of a file. Raises `Problem` `validation_failed` for one that cannot be read.
@@ -59,7 +59,7 @@ class PriceImporting:
         """
         told = _Told(file_name, file.sha256)
         pace = Pace(self._store, org_id)
-        async with self._places:
+        async with self.shares.place(org_id):
             try:
                 await self._read(file.path, pace, told)
             except Unreadable as error:

@@ -65,10 +65,13 @@ Meaning = Literal[
 ]
 """What a word of a broker's can be said to mean: a type, or that its rows are no transactions."""
 
-IgnoredKind = Literal["total", "balance", "heading", "investment", "list", "notice", "split_half", "excluded"]
+IgnoredKind = Literal[
+    "total", "balance", "heading", "investment", "list", "notice", "split_half", "excluded", "other_account"
+]
 """What a row is that is no transaction: a total, a balance of a day, the headings once more, a transaction of
 investments in a bank's file, an item of another list (QIF's categories, the positions of a Flex report), a note that a
-document was made, the other half of a split that two rows tell of, or what the mapping says is none."""
+document was made, the other half of a split that two rows tell of, or what the mapping says is none. Readers tell no
+`other_account`: who knows the account that a file is imported into finds which rows are another's."""
 
 Column = str | int
 """A column of a CSV: by its heading (case and outer spaces don't matter), or by its number from 0."""

@@ -21,10 +21,6 @@ QuoteCurrency = Annotated[
 RateSource = Literal["manual", "import", "feed", "hmrc"]
 """Where a recorded rate is from. `hmrc`: a file of HMRC's, which holds from the first day of a month to its last."""
 
-FxRateSource = Literal["given", "recorded", "transaction", "hmrc"]
-"""Where the rate is from at which something was converted: it came with it, was recorded, is that of another
-transaction, or was published by HMRC."""
-
 
 class AssetPrice(Response, frozen=True, kw_only=True):
     """What one unit of an instrument was worth at the end of a day, in major units of `currency`."""

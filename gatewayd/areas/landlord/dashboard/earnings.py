@@ -109,7 +109,7 @@ def _parts_of(tx: ReadTx, account: Account, percent: str, parts: Sequence[DateRa
     its = owner_shares.of_properties(tx, account.business_id, percent, sorted(alone))
     spans = [*parts, *(span for one in (shares, *its.values()) for span in one.spans(whole))]
     result = results.compute(tx, account, whole, spans)
-    each = results.compute_parts(tx, account, whole, its, spans, result.invoiced)
+    each = results.compute_parts(tx, account, whole, its, spans, result.beside)
     return _Parts(result, shares, {id_: (its[id_], one) for id_, one in zip(its, each, strict=True)})
 
 

@@ -179,7 +179,7 @@ OPERATIONS = (
         request=CreateTenancy,
         response=Tenancy,
         handler=create_tenancy,
-        errors=("already_exists", "overlapping_tenancy"),
+        errors=("already_exists", "overlapping_tenancy", "period_closed"),
         example={
             "propertyId": "prop_01k0000000000000000000000a",
             "tenantIds": ["tnt_01k0000000000000000000000a"],
@@ -198,7 +198,14 @@ OPERATIONS = (
         request=UpdateTenancy,
         response=Tenancy,
         handler=update_tenancy,
-        errors=("already_exists", "invalid_state", "limit_reached", "overlapping_tenancy", "version_conflict"),
+        errors=(
+            "already_exists",
+            "invalid_state",
+            "limit_reached",
+            "overlapping_tenancy",
+            "period_closed",
+            "version_conflict",
+        ),
         extension=True,
         example={
             "id": "tcy_01k0000000000000000000000a",

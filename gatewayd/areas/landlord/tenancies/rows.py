@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from gatewayd.areas.landlord.rents import arrears, terms
-from gatewayd.areas.landlord.tenancies import compliance, deposits, rent_steps, spans, states
+from gatewayd.areas.landlord.tenancies import closed_days, compliance, deposits, rent_steps, spans, states
 from gatewayd.areas.landlord.tenancies.shapes import Tenancy, TenancyRow, TenancyStatus, TenancyWarning
 from gatewayd.areas.landlord.tenants import rows as tenants
 from gatewayd.areas.landlord.units import rows as units
@@ -88,9 +88,10 @@ def of_property(tx: ReadTx, property_id: str) -> list[Tenancy]:
 
 
 def add(tx: WriteTx, row: TenancyRow) -> TenancyRow:
-    """Store a new tenancy. Raises `Problem`: `already_exists`, `overlapping_tenancy`."""
+    """Store a new tenancy. Raises `Problem`: `already_exists`, `overlapping_tenancy`, `period_closed`."""
     TENANCIES.refuse_taken(tx, row.external_id)
     _refuse_overlapping(tx, row)
+    closed_days.refuse_moved_rents(tx, None, row)
     return insert(tx, row)
 
 
@@ -107,6 +108,7 @@ def change(tx: WriteTx, before: TenancyRow, after: TenancyRow) -> TenancyRow:
     TENANCIES.refuse_taken(tx, after.external_id, after.id)
     if after.cancelled_at is None:
         _refuse_overlapping(tx, after)
+    closed_days.refuse_moved_rents(tx, before, after)
     after = TENANCIES.update(tx, after)
     were, are = spans.last_days(before), spans.last_days(after)
     if were != are:
