@@ -165,7 +165,8 @@ async def import_transactions(deps: Deps, caller: Caller, request: ImportTransac
     Rows are entered as `assets.createTransaction` would, and refused one by one with the line and the reason. Rows that
     the account has already are left out; the same file again changes nothing and answers the first import. A large file
     goes on after the answer: `status` is then `uploaded` or `applying`. A CSV whose columns nobody knows is `uploaded`
-    with a `proposal`: send it again with a `mapping`.
+    with a `proposal`: send it again with a `mapping`, which may say no more than what is asked, or what the broker's
+    words mean. What has no rate of exchange takes a recorded one or HMRC's of the month, which `supposed` tells.
     """
     return shown(await deps.importing.import_file(caller.org_id, _order("broker", caller, request), file))
 

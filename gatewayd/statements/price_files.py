@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import BinaryIO, Final, NamedTuple
 
-from gatewayd.statements.amounts import has_decimal_comma, parse_decimal
+from gatewayd.statements.amounts import parse_decimal, show_decimal_comma
 from gatewayd.statements.csv_headings import folded, repeats
 from gatewayd.statements.csv_rows import Row, rows
 from gatewayd.statements.csv_sample import trimmed
@@ -192,7 +192,7 @@ def _form(stream: BinaryIO, text: tuple[str, str], limits: Limits) -> _Form:
     body = sample[columns.skipped :]
     for row in body:
         order.add(_cell(row, columns.date))
-    comma = any(has_decimal_comma(_cell(row, columns.price)) for row in body)
+    comma = show_decimal_comma(_cell(row, columns.price) for row in body)
     return _Form(columns, order.formats()[0], comma)
 
 
