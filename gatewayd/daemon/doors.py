@@ -15,7 +15,7 @@ from gatewayd.areas.vault.parses.variants import THUMBNAILS
 from gatewayd.bundles.engine import Bundles
 from gatewayd.catalogue import Catalogue, Deps
 from gatewayd.clock import Clock
-from gatewayd.config import Config, is_loopback
+from gatewayd.config import Config, TcpBind, is_loopback, parse_bind
 from gatewayd.console.addresses import is_page
 from gatewayd.console.lazy_app import Console
 from gatewayd.daemon.description import catalogue_of, describe
@@ -24,6 +24,7 @@ from gatewayd.daemon.vault import VaultEngines
 from gatewayd.http import calendar_feeds, documents, tus
 from gatewayd.http.api import Api, ApiParts
 from gatewayd.http.documents import ReadinessCheck
+from gatewayd.http.hosts import Hosts
 from gatewayd.http.observer import Observer, label_all, label_by_path
 from gatewayd.http.render import refusal
 from gatewayd.http.router import Router
@@ -140,6 +141,7 @@ def create_doors(parts: DoorParts) -> Doors:
         ready=dict.fromkeys(oauth.paths, parts.observer.observe_at_once(oauth.at_once, label)),
         pages=parts.observer.observe(console, label_all("console")),
         is_page=is_page,
+        hosts=_hosts(config),
     )
     settings = server_settings(config)
     server = Server(router, settings, refuse=refusal, log=parts.log, clock=parts.clock, at_once=router.at_once)
@@ -227,6 +229,11 @@ def _create_uploads(config: Config) -> Uploads:
 def _observed_calendars(parts: DoorParts, limits: RateLimits) -> App:
     app = calendar_feeds.calendar_app(parts.provider.store, limits, parts.config.obligations.due_soon_days)
     return parts.observer.observe(app, label_all(calendar_feeds.LABEL))
+
+
+def _hosts(config: Config) -> Hosts:
+    bound = [place.host for place in map(parse_bind, config.server.bind) if isinstance(place, TcpBind)]
+    return Hosts([urlsplit(config.server.public_url).hostname or "", *bound, *config.server.hosts])
 
 
 def _create_console(parts: DoorParts) -> Console:

@@ -24,12 +24,13 @@ from msgspec.structs import replace
 
 from gatewayd.clock import DAY
 from gatewayd.contract.received_file import ReceivedFile
-from gatewayd.errors import FieldError, Problem
+from gatewayd.errors import Problem
 from gatewayd.importing import reading, runs
 from gatewayd.importing.account_locks import AccountLocks
+from gatewayd.importing.bank.accounts_in import InFile, accounts_in
 from gatewayd.importing.bank.imports import BankImports
 from gatewayd.importing.broker.imports import BrokerImports
-from gatewayd.importing.kinds import Kind
+from gatewayd.importing.kinds import Kind, NotTaken
 from gatewayd.importing.parts import ImportParts
 from gatewayd.importing.reading import Source
 from gatewayd.ledger import import_lists, import_runs
@@ -99,21 +100,28 @@ class Importing:
         try:
             if run.stage is None:
                 lock.release()
+                if run.account_id != order.account_id:  # which none was made under
+                    self._locks.forget(order.account_id)
                 return run
             path = self._keep(file, run.id)
         except BaseException:
             lock.release()
             raise
-        source = Source(
-            path=path,
-            file_name=order.file_name,
-            format=order.format,
-            mapping=order.mapping,
-            max_bytes=self._parts.max_bytes,
-            date_format=order.date_format,
-            negate=order.negate,
-        )
+        source = order.source(path, self._parts.max_bytes)
         return await self._do(_Job(org_id, run.id, kind, lock, lambda: self._bring(org_id, run, source, order.preview)))
+
+    async def accounts_in(self, org_id: str, order: runs.Order, file: ReceivedFile, currency: str) -> list[InFile]:
+        """The accounts that a bank's file is of; `currency` is that of a file which names none.
+
+        Raises `Problem` `validation_failed` for a file that cannot be read.
+        """
+        source = order.source(file.path, self._parts.max_bytes)
+        try:
+            return await accounts_in(self._parts, org_id, source, currency)
+        except NotTaken as error:
+            raise error.problem from None
+        except Unreadable as error:
+            raise runs.unreadable(error) from None
 
     async def apply(
         self, org_id: str, import_id: str, of_kind: ImportKind, *, overrides_closing: bool = False
@@ -261,12 +269,7 @@ class Importing:
             await self._store.write(lambda tx: RUNS.update(tx, waiting), org_id)
             return
         await self._store.write(lambda tx: runs.fail(tx, run.id, str(error)), org_id)
-        raise Problem(
-            "validation_failed",
-            f"The file cannot be read: {error}",
-            errors=(FieldError("file", "unreadable_file", str(error)),),
-            extra={} if run.makes_account else {"importId": run.id},
-        )
+        raise runs.refusal(run, error)
 
     async def _undo(self, org_id: str, run: ImportRunRow) -> None:
         if run.stage == "reverting":

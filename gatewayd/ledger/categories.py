@@ -50,11 +50,13 @@ Purpose = Literal[
     "drawings",
     "capital_introduced",
     "deposit",
+    "rent_written_off",
     "other",
 ]
 """What is `not_pnl`: between own accounts, on an invoice (which counts itself), and so on.
 
-`loan_payment` is never kept: it is split into interest and `loan_capital`.
+`loan_payment` is never kept: it is split into interest and `loan_capital`. `rent_written_off` is no money: it says of
+rent that it will not come, and is entered by `landlord.writeOffRent` alone.
 """
 
 INCOME: frozenset[str] = frozenset(get_args(Income))

@@ -59,7 +59,7 @@ class Store:
         with contextlib.ExitStack() as opened:
             writer = connections.open_writer(settings.path, settings.busy_timeout_seconds)
             opened.callback(writer.close)
-            self.upgraded = upgrade(writer, settings.path, clock.now()) if migrates else None
+            self.upgraded = upgrade(writer, settings.path, clock.now(), sealer) if migrates else None
             if not migrates:
                 require_current(writer, settings.path, clock.now())
             self._reader = connections.open_reader(settings.path, 0)  # the loop never waits for a lock

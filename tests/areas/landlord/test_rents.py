@@ -47,6 +47,7 @@ def test_a_rent_is_told_with_what_came_for_it(lets: RentBooks) -> None:
         "periodStartDate": "2026-11-09",
         "periodEndDate": "2026-11-30",
         "amount": "696.67",  # 22 of 30 days
+        "writtenOff": "0.00",
         "received": "500.00",
         "outstanding": "196.67",
         "currency": "GBP",

@@ -1,6 +1,7 @@
 """Tenancies as they are stored. Owns the tables `tenancies` and `tenancy_tenants`.
 
     last_day        when the tenancy ends, whichever day asks; NULL: it goes on. See `states.last_day`
+    expected_end    the same, else when its term is over. See `states.expected_end`
     rent_total      all that is ever due of one that has a last day
     last_rent       the last of its rents, minor units, and from when on it is asked for
     last_rent_from
@@ -12,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from gatewayd.areas.landlord.rents import arrears, terms
-from gatewayd.areas.landlord.tenancies import compliance, deposits, rent_steps, states
+from gatewayd.areas.landlord.tenancies import closed_days, compliance, deposits, rent_steps, spans, states
 from gatewayd.areas.landlord.tenancies.shapes import Tenancy, TenancyRow, TenancyStatus, TenancyWarning
 from gatewayd.areas.landlord.tenants import rows as tenants
 from gatewayd.areas.landlord.units import rows as units
@@ -31,6 +32,7 @@ TENANCIES = Table(
     prefix="tcy",
     written={
         "last_day": states.last_day,
+        "expected_end": states.expected_end,
         "rent_total": terms.total,
         "last_rent": lambda row: rent_steps.last_amount(row).minor,
         "last_rent_from": lambda row: row.rent_history[-1].from_date,
@@ -40,20 +42,21 @@ _SELECT_OF_PROPERTY = (
     f"{TENANCIES.select} AND property_id = :property_id ORDER BY start_date DESC, id DESC LIMIT :count"
 )
 _SELECT_OVERLAPPING = """
-SELECT id FROM tenancies
+SELECT id, term_end_date, last_day FROM tenancies
 WHERE org_id = :org_id AND property_id = :property_id AND id <> :id AND cancelled_at IS NULL
     AND (unit_id IS NULL OR CAST(:unit_id AS TEXT) IS NULL OR unit_id = :unit_id)
     AND (CAST(:last AS TEXT) IS NULL OR start_date <= :last) AND (last_day IS NULL OR last_day >= :first)
 ORDER BY start_date, id LIMIT 1
 """
 # Chosen: that something was told is no change that a caller's `expectedVersion` could run into.
-_MARK_ENDING = "UPDATE tenancies SET ending_told_for = last_day WHERE org_id = :org_id AND id = :id"
+_MARK_ENDING = "UPDATE tenancies SET ending_told_for = expected_end WHERE org_id = :org_id AND id = :id"
 _MARK_LOOKED_AT = """
 UPDATE tenancies SET rent_looked_at_on = :today, rent_told_for = :told_for WHERE org_id = :org_id AND id = :id
 """
 _DELETE_LINKS = "DELETE FROM tenancy_tenants WHERE org_id = :org_id AND tenancy_id = :tenancy_id"
 _INSERT_LINK = """
-INSERT INTO tenancy_tenants (org_id, tenancy_id, tenant_id) VALUES (:org_id, :tenancy_id, :tenant_id)
+INSERT INTO tenancy_tenants (org_id, tenancy_id, tenant_id, to_date)
+VALUES (:org_id, :tenancy_id, :tenant_id, :to_date)
 """
 
 _BEGUN = "cancelled_at IS NULL AND start_date <= :today"
@@ -85,16 +88,17 @@ def of_property(tx: ReadTx, property_id: str) -> list[Tenancy]:
 
 
 def add(tx: WriteTx, row: TenancyRow) -> TenancyRow:
-    """Store a new tenancy. Raises `Problem`: `already_exists`, `overlapping_tenancy`."""
+    """Store a new tenancy. Raises `Problem`: `already_exists`, `overlapping_tenancy`, `period_closed`."""
     TENANCIES.refuse_taken(tx, row.external_id)
     _refuse_overlapping(tx, row)
+    closed_days.refuse_moved_rents(tx, None, row)
     return insert(tx, row)
 
 
 def insert(tx: WriteTx, row: TenancyRow) -> TenancyRow:
     """Store a new tenancy that fits, with what follows from it."""
     row = TENANCIES.insert(tx, row)
-    _link(tx, row.id, row.tenant_ids)
+    _link(tx, row)
     _note(tx, row, row.tenant_ids)
     return row
 
@@ -104,11 +108,13 @@ def change(tx: WriteTx, before: TenancyRow, after: TenancyRow) -> TenancyRow:
     TENANCIES.refuse_taken(tx, after.external_id, after.id)
     if after.cancelled_at is None:
         _refuse_overlapping(tx, after)
+    closed_days.refuse_moved_rents(tx, before, after)
     after = TENANCIES.update(tx, after)
-    if after.tenant_ids != before.tenant_ids:
+    were, are = spans.last_days(before), spans.last_days(after)
+    if were != are:
         tx.run(_DELETE_LINKS, tenancy_id=after.id)
-        _link(tx, after.id, after.tenant_ids)
-    _note(tx, after, {*before.tenant_ids, *after.tenant_ids})
+        _link(tx, after)
+    _note(tx, after, {*were, *are})
     return after
 
 
@@ -120,10 +126,12 @@ def shown(tx: ReadTx, row: TenancyRow, warnings: Sequence[TenancyWarning] = ()) 
     return project(
         row,
         Tenancy,
+        tenants=spans.of_row(row),
         type=type_,
         converted_from=converted_from,
         status=states.status_of(row, today),
-        end_date=states.shown_end(row, today),
+        end_date=states.last_day(row),
+        ended_date=row.end_date,
         rent_amount=rent_steps.rent_on(row, today),
         deposit=deposits.shown(row),
         arrears=Money(owed.arrears, row.currency),
@@ -149,16 +157,16 @@ def _note(tx: WriteTx, row: TenancyRow, tenant_ids: Iterable[str]) -> None:
     tenants.note_tenancies(tx, tenant_ids)
 
 
-def _link(tx: WriteTx, tenancy_id: str, tenant_ids: Sequence[str]) -> None:
-    tx.run_each(_INSERT_LINK, [(tx.org_id, tenancy_id, tenant_id) for tenant_id in tenant_ids])
+def _link(tx: WriteTx, row: TenancyRow) -> None:
+    tx.run_each(_INSERT_LINK, [(tx.org_id, row.id, id_, last) for id_, last in spans.last_days(row).items()])
 
 
 def _refuse_overlapping(tx: ReadTx, row: TenancyRow) -> None:
     """Raises `Problem` `overlapping_tenancy` where another one has the same unit on one of its days.
 
-    One of the whole property has every unit of it. An end that the law undoes is none (Domain 0.1).
+    One of the whole property has every unit of it. An end that the law undoes is none (Domain 0.1, B4).
     """
-    existing_id = tx.value(
+    existing = tx.row(
         _SELECT_OVERLAPPING,
         property_id=row.property_id,
         unit_id=row.unit_id,
@@ -166,6 +174,9 @@ def _refuse_overlapping(tx: ReadTx, row: TenancyRow) -> None:
         first=row.start_date,
         last=states.last_day(row),
     )
-    if existing_id is not None:
+    if existing is not None:
+        existing_id, term_end, last = existing
         message = f"It is let on some of these days: {existing_id}."
+        if term_end is not None and last is None:
+            message += f" That tenancy goes on past its term ({term_end}) until `endedDate` is given."
         raise Problem("overlapping_tenancy", message, extra={"existingId": existing_id})

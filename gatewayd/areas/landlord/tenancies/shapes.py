@@ -1,5 +1,6 @@
 """What tenancies look like (Domain B4): requests, responses, and the row where it differs."""
 
+import datetime
 from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
@@ -38,6 +39,8 @@ NoticeBy = Literal["landlord", "tenant"]
 TenancyStatus = Literal["upcoming", "active", "notice", "ended", "cancelled"]
 TenancyWarningCode = Literal[
     "fixed_term_not_allowed",
+    "term_over",
+    "tenants_day_supposed",
     "deposit_unprotected",
     "deposit_cap",
     "rent_notice_missing",
@@ -49,6 +52,13 @@ TenancyWarningCode = Literal[
 ]
 
 TenantIds = Annotated[list[Id], Meta(min_length=1, max_length=10, description="The lead tenant first.")]
+TenantsFromDate = Annotated[
+    Date,
+    Meta(
+        description="The first day of the tenants that `tenantIds` names; the tenancy's first day puts right who was "
+        "entered wrongly."
+    ),
+]
 RentDueDay = Annotated[
     int,
     Meta(
@@ -57,6 +67,18 @@ RentDueDay = Annotated[
         description="Day of the month, 31 being its last; with weekly to four-weekly rent the day of the week, "
         "1 Monday to 7 Sunday.",
     ),
+]
+TermEnd = Annotated[
+    datetime.date,
+    Meta(
+        description="Last day of the term that was agreed. What the law continues goes on past it until `endedDate` or "
+        "a notice says when it ended: assured and regulated tenancies, occupation contracts, private tenancies in "
+        "Northern Ireland, commercial leases. The let of a lodger, of a company, and other ones end on it."
+    ),
+]
+LastDay = Annotated[
+    datetime.date,
+    Meta(description="Last day of the tenancy, come or to come: when the tenants left, or will as was agreed."),
 ]
 NoticeForm = Annotated[str, Meta(min_length=1, max_length=40, examples=["Form 4A"])]
 Notes = Annotated[str, Meta(max_length=2000)]
@@ -79,6 +101,14 @@ class RentStep(Response, frozen=True, kw_only=True):
     notice: RentNotice | None
 
 
+class TenantSpan(Response, frozen=True, kw_only=True):
+    """A tenant of the tenancy, from a day to a day, both inclusive. `toDate` null: as long as the tenancy goes on."""
+
+    tenant_id: Id
+    from_date: DateText
+    to_date: DateText | None
+
+
 class Deposit(Response, frozen=True, kw_only=True):
     """What the landlord holds, where it is protected, and what was given back."""
 
@@ -94,7 +124,8 @@ class TenancyRow(Response, frozen=True, kw_only=True):
     """A tenancy as it is stored. `type` is that of its agreement, whatever the law has made of it since.
 
     `term_end_date` is the last day of the term that was agreed, `end_date` the last day after all; when a tenancy ends
-    is what `states.last_day` says. `rent_due_day` is as `RentDueDay` says. `deposit_amount` None: there is no deposit.
+    is what `states.last_day` says. `tenant_spans` is empty where the tenants are those of all days. `rent_due_day` is
+    as `RentDueDay` says. `deposit_amount` None: there is no deposit.
     """
 
     id: Id
@@ -102,6 +133,7 @@ class TenancyRow(Response, frozen=True, kw_only=True):
     property_id: Id
     unit_id: str | None
     tenant_ids: list[Id]
+    tenant_spans: list[TenantSpan]
     type: TenancyType
     start_date: DateText
     term_end_date: DateText | None
@@ -137,11 +169,14 @@ class TenancyWarning(Response, frozen=True, kw_only=True):
 class Tenancy(Response, frozen=True, kw_only=True):
     """Who lives in a property, or a unit of it, and for what rent.
 
-    `unitId` null: the whole property. `rentAmount` is that of today, or of the start of a tenancy to come. `type` is
-    what the law makes of the agreement today, and `convertedFrom` what it was before, null where nothing changed it.
-    `endDate` is its last day: when it ended, else the expiry of the notice, else the end of the term that was agreed;
-    null: it goes on. `arrears` is rent due until today less rent received; `credit` is what was paid ahead. `warnings`
-    are of the deposit, the rent in force, the next one, and of what the call asked for that they answer.
+    `unitId` null: the whole property. `tenantIds` are the tenants of now, `tenants` all that ever were. `rentAmount` is
+    that of today, or of the start of a tenancy to come. `type` is what the law makes of the agreement today, and
+    `convertedFrom` what it was before, null where nothing changed it. `endDate` is its last day: `endedDate`, when
+    somebody said that it ended or will, else the expiry of the notice, else the end of the term where the law lets it
+    end the tenancy; null: it goes on. `termEndDate` is the end of the term that was agreed; past it a home, or business
+    premises, stay let until somebody leaves. `arrears` is rent due until today less rent received; `credit` is what was
+    paid ahead. `warnings` are of the deposit, the rent in force, the next one, and of what the call asked for that they
+    answer.
     """
 
     id: Id
@@ -149,11 +184,14 @@ class Tenancy(Response, frozen=True, kw_only=True):
     property_id: Id
     unit_id: str | None
     tenant_ids: list[Id]
+    tenants: list[TenantSpan]
     type: TenancyType
     converted_from: TenancyType | None
     status: TenancyStatus
     start_date: DateText
     end_date: DateText | None
+    term_end_date: DateText | None
+    ended_date: DateText | None
     rent_amount: Amount
     rent_frequency: RentFrequency
     rent_due_day: int
@@ -198,8 +236,7 @@ class DepositPart(Part, frozen=True, kw_only=True):
 class CreateTenancy(Request, frozen=True, kw_only=True):
     """A new tenancy. Its type follows from where and what the property is, and from when it begins.
 
-    `rentDueDay` is by default that of `startDate`. `endDate` is the end of the term that was agreed. The deposit is
-    either `deposit` or its parts by name.
+    `rentDueDay` is by default that of `startDate`. The deposit is either `deposit` or its parts by name.
     """
 
     property_id: Id
@@ -207,7 +244,8 @@ class CreateTenancy(Request, frozen=True, kw_only=True):
     tenant_ids: TenantIds
     type: TenancyType | None = None
     start_date: Date
-    end_date: Date | None = None
+    end_date: TermEnd | None = None
+    ended_date: LastDay | None = None
     rent_amount: AmountText
     rent_frequency: RentFrequency
     rent_due_day: RentDueDay | None = None
@@ -232,16 +270,20 @@ class RentChange(Part, frozen=True, kw_only=True):
 class UpdateTenancy(Request, frozen=True, kw_only=True):
     """The end, the notice, the rent or the deposit to change. An absent field stays, null clears.
 
-    `endDate` is when the tenancy ends after all; null: it goes on, whatever term was agreed. A notice has
-    `noticeServedDate` and `noticeExpiryDate`, on which the tenancy ends unless `endDate` beside it says otherwise; null
-    for the first takes the whole notice back. `rent` is a new rent from a day on, in the place of one from that day.
-    `cancelled` calls off a tenancy that has not begun. `tenantIds`, `type`, `startDate`, `rentFrequency` and
-    `rentDueDay` correct what was entered, of the whole tenancy.
+    `endedDate`, and so `endDate`, is when the tenancy ends after all. Null for `endedDate` takes that back; null for
+    `endDate` takes the term back as well: the tenancy goes on, whatever was agreed. `termEndDate` is the term that is
+    agreed, the first or a later one. A notice has `noticeServedDate` and `noticeExpiryDate`, on which the tenancy ends
+    unless an end beside it says otherwise; null for the first takes the whole notice back. `rent` is a new rent from a
+    day on, in the place of one from that day. `cancelled` calls off a tenancy that has not begun. `tenantIds` are the
+    tenants from `tenantsFromDate` on, today by default: who is replaced stays a tenant up to the day before. `type`,
+    `startDate`, `rentFrequency` and `rentDueDay` correct what was entered, of the whole tenancy.
     """
 
     id: Id
     expected_version: Version | None = None
-    end_date: Date | UnsetType | None = UNSET
+    end_date: LastDay | UnsetType | None = UNSET
+    ended_date: LastDay | UnsetType | None = UNSET
+    term_end_date: TermEnd | UnsetType | None = UNSET
     notice_served_date: Date | UnsetType | None = UNSET
     notice_by: NoticeBy | UnsetType | None = UNSET
     notice_expiry_date: Date | UnsetType | None = UNSET
@@ -249,6 +291,7 @@ class UpdateTenancy(Request, frozen=True, kw_only=True):
     deposit: DepositPart | UnsetType | None = UNSET
     cancelled: bool = False
     tenant_ids: TenantIds | UnsetType = UNSET
+    tenants_from_date: TenantsFromDate | UnsetType = UNSET
     type: TenancyType | UnsetType = UNSET
     start_date: Date | UnsetType = UNSET
     rent_frequency: RentFrequency | UnsetType = UNSET
