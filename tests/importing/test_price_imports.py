@@ -53,7 +53,7 @@ def bring_into(store: Store, directory: Path, read_apart: ReadApart = read_inlin
 
     async def bring(content: str | bytes) -> PriceImport:
         raw = content.encode() if isinstance(content, str) else content
-        with trio.fail_after(20):
+        with trio.fail_after(120):
             return await importing.bring(ORG, "prices.csv", received(directory, raw))
 
     return bring
