@@ -1620,7 +1620,7 @@ CREATE TABLE obligations (
     last_checked_at INTEGER,
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
-    version INTEGER NOT NULL CHECK (version >= 1), due_soon_for TEXT, overdue_for TEXT,
+    version INTEGER NOT NULL CHECK (version >= 1), due_soon_for TEXT, overdue_for TEXT, undecided INTEGER NOT NULL DEFAULT 0 CHECK (undecided IN (0, 1)), calculated INTEGER NOT NULL DEFAULT 0 CHECK (calculated IN (0, 1)),
     CHECK (dismissed = 0 OR status = 'not_required'),
     CHECK ((fulfilled_at IS NULL) = (status <> 'fulfilled'))
 ) STRICT;
@@ -2082,6 +2082,18 @@ CREATE TABLE "tax_standings" (
 ) STRICT;
 
 CREATE UNIQUE INDEX tax_standings_key ON tax_standings (org_id, coalesce(legal_entity_id, ''));
+
+CREATE TABLE tax_year_figures (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    legal_entity_id TEXT NOT NULL REFERENCES legal_entities (id),
+    first_year INTEGER NOT NULL,   -- 2024 is 2024-25
+    qualifying_income INTEGER CHECK (qualifying_income >= 0), -- pence, before expenses; NULL: nobody said
+    tax_assessed INTEGER CHECK (tax_assessed >= 0),           -- pence; NULL: nobody said
+    tax_deducted INTEGER CHECK (tax_deducted >= 0),           -- of it, at source
+    is_exempt INTEGER NOT NULL CHECK (is_exempt IN (0, 1)),   -- from quarterly updates in this year
+    updated_at INTEGER NOT NULL,
+    PRIMARY KEY (org_id, legal_entity_id, first_year)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE tenancies (
     id TEXT PRIMARY KEY,
