@@ -2092,7 +2092,7 @@ CREATE TABLE tenancies (
     version INTEGER NOT NULL CHECK (version >= 1),
     last_day TEXT,                              -- of the tenancy, by law, notice and what was said; NULL: it goes on
     rent_total INTEGER                          -- of all its days; NULL: it goes on
-, last_rent INTEGER, last_rent_from TEXT, tenant_spans TEXT NOT NULL DEFAULT '[]') STRICT;
+, last_rent INTEGER, last_rent_from TEXT, tenant_spans TEXT NOT NULL DEFAULT '[]', deposit_received_date TEXT) STRICT;
 
 CREATE INDEX tenancies_by_change ON tenancies (org_id, updated_at, id);
 

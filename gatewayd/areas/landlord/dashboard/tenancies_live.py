@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from gatewayd.areas.landlord.dashboard.properties_held import share_of
-from gatewayd.areas.landlord.tenancies.compliance import PROTECTED
+from gatewayd.areas.landlord.tenancies.deposit_law import PROTECTED
 from gatewayd.areas.landlord.tenancies.shapes import RentStep
 from gatewayd.ledger.rents import schedule
 from gatewayd.ledger.rents.schedule import Frequency
