@@ -43,6 +43,7 @@ TenancyWarningCode = Literal[
     "deposit_protected_late",
     "deposit_scheme_elsewhere",
     "deposit_cap",
+    "epc_below_minimum",
     "rent_notice_missing",
     "rent_notice_form",
     "rent_notice_too_short",
