@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from gatewayd.areas.landlord.dashboard.properties_held import share_of
-from gatewayd.areas.landlord.tenancies.compliance import PROTECTED
+from gatewayd.areas.landlord.tenancies.deposit_law import PROTECTED
 from gatewayd.ledger.rents import schedule, stored_terms
 from gatewayd.ledger.rents.schedule import Frequency
 from gatewayd.ledger.rounding import half_up

@@ -16,7 +16,15 @@ from typing import Final
 from msgspec.structs import replace
 
 from gatewayd.areas.landlord.rents import arrears, terms
-from gatewayd.areas.landlord.tenancies import closed_days, compliance, deposits, rent_steps, spans, states
+from gatewayd.areas.landlord.tenancies import (
+    closed_days,
+    compliance,
+    deposits,
+    efficiency,
+    rent_steps,
+    spans,
+    states,
+)
 from gatewayd.areas.landlord.tenancies.shapes import Tenancy, TenancyRow, TenancyStatus, TenancyWarning
 from gatewayd.areas.landlord.tenants import rows as tenants
 from gatewayd.areas.landlord.units import rows as units
@@ -129,6 +137,7 @@ def shown(tx: ReadTx, row: TenancyRow, warnings: Sequence[TenancyWarning] = ()) 
     type_, converted_from = states.type_of(row, today)
     rent = schedule.rent_on(terms.of_row(row), today)
     monthly_since = terms.monthly_since(row)
+    standing = [*compliance.warnings(row, today), *efficiency.warnings(tx, row)]
     return project(
         row,
         Tenancy,
@@ -147,7 +156,7 @@ def shown(tx: ReadTx, row: TenancyRow, warnings: Sequence[TenancyWarning] = ()) 
         deposit=deposits.shown(row),
         arrears=Money(owed.arrears, row.currency),
         credit=Money(owed.credit, row.currency),
-        warnings=[*warnings, *(found for found in compliance.warnings(row, today) if found not in warnings)],
+        warnings=[*warnings, *(found for found in standing if found not in warnings)],
     )
 
 

@@ -43,7 +43,10 @@ TenancyWarningCode = Literal[
     "tenants_day_supposed",
     "rent_period_ended",
     "deposit_unprotected",
+    "deposit_protected_late",
+    "deposit_scheme_elsewhere",
     "deposit_cap",
+    "epc_below_minimum",
     "rent_notice_missing",
     "rent_notice_form",
     "rent_notice_too_short",
@@ -125,6 +128,7 @@ class Deposit(Response, frozen=True, kw_only=True):
     amount: Amount
     scheme: DepositScheme | None
     reference: str | None
+    received_date: DateText | None
     protected_date: DateText | None
     returned_amount: Amount | None
     returned_date: DateText | None
@@ -156,6 +160,7 @@ class TenancyRow(Response, frozen=True, kw_only=True):
     deposit_amount: Amount | None
     deposit_scheme: DepositScheme | None
     deposit_reference: str | None
+    deposit_received_date: DateText | None
     deposit_protected_date: DateText | None
     deposit_returned_amount: Amount | None
     deposit_returned_date: DateText | None
@@ -237,11 +242,12 @@ class ListTenancies(SyncRequest, frozen=True, kw_only=True):
 
 
 class DepositPart(Part, frozen=True, kw_only=True):
-    """A deposit, whole: what it does not say is not so."""
+    """A deposit, whole: what it does not say is not so. `receivedDate` null: it came when the tenancy began."""
 
     amount: AmountText
     scheme: DepositScheme | None = None
     reference: Reference | None = None
+    received_date: Date | None = None
     protected_date: Date | None = None
     returned_amount: AmountText | None = None
     returned_date: Date | None = None
@@ -268,6 +274,7 @@ class CreateTenancy(Request, frozen=True, kw_only=True):
     deposit_amount: AmountText | None = None
     deposit_scheme: DepositScheme | None = None
     deposit_reference: Reference | None = None
+    deposit_received_date: Date | None = None
     deposit_protected_date: Date | None = None
     notes: Notes | None = None
     external_id: ExternalId | None = None
