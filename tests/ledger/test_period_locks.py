@@ -1,5 +1,6 @@
 """Closed periods: both ends count, ranges may overlap, and each belongs to one legal entity of one organization."""
 
+import apsw
 import pytest
 
 from gatewayd.errors import Problem
@@ -17,6 +18,13 @@ INSERT INTO periods (id, org_id, legal_entity_id, type, label, start_date, end_d
     created_at, updated_at, version)
 VALUES ('per_1', :org_id, :person, 'vat_period', 'VAT 03/26', '2026-01-01', '2026-03-31', 0, 'closing', 0, 1, 1, 1)
 """
+
+
+def shared_columns(old: apsw.Connection, store: MemoryStore) -> list[str]:
+    """The columns of legal entities that an older program had too."""
+    ask = "SELECT name FROM pragma_table_info('legal_entities')"
+    now = {name for (name,) in store.connection.execute(ask)}
+    return [name for (name,) in old.execute(ask) if name in now]
 
 
 def closed(books: Books, entity: str | None, date: str) -> bool:
@@ -159,9 +167,9 @@ def test_locks_of_before_are_the_entitys(store: MemoryStore) -> None:
     old = connections.open_writer(connections.MEMORY, 0)
     schema.migrate(old, schema.packaged()[:BEFORE_LOCKS_OF_BUSINESSES], START)
     old.execute("INSERT INTO organizations (id, name, created_at) VALUES (?, 'Oak', 0)", (firm.org_id,))
-    columns = [row[1] for row in old.execute("PRAGMA table_info(legal_entities)")]
+    columns = shared_columns(old, store)
     (row,) = store.connection.execute(f"SELECT {', '.join(columns)} FROM legal_entities")
-    old.execute(f"INSERT INTO legal_entities VALUES ({', '.join('?' * len(columns))})", row)
+    old.execute(f"INSERT INTO legal_entities ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})", row)
     lock = (firm.org_id, firm.person, "2026-01-01", "2026-03-31", 1)
     old.execute("INSERT INTO period_locks VALUES (?, ?, ?, ?, ?)", lock)
     schema.migrate(old, schema.packaged(), START)
@@ -203,7 +211,7 @@ def test_what_was_being_closed_before_is_locked_by_the_migration(store: MemorySt
     old = connections.open_writer(connections.MEMORY, 0)
     schema.migrate(old, schema.packaged()[:BEFORE_LOCKS_OF_CLOSING], START)
     old.execute("INSERT INTO organizations (id, name, created_at) VALUES (?, 'Oak', 0)", (firm.org_id,))
-    columns = [row[1] for row in old.execute("PRAGMA table_info(legal_entities)")]
+    columns = shared_columns(old, store)
     (row,) = store.connection.execute(f"SELECT {', '.join(columns)} FROM legal_entities")
     old.execute(f"INSERT INTO legal_entities ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})", row)
     old.execute(_CLOSING_PERIOD, {"org_id": firm.org_id, "person": firm.person})

@@ -69,6 +69,7 @@ def test_an_allocation_is_answered_whole(trading: Trading) -> None:
         "category": "carVanTravelExpenses",
         "purpose": None,
         "interestSource": None,
+        "capitalGoods": False,
         "description": "Fuel",
         "matchedBy": "user",
         "ruleId": None,

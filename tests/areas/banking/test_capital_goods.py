@@ -54,7 +54,7 @@ def test_an_allocation_is_marked_afterwards(trading: FlatTrading) -> None:
 
 def test_off_the_flat_rate_nothing_is_told(store: MemoryStore) -> None:
     books = FlatTrading(store)
-    other = books.entity()
+    other = books.unregistered_entity()
     account = books.account(other, books.business(other))
     answer = books.post(
         "allocate",
