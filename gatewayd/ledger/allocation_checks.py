@@ -9,7 +9,7 @@ from gatewayd.ledger import capital_goods, coded_vat, lets, loan_payments, owner
 from gatewayd.ledger.allocation_shapes import Allocation, Part
 from gatewayd.ledger.bank_lines import BankLine
 from gatewayd.ledger.businesses import Business
-from gatewayd.ledger.categories import NOT_PNL, PROPERTY_FINANCE, RESTRICTED, expenses_of, income_of
+from gatewayd.ledger.categories import NOT_PNL, PROPERTY_FINANCE, REPLACED_ITEMS, RESTRICTED, expenses_of, income_of
 from gatewayd.ledger.lets import NOWHERE, Place
 from gatewayd.ledger.references import Kind, Reference
 from gatewayd.ledger.vat_rates import PURCHASES_ONLY, SALES_ONLY
@@ -101,6 +101,8 @@ def is_sale(row: Allocation, business: Business | None) -> bool | None:
     """
     if row.category == NOT_PNL:
         return row.direction == "in" if row.purpose == "other" else None
+    if row.category == REPLACED_ITEMS:
+        return False
     kind = None if business is None else profit_and_loss.kind_of(row.category, business.type)
     return None if kind in (None, "memorandum") else kind == "income"
 

@@ -4,7 +4,7 @@
     taxableProfit = netProfit + disallowable
 
 What is told beside the result and is part of no total is a memorandum: residential finance costs, which are not
-deducted, and tax that was taken off income.
+deducted, what replaced domestic items, which is deducted of the year alone, and tax that was taken off income.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ Direction = Literal["in", "out"]
 EXCHANGE = "exchangeDifferences"
 """What payments in other currencies brought more, or with a minus less, than their invoices were worth: income."""
 CONSOLIDATED = "consolidatedExpenses"
-MEMORANDA = frozenset({"residentialFinancialCost", "taxDeducted", "taxTakenOffTradingIncome"})
+MEMORANDA = frozenset({categories.REPLACED_ITEMS, categories.RESTRICTED, "taxDeducted", "taxTakenOffTradingIncome"})
 _ORDER = {
     name: position
     for position, name in enumerate(

@@ -251,7 +251,7 @@ async def test_many_at_once_fetch_once(both: tuple[Provider, Site]) -> None:
     async def ask() -> None:
         replies.append(await provider.authorize(site.url))
 
-    with trio.fail_after(10):
+    with trio.fail_after(120):
         async with trio.open_nursery() as nursery:
             for _ in range(10):
                 nursery.start_soon(ask)

@@ -87,6 +87,7 @@ DISPENSABLE = {
     "_Seen._first_days": "the same",
     "StatementRows._found": "one statement file, while it is read; a run that is begun anew reads it anew",
     "Whose._theirs": "the same",
+    "_Reader._orphaned": "the same",
     "Plan._taken": "one comparison of a file with an account that is locked; begun anew it is the same",
     "_Prints._counts": "the same, of one day",
     "Tree._of": "what one transaction looked up",

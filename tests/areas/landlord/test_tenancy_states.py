@@ -61,6 +61,7 @@ def row_of(agreed: Agreed) -> TenancyRow:
         deposit_amount=None,
         deposit_scheme=None,
         deposit_reference=None,
+        deposit_received_date=None,
         deposit_protected_date=None,
         deposit_returned_amount=None,
         deposit_returned_date=None,

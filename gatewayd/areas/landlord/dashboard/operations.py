@@ -19,6 +19,7 @@ from gatewayd.areas.landlord.dashboard.shapes import (
     TenancyArrears,
 )
 from gatewayd.areas.landlord.rents import arrears
+from gatewayd.areas.landlord.tenancies import efficiency
 from gatewayd.clock import days_after
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
@@ -105,7 +106,7 @@ def get_dashboard_summary(tx: ReadTx, caller: Caller, request: GetDashboardSumma
         certificates=_certificates(tx, scope, request.window_days),
         mortgages_rate_ending=_rates_ending(tx, percents, day, until),
         next_obligations=_next_obligations(tx, scope),
-        warnings=[*_warnings(every, held, earned, currency)],
+        warnings=[*_warnings(every, held, earned, currency), *_poor_homes(tx, percents, day)],
     )
 
 
@@ -201,6 +202,13 @@ def _warnings(
     if earned.left_out:
         message = "Money without a rate of exchange keeps a business's result out of the figures."
         yield DashboardWarning(code="no_exchange_rate", message=message)
+
+
+def _poor_homes(tx: ReadTx, property_ids: Collection[str], day: str) -> Iterator[DashboardWarning]:
+    count = efficiency.count_below(tx, property_ids, day)
+    if count:
+        message = f"Of the homes that are let, {count} have an EPC of F or G and no exemption: they may not be let."
+        yield DashboardWarning(code="epc_below_minimum", message=message)
 
 
 def _rounded(amount: Fraction) -> int:
