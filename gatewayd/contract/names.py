@@ -25,6 +25,11 @@ def hidden_in(text: str) -> str | None:
     return None if found is None else f"The character U+{ord(found[0]):04X} cannot be seen: write it without."
 
 
+def without_hidden(text: str) -> str:
+    """A name that a machine gives, with an underscore for each of them."""
+    return _HIDDEN.sub("_", text)
+
+
 def may_be_hidden_in(body: bytes) -> bool:
     """Whether a JSON body holds such a character anywhere, as it is or escaped."""
     if body.isascii() and b"\\u" not in body:

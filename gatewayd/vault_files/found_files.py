@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from gatewayd.areas.vault.folders.rows import MAX_DEPTH
+from gatewayd.contract.names import without_hidden
 
 NAME_MAX: Final = 255  # characters, Domain B7
 _LEFT: Final = frozenset({"thumbs.db", "desktop.ini", "$recycle.bin", "system volume information", "lost+found"})
@@ -92,12 +93,13 @@ def is_still(found: FoundFile) -> bool:
 
 
 def readable(name: str) -> str:
-    """A name as the vault takes it: bytes that are no UTF-8, slashes and control characters are replaced.
+    """A name as the vault takes it: bytes that are no UTF-8, slashes, and what is not seen are replaced.
 
     Letters with accents are one character each, however the file system writes them, so that a name stays one name.
     """
     text = unicodedata.normalize("NFC", os.fsencode(name).decode("utf-8", "replace"))
     text = "".join("_" if each == "/" or unicodedata.category(each) == "Cc" else each for each in text)
+    text = without_hidden(text)
     if len(text) > NAME_MAX:
         stem, dot, ending = text.rpartition(".")
         kept = f".{ending}" if dot and stem and len(ending) <= 16 else ""

@@ -116,6 +116,7 @@ def test_a_name_that_is_too_long_keeps_its_ending() -> None:
     assert readable("a" * 300) == "a" * 255
     assert readable("." + "a" * 300) == "." + "a" * 254
     assert readable("\t\x7f\x85") == "___"
+    assert readable("invoice\u202efdp.exe") == "invoice_fdp.exe"
 
 
 async def test_what_is_refused_says_why(tmp_path: Path, database_image: bytes) -> None:
